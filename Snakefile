@@ -1,0 +1,1 @@
+# placeholder so that paths.ROOT is found; BUILD writes it
