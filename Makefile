@@ -1,0 +1,60 @@
+# Lockstep. `make` sets everything up and runs it; `make help` lists the rest. Settings:
+#   CUDA=12          CuPy for a CUDA 12 driver (default: 13; without a GPU it does not matter)
+#   PYTHON=3.12      which Python (default: the first of python3.12, python3.11, python3 that is 3.11 or 3.12)
+#   UV=              set it empty to do without uv
+SHELL   := bash
+CUDA    ?= 13
+PYTHON  ?=
+UV      ?= $(shell command -v uv)
+LOCK    := $(if $(filter 12,$(CUDA)),requirements-cuda12.lock,requirements.lock)
+VENV    := .venv
+RUN     := $(VENV)/bin/python
+# A tool that is asked to skip bytecode compiles every import again in each of the workflow's processes.
+unexport PYTHONDONTWRITEBYTECODE
+# uv would otherwise fetch a Python of its own, or work on an environment that happens to be activated.
+export UV_PYTHON_DOWNLOADS := never
+unexport VIRTUAL_ENV PYTHONHOME
+
+.PHONY: all setup test notebooks publish wheelhouse lab lock clean help
+.DEFAULT_GOAL := all
+
+all: setup  ## set up, run what is out of date, build the report
+	@$(RUN) -m lockstep.workflow unlock
+	@$(RUN) -m snakemake --cores 1
+
+test: setup  ## set up, run the tests and compare the notebooks with their stored outputs
+	@$(RUN) -m pytest --nbval --nbval-current-env tests notebooks
+
+notebooks: setup  ## run the notebooks with their own defaults and store what they print
+	@$(RUN) -m lockstep.workflow refresh
+
+publish: setup  ## copy the report and this machine's recording to where git tracks them
+	@$(RUN) -m lockstep.workflow publish
+
+lab: setup  ## open the notebooks in JupyterLab
+	@$(RUN) -m jupyterlab notebooks
+
+wheelhouse: setup  ## collect what a GPU machine without network lacks: make wheelhouse PYTHON=3.12
+	@$(RUN) -m lockstep.workflow wheelhouse --lock requirements.lock --python "$(or $(PYTHON:python%=%),3.12)"
+
+lock:  ## resolve pyproject.toml again and write the hashed locks (needs uv)
+	@scratch=$$(mktemp -d) && trap 'rm -rf "$$scratch"' EXIT && touch "$$scratch/README.md" \
+	&& sed '/^managed = false/d' pyproject.toml > "$$scratch/pyproject.toml" \
+	&& export="uv export --project $$scratch --frozen --quiet --no-emit-project --no-header" \
+	&& uv lock --project "$$scratch" \
+	&& $$export --extra cuda13 --extra dev -o requirements.lock \
+	&& $$export --extra cuda12 --extra dev -o requirements-cuda12.lock \
+	&& $$export --only-group compiler -o requirements-compiler.lock
+
+clean:  ## remove what the rules made (results/ stays: it holds measurements)
+	@rm -rf figures/*/ paper/generated .snakemake && echo "removed figures, paper/generated and .snakemake; results/ and .venv stay"
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*  ## (.*)/  make \1\t\2/' | expand -t 20
+	@sed -n 's/^#   \([A-Z]*=.*\)/  \1/p' $(firstword $(MAKEFILE_LIST))
+
+# The environment counts as made when it holds the stamp of this lock; a changed lock or another CUDA makes it again.
+STAMP := $(VENV)/.made-from-$(LOCK)
+setup: $(STAMP)
+$(STAMP): $(LOCK) requirements-compiler.lock pyproject.toml
+	@bash profiles/setup.sh "$(VENV)" "$(LOCK)" "$(PYTHON)" "$(UV)" && touch $@

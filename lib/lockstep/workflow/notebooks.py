@@ -1,0 +1,117 @@
+"""Notebooks as jobs: their parameters checked, run by papermill, their stored outputs refreshed."""
+
+import ast
+import ctypes
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from lockstep import paths
+
+PARAMETERS = ("config", "part", "executor")
+
+
+class NotebookError(ValueError):
+    """A notebook does not keep the rules that its job relies on."""
+
+
+def parameters(notebook) -> list[str]:
+    """Names that a notebook's cell tagged ``parameters`` assigns.
+
+    papermill only warns about a parameter that the notebook does not have and then runs the defaults, which
+    would look like a success. So the names are read here before anything runs.
+
+    Raises
+    ------
+    NotebookError
+        If there is no such cell.
+    """
+    for cell in json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]:
+        if "parameters" in cell.get("metadata", {}).get("tags", []):
+            tree = ast.parse("".join(cell["source"]))
+            targets = [t for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)
+                       for t in (node.targets if isinstance(node, ast.Assign) else [node.target])]
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+    raise NotebookError(f"{notebook}: no cell is tagged 'parameters'")
+
+
+def check(notebook, names=PARAMETERS) -> None:
+    """Raise `NotebookError` if the notebook lacks one of the parameters that its jobs pass."""
+    there = parameters(notebook)
+    missing = [name for name in names if name not in there]
+    if missing:
+        raise NotebookError(f"{notebook}: its parameters cell has {', '.join(there) or 'no names'}; "
+                            f"missing: {', '.join(missing)}")
+
+
+def run(notebook, log, values: dict, journal=None, done=None) -> int:
+    """Run a notebook by papermill; the executed copy goes to `log` and stays there when a cell fails.
+
+    Parameters
+    ----------
+    notebook, log : path
+        What is run, and where its executed copy is written as it runs.
+    values : dict of str to str
+        Parameters; ``"None"`` becomes None.
+    journal : path, optional
+        The file that the notebook appends its rows to.
+    done : path, optional
+        Written after success: a digest of the journal. Snakemake compares small inputs by content, so what is
+        drawn from the rows is drawn again exactly when the rows changed.
+
+    Returns
+    -------
+    int
+        papermill's exit status.
+    """
+    check(notebook, values)
+    _die_with_parent()
+    Path(log).parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "papermill", str(notebook), str(log), "-k", "python3", "--cwd", str(paths.ROOT)]
+    command += ["--progress-bar" if sys.stderr.isatty() else "--no-progress-bar", "--log-level", "WARNING"]
+    for name, value in values.items():
+        command += ["-p", name, value]
+    environment = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+    status = subprocess.run(command, env=environment, preexec_fn=_die_with_parent, check=False).returncode
+    if status == 0 and done:
+        rows = Path(journal).read_bytes() if journal and Path(journal).is_file() else b""
+        Path(done).write_text(hashlib.sha256(rows).hexdigest() + "\n", encoding="utf-8")
+    elif status:
+        print(f"lockstep: {notebook} failed; the executed notebook with its error is {log}", file=sys.stderr)
+    return status
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to end this process when its parent dies.
+
+    A killed Snakemake would otherwise leave its notebook measuring, beside the one that the next run starts.
+    """
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM, 0, 0, 0)
+
+
+def refresh(notebooks=None) -> None:
+    """Run notebooks with their own defaults, as nbval does, and store their outputs without times or versions."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    for file in map(Path, notebooks or sorted(paths.NOTEBOOKS.glob("*.ipynb"))):
+        notebook = nbformat.read(file, as_version=4)
+        NotebookClient(notebook, kernel_name="python3", record_timing=False, timeout=1800,
+                       resources={"metadata": {"path": str(file.parent)}}).execute()
+        strip(notebook)
+        nbformat.write(notebook, file)
+        print(f"{file}: {sum(bool(cell.get('outputs')) for cell in notebook.cells)} cells with outputs")
+
+
+def strip(notebook) -> None:
+    """Take out of a notebook what differs between two runs on two machines (in place)."""
+    notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+                         "language_info": {"name": "python"}}
+    for cell in notebook.cells:
+        for key in ("execution", "papermill", "collapsed", "scrolled"):
+            cell.metadata.pop(key, None)

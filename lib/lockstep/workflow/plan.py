@@ -1,0 +1,109 @@
+"""The parameter files: read, checked against their schema, and cut into one small file for each part.
+
+Snakemake re-runs a job when an input file changed. If every part depended on the whole parameter file, changing
+one size would run all studies again; so each part gets a file with just what concerns it, rewritten only when
+its content is new.
+"""
+
+import json
+from pathlib import Path
+
+import yaml
+
+from lockstep import paths
+
+
+class ConfigError(ValueError):
+    """A parameter file cannot be used; the message names the file, the key and what was expected there."""
+
+
+def load(file) -> dict:
+    """Read and check one parameter file.
+
+    Parameters
+    ----------
+    file : path
+        For example ``config/smoke.yaml``.
+
+    Returns
+    -------
+    dict
+        ``{study: {"parts": {part: {"seconds": ..., ...}}, "common": {...}}}``
+
+    Raises
+    ------
+    ConfigError
+        If the file is missing, is not YAML, or breaks ``config/schema.yaml``.
+    """
+    file = Path(file)
+    name = _shown(file)
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        there = ", ".join(sorted(p.stem for p in file.parent.glob("*.yaml") if p.stem != "schema"))
+        raise ConfigError(f"{name}: no such parameter file; there is: {there or 'none'}") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" line {mark.line + 1}" if mark else ""
+        raise ConfigError(f"{name}{where}: not YAML: {getattr(error, 'problem', error)}") from None
+    _check(content, name)
+    return content["studies"]
+
+
+def _check(content, name: str) -> None:
+    from jsonschema import Draft202012Validator
+
+    schema = yaml.safe_load((paths.CONFIG / "schema.yaml").read_text(encoding="utf-8"))
+    errors = sorted(Draft202012Validator(schema).iter_errors(content), key=lambda e: list(map(str, e.absolute_path)))
+    if errors:
+        raise ConfigError("\n".join(f"{name}: {_explain(error)}" for error in errors))
+
+
+def _explain(error) -> str:
+    """One schema error in words: which key, what is wrong, what may stand there."""
+    at = ".".join(map(str, error.absolute_path)) or "top level"
+    rule, allowed, found = error.validator, error.validator_value, error.instance
+    if rule == "additionalProperties":
+        known = error.schema.get("properties", {})
+        unknown = [str(key) for key in found if key not in known]
+        return f"{at}: unknown key {', '.join(unknown)}; known: {', '.join(known)}"
+    if rule == "required":
+        missing = [key for key in allowed if key not in found]
+        return f"{at}: {', '.join(missing)} is missing"
+    if rule == "type":
+        return f"{at}: expected {_article(allowed)}, found {json.dumps(found, default=str)}"
+    if rule == "pattern":
+        return f"{at}: the name {found!r} does not match {allowed}"
+    return f"{at}: {error.message}"
+
+
+def _article(kind: str) -> str:
+    return ("an " if kind[0] in "aeio" else "a ") + {"object": "object (key: value lines)"}.get(kind, kind)
+
+
+def write_blocks(studies: dict, folder) -> None:
+    """Write ``<folder>/<study>/<part>.json`` for every part; a file whose content stays is left untouched.
+
+    Parameters
+    ----------
+    studies : dict
+        What `load` returned.
+    folder : path
+        Usually ``results/config``.
+    """
+    for study, block in studies.items():
+        shared = {key: value for key, value in block.items() if key != "parts"}
+        for part, sizes in block["parts"].items():
+            file = Path(folder) / study / f"{part}.json"
+            # The predicted time is for the reader's screen: a better prediction is no reason to measure again.
+            sizes = {key: value for key, value in sizes.items() if key != "seconds"}
+            text = json.dumps({**shared, "part": sizes}, indent=1, sort_keys=True) + "\n"
+            if not file.is_file() or file.read_text(encoding="utf-8") != text:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8")
+
+
+def _shown(file: Path) -> str:
+    """The path as the user would type it: relative to the compendium where it lies inside."""
+    file = file.absolute()
+    return str(file.relative_to(paths.ROOT)) if file.is_relative_to(paths.ROOT) else str(file)
