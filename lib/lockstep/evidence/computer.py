@@ -1,0 +1,102 @@
+"""Which machine a recording comes from, and the state in which it was made."""
+
+import hashlib
+import json
+import os
+import platform
+import re
+import subprocess
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from lockstep import paths
+from lockstep.evidence import nvml
+
+
+def _cpu_model():
+    try:
+        text = Path("/proc/cpuinfo").read_text(errors="replace")
+    except OSError:
+        return platform.processor() or platform.machine()
+    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return found.group(1).strip() if found else platform.machine()
+
+
+def _package(*names):
+    for name in names:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return None
+
+
+def cores():
+    """Cores this process may use: its affinity, not what an environment variable allows the libraries to
+    take.
+    """
+    return len(os.sched_getaffinity(0))
+
+
+@cache
+def describe():
+    """What this machine is.
+
+    Returns
+    -------
+    dict
+        `name` (folder name of its recordings: the GPU or the CPU, and a digest of what the machine is, so
+        that two machines with the same GPU never share a folder), `gpu`, `gpus`, `driver`, `cpu`, `cores`
+        (this process may use), `memory_gib`, `system`, `python`, `cuda`, `cupy`. What is not there is None.
+    """
+    device = nvml.gpu()
+    gpu = device.identity() if device else {"gpu": None, "driver": None}
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    machine = {
+        **gpu,
+        "gpus": device.count() if device else 0,
+        "cpu": _cpu_model(),
+        "cores": cores(),
+        "memory_gib": round(memory),
+    }
+    # The driver is left out of the digest: a new driver on the same machine is the same machine, and is
+    # recorded per run.
+    digest = hashlib.sha256(json.dumps([machine[k] for k in ("gpu", "gpus", "cpu", "cores")]).encode()).hexdigest()[:8]
+    label = re.sub(r"\((r|tm)\)|@.*$|\b(cpu|processor)\b", " ", (gpu["gpu"] or machine["cpu"]).lower())
+    slug = re.sub(r"[^a-z0-9]+", "-", label).strip("-") or "machine"
+    return {
+        "name": f"{slug}-{digest}",
+        **machine,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "cuda": _package("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"),
+        "cupy": _package("cupy-cuda13x", "cupy-cuda12x", "cupy"),
+    }
+
+
+def machine_name():
+    """Folder name of this machine's results and recordings, for example `nvidia-h200-1a2b3c4d`."""
+    return describe()["name"]
+
+
+def commit():
+    """The checkout's commit, with `+` where tracked files differ from it; None outside a git checkout."""
+
+    def git(*words):
+        return subprocess.run(["git", "-C", str(paths.ROOT), *words], capture_output=True, text=True, timeout=10)
+
+    try:
+        head = git("rev-parse", "--short=12", "HEAD")
+        if head.returncode != 0:
+            return None
+        changed = git("status", "--porcelain", "--untracked-files=no").stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return head.stdout.strip() + ("+" if changed else "")
+
+
+def now():
+    """The time in UTC, to the second, as ISO 8601 text."""
+    return datetime.now(UTC).replace(microsecond=0).isoformat()

@@ -1,0 +1,98 @@
+"""What the GPU is doing right now: clocks, power, temperature and why it slows down.
+
+NVML, NVIDIA's management library, is installed with every driver. It is asked here through `ctypes`, since a
+call takes microseconds where starting `nvidia-smi` takes a tenth of a second, and a recording asks once per
+round. """
+
+import ctypes
+import os
+from functools import cache
+
+# Bits of nvmlClocksEventReasons that do not slow a busy GPU down: idle, and a clock that a person has set.
+HARMLESS = 0x1 | 0x2
+REASONS = {
+    0x4: "power cap",
+    0x8: "hardware slowdown",
+    0x10: "sync boost",
+    0x20: "software thermal slowdown",
+    0x40: "hardware thermal slowdown",
+    0x80: "power brake",
+    0x100: "display clock",
+}
+
+
+class Nvml:
+    """One GPU seen through NVML.
+
+    Parameters
+    ----------
+    index : int
+        The GPU's number as NVML counts.
+    library : object, optional
+        Something that answers like the loaded library (tests pass their own).
+    """
+
+    def __init__(self, index=0, library=None):
+        self.library = library or ctypes.CDLL("libnvidia-ml.so.1")
+        self._check(self.library.nvmlInit_v2())
+        self.handle = ctypes.c_void_p()
+        self._check(self.library.nvmlDeviceGetHandleByIndex_v2(ctypes.c_uint(index), ctypes.byref(self.handle)))
+
+    @staticmethod
+    def _check(code):
+        if code != 0:
+            raise OSError(f"NVML answered with error {code}")
+
+    def _text(self, function, *before):
+        buffer = ctypes.create_string_buffer(96)
+        self._check(function(*before, buffer, ctypes.c_uint(96)))
+        return buffer.value.decode()
+
+    def _number(self, name, *middle, kind=ctypes.c_uint):
+        """One number, or None where this GPU does not tell it (power on some laptops, for example)."""
+        value = kind()
+        if getattr(self.library, name)(self.handle, *middle, ctypes.byref(value)) != 0:
+            return None
+        return value.value
+
+    def identity(self):
+        """The GPU's name and the driver's version, both text."""
+        return {
+            "gpu": self._text(self.library.nvmlDeviceGetName, self.handle),
+            "driver": self._text(self.library.nvmlSystemGetDriverVersion),
+        }
+
+    def sample(self):
+        """The present state: `sm_clock` and `memory_clock` in MHz, `power` in W, `temperature` in degrees
+        Celsius and `throttle`, NVML's bit mask of reasons (`REASONS`). A figure the GPU does not tell is
+        None."""
+        power = self._number("nvmlDeviceGetPowerUsage")
+        return {
+            "sm_clock": self._number("nvmlDeviceGetClockInfo", ctypes.c_uint(1)),
+            "memory_clock": self._number("nvmlDeviceGetClockInfo", ctypes.c_uint(2)),
+            "power": None if power is None else power / 1000,
+            "temperature": self._number("nvmlDeviceGetTemperature", ctypes.c_uint(0)),
+            "throttle": self._number("nvmlDeviceGetCurrentClocksThrottleReasons", kind=ctypes.c_ulonglong),
+        }
+
+    def count(self):
+        """How many GPUs the driver sees."""
+        value = ctypes.c_uint()
+        self._check(self.library.nvmlDeviceGetCount_v2(ctypes.byref(value)))
+        return value.value
+
+
+@cache
+def gpu():
+    """This process's GPU as an `Nvml`, or None where no driver answers."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip()
+    try:
+        return Nvml(int(visible) if visible.isdigit() else 0)
+    except (OSError, AttributeError):
+        return None
+
+
+def throttled(mask):
+    """Names of the reasons in an NVML bit mask that slow a busy GPU down; an empty list is good."""
+    mask = int(mask or 0) & ~HARMLESS
+    return [name for bit, name in REASONS.items() if mask & bit]

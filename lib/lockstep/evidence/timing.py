@@ -1,0 +1,128 @@
+"""Timing one run, honestly: the same care for every strategy.
+
+Before: the input is prepared, the cache is emptied if the experiment says so, Python's garbage collector is
+held still. Timed: the run alone, by the wall clock with the device synchronized on both sides, and by device
+events as well where it runs on a GPU. After: the result is verified; only then is a time worth writing. """
+
+import gc
+import time
+
+from lockstep.evidence import nvml
+from lockstep.evidence.recording import VERIFIED
+
+UNITS = {"sm_clock": "MHz", "memory_clock": "MHz", "power": "W", "temperature": "degC", "throttle": "1"}
+
+
+class VerificationError(AssertionError):
+    """A strategy that must be right gave a wrong result."""
+
+
+def once(candidate, flush=None):
+    """Run a candidate once.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    flush : Executor, optional
+        Overwrite twice this executor's L2 cache between `prepare` and the run.
+
+    Returns
+    -------
+    result : object
+        What `run` returned.
+    times : dict
+        {"device": (ms, "ms"), "wall": (ms, "ms")}; device only where the executor has events; empty if
+        untimed.
+    """
+    if candidate.prepare:
+        candidate.prepare()
+    if flush is not None:
+        _flush(flush)
+    if not candidate.timed:
+        return candidate.run(), {}
+    collecting = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        if candidate.executor is None:
+            start = time.perf_counter()
+            result = candidate.run()
+            return result, {"wall": _ms((time.perf_counter() - start) * 1e3)}
+        candidate.executor.synchronize()
+        with candidate.executor.timer() as timer:
+            result = candidate.run()
+        times = {} if timer.device_ms is None else {"device": _ms(timer.device_ms)}
+        return result, {**times, "wall": _ms(timer.wall_ms)}
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _ms(value):
+    return round(float(value), 6), "ms"  # to the nanosecond: more digits would be noise
+
+
+def _flush(executor):
+    executor.zeros(2 * executor.l2_bytes, "uint8")
+    executor.synchronize()
+
+
+def check(candidate, result):
+    """Verify a result; the word that goes into the recording.
+
+    Raises
+    ------
+    VerificationError
+        If the result of an exact strategy is wrong, with the strategy's name.
+    ValueError
+        If `verify` answers with a word that is none of the four.
+    """
+    try:
+        word = candidate.verify(result)
+    except VerificationError as error:
+        raise VerificationError(f"{candidate.strategy}: {error}") from None
+    if word not in VERIFIED:
+        raise ValueError(f"{candidate.strategy}: verify returned {word!r}; it must be one of {', '.join(VERIFIED)}")
+    if word == "measured-wrong" and candidate.exact:
+        raise VerificationError(f"{candidate.strategy}: the result is wrong, and the strategy is not declared racy")
+    return word
+
+
+def clocks():
+    """The GPU's state as values to record: {metric: (value, unit)}."""
+    state = nvml.gpu().sample()
+    return {metric: (value, UNITS[metric]) for metric, value in state.items() if value is not None}
+
+
+class Warmth:
+    """Keeps a GPU at its working clock: an idle one runs at a tenth of it, and the first samples would tell
+    of that.
+
+    Parameters
+    ----------
+    least, most : float
+        Seconds of work before the clock may be called steady, and after which it is taken as it is.
+    """
+
+    def __init__(self, least=0.5, most=3.0, sample=None, clock=time.perf_counter):
+        self.least, self.most, self.clock = least, most, clock
+        self.sample = sample or (lambda: (nvml.gpu().sample() if nvml.gpu() else {}).get("sm_clock"))
+        self.steady = None
+
+    def up(self, candidates):
+        """Run the candidates in turn until the SM clock has stood still for five readings; once it did, a
+        later call returns at once as long as the clock is still there. Returns the clock in MHz, None without
+        a GPU."""
+        now = self.sample() if candidates else None
+        if now is None or (self.steady and now >= 0.98 * self.steady):
+            return now
+        start, seen = self.clock(), []
+        while True:
+            for candidate in candidates:
+                once(candidate)
+                seen.append(self.sample())
+                spent = self.clock() - start
+                still = len(seen) >= 5 and len(set(seen[-5:])) == 1
+                if spent > self.most or (spent > self.least and still):
+                    self.steady = seen[-1]
+                    return self.steady

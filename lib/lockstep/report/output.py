@@ -1,0 +1,111 @@
+"""What notebooks hand to the paper: figures, tables, numbers. Equal data gives equal bytes."""
+
+import json
+import math
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from lockstep import paths
+
+
+def save(figure, name, folder=None, close=True):
+    """Save a figure as SVG and PDF, with no date and fixed element names, so that equal figures are equal
+    files.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    name : str
+        Study and figure, `3-toposort-depth/depth` for example, without an ending.
+    folder : path, optional
+        Where figures go; by default the project's `figures`.
+    close : bool
+        Close the figure, so that a notebook does not keep it. A notebook that shows it passes False.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+    """
+    base = Path(folder or paths.FIGURES) / name
+    base.parent.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context({"svg.hashsalt": "lockstep"}):
+        files = [base.parent / f"{base.name}.svg", base.parent / f"{base.name}.pdf"]
+        figure.savefig(files[0], metadata={"Date": None, "Creator": "lockstep"})
+        figure.savefig(files[1], metadata={"CreationDate": None, "Creator": "lockstep", "Producer": None})
+    if close:
+        plt.close(figure)
+    return files
+
+
+def table(rows, name, folder=None):
+    """Write a table for the paper as CSV: `paper/generated/<name>.csv`.
+
+    Cells are written as they should be read: floats with three significant digits, missing values as a dash.
+    A study's tables are named `<study>/<table>`. """
+    path = Path(folder or paths.GENERATED) / f"{name}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shown = pd.DataFrame(rows)
+    shown = shown.apply(lambda column: column.map(readable))
+    shown.to_csv(path, index=False, lineterminator="\n")
+    return path
+
+
+def readable(value):
+    """A value as a table shows it: three significant digits, thousands apart, a dash for what is missing."""
+    if value is None or value is pd.NA or (isinstance(value, (float, np.floating)) and math.isnan(value)):
+        return "\N{EN DASH}"
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (int, np.integer)):
+        return f"{int(value):,}"
+    if isinstance(value, (float, np.floating)):
+        return significant(float(value))
+    return str(value)
+
+
+def significant(value, digits=3):
+    """`value` with `digits` significant digits and no exponent between 0.0001 and a billion: 1,234,567 gives
+    1,230,000.
+    """
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    power = math.floor(math.log10(abs(value)))
+    rounded = round(value, digits - 1 - power)
+    if not 1e-4 <= abs(rounded) < 1e9:
+        return f"{value:.{digits - 1}e}"
+    return f"{rounded:,.{max(0, digits - 1 - math.floor(math.log10(abs(rounded))))}f}"
+
+
+def numbers(study, values, folder=None):
+    """Write the numbers that the paper's text quotes from a study: `paper/generated/<study>.json`.
+
+    Parameters
+    ----------
+    study : str
+    values : mapping
+        Name to number, text, or mapping or list of these; NumPy scalars are taken as numbers. Text in the
+        report uses each number by its name, so names are part of the report's interface.
+    """
+    path = Path(folder or paths.GENERATED) / f"{study}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(_plain(values), indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    return path
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray, pd.Series)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    raise TypeError(f"numbers hold {value!r} of type {type(value).__name__}: give numbers, text, lists or mappings")

@@ -1,0 +1,61 @@
+"""One look for all figures: color-blind safe, readable in print, the same bytes from the same data."""
+
+import matplotlib as mpl
+import seaborn as sns
+
+# Paul Tol's "bright" and "muted" schemes, ordered so that neighbours differ in lightness as well as in hue:
+# the figures can be told apart by readers with any color vision and on a gray print.
+PALETTE = ["#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#882255", "#44AA99", "#999933", "#332288",
+           "#DDCC77", "#117733", "#777777"]  # fmt: skip
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*", "d"]
+INK, FAINT = "#222222", "#BBBBBB"
+VERDICT = {
+    "holds": "#228833",
+    "fails": "#CC3311",
+    "undecided": "#CCBB44",
+    "not testable here": "#BBBBBB",
+}
+WIDTH = 6.3  # inches, the text width of the report
+
+
+def use():
+    """Set matplotlib's defaults to the house style. Call it once at the top of a notebook."""
+    sns.set_theme(style="ticks", palette=PALETTE)
+    mpl.rcParams.update({
+        "figure.figsize": (WIDTH, 3.4),
+        "figure.dpi": 110,
+        "figure.constrained_layout.use": True,
+        "font.family": "DejaVu Sans",
+        "font.size": 8.5,
+        "axes.titlesize": 9,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.labelsize": 8.5,
+        "axes.labelcolor": INK,
+        "axes.edgecolor": "#666666",
+        "axes.linewidth": 0.6,
+        "axes.grid": True,
+        "grid.color": "#E6E6E6",
+        "grid.linewidth": 0.5,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "xtick.labelsize": 8,
+        "ytick.labelsize": 8,
+        "xtick.major.width": 0.6,
+        "ytick.major.width": 0.6,
+        "legend.frameon": False,
+        "legend.fontsize": 7.5,
+        "lines.linewidth": 1.3,
+        "lines.markersize": 4.5,
+        "svg.hashsalt": "lockstep",
+        "svg.fonttype": "path",
+        "pdf.fonttype": 42,
+        "mathtext.fontset": "dejavusans",
+    })  # fmt: skip
+
+
+def color_of(names):
+    """{name: (color, marker)} in a fixed order of names, so that a strategy looks alike in all figures of a
+    study.
+    """
+    return {name: (PALETTE[k % len(PALETTE)], MARKERS[k % len(MARKERS)]) for k, name in enumerate(names)}
