@@ -1,1 +1,153 @@
-# placeholder so that paths.ROOT is found; BUILD writes it
+"""Lockstep's workflow: data sets -> measurements -> studies -> verdicts -> report.
+
+    snakemake --cores 1                         everything, at the size that this machine is good for
+    snakemake --cores 1 --config size=smoke     small sizes, also with a GPU
+    snakemake --cores 1 -n                      what would run
+
+Measuring and drawing are apart. A `measure` job appends rows to results/<machine>/<study>.csv, a journal that no
+rule declares as output: Snakemake deletes the outputs of a job before it starts, and measurements must survive that.
+"""
+
+import sys
+
+from lockstep import paths
+from lockstep.workflow import notebooks, plan, screen
+
+# A study is a notebook of this name and the package under lib/lockstep/ that it explores.
+# Study 0 gives the machine's own costs: the others wait for it and predict from it.
+PACKAGES = {
+    "0-machine": "machine",
+    "1-sgd-schedules": "sgd",
+    "2-sssp-sync": "sssp",
+    "3-toposort-depth": "toposort",
+    "4-coloring-phase-switch": "coloring",
+    "5-swarm-batch": "swarm",
+}
+
+HERE = screen.this_machine()
+SIZE = config.get("size", "paper" if HERE.executor == "cuda" else "smoke")
+CONFIG = f"config/{SIZE}.yaml"
+try:
+    STUDIES = plan.load(paths.ROOT / CONFIG)
+    for study in STUDIES:
+        notebooks.check(f"notebooks/{study}.ipynb")
+except (plan.ConfigError, notebooks.NotebookError) as error:
+    sys.exit(f"lockstep: {error}")
+plan.write_blocks(STUDIES, "results/config")
+
+RESULTS = f"results/{HERE.name}"
+TYPST = screen.has_typst()
+if workflow.is_main_process:
+    screen.greet(HERE, SIZE, STUDIES, RESULTS, report=TYPST)
+
+
+def package(*names):
+    """All files of some of the library's packages: Snakemake does not see what a notebook imports."""
+    found = [p for name in names for p in sorted((paths.ROOT / "lib/lockstep" / name).rglob("*.*"))]
+    return [str(p.relative_to(paths.ROOT)) for p in found if p.suffix in {".py", ".cu", ".cuh", ".hpp", ".h", ".typ"}]
+
+
+def recorded(pattern):
+    """Published recordings, as the rules name them."""
+    return sorted(str(p.relative_to(paths.ROOT)) for p in paths.RECORDINGS.glob(pattern))
+
+
+def parts(study):
+    return [f"{RESULTS}/{study}/{part}.done" for part in STUDIES[study]["parts"]]
+
+
+def drawn(study):
+    return f"paper/generated/{study}.json"
+
+
+JOB = f"exec {sys.executable} -m lockstep.workflow run"
+
+
+wildcard_constraints:
+    study="|".join(STUDIES),
+    part="[a-z0-9-]+",
+
+
+rule all:
+    input:
+        "results/datasets.csv",
+        [drawn(study) for study in STUDIES],
+        "results/claims.csv",
+        ["paper/generated/report.pdf", "paper/generated/report.html"] if TYPST else [],
+
+
+rule datasets:
+    message: "data sets: what is here, what can be had"
+    input:
+        "data/datasets.csv",
+        package("graphs"),
+    output: "results/datasets.csv",
+    params: sources=screen.data_sources(),  # another mirror, or going offline, asks anew
+    shell: f"{sys.executable} -m lockstep datasets --output {{output}} > /dev/null"
+
+
+rule measure:
+    message: "measure {wildcards.study}, part {wildcards.part}"
+    input:
+        "results/datasets.csv",
+        "results/config/{study}/{part}.json",
+        lambda wildcards: package("graphs", "machine", "evidence", PACKAGES[wildcards.study]),
+        lambda wildcards: [ancient(done) for done in parts("0-machine")] if wildcards.study != "0-machine" else [],
+        notebook="notebooks/{study}.ipynb",
+    output: f"{RESULTS}/{{study}}/{{part}}.done",
+    log: f"{RESULTS}/{{study}}/{{part}}.ipynb",
+    params: executor=HERE.executor,
+    resources: gpu=1,
+    shell:
+        f"{JOB} {{input.notebook}} {{log}} --journal {RESULTS}/{{wildcards.study}}.csv --done {{output}}"
+        f" -p config {CONFIG} -p part {{wildcards.part}} -p executor {{params.executor}}"
+
+
+rule study:
+    message: "figures, tables and numbers of {wildcards.study}"
+    input:
+        lambda wildcards: parts(wildcards.study) + parts("0-machine"),
+        lambda wildcards: package("graphs", "machine", "evidence", "report", PACKAGES[wildcards.study]),
+        lambda wildcards: recorded(f"*/{wildcards.study}.csv"),
+        notebook="notebooks/{study}.ipynb",
+    output:
+        "paper/generated/{study}.json",
+        directory("paper/generated/{study}"),
+        directory("figures/{study}"),
+    log: f"{RESULTS}/{{study}}/study.ipynb",
+    shell:
+        "mkdir -p {output[1]} {output[2]} && "  # a study without a table or a figure is no failure
+        f"{JOB} {{input.notebook}} {{log}} -p config {CONFIG} -p part None -p executor None"
+
+
+rule claims:
+    message: "verdicts"
+    input:
+        "paper/claims.yaml",
+        [drawn(study) for study in STUDIES],
+        package("evidence"),
+        recorded("*/*"),
+    output: "results/claims.csv",
+    shell: f"{sys.executable} -m lockstep claims --output {{output}} > /dev/null"
+
+
+rule report:
+    message: "report"
+    input:
+        "results/claims.csv",
+        "results/datasets.csv",
+        [drawn(study) for study in STUDIES],
+        [str(p.relative_to(paths.ROOT)) for name in ("*.typ", "*.bib") for p in sorted(paths.PAPER.glob(name))],
+        package("report"),
+    output:
+        "paper/generated/report.pdf",
+        "paper/generated/report.html",
+    shell: f"{sys.executable} -m lockstep.report"
+
+
+onsuccess:
+    screen.farewell(report=TYPST)
+
+
+onerror:
+    print("lockstep: a job failed; what was measured stays, and the same command goes on from there", file=sys.stderr)

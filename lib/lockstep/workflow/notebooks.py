@@ -75,7 +75,7 @@ def run(notebook, log, values: dict, journal=None, done=None) -> int:
     command += ["--progress-bar" if sys.stderr.isatty() else "--no-progress-bar", "--log-level", "WARNING"]
     for name, value in values.items():
         command += ["-p", name, value]
-    environment = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+    environment = {**os.environ, "IPYTHONDIR": str(_quiet_ipython()), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
     status = subprocess.run(command, env=environment, preexec_fn=_die_with_parent, check=False).returncode
     if status == 0 and done:
         rows = Path(journal).read_bytes() if journal and Path(journal).is_file() else b""
@@ -83,6 +83,14 @@ def run(notebook, log, values: dict, journal=None, done=None) -> int:
     elif status:
         print(f"lockstep: {notebook} failed; the executed notebook with its error is {log}", file=sys.stderr)
     return status
+
+
+def _quiet_ipython() -> Path:
+    """An IPython folder of the workflow's own: no start-up files of the user, no warnings at each kernel's start."""
+    settings = paths.RESULTS / ".ipython" / "profile_default" / "ipython_kernel_config.py"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text("c = get_config()\nc.IPKernelApp.log_level = 40\n", encoding="utf-8")
+    return settings.parents[1]
 
 
 def _die_with_parent() -> None:

@@ -1,0 +1,115 @@
+"""The workflow's first and last screen: what this machine is, what will run and how long, what was found."""
+
+import csv
+import importlib.util
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from lockstep import paths
+
+
+class Machine(NamedTuple):
+    """What the workflow asks about this machine: its folder's name, a line for people, and its executor."""
+
+    name: str
+    line: str
+    executor: str
+
+
+def this_machine() -> Machine:
+    """This machine; the executor is ``cuda`` if a GPU answers CuPy, else ``host``."""
+    from lockstep.evidence import describe_machine
+    from lockstep.machine import gpu_available
+
+    facts = describe_machine()
+    answers = bool(gpu_available())
+    host = f"{facts['cpu']}, {facts['cores']} cores, {facts['memory_gib']} GiB"
+    if answers:
+        line = f"{facts['gpu']} (driver {facts['driver']}) on {host}"
+    elif facts["gpu"]:
+        line = f"{host}; its {facts['gpu']} does not answer CuPy, so it is left out"
+    else:
+        line = f"{host}; no GPU"
+    return Machine(facts["name"], line, "cuda" if answers else "host")
+
+
+def has_typst() -> bool:
+    """Whether the report can be typeset here."""
+    return importlib.util.find_spec("typst") is not None
+
+
+def data_sources() -> str:
+    """The settings that decide where data sets come from, as text that changes with them."""
+    return " ".join(f"{name}={os.environ.get(name, '')}" for name in ("LOCKSTEP_MIRROR", "LOCKSTEP_OFFLINE"))
+
+
+def greet(machine: Machine, size: str, studies: dict, results: str, *, report: bool, file=None) -> None:
+    """Print what will happen: which machine, which entrance, which parts, and the predicted time.
+
+    Parameters
+    ----------
+    machine : Machine
+    size : str
+        Name of the parameter file, ``smoke`` or ``paper``.
+    studies : dict
+        What `plan.load` returned.
+    results : str
+        Folder of this machine's results; parts with a ``.done`` file there count as measured.
+    report : bool
+        Whether the report can be typeset.
+    """
+    file = file or sys.stderr
+    recorded = sorted(p.name for p in paths.RECORDINGS.glob("*/") if p.is_dir())
+    if machine.executor == "cuda":
+        entrance = "this GPU is measured and put beside the recorded machines"
+    else:
+        entrance = ("no GPU: results and counts come from the hypothetical GPU, times from the CPU baselines; "
+                    "verdicts on GPUs come from the recorded machines")
+    lines = [("machine", machine.line), ("folder", results), ("entrance", entrance),
+             ("size", f"{size} (config/{size}.yaml)"), ("recorded", ", ".join(recorded) or "no machine yet")]
+    waiting = 0
+    for study, block in studies.items():
+        todo = {part: sizes["seconds"] for part, sizes in block["parts"].items()
+                if not Path(results, study, f"{part}.done").is_file()}
+        waiting += sum(todo.values())
+        told = ", ".join(f"{part} {_duration(seconds)}" for part, seconds in todo.items())
+        lines.append((study, f"to measure: {told}" if told else "measured"))
+    lines.append(("predicted", f"about {_duration(waiting)} to measure, then about a minute for figures and report"))
+    if not report:
+        lines.append(("report", "skipped: typst is not installed (figures, tables and verdicts are made all the same)"))
+    print("Lockstep", *(f"  {name:<18}{text}" for name, text in lines), sep="\n", file=file, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def farewell(*, report: bool, file=None) -> None:
+    """Print what was found: verdicts for each machine, and where the report is."""
+    file = file or sys.stderr
+    print("\nLockstep: what was found", *(f"  {line}" for line in verdict_lines(paths.RESULTS / "claims.csv")),
+          sep="\n", file=file)
+    if report:
+        print("  report: paper/generated/report.pdf and paper/generated/report.html", file=file)
+    else:
+        print("  report: not built, typst is missing here; figures are in figures/, verdicts in results/claims.csv",
+              file=file)
+    print("  all verdicts: lockstep claims", file=file, flush=True)
+
+
+def verdict_lines(ledger) -> list[str]:
+    """Counts of verdicts per machine out of results/claims.csv, one line each."""
+    ledger = Path(ledger)
+    if not ledger.is_file():
+        return ["no verdicts yet"]
+    with ledger.open(encoding="utf-8", newline="") as rows:
+        counts: dict[str, Counter] = {}
+        for row in csv.DictReader(rows):
+            counts.setdefault(row["machine"], Counter())[row["verdict"]] += 1
+    order = ("holds", "fails", "undecided", "not testable here")
+    return [f"{machine}: {sum(found.values())} published relations: "
+            + ", ".join(f"{found[word]} {word}" for word in order if found[word])
+            for machine, found in counts.items()] or ["no claim has been judged"]
