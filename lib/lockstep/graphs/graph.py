@@ -1,0 +1,300 @@
+"""The graph that everything here computes on: directed or undirected, in compressed sparse rows."""
+
+import numpy as np
+import scipy.sparse as sparse
+
+from . import csr
+
+
+class GraphError(ValueError):
+    """A graph, a file or a request that cannot be used; the text says what was found and what was expected."""
+
+
+class GraphWarning(UserWarning):
+    """Something about a graph was changed on the way in, and the caller should know."""
+
+
+class Graph:
+    """A graph in compressed sparse rows (CSR).
+
+    Parameters
+    ----------
+    offsets : int array, shape (n + 1,)
+        Row ``v`` holds arcs ``offsets[v]`` to ``offsets[v + 1] - 1``.
+    targets : int array, shape (m,)
+        Head of every arc.
+    weights : int or float array, shape (m,), optional
+        Stored as int64 or float64; NaN is refused.
+    directed : bool
+        An undirected graph stores both arcs of an edge (a loop once), so ``m`` counts stored arcs.
+    name : str
+        Used in messages, tables and figures.
+    labels : array, shape (n,), optional
+        What the vertices were called where they came from, if not ``0..n-1``.
+
+    Raises
+    ------
+    GraphError
+        If the arrays do not describe such a graph; the first offending place is named.
+
+    Notes
+    -----
+    Parallel arcs and loops are kept as they are, never summed or dropped. Treat the arrays as read-only.
+    """
+
+    __slots__ = ("offsets", "targets", "weights", "directed", "name", "labels")
+
+    def __init__(self, offsets, targets, weights=None, directed=True, name="", labels=None):
+        offsets = _integers(offsets, "offsets")
+        targets = _integers(targets, "targets")
+        _check_offsets(offsets, targets.size)
+        n = offsets.size - 1
+        _check_range(targets, n, "target")
+        self.offsets = np.ascontiguousarray(offsets, np.int64)
+        self.targets = np.ascontiguousarray(targets, csr.index_type(n))
+        self.weights = _weights(weights, targets.size)
+        self.directed = bool(directed)
+        self.name = str(name)
+        self.labels = labels
+        if not self.directed:
+            _check_symmetric(self)
+
+    @classmethod
+    def _trusted(cls, offsets, targets, weights=None, directed=True, name="", labels=None):
+        """A Graph from arrays that this package built itself, without checking them again."""
+        self = object.__new__(cls)
+        self.offsets, self.targets, self.weights = offsets, targets, weights
+        self.directed, self.name, self.labels = directed, name, labels
+        return self
+
+    @property
+    def n(self):
+        """Number of vertices."""
+        return self.offsets.size - 1
+
+    @property
+    def m(self):
+        """Number of stored arcs; twice the edges (loops once) if undirected."""
+        return self.targets.size
+
+    def __repr__(self):
+        kind = "directed" if self.directed else "undirected"
+        weighted = "" if self.weights is None else ", weighted"
+        return f"<Graph {self.name or 'unnamed'}: {self.n:,} vertices, {self.m:,} stored arcs, {kind}{weighted}>"
+
+    def out_degrees(self):
+        """Stored arcs that leave each vertex, int32, shape (n,)."""
+        return np.diff(self.offsets).astype(np.int32)
+
+    def in_degrees(self):
+        """Stored arcs that enter each vertex, int32, shape (n,)."""
+        return np.bincount(self.targets, minlength=self.n).astype(np.int32)
+
+    def edges(self, once=False):
+        """Arcs as two arrays (sources, targets), in row order.
+
+        With ``once=True`` an undirected graph gives each edge one time, from its smaller end: what `from_edges` takes.
+        """
+        sources = csr.rows(self.offsets)
+        if once and not self.directed:
+            keep = sources <= self.targets
+            return sources[keep], self.targets[keep]
+        return sources, self.targets
+
+    def edge_weights(self, once=False):
+        """Weights in the order of `edges`, or None."""
+        if self.weights is None or not once or self.directed:
+            return self.weights
+        return self.weights[csr.rows(self.offsets) <= self.targets]
+
+    def reverse(self):
+        """The graph with every arc turned round; rows come out sorted by source."""
+        offsets, targets, weights = csr.group(self.targets, csr.rows(self.offsets), self.n, self.weights)
+        return Graph._trusted(offsets, targets, weights, self.directed, self.name, self.labels)
+
+    @classmethod
+    def from_edges(cls, sources, targets, *, n=None, weights=None, directed=True, name="", labels=None):
+        """Build a graph from arcs; those of a vertex keep the order in which they are given.
+
+        Parameters
+        ----------
+        sources, targets : int arrays, shape (m,)
+            Ids from 0. If ``directed`` is False each pair is one edge, of which both arcs are stored (a loop once).
+        n : int, optional
+            Number of vertices; the largest id plus one if left out.
+        weights : int or float array, shape (m,), optional
+
+        Raises
+        ------
+        GraphError
+            If lengths differ, an id is not in ``0..n-1``, or a weight is NaN.
+        """
+        sources = _integers(sources, "sources")
+        targets = _integers(targets, "targets")
+        if sources.shape != targets.shape:
+            raise GraphError(f"{sources.size} sources but {targets.size} targets; expected as many of each")
+        weights = _weights(weights, sources.size)
+        if n is None:
+            n = int(max(sources.max(), targets.max())) + 1 if sources.size else 0
+        elif n < 0:
+            raise GraphError(f"n is {n}; expected 0 or more vertices")
+        n = int(n)
+        _check_range(sources, n, "source")
+        _check_range(targets, n, "target")
+        if not directed:
+            sources, targets, weights = both_ways(sources, targets, weights)
+        offsets, targets, weights = csr.group(sources, targets, n, weights)
+        return cls._trusted(offsets, targets, weights, bool(directed), str(name), labels)
+
+    @classmethod
+    def from_networkx(cls, graph, weight="weight"):
+        """Convert any NetworkX graph; multigraphs keep their parallel edges.
+
+        Integer nodes ``0..n-1`` keep their ids; other nodes are numbered in NetworkX's order and ``labels`` holds them.
+        Edge attribute ``weight`` becomes the weight if any edge has it (1 where it is missing, as in NetworkX).
+        """
+        nodes = list(graph.nodes)
+        n = len(nodes)
+        plain = all(type(v) is int for v in nodes) and (n == 0 or (min(nodes) == 0 and max(nodes) == n - 1))
+        number = None if plain else {v: i for i, v in enumerate(nodes)}
+        triples = list(graph.edges(data=weight, default=None))
+        ends = [(u, v) if plain else (number[u], number[v]) for u, v, _ in triples]
+        pairs = np.array(ends, np.int64).reshape(-1, 2)
+        weights = None
+        if any(w is not None for _, _, w in triples):
+            try:
+                weights = np.array([1 if w is None else w for _, _, w in triples])
+                weights = _weights(weights, len(triples))
+            except (GraphError, ValueError, TypeError) as error:
+                raise GraphError(f"edge attribute {weight!r} is not a number on every edge: {error}") from None
+        labels = None
+        if not plain:
+            labels = np.empty(n, object)
+            labels[:] = nodes
+        return cls.from_edges(pairs[:, 0], pairs[:, 1], n=n, weights=weights, directed=graph.is_directed(),
+                              name=str(graph.name or ""), labels=labels)
+
+    def to_networkx(self):
+        """The same graph in NetworkX on nodes ``0..n-1``; a multigraph if and only if there are parallel arcs."""
+        import networkx as nx
+
+        sources, targets = self.edges(once=True)
+        parallel = np.unique(sources.astype(np.int64) * max(self.n, 1) + targets).size < sources.size
+        kinds = {(True, True): nx.MultiDiGraph, (True, False): nx.DiGraph,
+                 (False, True): nx.MultiGraph, (False, False): nx.Graph}
+        graph = kinds[self.directed, parallel](name=self.name)
+        graph.add_nodes_from(range(self.n))
+        if self.weights is None:
+            graph.add_edges_from(zip(sources.tolist(), targets.tolist(), strict=True))
+        else:
+            weights = self.edge_weights(once=True).tolist()
+            graph.add_weighted_edges_from(zip(sources.tolist(), targets.tolist(), weights, strict=True))
+        return graph
+
+    @classmethod
+    def from_scipy(cls, matrix, directed=True, name=""):
+        """Convert a square SciPy sparse matrix or array: every stored entry (i, j) is an arc, explicit zeros too.
+
+        Entries become weights, unless the matrix is Boolean. Entries stored twice stay two arcs.
+        ``directed=False`` needs a symmetric matrix.
+        """
+        if not sparse.issparse(matrix) or matrix.ndim != 2:
+            raise GraphError(f"expected a two-dimensional SciPy sparse matrix or array, found {type(matrix).__name__}")
+        if matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(f"the matrix is {matrix.shape[0]} x {matrix.shape[1]}; an adjacency matrix is square")
+        coo = matrix.tocoo()
+        weights = None if coo.dtype == bool else coo.data
+        graph = cls.from_edges(coo.row, coo.col, n=matrix.shape[0], weights=weights, name=name)
+        if not directed:
+            graph.directed = False
+            _check_symmetric(graph)
+        return graph
+
+    def to_scipy(self):
+        """The adjacency matrix as a CSR array, Boolean if unweighted.
+
+        Parallel arcs stay apart as duplicate entries; SciPy sums them as soon as something asks for canonical form.
+        """
+        data = np.ones(self.m, bool) if self.weights is None else self.weights.copy()
+        return sparse.csr_array((data, self.targets.copy(), self.offsets.copy()), shape=(self.n, self.n))
+
+    @classmethod
+    def of(cls, graph):
+        """``graph`` itself if it is a Graph, else converted from NetworkX or SciPy; GraphError for anything else."""
+        if isinstance(graph, cls):
+            return graph
+        if sparse.issparse(graph):
+            return cls.from_scipy(graph)
+        if hasattr(graph, "is_directed") and hasattr(graph, "nodes") and hasattr(graph, "edges"):
+            return cls.from_networkx(graph)
+        raise GraphError(f"cannot take a {type(graph).__name__} as a graph; expected a lockstep Graph, a NetworkX graph, "
+                         "or a SciPy sparse matrix (files: lockstep.graphs.read, named data sets: lockstep.graphs.load)")
+
+
+def both_ways(sources, targets, weights=None):
+    """Both arcs of every edge, a loop once."""
+    other = sources != targets
+    back = None if weights is None else np.concatenate([weights, weights[other]])
+    return np.concatenate([sources, targets[other]]), np.concatenate([targets, sources[other]]), back
+
+
+def _integers(values, what):
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise GraphError(f"{what} has {array.ndim} dimensions; expected a flat array")
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind == "f" and np.all(np.isfinite(array)) and np.all(array == np.floor(array)):
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise GraphError(f"{what} holds {array.dtype}; expected whole numbers")
+    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+        raise GraphError(f"{what} holds {array.max()}; expected ids below 2^63")
+    return array if array.dtype in (np.int32, np.int64) else array.astype(np.int64)
+
+
+def _weights(weights, m):
+    if weights is None:
+        return None
+    array = np.asarray(weights)
+    if array.shape != (m,):
+        raise GraphError(f"weights have shape {array.shape}; expected one for each of the {m} arcs")
+    if array.dtype.kind in "biu":
+        return np.ascontiguousarray(array, np.int64)
+    if array.dtype.kind != "f":
+        raise GraphError(f"weights hold {array.dtype}; expected numbers")
+    bad = np.flatnonzero(np.isnan(array))
+    if bad.size:
+        raise GraphError(f"weight {bad[0]} is NaN; expected a number for every arc")
+    return np.ascontiguousarray(array, np.float64)
+
+
+def _check_range(ids, n, what):
+    if ids.size and (ids.min() < 0 or ids.max() >= n):
+        arc = int(np.flatnonzero((ids < 0) | (ids >= n))[0])
+        raise GraphError(f"{what} of arc {arc} is {ids[arc]}; expected an id in 0..{n - 1} (n = {n})")
+
+
+def _check_offsets(offsets, m):
+    if offsets.size == 0:
+        raise GraphError("offsets is empty; expected n + 1 numbers, at least one")
+    if offsets[0] != 0 or offsets[-1] != m:
+        raise GraphError(f"offsets run from {offsets[0]} to {offsets[-1]}; expected 0 to {m}, the number of targets")
+    falling = np.flatnonzero(np.diff(offsets) < 0)
+    if falling.size:
+        raise GraphError(f"offsets fall after vertex {falling[0]}; expected them never to fall")
+
+
+def _check_symmetric(graph):
+    """An undirected graph must hold every arc both ways equally often, with equal weights."""
+    turned = graph.reverse()
+    again = turned.reverse()  # both now have rows sorted by target, so equal graphs have equal arrays
+    if not (np.array_equal(turned.offsets, again.offsets) and np.array_equal(turned.targets, again.targets)):
+        raise GraphError("directed=False, but some arc is not stored both ways; pass edges once to Graph.from_edges")
+    if graph.weights is None:
+        return
+    sources = csr.rows(again.offsets)
+    one = np.lexsort((again.weights, again.targets, sources))
+    two = np.lexsort((turned.weights, turned.targets, sources))
+    if not np.array_equal(again.weights[one], turned.weights[two]):
+        raise GraphError("directed=False, but some edge has different weights in its two directions")
