@@ -1,0 +1,70 @@
+"""Machines that run kernels: the GPU (`cuda`), and the hypothetical GPU (`host`) that any C++ compiler makes.
+
+>>> from lockstep.machine import get_executor
+>>> executor = get_executor("host", seed=1)
+>>> executor.name
+'host'
+"""
+
+from .cuda import CudaExecutor, why_no_gpu
+from .errors import (
+    CompileError,
+    DeadlockError,
+    DivergentBarrierError,
+    KernelError,
+    LaunchError,
+    LivelockError,
+    MachineError,
+    MemoryFaultError,
+    NoGpuError,
+)
+from .executor import Executor
+from .host import HostExecutor
+from .source import source_digest
+
+_cuda = None
+
+
+def gpu_available() -> bool:
+    """Whether a CUDA device answers; `why_no_gpu()` says why not."""
+    return why_no_gpu() is None
+
+
+def get_executor(executor=None, **options) -> Executor | None:
+    """The machine to run kernels on.
+
+    Parameters
+    ----------
+    executor : "cuda", "host", None or an Executor
+        None: the GPU if one answers, else None. An Executor is returned unchanged.
+    **options
+        For "host": seed, fuzz, multiprocessors, permille, trace, budget (see `HostExecutor`).
+
+    Raises
+    ------
+    NoGpuError
+        "cuda" was asked for and no device answers; the text says why.
+    """
+    global _cuda
+    if isinstance(executor, Executor):
+        return executor
+    if executor is None:
+        if not gpu_available():
+            return None
+        executor = "cuda"
+    if executor == "host":
+        return HostExecutor(**options)
+    if executor == "cuda":
+        if options:
+            raise ValueError(f"the cuda executor takes no options, got {', '.join(options)}")
+        if _cuda is None:  # modules are cached in it
+            _cuda = CudaExecutor()
+        return _cuda
+    raise ValueError(f"executor {executor!r}: choose 'cuda', 'host' or None")
+
+
+__all__ = [
+    "CompileError", "DeadlockError", "DivergentBarrierError", "Executor", "HostExecutor", "KernelError", "LaunchError",
+    "LivelockError", "MachineError", "MemoryFaultError", "NoGpuError", "get_executor", "gpu_available",
+    "source_digest", "why_no_gpu",
+]  # fmt: skip

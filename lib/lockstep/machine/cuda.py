@@ -1,0 +1,165 @@
+"""The cuda executor: one NVIDIA GPU through CuPy."""
+
+import contextlib
+
+import numpy as np
+
+from . import source
+from .errors import CompileError, LaunchError, NoGpuError
+from .executor import Executor, Kernel, Module, Timer
+
+_DEFAULT_SHARED = 48 * 1024  # more dynamic shared memory than this needs the kernel's attribute raised
+
+
+def why_no_gpu() -> str | None:
+    """None if a CUDA device answers, else one line that says why not."""
+    try:
+        import cupy
+    except ImportError:
+        return "CuPy is not installed (pip install cupy-cuda13x, or cupy-cuda12x for a CUDA 12 driver)"
+    try:
+        if cupy.cuda.runtime.getDeviceCount() < 1:
+            return "the CUDA driver finds no device (nvidia-smi lists them; CUDA_VISIBLE_DEVICES may hide them)"
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        if "InsufficientDriver" in str(error):
+            return "no CUDA driver, or one older than CuPy's CUDA runtime (nvidia-smi shows the driver's version)"
+        return f"the CUDA driver answers {error}"
+    return None
+
+
+class CudaModule(Module):
+    def __init__(self, executor, path, defines):
+        super().__init__(executor, path, defines)
+        options = source.CUDA_OPTIONS + source.define_text(defines)
+        self.raw = executor.xp.RawModule(code=self.text, options=options)
+        try:
+            self.raw.compile()
+        except executor.xp.cuda.compiler.CompileException as error:
+            raise CompileError(f"{self.path.name} does not compile for the GPU:\n{error}") from None
+
+
+class CudaExecutor(Executor):
+    """One NVIDIA GPU. Launches go to CuPy's current stream.
+
+    Raises
+    ------
+    NoGpuError
+        No device answers; the text says why.
+    """
+
+    name = "cuda"
+
+    def __init__(self, device=0):
+        reason = why_no_gpu()
+        if reason:
+            raise NoGpuError(f"no GPU: {reason}. Without one, executor='host' gives results and counts.")
+        import cupy
+
+        super().__init__()
+        self.xp, self.array_type = cupy, cupy.ndarray
+        cupy.cuda.Device(device).use()
+        properties = cupy.cuda.runtime.getDeviceProperties(device)
+        self.device = device
+        self.multiprocessors = int(properties["multiProcessorCount"])
+        self.max_shared = int(properties["sharedMemPerBlockOptin"])
+        self.l2_bytes = int(properties["l2CacheSize"])
+
+    def __repr__(self):
+        return f"<cuda executor, device {self.device}, {self.multiprocessors} multiprocessors>"
+
+    def _module(self, path, defines):
+        return CudaModule(self, path, defines)
+
+    def _kernel(self, module, name, parameters):
+        kernel = Kernel(module, name, parameters)
+        kernel.function = module.raw.get_function(name)
+        return kernel
+
+    def _raise_shared(self, kernel, shared):
+        # A kernel's default limit is 48 KB; the raised one stays, so it is set once for the largest seen.
+        if shared > _DEFAULT_SHARED and shared > kernel.function.max_dynamic_shared_size_bytes:
+            kernel.function.max_dynamic_shared_size_bytes = shared
+
+    def _max_blocks(self, kernel, threads, shared):
+        if threads > min(1024, kernel.function.max_threads_per_block) or shared > self.max_shared:
+            return 0
+        self._raise_shared(kernel, shared)
+        from cupy_backends.cuda.api import driver
+
+        per_sm = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.function.kernel.ptr, threads, shared)
+        return per_sm * self.multiprocessors
+
+    def _launch(self, kernel, grid, block, args, shared, cooperative):
+        threads = block[0] * block[1] * block[2]
+        if threads > kernel.function.max_threads_per_block:
+            raise LaunchError(
+                f"kernel {kernel.name}: its registers allow {kernel.function.max_threads_per_block} threads a block, "
+                f"not {threads} (give it __launch_bounds__)"
+            )
+        self._raise_shared(kernel, shared)
+        values = tuple(np.uint64(0) if a is None else a for a in args)
+        kernel.function.kernel(grid, block, values, shared_mem=shared, enable_cooperative_groups=cooperative)
+        self.counts["launches"] += 1
+
+    def array(self, values):
+        return self.xp.array(values, order="C", copy=True)
+
+    def get(self, array):
+        self.counts["readbacks"] += 1
+        return array.get()
+
+    def copy(self, target, values):
+        self._same(target, values)
+        if isinstance(values, np.ndarray):
+            target.set(np.ascontiguousarray(values))
+        else:
+            target.data.copy_from_device_async(values.data, values.nbytes)
+
+    def read(self, array, index=0):
+        self.counts["readbacks"] += 1
+        return array[index].item()
+
+    def synchronize(self):
+        self.xp.cuda.get_current_stream().synchronize()
+
+    @contextlib.contextmanager
+    def timer(self):
+        import time
+
+        cuda = self.xp.cuda
+        t, first, last = Timer(), cuda.Event(), cuda.Event()
+        self.synchronize()
+        begin = time.perf_counter()
+        first.record()
+        yield t
+        last.record()
+        last.synchronize()
+        t.wall_ms = (time.perf_counter() - begin) * 1e3
+        t.device_ms = cuda.get_elapsed_time(first, last)
+
+    @contextlib.contextmanager
+    def capture(self):
+        """Record launches and device copies into a CUDA graph; `graph.launch()` runs it on the current stream.
+
+        Allocate arrays before: memory cannot be had from the driver while a stream is captured.
+        """
+        stream = self.xp.cuda.Stream(non_blocking=True)
+        graph = _Graph()
+        with stream:
+            stream.begin_capture()
+            try:
+                yield graph
+            except BaseException:
+                with contextlib.suppress(Exception):
+                    stream.end_capture()
+                raise
+            graph.graph = stream.end_capture()
+
+
+class _Graph:
+    graph = None
+
+    def launch(self):
+        if self.graph is None:
+            raise LaunchError("a graph can be launched only after its capture has ended")
+        self.graph.launch()

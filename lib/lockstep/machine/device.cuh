@@ -1,0 +1,120 @@
+// What every kernel may use beyond plain CUDA C++, the same on both executors.
+//
+// The text of this file is pasted into each .cu that includes it, before the compiler sees it (CuPy's cache does not
+// notice a change in an included file). Under NVRTC the functions below are a few instructions each; under the host
+// executor (LOCKSTEP_HOST) the same names come from host.hpp, which runs threads as fibers.
+//
+// Conventions of a kernel file
+//   - kernels are   extern "C" __global__ void name(const int* __restrict__ a, int n)   on plain parameter types;
+//   - shared memory is always dynamic:   DYNAMIC_SHARED(unsigned char, shared);   then carve it. A grid barrier keeps
+//     several blocks alive on one host thread, so a static __shared__ array would be shared between blocks there;
+//   - spin only on load_acquire, load_relaxed, atomics or pause: these let the host executor run somebody else. A spin
+//     on a plain or volatile variable would hang it;
+//   - a comment line   // compile: K=16 THREADS=256   names one set of macro definitions that the file is built with
+//     (repeat the line for more sets); `python -m lockstep.machine.compile` builds all of them for all architectures.
+//
+// References: PTX ISA, "Memory Consistency Model" (ld.acquire, st.release, .relaxed at gpu scope).
+#pragma once
+
+#ifndef LOCKSTEP_HOST
+
+constexpr unsigned full_mask = 0xffffffffu;
+
+#define DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) type name[]
+
+namespace lockstep {
+// Moves the bits of a 4- or 8-byte value through an integer register, which is what the PTX loads and stores want.
+template <class T, int size> struct Bits;
+template <class T> struct Bits<T, 4> {
+    static __device__ __forceinline__ T acquire(const T* p) {
+        unsigned v;
+        asm volatile("ld.acquire.gpu.b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+        return *reinterpret_cast<T*>(&v);
+    }
+    static __device__ __forceinline__ T relaxed(const T* p) {
+        unsigned v;
+        asm volatile("ld.relaxed.gpu.b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+        return *reinterpret_cast<T*>(&v);
+    }
+    static __device__ __forceinline__ void release(T* p, T v) {
+        asm volatile("st.release.gpu.b32 [%0], %1;" : : "l"(p), "r"(*reinterpret_cast<unsigned*>(&v)) : "memory");
+    }
+    static __device__ __forceinline__ void relaxed(T* p, T v) {
+        asm volatile("st.relaxed.gpu.b32 [%0], %1;" : : "l"(p), "r"(*reinterpret_cast<unsigned*>(&v)) : "memory");
+    }
+};
+template <class T> struct Bits<T, 8> {
+    typedef unsigned long long Word;
+    static __device__ __forceinline__ T acquire(const T* p) {
+        Word v;
+        asm volatile("ld.acquire.gpu.b64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+        return *reinterpret_cast<T*>(&v);
+    }
+    static __device__ __forceinline__ T relaxed(const T* p) {
+        Word v;
+        asm volatile("ld.relaxed.gpu.b64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+        return *reinterpret_cast<T*>(&v);
+    }
+    static __device__ __forceinline__ void release(T* p, T v) {
+        asm volatile("st.release.gpu.b64 [%0], %1;" : : "l"(p), "l"(*reinterpret_cast<Word*>(&v)) : "memory");
+    }
+    static __device__ __forceinline__ void relaxed(T* p, T v) {
+        asm volatile("st.relaxed.gpu.b64 [%0], %1;" : : "l"(p), "l"(*reinterpret_cast<Word*>(&v)) : "memory");
+    }
+};
+}  // namespace lockstep
+
+// Loads and stores of 4- or 8-byte values that other blocks see; they go to L2, never to a stale line of L1.
+// *p must be global or shared memory, naturally aligned.
+template <class T> __device__ __forceinline__ T load_acquire(const T* p) { return lockstep::Bits<T, sizeof(T)>::acquire(p); }
+template <class T> __device__ __forceinline__ T load_relaxed(const T* p) { return lockstep::Bits<T, sizeof(T)>::relaxed(p); }
+template <class T, class V> __device__ __forceinline__ void store_release(T* p, V v) {
+    lockstep::Bits<T, sizeof(T)>::release(p, static_cast<T>(v));
+}
+template <class T, class V> __device__ __forceinline__ void store_relaxed(T* p, V v) {
+    lockstep::Bits<T, sizeof(T)>::relaxed(p, static_cast<T>(v));
+}
+
+// Give way for about ns nanoseconds while spinning.
+__device__ __forceinline__ void pause(unsigned ns) { __nanosleep(ns); }
+
+// A mark in the host executor's trace of an interleaving; nothing on a GPU.
+__device__ __forceinline__ void trace_event(int, long, long) {}
+
+// Position of this thread in its block, its warp, the grid. Blocks are counted along x first.
+__device__ __forceinline__ unsigned block_thread() {
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+
+// Every thread of a cooperative launch waits here for all others; what they wrote before is visible after.
+// state: 2 unsigned words in global memory, zero before their first use, good for any number of barriers.
+// Word 0 counts arrivals, word 1 is the generation. The last block to arrive resets the count, then opens the next
+// generation; the others read that word only, so arrivals and waiting do not fight for one address.
+__device__ __forceinline__ void grid_barrier(unsigned* state) {
+    __syncthreads();
+    if (block_thread() == 0) {
+        const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
+        const unsigned generation = load_relaxed(state + 1);
+        __threadfence();
+        if (atomicAdd(state, 1u) == blocks - 1) {
+            store_relaxed(state, 0u);
+            store_release(state + 1, generation + 1);
+        } else {
+            while (load_relaxed(state + 1) == generation) {}  // the fence below makes the acquire
+        }
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+#endif  // LOCKSTEP_HOST
+
+__device__ __forceinline__ unsigned lane_id() { return block_thread() & 31u; }
+__device__ __forceinline__ unsigned warp_id() { return block_thread() >> 5; }
+__device__ __forceinline__ unsigned global_threads() {
+    return gridDim.x * gridDim.y * gridDim.z * blockDim.x * blockDim.y * blockDim.z;
+}
+__device__ __forceinline__ unsigned global_thread() {
+    const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    return block * (blockDim.x * blockDim.y * blockDim.z) + block_thread();
+}

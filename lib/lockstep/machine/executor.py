@@ -1,0 +1,220 @@
+"""What the two executors share: modules, kernels, argument checks, graphs, timers, counts."""
+
+import collections
+import contextlib
+import time
+from pathlib import Path
+
+import numpy as np
+
+from . import source
+from .errors import CompileError, LaunchError
+
+
+def dimensions(value, what: str) -> tuple:
+    """An int or a tuple of up to three as three positive ints."""
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if not 1 <= len(values) <= 3 or any(int(v) != v or v < 1 for v in values):
+        raise LaunchError(f"{what} {value!r}: give one to three positive whole numbers")
+    return tuple(int(v) for v in values) + (1,) * (3 - len(values))
+
+
+class Kernel:
+    """One kernel of a module; call it to launch it.
+
+    `kernel(grid, block, args, shared=0, cooperative=False)`: grid and block are ints or tuples of up to three,
+    args holds a device array (or None) for each pointer and a NumPy scalar of the exact dtype for each value,
+    shared is the number of bytes of dynamic shared memory a block gets. A cooperative launch has all its blocks
+    alive together, so that they may wait for each other.
+
+    Raises
+    ------
+    LaunchError
+        An argument of another type than the signature's, a block or its shared memory beyond the machine's limits,
+        a cooperative grid that is not co-resident (it is never shrunk).
+    """
+
+    def __init__(self, module, name, parameters):
+        self.module, self.name, self.parameters = module, name, parameters
+        self.executor = module.executor
+
+    def __repr__(self):
+        return f"<kernel {self.name} of {self.module.path.name} on {self.executor.name}>"
+
+    def max_blocks(self, block, shared: int = 0) -> int:
+        """How many blocks of this size and shared memory the machine keeps alive together."""
+        x, y, z = dimensions(block, "block")
+        return self.executor._max_blocks(self, x * y * z, int(shared))
+
+    def __call__(self, grid, block, args, shared=0, cooperative=False):
+        grid, block, shared = dimensions(grid, "grid"), dimensions(block, "block"), int(shared)
+        threads, blocks = block[0] * block[1] * block[2], grid[0] * grid[1] * grid[2]
+        where = f"kernel {self.name}"
+        if threads > 1024:
+            raise LaunchError(f"{where}: a block has at most 1024 threads, not {threads}")
+        if not 0 <= shared <= self.executor.max_shared:
+            raise LaunchError(
+                f"{where}: {shared} bytes of shared memory asked for, a block has at most {self.executor.max_shared}"
+            )
+        args = self._checked(args, where)
+        if cooperative:
+            most = self.max_blocks(block, shared)
+            if blocks > most:
+                raise LaunchError(
+                    f"{where}: a cooperative launch of {blocks} blocks of {threads} threads with {shared} bytes of "
+                    f"shared memory is not co-resident here; at most {most} are (see max_blocks)"
+                )
+        self.executor._launch(self, grid, block, args, shared, cooperative)
+
+    def _checked(self, args, where):
+        args = tuple(args)
+        if len(args) != len(self.parameters):
+            wanted = ", ".join(f"{p.type}{'*' * p.pointer} {p.name}" for p in self.parameters)
+            raise LaunchError(f"{where} takes {len(self.parameters)} arguments ({wanted}), not {len(args)}")
+        for position, (parameter, value) in enumerate(zip(self.parameters, args), 1):
+            self._check(parameter, value, f"{where}, argument {position} ({parameter.name})")
+        return args
+
+    def _check(self, parameter, value, where):
+        if not parameter.pointer:
+            if not isinstance(value, np.generic) or value.dtype != parameter.dtype:
+                found = f"{value.dtype} scalar" if isinstance(value, np.generic) else type(value).__name__
+                raise LaunchError(f"{where}: needs a NumPy scalar, np.{parameter.dtype.name}(...), not {found}")
+            return
+        if value is None:
+            return
+        if not isinstance(value, self.executor.array_type):
+            raise LaunchError(
+                f"{where}: needs a device array of {parameter.dtype or parameter.type} (executor.array(...)), "
+                f"not {type(value).__module__}.{type(value).__name__}"
+            )
+        if parameter.dtype is not None and value.dtype != parameter.dtype:
+            raise LaunchError(f"{where}: needs an array of {parameter.dtype}, not {value.dtype}")
+        if not value.flags.c_contiguous:
+            raise LaunchError(f"{where}: the array is not contiguous")
+
+
+class Module:
+    """A compiled .cu file; `module["name"]` is a kernel, `module.digest` what recordings carry."""
+
+    def __init__(self, executor, path, defines):
+        self.executor, self.path, self.defines = executor, Path(path), dict(defines)
+        self.text = source.paste(self.path)
+        self.digest = source.source_digest(self.path, self.defines)
+        self.signatures = source.kernels(self.text, self.defines)
+        if not self.signatures:
+            raise CompileError(f'{self.path.name}: no `extern "C" __global__ void name(...)` in it')
+        self._kernels = {}
+
+    def __getitem__(self, name) -> Kernel:
+        if name not in self._kernels:
+            if name not in self.signatures:
+                raise KeyError(f"{self.path.name} has no kernel {name!r}; it has {', '.join(self.signatures)}")
+            self._kernels[name] = self.executor._kernel(self, name, self.signatures[name])
+        return self._kernels[name]
+
+    def __iter__(self):
+        return iter(self.signatures)
+
+
+class Timer:
+    """What `executor.timer()` gives: wall_ms (synchronized at both ends) and device_ms (None on the host)."""
+
+    wall_ms: float | None = None
+    device_ms: float | None = None
+
+
+class Executor:
+    """A machine that runs kernels; see `get_executor`.
+
+    Attributes
+    ----------
+    name : "cuda" or "host"
+    multiprocessors : int
+    max_shared : int
+        Bytes of shared memory one block may use.
+    l2_bytes : int
+    xp : module
+        cupy or numpy, for vector steps outside kernels.
+    counts : collections.Counter
+        "launches" and "readbacks" since `reset_counts()`; on the host also "barriers" (block barriers opened),
+        "grid_barriers", "atomics" and "switches".
+    """
+
+    name = ""
+    xp = np
+    array_type: type = np.ndarray
+    multiprocessors = 0
+    max_shared = 0
+    l2_bytes = 0
+
+    def __init__(self):
+        self.counts = collections.Counter()
+        self._modules = {}
+
+    def reset_counts(self):
+        """Set all counts to zero."""
+        self.counts.clear()
+
+    def load(self, path, defines=None) -> Module:
+        """The compiled module of a .cu file; compiled once for each text and set of macro definitions.
+
+        Raises
+        ------
+        CompileError
+            The file cannot be read or compiled; the text holds the compiler's message.
+        """
+        defines = dict(defines or {})
+        key = (Path(path).resolve(), source.source_digest(path, defines))
+        if key not in self._modules:
+            self._modules[key] = self._module(path, defines)
+        return self._modules[key]
+
+    def digest(self, path, defines=None, extra=()) -> str:
+        """See `source_digest`."""
+        return source.source_digest(path, defines or {}, extra)
+
+    def array(self, values):
+        """A device copy of a NumPy array (or of an array that is on the device already)."""
+        raise NotImplementedError
+
+    def empty(self, shape, dtype):
+        """A device array with whatever was in memory."""
+        return self.xp.empty(shape, dtype)
+
+    def zeros(self, shape, dtype):
+        """A device array of zeros."""
+        return self.xp.zeros(shape, dtype)
+
+    def full(self, shape, value, dtype):
+        """A device array filled with one value."""
+        return self.xp.full(shape, value, dtype)
+
+    def get(self, array) -> np.ndarray:
+        """A NumPy copy of a device array; waits for the device."""
+        raise NotImplementedError
+
+    def copy(self, target, values):
+        """Copy an array of the same shape and dtype, device to device or NumPy to device, into `target`."""
+        raise NotImplementedError
+
+    def read(self, array, index=0):
+        """One element as a Python number; waits for the device, as a loop with the host in it does."""
+        raise NotImplementedError
+
+    def synchronize(self):
+        """Wait until everything launched is done."""
+
+    def _same(self, target, values):
+        if target.shape != values.shape or target.dtype != values.dtype:
+            raise LaunchError(f"copy: {values.dtype} {values.shape} into {target.dtype} {target.shape}")
+
+    @contextlib.contextmanager
+    def timer(self):
+        """`with executor.timer() as t: ...` then t.wall_ms and t.device_ms; synchronized before and after."""
+        t = Timer()
+        self.synchronize()
+        begin = time.perf_counter()
+        yield t
+        self.synchronize()
+        t.wall_ms = (time.perf_counter() - begin) * 1e3

@@ -1,0 +1,328 @@
+"""The host executor: the hypothetical GPU that the first paper explains its schedules on, built.
+
+The same .cu files are compiled by the system's C++ compiler together with host.hpp and host_runtime.cpp, which run
+the threads of a launch as fibers of one OS thread. Results and counts are real and the same bits on every machine
+(-O2, no contraction, never for the native processor); times mean nothing here.
+"""
+
+import contextlib
+import ctypes
+import functools
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import typing
+from pathlib import Path
+
+import numpy as np
+
+from ..paths import CACHE
+from . import source
+from .errors import (
+    CompileError,
+    DeadlockError,
+    DivergentBarrierError,
+    KernelError,
+    LaunchError,
+    LivelockError,
+    MemoryFaultError,
+)
+from .executor import Executor, Kernel, Module
+
+FUZZ = ("none", "sync", "memory")
+EVENTS = ("read", "write", "atomic", "load", "store", "fence", "barrier", "grid barrier", "warp", "pause", "mark")
+_FLAGS = ("-std=c++17", "-O2", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-strict-aliasing",
+          "-Wno-unknown-pragmas", "-Wno-attributes")  # fmt: skip
+_ERRORS = {1: DivergentBarrierError, 2: DeadlockError, 3: LivelockError, 4: MemoryFaultError, 5: KernelError}
+_launching = threading.Lock()  # the runtime's state is global to a process
+
+
+class _Launch(ctypes.Structure):
+    _fields_ = [
+        ("entry", ctypes.c_void_p), ("arguments", ctypes.c_void_p), ("grid", ctypes.c_uint32 * 3),
+        ("block", ctypes.c_uint32 * 3), ("shared", ctypes.c_uint64), ("seed", ctypes.c_uint64),
+        ("budget", ctypes.c_uint64), ("trace_limit", ctypes.c_uint64), ("cooperative", ctypes.c_int32),
+        ("fuzz", ctypes.c_int32), ("permille", ctypes.c_int32), ("window", ctypes.c_int32),
+        ("barriers", ctypes.c_uint64), ("grid_barriers", ctypes.c_uint64), ("atomics", ctypes.c_uint64),
+        ("switches", ctypes.c_uint64), ("steps", ctypes.c_uint64), ("error", ctypes.c_int32),
+        ("trace_full", ctypes.c_int32), ("message", ctypes.c_char * 1024),
+    ]  # fmt: skip
+
+
+_RECORD = np.dtype([("step", "i8"), ("address", "i8"), ("before", "i8"), ("after", "i8"), ("block", "i4"),
+                    ("thread", "i4"), ("event", "i4"), ("bytes", "i4")])  # fmt: skip
+
+
+class TraceEvent(typing.NamedTuple):
+    """One step of an interleaving: what a thread did, where ("dist[3]"), and the value before and after."""
+
+    step: int
+    block: int
+    thread: int
+    event: str
+    where: str
+    before: int | float
+    after: int | float
+
+
+@functools.lru_cache(maxsize=1)
+def compiler() -> tuple:
+    """The C++ compiler's command: $CXX, else c++, else the one in the ziglang wheel.
+
+    Raises
+    ------
+    CompileError
+        None of them is there.
+    """
+    if os.environ.get("CXX"):
+        return tuple(os.environ["CXX"].split())
+    for name in ("c++", "g++", "clang++"):
+        if shutil.which(name):
+            return (name,)
+    if importlib.util.find_spec("ziglang"):
+        return (sys.executable, "-m", "ziglang", "c++")
+    raise CompileError(
+        "no C++ compiler for the host executor: install g++, set CXX, or `pip install ziglang` (411 MB) beside lockstep"
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _compiler_version() -> str:
+    done = subprocess.run([*compiler(), "--version"], capture_output=True, text=True)
+    return done.stdout
+
+
+def _run_compiler(options, what):
+    try:
+        done = subprocess.run([*compiler(), *options], capture_output=True, text=True)
+    except OSError as error:
+        raise CompileError(f"{what}: cannot run {compiler()[0]} ({error.strerror}); set CXX") from None
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        raise CompileError(f"{what} does not compile for the host:\n" + "\n".join(lines[:40]))
+
+
+def _built(name: str, digest: str, suffix: str, build) -> Path:
+    """A file of the cache folder, built into a temporary name and renamed, so that no half file is ever seen."""
+    folder = CACHE / "host"
+    target = folder / f"{name}-{digest}{suffix}"
+    if not target.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            made = Path(scratch) / target.name
+            build(made, Path(scratch))
+            os.replace(made, target)
+    return target
+
+
+def _hash(*parts) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _runtime() -> Path:
+    texts = [(source.HERE / n).read_text() for n in ("host.hpp", "host_runtime.cpp")]
+    digest = _hash(*texts, *_FLAGS, _compiler_version())
+
+    def build(made, _):
+        _run_compiler([*_FLAGS, "-c", str(source.HERE / "host_runtime.cpp"), "-o", str(made)], "host_runtime.cpp")
+
+    return _built("runtime", digest, ".o", build)
+
+
+def _entries(signatures) -> str:
+    """A function for each kernel that takes its arguments by address, as a CUDA launch does."""
+    lines = []
+    for name, parameters in signatures.items():
+        args = ", ".join(
+            f"*static_cast<{p.type}{'*' * p.pointer}*>(a[{i}])" for i, p in enumerate(parameters)
+        )
+        lines.append(
+            'extern "C" __attribute__((no_sanitize("thread"), visibility("default"))) '
+            f"void lockstep_entry_{name}(void** a) {{ (void)a; {name}({args}); }}"
+        )
+    return "\n".join(lines)
+
+
+@functools.lru_cache(maxsize=256)
+def _library(name: str, text: str, entries: str, defines: tuple, memory: bool):
+    """The module's shared library, loaded; one per text, options and instrumentation, whoever asks."""
+    runtime = _runtime()
+    full = f'#include "host.hpp"\n{text}\n#line 1 "entries"\n{entries}\n'
+    flags = [*_FLAGS, *defines, *(["-fsanitize=thread"] if memory else [])]
+    digest = _hash(full, runtime.name, *flags)
+
+    def build(made, scratch):
+        unit, object_file = scratch / f"{name}.cpp", scratch / "kernels.o"
+        unit.write_text(full)
+        _run_compiler([*flags, "-I", str(source.HERE), "-c", str(unit), "-o", str(object_file)], f"{name}.cu")
+        _run_compiler(["-shared", "-o", str(made), str(object_file), str(runtime), "-Wl,-z,defs", "-lpthread", "-lm"],
+                      f"{name}.cu (link)")  # fmt: skip
+
+    library = ctypes.CDLL(str(_built(name, digest, ".so", build)))
+    library.lockstep_run.argtypes = [ctypes.POINTER(_Launch)]
+    library.lockstep_trace.argtypes = [ctypes.POINTER(ctypes.c_void_p)]
+    library.lockstep_trace.restype = ctypes.c_uint64
+    return library
+
+
+class HostModule(Module):
+    def __init__(self, executor, path, defines):
+        super().__init__(executor, path, defines)
+        self.library = _library(self.path.stem, self.text, _entries(self.signatures),
+                                source.define_text(self.defines), executor.fuzz == "memory")  # fmt: skip
+
+
+class _Graph:
+    def __init__(self):
+        self.launches = []
+
+    def launch(self):
+        for launch in self.launches:
+            launch()
+
+
+class HostExecutor(Executor):
+    """The hypothetical GPU.
+
+    Parameters
+    ----------
+    seed : int
+        Decides every random choice; the same seed gives the same interleaving and the same bits.
+    fuzz : "none", "sync" or "memory"
+        none: a thread runs until it waits or gives way. sync: it may also lose its turn at every atomic, fence and
+        barrier. memory: also at every plain load and store of a kernel.
+    permille : int
+        How often, in 1000, a fuzzed point does pass the turn on; None: 300 for sync, 100 for memory.
+    multiprocessors : int
+        Each holds 2,048 threads, 32 blocks and 228 KB of shared memory at a time: the limit of a cooperative launch.
+    trace : bool or int
+        Keep what each thread does, in order, up to a million (or this many) events a launch; see `trace_events`.
+    budget : int
+        Turns without a thread finishing or a barrier opening after which a launch is a livelock.
+    processors : 1
+        OS threads; more would not be deterministic and is refused.
+    """
+
+    name = "host"
+    max_shared = 227 * 1024
+    l2_bytes = 4 << 20
+
+    def __init__(self, seed=0, fuzz="none", multiprocessors=4, processors=1, permille=None, trace=False,
+                 budget=200_000_000):  # fmt: skip
+        super().__init__()
+        if fuzz not in FUZZ:
+            raise ValueError(f"fuzz {fuzz!r}: choose one of {', '.join(FUZZ)}")
+        if processors != 1:
+            raise ValueError("processors: the host executor is deterministic on one OS thread only; give 1")
+        self.seed, self.fuzz, self.multiprocessors, self.budget = int(seed), fuzz, int(multiprocessors), int(budget)
+        self.permille = {"none": 0, "sync": 300, "memory": 100}[fuzz] if permille is None else int(permille)
+        self.trace_limit = 1_000_000 if trace is True else int(trace)
+        self._launches = 0
+        self._records = []
+        self._recording = None
+
+    def __repr__(self):
+        return f"<host executor, seed {self.seed}, fuzz {self.fuzz}, {self.multiprocessors} multiprocessors>"
+
+    def _module(self, path, defines):
+        return HostModule(self, path, defines)
+
+    def _kernel(self, module, name, parameters):
+        kernel = Kernel(module, name, parameters)
+        kernel.entry = ctypes.cast(getattr(module.library, f"lockstep_entry_{name}"), ctypes.c_void_p).value
+        return kernel
+
+    def _max_blocks(self, kernel, threads, shared):
+        if threads > 1024 or shared > self.max_shared:
+            return 0
+        warps = -(-threads // 32)
+        return self.multiprocessors * min(64 // warps, 32, (228 * 1024) // (shared + 1024))
+
+    def _launch(self, kernel, grid, block, args, shared, cooperative):
+        if self._recording is not None:
+            self._recording.append(lambda: self._run(kernel, grid, block, args, shared, cooperative))
+        else:
+            self._run(kernel, grid, block, args, shared, cooperative)
+
+    def _run(self, kernel, grid, block, args, shared, cooperative):
+        values = (ctypes.c_void_p * max(len(args), 1))()
+        keep = []
+        for i, (parameter, value) in enumerate(zip(kernel.parameters, args)):
+            if parameter.pointer:
+                cell = ctypes.c_void_p(None if value is None else value.ctypes.data)
+                keep.append(cell)
+                values[i] = ctypes.addressof(cell)
+            else:
+                cell = np.array(value)
+                keep.append(cell)
+                values[i] = cell.ctypes.data
+        threads = block[0] * block[1] * block[2]
+        blocks = grid[0] * grid[1] * grid[2]
+        resident = max(self._max_blocks(kernel, threads, shared), 1)
+        window = blocks if cooperative else min(blocks, resident) if self.fuzz != "none" else 1
+        self._launches += 1
+        launch = _Launch(
+            entry=kernel.entry, arguments=ctypes.addressof(values), grid=grid, block=block, shared=shared,
+            seed=(self.seed * 0x9E3779B97F4A7C15 + self._launches * 0xD1B54A32D192ED03) % 2**64, budget=self.budget,
+            trace_limit=self.trace_limit, cooperative=bool(cooperative), fuzz=FUZZ.index(self.fuzz),
+            permille=self.permille, window=window,
+        )  # fmt: skip
+        with _launching:
+            error = kernel.module.library.lockstep_run(ctypes.byref(launch))
+            if self.trace_limit:
+                self._keep_trace(kernel, args)
+        self.counts["launches"] += 1
+        for name in ("barriers", "grid_barriers", "atomics", "switches"):
+            self.counts[name] += getattr(launch, name)
+        if error:
+            text = launch.message.decode(errors="replace")
+            raise _ERRORS[error](f"kernel {kernel.name}: {text}")
+
+    def _keep_trace(self, kernel, args):
+        records = ctypes.c_void_p()
+        count = kernel.module.library.lockstep_trace(ctypes.byref(records))
+        if not count:
+            return
+        raw = np.frombuffer(ctypes.string_at(records.value, count * _RECORD.itemsize), _RECORD)
+        arrays = [(p.name, a.ctypes.data, a.nbytes, a.dtype)
+                  for p, a in zip(kernel.parameters, args) if p.pointer and a is not None]  # fmt: skip
+        self._records.append((kernel.name, raw, arrays))
+
+    def array(self, values):
+        return np.array(values, order="C", copy=True)
+
+    def get(self, array):
+        self.counts["readbacks"] += 1
+        return np.array(array, copy=True)
+
+    def copy(self, target, values):
+        self._same(target, values)
+
+        def do():
+            target[...] = values
+
+        if self._recording is not None:
+            self._recording.append(do)
+        else:
+            do()
+
+    def read(self, array, index=0):
+        self.counts["readbacks"] += 1
+        return array[index].item()
+
+    @contextlib.contextmanager
+    def capture(self):
+        """Record launches and copies instead of doing them; `graph.launch()` then does them all."""
+        if self._recording is not None:
+            raise LaunchError("capture: one is under way already")
+        graph = _Graph()
+        self._recording = graph.launches
+        try:
+            yield graph
+        finally:
+            self._recording = None
