@@ -1,12 +1,13 @@
-"""Evidence: how numbers are measured, recorded, compared and judged. Knows no study: it is handed callables
-and rows.
+"""Evidence: how figures are measured, recorded, compared and judged.
+
+It knows no study: it is handed callables and rows.
 """
 
 from lockstep.evidence.computer import describe as describe_machine
 from lockstep.evidence.computer import machine_name
-from lockstep.evidence.recording import COLUMNS, RecordingError
-from lockstep.evidence.study import Candidate, Study, concatenate
-from lockstep.evidence.timing import VerificationError
+from lockstep.evidence.recording import COLUMNS, RecordingError, stale
+from lockstep.evidence.study import Study, machines
+from lockstep.evidence.timing import Candidate, VerificationError
 
 __all__ = [
     "COLUMNS",
@@ -14,7 +15,8 @@ __all__ = [
     "RecordingError",
     "Study",
     "VerificationError",
-    "concatenate",
     "describe_machine",
     "machine_name",
+    "machines",
+    "stale",
 ]

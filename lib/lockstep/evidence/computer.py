@@ -63,7 +63,8 @@ def describe():
     }
     # The driver is left out of the digest: a new driver on the same machine is the same machine, and is
     # recorded per run.
-    digest = hashlib.sha256(json.dumps([machine[k] for k in ("gpu", "gpus", "cpu", "cores")]).encode()).hexdigest()[:8]
+    identity = json.dumps([machine[key] for key in ("gpu", "gpus", "cpu", "cores")])
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
     label = re.sub(r"\((r|tm)\)|@.*$|\b(cpu|processor)\b", " ", (gpu["gpu"] or machine["cpu"]).lower())
     slug = re.sub(r"[^a-z0-9]+", "-", label).strip("-") or "machine"
     return {
@@ -85,7 +86,8 @@ def commit():
     """The checkout's commit, with `+` where tracked files differ from it; None outside a git checkout."""
 
     def git(*words):
-        return subprocess.run(["git", "-C", str(paths.ROOT), *words], capture_output=True, text=True, timeout=10)
+        command = ["git", "-C", str(paths.ROOT), *words]
+        return subprocess.run(command, capture_output=True, text=True, timeout=10)
 
     try:
         head = git("rev-parse", "--short=12", "HEAD")

@@ -2,7 +2,8 @@
 
 NVML, NVIDIA's management library, is installed with every driver. It is asked here through `ctypes`, since a
 call takes microseconds where starting `nvidia-smi` takes a tenth of a second, and a recording asks once per
-round. """
+round.
+"""
 
 import ctypes
 import os
@@ -36,7 +37,8 @@ class Nvml:
         self.library = library or ctypes.CDLL("libnvidia-ml.so.1")
         self._check(self.library.nvmlInit_v2())
         self.handle = ctypes.c_void_p()
-        self._check(self.library.nvmlDeviceGetHandleByIndex_v2(ctypes.c_uint(index), ctypes.byref(self.handle)))
+        get_handle = self.library.nvmlDeviceGetHandleByIndex_v2
+        self._check(get_handle(ctypes.c_uint(index), ctypes.byref(self.handle)))
 
     @staticmethod
     def _check(code):
@@ -65,7 +67,8 @@ class Nvml:
     def sample(self):
         """The present state: `sm_clock` and `memory_clock` in MHz, `power` in W, `temperature` in degrees
         Celsius and `throttle`, NVML's bit mask of reasons (`REASONS`). A figure the GPU does not tell is
-        None."""
+        None.
+        """
         power = self._number("nvmlDeviceGetPowerUsage")
         return {
             "sm_clock": self._number("nvmlDeviceGetClockInfo", ctypes.c_uint(1)),

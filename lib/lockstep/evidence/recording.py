@@ -1,8 +1,9 @@
 """Recordings: tidy raw samples, one row each, appended as they are measured.
 
 A recording is a CSV file, `<machine>/<study>.csv`, with `machine.json` beside it. Rows are appended and
-flushed one sample at a time, so that a killed run loses at most the row it was writing; the next start drops
-a torn last line and says so. Nothing is ever rewritten in place but that line. """
+flushed one by one, so that a killed run loses at most the row it was writing; the next start drops a torn
+last line and says so. Nothing else in the file is ever rewritten.
+"""
 
 import csv
 import fcntl
@@ -15,10 +16,22 @@ from pathlib import Path
 
 import pandas as pd
 
-COLUMNS = ["study", "experiment", "dataset", "strategy", "parameters", "metric", "unit", "round", "value", "verified",
-           "kernel"]  # fmt: skip
+COLUMNS = [
+    "study",
+    "experiment",
+    "dataset",
+    "strategy",
+    "parameters",
+    "metric",
+    "unit",
+    "round",
+    "value",
+    "verified",
+    "kernel",
+]
 VERIFIED = ("exact", "invariant", "measured-wrong", "not-applicable")
-SAMPLE = ["experiment", "dataset", "strategy", "parameters", "round", "kernel"]  # what one run is known by
+CELL = ["study", "experiment", "dataset", "parameters"]
+SAMPLE = [*CELL, "strategy", "round", "kernel"]  # what one run is known by
 
 
 class RecordingError(ValueError):
@@ -27,84 +40,93 @@ class RecordingError(ValueError):
 
 def canonical(parameters):
     """Parameters as canonical JSON: keys sorted, no spaces, so that equal parameters are equal text."""
-    plain = json.loads(json.dumps(dict(parameters or {}), default=_plain))
-    return json.dumps(plain, sort_keys=True, separators=(",", ":"))
+    return json.dumps(dict(parameters or {}), sort_keys=True, separators=(",", ":"), default=_plain)
 
 
 def _plain(value):
     if hasattr(value, "item"):
         return value.item()
-    raise TypeError(f"parameters hold {value!r} of type {type(value).__name__}: use numbers, text, booleans or None")
+    kind = type(value).__name__
+    raise TypeError(f"parameters hold {value!r} of type {kind}: use numbers, text, booleans or None")
 
 
 def empty():
     """A recording with no rows and the right columns."""
-    return _typed(pd.DataFrame(columns=COLUMNS))
+    return _typed(pd.DataFrame(columns=COLUMNS, dtype=object))
 
 
 def _typed(rows):
     return rows.astype({"round": "int64", "value": "float64"})
 
 
-def parse(text, name="recording"):
+def parse(text, name="recording", first=1):
     """Rows out of a recording's text; a last line without its line end is torn and left out.
+
+    Parameters
+    ----------
+    text : str
+        The file's content, or with `first` above 1 what follows its first lines.
+    name : str
+        What errors call the file.
+    first : int
+        The number of the text's first line.
 
     Raises
     ------
     RecordingError
         For a wrong header, a line with too few or too many fields, a value or a round that is no number.
     """
-    whole = text[: text.rfind("\n") + 1]
-    if not whole:
-        return empty()
-    lines = list(csv.reader(io.StringIO(whole)))
-    if lines[0] != COLUMNS:
-        raise RecordingError(f"{name}, line 1: the header is {lines[0]}, expected {COLUMNS}")
-    for number, line in enumerate(lines[1:], start=2):
+    lines = list(csv.reader(io.StringIO(text[: text.rfind("\n") + 1])))
+    if first == 1 and lines:
+        header = lines.pop(0)
+        if header != COLUMNS:
+            raise RecordingError(f"{name}, line 1: the header is {header}, expected {COLUMNS}")
+        first = 2
+    for number, line in enumerate(lines, start=first):
         try:
             if len(line) != len(COLUMNS):
                 raise ValueError(f"{len(line)} fields instead of {len(COLUMNS)}")
-            int(line[7]), float(line[8])
+            int(line[COLUMNS.index("round")]), float(line[COLUMNS.index("value")])
         except ValueError as error:
             raise RecordingError(f"{name}, line {number}: {error}") from None
-    return _typed(pd.DataFrame(lines[1:], columns=COLUMNS))
+    return _typed(pd.DataFrame(lines, columns=COLUMNS, dtype=object))
 
 
 def read(path):
-    """Rows of the recording at `path`, every one of them, in the order of writing; no rows where there is no
-    file.
-    """
+    """Every row of the recording at `path` in the order of writing; no rows where there is no file."""
     path = Path(path)
     return parse(path.read_text(), str(path)) if path.is_file() else empty()
 
 
 def current(rows):
-    """The rows that count: for each sample the last one written, and of each cell only its last written
-    digest.
+    """The rows that count: of each sample the last one written, of each cell and strategy the last digest.
 
-    After a change of a kernel the older samples stay in the file as history; comparing across digests would
-    mix two programs. """
+    After a change of a kernel the older samples stay in the file as history; to compare across digests would
+    mix two programs.
+    """
     rows = rows.drop_duplicates([*SAMPLE, "metric"], keep="last")
-    cell = ["experiment", "dataset", "strategy", "parameters"]
-    newest = rows.groupby(cell, sort=False)["kernel"].transform("last")
+    newest = rows.groupby([*CELL, "strategy"], sort=False)["kernel"].transform("last")
     return rows[rows["kernel"] == newest].reset_index(drop=True)
 
 
 class Recording:
-    """A study's file on this machine, open for appending.
+    """A study's file on this machine.
 
     Parameters
     ----------
     path : path
-        The CSV file; its folder is made when the first row is written.
+        The CSV file; it and its folder are made when the first row is written.
+    writable : bool
+        Whether rows will be appended: a torn last line is then dropped from the file, with a notice.
     """
 
-    def __init__(self, path):
+    def __init__(self, path, writable=True):
         self.path = Path(path)
-        self._repair()
+        self._seen, self._lines, self._rows = 0, 0, empty()
+        if writable:
+            self._repair()
 
     def _repair(self):
-        """Drop a torn last line, which only a kill in the middle of a write leaves behind."""
         if not self.path.is_file():
             return
         with self.path.open("rb+") as file:
@@ -113,7 +135,8 @@ class Recording:
             whole = text.rfind(b"\n") + 1
             if whole < len(text):
                 file.truncate(whole)
-                print(f"{self.path.name}: dropped a torn last line of {len(text) - whole} bytes", file=sys.stderr)
+                torn = len(text) - whole
+                print(f"{self.path.name}: dropped a torn last line of {torn} bytes", file=sys.stderr)
 
     def append(self, rows):
         """Append rows (mappings with `COLUMNS` as keys), each written out at once.
@@ -124,11 +147,14 @@ class Recording:
             If `verified` is none of the four words or a value is not finite: nothing of `rows` is written
             then.
         """
+        rows = list(rows)
         for row in rows:
             if row["verified"] not in VERIFIED:
-                raise ValueError(f"verified is {row['verified']!r}; it must be one of {', '.join(VERIFIED)}")
+                words = ", ".join(VERIFIED)
+                raise ValueError(f"verified is {row['verified']!r}; it must be one of {words}")
             if not math.isfinite(row["value"]):
-                raise ValueError(f"{row['strategy']}, {row['metric']}: the value {row['value']} is not finite")
+                name = f"{row['strategy']}, {row['metric']}"
+                raise ValueError(f"{name}: the value {row['value']} is not finite")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", newline="") as file:
             # Parts of one study may run at the same time: the lock keeps their rows apart.
@@ -141,15 +167,26 @@ class Recording:
                 file.flush()
 
     def rows(self):
-        """Every row written so far."""
-        return read(self.path)
+        """Every row written so far. Only what was added since the last call is read: a study asks often."""
+        if not self.path.is_file():
+            return empty()
+        with self.path.open(newline="") as file:
+            file.seek(self._seen)
+            text = file.read()
+        text = text[: text.rfind("\n") + 1]
+        if text:
+            fresh = parse(text, str(self.path), first=self._lines + 1)
+            self._rows = pd.concat([self._rows, fresh], ignore_index=True) if len(self._rows) else fresh
+            self._seen += len(text.encode())
+            self._lines += text.count("\n")
+        return self._rows
 
 
 def _text(value):
     # repr keeps every bit of a float; a whole number is written as one, for reading.
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-    return value.item() if hasattr(value, "item") else value
+    return value
 
 
 def log_run(folder, machine, run):
@@ -163,3 +200,40 @@ def log_run(folder, machine, run):
         fresh = path.with_suffix(".json.new")
         fresh.write_text(json.dumps(known, indent=1) + "\n")
         os.replace(fresh, path)  # a kill leaves the old file or the new one, never half of one
+
+
+def stale(rows, digests):
+    """Which recorded strategies are stale: recorded with a digest that is not the present one.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        A recording.
+    digests : mapping or callable
+        {strategy: digest}, or `digests(strategy, dataset)` that returns the present digest. A strategy that
+        is not in the mapping, or for which the callable returns None, has nothing to go stale (a library's
+        peer, a figure of the machine).
+
+    Returns
+    -------
+    DataFrame
+        One line per study, strategy and data set: `study, strategy, dataset, recorded, present`; empty is
+        good.
+    """
+    look = (lambda strategy, dataset: digests.get(strategy)) if hasattr(digests, "get") else digests
+    found = []
+    known = rows[["study", "strategy", "dataset", "kernel"]].drop_duplicates()
+    for study, strategy, dataset, kernel in known.itertuples(index=False, name=None):
+        present = look(strategy, dataset)
+        if present is not None and present != kernel:
+            found.append((study, strategy, dataset, kernel, present))
+    return pd.DataFrame(found, columns=["study", "strategy", "dataset", "recorded", "present"])
+
+
+def renew_command(machine):
+    """The command that renews what is stale in a machine's recording, typed on that machine.
+
+    Snakemake measures again what depends on the changed text, and only that: samples whose digest still holds
+    are kept. `make publish` then copies this machine's rows into data/recordings.
+    """
+    return f"snakemake --cores 1 && make publish   (on {machine})"

@@ -1,11 +1,15 @@
-"""Timing one run, honestly: the same care for every strategy.
+"""Timing one run, with the same care for every strategy.
 
 Before: the input is prepared, the cache is emptied if the experiment says so, Python's garbage collector is
 held still. Timed: the run alone, by the wall clock with the device synchronized on both sides, and by device
-events as well where it runs on a GPU. After: the result is verified; only then is a time worth writing. """
+events as well where it runs on a GPU. After: the result is verified; only then is its time worth writing.
+"""
 
 import gc
 import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from lockstep.evidence import nvml
 from lockstep.evidence.recording import VERIFIED
@@ -17,14 +21,67 @@ class VerificationError(AssertionError):
     """A strategy that must be right gave a wrong result."""
 
 
-def once(candidate, flush=None):
+@dataclass(eq=False)
+class Candidate:
+    """One strategy as it is measured.
+
+    Parameters
+    ----------
+    strategy : str
+        Its name.
+    run : callable
+        `run()` does the work that is timed and returns its result.
+    verify : callable
+        `verify(result)` returns `exact`, `invariant`, `measured-wrong` or `not-applicable`; it raises
+        `VerificationError` if the result is wrong. It is called on every run's result, outside the timed
+        section.
+    kernel : str
+        Digest of all that decides the result and its time: device text, options, host function, generator.
+    prepare : callable, optional
+        `prepare()` runs, untimed, before each run.
+    counts : callable, optional
+        `counts(result)` returns {metric: (value, unit)}, recorded beside the times.
+    timed : bool
+        False records counts alone, from a single run. The hypothetical GPU is never timed, whatever is said
+        here.
+    executor : Executor, optional
+        Where it runs; None is a CPU baseline, timed by the wall clock alone.
+    exact : bool
+        Whether a wrong result is an error. False for strategies declared racy, whose wrong results are
+        recorded as `measured-wrong`.
+    """
+
+    strategy: str
+    run: Callable[[], Any]
+    verify: Callable[[Any], str]
+    kernel: str
+    prepare: Callable[[], Any] | None = None
+    counts: Callable[[Any], Mapping[str, tuple[float, str]]] | None = None
+    timed: bool = True
+    executor: Any = None
+    exact: bool = True
+    done: str = field(init=False, default="wall")  # the metric written last: its row completes the sample
+
+    def __post_init__(self):
+        if self.executor is not None and self.executor.name == "host":
+            self.timed = False
+        if not self.timed:
+            self.done = "runs"
+
+    @property
+    def on_gpu(self):
+        """Whether times of this candidate depend on the GPU's clock."""
+        return self.timed and self.executor is not None
+
+
+def once(candidate, cold=False):
     """Run a candidate once.
 
     Parameters
     ----------
     candidate : Candidate
-    flush : Executor, optional
-        Overwrite twice this executor's L2 cache between `prepare` and the run.
+    cold : bool
+        Overwrite twice the executor's L2 cache between `prepare` and the run.
 
     Returns
     -------
@@ -36,8 +93,8 @@ def once(candidate, flush=None):
     """
     if candidate.prepare:
         candidate.prepare()
-    if flush is not None:
-        _flush(flush)
+    if cold and candidate.on_gpu:
+        candidate.executor.zeros(2 * candidate.executor.l2_bytes, "uint8")
     if not candidate.timed:
         return candidate.run(), {}
     collecting = gc.isenabled()
@@ -62,11 +119,6 @@ def _ms(value):
     return round(float(value), 6), "ms"  # to the nanosecond: more digits would be noise
 
 
-def _flush(executor):
-    executor.zeros(2 * executor.l2_bytes, "uint8")
-    executor.synchronize()
-
-
 def check(candidate, result):
     """Verify a result; the word that goes into the recording.
 
@@ -82,37 +134,41 @@ def check(candidate, result):
     except VerificationError as error:
         raise VerificationError(f"{candidate.strategy}: {error}") from None
     if word not in VERIFIED:
-        raise ValueError(f"{candidate.strategy}: verify returned {word!r}; it must be one of {', '.join(VERIFIED)}")
+        words = ", ".join(VERIFIED)
+        raise ValueError(f"{candidate.strategy}: verify returned {word!r}; it must be one of {words}")
     if word == "measured-wrong" and candidate.exact:
-        raise VerificationError(f"{candidate.strategy}: the result is wrong, and the strategy is not declared racy")
+        raise VerificationError(f"{candidate.strategy}: a wrong result, and it is not declared racy")
     return word
 
 
 def clocks():
-    """The GPU's state as values to record: {metric: (value, unit)}."""
-    state = nvml.gpu().sample()
+    """The GPU's state as values to record: {metric: (value, unit)}; empty without a GPU."""
+    state = nvml.gpu().sample() if nvml.gpu() else {}
     return {metric: (value, UNITS[metric]) for metric, value in state.items() if value is not None}
 
 
 class Warmth:
-    """Keeps a GPU at its working clock: an idle one runs at a tenth of it, and the first samples would tell
-    of that.
+    """Keeps a GPU at its working clock: an idle one is slow, and the first samples would tell of that.
 
     Parameters
     ----------
     least, most : float
         Seconds of work before the clock may be called steady, and after which it is taken as it is.
+    sample, clock : callable
+        The SM clock in MHz (None without a GPU) and the time in seconds; tests pass their own.
     """
 
     def __init__(self, least=0.5, most=3.0, sample=None, clock=time.perf_counter):
         self.least, self.most, self.clock = least, most, clock
-        self.sample = sample or (lambda: (nvml.gpu().sample() if nvml.gpu() else {}).get("sm_clock"))
+        self.sample = sample or (lambda: clocks().get("sm_clock", (None,))[0])
         self.steady = None
 
     def up(self, candidates):
-        """Run the candidates in turn until the SM clock has stood still for five readings; once it did, a
-        later call returns at once as long as the clock is still there. Returns the clock in MHz, None without
-        a GPU."""
+        """Run the candidates in turn until the SM clock has stood still for five readings.
+
+        Once it did, a later call returns at once as long as the clock is still there. Returns the clock in
+        MHz, None without a GPU or without candidates.
+        """
         now = self.sample() if candidates else None
         if now is None or (self.steady and now >= 0.98 * self.steady):
             return now

@@ -46,7 +46,8 @@ def table(rows, name, folder=None):
     """Write a table for the paper as CSV: `paper/generated/<name>.csv`.
 
     Cells are written as they should be read: floats with three significant digits, missing values as a dash.
-    A study's tables are named `<study>/<table>`. """
+    A study's tables are named `<study>/<table>`.
+    """
     path = Path(folder or paths.GENERATED) / f"{name}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     shown = pd.DataFrame(rows)
@@ -108,4 +109,5 @@ def _plain(value):
         return None
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
-    raise TypeError(f"numbers hold {value!r} of type {type(value).__name__}: give numbers, text, lists or mappings")
+    kind = type(value).__name__
+    raise TypeError(f"numbers hold {value!r} of type {kind}: give numbers, text, lists or mappings")
