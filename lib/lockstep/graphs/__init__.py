@@ -3,5 +3,6 @@
 from . import generators
 from .acyclic import acyclic
 from .graph import Graph, GraphError, GraphWarning
+from .reading import read
 
-__all__ = ["Graph", "GraphError", "GraphWarning", "acyclic", "generators"]
+__all__ = ["Graph", "GraphError", "GraphWarning", "acyclic", "generators", "read"]

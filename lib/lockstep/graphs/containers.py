@@ -1,0 +1,121 @@
+"""From a path to the text of one file: compression and archives are told by their content, never by their name.
+
+Archives are read in memory, member by member; nothing of them is ever written to disk, so no path inside an archive
+can reach outside it.
+"""
+
+import bz2
+import fnmatch
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from .graph import GraphError
+
+GRAPH_SUFFIXES = (".mtx", ".gr", ".graph", ".txt", ".csv", ".tsv", ".edges", ".el")
+_COMPRESSED = {b"\x1f\x8b": ("gzip", gzip.decompress), b"\xfd7zXZ\x00": ("xz", lzma.decompress),
+               b"BZh": ("bzip2", bz2.decompress)}
+_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError, NotImplementedError,
+           RuntimeError, ValueError)
+
+
+def open_text(path, member=None):
+    """The bytes of a text file, and the name to call it by in messages.
+
+    Parameters
+    ----------
+    path : path-like
+        A plain file; one compressed by gzip, xz or bzip2; a zip or tar archive, compressed or not.
+    member : str, optional
+        Which file of an archive: its path or name, or a pattern such as ``"*_A.txt"``. Without it the archive must hold
+        one file that can be the graph: its only one, or the only one called like its folder or the archive.
+
+    Raises
+    ------
+    GraphError
+        If there is no such file, it is a directory, empty, truncated or damaged, or not text.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise GraphError(f"{path} is a directory; expected a file that holds a graph")
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise GraphError(f"{path}: no such file") from None
+    except OSError as error:
+        raise GraphError(f"{path} cannot be read: {error.strerror}") from None
+    name, inside = str(path), False
+    for _ in range(4):  # .tar.gz takes two steps, a zip that holds .gz files also two
+        kind, unpack = _container(data)
+        if kind is None:
+            break
+        try:
+            if unpack is not None:
+                data = unpack(data)
+                continue
+            name, data = _member(data, kind, name, path, member)
+            inside = True
+        except GraphError:
+            raise
+        except _DAMAGE as error:
+            raise GraphError(f"{name}: {kind} data is truncated or damaged ({error or type(error).__name__}); expected a "
+                             "complete file, so fetch it again") from None
+    if member is not None and not inside:
+        raise GraphError(f"{name} is not an archive, so it has no member {member!r}")
+    if data.startswith(b"\xef\xbb\xbf"):
+        data = data[3:]
+    if not data.strip():
+        raise GraphError(f"{name} is empty; expected the text of a graph")
+    if b"\0" in data[:4096]:
+        raise GraphError(f"{name} is not text (line {data.index(0) and data[:data.index(0)].count(10) + 1} holds a zero byte); "
+                         "expected an edge list, DIMACS, Matrix Market, METIS or CSV, plain or compressed")
+    return data, name
+
+
+def _container(data):
+    for magic, (kind, unpack) in _COMPRESSED.items():
+        if data.startswith(magic):
+            return kind, unpack
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "zip", None
+    if data[257:262] == b"ustar":
+        return "tar", None
+    return None, None
+
+
+def _member(data, kind, name, path, wanted):
+    """Read the one member that is the graph, or that is asked for."""
+    if kind == "zip":
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        names = [info.filename for info in archive.infolist() if not info.is_dir()]
+        fetch = archive.read
+    else:
+        archive = tarfile.open(fileobj=io.BytesIO(data))
+        names = [info.name for info in archive.getmembers() if info.isfile()]
+        fetch = lambda chosen: archive.extractfile(chosen).read()  # noqa: E731
+    with archive:
+        if not names:
+            raise GraphError(f"{name}: the {kind} archive holds no files; expected a graph")
+        chosen = _choose(names, wanted, path)
+        if chosen is None:
+            shown = ", ".join(sorted(names)[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+            what = f"no single file that matches {wanted!r}" if wanted else "more than one file"
+            raise GraphError(f"{name}: the archive holds {what}; say which with member=, of: {shown}")
+        return f"{name}:{chosen}", fetch(chosen)
+
+
+def _choose(names, wanted, path):
+    if wanted is not None:
+        found = [n for n in names if wanted in (n, PurePosixPath(n).name)] or \
+                [n for n in names if fnmatch.fnmatchcase(n, wanted)]
+        return found[0] if len(found) == 1 else None
+    if len(names) == 1:
+        return names[0]
+    stem = path.name.split(".")[0]
+    found = [n for n in names if PurePosixPath(n).suffix in GRAPH_SUFFIXES
+             and PurePosixPath(n).stem in (stem, PurePosixPath(n).parent.name)]
+    return found[0] if len(found) == 1 else None

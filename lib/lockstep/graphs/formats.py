@@ -1,0 +1,245 @@
+"""One function a format: text in, arcs and header facts out. Each format is described where it is read.
+
+Every function takes (data, name) and returns a `Body`; `reading.read` makes the Graph. All of them check the header
+against the body, and name file, line and what was expected.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from .graph import GraphError
+from .numbers import Table, ids, whole_or_real
+
+
+@dataclass
+class Body:
+    """What a file says: arcs or edges, ids from 0, ``n`` if the header fixes it, ``directed`` if the header tells."""
+
+    sources: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray | None
+    n: int | None = None
+    directed: bool | None = None
+    stored_both: bool = False  # the file lists both arcs of each undirected edge (METIS)
+
+
+def _lines(data, count=60):
+    """The first lines of a text with their byte offsets."""
+    start = 0
+    for _ in range(count):
+        if start >= len(data):
+            return
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        yield start, data[start:end].strip()
+        start = end + 1
+
+
+def _after(data, start):
+    """Where the next line begins."""
+    end = data.find(b"\n", start)
+    return len(data) if end < 0 else end + 1
+
+
+def _number(data, place):
+    return data.count(b"\n", 0, place) + 1
+
+
+# ---------------------------------------------------------------------------------------------- SNAP edge lists
+_SIZES = re.compile(rb"nodes:\s*([\d,]+)\s+edges:\s*([\d,]+)", re.I)
+_EDGE = "two node ids and at most one weight, separated by blanks, tabs or a comma"
+
+
+def edge_list(data, name, check_header=True):
+    """SNAP's edge lists: a line is ``source target [weight]``; lines that begin with # or % are comments.
+
+    A comment ``# Nodes: 7115 Edges: 103689`` must agree with the body: so many lines, and so many different ids, or
+    fewer if the ids are 0..n-1 (the rest are then isolated). A comment with the word "directed" or "undirected" tells
+    which it is.
+    """
+    sizes, directed = None, None
+    for start, line in _lines(data):
+        if line and line[:1] not in b"#%":
+            break
+        found = _SIZES.search(line)
+        if found and sizes is None:
+            sizes = (_number(data, start), *(int(group.replace(b",", b"")) for group in found.groups()))
+        word = re.search(rb"\b(un)?directed\b", line, re.I)
+        if word and directed is None:
+            directed = not word.group(1)
+    table = Table(data, name, _EDGE)
+    if not len(table) and sizes is None:
+        raise GraphError(f"{name} holds no edge; expected lines with {_EDGE}")
+    columns = table.columns((2, 3))
+    sources, targets = ids(table, columns[:, 0], 0), ids(table, columns[:, 1], 0)
+    body = Body(sources, targets, whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None, directed=directed)
+    if sizes is not None and check_header:
+        body.n = _check_sizes(name, sizes, sources, targets)
+    return body
+
+
+def _check_sizes(name, sizes, sources, targets):
+    line, nodes, edges = sizes
+    way_out = "; if the header is known to be wrong, read with check_header=False"
+    if sources.size != edges:
+        raise GraphError(f"{name}, line {line}: the header says {edges} edges; expected as many lines of edges, "
+                         f"found {sources.size}{way_out}")
+    largest = int(max(sources.max(), targets.max())) if edges else -1
+    distinct = present(sources, targets).size
+    if distinct == nodes:
+        return None
+    if distinct > nodes or largest > nodes:
+        raise GraphError(f"{name}, line {line}: the header says {nodes} nodes; expected as many different ids (or ids "
+                         f"below {nodes}), found {distinct} and the largest is {largest}{way_out}")
+    return max(nodes, largest + 1)
+
+
+def present(sources, targets):
+    """The different ids among the arcs, sorted; by marking, or by sorting where ids are much larger than their number."""
+    largest = int(max(sources.max(initial=-1), targets.max(initial=-1)))
+    if largest < 16 * (sources.size + 1024):
+        seen = np.zeros(largest + 1, bool)
+        seen[sources] = True
+        seen[targets] = True
+        return np.flatnonzero(seen)
+    return np.union1d(sources, targets)
+
+
+# ------------------------------------------------------------------------------------------------------- DIMACS
+def dimacs(data, name):
+    """DIMACS .gr (9th challenge): ``p sp n m``, then ``a from to weight``, ids from 1; ``c`` comments."""
+    for start, line in _lines(data, 10_000):
+        fields = line.split()
+        if not fields or fields[0] == b"c":
+            continue
+        if fields[:1] == [b"p"]:
+            if fields[1:4] == [b"aux", b"sp", b"co"]:
+                raise GraphError(f"{name}, line {_number(data, start)}: these are node coordinates, not a graph; expected "
+                                 "'p sp n m' (coordinates: lockstep.graphs.read_coordinates)")
+            if len(fields) == 4 and fields[2].isdigit() and fields[3].isdigit():
+                break
+        raise GraphError(f"{name}, line {_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; expected "
+                         "the problem line 'p sp <nodes> <arcs>' before any arc")
+    else:
+        raise GraphError(f"{name}: no problem line found; expected 'p sp <nodes> <arcs>'")
+    n, m = int(fields[2]), int(fields[3])
+    here = _number(data, start)
+    table = Table(data, name, f"'a <from> <to> [<weight>]' with node ids 1 to {n}", start=_after(data, start),
+                  comments=b"c", lead=b"a")
+    columns = table.columns((2, 3))
+    if len(table) != m:
+        raise GraphError(f"{name}, line {here}: the header says {m} arcs; expected as many 'a' lines, found {len(table)}")
+    return Body(ids(table, columns[:, 0], 1, n) - 1, ids(table, columns[:, 1], 1, n) - 1,
+                whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None, n=n, directed=True)
+
+
+def coordinates(data, name):
+    """DIMACS .co: ``p aux sp co n``, then ``v id x y``; returns float64, shape (n, 2), row v for vertex v."""
+    for start, line in _lines(data, 10_000):
+        fields = line.split()
+        if fields[:4] == [b"p", b"aux", b"sp", b"co"] and len(fields) == 5 and fields[4].isdigit():
+            break
+        if fields and fields[0] != b"c":
+            raise GraphError(f"{name}, line {_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; expected "
+                             "the problem line 'p aux sp co <nodes>'")
+    else:
+        raise GraphError(f"{name}: no problem line found; expected 'p aux sp co <nodes>'")
+    n = int(fields[4])
+    table = Table(data, name, f"'v <id> <x> <y>' with ids 1 to {n}", start=_after(data, start), comments=b"c", lead=b"v")
+    columns = table.columns((3,))
+    nodes = ids(table, columns[:, 0], 1, n) - 1
+    if nodes.size != n or np.unique(nodes).size != n:
+        raise GraphError(f"{name}, line {_number(data, start)}: the header says {n} nodes; expected one line for each, "
+                         f"found {nodes.size} lines for {np.unique(nodes).size} nodes")
+    out = np.empty((n, 2))
+    out[nodes] = columns[:, 1:]
+    return out
+
+
+# ------------------------------------------------------------------------------------------------ Matrix Market
+def matrix_market(data, name, square=True):
+    """Matrix Market coordinate files: banner, % comments, ``rows columns entries``, then ``i j [value]`` from 1.
+
+    pattern, integer or real; general (directed) or symmetric (undirected, only the lower triangle is in the file).
+    """
+    banner = data[:data.find(b"\n")].decode("ascii", "replace").strip().lower().split()
+    good = len(banner) == 5 and banner[1:3] == ["matrix", "coordinate"] and banner[3] in ("pattern", "integer", "real") \
+        and banner[4] in ("general", "symmetric")
+    if not good:
+        raise GraphError(f"{name}, line 1: found '{' '.join(banner)}'; expected '%%MatrixMarket matrix coordinate' with "
+                         "pattern, integer or real, and general or symmetric")
+    for start, line in _lines(data, len(data)):
+        if line and not line.startswith(b"%"):
+            break
+    else:
+        start, line = len(data), b""
+    here = _number(data, start)
+    fields = line.split()
+    if len(fields) != 3 or not all(field.isdigit() for field in fields):
+        raise GraphError(f"{name}, line {here}: found {line[:60].decode('utf-8', 'replace')!r}; expected the sizes 'rows "
+                         "columns entries'")
+    rows, width, entries = map(int, fields)
+    if square and rows != width:
+        raise GraphError(f"{name}, line {here}: the matrix is {rows} x {width}; expected a square one, an adjacency matrix")
+    pattern = banner[3] == "pattern"
+    table = Table(data, name, f"'i j{'' if pattern else ' value'}', i from 1 to {rows}, j from 1 to {width}",
+                  start=_after(data, start), comments=b"%")
+    columns = table.columns((2,) if pattern else (3,))
+    if len(table) != entries:
+        raise GraphError(f"{name}, line {here}: the header says {entries} entries; expected as many lines, "
+                         f"found {len(table)}")
+    i, j = ids(table, columns[:, 0], 1, rows) - 1, ids(table, columns[:, 1], 1, width) - 1
+    if banner[4] == "symmetric" and (i < j).any():
+        raise table.error(int(np.flatnonzero(i < j)[0]), "an entry above the diagonal of a symmetric matrix")
+    weights = None if pattern else whole_or_real(columns[:, 2], banner[3] == "integer")
+    return Body(i, j, weights, n=max(rows, width), directed=banner[4] == "general")
+
+
+# -------------------------------------------------------------------------------------------------------- METIS
+def metis(data, name):
+    """METIS .graph: ``n m [fmt [ncon]]``, then line v lists the neighbors of vertex v, from 1, with weights by ``fmt``.
+
+    Undirected, every edge in two lines. Of ``fmt`` (hundreds: vertex sizes, tens: vertex weights, units: edge weights)
+    only edge weights are kept: nothing here weighs vertices.
+    """
+    table = Table(data, name, "the neighbors of one vertex (numbers, from 1)", comments=b"%", blank_rows=True)
+    rows = np.concatenate([[0], table.ends])
+    first = 0
+    while first < len(table) and rows[first] == rows[first + 1]:
+        first += 1
+    if first == len(table):
+        raise GraphError(f"{name} holds no number; expected a METIS header 'n m [fmt [ncon]]'")
+    header = table.values[rows[first]:rows[first + 1]]
+    if not 2 <= header.size <= 4 or (header < 0).any() or (header != np.floor(header)).any():
+        raise table.error(first, f"{header.size} numbers, not the header 'n m [fmt [ncon]]' of a METIS file")
+    n, m = int(header[0]), int(header[1])
+    fmt = int(header[2]) if header.size > 2 else 0
+    if fmt not in (0, 1, 10, 11, 100, 101, 110, 111):
+        raise table.error(first, f"fmt {fmt:03d}, not three digits of 0 and 1 in the header of a METIS file")
+    constraints = int(header[3]) if header.size > 3 else 1
+    lead = (fmt >= 100) + (constraints if fmt // 10 % 10 else 0)
+    step = 2 if fmt % 10 else 1
+    lines = len(table) - first - 1
+    blank_tail = lines - n
+    if blank_tail < 0 or (blank_tail and rows[first + 1 + n] != rows[-1]):
+        raise GraphError(f"{name}: the header says {n} vertices; expected as many lines after it, found {lines}")
+    starts, ends = rows[first + 1:first + 1 + n] + lead, rows[first + 2:first + 2 + n]
+    lengths = ends - starts
+    odd = np.flatnonzero((lengths < 0) | (lengths % step != 0))
+    if odd.size:
+        raise table.error(first + 1 + int(odd[0]), f"{lengths[odd[0]] + lead} numbers, which fmt {fmt:03d} does not allow")
+    degrees = lengths // step
+    if degrees.sum() != 2 * m:
+        raise GraphError(f"{name}: the header says {m} edges; expected {2 * m} neighbors, each edge in two lines, "
+                         f"found {degrees.sum()}")
+    sources = np.repeat(np.arange(n), degrees)
+    places = np.arange(2 * m) - np.repeat(np.cumsum(degrees) - degrees, degrees)
+    places = np.repeat(starts, degrees) + step * places
+    neighbors = table.values[places]
+    bad = np.flatnonzero((neighbors < 1) | (neighbors > n) | (neighbors != np.floor(neighbors)))
+    if bad.size:
+        raise table.error(first + 1 + int(sources[bad[0]]), f"neighbor {neighbors[bad[0]]:.15g} (ids run from 1 to {n})")
+    weights = whole_or_real(table.values[places + 1]) if step == 2 else None
+    return Body(sources, neighbors.astype(np.int64) - 1, weights, n=n, directed=False, stored_both=True)

@@ -1,0 +1,138 @@
+"""Read a graph from a file: what container and what format it is, the content tells."""
+
+from pathlib import PurePath
+
+import numpy as np
+
+from . import csr, formats
+from .containers import GRAPH_SUFFIXES, open_text
+from .graph import Graph, GraphError
+
+FORMATS = {"edges": formats.edge_list, "dimacs": formats.dimacs, "mtx": formats.matrix_market, "metis": formats.metis}
+
+
+def read(path, *, directed=None, weights=None, compact=False, format=None, member=None, check_header=True, name=None):
+    """Read a graph: SNAP edge list, DIMACS .gr, Matrix Market or METIS .graph; plain, compressed or in an archive.
+
+    Parameters
+    ----------
+    path : path-like
+        Plain, gz, xz, bz2, zip, tar or tar.gz; container and format are found by content, not by name.
+    directed : bool, optional
+        What the file's header says if left out, and True if it says nothing. False takes every line as an undirected
+        edge, of which both arcs are stored.
+    weights : bool, optional
+        None: weights if the file has them. False: leave them out. True: refuse a file without.
+    compact : bool
+        Number the ids that occur 0, 1, ... in their order (``labels`` keeps the old ones). By default ids are kept, and
+        n is the header's or the largest id plus one. Ids start at 1 in DIMACS, Matrix Market and METIS, and become ids
+        from 0.
+    format : {"edges", "dimacs", "mtx", "metis"}, optional
+        Say it where the content leaves a doubt.
+    member : str, optional
+        Which file of an archive, by name or pattern.
+    check_header : bool
+        False: do not hold the sizes in an edge list's comments against its body.
+    name : str, optional
+        The graph's name; the file's by default.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GraphError
+        For every kind of bad input: names the file, the line, and what was expected.
+    """
+    data, shown = open_text(path, member)
+    if format is not None and format not in FORMATS:
+        raise GraphError(f"format is {format!r}; expected one of {', '.join(FORMATS)}")
+    found = format or sniff(data, shown)
+    options = {"check_header": check_header} if found == "edges" else {}
+    body = FORMATS[found](data, shown, **options)
+    if weights is False:
+        body.weights = None
+    elif weights and body.weights is None:
+        raise GraphError(f"{shown} has no weights; expected a third number in every line")
+    graph = _build(body, shown, directed, compact)
+    graph.name = _stem(path) if name is None else name
+    return graph
+
+
+def _stem(path):
+    """The file's name without the endings that tell container and format."""
+    path = PurePath(path)
+    while path.suffix.lower() in (*GRAPH_SUFFIXES, ".metis", ".gz", ".xz", ".bz2", ".zip", ".tar", ".tgz"):
+        path = path.with_suffix("")
+    return path.name
+
+
+def _build(body, shown, directed, compact):
+    if directed is None:
+        directed = True if body.directed is None else body.directed
+    n, labels = body.n, None
+    if compact:
+        labels = formats.present(body.sources, body.targets)
+        if n is None or labels.size < n:
+            body.sources, body.targets = np.searchsorted(labels, body.sources), np.searchsorted(labels, body.targets)
+        n = labels.size
+    elif n is None:
+        n = int(max(body.sources.max(initial=-1), body.targets.max(initial=-1))) + 1
+    if n > max(10**8, 1000 * body.sources.size):
+        raise GraphError(f"{shown}: the largest id is {n - 1} in a file of {body.sources.size} edges; expected ids that "
+                         "are nearly all used (compact=True renumbers those that occur)")
+    if body.stored_both:
+        offsets, targets, weights = csr.group(body.sources, body.targets, n, body.weights)
+        try:
+            graph = Graph(offsets, targets, weights, directed=False, labels=labels)
+        except GraphError:
+            raise GraphError(f"{shown}: some edge is not in the lines of both its ends with one weight; expected every "
+                             "edge twice in a METIS file") from None
+        graph.directed = directed
+        return graph
+    # An undirected file asked for as directed gives both arcs of its edges, as an undirected graph does.
+    graph = Graph.from_edges(body.sources, body.targets, n=n, weights=body.weights, labels=labels,
+                             directed=bool(body.directed is not False and directed))
+    graph.directed = directed
+    return graph
+
+
+def sniff(data, name):
+    """Which format a text is, by its first lines; edge list or METIS, which look alike, by their sizes."""
+    if data[:14].lower() == b"%%matrixmarket":
+        return "mtx"
+    for _, line in formats._lines(data, 10_000):
+        fields = line.split()
+        if not fields or line[:1] in b"#%":
+            continue
+        if fields[0] in (b"c", b"p", b"a"):
+            return "dimacs"
+        break
+    if b"#" not in data[:4096] and _is_metis(data, name):
+        return "metis"
+    return "edges"
+
+
+def _is_metis(data, name):
+    """Whether the text is consistent as a METIS file: its header fits, and every edge is there from both ends.
+
+    An edge list hardly ever is: its first line would have to count the lines and half the numbers that follow.
+    """
+    for _, line in formats._lines(data, 10_000):
+        if line and not line.startswith(b"%"):
+            break
+    fields = line.split()
+    if not 2 <= len(fields) <= 4 or not all(field.isdigit() for field in fields):
+        return False
+    following = data.count(b"\n") + (not data.endswith(b"\n")) - 1
+    if following < int(fields[0]):
+        return False
+    if len(fields) == 2 and int(fields[0]) < following // 2 and b"%" not in data[:4096]:
+        return False
+    try:
+        body = formats.metis(data, name)
+        _build(body, name, False, False)
+    except GraphError:
+        return any(suffix in name for suffix in (".graph", ".metis"))  # names decide only which error to show
+    return True
