@@ -1,0 +1,133 @@
+// Two steps that every level-synchronous kernel of this study takes: find the sources, expand a frontier.
+//
+// The order IS the queue. A vertex is written once, at the place that it keeps: a level is a stretch of `order`, its
+// successors go right behind it, and *size counts them. Row v of the graph is targets[first[v]] to targets[last[v]-1]
+// (first = offsets, last = offsets + 1; two pointers, so that a contracted graph can be expanded too).
+//
+// expand    A warp takes up to 32 vertices, sums their degrees by shuffles, and deals the arcs out to its lanes: lane k
+//           finds the owner of arc k by bisection among the sums. So no lane waits for a neighbour of high degree,
+//           and rows are read together. Four arcs a lane are under way at once. Few vertices are spread over all
+//           warps first: a level of 40 vertices is 40 warps' work.
+// ready     The atomicSub that returns 1 took the last predecessor away; exactly one thread sees it. No scan.
+// push      Vertices made ready gather in a buffer of the warp in shared memory (a ballot gives each its place), and
+//           leave by one atomicAdd for 32 or more: one address takes only about 1.4 G atomics/s.
+//
+// References: D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012 (gathering by scan);
+//             A. Davidson et al., "Work-efficient parallel GPU methods for SSSP", IPDPS 2014 (bisection of the sums).
+#pragma once
+
+constexpr int arcs_at_once = 4;
+constexpr int buffer_slots = 32 * (arcs_at_once + 1);  // of a warp: up to 31 left over, then 32 for each arc at once
+
+// Append the buffer's vertices to the next frontier, which starts at `base`.
+__device__ inline void flush(const int* buffer, int& held, int* order, int base, int* size) {
+    __syncwarp();
+    const int lane = lane_id();
+    int place = 0;
+    if (lane == 0) place = atomicAdd(size, held);
+    place = base + __shfl_sync(full_mask, place, 0);
+    for (int i = lane; i < held; i += 32) order[place + i] = buffer[i];
+    held = 0;
+    __syncwarp();
+}
+
+__device__ inline void push(bool ready, int v, int* buffer, int& held) {
+    const unsigned all = __ballot_sync(full_mask, ready);
+    if (ready) buffer[held + __popc(all & ((1u << lane_id()) - 1))] = v;
+    held += __popc(all);
+}
+
+// Sum over the lanes up to and including this one.
+__device__ inline int scan_lanes(int value) {
+    const int lane = lane_id();
+    for (int step = 1; step < 32; step *= 2) {
+        const int other = __shfl_up_sync(full_mask, value, step);
+        if (lane >= step) value += other;
+    }
+    return value;
+}
+
+// Deals the arcs of the lanes' rows out: arc k of the warp (0 <= k < total) belongs to the first lane whose sum exceeds
+// k. Returns the index of arc k in `targets`; every lane must call.
+__device__ inline int find_arc(int k, int sum, int shift) {
+    int owner = 0;
+    for (int step = 16; step > 0; step /= 2) {
+        if (__shfl_sync(full_mask, sum, owner + step - 1) <= k) owner += step;
+    }
+    return k + __shfl_sync(full_mask, shift, owner);
+}
+
+// Expand order[begin, end): `warps` warps share it, this one is number `warp`; `buffer` is this warp's own.
+__device__ inline void expand(const int* first, const int* last, const int* targets, int* in_degrees, int* order,
+                              int begin, int end, int* size, int* buffer, int warp, int warps) {
+    const int lane = lane_id();
+    const int share = min(32, (end - begin + warps - 1) / warps);
+    int held = 0;
+    for (long long i = begin + (long long)warp * share; i < end; i += (long long)warps * share) {
+        int from = 0, degree = 0;
+        if (lane < share && i + lane < end) {
+            const int v = load_relaxed(order + i + lane);  // another block wrote it, maybe in this launch: not from L1
+            from = first[v];
+            degree = last[v] - from;
+        }
+        const int sum = scan_lanes(degree);
+        const int shift = from - (sum - degree);
+        const int total = __shfl_sync(full_mask, sum, 31);
+        for (int k = 0; k < total; k += 32 * arcs_at_once) {
+            int target[arcs_at_once];
+            bool ready[arcs_at_once];
+#pragma unroll
+            for (int j = 0; j < arcs_at_once; ++j) {
+                target[j] = -1;
+                if (k + 32 * j < total) {
+                    const int mine = k + 32 * j + lane;
+                    const int arc = find_arc(mine, sum, shift);
+                    if (mine < total) target[j] = targets[arc];
+                }
+            }
+#pragma unroll
+            for (int j = 0; j < arcs_at_once; ++j) {
+                ready[j] = target[j] >= 0 && atomicSub(&in_degrees[target[j]], 1) == 1;
+            }
+#pragma unroll
+            for (int j = 0; j < arcs_at_once; ++j) {
+                if (k + 32 * j < total) push(ready[j], target[j], buffer, held);
+            }
+            if (held >= 32) flush(buffer, held, order, end, size);
+        }
+    }
+    if (held > 0) flush(buffer, held, order, end, size);
+}
+
+// Write the vertices of in-degree 0 to order[0, *size). A block takes stretches of 4 vertices a thread, so one atomic
+// serves thousands; scratch: 33 ints of shared memory. in_degrees is padded to a multiple of 4. Every thread must call.
+__device__ inline void push_sources(const int* in_degrees, int n, int* order, int* size, int* scratch) {
+    const int lane = lane_id(), warp = warp_id(), warps = blockDim.x / 32;
+    const int stretch = 4 * blockDim.x;
+    for (long long start = (long long)blockIdx.x * stretch; start < n; start += (long long)gridDim.x * stretch) {
+        const long long v = start + 4 * threadIdx.x;
+        int4 degree = make_int4(1, 1, 1, 1);
+        if (v < n) degree = *reinterpret_cast<const int4*>(in_degrees + v);
+        const bool zero[4] = {degree.x == 0, v + 1 < n && degree.y == 0, v + 2 < n && degree.z == 0,
+                              v + 3 < n && degree.w == 0};
+        const int mine = zero[0] + zero[1] + zero[2] + zero[3];
+        const int sum = scan_lanes(mine);
+        if (lane == 31) scratch[warp] = sum;
+        __syncthreads();
+        if (warp == 0) {
+            const int part = lane < warps ? scratch[lane] : 0;
+            const int before = scan_lanes(part) - part;
+            const int total = __shfl_sync(full_mask, before + part, 31);
+            int place = 0;
+            if (lane == 0 && total > 0) place = atomicAdd(size, total);
+            place = __shfl_sync(full_mask, place, 0);
+            if (lane < warps) scratch[lane] = place + before;
+        }
+        __syncthreads();
+        int place = scratch[warp] + sum - mine;
+        for (int j = 0; j < 4; ++j) {
+            if (zero[j]) order[place++] = static_cast<int>(v + j);
+        }
+        __syncthreads();
+    }
+}

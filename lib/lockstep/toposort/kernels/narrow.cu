@@ -1,0 +1,259 @@
+// Ladder, step 4: as many threads as a level is worth. The grid takes wide levels, one block narrow ones, one warp the
+// narrowest.
+//
+// What it computes   order: the vertices, layer after layer; levels[0]: the number of layers, levels[1]: of vertices
+//                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints, of which the first 4 are zero.
+// Idea               while at most `width` vertices are ready, block 0 goes on alone and the others wait at the next grid
+//                    barrier. A level then costs __syncthreads (39 ns for 1,024 threads), or __syncwarp (8 ns) where one
+//                    warp suffices, instead of 1 us. What is left is the chain of dependent accesses, so that is cut:
+//                    - rows go through shared memory. Who takes one from an in-degree asks for that vertex's row at the
+//                      same moment, not when it proves ready: the load hides behind the atomic;
+//                    - a packed row {begin, end, first target, second target} answers in one 16-byte load; the grid
+//                      packs all rows after `patience` narrow levels, since shallow graphs would not earn it back;
+//                    - remaining in-degrees move into shared memory if they fit in one or two bytes each, in place of a
+//                      150-200 ns atomic on L2. They move back when the frontier outgrows the block.
+// Shared memory      [two rings of `capacity` packed rows | 16 ints | in-degrees, hot_bytes]; the grid's buffers lie over
+//                    the rings.
+//
+// References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
+//             D. Merrill et al., PPoPP 2012 (different kernels for different widths of a frontier).
+#include "device.cuh"
+#include "expand.cuh"
+
+// Loads that are issued here and now; left alone, the compiler would move them to where the value is used. First-level
+// cache allowed: the data does not change after the grid barrier that the reader has passed.
+#ifdef LOCKSTEP_HOST
+__device__ inline int fetch(const int* p) { return *p; }
+__device__ inline int4 fetch(const int4* p) { return *p; }
+#else
+__device__ __forceinline__ int fetch(const int* p) {
+    int v;
+    asm volatile("ld.global.ca.s32 %0, [%1];" : "=r"(v) : "l"(p));
+    return v;
+}
+__device__ __forceinline__ int4 fetch(const int4* p) {
+    int4 v;
+    asm volatile("ld.global.ca.v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    return v;
+}
+#endif
+
+struct Problem {
+    const int *first, *last, *targets;
+    int *in_degrees, *order, *levels;
+    const int4* rows;
+    int n, capacity;
+    int4* ring;
+    int* counts;    // how many were pushed; three, in turns
+    unsigned* hot;  // in-degrees in shared memory
+};
+
+// Where the levels stand; uniform over the threads that work on them.
+struct Position {
+    int begin, size, level, turn, patience;
+};
+
+__device__ inline int4 pack(const Problem& p, int v) {
+    const int from = p.first[v], to = p.last[v];
+    return make_int4(from, to, from < to ? p.targets[from] : -1, from + 1 < to ? p.targets[from + 1] : -1);
+}
+
+template <bool packed> __device__ __forceinline__ int4 row_of(const Problem& p, int v) {
+    if (packed) return fetch(p.rows + v);
+    const int from = fetch(p.first + v), to = fetch(p.last + v);
+    return make_int4(from, to, -1, -1);
+}
+
+// Take one from the remaining in-degree of v; true if none is left. bits: 8 or 16 in shared memory, 0 in global.
+template <int bits> __device__ __forceinline__ bool last_arrived(const Problem& p, int v) {
+    if constexpr (bits == 0) {
+        return atomicSub(&p.in_degrees[v], 1) == 1;
+    } else {
+        constexpr unsigned in_word = 32 / bits;
+        const unsigned place = static_cast<unsigned>(v) % in_word * bits;
+        const unsigned before = atomicSub(&p.hot[static_cast<unsigned>(v) / in_word], 1u << place);
+        return (before >> place & ((1u << bits) - 1)) == 1;
+    }
+}
+
+// Levels of more than `least` and at most `most` vertices, by `threads` threads: the block, or one warp.
+template <int bits, bool packed, bool one_warp>
+__device__ void run_levels(const Problem& p, Position& at, int least, int most, int rank, int threads) {
+    const int lane = lane_id();
+    while (at.size > least && at.size <= most && at.patience > 0) {
+        const int4* now = p.ring + (at.turn & 1) * p.capacity;
+        int4* next = p.ring + (~at.turn & 1) * p.capacity;
+        int* pushed = p.counts + (at.turn + 1) % 3;
+        int* found = p.order + at.begin + at.size;
+        if (rank == 0) {
+            p.counts[(at.turn + 2) % 3] = 0;
+            p.levels[2 + at.level] = at.size;
+        }
+        auto visit = [&](int v) {
+            const int4 row = row_of<packed>(p, v);
+            if (last_arrived<bits>(p, v)) {
+                const int place = atomicAdd(pushed, 1);
+                found[place] = v;
+                if (place < p.capacity) next[place] = row;
+            }
+        };
+        int shift = 5;  // 2^shift lanes share a vertex
+        while (shift > 0 && (at.size << shift) > threads) --shift;
+        const int group = 1 << shift;
+        for (int base = (rank - lane) >> shift; base < at.size; base += threads >> shift) {
+            const int i = base + (lane >> shift);
+            const int4 row = i < at.size ? now[i] : make_int4(0, 0, -1, -1);
+            const int brief = min(row.y, row.x + 8 * group);
+            int arc = row.x + (lane & (group - 1));
+            if (packed) {
+                if (arc < row.y && arc - row.x < 2) {
+                    visit(arc == row.x ? row.z : row.w);
+                    arc += group;
+                    if (group == 1 && arc < row.y) {
+                        visit(row.w);
+                        ++arc;
+                    }
+                }
+            }
+            for (; arc < brief; arc += group) visit(p.targets[arc]);
+            // What a long row has left is the whole warp's work.
+            unsigned more = __ballot_sync(full_mask, (lane & (group - 1)) == 0 && row.y > brief);
+            while (more) {
+                const int owner = __ffs(more) - 1;
+                more &= more - 1;
+                const int end = __shfl_sync(full_mask, row.y, owner);
+                for (arc = __shfl_sync(full_mask, brief, owner) + lane; arc < end; arc += 32) visit(p.targets[arc]);
+            }
+        }
+        if (one_warp) __syncwarp();
+        else __syncthreads();
+        at.begin += at.size;
+        at.size = *const_cast<volatile int*>(pushed);
+        ++at.level;
+        ++at.turn;
+        --at.patience;
+    }
+}
+
+// Block 0 alone: levels until the frontier is empty, outgrows the ring, or patience ends.
+template <int bits, bool packed> __device__ void go_alone(const Problem& p, Position& at, int warp_width) {
+    for (int i = threadIdx.x; i < at.size; i += blockDim.x) {
+        p.ring[(at.turn & 1) * p.capacity + i] = row_of<packed>(p, load_relaxed(p.order + at.begin + i));
+    }
+    if (threadIdx.x < 3) p.counts[threadIdx.x] = 0;
+    __syncthreads();
+    for (;;) {
+        run_levels<bits, packed, false>(p, at, warp_width, p.capacity, threadIdx.x, blockDim.x);
+        if (at.size == 0 || at.size > p.capacity || at.patience <= 0) break;
+        int* shared_position = p.counts + 3;
+        __syncthreads();
+        if (warp_id() == 0) {
+            run_levels<bits, packed, true>(p, at, 0, 2 * warp_width, lane_id(), 32);
+            if (lane_id() == 0) {
+                shared_position[0] = at.begin;
+                shared_position[1] = at.size;
+                shared_position[2] = at.level;
+                shared_position[3] = at.turn;
+                shared_position[4] = at.patience;
+            }
+        }
+        __syncthreads();
+        at = {shared_position[0], shared_position[1], shared_position[2], shared_position[3], shared_position[4]};
+        if (at.size == 0 || at.size > p.capacity || at.patience <= 0) break;
+    }
+}
+
+// Move the in-degrees into shared memory. Returns their width in bits, 0 if they do not fit.
+__device__ inline int warm_up(const Problem& p, int hot_bytes) {
+    const int words = (p.n + 3) / 4;
+    if (hot_bytes < 4 * words) return 0;
+    const int4* in_degrees = reinterpret_cast<const int4*>(p.in_degrees);
+    bool wide = false;
+    for (int i = threadIdx.x; i < words; i += blockDim.x) {
+        const int4 d = __ldcg(in_degrees + i);
+        wide |= (d.x | d.y | d.z | d.w) > 255;
+        p.hot[i] = d.x | d.y << 8 | d.z << 16 | static_cast<unsigned>(d.w) << 24;
+    }
+    if (!__syncthreads_or(wide)) return 8;
+    if (hot_bytes < 8 * words) return 0;
+    wide = false;
+    for (int i = threadIdx.x; i < words; i += blockDim.x) {
+        const int4 d = __ldcg(in_degrees + i);
+        wide |= (d.x | d.y | d.z | d.w) > 65535;
+        p.hot[2 * i] = d.x | static_cast<unsigned>(d.y) << 16;
+        p.hot[2 * i + 1] = d.z | static_cast<unsigned>(d.w) << 16;
+    }
+    return __syncthreads_or(wide) ? 0 : 16;
+}
+
+__device__ inline void cool_down(const Problem& p, int bits) {
+    const int in_word = 32 / bits;
+    for (int v = threadIdx.x; v < p.n; v += blockDim.x) {
+        p.in_degrees[v] = p.hot[v / in_word] >> (v % in_word * bits) & ((1u << bits) - 1);
+    }
+}
+
+// control: {begin, size, level, leave} of the levels, written by block 0 for the others.
+extern "C" __global__ void __launch_bounds__(1024)
+    narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
+           int* order, int* levels, int4* rows, int* control, unsigned* barrier, int n, int width, int warp_width,
+           int capacity, int patience, int hot_offset, int hot_bytes) {
+    DYNAMIC_SHARED(unsigned char, shared);
+    int* buffer = reinterpret_cast<int*>(shared) + warp_id() * buffer_slots;
+    int* counts = reinterpret_cast<int*>(shared + hot_offset - 64);
+    Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity, reinterpret_cast<int4*>(shared),
+                 counts, reinterpret_cast<unsigned*>(shared + hot_offset)};
+    const int warp = warp_id() * gridDim.x + blockIdx.x, warps = gridDim.x * (blockDim.x / 32);
+    push_sources(in_degrees, n, order, levels + 2, reinterpret_cast<int*>(shared));
+    grid_barrier(barrier);
+    bool packed = false;
+    int hot = 0;  // bits of an in-degree in shared memory; 0: they are in global memory
+    int begin = 0, level = 0, size = load_relaxed(levels + 2);
+    while (size > 0) {
+        if (size > width) {
+            if (global_thread() == 0) levels[2 + level + 2] = 0;
+            expand(first, last, targets, in_degrees, order, begin, begin + size, levels + 2 + level + 1, buffer, warp,
+                   warps);
+            begin += size;
+            ++level;
+            grid_barrier(barrier);
+            size = load_relaxed(levels + 2 + level);
+            continue;
+        }
+        if (blockIdx.x == 0) {
+            Position at = {begin, size, level, 0, packed ? 0x7fffffff : patience};
+            if (hot == 0) hot = warm_up(p, hot_bytes);
+            if (packed && hot == 8) go_alone<8, true>(p, at, warp_width);
+            else if (packed && hot == 16) go_alone<16, true>(p, at, warp_width);
+            else if (packed) go_alone<0, true>(p, at, warp_width);
+            else if (hot == 8) go_alone<8, false>(p, at, warp_width);
+            else if (hot == 16) go_alone<16, false>(p, at, warp_width);
+            else go_alone<0, false>(p, at, warp_width);
+            if (hot != 0 && at.size > width) {
+                cool_down(p, hot);
+                hot = 0;
+            }
+            if (threadIdx.x == 0) {
+                control[0] = at.begin;
+                control[1] = at.size;
+                control[2] = at.level;
+                control[3] = !packed && at.patience <= 0;
+                levels[2 + at.level] = at.size;
+                levels[2 + at.level + 1] = 0;
+            }
+        }
+        grid_barrier(barrier);
+        begin = load_relaxed(control);
+        size = load_relaxed(control + 1);
+        level = load_relaxed(control + 2);
+        if (load_relaxed(control + 3) && size > 0) {
+            for (int v = global_thread(); v < n; v += global_threads()) rows[v] = pack(p, v);
+            packed = true;
+        }
+        grid_barrier(barrier);  // rows are packed; and control is not written again before all have read it
+    }
+    if (global_thread() == 0) {
+        levels[0] = level;
+        levels[1] = begin;
+    }
+}

@@ -1,0 +1,193 @@
+"""What every result is held against: layers by longest path, the check of an order, and a cycle where there is one."""
+
+import numpy as np
+from numba import njit
+
+
+class CycleError(ValueError):
+    """The graph has a cycle, so no order exists.
+
+    Attributes
+    ----------
+    cycle : list of int
+        Vertices of one cycle in order, the first not repeated: an arc leads from each to the next, and from the last to
+        the first.
+    """
+
+    def __init__(self, cycle, name=""):
+        self.cycle = [int(v) for v in cycle]
+        shown = " -> ".join(str(v) for v in self.cycle[:8])
+        more = f" -> ... ({len(self.cycle)} vertices)" if len(self.cycle) > 8 else ""
+        back = f" -> {self.cycle[0]}" if not more else ""
+        super().__init__(f"{name or 'the graph'} has a cycle, so no topological order exists: {shown}{more}{back}; "
+                         "lockstep.graphs.acyclic(graph) turns such arcs round")  # fmt: skip
+
+
+@njit(cache=True)
+def _layers(offsets, targets, order, layer):
+    deepest = -1
+    for v in order:
+        own = layer[v]
+        deepest = max(deepest, own)
+        for arc in range(offsets[v], offsets[v + 1]):
+            w = targets[arc]
+            if layer[w] <= own:
+                layer[w] = own + 1
+    return deepest + 1
+
+
+def layers(graph, order):
+    """Layer of every vertex: the number of arcs on the longest path that ends in it.
+
+    Parameters
+    ----------
+    graph : Graph
+    order : int array, shape (n,)
+        A topological order.
+
+    Returns
+    -------
+    layer : int32 array, shape (n,)
+    depth : int
+        Number of layers. The published study counts arcs of the longest path: one less.
+    """
+    layer = np.zeros(graph.n, np.int32)
+    depth = _layers(graph.offsets, graph.targets, np.asarray(order), layer)
+    return layer, int(depth)
+
+
+def reference(graph):
+    """Layers the slow, obvious way: look at all arcs again and again until no layer changes (tests, small graphs)."""
+    sources, targets = graph.edges()
+    layer = np.zeros(graph.n, np.int64)
+    for _ in range(graph.n + 1):
+        longer = layer.copy()
+        np.maximum.at(longer, targets, layer[sources] + 1)
+        if np.array_equal(longer, layer):
+            return layer
+        layer = longer
+    raise CycleError(find_cycle(graph), graph.name)
+
+
+@njit(cache=True)
+def _check(offsets, targets, order, place):
+    """0: a valid order; 1: not a permutation; 2: an arc leads backwards."""
+    n = offsets.size - 1
+    if order.size != n:
+        return 1
+    place[:] = -1
+    for i in range(n):
+        v = order[i]
+        if v < 0 or v >= n or place[v] >= 0:
+            return 1
+        place[v] = i
+    for v in range(n):
+        for arc in range(offsets[v], offsets[v + 1]):
+            if place[targets[arc]] <= place[v]:
+                return 2
+    return 0
+
+
+@njit(cache=True)
+def _check_layers(order, sizes, layer):
+    """Whether stretch k of the order is layer k."""
+    i = 0
+    for k in range(sizes.size):
+        for _ in range(sizes[k]):
+            if i >= order.size or layer[order[i]] != k:
+                return False
+            i += 1
+    return i == order.size
+
+
+def check_order(graph, order):
+    """None if ``order`` sorts ``graph``, else one line that says what is wrong."""
+    order = np.asarray(order)
+    verdict = _check(graph.offsets, graph.targets, order, np.empty(graph.n, np.int64))
+    return (None, f"the order is not a permutation of the {graph.n} vertices", "an arc leads backwards")[verdict]
+
+
+class Checker:
+    """`verify` for many results on one graph: the oracle's layers are computed once.
+
+    Parameters
+    ----------
+    graph : Graph
+        Acyclic.
+    """
+
+    def __init__(self, graph):
+        self.graph = graph
+        self._layer = None
+
+    def __call__(self, result, layered=True):
+        """'exact' if the result is right; raises AssertionError's counterpart of this study, `WrongOrder`, if not."""
+        order = np.asarray(result.order)
+        wrong = check_order(self.graph, order)
+        if wrong:
+            raise WrongOrder(f"{result.strategy} on {self.graph.name or 'the graph'}: {wrong}")
+        if layered:
+            if self._layer is None:
+                self._layer = layers(self.graph, order)[0]
+            if not _check_layers(order, np.asarray(result.level_sizes), self._layer):
+                raise WrongOrder(f"{result.strategy} on {self.graph.name or 'the graph'}: a layer is not the oracle's")
+        return "exact"
+
+
+class WrongOrder(AssertionError):
+    """A strategy gave an order, or layers, that are not right."""
+
+
+def verify(result, graph):
+    """Check one result: a valid order and, if the strategy makes layers, the oracle's. Returns 'exact'.
+
+    Raises
+    ------
+    WrongOrder
+        Naming the strategy, the graph and what is wrong.
+    """
+    return Checker(graph)(result, layered=result.layered)
+
+
+@njit(cache=True)
+def _predecessors(offsets, targets, left, predecessor):
+    for v in range(offsets.size - 1):
+        if left[v]:
+            for arc in range(offsets[v], offsets[v + 1]):
+                if left[targets[arc]]:
+                    predecessor[targets[arc]] = v
+
+
+def find_cycle(graph, order=None):
+    """A cycle of ``graph``.
+
+    Parameters
+    ----------
+    graph : Graph
+    order : int array, optional
+        What Kahn's algorithm could sort; every vertex left over has a predecessor that is left over too, so a walk from
+        predecessor to predecessor must come back to where it has been.
+
+    Returns
+    -------
+    list of int
+        Empty if there is none.
+    """
+    if order is None:
+        from .serial import kahn
+
+        order = np.empty(graph.n, np.int64)
+        order = order[: kahn(graph.offsets, graph.targets, graph.in_degrees(), order)]
+    left = np.ones(graph.n, bool)
+    left[np.asarray(order)] = False
+    start = int(np.argmax(left)) if left.any() else -1
+    if start < 0:
+        return []
+    predecessor = np.full(graph.n, -1, np.int64)
+    _predecessors(graph.offsets, graph.targets, left, predecessor)
+    seen, walk, v = {}, [], start
+    while v not in seen:
+        seen[v] = len(walk)
+        walk.append(v)
+        v = int(predecessor[v])
+    return walk[seen[v]:][::-1]

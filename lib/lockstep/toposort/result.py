@@ -1,0 +1,53 @@
+"""What a sort returns."""
+
+import numpy as np
+
+from .oracle import layers
+
+
+class TopologicalOrder:
+    """A topological order of a graph.
+
+    Attributes
+    ----------
+    order : int array, shape (n,)
+        The vertices; int32, or int64 if ids need it. Every arc leads from an earlier one to a later one.
+    depth : int
+        Number of layers (the published study counts arcs of the longest path, one less).
+    level_sizes : int array, shape (depth,)
+        Vertices in each layer. A layer holds the vertices whose longest path from a source has the same length.
+    strategy : str
+        The strategy that made the order; what `auto` chose, if that was asked for.
+    layered : bool
+        Whether the order lists layer after layer. If not, depth and level_sizes are computed from the order when they
+        are first asked for.
+    stats : dict
+        What the strategy tells about its run: launches, read-backs, and for `auto` the reason of its choice.
+    """
+
+    def __init__(self, graph, order, strategy, level_sizes=None, stats=None):
+        self._graph, self._order, self._sizes = graph, order, level_sizes
+        self.strategy = strategy
+        self.layered = level_sizes is not None
+        self.stats = dict(stats or {})
+
+    def __repr__(self):
+        return f"<TopologicalOrder of {self._graph.n:,} vertices by {self.strategy}>"
+
+    @property
+    def order(self):
+        if callable(self._order):  # still on the device
+            self._order = self._order()
+        return self._order
+
+    @property
+    def level_sizes(self):
+        if callable(self._sizes):
+            self._sizes = self._sizes()
+        elif self._sizes is None:
+            self._sizes = np.bincount(layers(self._graph, self.order)[0]) if self._graph.n else np.zeros(0, np.int64)
+        return self._sizes
+
+    @property
+    def depth(self):
+        return int(self.level_sizes.size)
