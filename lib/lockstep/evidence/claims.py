@@ -1,0 +1,266 @@
+"""Verdicts: every part of the ledger against every recorded machine.
+
+A part's verdict is on the published relation alone: `holds`, `fails`, `undecided`, or `not testable here`
+with the reason. How large the figure is has its own column. Tests of one machine are adjusted together
+(Holm), so that a ledger of many parts does not find what is not there. A part holds or fails when its
+adjusted p-value is below 5 %.
+"""
+
+import json
+import math
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from lockstep import paths
+from lockstep.evidence import ledger, recording, statistics, study
+from lockstep.evidence.ledger import ClaimsError, Part, load, papers
+from lockstep.evidence.relations import JUDGES, Missing, figure
+
+VERDICTS = ("holds", "fails", "undecided", "not testable here")
+COLUMNS = [
+    "machine", "part", "claim", "paper", "study", "statement", "of", "published", "unit", "relation",
+    "value", "low", "high", "n", "graphs", "verdict", "reason", "factor", "times", "p", "adjusted", "beside",
+    "twins",
+]  # fmt: skip
+LEVEL = 0.05
+AGAIN = "-again"  # the suffix of a strategy that is measured against itself
+
+
+def judge(machines, parts=None):
+    """Judge all parts on all machines.
+
+    Parameters
+    ----------
+    machines : mapping
+        {machine: rows}, see `lockstep.evidence.machines`.
+    parts : list of Part, optional
+        By default the project's ledger.
+
+    Returns
+    -------
+    DataFrame
+        One line a machine and part: `machine, part, claim, paper, study, statement, of, published, unit,
+        relation, value, low, high, n, graphs, verdict, reason, factor, times, p, adjusted, beside, twins`.
+        `factor` is `within 2x`, `larger` or `smaller`, and `times` the figure over the published one.
+    """
+    parts = load() if parts is None else parts
+    lines = []
+    for machine, rows in machines.items():
+        judged = [_line(machine, part, rows) for part in parts]
+        adjusted = statistics.holm([line["p"] for line in judged])
+        for line, p in zip(judged, adjusted, strict=True):
+            line["adjusted"] = p
+            if not line["verdict"]:
+                line["verdict"], line["reason"] = _verdict(line["agrees"], p)
+        lines += judged
+    return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def _line(machine, part, rows):
+    line = {
+        "machine": machine,
+        "part": part.id,
+        **{name: getattr(part, name) for name in ("claim", "paper", "study", "statement", "of", "published")},
+        **{name: getattr(part, name) for name in ("unit", "relation", "twins")},
+        **dict.fromkeys(("value", "low", "high", "times", "p"), math.nan),
+        **{"n": 0, "graphs": 0, "verdict": "", "reason": "", "factor": "", "beside": "{}", "agrees": None},
+    }
+    if part.untestable:
+        return {**line, "verdict": VERDICTS[3], "reason": part.untestable}
+    if part.pending:
+        return {**line, "verdict": VERDICTS[3], "reason": f"the study {part.study} is not in this release"}
+    try:
+        found = JUDGES[part.relation](part, rows)
+    except Missing as missing:
+        return {**line, "verdict": VERDICTS[3], "reason": str(missing)}
+    for name in ("value", "low", "high", "n", "graphs", "agrees", "p"):
+        line[name] = getattr(found, name)
+    line["factor"], line["times"] = compare(found.value, part.published)
+    line["beside"] = json.dumps(_beside(part, rows))
+    if part.relation == "open-question":
+        line["verdict"], line["reason"] = (
+            VERDICTS[3],
+            "the paper asks and claims nothing; the figure is an answer",
+        )
+    return line
+
+
+def _verdict(agrees, p):
+    if math.isnan(p):
+        return "undecided", "a single sample has no interval"
+    if p >= LEVEL:
+        return "undecided", "the interval does not exclude the other side"
+    return ("holds" if agrees else "fails"), ""
+
+
+def compare(value, published):
+    """How a figure compares with the published one: (`within 2x`, `larger`, `smaller` or nothing, the
+    quotient).
+    """
+    number = isinstance(published, (int, float)) and not isinstance(published, bool)
+    if not number or published <= 0 or not value > 0:
+        return "", math.nan
+    times = value / published
+    return ("within 2x" if 0.5 <= times <= 2 else "larger" if times > 2 else "smaller"), times
+
+
+def _beside(part, rows):
+    found = {}
+    for label, change in part.beside.items():
+        try:
+            selected = replace(part, select=ledger.merge(part.select, change))
+            judged = JUDGES[part.relation](selected, rows) if part.relation == "crossover" else None
+            shown = judged or figure(rows, selected.select)
+        except Missing:
+            continue
+        ends = (shown.value, shown.low, shown.high)
+        found[label] = [None if math.isnan(end) else end for end in ends]
+    return found
+
+
+def entries(judged):
+    """The judged parts entry by entry.
+
+    Returns
+    -------
+    DataFrame
+        `machine, claim, paper, statement, parts, holds, fails, undecided, untested, summary`; the summary
+        reads `3 of 4 parts hold`, or the verdict where an entry has a single part.
+    """
+    lines = []
+    for (machine, claim), group in judged.groupby(["machine", "claim"], sort=False):
+        counts = {verdict: int((group["verdict"] == verdict).sum()) for verdict in VERDICTS}
+        first = group.iloc[0]
+        lines.append(
+            {
+                "machine": machine,
+                "claim": claim,
+                "paper": first["paper"],
+                "statement": first["statement"],
+                "parts": len(group),
+                "holds": counts["holds"],
+                "fails": counts["fails"],
+                "undecided": counts["undecided"],
+                "untested": counts["not testable here"],
+                "summary": _summary(group, counts),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _summary(group, counts):
+    twins = " on twins" if group["twins"].all() else ""
+    if len(group) == 1:
+        return group["verdict"].iloc[0] + twins
+    if counts["not testable here"] == len(group):
+        return "not testable here"
+    rest = [f"{counts[v]} {word}" for v, word in _WORDS.items() if counts[v]]
+    return f"{counts['holds']} of {len(group)} parts hold{twins}" + (f"; {', '.join(rest)}" if rest else "")
+
+
+_WORDS = {"fails": "fail", "undecided": "undecided", "not testable here": "not testable here"}
+
+
+def controls(machines):
+    """The A/A controls: a strategy measured against itself must come out equal.
+
+    Returns
+    -------
+    DataFrame
+        `machine, study, strategy, value, low, high, n, passes` for each strategy of an experiment `control`
+        whose name with `-again` is there too; it passes when its interval lies inside the margin of 3 %.
+    """
+    lines = []
+    for machine, rows in machines.items():
+        control = rows[rows["experiment"] == "control"]
+        for name, group in control.groupby("study"):
+            known = set(group["strategy"])
+            for strategy in sorted(s for s in known if s + AGAIN in known):
+                found = statistics.ratio(group, strategy, strategy + AGAIN)
+                ends = (found.value, found.low, found.high, found.n, found.equal())
+                lines.append((machine, name, strategy, *ends))
+    return pd.DataFrame(
+        lines, columns=["machine", "study", "strategy", "value", "low", "high", "n", "passes"]
+    )
+
+
+@dataclass
+class Summary:
+    """What `lockstep claims` prints.
+
+    Attributes
+    ----------
+    verdicts, entries, controls : DataFrame
+        See `judge`, `entries`, `controls`.
+    stale : dict
+        {machine: stale strategies}, see `lockstep.evidence.stale`.
+    text : str
+        All of it for a terminal.
+    code : int
+        0; 1 where a recording is stale or an A/A control does not pass: then the verdicts cannot be trusted.
+    """
+
+    verdicts: pd.DataFrame
+    entries: pd.DataFrame
+    controls: pd.DataFrame
+    stale: dict = field(default_factory=dict)
+    text: str = ""
+    code: int = 0
+
+
+def summary(claims=None, recordings=paths.RECORDINGS, results=paths.RESULTS, digests=None):
+    """Judge everything that is recorded and say it in words.
+
+    Parameters
+    ----------
+    claims : path, optional
+        The ledger; by default the project's.
+    recordings, results : path
+        Recorded machines, and what was measured here.
+    digests : mapping, optional
+        {study: what `stale` takes}, to tell which recordings are stale. The caller knows the studies.
+
+    Returns
+    -------
+    Summary
+    """
+    machines = study.machines(recordings, results)
+    verdicts = judge(machines, load(claims))
+    found = Summary(verdicts, entries(verdicts), controls(machines))
+    for machine, rows in machines.items():
+        old = [
+            recording.stale(rows[rows["study"] == name], current) for name, current in (digests or {}).items()
+        ]
+        old = pd.concat(old) if old else pd.DataFrame()
+        if len(old):
+            found.stale[machine] = old
+    found.code = int(bool(found.stale) or not found.controls["passes"].all())
+    found.text = "\n".join(_lines(found, machines))
+    return found
+
+
+def _lines(found, machines):
+    if not machines:
+        yield "No machine is recorded yet: snakemake --cores 1 measures this one."
+    for machine in machines:
+        here = found.entries[found.entries["machine"] == machine]
+        parts = found.verdicts[found.verdicts["machine"] == machine]
+        tally = ", ".join(f"{(parts['verdict'] == verdict).sum()} {verdict}" for verdict in VERDICTS)
+        yield f"{machine}: {len(here)} claims, {len(parts)} parts: {tally}"
+        for entry in here.itertuples():
+            yield f"  {entry.claim:<4} {entry.summary:<45} {entry.statement}"
+        for control in found.controls[found.controls["machine"] == machine].itertuples():
+            passed = "passes" if control.passes else "does not pass: its interval leaves the margin of 3 %"
+            yield f"  A/A control of {control.study}, {control.strategy}: {passed}"
+        if machine in found.stale:
+            names = found.stale[machine][["study", "strategy"]].drop_duplicates()
+            listed = ", ".join(f"{row.study}/{row.strategy}" for row in names.itertuples())
+            yield f"  stale: {listed}"
+            yield f"  renew with: {recording.renew_command(machine)}"
+
+
+__all__ = [
+    "ClaimsError", "Part", "Summary", "VERDICTS", "compare", "controls", "entries", "judge", "load", "papers",
+    "summary",
+]  # fmt: skip

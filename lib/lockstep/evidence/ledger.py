@@ -1,0 +1,210 @@
+"""The ledger of claims: what the papers say, as data. `paper/claims.yaml` is read and checked here.
+
+An entry is a published claim. It has one part for each published figure, named by letters in order (D4a, D4b,
+...); an entry with a single part lends it its own name. Whatever an entry says about relation, unit or
+selection holds for its parts, unless a part says otherwise. Nothing in the file is evaluated: relations and
+selectors come from closed vocabularies, and an unknown word is an error that names the entry.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import ascii_lowercase
+from typing import Any
+
+import yaml
+
+from lockstep import paths
+
+# Relation: what it says of the selected figure, and what the selector must name.
+RELATIONS = {
+    "above": "the figure lies above the bound",
+    "below": "the figure lies below the bound",
+    "equal": "the figure equals the bound within the margin of 3 %",
+    "within": "the figure lies within a factor of the published one",
+    "exact": "the count is the published one",
+    "ordering": "the strategies come in this order, the fastest first",
+    "slope-within": "on log-log axes the slope lies between two bounds",
+    "slope-above": "on log-log axes the slope lies above the bound",
+    "steeper": "the first slope is larger than the second",
+    "crossover": "the ratio is above 1 at the small end of the range and below 1 at the large end",
+    "explained-by": "the first feature explains the figure better than each of the others",
+    "open-question": "a question that the paper leaves open: there is no relation to judge",
+}
+SELECTORS = {
+    "study", "experiment", "dataset", "parameters", "any_of", "complete", "numerator", "denominator", "value",
+    "strategies", "metric", "x", "first", "second", "features", "mean",
+}  # fmt: skip
+SIDE = {"strategy", "metric", "of", "less", "pick", "study", "experiment", "dataset", "parameters"}
+PART = {
+    "of", "published", "unit", "relation", "bound", "bounds", "factor", "select", "beside", "pending",
+    "untestable", "twins",
+}  # fmt: skip
+ENTRY = PART | {"id", "statement", "parts"}
+PAPER = {"title", "reference", "study", "pending"}
+
+
+class ClaimsError(ValueError):
+    """The ledger is not well formed; the message names file and entry."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One published figure and the relation that is judged.
+
+    Attributes
+    ----------
+    id, claim, paper : str
+        `D4c`, `D4`, `D`.
+    statement, of : str
+        What the entry claims, and which part of it this is.
+    published : float, str or None
+        The published figure; text where it is not a number.
+    unit : str
+    relation : str
+        One of `RELATIONS`.
+    bound : float
+        For `above`, `below`, `equal`, `slope-above`.
+    bounds : tuple of float
+        For `slope-within`.
+    factor : float
+        For `within`: how far from the published figure still counts.
+    select : dict
+        Where the figure comes from.
+    beside : dict
+        Label to changes of `select`: figures shown beside the verdict, without a say in it.
+    study : str
+        The study that answers it.
+    pending : bool
+        Its study is not in this release.
+    untestable : str
+        Why no machine here can answer it; empty if one can.
+    twins : bool
+        Answered on synthetic twins of the paper's data.
+    """
+
+    id: str
+    claim: str
+    paper: str
+    statement: str
+    of: str
+    published: Any
+    unit: str
+    relation: str
+    study: str
+    bound: float = 1.0
+    bounds: tuple = ()
+    factor: float = 2.0
+    select: dict = field(default_factory=dict)
+    beside: dict = field(default_factory=dict)
+    pending: bool = False
+    untestable: str = ""
+    twins: bool = False
+
+
+def load(path=None):
+    """Read the ledger.
+
+    Parameters
+    ----------
+    path : path, optional
+        By default `paper/claims.yaml`.
+
+    Returns
+    -------
+    list of Part
+        In the file's order.
+
+    Raises
+    ------
+    ClaimsError
+        For an unknown key, relation or selector, a missing statement, an id used twice.
+    """
+    path = Path(path or paths.PAPER / "claims.yaml")
+    try:
+        content = yaml.safe_load(path.read_text())
+    except yaml.YAMLError as error:
+        raise ClaimsError(f"{path.name} is not YAML: {error}") from None
+    papers, entries = content["papers"], content["claims"]
+    for letter, paper in papers.items():
+        _known(paper, PAPER, path, f"paper {letter}")
+    parts = [part for entry in entries for part in _parts(entry, papers, path)]
+    names = [part.id for part in parts]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ClaimsError(f"{path.name}: {', '.join(twice)} is there twice")
+    return parts
+
+
+def papers(path=None):
+    """{letter: {title, reference, study, pending}} of the ledger."""
+    return yaml.safe_load(Path(path or paths.PAPER / "claims.yaml").read_text())["papers"]
+
+
+def _known(mapping, allowed, path, where):
+    if unknown := sorted(set(mapping) - allowed):
+        words = ", ".join(sorted(allowed))
+        raise ClaimsError(f"{path.name}, {where}: unknown {', '.join(unknown)}; it may hold {words}")
+
+
+def _parts(entry, papers, path):
+    where = entry.get("id", "an entry without id")
+    _known(entry, ENTRY, path, where)
+    if not entry.get("id") or not entry.get("statement"):
+        raise ClaimsError(f"{path.name}, {where}: an entry needs an id and a statement")
+    if entry["id"][0] not in papers:
+        raise ClaimsError(f"{path.name}, {where}: there is no paper {entry['id'][0]}")
+    given = entry.get("parts") or [{}]
+    for k, part in enumerate(given):
+        name = entry["id"] + (ascii_lowercase[k] if len(given) > 1 else "")
+        _known(part, PART, path, name)
+        yield _part(name, entry, part, papers[entry["id"][0]], path)
+
+
+def _part(name, entry, part, paper, path):
+    merged = {**{key: entry[key] for key in PART & set(entry)}, **part}
+    merged["select"] = merge(entry.get("select", {}), part.get("select", {}))
+    merged["beside"] = {**entry.get("beside", {}), **part.get("beside", {})}
+    relation = merged.get("relation")
+    if relation not in RELATIONS:
+        words = ", ".join(RELATIONS)
+        raise ClaimsError(f"{path.name}, {name}: the relation {relation!r} is none of {words}")
+    for selector in (merged["select"], *merged["beside"].values()):
+        _check_selector(selector, path, name)
+    study = merged["select"].get("study", paper["study"])
+    published = merged.get("published")
+    return Part(
+        id=name,
+        claim=entry["id"],
+        paper=entry["id"][0],
+        statement=entry["statement"],
+        of=str(merged.get("of", "")),
+        published=published,
+        unit=str(merged.get("unit", "")),
+        relation=relation,
+        study=study,
+        bound=float(merged.get("bound", 1.0)),
+        bounds=tuple(merged.get("bounds", ())),
+        factor=float(merged.get("factor", 2.0)),
+        select={"study": study, **merged["select"]},
+        beside=merged["beside"],
+        pending=bool(merged.get("pending", paper.get("pending", False))),
+        untestable=merged.get("untestable", ""),
+        twins=bool(merged.get("twins", False)),
+    )
+
+
+def _check_selector(selector, path, name):
+    _known(selector, SELECTORS, path, f"{name}, select")
+    for side in ("numerator", "denominator", "value", "first", "second"):
+        if side in selector:
+            _known(selector[side], SIDE | {"x"}, path, f"{name}, select, {side}")
+    for other in selector.get("any_of", []):
+        _known(other, {"study", "experiment", "dataset", "parameters"}, path, f"{name}, select, any_of")
+
+
+def merge(base, change):
+    """`change` laid over `base`: mappings are merged, everything else is replaced."""
+    merged = dict(base)
+    for key, value in change.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = merge(merged[key], value) if both else value
+    return merged

@@ -1,0 +1,261 @@
+"""Statistics of paired measurements: ratios with intervals, the best of several, many tests at once.
+
+Times spread in proportion to their size and a speedup of 2 should weigh as much as one of 1/2: so everything
+is done on logarithms. Two strategies are compared within rounds, which takes a drift of the machine out. A
+mean over graphs is a geometric mean (Fleming and Wallace, CACM 29(3), 1986), and with several graphs the
+graph is the unit that was sampled, not the round (Kalibera and Jones, ISMM 2013; Hoefler and Belli, SC 2015).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from lockstep.evidence.recording import CELL
+
+MARGIN = 1.03  # within 3 % two strategies count as equal
+CONFIDENCE = 0.95
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its interval.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The figure and its t interval at `CONFIDENCE`; the ends are NaN where one sample gives no interval.
+    bootstrap : tuple of float
+        The bootstrap's interval, beside the t interval as a check of its assumptions.
+    n : int
+        Rounds in all.
+    graphs : int
+        Graphs (cells) it is taken over.
+    error, freedom : float
+        Standard error on the scale on which the figure was estimated, and its degrees of freedom.
+    logarithmic : bool
+        Whether that scale is the logarithm (ratios) or not (slopes).
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    graphs: int = 1
+    bootstrap: tuple = (math.nan, math.nan)
+    error: float = math.nan
+    freedom: float = 0
+    logarithmic: bool = True
+
+    def p_value(self, null=1.0):
+        """Two-sided p-value of the hypothesis that the true figure is `null`; NaN for a single sample."""
+        if math.isnan(self.error):
+            return math.nan
+        gap = math.log(self.value / null) if self.logarithmic else self.value - null
+        if self.error == 0:
+            return 1.0 if gap == 0 else 0.0
+        return float(2 * stats.t.sf(abs(gap) / self.error, self.freedom))
+
+    def equal(self, to=1.0, margin=MARGIN):
+        """Whether the interval lies inside a factor `margin` of `to`."""
+        return bool(self.low >= to / margin and self.high <= to * margin)
+
+
+Ratio = Estimate  # the name under which notebooks know it
+
+
+def interval(samples, confidence=CONFIDENCE):
+    """Mean, t interval, standard error and degrees of freedom of samples (n,).
+
+    The ends and the error are NaN for a single sample.
+    """
+    samples = np.asarray(samples, float)
+    mean, freedom = samples.mean(), len(samples) - 1
+    if freedom == 0:
+        return mean, math.nan, math.nan, math.nan, 0
+    error = samples.std(ddof=1) / math.sqrt(len(samples))
+    half = stats.t.ppf(0.5 + confidence / 2, freedom) * error
+    return mean, mean - half, mean + half, error, freedom
+
+
+def geometric_mean(logs, graphs=None, *, confidence=CONFIDENCE, seed=0):
+    """Geometric mean of what `logs` are the logarithms of.
+
+    Parameters
+    ----------
+    logs : array of float (n,)
+    graphs : array (n,), optional
+        Which graph each comes from. With several graphs the interval is over the graphs' own means: it tells
+        how another graph of the kind would do. With one it is over the rounds.
+    confidence : float
+    seed : int
+        Seed of the bootstrap, which draws graphs, and rounds within them.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    ValueError
+        If there is no sample.
+    """
+    logs = np.asarray(logs, float)
+    if len(logs) == 0:
+        raise ValueError("no samples to take a mean of")
+    labels = np.zeros(len(logs)) if graphs is None else pd.factorize(pd.Series(list(graphs)))[0]
+    groups = [logs[labels == label] for label in np.unique(labels)]
+    units = groups[0] if len(groups) == 1 else np.array([group.mean() for group in groups])
+    mean, low, high, error, freedom = interval(units, confidence)
+    ends = (math.nan, math.nan)
+    if len(units) > 1:
+        draws = _resample(groups, np.random.default_rng(seed))
+        ends = tuple(np.exp(np.quantile(draws, [0.5 - confidence / 2, 0.5 + confidence / 2])).tolist())
+    return Estimate(
+        math.exp(mean), math.exp(low), math.exp(high), len(logs), len(groups), ends, float(error), freedom
+    )
+
+
+def draw_means(groups, random):
+    """Means of bootstrap draws within each group (groups, RESAMPLES)."""
+    return np.stack([g[random.integers(len(g), size=(RESAMPLES, len(g)))].mean(axis=1) for g in groups])
+
+
+def _resample(groups, random):
+    """Means over groups of bootstrap draws (RESAMPLES,): graphs with replacement, rounds within each."""
+    drawn = draw_means(groups, random)
+    if len(groups) == 1:
+        return drawn[0]
+    picks = random.integers(len(groups), size=(RESAMPLES, len(groups)))
+    return np.take_along_axis(drawn.T, picks, axis=1).mean(axis=1)
+
+
+def select(rows, strategy=None, metric="wall", **labels):
+    """The rows of a strategy and metric, and of any other column named (`dataset=...`, `experiment=...`)."""
+    keep = rows["metric"] == metric
+    for column, value in {"strategy": strategy, **labels}.items():
+        if value is not None:
+            keep &= rows[column] == value
+    return rows[keep]
+
+
+def paired(rows, numerator, denominator):
+    """Log ratios of two strategies, paired within rounds.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Tidy rows.
+    numerator, denominator : str or (str, str)
+        A strategy, timed by the wall clock, or a strategy and a metric.
+
+    Returns
+    -------
+    DataFrame
+        Cell columns, `round` and `log`, the logarithm of numerator / denominator. Rounds that lack one of the
+        two, and values that are not positive, are left out.
+    """
+    key = [*CELL, "round"]
+    sides = []
+    for side in (numerator, denominator):
+        strategy, metric = (side, "wall") if isinstance(side, str) else side
+        values = select(rows, strategy, metric).drop_duplicates(key, keep="last").set_index(key)["value"]
+        sides.append(values)
+    both = pd.concat(sides, axis=1, join="inner", keys=["numerator", "denominator"]).reset_index()
+    both = both[(both["numerator"] > 0) & (both["denominator"] > 0)]
+    both["log"] = np.log(both["numerator"] / both["denominator"])
+    return both[[*key, "log"]]
+
+
+def graph_labels(pairs):
+    """One label a cell for `geometric_mean`: rows of equal cell columns are the same graph."""
+    return pairs[CELL].agg("\x1f".join, axis=1) if len(pairs) else pairs.index
+
+
+def ratio(rows, numerator, denominator, *, confidence=CONFIDENCE, seed=0, **labels):
+    """How many times as long `numerator` takes as `denominator`: a geometric mean of paired ratios.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Tidy rows; all cells in them count, unless `labels` (`dataset=`, `experiment=`, `parameters=`) name
+        one.
+    numerator, denominator : str or (str, str)
+        A strategy, timed by the wall clock, or a strategy and a metric.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    ValueError
+        If no round holds both, naming what was looked for.
+    """
+    for column, value in labels.items():
+        rows = rows[rows[column] == value]
+    pairs = paired(rows, numerator, denominator)
+    if pairs.empty:
+        raise ValueError(f"no round holds both {numerator} and {denominator}")
+    return geometric_mean(pairs["log"], graph_labels(pairs), confidence=confidence, seed=seed)
+
+
+def mean(rows, strategy, metric="wall", **labels):
+    """Geometric mean of a strategy's metric with its interval; zero and negative values raise ValueError."""
+    rows = select(rows, strategy, metric, **labels)
+    if rows.empty or (rows["value"] <= 0).any():
+        raise ValueError(f"{strategy}, {metric}: {'no rows' if rows.empty else 'a value is not positive'}")
+    return geometric_mean(np.log(rows["value"]), graph_labels(rows))
+
+
+def best(rows, strategies, metric="wall", seed=0, name="best"):
+    """The best of several strategies, chosen on one half of the rounds and judged on the other.
+
+    To choose and judge on the same samples would call the luckiest one the fastest.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    strategies : sequence of str
+    metric : str
+    seed : int
+        Seed of the halving.
+    name : str
+        The strategy column of the returned winners.
+
+    Returns
+    -------
+    DataFrame
+        The judging half of `rows`, and in it the winner's rows once more under `name`, with a column `chosen`
+        that names the winner of each cell. Cells with fewer than two rounds are left out.
+    """
+    halves = []
+    for _, cell in rows.groupby(CELL, sort=False):
+        timed = select(cell, metric=metric)
+        timed = timed[timed["strategy"].isin(strategies)]
+        rounds = np.sort(timed["round"].unique())
+        if len(rounds) < 2:
+            continue
+        choosing = np.random.default_rng(seed).permutation(rounds)[: len(rounds) // 2]
+        chosen_on = timed[timed["round"].isin(choosing)]
+        winner = np.log(chosen_on.set_index("strategy")["value"]).groupby(level=0).mean().idxmin()
+        judged = cell[~cell["round"].isin(choosing)]
+        halves += [judged, judged[judged["strategy"] == winner].assign(strategy=name, chosen=winner)]
+    return pd.concat(halves, ignore_index=True) if halves else rows.iloc[:0].assign(chosen=None)
+
+
+def holm(p_values):
+    """Holm's adjusted p-values (Scandinavian Journal of Statistics 6, 1979), in the given order; NaN stays
+    NaN.
+    """
+    p = np.asarray(p_values, float)
+    adjusted = np.full(len(p), math.nan)
+    order = [k for k in np.argsort(p) if not math.isnan(p[k])]
+    running = 0.0
+    for rank, k in enumerate(order):
+        running = max(running, min(1.0, (len(order) - rank) * p[k]))
+        adjusted[k] = running
+    return adjusted
