@@ -64,7 +64,7 @@ def get_executor(executor=None, **options) -> Executor | None:
 
 
 __all__ = [
-    "CompileError", "DeadlockError", "DivergentBarrierError", "Executor", "HostExecutor", "KernelError", "LaunchError",
-    "LivelockError", "MachineError", "MemoryFaultError", "NoGpuError", "get_executor", "gpu_available",
-    "source_digest", "why_no_gpu",
+    "CompileError", "DeadlockError", "DivergentBarrierError", "Executor", "HostExecutor", "KernelError",
+    "LaunchError", "LivelockError", "MachineError", "MemoryFaultError", "NoGpuError", "get_executor",
+    "gpu_available", "source_digest", "why_no_gpu",
 ]  # fmt: skip

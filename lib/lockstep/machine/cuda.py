@@ -1,6 +1,7 @@
 """The cuda executor: one NVIDIA GPU through CuPy."""
 
 import contextlib
+import time
 
 import numpy as np
 
@@ -19,10 +20,10 @@ def why_no_gpu() -> str | None:
         return "CuPy is not installed (pip install cupy-cuda13x, or cupy-cuda12x for a CUDA 12 driver)"
     try:
         if cupy.cuda.runtime.getDeviceCount() < 1:
-            return "the CUDA driver finds no device (nvidia-smi lists them; CUDA_VISIBLE_DEVICES may hide them)"
+            return "the CUDA driver finds no device (see nvidia-smi; CUDA_VISIBLE_DEVICES may hide it)"
     except cupy.cuda.runtime.CUDARuntimeError as error:
         if "InsufficientDriver" in str(error):
-            return "no CUDA driver, or one older than CuPy's CUDA runtime (nvidia-smi shows the driver's version)"
+            return "no CUDA driver, or one older than CuPy's CUDA runtime (nvidia-smi shows its version)"
         return f"the CUDA driver answers {error}"
     return None
 
@@ -60,6 +61,7 @@ class CudaExecutor(Executor):
         cupy.cuda.Device(device).use()
         properties = cupy.cuda.runtime.getDeviceProperties(device)
         self.device = device
+        self._counting = 1  # 0 while launches are only captured
         self.multiprocessors = int(properties["multiProcessorCount"])
         self.max_shared = int(properties["sharedMemPerBlockOptin"])
         self.l2_bytes = int(properties["l2CacheSize"])
@@ -73,15 +75,18 @@ class CudaExecutor(Executor):
     def _kernel(self, module, name, parameters):
         kernel = Kernel(module, name, parameters)
         kernel.function = module.raw.get_function(name)
+        kernel.most_threads = kernel.function.max_threads_per_block
+        kernel.raised_shared = _DEFAULT_SHARED
         return kernel
 
     def _raise_shared(self, kernel, shared):
-        # A kernel's default limit is 48 KB; the raised one stays, so it is set once for the largest seen.
-        if shared > _DEFAULT_SHARED and shared > kernel.function.max_dynamic_shared_size_bytes:
+        # The raised limit stays with the kernel, so it is set only when a larger one is asked for.
+        if shared > kernel.raised_shared:
             kernel.function.max_dynamic_shared_size_bytes = shared
+            kernel.raised_shared = shared
 
     def _max_blocks(self, kernel, threads, shared):
-        if threads > min(1024, kernel.function.max_threads_per_block) or shared > self.max_shared:
+        if threads > kernel.most_threads or shared > self.max_shared:
             return 0
         self._raise_shared(kernel, shared)
         from cupy_backends.cuda.api import driver
@@ -89,17 +94,22 @@ class CudaExecutor(Executor):
         per_sm = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.function.kernel.ptr, threads, shared)
         return per_sm * self.multiprocessors
 
-    def _launch(self, kernel, grid, block, args, shared, cooperative):
+    def _bound(self, kernel, grid, block, args, shared, cooperative):
         threads = block[0] * block[1] * block[2]
-        if threads > kernel.function.max_threads_per_block:
+        if threads > kernel.most_threads:
             raise LaunchError(
-                f"kernel {kernel.name}: its registers allow {kernel.function.max_threads_per_block} threads a block, "
-                f"not {threads} (give it __launch_bounds__)"
+                f"kernel {kernel.name}: its registers allow {kernel.most_threads} threads a block, not {threads} "
+                "(give it __launch_bounds__)"
             )
         self._raise_shared(kernel, shared)
         values = tuple(np.uint64(0) if a is None else a for a in args)
-        kernel.function.kernel(grid, block, values, shared_mem=shared, enable_cooperative_groups=cooperative)
-        self.counts["launches"] += 1
+        function, counts = kernel.function.kernel, self.counts
+
+        def launch():
+            function(grid, block, values, shared_mem=shared, enable_cooperative_groups=cooperative)
+            counts["launches"] += self._counting
+
+        return launch
 
     def array(self, values):
         return self.xp.array(values, order="C", copy=True)
@@ -111,9 +121,18 @@ class CudaExecutor(Executor):
     def copy(self, target, values):
         self._same(target, values)
         if isinstance(values, np.ndarray):
-            target.set(np.ascontiguousarray(values))
+            target.set(values)
         else:
             target.data.copy_from_device_async(values.data, values.nbytes)
+
+    def pinned(self, shape, dtype):
+        count, dtype = int(np.prod(shape)), np.dtype(dtype)
+        memory = self.xp.cuda.alloc_pinned_memory(max(count * dtype.itemsize, 1))
+        return np.frombuffer(memory, dtype, count).reshape(shape)
+
+    def fetch(self, target, array):
+        self._same(target, array)
+        array.get(out=target, blocking=False)
 
     def read(self, array, index=0):
         self.counts["readbacks"] += 1
@@ -124,8 +143,6 @@ class CudaExecutor(Executor):
 
     @contextlib.contextmanager
     def timer(self):
-        import time
-
         cuda = self.xp.cuda
         t, first, last = Timer(), cuda.Event(), cuda.Event()
         self.synchronize()
@@ -139,27 +156,34 @@ class CudaExecutor(Executor):
 
     @contextlib.contextmanager
     def capture(self):
-        """Record launches and device copies into a CUDA graph; `graph.launch()` runs it on the current stream.
+        """Record launches and device copies into a CUDA graph; `graph.launch()` runs it where you are then.
 
         Allocate arrays before: memory cannot be had from the driver while a stream is captured.
         """
         stream = self.xp.cuda.Stream(non_blocking=True)
-        graph = _Graph()
+        graph = _Graph(self.counts)
         with stream:
             stream.begin_capture()
+            self._counting = 0
             try:
                 yield graph
             except BaseException:
                 with contextlib.suppress(Exception):
                     stream.end_capture()
                 raise
+            finally:
+                self._counting = 1
             graph.graph = stream.end_capture()
 
 
 class _Graph:
     graph = None
 
+    def __init__(self, counts):
+        self.counts = counts
+
     def launch(self):
         if self.graph is None:
             raise LaunchError("a graph can be launched only after its capture has ended")
         self.graph.launch()
+        self.counts["graph_launches"] += 1

@@ -20,18 +20,24 @@ def dimensions(value, what: str) -> tuple:
 
 
 class Kernel:
-    """One kernel of a module; call it to launch it.
+    """One kernel of a module; call it to launch it, or `bind` it once and launch that often.
 
-    `kernel(grid, block, args, shared=0, cooperative=False)`: grid and block are ints or tuples of up to three,
-    args holds a device array (or None) for each pointer and a NumPy scalar of the exact dtype for each value,
-    shared is the number of bytes of dynamic shared memory a block gets. A cooperative launch has all its blocks
-    alive together, so that they may wait for each other.
+    Parameters of a launch
+    ----------------------
+    grid, block : int or tuple of up to three ints
+        Blocks, and threads of a block.
+    args : sequence
+        A device array (or None) for each pointer, a NumPy scalar of the exact dtype for each value.
+    shared : int
+        Bytes of dynamic shared memory a block gets.
+    cooperative : bool
+        All blocks are alive together, so that they may wait for each other.
 
     Raises
     ------
     LaunchError
-        An argument of another type than the signature's, a block or its shared memory beyond the machine's limits,
-        a cooperative grid that is not co-resident (it is never shrunk).
+        An argument of another type than the signature's; a block or its shared memory beyond the machine's
+        limits; a cooperative grid that is not co-resident (it is never shrunk).
     """
 
     def __init__(self, module, name, parameters):
@@ -47,6 +53,10 @@ class Kernel:
         return self.executor._max_blocks(self, x * y * z, int(shared))
 
     def __call__(self, grid, block, args, shared=0, cooperative=False):
+        self.bind(grid, block, args, shared, cooperative)()
+
+    def bind(self, grid, block, args, shared=0, cooperative=False):
+        """The launch as a function without arguments: checked once, then as cheap as the machine allows."""
         grid, block, shared = dimensions(grid, "grid"), dimensions(block, "block"), int(shared)
         threads, blocks = block[0] * block[1] * block[2], grid[0] * grid[1] * grid[2]
         where = f"kernel {self.name}"
@@ -54,24 +64,25 @@ class Kernel:
             raise LaunchError(f"{where}: a block has at most 1024 threads, not {threads}")
         if not 0 <= shared <= self.executor.max_shared:
             raise LaunchError(
-                f"{where}: {shared} bytes of shared memory asked for, a block has at most {self.executor.max_shared}"
+                f"{where}: {shared} bytes of shared memory asked for, a block has at most "
+                f"{self.executor.max_shared}"
             )
         args = self._checked(args, where)
         if cooperative:
             most = self.max_blocks(block, shared)
             if blocks > most:
                 raise LaunchError(
-                    f"{where}: a cooperative launch of {blocks} blocks of {threads} threads with {shared} bytes of "
-                    f"shared memory is not co-resident here; at most {most} are (see max_blocks)"
+                    f"{where}: a cooperative launch of {blocks} blocks of {threads} threads with {shared} bytes "
+                    f"of shared memory is not co-resident here; at most {most} are (see max_blocks)"
                 )
-        self.executor._launch(self, grid, block, args, shared, cooperative)
+        return self.executor._bound(self, grid, block, args, shared, cooperative)
 
     def _checked(self, args, where):
         args = tuple(args)
         if len(args) != len(self.parameters):
             wanted = ", ".join(f"{p.type}{'*' * p.pointer} {p.name}" for p in self.parameters)
             raise LaunchError(f"{where} takes {len(self.parameters)} arguments ({wanted}), not {len(args)}")
-        for position, (parameter, value) in enumerate(zip(self.parameters, args), 1):
+        for position, (parameter, value) in enumerate(zip(self.parameters, args, strict=True), 1):
             self._check(parameter, value, f"{where}, argument {position} ({parameter.name})")
         return args
 
@@ -79,14 +90,15 @@ class Kernel:
         if not parameter.pointer:
             if not isinstance(value, np.generic) or value.dtype != parameter.dtype:
                 found = f"{value.dtype} scalar" if isinstance(value, np.generic) else type(value).__name__
-                raise LaunchError(f"{where}: needs a NumPy scalar, np.{parameter.dtype.name}(...), not {found}")
+                wanted = f"np.{parameter.dtype.name}(...)"
+                raise LaunchError(f"{where}: needs a NumPy scalar, {wanted}, not {found}")
             return
         if value is None:
             return
         if not isinstance(value, self.executor.array_type):
             raise LaunchError(
-                f"{where}: needs a device array of {parameter.dtype or parameter.type} (executor.array(...)), "
-                f"not {type(value).__module__}.{type(value).__name__}"
+                f"{where}: needs a device array of {parameter.dtype or parameter.type}, as executor.array(...) "
+                f"makes, not {type(value).__module__}.{type(value).__name__}"
             )
         if parameter.dtype is not None and value.dtype != parameter.dtype:
             raise LaunchError(f"{where}: needs an array of {parameter.dtype}, not {value.dtype}")
@@ -109,7 +121,7 @@ class Module:
     def __getitem__(self, name) -> Kernel:
         if name not in self._kernels:
             if name not in self.signatures:
-                raise KeyError(f"{self.path.name} has no kernel {name!r}; it has {', '.join(self.signatures)}")
+                raise KeyError(f"{self.path.name} has no kernel {name!r}, only {', '.join(self.signatures)}")
             self._kernels[name] = self.executor._kernel(self, name, self.signatures[name])
         return self._kernels[name]
 
@@ -137,8 +149,8 @@ class Executor:
     xp : module
         cupy or numpy, for vector steps outside kernels.
     counts : collections.Counter
-        "launches" and "readbacks" since `reset_counts()`; on the host also "barriers" (block barriers opened),
-        "grid_barriers", "atomics" and "switches".
+        "launches", "graph_launches" and "readbacks" since `reset_counts()`; on the host also "barriers" (block barriers
+        opened), "grid_barriers", "atomics" and "switches".
     """
 
     name = ""
@@ -196,6 +208,14 @@ class Executor:
 
     def copy(self, target, values):
         """Copy an array of the same shape and dtype, device to device or NumPy to device, into `target`."""
+        raise NotImplementedError
+
+    def pinned(self, shape, dtype) -> np.ndarray:
+        """A NumPy array in page-locked memory, which copies to and from the device at full speed."""
+        return np.empty(shape, dtype)
+
+    def fetch(self, target, array):
+        """Copy a device array into a NumPy array made by `pinned`, without waiting for it."""
         raise NotImplementedError
 
     def read(self, array, index=0):

@@ -1,8 +1,8 @@
 """The host executor: the hypothetical GPU that the first paper explains its schedules on, built.
 
-The same .cu files are compiled by the system's C++ compiler together with host.hpp and host_runtime.cpp, which run
-the threads of a launch as fibers of one OS thread. Results and counts are real and the same bits on every machine
-(-O2, no contraction, never for the native processor); times mean nothing here.
+The same .cu files are compiled by the system's C++ compiler together with host.hpp and host_runtime.cpp, which
+run the threads of a launch as fibers of one OS thread. Results and counts are real and the same bits on every
+machine (-O2, no contraction, never for the native processor); times mean nothing here.
 """
 
 import contextlib
@@ -35,7 +35,8 @@ from .errors import (
 from .executor import Executor, Kernel, Module
 
 FUZZ = ("none", "sync", "memory")
-EVENTS = ("read", "write", "atomic", "load", "store", "fence", "barrier", "grid barrier", "warp", "pause", "mark")
+EVENTS = ("read", "write", "atomic", "load", "store", "fence", "barrier", "grid barrier", "warp", "pause",
+          "mark")  # fmt: skip
 _FLAGS = ("-std=c++17", "-O2", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-strict-aliasing",
           "-Wno-unknown-pragmas", "-Wno-attributes")  # fmt: skip
 _ERRORS = {1: DivergentBarrierError, 2: DeadlockError, 3: LivelockError, 4: MemoryFaultError, 5: KernelError}
@@ -87,7 +88,7 @@ def compiler() -> tuple:
     if importlib.util.find_spec("ziglang"):
         return (sys.executable, "-m", "ziglang", "c++")
     raise CompileError(
-        "no C++ compiler for the host executor: install g++, set CXX, or `pip install ziglang` (411 MB) beside lockstep"
+        "no C++ compiler for the host executor: install g++, or set CXX, or `pip install ziglang` (411 MB)"
     )
 
 
@@ -108,7 +109,7 @@ def _run_compiler(options, what):
 
 
 def _built(name: str, digest: str, suffix: str, build) -> Path:
-    """A file of the cache folder, built into a temporary name and renamed, so that no half file is ever seen."""
+    """A file of the cache folder, built under another name and renamed, so that no half file is ever seen."""
     folder = CACHE / "host"
     target = folder / f"{name}-{digest}{suffix}"
     if not target.exists():
@@ -129,7 +130,8 @@ def _runtime() -> Path:
     digest = _hash(*texts, *_FLAGS, _compiler_version())
 
     def build(made, _):
-        _run_compiler([*_FLAGS, "-c", str(source.HERE / "host_runtime.cpp"), "-o", str(made)], "host_runtime.cpp")
+        unit = source.HERE / "host_runtime.cpp"
+        _run_compiler([*_FLAGS, "-c", str(unit), "-o", str(made)], unit.name)
 
     return _built("runtime", digest, ".o", build)
 
@@ -159,9 +161,19 @@ def _library(name: str, text: str, entries: str, defines: tuple, memory: bool):
     def build(made, scratch):
         unit, object_file = scratch / f"{name}.cpp", scratch / "kernels.o"
         unit.write_text(full)
-        _run_compiler([*flags, "-I", str(source.HERE), "-c", str(unit), "-o", str(object_file)], f"{name}.cu")
-        _run_compiler(["-shared", "-o", str(made), str(object_file), str(runtime), "-Wl,-z,defs", "-lpthread", "-lm"],
-                      f"{name}.cu (link)")  # fmt: skip
+        compile_it = [*flags, "-I", str(source.HERE), "-c", str(unit), "-o", str(object_file)]
+        _run_compiler(compile_it, f"{name}.cu")
+        link_it = [
+            "-shared",
+            "-o",
+            str(made),
+            str(object_file),
+            str(runtime),
+            "-Wl,-z,defs",
+            "-lpthread",
+            "-lm",
+        ]
+        _run_compiler(link_it, f"{name}.cu (link)")
 
     library = ctypes.CDLL(str(_built(name, digest, ".so", build)))
     library.lockstep_run.argtypes = [ctypes.POINTER(_Launch)]
@@ -177,13 +189,33 @@ class HostModule(Module):
                                 source.define_text(self.defines), executor.fuzz == "memory")  # fmt: skip
 
 
+def _place(address, size, arrays):
+    """The name of an address and the dtype to read its value with."""
+    for name, array in arrays:
+        offset = address - array.ctypes.data
+        if 0 <= offset < array.nbytes:
+            return f"{name}[{offset // array.dtype.itemsize}]", array.dtype
+    plain = np.dtype(f"i{size}") if size in (1, 2, 4, 8) else np.dtype("i8")
+    return "shared" if address else "", plain
+
+
+def _value(word, kind):
+    """A trace's 8 bytes as a value of the array's dtype."""
+    return np.frombuffer(np.int64(word).tobytes(), kind)[0].item() if kind.itemsize <= 8 else word
+
+
 class _Graph:
-    def __init__(self):
-        self.launches = []
+    def __init__(self, counts):
+        self.steps, self.counts, self.ended = [], counts, False
 
     def launch(self):
-        for launch in self.launches:
-            launch()
+        if not self.ended:
+            raise LaunchError("a graph can be launched only after its capture has ended")
+        before = self.counts["launches"]
+        for step in self.steps:
+            step()
+        self.counts["launches"] = before  # one launch of a graph, however many kernels it holds
+        self.counts["graph_launches"] += 1
 
 
 class HostExecutor(Executor):
@@ -194,14 +226,15 @@ class HostExecutor(Executor):
     seed : int
         Decides every random choice; the same seed gives the same interleaving and the same bits.
     fuzz : "none", "sync" or "memory"
-        none: a thread runs until it waits or gives way. sync: it may also lose its turn at every atomic, fence and
-        barrier. memory: also at every plain load and store of a kernel.
+        none: a thread runs until it waits or gives way. sync: it may also lose its turn at every atomic, fence
+        and barrier. memory: also at every plain load and store of a kernel.
     permille : int
         How often, in 1000, a fuzzed point does pass the turn on; None: 300 for sync, 100 for memory.
     multiprocessors : int
-        Each holds 2,048 threads, 32 blocks and 228 KB of shared memory at a time: the limit of a cooperative launch.
+        Each holds 2,048 threads, 32 blocks and 228 KB of shared memory at a time: what limits a cooperative
+        launch.
     trace : bool or int
-        Keep what each thread does, in order, up to a million (or this many) events a launch; see `trace_events`.
+        Keep what each thread does, in order, up to a million (or this many) events a launch; see `trace`.
     budget : int
         Turns without a thread finishing or a barrier opening after which a launch is a livelock.
     processors : 1
@@ -219,7 +252,8 @@ class HostExecutor(Executor):
             raise ValueError(f"fuzz {fuzz!r}: choose one of {', '.join(FUZZ)}")
         if processors != 1:
             raise ValueError("processors: the host executor is deterministic on one OS thread only; give 1")
-        self.seed, self.fuzz, self.multiprocessors, self.budget = int(seed), fuzz, int(multiprocessors), int(budget)
+        self.seed, self.fuzz, self.budget = int(seed), fuzz, int(budget)
+        self.multiprocessors = int(multiprocessors)
         self.permille = {"none": 0, "sync": 300, "memory": 100}[fuzz] if permille is None else int(permille)
         self.trace_limit = 1_000_000 if trace is True else int(trace)
         self._launches = 0
@@ -243,16 +277,19 @@ class HostExecutor(Executor):
         warps = -(-threads // 32)
         return self.multiprocessors * min(64 // warps, 32, (228 * 1024) // (shared + 1024))
 
-    def _launch(self, kernel, grid, block, args, shared, cooperative):
-        if self._recording is not None:
-            self._recording.append(lambda: self._run(kernel, grid, block, args, shared, cooperative))
-        else:
-            self._run(kernel, grid, block, args, shared, cooperative)
+    def _bound(self, kernel, grid, block, args, shared, cooperative):
+        def launch():
+            if self._recording is None:
+                self._run(kernel, grid, block, args, shared, cooperative)
+            else:
+                self._recording.append(launch)
+
+        return launch
 
     def _run(self, kernel, grid, block, args, shared, cooperative):
         values = (ctypes.c_void_p * max(len(args), 1))()
         keep = []
-        for i, (parameter, value) in enumerate(zip(kernel.parameters, args)):
+        for i, (parameter, value) in enumerate(zip(kernel.parameters, args, strict=True)):
             if parameter.pointer:
                 cell = ctypes.c_void_p(None if value is None else value.ctypes.data)
                 keep.append(cell)
@@ -268,8 +305,8 @@ class HostExecutor(Executor):
         self._launches += 1
         launch = _Launch(
             entry=kernel.entry, arguments=ctypes.addressof(values), grid=grid, block=block, shared=shared,
-            seed=(self.seed * 0x9E3779B97F4A7C15 + self._launches * 0xD1B54A32D192ED03) % 2**64, budget=self.budget,
-            trace_limit=self.trace_limit, cooperative=bool(cooperative), fuzz=FUZZ.index(self.fuzz),
+            seed=(self.seed * 0x9E3779B97F4A7C15 + self._launches * 0xD1B54A32D192ED03) % 2**64,
+            budget=self.budget, trace_limit=self.trace_limit, cooperative=bool(cooperative), fuzz=FUZZ.index(self.fuzz),
             permille=self.permille, window=window,
         )  # fmt: skip
         with _launching:
@@ -286,12 +323,35 @@ class HostExecutor(Executor):
     def _keep_trace(self, kernel, args):
         records = ctypes.c_void_p()
         count = kernel.module.library.lockstep_trace(ctypes.byref(records))
-        if not count:
-            return
-        raw = np.frombuffer(ctypes.string_at(records.value, count * _RECORD.itemsize), _RECORD)
-        arrays = [(p.name, a.ctypes.data, a.nbytes, a.dtype)
-                  for p, a in zip(kernel.parameters, args) if p.pointer and a is not None]  # fmt: skip
-        self._records.append((kernel.name, raw, arrays))
+        raw = np.frombuffer(
+            ctypes.string_at(records.value, count * _RECORD.itemsize) if count else b"", _RECORD
+        )
+        arrays = [
+            (p.name, a) for p, a in zip(kernel.parameters, args, strict=True) if p.pointer and a is not None
+        ]
+        self._records.append((raw, arrays))
+
+    def trace(self, clear: bool = True) -> list:
+        """What the threads did since the last call, in order: a list of TraceEvent. Needs trace=True.
+
+        Addresses inside an array argument are named by the kernel's parameter and the index ("dist[3]"), others
+        "shared" (a block's shared memory, or a thread's own variables that the compiler keeps in memory).
+        Under fuzz "none" and "sync" plain loads and stores are not seen, under "memory" all are.
+        """
+        events = []
+        for raw, arrays in self._records:
+            for r in raw:
+                event = EVENTS[r["event"]]
+                if event == "mark":
+                    where, kind = f"mark {r['address']}", np.dtype("i8")
+                else:
+                    where, kind = _place(int(r["address"]), int(r["bytes"]), arrays)
+                before, after = (_value(int(r[key]), kind) for key in ("before", "after"))
+                events.append(TraceEvent(int(r["step"]), int(r["block"]), int(r["thread"]), event, where, before,
+                                         after))  # fmt: skip
+        if clear:
+            self._records = []
+        return events
 
     def array(self, values):
         return np.array(values, order="C", copy=True)
@@ -311,6 +371,9 @@ class HostExecutor(Executor):
         else:
             do()
 
+    def fetch(self, target, array):
+        self.copy(target, array)
+
     def read(self, array, index=0):
         self.counts["readbacks"] += 1
         return array[index].item()
@@ -320,9 +383,10 @@ class HostExecutor(Executor):
         """Record launches and copies instead of doing them; `graph.launch()` then does them all."""
         if self._recording is not None:
             raise LaunchError("capture: one is under way already")
-        graph = _Graph()
-        self._recording = graph.launches
+        graph = _Graph(self.counts)
+        self._recording = graph.steps
         try:
             yield graph
         finally:
             self._recording = None
+            graph.ended = True

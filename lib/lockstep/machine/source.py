@@ -20,7 +20,7 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.M)
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\')', re.S)
 _KERNEL = re.compile(
     r'extern\s*"C"\s*__global__\s*(?:__launch_bounds__\s*\([^)]*\)\s*)?void\s*'
-    r'(?:__launch_bounds__\s*\([^)]*\)\s*)?(?:__cluster_dims__\s*\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)'
+    r"(?:__launch_bounds__\s*\([^)]*\)\s*)?(?:__cluster_dims__\s*\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)"
 )
 _VARIANT = re.compile(r"^//[ \t]*compile:[ \t]*(.*)$", re.M)
 
@@ -32,11 +32,9 @@ _TYPES = {
     "int8_t": np.int8, "uint8_t": np.uint8, "int16_t": np.int16, "uint16_t": np.uint16,
     "int32_t": np.int32, "uint32_t": np.uint32, "int64_t": np.int64, "uint64_t": np.uint64,
 }  # fmt: skip
-_VECTOR = re.compile(
-    r"(char|uchar|short|ushort|int|uint|long|ulong|longlong|ulonglong|float|double)([234])$"
-)
-_VECTOR_OF = {"uchar": "unsigned char", "ushort": "unsigned short", "uint": "unsigned", "ulong": "unsigned long",
-              "longlong": "long long", "ulonglong": "unsigned long long"}  # fmt: skip
+_VECTOR = re.compile(r"(char|uchar|short|ushort|int|uint|long|ulong|longlong|ulonglong|float|double)([234])$")
+_VECTOR_OF = {"uchar": "unsigned char", "ushort": "unsigned short", "uint": "unsigned",
+              "ulong": "unsigned long", "longlong": "long long", "ulonglong": "unsigned long long"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,7 @@ def source_digest(path, defines=None, extra=()) -> str:
     defines : mapping
         Macro definitions it is compiled with.
     extra : sequence
-        Whatever else decides the result, for instance `inspect.getsource` of the host function; str() of each.
+        Whatever else decides the result, such as `inspect.getsource` of the host function; str() of each.
 
     Returns
     -------
@@ -170,7 +168,7 @@ def kernels(text: str, defines=None) -> dict:
 
 
 def variants(path) -> list:
-    """The sets of macro definitions that the file's `// compile: NAME=VALUE ...` lines ask for; at least one."""
+    """The sets of macro definitions that the file's `// compile: NAME=VALUE ...` lines ask for, at least one."""
     found = []
     for match in _VARIANT.finditer(Path(path).read_text(encoding="utf-8")):
         pairs = (word.partition("=") for word in match.group(1).split())

@@ -1,0 +1,151 @@
+"""Compile every kernel file for the GPU architectures that matter, on a machine without a GPU.
+
+`python -m lockstep.machine.compile [FILE.cu ...]` builds all .cu files of the package (or those named) with NVRTC
+for sm_80, sm_90 and sm_100, once for each `// compile:` line, and prints registers, shared memory and spills of
+each kernel. Exit code 1 if something does not compile, 2 if NVRTC cannot be found.
+"""
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import source
+from .errors import CompileError, MachineError
+
+ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
+PACKAGE = Path(__file__).resolve().parents[1]
+
+_KERNEL = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
+_SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_REGISTERS = re.compile(r"Used (\d+) registers")
+_SHARED = re.compile(r"(\d+) bytes smem")
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What one kernel takes on one architecture; bytes, and registers a thread."""
+
+    file: str
+    defines: str
+    kernel: str
+    architecture: str
+    registers: int
+    shared: int
+    stack: int
+    spills: int
+
+
+def nvrtc():
+    """CuPy's binding to NVRTC, which works without a driver.
+
+    Raises
+    ------
+    MachineError
+        CuPy or the NVRTC library is not installed; the text says what to install.
+    """
+    try:
+        from cupy_backends.cuda.libs import nvrtc as library
+
+        library.getVersion()
+    except Exception as error:  # CuPy names several errors of its own here
+        raise MachineError(
+            f"NVRTC cannot be loaded ({type(error).__name__}): install CuPy and cuda-toolkit[nvrtc,cudart]"
+        ) from None
+    return library
+
+
+def compile_file(path, defines=None, architecture="sm_90") -> list:
+    """Compile one file for one architecture.
+
+    Parameters
+    ----------
+    path : path-like
+    defines : mapping
+        Macro definitions.
+    architecture : str
+        "sm_90" and the like.
+
+    Returns
+    -------
+    list of Resources
+        One for each kernel of the file.
+
+    Raises
+    ------
+    CompileError
+        With the compiler's own lines.
+    """
+    library, path = nvrtc(), Path(path)
+    options = (*source.CUDA_OPTIONS, "-ftz=true", *source.define_text(defines),
+               f"--gpu-architecture={architecture}", "--ptxas-options=-v", "-default-device")  # fmt: skip
+    program = library.createProgram(source.paste(path), path.name, (), ())
+    try:
+        library.compileProgram(program, options)
+        log = library.getProgramLog(program)
+    except library.NVRTCError:
+        log = library.getProgramLog(program)
+        raise CompileError(f"{path.name} does not compile for {architecture}:\n{log.strip()}") from None
+    finally:
+        library.destroyProgram(program)
+    inside = path.resolve().is_relative_to(PACKAGE)
+    shown = str(path.resolve().relative_to(PACKAGE)) if inside else path.name
+    return list(_parse(log, shown, " ".join(source.define_text(defines)), architecture))
+
+
+def _parse(log, file, defines, architecture):
+    """Resources out of ptxas' lines: a kernel's name, then its stack and spills, then registers and memory."""
+    kernel, stack, spills = None, 0, 0
+    for line in log.splitlines():
+        if match := _KERNEL.search(line):
+            kernel, stack, spills = match.group(1), 0, 0
+        elif match := _SPILLS.search(line):
+            stack, spills = int(match.group(1)), int(match.group(2)) + int(match.group(3))
+        elif (match := _REGISTERS.search(line)) and kernel:
+            shared = _SHARED.search(line)
+            yield Resources(file, defines, kernel, architecture, int(match.group(1)),
+                            int(shared.group(1)) if shared else 0, stack, spills)  # fmt: skip
+            kernel = None
+
+
+def files() -> list:
+    """All .cu files of the package."""
+    return sorted(PACKAGE.rglob("*.cu"))
+
+
+def main(arguments=None) -> int:
+    """The command line; returns the exit code."""
+    name, what = "python -m lockstep.machine.compile", __doc__.splitlines()[0]
+    parser = argparse.ArgumentParser(prog=name, description=what)
+    parser.add_argument("files", nargs="*", type=Path, help="kernel files; default: all of the package")
+    parser.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="architectures, such as sm_90")
+    options = parser.parse_args(arguments)
+    try:
+        nvrtc()
+    except MachineError as error:
+        print(error, file=sys.stderr)
+        return 2
+    failed, spilled = 0, 0
+    print(f"{'file':32} {'kernel':40} {'arch':7} {'registers':>9} {'shared':>7} {'stack':>6} {'spills':>6}")
+    for path in options.files or files():
+        for defines in source.variants(path) if path.is_file() else [{}]:
+            for architecture in options.arch:
+                try:
+                    found = compile_file(path, defines, architecture)
+                except CompileError as error:
+                    print(error, file=sys.stderr)
+                    failed += 1
+                    continue
+                for r in found:
+                    name = f"{r.kernel} {r.defines}".strip()
+                    mark = "  <- spills" if r.spills else ""
+                    print(f"{r.file:32} {name:40} {r.architecture:7} {r.registers:9} {r.shared:7} {r.stack:6} "
+                          f"{r.spills:6}{mark}")  # fmt: skip
+                    spilled += r.spills > 0
+    print(f"{failed} failed, {spilled} kernels spill registers")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
