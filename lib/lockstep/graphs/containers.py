@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from .graph import GraphError
 
-GRAPH_SUFFIXES = (".mtx", ".gr", ".graph", ".txt", ".csv", ".tsv", ".edges", ".el")
+GRAPH_SUFFIXES = (".mtx", ".gr", ".graph", ".txt", ".csv", ".tsv", ".edges", ".el", ".nde")
 _COMPRESSED = {b"\x1f\x8b": ("gzip", gzip.decompress), b"\xfd7zXZ\x00": ("xz", lzma.decompress),
                b"BZh": ("bzip2", bz2.decompress)}
 _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError, NotImplementedError,

@@ -25,7 +25,7 @@ class Body:
     stored_both: bool = False  # the file lists both arcs of each undirected edge (METIS)
 
 
-def _lines(data, count=60):
+def lines(data, count=60):
     """The first lines of a text with their byte offsets."""
     start = 0
     for _ in range(count):
@@ -37,13 +37,13 @@ def _lines(data, count=60):
         start = end + 1
 
 
-def _after(data, start):
+def after(data, start):
     """Where the next line begins."""
     end = data.find(b"\n", start)
     return len(data) if end < 0 else end + 1
 
 
-def _number(data, place):
+def line_number(data, place):
     return data.count(b"\n", 0, place) + 1
 
 
@@ -60,12 +60,12 @@ def edge_list(data, name, check_header=True):
     which it is.
     """
     sizes, directed = None, None
-    for start, line in _lines(data):
+    for start, line in lines(data):
         if line and line[:1] not in b"#%":
             break
         found = _SIZES.search(line)
         if found and sizes is None:
-            sizes = (_number(data, start), *(int(group.replace(b",", b"")) for group in found.groups()))
+            sizes = (line_number(data, start), *(int(group.replace(b",", b"")) for group in found.groups()))
         word = re.search(rb"\b(un)?directed\b", line, re.I)
         if word and directed is None:
             directed = not word.group(1)
@@ -110,23 +110,23 @@ def present(sources, targets):
 # ------------------------------------------------------------------------------------------------------- DIMACS
 def dimacs(data, name):
     """DIMACS .gr (9th challenge): ``p sp n m``, then ``a from to weight``, ids from 1; ``c`` comments."""
-    for start, line in _lines(data, 10_000):
+    for start, line in lines(data, 10_000):
         fields = line.split()
         if not fields or fields[0] == b"c":
             continue
         if fields[:1] == [b"p"]:
             if fields[1:4] == [b"aux", b"sp", b"co"]:
-                raise GraphError(f"{name}, line {_number(data, start)}: these are node coordinates, not a graph; expected "
+                raise GraphError(f"{name}, line {line_number(data, start)}: these are node coordinates, not a graph; expected "
                                  "'p sp n m' (coordinates: lockstep.graphs.read_coordinates)")
             if len(fields) == 4 and fields[2].isdigit() and fields[3].isdigit():
                 break
-        raise GraphError(f"{name}, line {_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; expected "
+        raise GraphError(f"{name}, line {line_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; expected "
                          "the problem line 'p sp <nodes> <arcs>' before any arc")
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p sp <nodes> <arcs>'")
     n, m = int(fields[2]), int(fields[3])
-    here = _number(data, start)
-    table = Table(data, name, f"'a <from> <to> [<weight>]' with node ids 1 to {n}", start=_after(data, start),
+    here = line_number(data, start)
+    table = Table(data, name, f"'a <from> <to> [<weight>]' with node ids 1 to {n}", start=after(data, start),
                   comments=b"c", lead=b"a")
     columns = table.columns((2, 3))
     if len(table) != m:
@@ -137,21 +137,21 @@ def dimacs(data, name):
 
 def coordinates(data, name):
     """DIMACS .co: ``p aux sp co n``, then ``v id x y``; returns float64, shape (n, 2), row v for vertex v."""
-    for start, line in _lines(data, 10_000):
+    for start, line in lines(data, 10_000):
         fields = line.split()
         if fields[:4] == [b"p", b"aux", b"sp", b"co"] and len(fields) == 5 and fields[4].isdigit():
             break
         if fields and fields[0] != b"c":
-            raise GraphError(f"{name}, line {_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; expected "
+            raise GraphError(f"{name}, line {line_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; expected "
                              "the problem line 'p aux sp co <nodes>'")
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p aux sp co <nodes>'")
     n = int(fields[4])
-    table = Table(data, name, f"'v <id> <x> <y>' with ids 1 to {n}", start=_after(data, start), comments=b"c", lead=b"v")
+    table = Table(data, name, f"'v <id> <x> <y>' with ids 1 to {n}", start=after(data, start), comments=b"c", lead=b"v")
     columns = table.columns((3,))
     nodes = ids(table, columns[:, 0], 1, n) - 1
     if nodes.size != n or np.unique(nodes).size != n:
-        raise GraphError(f"{name}, line {_number(data, start)}: the header says {n} nodes; expected one line for each, "
+        raise GraphError(f"{name}, line {line_number(data, start)}: the header says {n} nodes; expected one line for each, "
                          f"found {nodes.size} lines for {np.unique(nodes).size} nodes")
     out = np.empty((n, 2))
     out[nodes] = columns[:, 1:]
@@ -170,12 +170,12 @@ def matrix_market(data, name, square=True):
     if not good:
         raise GraphError(f"{name}, line 1: found '{' '.join(banner)}'; expected '%%MatrixMarket matrix coordinate' with "
                          "pattern, integer or real, and general or symmetric")
-    for start, line in _lines(data, len(data)):
+    for start, line in lines(data, len(data)):
         if line and not line.startswith(b"%"):
             break
     else:
         start, line = len(data), b""
-    here = _number(data, start)
+    here = line_number(data, start)
     fields = line.split()
     if len(fields) != 3 or not all(field.isdigit() for field in fields):
         raise GraphError(f"{name}, line {here}: found {line[:60].decode('utf-8', 'replace')!r}; expected the sizes 'rows "
@@ -185,7 +185,7 @@ def matrix_market(data, name, square=True):
         raise GraphError(f"{name}, line {here}: the matrix is {rows} x {width}; expected a square one, an adjacency matrix")
     pattern = banner[3] == "pattern"
     table = Table(data, name, f"'i j{'' if pattern else ' value'}', i from 1 to {rows}, j from 1 to {width}",
-                  start=_after(data, start), comments=b"%")
+                  start=after(data, start), comments=b"%")
     columns = table.columns((2,) if pattern else (3,))
     if len(table) != entries:
         raise GraphError(f"{name}, line {here}: the header says {entries} entries; expected as many lines, "
@@ -243,3 +243,30 @@ def metis(data, name):
         raise table.error(first + 1 + int(sources[bad[0]]), f"neighbor {neighbors[bad[0]]:.15g} (ids run from 1 to {n})")
     weights = whole_or_real(table.values[places + 1]) if step == 2 else None
     return Body(sources, neighbors.astype(np.int64) - 1, weights, n=n, directed=False, stored_both=True)
+
+
+# ------------------------------------------------------------------------------------------------- LASAGNE .nde
+def nde(data, name):
+    """LASAGNE's .nde: a line ``n``, n lines ``vertex degree``, then a line for each edge, ids from 0; undirected.
+
+    The degrees are of no use here; the edges are what counts, and the registry checks their number.
+    """
+    table = Table(data, name, "'n', then n lines 'vertex degree', then lines with the two ends of an edge")
+    if len(table) < 1 or table.ends[0] != 1 or table.values[0] < 0 or table.values[0] != np.floor(table.values[0]):
+        raise table.error(0, "no number of vertices alone in the first line")
+    n = int(table.values[0])
+    lengths = np.diff(table.ends)
+    if (lengths != 2).any():
+        row = int(np.flatnonzero(lengths != 2)[0]) + 1
+        raise table.error(row, f"{lengths[row - 1]} numbers")
+    if lengths.size < n:
+        raise GraphError(f"{name}: the first line says {n} vertices; expected a line with the degree of each, found "
+                         f"{lengths.size} lines")
+    pairs = table.values[1:].reshape(-1, 2)
+    bad = np.flatnonzero(((pairs < 0) | (pairs != np.floor(pairs))).any(axis=1) | (pairs[:, 0] >= n))
+    ends = pairs[n:]
+    bad = bad if bad.size else n + np.flatnonzero((ends >= n).any(axis=1))
+    if bad.size:
+        raise table.error(int(bad[0]) + 1, f"a number out of range (ids run from 0 to {n - 1})")
+    ends = ends.astype(np.int64)
+    return Body(ends[:, 0], ends[:, 1], None, n=n, directed=False)

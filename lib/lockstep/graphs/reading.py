@@ -8,11 +8,12 @@ from . import csr, formats
 from .containers import GRAPH_SUFFIXES, open_text
 from .graph import Graph, GraphError
 
-FORMATS = {"edges": formats.edge_list, "dimacs": formats.dimacs, "mtx": formats.matrix_market, "metis": formats.metis}
+FORMATS = {"edges": formats.edge_list, "dimacs": formats.dimacs, "mtx": formats.matrix_market, "metis": formats.metis,
+           "nde": formats.nde}
 
 
 def read(path, *, directed=None, weights=None, compact=False, format=None, member=None, check_header=True, name=None):
-    """Read a graph: SNAP edge list, DIMACS .gr, Matrix Market or METIS .graph; plain, compressed or in an archive.
+    """Read a graph: SNAP edge list, DIMACS .gr, Matrix Market, METIS .graph or LASAGNE .nde; plain, compressed or in an archive.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ def read(path, *, directed=None, weights=None, compact=False, format=None, membe
         Number the ids that occur 0, 1, ... in their order (``labels`` keeps the old ones). By default ids are kept, and
         n is the header's or the largest id plus one. Ids start at 1 in DIMACS, Matrix Market and METIS, and become ids
         from 0.
-    format : {"edges", "dimacs", "mtx", "metis"}, optional
+    format : {"edges", "dimacs", "mtx", "metis", "nde"}, optional
         Say it where the content leaves a doubt.
     member : str, optional
         Which file of an archive, by name or pattern.
@@ -102,12 +103,14 @@ def sniff(data, name):
     """Which format a text is, by its first lines; edge list or METIS, which look alike, by their sizes."""
     if data[:14].lower() == b"%%matrixmarket":
         return "mtx"
-    for _, line in formats._lines(data, 10_000):
+    for _, line in formats.lines(data, 10_000):
         fields = line.split()
         if not fields or line[:1] in b"#%":
             continue
         if fields[0] in (b"c", b"p", b"a"):
             return "dimacs"
+        if len(fields) == 1 and fields[0].isdigit():
+            return "nde"
         break
     if b"#" not in data[:4096] and _is_metis(data, name):
         return "metis"
@@ -119,7 +122,7 @@ def _is_metis(data, name):
 
     An edge list hardly ever is: its first line would have to count the lines and half the numbers that follow.
     """
-    for _, line in formats._lines(data, 10_000):
+    for _, line in formats.lines(data, 10_000):
         if line and not line.startswith(b"%"):
             break
     fields = line.split()

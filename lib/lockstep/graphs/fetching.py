@@ -1,0 +1,137 @@
+"""Downloads that cannot hang: every host is asked once, all at the same time, before anything is fetched from it.
+
+A machine may reach a package registry while every data host drops its packets. So a host that has not said a word
+within 3 s (or 20 s for all of them, name look-up included) counts as not there until the program ends, and what it
+holds is reported as missing.
+"""
+
+import fcntl
+import os
+import queue
+import threading
+import time
+from urllib.parse import urlsplit
+
+import pooch
+import requests
+from tqdm import tqdm
+
+from .. import paths
+from .graph import GraphError
+
+CONNECT, BUDGET = 3.0, 20.0  # seconds
+_answers = {}  # host -> None if it answers, else why not
+
+
+def offline():
+    """Whether LOCKSTEP_OFFLINE forbids the network."""
+    return os.environ.get("LOCKSTEP_OFFLINE", "") not in ("", "0")
+
+
+def host_of(url):
+    """Scheme and host of an address: what is probed, once."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def probe_hosts(urls=None, budget=BUDGET):
+    """Ask every data host once whether it is there.
+
+    Parameters
+    ----------
+    urls : sequence of str, optional
+        Addresses; those of the whole registry by default.
+    budget : float
+        Seconds in all. Hosts are asked in parallel, each with 3 s to connect and 3 s to answer.
+
+    Returns
+    -------
+    dict
+        Host -> None if it answers, else the reason as text. Kept until the program ends.
+    """
+    if urls is None:
+        from .registry import registry
+        urls = [url for url in registry()["url"] if url.startswith("http")]
+    hosts = sorted({host_of(url) for url in urls})
+    if offline():
+        return dict.fromkeys(hosts, "the network is not used (LOCKSTEP_OFFLINE is set)")
+    replies, waiting = queue.Queue(), {host for host in hosts if host not in _answers}
+    for host in waiting:  # daemons: a name look-up cannot be interrupted, and must not hold the program at its end
+        threading.Thread(target=lambda host=host: replies.put((host, _ask(host))), daemon=True).start()
+    end = time.monotonic() + budget
+    while waiting:
+        try:
+            host, reason = replies.get(timeout=max(end - time.monotonic(), 0))
+        except queue.Empty:
+            _answers.update(dict.fromkeys(waiting, f"no answer within {budget:g} s"))
+            break
+        _answers[host] = reason
+        waiting.discard(host)
+    return {host: _answers[host] for host in hosts}
+
+
+def _ask(host):
+    try:
+        requests.head(host, timeout=(CONNECT, CONNECT), allow_redirects=False).close()
+    except requests.ConnectTimeout:
+        return f"no connection within {CONNECT:g} s"
+    except requests.ReadTimeout:
+        return f"connected, but no answer within {CONNECT:g} s"
+    except requests.RequestException as error:
+        return f"no connection ({type(error).__name__})"
+    return None
+
+
+class _Resuming:
+    """A downloader for pooch that goes on where an earlier attempt stopped, if the server's file is still the same.
+
+    What has arrived lies in ``<name>.part`` in the cache, the server's mark of the version in ``<name>.part.mark``.
+    pooch moves the finished file into place, so a file of the right name is always whole.
+    """
+
+    def __init__(self, part):
+        self.part = part
+
+    def __call__(self, url, output_file, _):
+        mark = self.part.with_name(self.part.name + ".mark")
+        with open(self.part, "ab") as out:
+            fcntl.flock(out, fcntl.LOCK_EX)  # two programs must not write into one file
+            done = out.tell()
+            headers = {"Accept-Encoding": "identity"}
+            if done and mark.exists():
+                headers |= {"Range": f"bytes={done}-", "If-Range": mark.read_text()}
+            with requests.get(url, headers=headers, stream=True, timeout=(CONNECT, 30)) as reply:
+                reply.raise_for_status()
+                if reply.status_code != 206:
+                    out.truncate(0)
+                    done = 0
+                mark.write_text(reply.headers.get("ETag") or reply.headers.get("Last-Modified") or "none")
+                length = reply.headers.get("Content-Length")
+                total = done + int(length) if length else None
+                with tqdm(total=total, initial=done, unit="B", unit_scale=True, disable=None,
+                          desc=url.rsplit("/", 1)[-1]) as bar:
+                    for chunk in reply.iter_content(1 << 16):
+                        out.write(chunk)
+                        bar.update(len(chunk))
+                if total is not None and out.tell() != total:
+                    raise requests.ConnectionError(f"{out.tell()} of {total} bytes arrived")
+        os.replace(self.part, output_file)
+        mark.unlink(missing_ok=True)
+
+
+def fetch(url, name):
+    """Fetch ``url`` into the cache folder as ``name`` and return the path; GraphError if that cannot be done now."""
+    paths.CACHE.mkdir(parents=True, exist_ok=True)
+    reason = probe_hosts([url])[host_of(url)]
+    if reason is not None:
+        raise GraphError(f"{host_of(url)}: {reason}")
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")  # pooch would print a hash to paste; the graph is checked by its degrees instead
+    try:
+        return pooch.retrieve(url, known_hash=None, fname=name, path=paths.CACHE,
+                              downloader=_Resuming(paths.CACHE / f"{name}.part"))
+    except (requests.RequestException, OSError, ValueError) as error:
+        raise GraphError(f"{url}: {error}") from None
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,109 @@
+"""Readers for what is not one graph: ratings, batches of small graphs, coordinates."""
+
+import numpy as np
+import scipy.sparse as sparse
+
+from . import formats
+from .containers import open_text
+from .graph import Graph, GraphError
+from .numbers import Table, ids
+
+
+def read_ratings(path, member=None):
+    """Ratings as a sparse matrix, users x items.
+
+    Parameters
+    ----------
+    path : path-like
+        CSV, with or without a header line, whose first three columns are user, item and rating (MovieLens, Jester; further columns
+        such as the time are left out); or lists ``user item item ...`` of what a user has seen (Gowalla), then every
+        rating is 1; plain, compressed or in an archive.
+    member : str, optional
+        Which file of an archive.
+
+    Returns
+    -------
+    scipy.sparse.coo_array, float64
+        Users and items that occur, each numbered in the order of their ids; entries in the order of the file, repeated
+        ones kept apart.
+
+    Raises
+    ------
+    GraphError
+        Names file and line of what is not a rating.
+    """
+    data, name = open_text(path, member)
+    start, first = next(((at, line) for at, line in formats.lines(data) if line and line[:1] not in b"#%"), (0, b""))
+    if b"," in first:
+        users, items, values = _csv(data, name, start if first[:1].isdigit() else formats.after(data, start))
+    else:
+        table = Table(data, name, "a user id and the ids of items, separated by blanks")
+        numbers = _all_ids(table)
+        lengths = np.diff(table.ends, prepend=0)
+        head = np.zeros(numbers.size, bool)
+        head[table.ends - lengths] = True
+        users = np.repeat(numbers[head], lengths - 1)
+        items = numbers[~head]
+        values = np.ones(items.size)
+    if not users.size:
+        raise GraphError(f"{name} holds no rating; expected lines 'user,item,rating'")
+    user_ids, row = np.unique(users, return_inverse=True)
+    item_ids, column = np.unique(items, return_inverse=True)
+    return sparse.coo_array((values, (row, column)), shape=(user_ids.size, item_ids.size))
+
+
+def _all_ids(table):
+    """All numbers of a table as ids from 0."""
+    lengths = np.diff(table.ends, prepend=0)
+    row = np.repeat(np.arange(len(table)), lengths)
+    bad = np.flatnonzero((table.values < 0) | (table.values != np.floor(table.values)))
+    if bad.size:
+        raise table.error(int(row[bad[0]]), f"id {table.values[bad[0]]:.15g}")
+    return table.values.astype(np.int64)
+
+
+def _csv(data, name, start):
+    expected = "'user,item,rating' with whole numbers as ids and a finite rating"
+    table = Table(data, name, expected, start=start)
+    columns = table.columns((3, 4))
+    return ids(table, columns[:, 0], 0), ids(table, columns[:, 1], 0), np.ascontiguousarray(columns[:, 2])
+
+
+def read_batch(path):
+    """A batch of small graphs in the TU collection's layout, as one undirected Graph.
+
+    Reads ``*_A.txt`` (arcs, both ways, ids from 1 through all graphs) and ``*_graph_indicator.txt`` (the graph of each
+    vertex, from 1, in order) out of an archive, wherever they lie in it.
+
+    Returns
+    -------
+    graph : Graph
+        All graphs side by side.
+    starts : int64 array, shape (graphs + 1,)
+        Graph k has the vertices ``starts[k]`` to ``starts[k + 1] - 1``.
+    """
+    data, name = open_text(path, "*_graph_indicator.txt")
+    table = Table(data, name, "the number of one vertex's graph, from 1")
+    owner = ids(table, table.columns((1,))[:, 0], 1) - 1
+    falling = np.flatnonzero((np.diff(owner) < 0) | (np.diff(owner) > 1))
+    if falling.size or owner[0] != 0:
+        row = int(falling[0]) + 1 if falling.size else 0
+        raise table.error(row, f"graph {owner[row] + 1} out of order (graphs are numbered 1, 2, ... in order)")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(owner))])
+    data, name = open_text(path, "*_A.txt")
+    table = Table(data, name, f"two vertex ids from 1 to {owner.size}")
+    columns = table.columns((2,))
+    u, v = (ids(table, columns[:, k], 1, owner.size) - 1 for k in (0, 1))
+    across = np.flatnonzero(owner[u] != owner[v])
+    if across.size:
+        raise table.error(int(across[0]), "an edge between two graphs")
+    one_way = Graph.from_edges(u, v, n=owner.size)
+    try:
+        return Graph(one_way.offsets, one_way.targets, directed=False), starts
+    except GraphError:
+        raise GraphError(f"{name}: some edge is listed in one direction only; expected both arcs of every edge") from None
+
+
+def read_coordinates(path, member=None):
+    """Node coordinates of a DIMACS .co file, float64, shape (n, 2): degrees of longitude and latitude times 10^6."""
+    return formats.coordinates(*open_text(path, member))
