@@ -108,26 +108,28 @@ def _side(rows, side, select):
     """One side's samples: cell columns, round, value. A side may name its own experiment."""
     own = {key: side[key] for key in ("study", "experiment", "dataset", "parameters") if key in side}
     base = matching(rows, {"study": select["study"], **own}) if own else _rows(rows, select)
-    metric = side.get("metric", "wall")
-    values = statistics.select(base, side.get("strategy"), metric)
+    strategy, metric = side.get("strategy"), side.get("metric", "wall")
+    values = _means(base, strategy, metric)
     if values.empty:
         who = f"{side.get('strategy') or 'any strategy'} ({metric})"
         raise Missing(f"not measured on this machine: {who} in {_words({**select, **own})}")
-    key = [*CELL, "round"]
-    values = values.assign(value=values["value"] * values["unit"].map(BASE).fillna(1.0))
-    values = values.groupby(key, sort=False)["value"].mean()
     if "of" in side:  # a share of several metrics' sum
-        strategy = side.get("strategy")
-        parts = [statistics.select(base, strategy, one).groupby(key)["value"].mean() for one in side["of"]]
-        values = (values / pd.concat(parts, axis=1).sum(axis=1)).dropna()
-    values = values - side.get("less", 0)
+        values = values / sum(_means(base, strategy, one) for one in side["of"])
+    values = values.dropna() - side.get("less", 0)
     if (values <= 0).any():
         raise Missing(f"{metric} is not positive somewhere: a figure on a logarithmic scale needs it")
-    values = values.reset_index()
+    values = values.rename("value").reset_index()
     if side.get("pick") == "largest":
         means = np.log(values["value"]).groupby(statistics.graph_labels(values)).mean()
         values = values[statistics.graph_labels(values) == means.idxmax()]
     return values
+
+
+def _means(rows, strategy, metric):
+    """A metric's values by cell and round, in base units."""
+    values = statistics.select(rows, strategy, metric)
+    values = values.assign(value=values["value"] * values["unit"].map(BASE).fillna(1.0))
+    return values.groupby([*CELL, "round"], sort=False)["value"].mean()
 
 
 def _pairs(rows, select):
