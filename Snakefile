@@ -12,17 +12,7 @@ import sys
 
 from lockstep import paths
 from lockstep.workflow import notebooks, plan, screen
-
-# A study is a notebook of this name and the package under lib/lockstep/ that it explores.
-# Study 0 gives the machine's own costs: the others wait for it and predict from it.
-PACKAGES = {
-    "0-machine": "machine",
-    "1-sgd-schedules": "sgd",
-    "2-sssp-sync": "sssp",
-    "3-toposort-depth": "toposort",
-    "4-coloring-phase-switch": "coloring",
-    "5-swarm-batch": "swarm",
-}
+from lockstep.workflow.plan import PACKAGES
 
 HERE = screen.this_machine()
 SIZE = config.get("size", "paper" if HERE.executor == "cuda" else "smoke")

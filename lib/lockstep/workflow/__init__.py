@@ -1,4 +1,4 @@
-"""What the Snakefile and the Makefile lean on: parameter files, notebooks as jobs, the first and the last screen.
+"""What Snakefile and Makefile lean on: parameter files, notebooks as jobs, the first and the last screen.
 
 Nothing here knows what a study computes. Each module is also a subcommand of ``python -m lockstep.workflow``.
 """

@@ -17,7 +17,9 @@ def main(arguments=None) -> int:
     job.add_argument("--done")
     job.add_argument("-p", dest="values", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     chores.add_parser("unlock", help="remove a lock that nobody holds")
-    chores.add_parser("refresh", help="renew the notebooks' stored outputs").add_argument("notebooks", nargs="*")
+    chores.add_parser("refresh", help="renew the notebooks' stored outputs").add_argument(
+        "notebooks", nargs="*"
+    )
     chores.add_parser("publish", help="copy the report and this machine's recording to their tracked places")
     wheels = chores.add_parser("wheelhouse", help="collect wheels for a machine without network")
     wheels.add_argument("--lock", default="requirements.lock")

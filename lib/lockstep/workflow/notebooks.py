@@ -33,8 +33,12 @@ def parameters(notebook) -> list[str]:
     for cell in json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]:
         if "parameters" in cell.get("metadata", {}).get("tags", []):
             tree = ast.parse("".join(cell["source"]))
-            targets = [t for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)
-                       for t in (node.targets if isinstance(node, ast.Assign) else [node.target])]
+            targets = [
+                t
+                for node in tree.body
+                if isinstance(node, ast.Assign | ast.AnnAssign)
+                for t in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            ]
             return [target.id for target in targets if isinstance(target, ast.Name)]
     raise NotebookError(f"{notebook}: no cell is tagged 'parameters'")
 
@@ -44,8 +48,10 @@ def check(notebook, names=PARAMETERS) -> None:
     there = parameters(notebook)
     missing = [name for name in names if name not in there]
     if missing:
-        raise NotebookError(f"{notebook}: its parameters cell has {', '.join(there) or 'no names'}; "
-                            f"missing: {', '.join(missing)}")
+        raise NotebookError(
+            f"{notebook}: its parameters cell has {', '.join(there) or 'no names'}; "
+            f"missing: {', '.join(missing)}"
+        )
 
 
 def run(notebook, log, values: dict, journal=None, done=None) -> int:
@@ -71,7 +77,17 @@ def run(notebook, log, values: dict, journal=None, done=None) -> int:
     check(notebook, values)
     _die_with_parent()
     Path(log).parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "papermill", str(notebook), str(log), "-k", "python3", "--cwd", str(paths.ROOT)]
+    command = [
+        sys.executable,
+        "-m",
+        "papermill",
+        str(notebook),
+        str(log),
+        "-k",
+        "python3",
+        "--cwd",
+        str(paths.ROOT),
+    ]
     command += ["--progress-bar" if sys.stderr.isatty() else "--no-progress-bar", "--log-level", "WARNING"]
     for name, value in values.items():
         command += ["-p", name, value]
@@ -86,7 +102,7 @@ def run(notebook, log, values: dict, journal=None, done=None) -> int:
 
 
 def _quiet_ipython() -> Path:
-    """An IPython folder of the workflow's own: no start-up files of the user, no warnings at each kernel's start."""
+    """An IPython folder of the workflow's own: no start-up files of the user, no warnings of each kernel."""
     settings = paths.RESULTS / ".ipython" / "profile_default" / "ipython_kernel_config.py"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text("c = get_config()\nc.IPKernelApp.log_level = 40\n", encoding="utf-8")
@@ -103,14 +119,19 @@ def _die_with_parent() -> None:
 
 
 def refresh(notebooks=None) -> None:
-    """Run notebooks with their own defaults, as nbval does, and store their outputs without times or versions."""
+    """Run notebooks with their own defaults, as nbval does; store their outputs without times or versions."""
     import nbformat
     from nbclient import NotebookClient
 
     for file in map(Path, notebooks or sorted(paths.NOTEBOOKS.glob("*.ipynb"))):
         notebook = nbformat.read(file, as_version=4)
-        NotebookClient(notebook, kernel_name="python3", record_timing=False, timeout=1800,
-                       resources={"metadata": {"path": str(file.parent)}}).execute()
+        NotebookClient(
+            notebook,
+            kernel_name="python3",
+            record_timing=False,
+            timeout=1800,
+            resources={"metadata": {"path": str(file.parent)}},
+        ).execute()
         strip(notebook)
         nbformat.write(notebook, file)
         print(f"{file}: {sum(bool(cell.get('outputs')) for cell in notebook.cells)} cells with outputs")
@@ -118,8 +139,10 @@ def refresh(notebooks=None) -> None:
 
 def strip(notebook) -> None:
     """Take out of a notebook what differs between two runs on two machines (in place)."""
-    notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-                         "language_info": {"name": "python"}}
+    notebook.metadata = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        "language_info": {"name": "python"},
+    }
     for cell in notebook.cells:
         for key in ("execution", "papermill", "collapsed", "scrolled"):
             cell.metadata.pop(key, None)

@@ -1,8 +1,8 @@
 """The parameter files: read, checked against their schema, and cut into one small file for each part.
 
-Snakemake re-runs a job when an input file changed. If every part depended on the whole parameter file, changing
-one size would run all studies again; so each part gets a file with just what concerns it, rewritten only when
-its content is new.
+Snakemake re-runs a job when an input file changed. If every part depended on the whole parameter file,
+changing one size would run all studies again; so each part gets a file with just what concerns it, rewritten
+only when its content is new.
 """
 
 import json
@@ -11,6 +11,17 @@ from pathlib import Path
 import yaml
 
 from lockstep import paths
+
+# A study is a notebook of this name and the package under lib/lockstep/ that it explores.
+# Study 0 gives the machine's own costs: the others wait for it and predict from it.
+PACKAGES = {
+    "0-machine": "machine",
+    "1-sgd-schedules": "sgd",
+    "2-sssp-sync": "sssp",
+    "3-toposort-depth": "toposort",
+    "4-coloring-phase-switch": "coloring",
+    "5-swarm-batch": "swarm",
+}
 
 
 class ConfigError(ValueError):
@@ -54,7 +65,9 @@ def _check(content, name: str) -> None:
     from jsonschema import Draft202012Validator
 
     schema = yaml.safe_load((paths.CONFIG / "schema.yaml").read_text(encoding="utf-8"))
-    errors = sorted(Draft202012Validator(schema).iter_errors(content), key=lambda e: list(map(str, e.absolute_path)))
+    errors = sorted(
+        Draft202012Validator(schema).iter_errors(content), key=lambda e: list(map(str, e.absolute_path))
+    )
     if errors:
         raise ConfigError("\n".join(f"{name}: {_explain(error)}" for error in errors))
 
@@ -95,7 +108,7 @@ def write_blocks(studies: dict, folder) -> None:
         shared = {key: value for key, value in block.items() if key != "parts"}
         for part, sizes in block["parts"].items():
             file = Path(folder) / study / f"{part}.json"
-            # The predicted time is for the reader's screen: a better prediction is no reason to measure again.
+            # The predicted time is for the reader's screen; a better prediction is no reason to measure.
             sizes = {key: value for key, value in sizes.items() if key != "seconds"}
             text = json.dumps({**shared, "part": sizes}, indent=1, sort_keys=True) + "\n"
             if not file.is_file() or file.read_text(encoding="utf-8") != text:

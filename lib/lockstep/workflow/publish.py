@@ -36,7 +36,9 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
     source, target = Path(results) / name, Path(recordings) / name
     rows = sorted(source.glob("*.csv"))
     if not rows or not (source / "machine.json").is_file():
-        raise ValueError(f"{source} holds no recording of this machine ({name}); run snakemake --cores 1 first")
+        raise ValueError(
+            f"{source} holds no recording of this machine ({name}); run snakemake --cores 1 first"
+        )
     _refuse_foreign(source / "machine.json", target / "machine.json")
     target.mkdir(parents=True, exist_ok=True)
     written = [Path(shutil.copy2(file, target / file.name)) for file in (*rows, source / "machine.json")]
@@ -49,11 +51,13 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
 
 
 def _refuse_foreign(ours: Path, theirs: Path) -> None:
-    """A folder's name holds a digest of what the machine is; equal names of unequal machines are not mixed."""
+    """A folder's name holds a digest of what the machine is; should two share it, they are not mixed."""
     if not theirs.is_file():
         return
     one, other = (json.loads(file.read_text(encoding="utf-8")) for file in (ours, theirs))
     for key in ("gpu", "gpus", "cpu", "cores"):
         if one.get(key) != other.get(key):
-            raise ValueError(f"{theirs} is the recording of another machine ({key} {other.get(key)!r}, here "
-                             f"{one.get(key)!r}); it is not overwritten")
+            raise ValueError(
+                f"{theirs} is the recording of another machine ({key} {other.get(key)!r}, here "
+                f"{one.get(key)!r}); it is not overwritten"
+            )

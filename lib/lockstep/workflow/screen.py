@@ -66,20 +66,34 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
     if machine.executor == "cuda":
         entrance = "this GPU is measured and put beside the recorded machines"
     else:
-        entrance = ("no GPU: results and counts come from the hypothetical GPU, times from the CPU baselines; "
-                    "verdicts on GPUs come from the recorded machines")
-    lines = [("machine", machine.line), ("folder", results), ("entrance", entrance),
-             ("size", f"{size} (config/{size}.yaml)"), ("recorded", ", ".join(recorded) or "no machine yet")]
+        entrance = (
+            "no GPU: results and counts come from the hypothetical GPU, times from the CPU baselines; "
+            "verdicts on GPUs come from the recorded machines"
+        )
+    lines = [
+        ("machine", machine.line),
+        ("folder", results),
+        ("entrance", entrance),
+        ("size", f"{size} (config/{size}.yaml)"),
+        ("recorded", ", ".join(recorded) or "no machine yet"),
+    ]
     waiting = 0
     for study, block in studies.items():
-        todo = {part: sizes["seconds"] for part, sizes in block["parts"].items()
-                if not Path(results, study, f"{part}.done").is_file()}
+        todo = {
+            part: sizes["seconds"]
+            for part, sizes in block["parts"].items()
+            if not Path(results, study, f"{part}.done").is_file()
+        }
         waiting += sum(todo.values())
         told = ", ".join(f"{part} {_duration(seconds)}" for part, seconds in todo.items())
         lines.append((study, f"to measure: {told}" if told else "measured"))
-    lines.append(("predicted", f"about {_duration(waiting)} to measure, then about a minute for figures and report"))
+    lines.append(
+        ("predicted", f"about {_duration(waiting)} to measure, then about a minute for figures and report")
+    )
     if not report:
-        lines.append(("report", "skipped: typst is not installed (figures, tables and verdicts are made all the same)"))
+        lines.append(
+            ("report", "skipped: typst is not installed (figures, tables and verdicts are made all the same)")
+        )
     print("Lockstep", *(f"  {name:<18}{text}" for name, text in lines), sep="\n", file=file, flush=True)
 
 
@@ -89,15 +103,19 @@ def _duration(seconds: float) -> str:
 
 def farewell(*, report: bool, file=None) -> None:
     """Print what was found: verdicts for each machine, and where the report is."""
-    file = file or sys.stderr
-    print("\nLockstep: what was found", *(f"  {line}" for line in verdict_lines(paths.RESULTS / "claims.csv")),
-          sep="\n", file=file)
+    lines = verdict_lines(paths.RESULTS / "claims.csv")
     if report:
-        print("  report: paper/generated/report.pdf and paper/generated/report.html", file=file)
+        lines.append("report: paper/generated/report.pdf and paper/generated/report.html")
     else:
-        print("  report: not built, typst is missing here; figures are in figures/, verdicts in results/claims.csv",
-              file=file)
-    print("  all verdicts: lockstep claims", file=file, flush=True)
+        lines.append("report: not built, typst is missing here; the figures are in figures/")
+    lines.append("all verdicts: lockstep claims")
+    print(
+        "\nLockstep: what was found",
+        *(f"  {line}" for line in lines),
+        sep="\n",
+        file=file or sys.stderr,
+        flush=True,
+    )
 
 
 def verdict_lines(ledger) -> list[str]:
@@ -110,6 +128,8 @@ def verdict_lines(ledger) -> list[str]:
         for row in csv.DictReader(rows):
             counts.setdefault(row["machine"], Counter())[row["verdict"]] += 1
     order = ("holds", "fails", "undecided", "not testable here")
-    return [f"{machine}: {sum(found.values())} published relations: "
-            + ", ".join(f"{found[word]} {word}" for word in order if found[word])
-            for machine, found in counts.items()] or ["no claim has been judged"]
+    return [
+        f"{machine}: {sum(found.values())} published relations: "
+        + ", ".join(f"{found[word]} {word}" for word in order if found[word])
+        for machine, found in counts.items()
+    ] or ["no claim has been judged"]

@@ -1,7 +1,7 @@
 """Remove Snakemake's lock when nobody holds it any more.
 
-Snakemake locks a folder by files without a process id, so after a SIGKILL the next run stops at the lock. A lock
-is stale if no other process of this machine runs Snakemake in this folder.
+Snakemake locks a folder by files without a process id, so after a SIGKILL the next run stops at the lock. A
+lock is stale if no other process of this machine runs Snakemake in this folder.
 """
 
 import os
@@ -13,7 +13,7 @@ from lockstep import paths
 
 
 def holders(folder=None) -> list[int]:
-    """Process ids of Snakemake runs in a folder; one whose folder cannot be read (another user's) counts too."""
+    """Process ids of Snakemake runs in a folder; one whose folder cannot be read counts too."""
     folder = Path(folder or paths.ROOT).resolve()
     found = []
     for process in Path("/proc").glob("[0-9]*"):
@@ -36,7 +36,10 @@ def holders(folder=None) -> list[int]:
 
 def _is_snakemake(words: list[bytes]) -> bool:
     program = words[:3]
-    return any(os.path.basename(word) == b"snakemake" for word in program) or program[1:3] == [b"-m", b"snakemake"]
+    return any(os.path.basename(word) == b"snakemake" for word in program) or program[1:3] == [
+        b"-m",
+        b"snakemake",
+    ]
 
 
 def unlock(folder=None) -> int:
@@ -44,11 +47,14 @@ def unlock(folder=None) -> int:
     folder = Path(folder or paths.ROOT)
     if not any((folder / ".snakemake" / "locks").glob("*")):
         return 0
-    live = holders(folder)
+    live = ", ".join(map(str, holders(folder)))
     if live:
-        print(f"lockstep: Snakemake runs here already (process {', '.join(map(str, live))}); wait for it or stop it",
-              file=sys.stderr)
+        print(
+            f"lockstep: Snakemake runs here already (process {live}); wait for it or stop it", file=sys.stderr
+        )
         return 1
-    print("lockstep: the last run was killed; removing its lock and going on where it stopped", file=sys.stderr)
-    return subprocess.run([sys.executable, "-m", "snakemake", "--unlock", "--quiet", "all"], cwd=folder, check=False,
-                          capture_output=True).returncode
+    print(
+        "lockstep: the last run was killed; its lock is removed, it goes on where it stopped", file=sys.stderr
+    )
+    command = [sys.executable, "-m", "snakemake", "--unlock", "--quiet", "all"]
+    return subprocess.run(command, cwd=folder, check=False, capture_output=True).returncode

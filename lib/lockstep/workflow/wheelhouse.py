@@ -11,11 +11,47 @@ import tempfile
 from pathlib import Path
 
 # What the workflow needs to run and test notebooks, and the libraries that the studies compare with.
-WANTED = ("papermill", "ipykernel", "snakemake", "nbconvert", "nbval", "jsonschema", "pooch", "rustworkx", "igraph")
+WANTED = (
+    "papermill",
+    "ipykernel",
+    "snakemake",
+    "nbconvert",
+    "nbval",
+    "jsonschema",
+    "pooch",
+    "rustworkx",
+    "igraph",
+)
 # What an image for GPU computing with the usual PyData packages holds already, with everything these need.
-PRESENT = ("numpy", "scipy", "pandas", "pyarrow", "numba", "networkx", "matplotlib", "seaborn", "cupy-cuda13x",
-           "cuda-toolkit", "pyyaml", "jinja2", "tqdm", "psutil", "requests", "packaging", "pytest", "hypothesis",
-           "pytest-xdist", "pip", "certifi", "click", "attrs", "aiohttp", "pygments", "fonttools", "setuptools")
+PRESENT = (
+    "numpy",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "numba",
+    "networkx",
+    "matplotlib",
+    "seaborn",
+    "cupy-cuda13x",
+    "cuda-toolkit",
+    "pyyaml",
+    "jinja2",
+    "tqdm",
+    "psutil",
+    "requests",
+    "packaging",
+    "pytest",
+    "hypothesis",
+    "pytest-xdist",
+    "pip",
+    "certifi",
+    "click",
+    "attrs",
+    "aiohttp",
+    "pygments",
+    "fonttools",
+    "setuptools",
+)
 # Old and new names of the same C library; pip matches them one by one.
 PLATFORMS = [f"manylinux_2_{n}_x86_64" for n in (35, 34, 31, 28, 27, 26, 24, 17, 12, 5)]
 PLATFORMS += ["manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64"]
@@ -33,8 +69,13 @@ def parse(text: str, python: str) -> dict[str, dict]:
     """
     from packaging.requirements import Requirement
 
-    environment = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": "linux",
-                   "platform_machine": "x86_64", "extra": ""}
+    environment = {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "sys_platform": "linux",
+        "platform_machine": "x86_64",
+        "extra": "",
+    }
     packages = {}
     for block in re.split(r"\n(?=[a-z0-9])", text):
         requirement = Requirement(block.split("\\")[0].split("\n")[0].strip())
@@ -81,16 +122,38 @@ def collect(lock, python: str, folder) -> list[Path]:
     with tempfile.TemporaryDirectory() as scratch:
         wheels, sources = Path(scratch, "wheels.txt"), Path(scratch, "sources.txt")
         # The one package that comes as source only; pip has to build it here.
-        for file, names in ((wheels, [n for n in chosen if n != "connection-pool"]),
-                            (sources, [n for n in chosen if n == "connection-pool"])):
-            file.write_text("".join(" ".join([packages[n]["pin"], *(f"--hash={h}" for h in packages[n]["hashes"])])
-                                    + "\n" for n in names), encoding="utf-8")
-        target = ["--python-version", python, "--implementation", "cp", "--abi", f"cp{python.replace('.', '')}",
-                  "--abi", "abi3", "--abi", "none", *(word for p in PLATFORMS for word in ("--platform", p))]
+        for file, names in (
+            (wheels, [n for n in chosen if n != "connection-pool"]),
+            (sources, [n for n in chosen if n == "connection-pool"]),
+        ):
+            file.write_text(
+                "".join(
+                    " ".join([packages[n]["pin"], *(f"--hash={h}" for h in packages[n]["hashes"])]) + "\n"
+                    for n in names
+                ),
+                encoding="utf-8",
+            )
+        target = [
+            "--python-version",
+            python,
+            "--implementation",
+            "cp",
+            "--abi",
+            f"cp{python.replace('.', '')}",
+            "--abi",
+            "abi3",
+            "--abi",
+            "none",
+            *(word for p in PLATFORMS for word in ("--platform", p)),
+        ]
         common = ["--no-deps", "--require-hashes"]
-        for command in ([*pip, "download", *common, "--only-binary=:all:", *target, "-d", str(folder), "-r", str(wheels)],
-                        [*pip, "wheel", *common, "-w", str(folder), "-r", str(sources)]):
+        for command in (
+            [*pip, "download", *common, "--only-binary=:all:", *target, "-d", str(folder), "-r", str(wheels)],
+            [*pip, "wheel", *common, "-w", str(folder), "-r", str(sources)],
+        ):
             result = subprocess.run(command, capture_output=True, text=True, check=False)
             if result.returncode:
-                raise RuntimeError(f"pip: {result.stderr.strip().splitlines()[-1] if result.stderr else 'failed'}")
+                raise RuntimeError(
+                    f"pip: {result.stderr.strip().splitlines()[-1] if result.stderr else 'failed'}"
+                )
     return sorted(folder.glob("*.whl"))

@@ -1,0 +1,156 @@
+"""The command line: data sets, this machine, the verdicts, and a user's own graph sorted.
+
+Exit status: 0 done; 1 the answer is no (the graph has a cycle, a recording is stale); 2 it could not be tried
+(wrong usage, unreadable input, no GPU). Results go to standard output, everything else to standard error.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+STATUS = (
+    "exit status: 0 done; 1 the answer is no (a cycle, a stale recording); 2 wrong usage or unreadable input"
+)
+
+
+def main(arguments=None) -> int:
+    """Run the command line and return its exit status."""
+    choice = _parser().parse_args(arguments)
+    try:
+        status = choice.run(choice)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # The reader of our output has seen enough. Python would complain once more when it closes the pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except (ValueError, OSError, RuntimeError) as error:
+        print(f"lockstep: {_one_line(error)}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    from lockstep import __doc__ as what
+    from lockstep import __version__
+
+    parser = argparse.ArgumentParser(prog="lockstep", description=what, epilog=STATUS)
+    parser.add_argument("--version", action="version", version=f"lockstep {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(name, run, text):
+        new = commands.add_parser(
+            name, help=text, description=text[0].upper() + text[1:] + ".", epilog=STATUS
+        )
+        new.set_defaults(run=run)
+        return new
+
+    datasets = command(
+        "datasets", _datasets, "what data sets are registered, present, missing, and from where"
+    )
+    datasets.add_argument("--output", metavar="CSV", type=Path, help="write the table to a file as well")
+    machine = command("machine", _machine, "what this machine is, as recordings name it")
+    machine.add_argument("--json", action="store_true", help="all facts as JSON")
+    claims = command("claims", _claims, "the papers' claims and their verdicts, for each recorded machine")
+    claims.add_argument("--output", metavar="CSV", type=Path, help="write all verdicts to a file as well")
+    sort = command("sort", _sort, "topological order of the graph in a file, one vertex a line")
+    sort.add_argument("file", metavar="FILE", help="SNAP edge list, DIMACS .gr, Matrix Market or METIS, "
+                      "also compressed")  # fmt: skip
+    sort.add_argument("--strategy", default="auto", help="see lockstep.toposort.STRATEGIES (default: auto)")
+    sort.add_argument("--executor", choices=["cuda", "host"], help="GPU or hypothetical GPU (default: a GPU "
+                      "if one answers)")  # fmt: skip
+    sort.add_argument(
+        "--output", metavar="FILE", type=Path, help="write the order there, not to standard output"
+    )
+    return parser
+
+
+def _datasets(choice) -> int:
+    from lockstep.graphs import datasets
+
+    table = datasets()
+    _save(table, choice.output)
+    print(table[["name", "status", "source"]].to_string(index=False))
+    missing = table[table["status"] == "missing"]
+    if len(missing):
+        print(f"\n{len(missing)} of {len(table)} are missing. How to get them:")
+        for how, group in missing.groupby("how", sort=False):
+            print(f"  {', '.join(group['name'])}: {how}")
+    return 0
+
+
+def _machine(choice) -> int:
+    from lockstep.evidence import describe_machine
+    from lockstep.machine import why_no_gpu
+
+    facts = describe_machine()
+    if choice.json:
+        import json
+
+        print(json.dumps(facts, indent=1))
+        return 0
+    reason = why_no_gpu()
+    facts = {**facts, "executor": "cuda" if reason is None else f"host ({reason})"}
+    for name, value in facts.items():
+        print(f"{name:<12}{'none' if value is None else value}")
+    return 0
+
+
+def _claims(choice) -> int:
+    from lockstep.evidence import claims
+
+    found = claims.summary(digests=_digests())
+    _save(found.verdicts, choice.output)
+    print(found.text)
+    return found.code
+
+
+def _digests() -> dict:
+    """Present digests by study, from every study that is there, so that stale recordings are told apart."""
+    from importlib import import_module
+
+    from lockstep.workflow.plan import PACKAGES
+
+    found = {}
+    for study, package in PACKAGES.items():
+        if Path(__file__).with_name(package).joinpath("experiments.py").is_file():
+            module = import_module(f"lockstep.{package}.experiments")
+            if hasattr(module, "digest"):
+                found[study] = module.digest
+    return found
+
+
+def _sort(choice) -> int:
+    from lockstep.graphs import read
+    from lockstep.toposort import CycleError, topological_sort
+
+    try:
+        result = topological_sort(read(choice.file), strategy=choice.strategy, executor=choice.executor)
+    except CycleError as error:
+        print(f"lockstep: {choice.file}: {_one_line(error)}", file=sys.stderr)
+        return 1
+    reason = result.stats.get("reason")
+    how = f"sorted by {result.strategy}" + (f" ({reason})" if reason else "")
+    layers = f"{result.order.size:,} vertices in {result.depth:,} layers"
+    print(f"{choice.file}: {layers}, {how}", file=sys.stderr)
+    text = "\n".join(map(str, result.order.tolist())) + "\n" if len(result.order) else ""
+    if choice.output:
+        choice.output.write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+def _save(table, output) -> None:
+    """Write a table where the user asked for it; a rule's output must appear whole or not at all."""
+    if output:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        scratch = output.with_name(output.name + ".new")
+        table.to_csv(scratch, index=False, lineterminator="\n")
+        scratch.replace(output)
+
+
+def _one_line(error) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,101 @@
+"""The workflow goes on where it stopped, and re-runs just what depends on what changed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROWS = ["costs-0-0", "depth-0-0", "depth-1-0", "depth-2-0", "tables-0-0"]
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_a_change_reruns_just_what_depends_on_it(compendium):
+    compendium.run()
+    assert sorted(compendium.measured) == ROWS
+    assert compendium.jobs() == set(), "a second run has something to do"
+
+    def touched_by(name, text):
+        file = compendium.root / name
+        before, when = file.read_text(), file.stat()
+        file.write_text(text)
+        jobs = compendium.jobs()
+        file.write_text(before)
+        os.utime(file, ns=(when.st_atime_ns, when.st_mtime_ns))
+        return jobs
+
+    depth, tables = (f"measure 3-toposort-depth, part {part}" for part in ("depth", "tables"))
+    draw, draw0 = (f"figures, tables and numbers of {study}" for study in ("3-toposort-depth", "0-machine"))
+    notebook = "notebooks/3-toposort-depth.ipynb"
+    assert touched_by("lib/lockstep/toposort/kernels.cu", "// faster") == {depth, tables, draw}
+    assert touched_by("lib/lockstep/sssp/kernels.cu", "// a study that does not run here") == set()
+    assert touched_by("lib/lockstep/report/style.py", "# another color") == {draw, draw0}
+    assert touched_by(notebook, (compendium.root / notebook).read_text() + "\n") == {depth, tables, draw}
+
+    compendium.configure({"depth": {"rows": 3, "size": 9}, "tables": {"rows": 1}})
+    assert compendium.jobs() == {depth, draw}
+    compendium.run()
+    assert compendium.measured[len(ROWS) :] == ["depth-0-9", "depth-1-9", "depth-2-9"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["Ctrl-C", "SIGKILL"])
+def test_an_interrupted_run_goes_on_where_it_stopped(compendium, how):
+    compendium.configure({"depth": {"rows": 3, "pause": 1.5}})
+    process = compendium.start()
+    wait_for(lambda: "depth-0-0" in compendium.measured)
+    if how == "Ctrl-C":
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.kill()
+    process.wait(60)
+    stopped_with = list(compendium.measured)
+    assert "depth-2-0" not in stopped_with
+    time.sleep(4)
+    assert compendium.measured == stopped_with, "a notebook goes on measuring although its Snakemake is gone"
+
+    if how == "SIGKILL":  # the lock is still there, and the way that `make` removes it
+        assert "lock" in compendium.run(check=False).stderr.lower()
+        subprocess.run([sys.executable, "-m", "lockstep.workflow", "unlock"], cwd=compendium.root, check=True)
+    compendium.run()
+    assert sorted(compendium.measured) == ROWS[:-1], "a row was measured twice or not at all"
+
+
+@pytest.mark.slow
+def test_a_lock_that_a_live_run_holds_is_left_alone(compendium):
+    compendium.configure({"depth": {"rows": 1}}, costs={"pause": 20})
+    process = compendium.start()
+    try:
+        wait_for(lambda: any((compendium.root / ".snakemake/locks").glob("*")))
+        done = subprocess.run(
+            [sys.executable, "-m", "lockstep.workflow", "unlock"],
+            cwd=compendium.root,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 1
+        assert f"process {process.pid}" in done.stderr
+    finally:
+        process.kill()
+        process.wait(30)
+
+
+@pytest.mark.slow
+def test_an_executed_notebook_survives_a_failure(compendium):
+    compendium.configure({"depth": {"rows": 1}}, costs={"rows": 2, "fail": 1})
+    done = compendium.run(check=False)
+    assert done.returncode != 0
+    (executed,) = compendium.root.glob("results/*/0-machine/costs.ipynb")
+    assert "row that fails on purpose" in executed.read_text()
+    assert str(executed.relative_to(compendium.root)) in done.stderr
+    assert compendium.measured == ["costs-0-0"]
