@@ -1,8 +1,9 @@
 """Make a directed graph acyclic, as Graphviz's filter ``acyclic`` does (the thesis made its graphs with it).
 
-A depth-first search takes the vertices in order, and the arcs of a vertex in order; an arc to a vertex that is still
-on the search's path closes a cycle and is turned round. What is left has no cycle: each arc kept leads from a vertex
-that the search finishes later to one that it finishes earlier, and so does each arc turned round.
+A depth-first search takes the vertices in order, and the arcs of a vertex in order; an arc to a vertex that
+is still on the search's path closes a cycle and is turned round. What is left has no cycle: each arc kept
+leads from a vertex that the search finishes later to one that it finishes earlier, and so does each arc
+turned round.
 """
 
 import warnings
@@ -48,7 +49,9 @@ def _back_arcs(offsets, targets):
 
 @njit(cache=True)
 def _new_arcs(offsets, targets, mark, turned_offsets, turned_targets):
-    """Which of the arcs turned round are not there yet: 1 in the result; the others merge with the arc that is."""
+    """Which of the arcs turned round are not there yet: 1 in the result; the others merge with the arc that
+    is.
+    """
     n = offsets.size - 1
     fresh = np.zeros(turned_targets.size, np.uint8)
     seen = np.full(n, -1, np.int64)
@@ -67,18 +70,21 @@ def _new_arcs(offsets, targets, mark, turned_offsets, turned_targets):
 
 
 def acyclic(graph):
-    """Reverse the back edges of a depth-first search, so that the result is a DAG with the same undirected edges.
+    """Reverse the back edges of a depth-first search, so that the result is a DAG with the same undirected
+    edges.
 
     Parameters
     ----------
     graph : Graph, NetworkX graph or SciPy sparse matrix
-        Directed, or undirected: then the result holds each edge once, in the direction in which the search met it.
+        Directed, or undirected: then the result holds each edge once, in the direction in which the search
+        met it.
 
     Returns
     -------
     Graph
-        Directed and acyclic. An arc turned round that is there already merges with it (as in Graphviz's strict
-        graphs), else it keeps its weight; rows hold the arcs kept, in their order, then those turned round.
+        Directed and acyclic. An arc turned round that is there already merges with it (as in Graphviz's
+        strict graphs), else it keeps its weight; rows hold the arcs kept, in their order, then those turned
+        round.
 
     Warns
     -----
@@ -89,8 +95,11 @@ def acyclic(graph):
     mark = _back_arcs(graph.offsets, graph.targets)
     loops = int(np.count_nonzero(mark == 2))
     if loops:
-        warnings.warn(f"{graph.name or 'graph'}: {loops} self-loops dropped, since a DAG has none", GraphWarning,
-                      stacklevel=2)
+        warnings.warn(
+            f"{graph.name or 'graph'}: {loops} self-loops dropped, since a DAG has none",
+            GraphWarning,
+            stacklevel=2,
+        )
     if not mark.any():
         return Graph._trusted(graph.offsets, graph.targets, graph.weights, True, graph.name, graph.labels)
     sources = csr.rows(graph.offsets)
@@ -100,6 +109,10 @@ def acyclic(graph):
     fresh = _new_arcs(graph.offsets, graph.targets, mark, turned_offsets, turned).astype(bool)
     keep = mark == 0
     weights = None if graph.weights is None else np.concatenate([graph.weights[keep], turned_weights[fresh]])
-    offsets, targets, weights = csr.group(np.concatenate([sources[keep], csr.rows(turned_offsets)[fresh]]),
-                                          np.concatenate([graph.targets[keep], turned[fresh]]), graph.n, weights)
+    offsets, targets, weights = csr.group(
+        np.concatenate([sources[keep], csr.rows(turned_offsets)[fresh]]),
+        np.concatenate([graph.targets[keep], turned[fresh]]),
+        graph.n,
+        weights,
+    )
     return Graph._trusted(offsets, targets, weights, True, graph.name, graph.labels)

@@ -1,4 +1,6 @@
-"""Real graphs that need no download: those that NetworkX carries, and the packages of this very environment."""
+"""Real graphs that need no download: those that NetworkX carries, and the packages of this very
+environment.
+"""
 
 import re
 import warnings
@@ -10,16 +12,20 @@ from packaging.requirements import InvalidRequirement, Requirement
 from .acyclic import acyclic
 from .graph import Graph, GraphWarning
 
-NETWORKX = {"karate": nx.karate_club_graph, "les-miserables": nx.les_miserables_graph,
-            "davis-southern-women": nx.davis_southern_women_graph, "florentine-families": nx.florentine_families_graph}
+NETWORKX = {
+    "karate": nx.karate_club_graph,
+    "les-miserables": nx.les_miserables_graph,
+    "davis-southern-women": nx.davis_southern_women_graph,
+    "florentine-families": nx.florentine_families_graph,
+}
 
 
 def package_dependencies():
     """Which installed distribution needs which: a real DAG, another one in every environment.
 
-    Arcs lead from a distribution to what it requires here (extras not asked for are left out); ``labels`` holds the
-    names. If packages require each other in a circle, a GraphWarning names some of them, and the back edges of a
-    depth-first search are reversed, as `acyclic` does.
+    Arcs lead from a distribution to what it requires here (extras not asked for are left out); ``labels``
+    holds the names. If packages require each other in a circle, a GraphWarning names some of them, and the
+    back edges of a depth-first search are reversed, as `acyclic` does.
     """
     needs = {}
     for distribution in metadata.distributions():
@@ -40,14 +46,20 @@ def package_dependencies():
             if wanted and other in number and other != name:
                 arcs.add((number[name], number[other]))
     ends = sorted(arcs)
-    graph = Graph.from_edges([u for u, _ in ends], [v for _, v in ends], n=len(labels), name="package-dependencies",
-                             labels=labels)
+    graph = Graph.from_edges(
+        [u for u, _ in ends], [v for _, v in ends], n=len(labels), name="package-dependencies", labels=labels
+    )
     circles = [c for c in nx.strongly_connected_components(graph.to_networkx()) if len(c) > 1]
     if not circles:
         return graph
     shown = "; ".join(", ".join(labels[v] for v in sorted(circle)[:6]) for circle in circles[:3])
-    warnings.warn(f"package-dependencies: {len(circles)} circle(s) of packages that require each other ({shown}); "
-                  "their back edges are reversed", GraphWarning, stacklevel=2)
+    warnings.warn(
+        f"package-dependencies: {len(circles)} circle(s) of packages that require each other "
+        f"({shown}); "
+        "their back edges are reversed",
+        GraphWarning,
+        stacklevel=2,
+    )
     return acyclic(graph)
 
 

@@ -1,9 +1,9 @@
 """The canonical form of a data set and its check.
 
-Official files, mirrors and collections list the same graph in different ways: ids renumbered, one arc or both, gaps in
-the ids. A registry entry declares one form; whatever was read is brought to it, and then n, m and a digest of the sorted
-degree sequence must agree. The digest does not depend on the numbering, so a relabelled copy checks out; a graph with
-an edge missing or added does not.
+Official files, mirrors and collections list the same graph in different ways: ids renumbered, one arc or
+both, gaps in the ids. A registry entry declares one form; whatever was read is brought to it, and then n, m
+and a digest of the sorted degree sequence must agree. The digest does not depend on the numbering, so a
+relabelled copy checks out; a graph with an edge missing or added does not.
 """
 
 import hashlib
@@ -42,7 +42,9 @@ def canonical(graph, *, loops="keep", parallel="keep", isolated="keep"):
 
 
 def edge_count(graph):
-    """Arcs of a directed graph, edges of an undirected one (loops count once): what publications print as m."""
+    """Arcs of a directed graph, edges of an undirected one (loops count once): what publications print as
+    m.
+    """
     if graph.directed:
         return graph.m
     loops = int(np.count_nonzero(csr.rows(graph.offsets) == graph.targets))
@@ -50,7 +52,9 @@ def edge_count(graph):
 
 
 def degree_digest(graph):
-    """SHA-256 of the sorted degrees as little-endian int64: (out, in) pairs if directed, stored arcs if undirected."""
+    """SHA-256 of the sorted degrees as little-endian int64: (out, in) pairs if directed, stored arcs if
+    undirected.
+    """
     out = graph.out_degrees().astype("<i8")
     if not graph.directed:
         return hashlib.sha256(np.sort(out).tobytes()).hexdigest()
@@ -63,5 +67,8 @@ def check(found, expected, where, name):
     """Compare (n, m, digest) with what the registry expects; an empty expectation is not checked."""
     for what, have, want in zip(("vertices", "edges", "degree digest"), found, expected, strict=True):
         if want not in ("", None) and str(have) != str(want):
-            raise GraphError(f"{where} is not {name}: found {what} {have}; expected {want} (after bringing it to the form "
-                             "that data/datasets.csv declares)")
+            raise GraphError(
+                f"{where} is not {name}: found {what} {have}; expected {want} (after bringing "
+                f"it to the form "
+                "that data/datasets.csv declares)"
+            )

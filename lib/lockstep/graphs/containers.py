@@ -1,7 +1,8 @@
-"""From a path to the text of one file: compression and archives are told by their content, never by their name.
+"""From a path to the text of one file: compression and archives are told by their content, never by their
+name.
 
-Archives are read in memory, member by member; nothing of them is ever written to disk, so no path inside an archive
-can reach outside it.
+Archives are read in memory, member by member; nothing of them is ever written to disk, so no path inside an
+archive can reach outside it.
 """
 
 import bz2
@@ -17,10 +18,22 @@ from pathlib import Path, PurePosixPath
 from .graph import GraphError
 
 GRAPH_SUFFIXES = (".mtx", ".gr", ".graph", ".txt", ".csv", ".tsv", ".edges", ".el", ".nde")
-_COMPRESSED = {b"\x1f\x8b": ("gzip", gzip.decompress), b"\xfd7zXZ\x00": ("xz", lzma.decompress),
-               b"BZh": ("bzip2", bz2.decompress)}
-_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError, NotImplementedError,
-           RuntimeError, ValueError)
+_COMPRESSED = {
+    b"\x1f\x8b": ("gzip", gzip.decompress),
+    b"\xfd7zXZ\x00": ("xz", lzma.decompress),
+    b"BZh": ("bzip2", bz2.decompress),
+}
+_DAMAGE = (
+    EOFError,
+    OSError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
 
 
 def open_text(path, member=None):
@@ -31,8 +44,9 @@ def open_text(path, member=None):
     path : path-like
         A plain file; one compressed by gzip, xz or bzip2; a zip or tar archive, compressed or not.
     member : str, optional
-        Which file of an archive: its path or name, or a pattern such as ``"*_A.txt"``. Without it the archive must hold
-        one file that can be the graph: its only one, or the only one called like its folder or the archive.
+        Which file of an archive: its path or name, or a pattern such as ``"*_A.txt"``. Without it the archive
+        must hold one file that can be the graph: its only one, or the only one called like its folder or the
+        archive.
 
     Raises
     ------
@@ -62,8 +76,11 @@ def open_text(path, member=None):
         except GraphError:
             raise
         except _DAMAGE as error:
-            raise GraphError(f"{name}: {kind} data is truncated or damaged ({error or type(error).__name__}); expected a "
-                             "complete file, so fetch it again") from None
+            raise GraphError(
+                f"{name}: {kind} data is truncated or damaged "
+                f"({error or type(error).__name__}); expected a "
+                "complete file, so fetch it again"
+            ) from None
     if member is not None and not inside:
         raise GraphError(f"{name} is not an archive, so it has no member {member!r}")
     if data.startswith(b"\xef\xbb\xbf"):
@@ -71,8 +88,11 @@ def open_text(path, member=None):
     if not data.strip():
         raise GraphError(f"{name} is empty; expected the text of a graph")
     if b"\0" in data[:4096]:
-        raise GraphError(f"{name} is not text (line {data.index(0) and data[:data.index(0)].count(10) + 1} holds a zero byte); "
-                         "expected an edge list, DIMACS, Matrix Market, METIS or CSV, plain or compressed")
+        raise GraphError(
+            f"{name} is not text (line {data.index(0) and data[: data.index(0)].count(10) + 1} "
+            f"holds a zero byte); "
+            "expected an edge list, DIMACS, Matrix Market, METIS or CSV, plain or compressed"
+        )
     return data, name
 
 
@@ -110,12 +130,17 @@ def _member(data, kind, name, path, wanted):
 
 def _choose(names, wanted, path):
     if wanted is not None:
-        found = [n for n in names if wanted in (n, PurePosixPath(n).name)] or \
-                [n for n in names if fnmatch.fnmatchcase(n, wanted)]
+        found = [n for n in names if wanted in (n, PurePosixPath(n).name)] or [
+            n for n in names if fnmatch.fnmatchcase(n, wanted)
+        ]
         return found[0] if len(found) == 1 else None
     if len(names) == 1:
         return names[0]
     stem = path.name.split(".")[0]
-    found = [n for n in names if PurePosixPath(n).suffix in GRAPH_SUFFIXES
-             and PurePosixPath(n).stem in (stem, PurePosixPath(n).parent.name)]
+    found = [
+        n
+        for n in names
+        if PurePosixPath(n).suffix in GRAPH_SUFFIXES
+        and PurePosixPath(n).stem in (stem, PurePosixPath(n).parent.name)
+    ]
     return found[0] if len(found) == 1 else None

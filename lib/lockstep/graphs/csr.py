@@ -1,7 +1,8 @@
 """Compressed sparse rows by counting sort: linear in vertices and arcs, and stable.
 
-Stable means that the arcs of a vertex stay in the order in which they were given, so parallel arcs stay apart (a
-library that sorts and sums them would change the graph) and equal inputs give equal arrays on every machine.
+Stable means that the arcs of a vertex stay in the order in which they were given, so parallel arcs stay apart
+(a library that sorts and sums them would change the graph) and equal inputs give equal arrays on every
+machine.
 """
 
 import numpy as np
@@ -38,7 +39,9 @@ def _scatter(values, position, out):
 
 @njit(cache=True)
 def _scatter_by_key(keys, values, offsets, out):
-    """Count-sort ``values`` by ``keys`` without keeping the permutation: half the memory when there are no weights."""
+    """Count-sort ``values`` by ``keys`` without keeping the permutation: half the memory when there are no
+    weights.
+    """
     cursor = offsets[:-1].copy()
     for arc in range(keys.size):
         key = keys[arc]
@@ -54,12 +57,16 @@ def _rows(offsets, out):
 
 
 def index_type(n):
-    """The dtype of vertex ids in a graph of ``n`` vertices: int32 while it suffices, since kernels read that."""
+    """The dtype of vertex ids in a graph of ``n`` vertices: int32 while it suffices, since kernels read
+    that.
+    """
     return np.int32 if n < 2**31 else np.int64
 
 
 def group(keys, values, n, payload=None):
-    """Group ``values`` (and ``payload``) by ``keys`` in ``0..n-1``; returns offsets, grouped values, grouped payload."""
+    """Group ``values`` (and ``payload``) by ``keys`` in ``0..n-1``; returns offsets, grouped values, grouped
+    payload.
+    """
     offsets = _count(keys, n)
     out = np.empty(keys.size, index_type(n))
     if payload is None:

@@ -1,8 +1,8 @@
 """Random numbers from a counter: number ``i`` of stream ``s`` under ``seed`` is a hash of the three.
 
-So a generator gives the same bits on every machine, in any order of evaluation and under any version of NumPy, and a
-kernel could draw the same numbers without passing them over. The hash is SplitMix64's finalizer (Steele, Lea and
-Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+So a generator gives the same bits on every machine, in any order of evaluation and under any version of
+NumPy, and a kernel could draw the same numbers without passing them over. The hash is SplitMix64's finalizer
+(Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 """
 
 import numpy as np
@@ -27,7 +27,9 @@ def _stream(seed, number):
 
 
 def stream(seed, number):
-    """The key of stream ``number`` under ``seed``, as a NumPy uint64 (a Python int would turn signed on its way)."""
+    """The key of stream ``number`` under ``seed``, as a NumPy uint64 (a Python int would turn signed on its
+    way).
+    """
     return np.uint64(_stream(np.uint64(seed), np.uint64(number)))
 
 

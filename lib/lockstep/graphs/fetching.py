@@ -1,8 +1,9 @@
-"""Downloads that cannot hang: every host is asked once, all at the same time, before anything is fetched from it.
+"""Downloads that cannot hang: every host is asked once, all at the same time, before anything is fetched from
+it.
 
-A machine may reach a package registry while every data host drops its packets. So a host that has not said a word
-within 3 s (or 20 s for all of them, name look-up included) counts as not there until the program ends, and what it
-holds is reported as missing.
+A machine may reach a package registry while every data host drops its packets. So a host that has not said a
+word within 3 s (or 20 s for all of them, name look-up included) counts as not there until the program ends,
+and what it holds is reported as missing.
 """
 
 import fcntl
@@ -51,12 +52,15 @@ def probe_hosts(urls=None, budget=BUDGET):
     """
     if urls is None:
         from .registry import registry
+
         urls = [url for url in registry()["url"] if url.startswith("http")]
     hosts = sorted({host_of(url) for url in urls})
     if offline():
         return dict.fromkeys(hosts, "the network is not used (LOCKSTEP_OFFLINE is set)")
     replies, waiting = queue.Queue(), {host for host in hosts if host not in _answers}
-    for host in waiting:  # daemons: a name look-up cannot be interrupted, and must not hold the program at its end
+    for (
+        host
+    ) in waiting:  # daemons: a name look-up cannot be interrupted, and must not hold the program at its end
         threading.Thread(target=lambda host=host: replies.put((host, _ask(host))), daemon=True).start()
     end = time.monotonic() + budget
     while waiting:
@@ -83,10 +87,12 @@ def _ask(host):
 
 
 class _Resuming:
-    """A downloader for pooch that goes on where an earlier attempt stopped, if the server's file is still the same.
+    """A downloader for pooch that goes on where an earlier attempt stopped, if the server's file is still the
+    same.
 
-    What has arrived lies in ``<name>.part`` in the cache, the server's mark of the version in ``<name>.part.mark``.
-    pooch moves the finished file into place, so a file of the right name is always whole.
+    What has arrived lies in ``<name>.part`` in the cache, the server's mark of the version in
+    ``<name>.part.mark``. pooch moves the finished file into place, so a file of the right name is always
+    whole.
     """
 
     def __init__(self, part):
@@ -108,8 +114,14 @@ class _Resuming:
                 mark.write_text(reply.headers.get("ETag") or reply.headers.get("Last-Modified") or "none")
                 length = reply.headers.get("Content-Length")
                 total = done + int(length) if length else None
-                with tqdm(total=total, initial=done, unit="B", unit_scale=True, disable=None,
-                          desc=url.rsplit("/", 1)[-1]) as bar:
+                with tqdm(
+                    total=total,
+                    initial=done,
+                    unit="B",
+                    unit_scale=True,
+                    disable=None,
+                    desc=url.rsplit("/", 1)[-1],
+                ) as bar:
                     for chunk in reply.iter_content(1 << 16):
                         out.write(chunk)
                         bar.update(len(chunk))
@@ -120,17 +132,26 @@ class _Resuming:
 
 
 def fetch(url, name):
-    """Fetch ``url`` into the cache folder as ``name`` and return the path; GraphError if that cannot be done now."""
+    """Fetch ``url`` into the cache folder as ``name`` and return the path; GraphError if that cannot be done
+    now.
+    """
     paths.CACHE.mkdir(parents=True, exist_ok=True)
     reason = probe_hosts([url])[host_of(url)]
     if reason is not None:
         raise GraphError(f"{host_of(url)}: {reason}")
     logger = pooch.get_logger()
     level = logger.level
-    logger.setLevel("WARNING")  # pooch would print a hash to paste; the graph is checked by its degrees instead
+    logger.setLevel(
+        "WARNING"
+    )  # pooch would print a hash to paste; the graph is checked by its degrees instead
     try:
-        return pooch.retrieve(url, known_hash=None, fname=name, path=paths.CACHE,
-                              downloader=_Resuming(paths.CACHE / f"{name}.part"))
+        return pooch.retrieve(
+            url,
+            known_hash=None,
+            fname=name,
+            path=paths.CACHE,
+            downloader=_Resuming(paths.CACHE / f"{name}.part"),
+        )
     except (requests.RequestException, OSError, ValueError) as error:
         raise GraphError(f"{url}: {error}") from None
     finally:

@@ -1,7 +1,7 @@
 """One function a format: text in, arcs and header facts out. Each format is described where it is read.
 
-Every function takes (data, name) and returns a `Body`; `reading.read` makes the Graph. All of them check the header
-against the body, and name file, line and what was expected.
+Every function takes (data, name) and returns a `Body`; `reading.read` makes the Graph. All of them check the
+header against the body, and name file, line and what was expected.
 """
 
 import re
@@ -15,7 +15,9 @@ from .numbers import Table, ids, whole_or_real
 
 @dataclass
 class Body:
-    """What a file says: arcs or edges, ids from 0, ``n`` if the header fixes it, ``directed`` if the header tells."""
+    """What a file says: arcs or edges, ids from 0, ``n`` if the header fixes it, ``directed`` if the header
+    tells.
+    """
 
     sources: np.ndarray
     targets: np.ndarray
@@ -47,7 +49,8 @@ def line_number(data, place):
     return data.count(b"\n", 0, place) + 1
 
 
-# ---------------------------------------------------------------------------------------------- SNAP edge lists
+# ---------------------------------------------------------------------------------------------- SNAP edge
+# lists
 _SIZES = re.compile(rb"nodes:\s*([\d,]+)\s+edges:\s*([\d,]+)", re.I)
 _EDGE = "two node ids and at most one weight, separated by blanks, tabs or a comma"
 
@@ -55,9 +58,9 @@ _EDGE = "two node ids and at most one weight, separated by blanks, tabs or a com
 def edge_list(data, name, check_header=True):
     """SNAP's edge lists: a line is ``source target [weight]``; lines that begin with # or % are comments.
 
-    A comment ``# Nodes: 7115 Edges: 103689`` must agree with the body: so many lines, and so many different ids, or
-    fewer if the ids are 0..n-1 (the rest are then isolated). A comment with the word "directed" or "undirected" tells
-    which it is.
+    A comment ``# Nodes: 7115 Edges: 103689`` must agree with the body: so many lines, and so many different
+    ids, or fewer if the ids are 0..n-1 (the rest are then isolated). A comment with the word "directed" or
+    "undirected" tells which it is.
     """
     sizes, directed = None, None
     for start, line in lines(data):
@@ -74,7 +77,9 @@ def edge_list(data, name, check_header=True):
         raise GraphError(f"{name} holds no edge; expected lines with {_EDGE}")
     columns = table.columns((2, 3))
     sources, targets = ids(table, columns[:, 0], 0), ids(table, columns[:, 1], 0)
-    body = Body(sources, targets, whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None, directed=directed)
+    body = Body(
+        sources, targets, whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None, directed=directed
+    )
     if sizes is not None and check_header:
         body.n = _check_sizes(name, sizes, sources, targets)
     return body
@@ -84,20 +89,28 @@ def _check_sizes(name, sizes, sources, targets):
     line, nodes, edges = sizes
     way_out = "; if the header is known to be wrong, read with check_header=False"
     if sources.size != edges:
-        raise GraphError(f"{name}, line {line}: the header says {edges} edges; expected as many lines of edges, "
-                         f"found {sources.size}{way_out}")
+        raise GraphError(
+            f"{name}, line {line}: the header says {edges} edges; expected as many lines of "
+            f"edges, "
+            f"found {sources.size}{way_out}"
+        )
     largest = int(max(sources.max(), targets.max())) if edges else -1
     distinct = present(sources, targets).size
     if distinct == nodes:
         return None
     if distinct > nodes or largest > nodes:
-        raise GraphError(f"{name}, line {line}: the header says {nodes} nodes; expected as many different ids (or ids "
-                         f"below {nodes}), found {distinct} and the largest is {largest}{way_out}")
+        raise GraphError(
+            f"{name}, line {line}: the header says {nodes} nodes; expected as many different "
+            f"ids (or ids "
+            f"below {nodes}), found {distinct} and the largest is {largest}{way_out}"
+        )
     return max(nodes, largest + 1)
 
 
 def present(sources, targets):
-    """The different ids among the arcs, sorted; by marking, or by sorting where ids are much larger than their number."""
+    """The different ids among the arcs, sorted; by marking, or by sorting where ids are much larger than
+    their number.
+    """
     largest = int(max(sources.max(initial=-1), targets.max(initial=-1)))
     if largest < 16 * (sources.size + 1024):
         seen = np.zeros(largest + 1, bool)
@@ -107,7 +120,8 @@ def present(sources, targets):
     return np.union1d(sources, targets)
 
 
-# ------------------------------------------------------------------------------------------------------- DIMACS
+# -------------------------------------------------------------------------------------------------------
+# DIMACS
 def dimacs(data, name):
     """DIMACS .gr (9th challenge): ``p sp n m``, then ``a from to weight``, ids from 1; ``c`` comments."""
     for start, line in lines(data, 10_000):
@@ -116,23 +130,42 @@ def dimacs(data, name):
             continue
         if fields[:1] == [b"p"]:
             if fields[1:4] == [b"aux", b"sp", b"co"]:
-                raise GraphError(f"{name}, line {line_number(data, start)}: these are node coordinates, not a graph; expected "
-                                 "'p sp n m' (coordinates: lockstep.graphs.read_coordinates)")
+                raise GraphError(
+                    f"{name}, line {line_number(data, start)}: these are node coordinates, not "
+                    f"a graph; expected "
+                    "'p sp n m' (coordinates: lockstep.graphs.read_coordinates)"
+                )
             if len(fields) == 4 and fields[2].isdigit() and fields[3].isdigit():
                 break
-        raise GraphError(f"{name}, line {line_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; expected "
-                         "the problem line 'p sp <nodes> <arcs>' before any arc")
+        raise GraphError(
+            f"{name}, line {line_number(data, start)}: found "
+            f"{line[:60].decode('utf-8', 'replace')!r}; expected "
+            "the problem line 'p sp <nodes> <arcs>' before any arc"
+        )
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p sp <nodes> <arcs>'")
     n, m = int(fields[2]), int(fields[3])
     here = line_number(data, start)
-    table = Table(data, name, f"'a <from> <to> [<weight>]' with node ids 1 to {n}", start=after(data, start),
-                  comments=b"c", lead=b"a")
+    table = Table(
+        data,
+        name,
+        f"'a <from> <to> [<weight>]' with node ids 1 to {n}",
+        start=after(data, start),
+        comments=b"c",
+        lead=b"a",
+    )
     columns = table.columns((2, 3))
     if len(table) != m:
-        raise GraphError(f"{name}, line {here}: the header says {m} arcs; expected as many 'a' lines, found {len(table)}")
-    return Body(ids(table, columns[:, 0], 1, n) - 1, ids(table, columns[:, 1], 1, n) - 1,
-                whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None, n=n, directed=True)
+        raise GraphError(
+            f"{name}, line {here}: the header says {m} arcs; expected as many 'a' lines, found {len(table)}"
+        )
+    return Body(
+        ids(table, columns[:, 0], 1, n) - 1,
+        ids(table, columns[:, 1], 1, n) - 1,
+        whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None,
+        n=n,
+        directed=True,
+    )
 
 
 def coordinates(data, name):
@@ -142,54 +175,81 @@ def coordinates(data, name):
         if fields[:4] == [b"p", b"aux", b"sp", b"co"] and len(fields) == 5 and fields[4].isdigit():
             break
         if fields and fields[0] != b"c":
-            raise GraphError(f"{name}, line {line_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; expected "
-                             "the problem line 'p aux sp co <nodes>'")
+            raise GraphError(
+                f"{name}, line {line_number(data, start)}: found "
+                f"{line[:60].decode('utf-8', 'replace')!r}; expected "
+                "the problem line 'p aux sp co <nodes>'"
+            )
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p aux sp co <nodes>'")
     n = int(fields[4])
-    table = Table(data, name, f"'v <id> <x> <y>' with ids 1 to {n}", start=after(data, start), comments=b"c", lead=b"v")
+    table = Table(
+        data, name, f"'v <id> <x> <y>' with ids 1 to {n}", start=after(data, start), comments=b"c", lead=b"v"
+    )
     columns = table.columns((3,))
     nodes = ids(table, columns[:, 0], 1, n) - 1
     if nodes.size != n or np.unique(nodes).size != n:
-        raise GraphError(f"{name}, line {line_number(data, start)}: the header says {n} nodes; expected one line for each, "
-                         f"found {nodes.size} lines for {np.unique(nodes).size} nodes")
+        raise GraphError(
+            f"{name}, line {line_number(data, start)}: the header says {n} nodes; expected one "
+            f"line for each, "
+            f"found {nodes.size} lines for {np.unique(nodes).size} nodes"
+        )
     out = np.empty((n, 2))
     out[nodes] = columns[:, 1:]
     return out
 
 
-# ------------------------------------------------------------------------------------------------ Matrix Market
+# ------------------------------------------------------------------------------------------------ Matrix
+# Market
 def matrix_market(data, name, square=True):
-    """Matrix Market coordinate files: banner, % comments, ``rows columns entries``, then ``i j [value]`` from 1.
+    """Matrix Market coordinate files: banner, % comments, ``rows columns entries``, then ``i j [value]`` from
+    1.
 
-    pattern, integer or real; general (directed) or symmetric (undirected, only the lower triangle is in the file).
+    pattern, integer or real; general (directed) or symmetric (undirected, only the lower triangle is in the
+    file).
     """
-    banner = data[:data.find(b"\n")].decode("ascii", "replace").strip().lower().split()
-    good = len(banner) == 5 and banner[1:3] == ["matrix", "coordinate"] and banner[3] in ("pattern", "integer", "real") \
+    banner = data[: data.find(b"\n")].decode("ascii", "replace").strip().lower().split()
+    good = (
+        len(banner) == 5
+        and banner[1:3] == ["matrix", "coordinate"]
+        and banner[3] in ("pattern", "integer", "real")
         and banner[4] in ("general", "symmetric")
+    )
     if not good:
-        raise GraphError(f"{name}, line 1: found '{' '.join(banner)}'; expected '%%MatrixMarket matrix coordinate' with "
-                         "pattern, integer or real, and general or symmetric")
-    for start, line in lines(data, len(data)):
-        if line and not line.startswith(b"%"):
-            break
-    else:
-        start, line = len(data), b""
+        raise GraphError(
+            f"{name}, line 1: found '{' '.join(banner)}'; expected '%%MatrixMarket matrix "
+            f"coordinate' with "
+            "pattern, integer or real, and general or symmetric"
+        )
+    body = ((at, line) for at, line in lines(data, len(data)) if line and not line.startswith(b"%"))
+    start, line = next(body, (len(data), b""))
     here = line_number(data, start)
     fields = line.split()
     if len(fields) != 3 or not all(field.isdigit() for field in fields):
-        raise GraphError(f"{name}, line {here}: found {line[:60].decode('utf-8', 'replace')!r}; expected the sizes 'rows "
-                         "columns entries'")
+        raise GraphError(
+            f"{name}, line {here}: found {line[:60].decode('utf-8', 'replace')!r}; expected the "
+            f"sizes 'rows "
+            "columns entries'"
+        )
     rows, width, entries = map(int, fields)
     if square and rows != width:
-        raise GraphError(f"{name}, line {here}: the matrix is {rows} x {width}; expected a square one, an adjacency matrix")
+        raise GraphError(
+            f"{name}, line {here}: the matrix is {rows} x {width}; expected a square one, an adjacency matrix"
+        )
     pattern = banner[3] == "pattern"
-    table = Table(data, name, f"'i j{'' if pattern else ' value'}', i from 1 to {rows}, j from 1 to {width}",
-                  start=after(data, start), comments=b"%")
+    table = Table(
+        data,
+        name,
+        f"'i j{'' if pattern else ' value'}', i from 1 to {rows}, j from 1 to {width}",
+        start=after(data, start),
+        comments=b"%",
+    )
     columns = table.columns((2,) if pattern else (3,))
     if len(table) != entries:
-        raise GraphError(f"{name}, line {here}: the header says {entries} entries; expected as many lines, "
-                         f"found {len(table)}")
+        raise GraphError(
+            f"{name}, line {here}: the header says {entries} entries; expected as many lines, "
+            f"found {len(table)}"
+        )
     i, j = ids(table, columns[:, 0], 1, rows) - 1, ids(table, columns[:, 1], 1, width) - 1
     if banner[4] == "symmetric" and (i < j).any():
         raise table.error(int(np.flatnonzero(i < j)[0]), "an entry above the diagonal of a symmetric matrix")
@@ -197,12 +257,14 @@ def matrix_market(data, name, square=True):
     return Body(i, j, weights, n=max(rows, width), directed=banner[4] == "general")
 
 
-# -------------------------------------------------------------------------------------------------------- METIS
+# --------------------------------------------------------------------------------------------------------
+# METIS
 def metis(data, name):
-    """METIS .graph: ``n m [fmt [ncon]]``, then line v lists the neighbors of vertex v, from 1, with weights by ``fmt``.
+    """METIS .graph: ``n m [fmt [ncon]]``, then line v lists the neighbors of vertex v, from 1, with weights
+    by ``fmt``.
 
-    Undirected, every edge in two lines. Of ``fmt`` (hundreds: vertex sizes, tens: vertex weights, units: edge weights)
-    only edge weights are kept: nothing here weighs vertices.
+    Undirected, every edge in two lines. Of ``fmt`` (hundreds: vertex sizes, tens: vertex weights, units: edge
+    weights) only edge weights are kept: nothing here weighs vertices.
     """
     table = Table(data, name, "the neighbors of one vertex (numbers, from 1)", comments=b"%", blank_rows=True)
     rows = np.concatenate([[0], table.ends])
@@ -211,7 +273,7 @@ def metis(data, name):
         first += 1
     if first == len(table):
         raise GraphError(f"{name} holds no number; expected a METIS header 'n m [fmt [ncon]]'")
-    header = table.values[rows[first]:rows[first + 1]]
+    header = table.values[rows[first] : rows[first + 1]]
     if not 2 <= header.size <= 4 or (header < 0).any() or (header != np.floor(header)).any():
         raise table.error(first, f"{header.size} numbers, not the header 'n m [fmt [ncon]]' of a METIS file")
     n, m = int(header[0]), int(header[1])
@@ -224,35 +286,51 @@ def metis(data, name):
     lines = len(table) - first - 1
     blank_tail = lines - n
     if blank_tail < 0 or (blank_tail and rows[first + 1 + n] != rows[-1]):
-        raise GraphError(f"{name}: the header says {n} vertices; expected as many lines after it, found {lines}")
-    starts, ends = rows[first + 1:first + 1 + n] + lead, rows[first + 2:first + 2 + n]
+        raise GraphError(
+            f"{name}: the header says {n} vertices; expected as many lines after it, found {lines}"
+        )
+    starts, ends = rows[first + 1 : first + 1 + n] + lead, rows[first + 2 : first + 2 + n]
     lengths = ends - starts
     odd = np.flatnonzero((lengths < 0) | (lengths % step != 0))
     if odd.size:
-        raise table.error(first + 1 + int(odd[0]), f"{lengths[odd[0]] + lead} numbers, which fmt {fmt:03d} does not allow")
+        raise table.error(
+            first + 1 + int(odd[0]), f"{lengths[odd[0]] + lead} numbers, which fmt {fmt:03d} does not allow"
+        )
     degrees = lengths // step
     if degrees.sum() != 2 * m:
-        raise GraphError(f"{name}: the header says {m} edges; expected {2 * m} neighbors, each edge in two lines, "
-                         f"found {degrees.sum()}")
+        raise GraphError(
+            f"{name}: the header says {m} edges; expected {2 * m} neighbors, each edge in two "
+            f"lines, "
+            f"found {degrees.sum()}"
+        )
     sources = np.repeat(np.arange(n), degrees)
     places = np.arange(2 * m) - np.repeat(np.cumsum(degrees) - degrees, degrees)
     places = np.repeat(starts, degrees) + step * places
     neighbors = table.values[places]
     bad = np.flatnonzero((neighbors < 1) | (neighbors > n) | (neighbors != np.floor(neighbors)))
     if bad.size:
-        raise table.error(first + 1 + int(sources[bad[0]]), f"neighbor {neighbors[bad[0]]:.15g} (ids run from 1 to {n})")
+        raise table.error(
+            first + 1 + int(sources[bad[0]]), f"neighbor {neighbors[bad[0]]:.15g} (ids run from 1 to {n})"
+        )
     weights = whole_or_real(table.values[places + 1]) if step == 2 else None
     return Body(sources, neighbors.astype(np.int64) - 1, weights, n=n, directed=False, stored_both=True)
 
 
-# ------------------------------------------------------------------------------------------------- LASAGNE .nde
+# ------------------------------------------------------------------------------------------------- LASAGNE
+# .nde
 def nde(data, name):
-    """LASAGNE's .nde: a line ``n``, n lines ``vertex degree``, then a line for each edge, ids from 0; undirected.
+    """LASAGNE's .nde: a line ``n``, n lines ``vertex degree``, then a line for each edge, ids from 0;
+    undirected.
 
     The degrees are of no use here; the edges are what counts, and the registry checks their number.
     """
     table = Table(data, name, "'n', then n lines 'vertex degree', then lines with the two ends of an edge")
-    if len(table) < 1 or table.ends[0] != 1 or table.values[0] < 0 or table.values[0] != np.floor(table.values[0]):
+    if (
+        len(table) < 1
+        or table.ends[0] != 1
+        or table.values[0] < 0
+        or table.values[0] != np.floor(table.values[0])
+    ):
         raise table.error(0, "no number of vertices alone in the first line")
     n = int(table.values[0])
     lengths = np.diff(table.ends)
@@ -260,8 +338,11 @@ def nde(data, name):
         row = int(np.flatnonzero(lengths != 2)[0]) + 1
         raise table.error(row, f"{lengths[row - 1]} numbers")
     if lengths.size < n:
-        raise GraphError(f"{name}: the first line says {n} vertices; expected a line with the degree of each, found "
-                         f"{lengths.size} lines")
+        raise GraphError(
+            f"{name}: the first line says {n} vertices; expected a line with the degree of "
+            f"each, found "
+            f"{lengths.size} lines"
+        )
     pairs = table.values[1:].reshape(-1, 2)
     bad = np.flatnonzero(((pairs < 0) | (pairs != np.floor(pairs))).any(axis=1) | (pairs[:, 0] >= n))
     ends = pairs[n:]

@@ -1,19 +1,14 @@
 """Graphs made on the spot: seeded, the same bits everywhere, 10^6 vertices in about a second.
 
-Every random choice is a hash of (seed, stream, counter), see `draws`; nothing depends on a library's generator or on
-floating point. ``ids="ordered"`` numbers the vertices of a DAG in a topological order, ``"random"`` shuffles the
-numbers: where neighbours lie in memory decides much of a serial algorithm's time.
+Every random choice is a hash of (seed, stream, counter), see `draws`; nothing depends on a library's
+generator or on floating point. ``ids="ordered"`` numbers the vertices of a DAG in a topological order,
+``"random"`` shuffles the numbers: where neighbours lie in memory decides much of a serial algorithm's time.
 """
-
-import ast
-import hashlib
-import inspect
-import textwrap
 
 import numpy as np
 from numba import njit
 
-from . import csr, draws
+from . import csr, draws, digests
 from .draws import below, stream, word
 from .graph import Graph, GraphError, both_ways
 
@@ -24,7 +19,8 @@ FAMILIES = ("erdos_renyi", "rmat", "road_like", "layered", "disjoint_paths", "wi
 def _distinct_pairs(n, m, key, window, sources, targets):
     """Draw ``m`` distinct pairs (u, v), u != v, by rejection against a hash table with open addressing.
 
-    ``window`` = 0: any ordered pair. Else 0 < v - u <= window. Ends surely while m is at most half of all pairs.
+    ``window`` = 0: any ordered pair. Else 0 < v - u <= window. Ends surely while m is at most half of all
+    pairs.
     """
     size = 16
     while size < 2 * m:
@@ -54,7 +50,9 @@ def _distinct_pairs(n, m, key, window, sources, targets):
 
 
 def _sample_pairs(n, m, seed, window=0):
-    """``m`` distinct pairs out of all; where more than half of all are asked for, the ones left out are drawn."""
+    """``m`` distinct pairs out of all; where more than half of all are asked for, the ones left out are
+    drawn.
+    """
     span = min(window, n - 1)
     possible = n * (n - 1) if window == 0 else n * span - span * (span + 1) // 2
     if not 0 <= m <= max(possible, 0):
@@ -75,7 +73,9 @@ def _sample_pairs(n, m, seed, window=0):
 
 
 def _graph(sources, targets, n, name, directed=True, weights=None, order=None):
-    """A Graph with rows sorted by target, so that the order of drawing leaves no trace; ``order`` renames vertices."""
+    """A Graph with rows sorted by target, so that the order of drawing leaves no trace; ``order`` renames
+    vertices.
+    """
     if order is not None:
         order = order.astype(csr.index_type(n))
         sources, targets = order[sources], order[targets]
@@ -85,7 +85,9 @@ def _graph(sources, targets, n, name, directed=True, weights=None, order=None):
 
 
 def _numbering(ids, n, seed):
-    """What `_graph` takes as ``order``: None for ids in topological order, else a shuffle from a stream of its own."""
+    """What `_graph` takes as ``order``: None for ids in topological order, else a shuffle from a stream of
+    its own.
+    """
     if ids not in ("ordered", "random"):
         raise GraphError(f"ids is {ids!r}; expected 'ordered' or 'random'")
     return draws.permutation(n, seed, 1) if ids == "random" else None
@@ -119,7 +121,9 @@ def erdos_renyi(n, m, seed=0):
 
 
 def random_dag(n, m, seed=0, ids="random"):
-    """A random DAG: ``m`` distinct arcs u -> v with u before v in a hidden order (the ids themselves if ordered)."""
+    """A random DAG: ``m`` distinct arcs u -> v with u before v in a hidden order (the ids themselves if
+    ordered).
+    """
     n, m, seed = _whole(0, n=n, m=m, seed=seed)
     pairs = _sample_pairs(n, m, seed, window=max(n - 1, 1))
     return _graph(*pairs, n, f"random-dag-{n}-{m}-{ids}", order=_numbering(ids, n, seed))
@@ -128,14 +132,16 @@ def random_dag(n, m, seed=0, ids="random"):
 def window_dag(n, m, window, seed=0, ids="random"):
     """A deep random DAG: ``m`` distinct arcs, each leading at most ``window`` places on in a hidden order."""
     n, m, seed = _whole(0, n=n, m=m, seed=seed)
-    window, = _whole(1, window=window)
+    (window,) = _whole(1, window=window)
     pairs = _sample_pairs(n, m, seed, window)
     return _graph(*pairs, n, f"window-dag-{n}-{m}-{window}-{ids}", order=_numbering(ids, n, seed))
 
 
 @njit(cache=True)
 def _rmat(levels, key, limits, sources, targets):
-    """Each arc goes down ``levels`` times into one of four quadrants; one hash feeds two levels with 32 bits each."""
+    """Each arc goes down ``levels`` times into one of four quadrants; one hash feeds two levels with 32 bits
+    each.
+    """
     low = np.uint64(0xFFFFFFFF)
     for arc in range(sources.size):
         u, v, bits = 0, 0, np.uint64(0)
@@ -150,7 +156,8 @@ def _rmat(levels, key, limits, sources, targets):
 
 
 def rmat(scale, m, seed=0, a=0.57, b=0.19, c=0.19, ids="random", directed=True, simple=False):
-    """A scale-free graph on 2^scale vertices by recursive quadrants (R-MAT: Chakrabarti, Zhan, Faloutsos, SDM 2004).
+    """A scale-free graph on 2^scale vertices by recursive quadrants (R-MAT: Chakrabarti, Zhan, Faloutsos, SDM
+    2004).
 
     Parameters
     ----------
@@ -165,14 +172,18 @@ def rmat(scale, m, seed=0, a=0.57, b=0.19, c=0.19, ids="random", directed=True, 
     """
     scale, m, seed = _whole(0, scale=scale, m=m, seed=seed)
     if scale > 31 or min(a, b, c) < 0 or a + b + c > 1:
-        raise GraphError(f"scale {scale}, a, b, c = {a}, {b}, {c}; expected scale 0..31 and probabilities of sum <= 1")
+        raise GraphError(
+            f"scale {scale}, a, b, c = {a}, {b}, {c}; expected scale 0..31 and probabilities of sum <= 1"
+        )
     n = 2**scale
     limits = np.array([a, a + b, a + b + c]) * 2.0**32
     sources, targets = np.empty(m, csr.index_type(n)), np.empty(m, csr.index_type(n))
     _rmat(scale, stream(seed, 0), limits.astype(np.uint64), sources, targets)
     order = _numbering(ids, n, seed)
     if simple:
-        u, v = (sources, targets) if directed else (np.minimum(sources, targets), np.maximum(sources, targets))
+        u, v = (
+            (sources, targets) if directed else (np.minimum(sources, targets), np.maximum(sources, targets))
+        )
         pairs = np.unique(u[u != v].astype(np.int64) * n + v[u != v])
         sources, targets = pairs // n, pairs % n
     return _graph(sources, targets, n, f"rmat-{scale}-{m}", directed, order=order)
@@ -180,7 +191,9 @@ def rmat(scale, m, seed=0, a=0.57, b=0.19, c=0.19, ids="random", directed=True, 
 
 @njit(cache=True)
 def _road(n, width, key, sources, targets, weights):
-    """Right, down and the two diagonals downwards; each kept or not, each with a length, by one hash per candidate."""
+    """Right, down and the two diagonals downwards; each kept or not, each with a length, by one hash per
+    candidate.
+    """
     edges = 0
     for v in range(n):
         column = v % width
@@ -209,9 +222,9 @@ def _road(n, width, key, sources, targets, weights):
 def road_like(n, seed=0):
     """An undirected weighted graph like a road network: a grid with streets missing and a few diagonals.
 
-    Ids are spatial (row by row), the largest degree is at most 8, the mean about 2.8 stored arcs a vertex (the New
-    York road network: 2.78), lengths are whole numbers from 100 to 2,798. Not everything is connected: about one
-    vertex in twenty lies outside the large component.
+    Ids are spatial (row by row), the largest degree is at most 8, the mean about 2.8 stored arcs a vertex
+    (the New York road network: 2.78), lengths are whole numbers from 100 to 2,798. Not everything is
+    connected: about one vertex in twenty lies outside the large component.
     """
     n, seed = _whole(0, n=n, seed=seed)
     width = max(int(np.ceil(np.sqrt(n))), 1)
@@ -224,7 +237,9 @@ def road_like(n, seed=0):
 
 @njit(cache=True)
 def _predecessors(starts, offsets, key, sources):
-    """For every vertex below layer 0, distinct predecessors in the layer above (repeated only if that is too narrow)."""
+    """For every vertex below layer 0, distinct predecessors in the layer above (repeated only if that is too
+    narrow).
+    """
     i = np.uint64(0)
     for layer in range(1, starts.size - 1):
         base, width = starts[layer - 1], starts[layer] - starts[layer - 1]
@@ -243,16 +258,18 @@ def _predecessors(starts, offsets, key, sources):
 
 
 def layered(n, depth, in_degree=(2, 8), seed=0, ids="random"):
-    """A DAG of exactly ``depth`` layers in which no vertex can be contracted away: in-degrees of two and more.
+    """A DAG of exactly ``depth`` layers in which no vertex can be contracted away: in-degrees of two and
+    more.
 
     Parameters
     ----------
     n, depth : int
         Vertices, spread evenly over ``depth`` layers, ``1 <= depth <= n`` (or both 0).
     in_degree : (int, int)
-        Each vertex below the first layer has this many arcs from the layer just above, smallest and largest included,
-        equally likely. They come from distinct vertices; where the layer above is narrower than the number drawn it
-        sets the number, and where it is narrower than even the smallest there are parallel arcs.
+        Each vertex below the first layer has this many arcs from the layer just above, smallest and largest
+        included, equally likely. They come from distinct vertices; where the layer above is narrower than the
+        number drawn it sets the number, and where it is narrower than even the smallest there are parallel
+        arcs.
     ids : "random" or "ordered"
 
     Raises
@@ -263,7 +280,9 @@ def layered(n, depth, in_degree=(2, 8), seed=0, ids="random"):
     n, depth, seed = _whole(0, n=n, depth=depth, seed=seed)
     low, high = _whole(1, low=in_degree[0], high=in_degree[1])
     if low > high or not min(n, 1) <= depth <= n:
-        raise GraphError(f"depth {depth}, in_degree {in_degree} with {n} vertices; expected 1 <= depth <= n, low <= high")
+        raise GraphError(
+            f"depth {depth}, in_degree {in_degree} with {n} vertices; expected 1 <= depth <= n, low <= high"
+        )
     starts = np.arange(depth + 1, dtype=np.int64) * n // max(depth, 1)
     above = np.repeat(np.diff(starts)[:-1], np.diff(starts)[1:])
     degrees = _uniform(stream(seed, 2), above.size, low, high)
@@ -283,7 +302,8 @@ def _uniform(key, count, low, high):
 
 
 def disjoint_paths(n, depth, seed=0, ids="random"):
-    """The thesis's layered family: ``n // depth`` paths of ``depth`` vertices, and one shorter path of those left over.
+    """The thesis's layered family: ``n // depth`` paths of ``depth`` vertices, and one shorter path of those
+    left over.
 
     Parameters
     ----------
@@ -294,9 +314,9 @@ def disjoint_paths(n, depth, seed=0, ids="random"):
 
     Notes
     -----
-    The thesis's table 4.3 counts depth in edges, at least in its first row: "depth 1" has 5 x 10^5 edges on 10^6
-    vertices, which are 2 layers here (one layer has no edge at all). Its last row, "depth 10^6" with 10^6 vertices,
-    can only be 10^6 layers: the longest path that there can be has 999,999 edges.
+    The thesis's table 4.3 counts depth in edges, at least in its first row: "depth 1" has 5 x 10^5 edges on
+    10^6 vertices, which are 2 layers here (one layer has no edge at all). Its last row, "depth 10^6" with
+    10^6 vertices, can only be 10^6 layers: the longest path that there can be has 999,999 edges.
     """
     n, depth, seed = _whole(0, n=n, depth=depth, seed=seed)
     if not min(n, 1) <= depth <= n:
@@ -304,8 +324,8 @@ def disjoint_paths(n, depth, seed=0, ids="random"):
     width = n // max(depth, 1)
     full = width * depth
     v = np.arange(n, dtype=csr.index_type(n))
-    sources = np.concatenate([v[:max(full - width, 0)], v[full:-1]])
-    targets = np.concatenate([v[width:full], v[full + 1:]])
+    sources = np.concatenate([v[: max(full - width, 0)], v[full:-1]])
+    targets = np.concatenate([v[width:full], v[full + 1 :]])
     return _graph(sources, targets, n, f"disjoint-paths-{n}-{depth}-{ids}", order=_numbering(ids, n, seed))
 
 
@@ -336,43 +356,9 @@ def with_weights(graph, low=1, high=100, seed=0):
 def digest(name):
     """A digest of the source text that decides what generator ``name`` makes, its helpers included.
 
-    Comments, docstrings and spacing are left out. Recordings carry it, so that measurements on a graph that would now
-    be made differently are known to be stale.
+    Recordings carry it, so that measurements on a graph that would now be made differently are known to be
+    stale.
     """
-    if name not in (*FAMILIES, "with_weights", "acyclic"):
-        raise GraphError(f"no generator {name!r}; expected one of {', '.join(FAMILIES)}, with_weights, acyclic")
-    if name == "acyclic":
-        from .acyclic import acyclic as start
-    else:
-        start = globals()[name]
-    texts, waiting = {}, [start]
-    while waiting:
-        function = waiting.pop()
-        function = getattr(function, "py_func", function)  # what Numba compiled
-        key = f"{function.__module__}.{function.__qualname__}"
-        if key in texts:
-            continue
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-        texts[key] = _text(tree)
-        waiting += _called(tree, function.__globals__)
-    return hashlib.sha256("\n".join(texts[key] for key in sorted(texts)).encode()).hexdigest()[:16]
-
-
-def _text(tree):
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    return ast.unparse(tree)
-
-
-def _called(tree, names):
-    """Functions of this package that the text names, directly or through a module."""
-    for node in ast.walk(tree):
-        found = None
-        if isinstance(node, ast.Name):
-            found = names.get(node.id)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            found = getattr(names.get(node.value.id), node.attr, None)
-        plain = getattr(found, "py_func", found)
-        if inspect.isfunction(plain) and plain.__module__.startswith(__package__):
-            yield found
+    if name not in (*FAMILIES, "with_weights"):
+        raise GraphError(f"no generator {name!r}; expected one of {', '.join(FAMILIES)} or with_weights")
+    return digests.source_digest(globals()[name])

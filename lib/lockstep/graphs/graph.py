@@ -7,7 +7,9 @@ from . import csr
 
 
 class GraphError(ValueError):
-    """A graph, a file or a request that cannot be used; the text says what was found and what was expected."""
+    """A graph, a file or a request that cannot be used; the text says what was found and what was
+    expected.
+    """
 
 
 class GraphWarning(UserWarning):
@@ -80,7 +82,8 @@ class Graph:
     def __repr__(self):
         kind = "directed" if self.directed else "undirected"
         weighted = "" if self.weights is None else ", weighted"
-        return f"<Graph {self.name or 'unnamed'}: {self.n:,} vertices, {self.m:,} stored arcs, {kind}{weighted}>"
+        sizes = f"{self.n:,} vertices, {self.m:,} stored arcs"
+        return f"<Graph {self.name or 'unnamed'}: {sizes}, {kind}{weighted}>"
 
     def out_degrees(self):
         """Stored arcs that leave each vertex, int32, shape (n,)."""
@@ -93,7 +96,8 @@ class Graph:
     def edges(self, once=False):
         """Arcs as two arrays (sources, targets), in row order.
 
-        With ``once=True`` an undirected graph gives each edge one time, from its smaller end: what `from_edges` takes.
+        With ``once=True`` an undirected graph gives each edge one time, from its smaller end: what
+        `from_edges` takes.
         """
         sources = csr.rows(self.offsets)
         if once and not self.directed:
@@ -119,7 +123,8 @@ class Graph:
         Parameters
         ----------
         sources, targets : int arrays, shape (m,)
-            Ids from 0. If ``directed`` is False each pair is one edge, of which both arcs are stored (a loop once).
+            Ids from 0. If ``directed`` is False each pair is one edge, of which both arcs are stored (a loop
+            once).
         n : int, optional
             Number of vertices; the largest id plus one if left out.
         weights : int or float array, shape (m,), optional
@@ -150,8 +155,9 @@ class Graph:
     def from_networkx(cls, graph, weight="weight"):
         """Convert any NetworkX graph; multigraphs keep their parallel edges.
 
-        Integer nodes ``0..n-1`` keep their ids; other nodes are numbered in NetworkX's order and ``labels`` holds them.
-        Edge attribute ``weight`` becomes the weight if any edge has it (1 where it is missing, as in NetworkX).
+        Integer nodes ``0..n-1`` keep their ids; other nodes are numbered in NetworkX's order and ``labels``
+        holds them. Edge attribute ``weight`` becomes the weight if any edge has it (1 where it is missing, as
+        in NetworkX).
         """
         nodes = list(graph.nodes)
         n = len(nodes)
@@ -166,22 +172,37 @@ class Graph:
                 weights = np.array([1 if w is None else w for _, _, w in triples])
                 weights = _weights(weights, len(triples))
             except (GraphError, ValueError, TypeError) as error:
-                raise GraphError(f"edge attribute {weight!r} is not a number on every edge: {error}") from None
+                raise GraphError(
+                    f"edge attribute {weight!r} is not a number on every edge: {error}"
+                ) from None
         labels = None
         if not plain:
             labels = np.empty(n, object)
             labels[:] = nodes
-        return cls.from_edges(pairs[:, 0], pairs[:, 1], n=n, weights=weights, directed=graph.is_directed(),
-                              name=str(graph.name or ""), labels=labels)
+        return cls.from_edges(
+            pairs[:, 0],
+            pairs[:, 1],
+            n=n,
+            weights=weights,
+            directed=graph.is_directed(),
+            name=str(graph.name or ""),
+            labels=labels,
+        )
 
     def to_networkx(self):
-        """The same graph in NetworkX on nodes ``0..n-1``; a multigraph if and only if there are parallel arcs."""
+        """The same graph in NetworkX on nodes ``0..n-1``; a multigraph if and only if there are parallel
+        arcs.
+        """
         import networkx as nx
 
         sources, targets = self.edges(once=True)
         parallel = np.unique(sources.astype(np.int64) * max(self.n, 1) + targets).size < sources.size
-        kinds = {(True, True): nx.MultiDiGraph, (True, False): nx.DiGraph,
-                 (False, True): nx.MultiGraph, (False, False): nx.Graph}
+        kinds = {
+            (True, True): nx.MultiDiGraph,
+            (True, False): nx.DiGraph,
+            (False, True): nx.MultiGraph,
+            (False, False): nx.Graph,
+        }
         graph = kinds[self.directed, parallel](name=self.name)
         graph.add_nodes_from(range(self.n))
         if self.weights is None:
@@ -193,15 +214,20 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, matrix, directed=True, name=""):
-        """Convert a square SciPy sparse matrix or array: every stored entry (i, j) is an arc, explicit zeros too.
+        """Convert a square SciPy sparse matrix or array: every stored entry (i, j) is an arc, explicit zeros
+        too.
 
         Entries become weights, unless the matrix is Boolean. Entries stored twice stay two arcs.
         ``directed=False`` needs a symmetric matrix.
         """
         if not sparse.issparse(matrix) or matrix.ndim != 2:
-            raise GraphError(f"expected a two-dimensional SciPy sparse matrix or array, found {type(matrix).__name__}")
+            raise GraphError(
+                f"expected a two-dimensional SciPy sparse matrix or array, found {type(matrix).__name__}"
+            )
         if matrix.shape[0] != matrix.shape[1]:
-            raise GraphError(f"the matrix is {matrix.shape[0]} x {matrix.shape[1]}; an adjacency matrix is square")
+            raise GraphError(
+                f"the matrix is {matrix.shape[0]} x {matrix.shape[1]}; an adjacency matrix is square"
+            )
         coo = matrix.tocoo()
         weights = None if coo.dtype == bool else coo.data
         graph = cls.from_edges(coo.row, coo.col, n=matrix.shape[0], weights=weights, name=name)
@@ -213,22 +239,29 @@ class Graph:
     def to_scipy(self):
         """The adjacency matrix as a CSR array, Boolean if unweighted.
 
-        Parallel arcs stay apart as duplicate entries; SciPy sums them as soon as something asks for canonical form.
+        Parallel arcs stay apart as duplicate entries; SciPy sums them as soon as something asks for canonical
+        form.
         """
         data = np.ones(self.m, bool) if self.weights is None else self.weights.copy()
         return sparse.csr_array((data, self.targets.copy(), self.offsets.copy()), shape=(self.n, self.n))
 
     @classmethod
     def of(cls, graph):
-        """``graph`` itself if it is a Graph, else converted from NetworkX or SciPy; GraphError for anything else."""
+        """``graph`` itself if it is a Graph, else converted from NetworkX or SciPy; GraphError for anything
+        else.
+        """
         if isinstance(graph, cls):
             return graph
         if sparse.issparse(graph):
             return cls.from_scipy(graph)
         if hasattr(graph, "is_directed") and hasattr(graph, "nodes") and hasattr(graph, "edges"):
             return cls.from_networkx(graph)
-        raise GraphError(f"cannot take a {type(graph).__name__} as a graph; expected a lockstep Graph, a NetworkX graph, "
-                         "or a SciPy sparse matrix (files: lockstep.graphs.read, named data sets: lockstep.graphs.load)")
+        raise GraphError(
+            f"cannot take a {type(graph).__name__} as a graph; expected a lockstep Graph, a "
+            f"NetworkX graph, "
+            "or a SciPy sparse matrix (files: lockstep.graphs.read, named data sets: "
+            "lockstep.graphs.load)"
+        )
 
 
 def both_ways(sources, targets, weights=None):
@@ -279,7 +312,9 @@ def _check_offsets(offsets, m):
     if offsets.size == 0:
         raise GraphError("offsets is empty; expected n + 1 numbers, at least one")
     if offsets[0] != 0 or offsets[-1] != m:
-        raise GraphError(f"offsets run from {offsets[0]} to {offsets[-1]}; expected 0 to {m}, the number of targets")
+        raise GraphError(
+            f"offsets run from {offsets[0]} to {offsets[-1]}; expected 0 to {m}, the number of targets"
+        )
     falling = np.flatnonzero(np.diff(offsets) < 0)
     if falling.size:
         raise GraphError(f"offsets fall after vertex {falling[0]}; expected them never to fall")
@@ -290,7 +325,9 @@ def _check_symmetric(graph):
     turned = graph.reverse()
     again = turned.reverse()  # both now have rows sorted by target, so equal graphs have equal arrays
     if not (np.array_equal(turned.offsets, again.offsets) and np.array_equal(turned.targets, again.targets)):
-        raise GraphError("directed=False, but some arc is not stored both ways; pass edges once to Graph.from_edges")
+        raise GraphError(
+            "directed=False, but some arc is not stored both ways; pass edges once to Graph.from_edges"
+        )
     if graph.weights is None:
         return
     sources = csr.rows(again.offsets)

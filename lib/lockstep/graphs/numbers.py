@@ -1,7 +1,7 @@
 """Tables of numbers out of text, fast: one pass over the bytes, and the exact place when something is wrong.
 
-The general CSV readers want one separator and a fixed number of columns, and they lose the line of an error; graph
-files mix blanks and commas, have rows of any length (METIS) and mark rows by a letter (DIMACS).
+The general CSV readers want one separator and a fixed number of columns, and they lose the line of an error;
+graph files mix blanks and commas, have rows of any length (METIS) and mark rows by a letter (DIMACS).
 """
 
 import numpy as np
@@ -10,7 +10,9 @@ from numba import njit
 from .graph import GraphError
 
 EXACT = 2**53  # whole numbers up to here are exact in float64
-_POWERS = 10.0 ** np.arange(23)  # exact in float64, so one multiplication or division by them rounds correctly
+_POWERS = 10.0 ** np.arange(
+    23
+)  # exact in float64, so one multiplication or division by them rounds correctly
 
 
 @njit(cache=True)
@@ -90,7 +92,14 @@ def _scan(text, start, skip, lead, blank_rows, powers, values, ends, slow):
                 if i == dot:
                     return count, rows, hard, begin
                 scale += -exponent if down else exponent
-            if i < size and text[i] != 32 and text[i] != 9 and text[i] != 10 and text[i] != 13 and text[i] != 44:
+            if (
+                i < size
+                and text[i] != 32
+                and text[i] != 9
+                and text[i] != 10
+                and text[i] != 13
+                and text[i] != 44
+            ):
                 return count, rows, hard, begin
             if digits == 99 or mantissa > 9007199254740992 or scale > 22 or scale < -22:
                 slow[hard, 0], slow[hard, 1], slow[hard, 2] = count, begin, i
@@ -116,9 +125,11 @@ def _gather(text, places, out):
 
 
 def _leave_to_numpy(text, places, values, at_once=1 << 18):
-    """Parse the numbers with too many digits for the fast path; rows of ``places`` are (index, begin, end)."""
+    """Parse the numbers with too many digits for the fast path; rows of ``places`` are (index, begin,
+    end).
+    """
     for first in range(0, len(places), at_once):
-        part = places[first:first + at_once]
+        part = places[first : first + at_once]
         width = int((part[:, 2] - part[:, 1]).max())
         if width > 64:  # one absurdly long number must not size the buffer of all
             for index, begin, end in part.tolist():
@@ -148,7 +159,9 @@ class Table:
         values = np.empty((text.size - start) // 2 + 2)
         ends = np.empty(data.count(b"\n", start) + 2, np.int64)
         slow = np.empty(((text.size - start) // 4 + 2, 3), np.int64)
-        count, rows, hard, wrong = _scan(text, start, skip, lead[0] if lead else 0, blank_rows, _POWERS, values, ends, slow)
+        count, rows, hard, wrong = _scan(
+            text, start, skip, lead[0] if lead else 0, blank_rows, _POWERS, values, ends, slow
+        )
         _leave_to_numpy(text, slow[:hard], values)
         self.values, self.ends = values[:count], ends[:rows]
         self._data, self._name, self._expected = data, name, expected
@@ -160,7 +173,9 @@ class Table:
         return self.ends.size
 
     def columns(self, allowed):
-        """All rows side by side, float64, shape (rows, columns), if every row has one of the ``allowed`` lengths."""
+        """All rows side by side, float64, shape (rows, columns), if every row has one of the ``allowed``
+        lengths.
+        """
         lengths = np.diff(self.ends, prepend=0)
         if not lengths.size:
             return self.values.reshape(0, allowed[0])
@@ -172,7 +187,9 @@ class Table:
         return self.values.reshape(-1, width)
 
     def error(self, row, found):
-        """A GraphError that names the line of a row; counting lines is slow, so only done once something is wrong."""
+        """A GraphError that names the line of a row; counting lines is slow, so only done once something is
+        wrong.
+        """
         start, comments, blank_rows = self._rule
         line = self._data.count(b"\n", 0, start) + 1
         for text in self._data[start:].split(b"\n"):
@@ -187,13 +204,15 @@ class Table:
     def error_at(self, place):
         """A GraphError for the text at byte ``place``."""
         line = self._data.count(b"\n", 0, place) + 1
-        token = self._data[place:place + 200].split(b"\n")[0].split()
+        token = self._data[place : place + 200].split(b"\n")[0].split()
         found = repr(token[0].decode("utf-8", "replace")[:40]) if token else "the end of the line"
         return GraphError(f"{self._name}, line {line}: found {found}; expected {self._expected}")
 
 
 def ids(table, column, low, high=None):
-    """A column of ids as int64; GraphError names the line of the first that is not a whole number in low..high."""
+    """A column of ids as int64; GraphError names the line of the first that is not a whole number in
+    low..high.
+    """
     bad = (column != np.floor(column)) | (column < low) | (column > (EXACT if high is None else high))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])

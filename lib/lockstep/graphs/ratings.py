@@ -15,17 +15,17 @@ def read_ratings(path, member=None):
     Parameters
     ----------
     path : path-like
-        CSV, with or without a header line, whose first three columns are user, item and rating (MovieLens, Jester; further columns
-        such as the time are left out); or lists ``user item item ...`` of what a user has seen (Gowalla), then every
-        rating is 1; plain, compressed or in an archive.
+        CSV, with or without a header line, whose first three columns are user, item and rating (MovieLens,
+        Jester; further columns such as the time are left out); or lists ``user item item ...`` of what a user
+        has seen (Gowalla), then every rating is 1; plain, compressed or in an archive.
     member : str, optional
         Which file of an archive.
 
     Returns
     -------
     scipy.sparse.coo_array, float64
-        Users and items that occur, each numbered in the order of their ids; entries in the order of the file, repeated
-        ones kept apart.
+        Users and items that occur, each numbered in the order of their ids; entries in the order of the file,
+        repeated ones kept apart.
 
     Raises
     ------
@@ -33,7 +33,9 @@ def read_ratings(path, member=None):
         Names file and line of what is not a rating.
     """
     data, name = open_text(path, member)
-    start, first = next(((at, line) for at, line in formats.lines(data) if line and line[:1] not in b"#%"), (0, b""))
+    start, first = next(
+        ((at, line) for at, line in formats.lines(data) if line and line[:1] not in b"#%"), (0, b"")
+    )
     if b"," in first:
         users, items, values = _csv(data, name, start if first[:1].isdigit() else formats.after(data, start))
     else:
@@ -72,8 +74,8 @@ def _csv(data, name, start):
 def read_batch(path):
     """A batch of small graphs in the TU collection's layout, as one undirected Graph.
 
-    Reads ``*_A.txt`` (arcs, both ways, ids from 1 through all graphs) and ``*_graph_indicator.txt`` (the graph of each
-    vertex, from 1, in order) out of an archive, wherever they lie in it.
+    Reads ``*_A.txt`` (arcs, both ways, ids from 1 through all graphs) and ``*_graph_indicator.txt`` (the
+    graph of each vertex, from 1, in order) out of an archive, wherever they lie in it.
 
     Returns
     -------
@@ -88,7 +90,9 @@ def read_batch(path):
     falling = np.flatnonzero((np.diff(owner) < 0) | (np.diff(owner) > 1))
     if falling.size or owner[0] != 0:
         row = int(falling[0]) + 1 if falling.size else 0
-        raise table.error(row, f"graph {owner[row] + 1} out of order (graphs are numbered 1, 2, ... in order)")
+        raise table.error(
+            row, f"graph {owner[row] + 1} out of order (graphs are numbered 1, 2, ... in order)"
+        )
     starts = np.concatenate([[0], np.cumsum(np.bincount(owner))])
     data, name = open_text(path, "*_A.txt")
     table = Table(data, name, f"two vertex ids from 1 to {owner.size}")
@@ -101,9 +105,13 @@ def read_batch(path):
     try:
         return Graph(one_way.offsets, one_way.targets, directed=False), starts
     except GraphError:
-        raise GraphError(f"{name}: some edge is listed in one direction only; expected both arcs of every edge") from None
+        raise GraphError(
+            f"{name}: some edge is listed in one direction only; expected both arcs of every edge"
+        ) from None
 
 
 def read_coordinates(path, member=None):
-    """Node coordinates of a DIMACS .co file, float64, shape (n, 2): degrees of longitude and latitude times 10^6."""
+    """Node coordinates of a DIMACS .co file, float64, shape (n, 2): degrees of longitude and latitude times
+    10^6.
+    """
     return formats.coordinates(*open_text(path, member))

@@ -8,26 +8,42 @@ from . import csr, formats
 from .containers import GRAPH_SUFFIXES, open_text
 from .graph import Graph, GraphError
 
-FORMATS = {"edges": formats.edge_list, "dimacs": formats.dimacs, "mtx": formats.matrix_market, "metis": formats.metis,
-           "nde": formats.nde}
+FORMATS = {
+    "edges": formats.edge_list,
+    "dimacs": formats.dimacs,
+    "mtx": formats.matrix_market,
+    "metis": formats.metis,
+    "nde": formats.nde,
+}
 
 
-def read(path, *, directed=None, weights=None, compact=False, format=None, member=None, check_header=True, name=None):
-    """Read a graph: SNAP edge list, DIMACS .gr, Matrix Market, METIS .graph or LASAGNE .nde; plain, compressed or in an archive.
+def read(
+    path,
+    *,
+    directed=None,
+    weights=None,
+    compact=False,
+    format=None,
+    member=None,
+    check_header=True,
+    name=None,
+):
+    """Read a graph: SNAP edge list, DIMACS .gr, Matrix Market, METIS .graph or LASAGNE .nde; plain,
+    compressed or in an archive.
 
     Parameters
     ----------
     path : path-like
         Plain, gz, xz, bz2, zip, tar or tar.gz; container and format are found by content, not by name.
     directed : bool, optional
-        What the file's header says if left out, and True if it says nothing. False takes every line as an undirected
-        edge, of which both arcs are stored.
+        What the file's header says if left out, and True if it says nothing. False takes every line as an
+        undirected edge, of which both arcs are stored.
     weights : bool, optional
         None: weights if the file has them. False: leave them out. True: refuse a file without.
     compact : bool
-        Number the ids that occur 0, 1, ... in their order (``labels`` keeps the old ones). By default ids are kept, and
-        n is the header's or the largest id plus one. Ids start at 1 in DIMACS, Matrix Market and METIS, and become ids
-        from 0.
+        Number the ids that occur 0, 1, ... in their order (``labels`` keeps the old ones). By default ids are
+        kept, and n is the header's or the largest id plus one. Ids start at 1 in DIMACS, Matrix Market and
+        METIS, and become ids from 0.
     format : {"edges", "dimacs", "mtx", "metis", "nde"}, optional
         Say it where the content leaves a doubt.
     member : str, optional
@@ -76,25 +92,40 @@ def _build(body, shown, directed, compact):
     if compact:
         labels = formats.present(body.sources, body.targets)
         if n is None or labels.size < n:
-            body.sources, body.targets = np.searchsorted(labels, body.sources), np.searchsorted(labels, body.targets)
+            body.sources, body.targets = (
+                np.searchsorted(labels, body.sources),
+                np.searchsorted(labels, body.targets),
+            )
         n = labels.size
     elif n is None:
         n = int(max(body.sources.max(initial=-1), body.targets.max(initial=-1))) + 1
     if n > max(10**8, 1000 * body.sources.size):
-        raise GraphError(f"{shown}: the largest id is {n - 1} in a file of {body.sources.size} edges; expected ids that "
-                         "are nearly all used (compact=True renumbers those that occur)")
+        raise GraphError(
+            f"{shown}: the largest id is {n - 1} in a file of {body.sources.size} edges; "
+            f"expected ids that "
+            "are nearly all used (compact=True renumbers those that occur)"
+        )
     if body.stored_both:
         offsets, targets, weights = csr.group(body.sources, body.targets, n, body.weights)
         try:
             graph = Graph(offsets, targets, weights, directed=False, labels=labels)
         except GraphError:
-            raise GraphError(f"{shown}: some edge is not in the lines of both its ends with one weight; expected every "
-                             "edge twice in a METIS file") from None
+            raise GraphError(
+                f"{shown}: some edge is not in the lines of both its ends with one weight; "
+                f"expected every "
+                "edge twice in a METIS file"
+            ) from None
         graph.directed = directed
         return graph
     # An undirected file asked for as directed gives both arcs of its edges, as an undirected graph does.
-    graph = Graph.from_edges(body.sources, body.targets, n=n, weights=body.weights, labels=labels,
-                             directed=bool(body.directed is not False and directed))
+    graph = Graph.from_edges(
+        body.sources,
+        body.targets,
+        n=n,
+        weights=body.weights,
+        labels=labels,
+        directed=bool(body.directed is not False and directed),
+    )
     graph.directed = directed
     return graph
 
@@ -118,9 +149,11 @@ def sniff(data, name):
 
 
 def _is_metis(data, name):
-    """Whether the text is consistent as a METIS file: its header fits, and every edge is there from both ends.
+    """Whether the text is consistent as a METIS file: its header fits, and every edge is there from both
+    ends.
 
-    An edge list hardly ever is: its first line would have to count the lines and half the numbers that follow.
+    An edge list hardly ever is: its first line would have to count the lines and half the numbers that
+    follow.
     """
     for _, line in formats.lines(data, 10_000):
         if line and not line.startswith(b"%"):

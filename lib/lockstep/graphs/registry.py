@@ -1,7 +1,8 @@
 """The registry of data sets: what there is, where it officially lives, and what must be true of it.
 
-`load` looks into the mirror folder (``LOCKSTEP_MIRROR``), then the cache, then asks the official address; whatever it
-finds is brought to the declared canonical form and checked. It never hands out another graph than the one asked for.
+`load` looks into the mirror folder (``LOCKSTEP_MIRROR``), then the cache, then asks the official address;
+whatever it finds is brought to the declared canonical form and checked. It never hands out another graph than
+the one asked for.
 """
 
 import difflib
@@ -24,7 +25,9 @@ class DatasetMissing(GraphError):
 
 
 def registry():
-    """The registry as a DataFrame of text: data/datasets.csv, or the file that ``LOCKSTEP_DATASETS`` names."""
+    """The registry as a DataFrame of text: data/datasets.csv, or the file that ``LOCKSTEP_DATASETS``
+    names.
+    """
     path = Path(os.environ.get("LOCKSTEP_DATASETS") or paths.DATA / "datasets.csv")
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -55,8 +58,11 @@ def _here(entry, mirror):
 
 
 def _file_names(entry):
+    """Names under which a mirror may hold a data set: its own, that unpacked, and the official one."""
     official = entry["url"].rsplit("/", 1)[-1] if entry["url"].startswith("http") else ""
-    return [name for name in (*entry["mirror"].split(";"), official) if name]
+    names = [name for name in (*entry["mirror"].split(";"), official) if name]
+    plain = [name.rsplit(".", 1)[0] for name in names if name.endswith((".xz", ".gz", ".bz2"))]
+    return list(dict.fromkeys(names + plain))
 
 
 def _cache_name(entry):
@@ -67,8 +73,7 @@ def _how(entry):
     """How to get a data set, in one sentence."""
     if not entry["url"].startswith("http"):
         return entry["how"]
-    names = " or ".join(_file_names(entry))
-    how = f"fetch {entry['url']} and put it into a folder that LOCKSTEP_MIRROR names (as {names})"
+    how = f"fetch {entry['url']} and put it, under its own name, into a folder that LOCKSTEP_MIRROR names"
     return f"{how}; {entry['how']}" if entry["how"] else how
 
 
@@ -95,9 +100,16 @@ def _loaded(name, kinds, mirror, offline, reader):
     """Find, read, check. A file that was just fetched and is wrong does not stay in the cache."""
     entry = _entry(name)
     if entry["kind"] not in kinds:
-        function = {"graph": "load", "ratings": "load_ratings", "batch": "load_batch", "coordinates": "load_coordinates"}
-        raise GraphError(f"{entry['name']} is {entry['kind']}; expected {' or '.join(kinds)} here "
-                         f"(use lockstep.graphs.{function[entry['kind']]})")
+        function = {
+            "graph": "load",
+            "ratings": "load_ratings",
+            "batch": "load_batch",
+            "coordinates": "load_coordinates",
+        }
+        raise GraphError(
+            f"{entry['name']} is {entry['kind']}; expected {' or '.join(kinds)} here "
+            f"(use lockstep.graphs.{function[entry['kind']]})"
+        )
     path, status = _locate(entry, mirror, offline)
     try:
         result, found = reader(entry, path)
@@ -105,7 +117,9 @@ def _loaded(name, kinds, mirror, offline, reader):
     except GraphError as error:
         if status == "fetched":
             path.unlink()
-            raise GraphError(f"{error}. It was fetched from {entry['url']} and has been deleted again") from None
+            raise GraphError(
+                f"{error}. It was fetched from {entry['url']} and has been deleted again"
+            ) from None
         if status == "present":
             raise GraphError(f"{error}. Delete {path} to fetch it again") from None
         raise
@@ -139,7 +153,9 @@ def load(name, mirror=None, offline=None):
     entry = _entry(name)
     if entry["url"].startswith("builtin:"):
         graph = load_builtin(entry["name"])
-        check(_facts(graph), (entry["n"], entry["m"], entry["digest"]), "what NetworkX carries", entry["name"])
+        check(
+            _facts(graph), (entry["n"], entry["m"], entry["digest"]), "what NetworkX carries", entry["name"]
+        )
         return graph
     return _loaded(name, ("graph",), mirror, offline, _read_graph)
 
@@ -150,8 +166,14 @@ def _facts(graph):
 
 def _read_graph(entry, path):
     member = entry["member"] if "archive" in entry["format"] and _is_official(entry, path) else None
-    graph = read(path, directed=entry["directed"] == "yes", weights=entry["weights"] == "yes", name=entry["name"],
-                 member=member or None, check_header=entry["isolated"] == "keep")
+    graph = read(
+        path,
+        directed=entry["directed"] == "yes",
+        weights=entry["weights"] == "yes",
+        name=entry["name"],
+        member=member or None,
+        check_header=entry["isolated"] == "keep",
+    )
     graph = canonical(graph, loops=entry["loops"], parallel=entry["parallel"], isolated=entry["isolated"])
     return graph, _facts(graph)
 
@@ -162,29 +184,37 @@ def _is_official(entry, path):
 
 def load_ratings(name, mirror=None, offline=None):
     """Registered ratings as a SciPy COO array, users x items (see `read_ratings`); checked like `load`."""
+
     def reader(entry, path):
         member = entry["member"] if _is_official(entry, path) else None
         matrix = read_ratings(path, member or None)
         rows, columns = matrix.coords
         both = Graph.from_edges(rows, columns + matrix.shape[0], n=sum(matrix.shape))
         return matrix, (f"{matrix.shape[0]}+{matrix.shape[1]}", matrix.nnz, degree_digest(both))
+
     return _loaded(name, ("ratings",), mirror, offline, reader)
 
 
 def load_batch(name, mirror=None, offline=None):
-    """A registered batch of small graphs: (Graph of all side by side, first vertex of each); checked like `load`."""
+    """A registered batch of small graphs: (Graph of all side by side, first vertex of each); checked like
+    `load`.
+    """
+
     def reader(entry, path):
         graph, starts = read_batch(path)
         graph.name = entry["name"]
         return (graph, starts), _facts(graph)
+
     return _loaded(name, ("batch",), mirror, offline, reader)
 
 
 def load_coordinates(name, mirror=None, offline=None):
     """Registered node coordinates, float64, shape (n, 2)."""
+
     def reader(_, path):
         places = read_coordinates(path)
         return places, (len(places), "", "")
+
     return _loaded(name, ("coordinates",), mirror, offline, reader)
 
 
@@ -194,15 +224,29 @@ def datasets(mirror=None):
     Returns
     -------
     DataFrame
-        name; status: ``present`` (downloaded earlier), ``mirror``, ``built-in`` or ``missing``; source, licence; how to
-        get it; kind, study, n, m; checked: what `load` holds it against.
+        name; status: ``present`` (downloaded earlier), ``mirror``, ``built-in`` or ``missing``; source,
+        licence; how to get it; kind, study, n, m; checked: what `load` holds it against.
     """
     rows = []
     for _, entry in registry().iterrows():
         parts = [word for word, column in (("n", "n"), ("m", "m"), ("degrees", "digest")) if entry[column]]
         status = _here(entry, mirror)[0]
-        how = "needs nothing" if status == "built-in" else "it is here" if status != "missing" else _how(entry)
-        rows.append((entry["name"], status, entry["url"] if entry["url"].startswith("http") else entry["source"], entry["licence"], how, entry["kind"],
-                     entry["study"], entry["n"], entry["m"], ", ".join(parts) or "not checked"))
+        how = (
+            "needs nothing" if status == "built-in" else "it is here" if status != "missing" else _how(entry)
+        )
+        rows.append(
+            (
+                entry["name"],
+                status,
+                entry["url"] if entry["url"].startswith("http") else entry["source"],
+                entry["licence"],
+                how,
+                entry["kind"],
+                entry["study"],
+                entry["n"],
+                entry["m"],
+                ", ".join(parts) or "not checked",
+            )
+        )
     columns = ["name", "status", "source", "licence", "how", "kind", "study", "n", "m", "checked"]
     return pd.DataFrame(rows, columns=columns)

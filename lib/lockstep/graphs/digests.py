@@ -1,0 +1,44 @@
+"""What a function's result depends on, as one short text: the digest of its own source and of all it calls here."""
+
+import ast
+import hashlib
+import inspect
+import textwrap
+
+
+def source_digest(start):
+    """SHA-256 (16 hex digits) of a function's source and, from call to call, of this package's functions it names.
+
+    Comments, docstrings and spacing do not count.
+    """
+    texts, waiting = {}, [start]
+    while waiting:
+        function = waiting.pop()
+        function = getattr(function, "py_func", function)  # what Numba compiled
+        key = f"{function.__module__}.{function.__qualname__}"
+        if key in texts:
+            continue
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        texts[key] = _text(tree)
+        waiting += _called(tree, function.__globals__)
+    return hashlib.sha256("\n".join(texts[key] for key in sorted(texts)).encode()).hexdigest()[:16]
+
+
+def _text(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def _called(tree, names):
+    """Functions of this package that the text names, directly or through a module."""
+    for node in ast.walk(tree):
+        found = None
+        if isinstance(node, ast.Name):
+            found = names.get(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found = getattr(names.get(node.value.id), node.attr, None)
+        plain = getattr(found, "py_func", found)
+        if inspect.isfunction(plain) and plain.__module__.startswith(__package__):
+            yield found
