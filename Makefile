@@ -57,4 +57,4 @@ help:  ## this list
 STAMP := $(VENV)/.made-from-$(LOCK)
 setup: $(STAMP)
 $(STAMP): $(LOCK) requirements-compiler.lock pyproject.toml
-	@bash profiles/setup.sh "$(VENV)" "$(LOCK)" "$(PYTHON)" "$(UV)" && touch $@
+	@bash setup.sh "$(VENV)" "$(LOCK)" "$(PYTHON)" "$(UV)" && touch $@

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from lockstep import paths
 from lockstep.evidence import machine_name
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import yaml
+
 from lockstep import paths
 from lockstep.workflow import plan
 

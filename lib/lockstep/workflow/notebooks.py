@@ -30,7 +30,11 @@ def parameters(notebook) -> list[str]:
     NotebookError
         If there is no such cell.
     """
-    for cell in json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]:
+    try:
+        cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
+    except FileNotFoundError:
+        raise NotebookError(f"{notebook}: no such notebook, though a parameter file has a study of its name") from None
+    for cell in cells:
         if "parameters" in cell.get("metadata", {}).get("tags", []):
             tree = ast.parse("".join(cell["source"]))
             targets = [
