@@ -1,0 +1,286 @@
+// Colors a graph in rounds: in each round the vertices that are a maximum among their uncolored neighbors are colored.
+//
+// The slides' three ways differ in what is compared:
+//     RANDOM    random numbers: one maximum at least in any graph, so this always ends;
+//     DEGREE    degrees, and v must exceed every uncolored neighbor. Of two equal neighbors neither is "the only local
+//               maximum", so a round may color nothing; the host then goes on with random numbers;
+//     LARGEST   (ours) classes of degree with random numbers inside a class: largest degree first, and always ends.
+// The slides give each round a color of its own (SMALLEST=0). SMALLEST=1 takes the smallest color that no neighbor has,
+// which is what keeps colors few: the same independent sets, but colors are used again.
+//
+// A vertex colored in the present round still counts as uncolored for its neighbors (`stamp` holds the round), so the
+// outcome does not depend on who is faster. Every uncolored vertex reads its whole row every round, one lane a vertex:
+// that is the load imbalance that the slides are about, and WORK=1 writes down how much each lane read.
+//
+// Kernels: `one_round`, a launch a round, the host in between; `stealing`, the same with workgroups that stay and take
+// chunks of vertices from queues; `resident`, all rounds in one cooperative launch, with BINS=1 a warp for each vertex of
+// degree 30 and more.
+//
+// References: S. Che, G. Rodgers, B. Beckmann, S. Reinhardt, "Graph coloring on the GPU and some techniques to improve
+// load imbalance" (slides; the seed of this study). D. Cederman, P. Tsigas, "Dynamic load balancing using work-stealing",
+// GPU Computing Gems Jade (2011). M. Jones, P. Plassmann, SIAM J. Sci. Comput. 14 (1993).
+//
+// compile: SMALLEST=0 WORK=0
+// compile: SMALLEST=0 WORK=1
+// compile: SMALLEST=1 WORK=0
+// compile: SMALLEST=0 WORK=0 STEAL=0
+// compile: SMALLEST=0 WORK=0 QUEUE=0
+// compile: SMALLEST=1 WORK=0 BINS=1
+#include "device.cuh"
+#include "priority.cuh"
+
+#ifndef BINS
+#define BINS 0
+#endif
+#ifndef QUEUE
+#define QUEUE 1  // 0: each workgroup goes through its own chunks, without a queue
+#endif
+#ifndef STEAL
+#define STEAL 1  // 0: queues, but nobody steals
+#endif
+
+enum { RANDOM, DEGREE, LARGEST };
+enum { COLORED, HIGHEST, YIELD, SLOT = 4, SLOTS = 4096 };  // what a round reports, in progress[SLOT * (round % SLOTS) + ...]
+enum { POPS, STEALS, LOST, LOOKS };                     // what the queues did, in `traffic`
+constexpr int many = 30;                                // a vertex of this degree and more is a warp's (BINS)
+
+struct Input {
+    const int* offsets;
+    const int* targets;
+    unsigned seed;
+    int rule;
+    int round;
+    int color;
+    int* colors;  // -1: none yet
+    int* stamp;   // round in which it was colored, -1: none yet
+};
+
+__device__ __forceinline__ int degree(const Input& in, int v) { return in.offsets[v + 1] - in.offsets[v]; }
+
+// Whether the uncolored neighbor u keeps v from being a maximum.
+__device__ __forceinline__ bool beats(const Input& in, int u, int v, int size, unsigned number) {
+    if (in.rule == RANDOM) return draw(u, in.seed) > number;
+    if (in.rule == DEGREE) return degree(in, u) >= size;
+    const int its = degree_class(degree(in, u)), mine = degree_class(size);
+    return its != mine ? its > mine : draw(u, in.seed) > number;
+}
+
+__device__ __forceinline__ bool uncolored(const Input& in, int u) {
+    const int when = load_relaxed(in.stamp + u);
+    return when < 0 || when == in.round;
+}
+
+// The smallest color that no neighbor has, 64 at a time.
+__device__ int smallest_free(const Input& in, int v) {
+    for (int low = 0;; low += 64) {
+        unsigned long long taken = 0;
+        for (int j = in.offsets[v]; j < in.offsets[v + 1]; ++j) {
+            const int color = load_relaxed(in.colors + in.targets[j]) - low;
+            if (color >= 0 && color < 64) taken |= 1ull << color;
+        }
+        for (int i = 0; i < 2; ++i) {
+            const unsigned half = static_cast<unsigned>(taken >> (32 * i));
+            if (half != full_mask) return low + 32 * i + __ffs(~half) - 1;
+        }
+    }
+}
+
+struct Visit {
+    bool was_active, colored;
+    int read;       // neighbors looked at
+    int contested;  // uncolored ones among them
+};
+
+// One lane decides about v.
+__device__ __forceinline__ Visit visit(const Input& in, int v, int n) {
+    Visit out = {false, false, 0, 0};
+    if (v >= n || load_relaxed(in.stamp + v) >= 0) return out;
+    out.was_active = true;
+    const int first = in.offsets[v], size = degree(in, v);
+    const unsigned number = draw(v, in.seed);
+    bool maximum = true;
+    for (int j = 0; j < size; ++j) {
+        const int u = in.targets[first + j];
+        if (!uncolored(in, u)) continue;
+        ++out.contested;
+        if (beats(in, u, v, size, number)) maximum = false;
+    }
+    out.read = size;
+    if (maximum) {
+        store_relaxed(in.colors + v, SMALLEST ? smallest_free(in, v) : in.color);
+        store_relaxed(in.stamp + v, in.round);
+        out.colored = true;
+    }
+    return out;
+}
+
+// Sum (or maximum) over the warp, in lane 0.
+__device__ __forceinline__ int warp_sum(int x) {
+    for (int d = 16; d; d /= 2) x += __shfl_down_sync(full_mask, x, d);
+    return x;
+}
+__device__ __forceinline__ int warp_max(int x) {
+    for (int d = 16; d; d /= 2) x = max(x, __shfl_down_sync(full_mask, x, d));
+    return x;
+}
+
+// Adds a block's part to what the round reports. watch: also the highest degree left, and how many vertices a round by
+// random numbers would color on average: the sum of 1 / (1 + uncolored neighbors), in units of 2^-16 so that the sum does
+// not depend on the order.
+__device__ __forceinline__ void report(const Visit& seen, int watch, unsigned* progress) {
+    const int colored = __syncthreads_count(seen.colored);
+    if (block_thread() == 0 && colored) atomicAdd(progress + COLORED, static_cast<unsigned>(colored));
+    if (!watch) return;
+    const int highest = warp_max(seen.was_active && !seen.colored ? seen.read : 0);
+    const int share = warp_sum(seen.was_active ? 65536 / (1 + seen.contested) : 0);
+    if (lane_id() == 0 && share) {
+        atomicMax(progress + HIGHEST, static_cast<unsigned>(highest));
+        atomicAdd(reinterpret_cast<unsigned long long*>(progress + YIELD), static_cast<unsigned long long>(share));
+    }
+}
+
+// work[2 w], work[2 w + 1]: what warp w read in all, and its busiest lane alone, which is how long the warp was held up.
+__device__ __forceinline__ void write_down(int read, int warp, int* work) {
+    const int sum = warp_sum(read), most = warp_max(read);
+    if (lane_id() == 0) {
+        work[2 * warp] += sum;
+        work[2 * warp + 1] += most;
+    }
+}
+
+extern "C" __global__ void one_round(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
+                                     unsigned seed, int rule, int round, int color, int watch, int* colors, int* stamp,
+                                     unsigned* progress, int* work) {
+    const Input in = {offsets, targets, seed, rule, round, color, colors, stamp};
+    const Visit seen = visit(in, global_thread(), n);
+    report(seen, watch, progress + SLOT * (round % SLOTS));
+    if (WORK) write_down(seen.read, global_thread() / 32, work);
+}
+
+// A queue is one word: the first chunk that is left, and (in the upper half) one past the last. Taking from either end is
+// one compare-and-swap. Nothing is put in while a round runs, so a word that comes back means the same chunks.
+__device__ __forceinline__ int take(unsigned* queue, bool own, int* counted) {
+    for (;;) {
+        const unsigned seen = load_relaxed(queue), head = seen & 0xffffu, tail = seen >> 16;
+        ++counted[LOOKS];
+        if (head >= tail) return -1;
+        const unsigned next = own ? seen - 0x10000u : seen + 1u;
+        if (atomicCAS(queue, seen, next) == seen) {
+            ++counted[own ? POPS : STEALS];
+            return own ? tail - 1 : head;
+        }
+        ++counted[LOST];
+    }
+}
+
+// queues: two sets of gridDim.x words. This round's are full; a workgroup fills its own of the next round.
+extern "C" __global__ void stealing(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
+                                    unsigned seed, int rule, int round, int color, int watch, int* colors, int* stamp,
+                                    unsigned* progress, int* work, unsigned* queues, unsigned* traffic) {
+    DYNAMIC_SHARED(unsigned, shared);
+    const Input in = {offsets, targets, seed, rule, round, color, colors, stamp};
+    const int groups = gridDim.x, me = blockIdx.x;
+    const int chunks = (n + blockDim.x - 1) / blockDim.x, share = (chunks + groups - 1) / groups;
+    unsigned* now = queues + (round & 1) * groups;
+    int counted[4] = {0, 0, 0, 0};
+    int victim = me, left = groups, step = 0;
+    if (threadIdx.x == 0) {
+        const int mine = max(0, min(share, chunks - me * share));
+        store_relaxed(queues + (1 - (round & 1)) * groups + me, static_cast<unsigned>(mine) << 16);
+    }
+    for (;;) {
+        if (threadIdx.x == 0) {
+            int chunk = -1;
+            if (QUEUE) {
+                while (left && (chunk = take(now + victim, victim == me, counted)) < 0) {
+                    victim = victim + 1 == groups ? 0 : victim + 1;  // one after the other, from the next one on
+                    left = STEAL ? left - 1 : 0;
+                }
+            } else if (step < share && me * share + step < chunks) {
+                chunk = step++;
+            }
+            shared[0] = chunk < 0 ? full_mask : victim * share + chunk;
+        }
+        __syncthreads();
+        const int chunk = static_cast<int>(shared[0]);
+        if (chunk < 0) break;
+        const Visit seen = visit(in, chunk * blockDim.x + threadIdx.x, n);
+        report(seen, watch, progress + SLOT * (round % SLOTS));  // has a block barrier: shared[0] may be written again
+        if (WORK) write_down(seen.read, global_thread() / 32, work);
+    }
+    if (QUEUE && threadIdx.x == 0)
+        for (int i = 0; i < 4; ++i)
+            if (counted[i]) atomicAdd(traffic + i, static_cast<unsigned>(counted[i]));
+}
+
+#if BINS
+// A warp decides about v, its lanes share the row; `set` are 32 words of shared memory.
+__device__ bool visit_together(const Input& in, int v, unsigned* set) {
+    if (load_relaxed(in.stamp + v) >= 0) return false;
+    const int lane = lane_id(), first = in.offsets[v], size = degree(in, v);
+    const unsigned number = draw(v, in.seed);
+    bool beaten = false;
+    for (int j = lane; j < size && !beaten; j += 32) {
+        const int u = in.targets[first + j];
+        beaten = uncolored(in, u) && beats(in, u, v, size, number);
+    }
+    if (__any_sync(full_mask, beaten)) return false;
+    int color = -1;
+    for (int low = 0; color < 0; low += 1024) {
+        set[lane] = 0;
+        __syncwarp();
+        for (int j = lane; j < size; j += 32) {
+            const int c = load_relaxed(in.colors + in.targets[first + j]) - low;
+            if (c >= 0 && c < 1024) atomicOr(set + (c >> 5), 1u << (c & 31));
+        }
+        __syncwarp();
+        const unsigned word = set[lane], open = __ballot_sync(full_mask, word != full_mask);
+        if (open) {
+            const int owner = __ffs(open) - 1;
+            color = low + owner * 32 + __ffs(~__shfl_sync(full_mask, word, owner)) - 1;
+        }
+        __syncwarp();
+    }
+    if (lane == 0) {
+        store_relaxed(in.colors + v, color);
+        store_relaxed(in.stamp + v, in.round);
+    }
+    return true;
+}
+#endif
+
+// progress[SLOT * round + COLORED] for all rounds, zero before; barrier: 2 zero words, and with BINS a third that counts
+// the vertices in `big`. rounds[0] becomes the number of rounds.
+extern "C" __global__ void resident(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
+                                    unsigned seed, int rule, int* colors, int* stamp, unsigned* progress, int slots,
+                                    unsigned* barrier, int* big, int* rounds) {
+    DYNAMIC_SHARED(unsigned, shared);
+    Input in = {offsets, targets, seed, rule, 0, 0, colors, stamp};
+    const int stride = global_threads(), end = (n + stride - 1) / stride * stride;
+#if BINS
+    for (int v = global_thread(); v < n; v += stride)
+        if (degree(in, v) >= many) big[atomicAdd(barrier + 2, 1u)] = v;
+    grid_barrier(barrier);
+    const int bigs = static_cast<int>(barrier[2]);
+#endif
+    for (int left = n; left > 0; ++in.round) {
+        const int slot = SLOT * (in.round % slots);
+        in.color = in.round;
+        int colored = 0;
+#if BINS
+        for (int i = global_thread() / 32; i < bigs; i += stride / 32)
+            colored += visit_together(in, big[i], shared + 32 * warp_id()) && lane_id() == 0;
+#endif
+        for (int v = global_thread(); v < end; v += stride) {
+            if (BINS && v < n && degree(in, v) >= many) continue;
+            colored += visit(in, v, n).colored;
+        }
+        colored = warp_sum(colored);
+        if (lane_id() == 0 && colored) atomicAdd(progress + slot, static_cast<unsigned>(colored));
+        // The slot of the round after the next is free: everybody has read it long ago.
+        if (global_thread() == 0) store_relaxed(progress + SLOT * ((in.round + 2) % slots), 0u);
+        grid_barrier(barrier);
+        left -= static_cast<int>(load_relaxed(progress + slot));
+    }
+    if (global_thread() == 0) rounds[0] = in.round;
+}

@@ -1,0 +1,77 @@
+"""The graph that is colored: undirected, without self-loops, every neighbor once."""
+
+import warnings
+
+import numpy as np
+import scipy.sparse as sparse
+from numba import njit
+
+from lockstep.graphs import Graph, GraphError, GraphWarning
+
+
+@njit(cache=True)
+def _loops_and_repeats(offsets, targets, last):
+    """Number of self-loops, and whether any row names a neighbor twice; last: work array (n,) of -1."""
+    loops, repeated = 0, False
+    for v in range(offsets.size - 1):
+        for arc in range(offsets[v], offsets[v + 1]):
+            u = targets[arc]
+            if u == v:
+                loops += 1
+            elif last[u] == v:
+                repeated = True
+            else:
+                last[u] = v
+    return loops, repeated
+
+
+def neighbors(graph, loops="ignore"):
+    """What has to be colored differently: a Graph whose rows hold each neighbor of a vertex once.
+
+    Parameters
+    ----------
+    graph : Graph
+        If directed, an arc counts for both ends; parallel arcs count once.
+    loops : {'ignore', 'refuse'}
+        A vertex with an arc to itself has no color that differs from its neighbors': ignore such arcs with a warning,
+        or raise.
+
+    Returns
+    -------
+    Graph
+        Undirected, without loops and parallel arcs; the input itself if it is so already.
+    notes : list of str
+        What was changed.
+
+    Raises
+    ------
+    GraphError
+        Self-loops with ``loops="refuse"``.
+    """
+    if loops not in ("ignore", "refuse"):
+        raise ValueError(f"loops={loops!r}; expected 'ignore' or 'refuse'")
+    name = graph.name or "the graph"
+    found, repeated = _loops_and_repeats(graph.offsets, graph.targets, np.full(graph.n, -1, np.int64))
+    notes = []
+    if found:
+        if loops == "refuse":
+            v = int(np.flatnonzero(np.equal(*graph.edges()))[0])
+            v = int(graph.edges()[0][v])
+            raise GraphError(f"{name} has {found:,} self-loops, the first at vertex {v}: such a vertex differs from itself in "
+                             "no color; take them out, or pass loops='ignore'")  # fmt: skip
+        notes.append(f"{found:,} self-loops ignored")
+    if graph.directed and graph.m:
+        notes.append("directed arcs taken as edges")
+    if repeated:
+        notes.append("parallel arcs taken once")
+    for note in notes[: 1 if found else 0] + [x for x in notes if "directed" in x]:
+        warnings.warn(f"{name}: {note}", GraphWarning, stacklevel=3)
+    if not notes:
+        return graph, notes
+    sources, targets = graph.edges()
+    keep = sources != targets
+    sources, targets = sources[keep], targets[keep]
+    ends = (np.concatenate([sources, targets]), np.concatenate([targets, sources]))
+    matrix = sparse.csr_array((np.ones(ends[0].size, np.int8), ends), shape=(graph.n, graph.n))
+    matrix.sum_duplicates()
+    return Graph(matrix.indptr, matrix.indices, directed=False, name=graph.name), notes

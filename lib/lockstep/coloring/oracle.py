@@ -1,0 +1,152 @@
+"""What every result is held against: that it is a coloring, and which one a strategy by priorities must give."""
+
+import numpy as np
+from numba import njit
+
+
+class WrongColoring(AssertionError):
+    """A strategy gave colors that are not a coloring, or not the one that its rule defines."""
+
+
+@njit(cache=True)
+def _check(offsets, targets, colors):
+    """A vertex without a color, or the first edge within a color, as (kind, u, v); (0, -1, -1) if there is none."""
+    for v in range(offsets.size - 1):
+        if colors[v] < 0:
+            return 1, v, -1
+        for arc in range(offsets[v], offsets[v + 1]):
+            u = targets[arc]
+            if u != v and colors[u] == colors[v]:
+                return 2, v, u
+    return 0, -1, -1
+
+
+def check(graph, colors, bound=None):
+    """None if ``colors`` colors ``graph``, else one line that says what is wrong.
+
+    Parameters
+    ----------
+    graph : Graph
+        Self-loops are ignored.
+    colors : int array, shape (n,)
+    bound : int, optional
+        The most colors there may be.
+    """
+    colors = np.asarray(colors)
+    if colors.shape != (graph.n,):
+        return f"colors of shape {colors.shape} for {graph.n} vertices"
+    kind, v, u = _check(graph.offsets, graph.targets, colors)
+    if kind == 1:
+        return f"vertex {v} has no color"
+    if kind == 2:
+        return f"the edge {v} - {u} lies within color {colors[v]}"
+    if colors.size:
+        count = int(colors.max()) + 1
+        if np.unique(colors).size < count:
+            return f"the colors 0..{count - 1} are not all used"
+        if bound is not None and count > bound:
+            return f"{count} colors where at most {bound} are needed"
+    return None
+
+
+def verify(result, graph, bound=None):
+    """Check one result: no edge within a color, none uncolored, no more colors than ``bound``. Returns 'invariant'.
+
+    'invariant', for a right coloring is one of many; `Checker` says 'exact' where the rule defines the colors.
+
+    Raises
+    ------
+    WrongColoring
+        Naming the strategy, the graph and what is wrong.
+    """
+    wrong = check(graph, result.colors, bound)
+    if wrong:
+        raise WrongColoring(f"{result.strategy} on {graph.name or 'the graph'}: {wrong}")
+    return "invariant"
+
+
+def mix(x):
+    """The kernels' bijection of 32 bits (priority.cuh)."""
+    x = np.asarray(x).astype(np.uint32)
+    x ^= x >> np.uint32(16)
+    x *= np.uint32(0x7FEB352D)
+    x ^= x >> np.uint32(15)
+    x *= np.uint32(0x846CA68B)
+    return x ^ (x >> np.uint32(16))
+
+
+def degree_class(degrees):
+    """The kernels' classes of degree: exact below 32, then 16 an octave, 255 the last."""
+    degrees = np.asarray(degrees, np.int64)
+    octave = np.frexp(degrees.astype(float))[1] - 1
+    fine = 32 + (octave - 5) * 16 + (degrees >> np.maximum(octave - 4, 0)) % 16
+    return np.where(degrees < 32, degrees, np.minimum(fine, 255))
+
+
+def largest_first(graph, seed=0):
+    """The vertices in the order of priority that the ladder colors by: largest degree class first, ties drawn."""
+    return np.lexsort((mix(np.arange(graph.n, dtype=np.uint32) ^ np.uint32(seed)), degree_class(graph.out_degrees())))[::-1]
+
+
+@njit(cache=True)
+def _greedy(offsets, targets, order, colors, mark):
+    """Smallest free color for one vertex after the other; mark: work array of largest degree + 2, any values < 0."""
+    colors[:] = -1
+    for i in range(order.size):
+        v = order[i]
+        for arc in range(offsets[v], offsets[v + 1]):
+            color = colors[targets[arc]]
+            if color >= 0:
+                mark[color] = i
+        color = 0
+        while mark[color] == i:
+            color += 1
+        colors[v] = color
+
+
+def greedy(graph, order):
+    """Colors of a greedy loop over ``order``: each vertex takes the smallest color that no neighbor has yet.
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected, without self-loops.
+    order : int array, shape (n,)
+
+    Returns
+    -------
+    colors : int32 array, shape (n,)
+    """
+    colors = np.empty(graph.n, np.int32)
+    mark = np.full(int(graph.out_degrees().max(initial=0)) + 2, -1, np.int64)
+    _greedy(graph.offsets, graph.targets, order, colors, mark)
+    return colors
+
+
+class Checker:
+    """`verify` for many results on one graph, and the oracle's colors for strategies that must give exactly these.
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected, without self-loops.
+    seed : int
+    """
+
+    def __init__(self, graph, seed=0):
+        self.graph, self.seed = graph, seed
+        self._expected = None
+        self._bound = int(graph.out_degrees().max(initial=0)) + 1
+
+    def __call__(self, result, strategy):
+        """'exact' if the colors are the oracle's, 'invariant' if they are right by their properties."""
+        verify(result, self.graph, self._bound if strategy.smallest else None)
+        if not strategy.by_priority:
+            return "invariant"
+        if self._expected is None:
+            self._expected = greedy(self.graph, largest_first(self.graph, self.seed))
+        if not np.array_equal(result.colors, self._expected):
+            v = int(np.flatnonzero(result.colors != self._expected)[0])
+            raise WrongColoring(f"{result.strategy} on {self.graph.name or 'the graph'}: vertex {v} has color "
+                                f"{result.colors[v]}, by its priority it must have {self._expected[v]}")  # fmt: skip
+        return "exact"

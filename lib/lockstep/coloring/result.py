@@ -1,0 +1,39 @@
+"""What a coloring returns."""
+
+import numpy as np
+
+
+class Coloring:
+    """Colors of the vertices of a graph, of which no two neighbors share one.
+
+    Attributes
+    ----------
+    colors : int32 array, shape (n,)
+        ``0..count-1``.
+    count : int
+        Number of colors.
+    active : int64 array
+        Vertices that were uncolored at the begin of each iteration; the single entry n where a strategy has none.
+    strategy : str
+        The strategy that made it; what `auto` chose, if that was asked for.
+    stats : dict
+        What the strategy tells about its run: rounds, launches, read-backs, where it switched, for `auto` the reason.
+    """
+
+    def __init__(self, colors, strategy, active, stats=None):
+        self._colors, self.strategy = colors, strategy
+        self.active = np.asarray(active, np.int64)
+        self.stats = dict(stats or {})
+
+    def __repr__(self):
+        return f"<Coloring by {self.strategy}: {self.colors.size:,} vertices, {self.count} colors>"
+
+    @property
+    def colors(self):
+        if callable(self._colors):  # still on the device
+            self._colors = self._colors()
+        return self._colors
+
+    @property
+    def count(self):
+        return int(self.colors.max()) + 1 if self.colors.size else 0
