@@ -10,18 +10,20 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from lockstep.evidence import statistics
 from lockstep.report.output import significant
 from lockstep.report.style import FAINT, INK, VERDICT, WIDTH, color_of
 
+# Verdicts differ by mark as well as by color.
 SYMBOLS = {
     "holds": "\N{CHECK MARK}",
     "fails": "\N{MULTIPLICATION X}",
     "undecided": "?",
     "not testable here": "",
 }
+MARKS = {"holds": "o", "fails": "X", "undecided": "D", "not testable here": "."}
 
 
 def against(
@@ -115,20 +117,20 @@ def curve(rows, strategy, metric, x):
 
 
 def _plain_ticks(axis):
-    """Powers of ten beyond four digits, plain numbers between."""
+    """Decades only: plain numbers up to a thousand, powers of ten beyond."""
 
     def text(value, _):
         power = math.log10(value) if value > 0 else 0
-        if -3 <= power <= 4:
+        if -3 <= power < 4:
             return f"{value:g}"
         return f"$10^{{{round(power)}}}$" if abs(power - round(power)) < 1e-9 else ""
 
     axis.set_major_formatter(FuncFormatter(text))
-    axis.set_minor_formatter(FuncFormatter(lambda value, position: ""))
+    axis.set_minor_locator(NullLocator())
 
 
 def ratios(
-    estimates, *, published=None, ax=None, xlabel="times as fast", title=None, colors=None, margin=True
+    estimates, *, published=None, ax=None, xlabel="times as fast", title=None, marks=None, margin=True
 ):
     """Ratios as dots with their intervals on a logarithmic axis, one line each, the first on top.
 
@@ -138,8 +140,8 @@ def ratios(
         {label: Estimate, or (value, low, high)}; None leaves the line empty.
     published : mapping, optional
         {label: value}, drawn hollow.
-    colors : mapping, optional
-        {label: color}.
+    marks : mapping, optional
+        {label: (color, marker)}.
     margin : bool
         Shade the margin of 3 % within which two strategies count as equal.
 
@@ -155,7 +157,7 @@ def ratios(
     for place, label in enumerate(labels):
         found = estimates[label]
         given = (published or {}).get(label)
-        color = (colors or {}).get(label, "#4477AA")
+        color, marker = (marks or {}).get(label, ("#4477AA", "o"))
         if given:
             ax.plot(given, place, "o", mfc="white", mec=INK, markersize=6, zorder=3)
         if found is None:
@@ -163,7 +165,7 @@ def ratios(
         value, low, high = (found.value, found.low, found.high) if hasattr(found, "value") else found
         if low is not None and not math.isnan(low):
             ax.plot([low, high], [place, place], color=color, linewidth=2.4, solid_capstyle="butt", zorder=4)
-        ax.plot(value, place, "o", color=color, zorder=5)
+        ax.plot(value, place, marker, color=color, zorder=5)
         if given:
             ax.plot([value, given], [place, place], color=FAINT, linewidth=0.8, zorder=1)
     ax.set(xscale="log", yticks=range(len(labels)), yticklabels=labels, xlabel=xlabel, title=title)
@@ -190,16 +192,16 @@ def published(judged, claims, *, ax=None, title=None):
         Entries whose parts are ratios, `D1` for example.
     """
     lines = judged[judged["claim"].isin(claims)]
-    estimates, given, colors = {}, {}, {}
+    estimates, given, marks = {}, {}, {}
     for line in lines.itertuples():
         label = f"{line.part}  {line.of}"
         estimates[label] = None if math.isnan(line.value) else (line.value, line.low, line.high)
-        colors[label] = VERDICT[line.verdict]
+        marks[label] = VERDICT[line.verdict], MARKS[line.verdict]
         if isinstance(line.published, (int, float)) and line.published > 0:
             given[label] = line.published
-    ax = ratios(estimates, published=given, ax=ax, title=title, colors=colors, margin=False)
+    ax = ratios(estimates, published=given, ax=ax, title=title, marks=marks, margin=False)
     ax.legend(
-        [Line2D([], [], marker="o", color=color, linewidth=2.4) for color in VERDICT.values()]
+        [Line2D([], [], marker=MARKS[v], color=color, linewidth=2.4) for v, color in VERDICT.items()]
         + [Line2D([], [], marker="o", mfc="white", mec=INK, linestyle="none")],
         [*VERDICT, "published"],
         loc="upper left",
@@ -209,14 +211,15 @@ def published(judged, claims, *, ax=None, title=None):
 
 
 def verdicts(judged, *, ax=None, title=None):
-    """All parts of one machine at a glance: a row an entry, a square a part, colored and marked by verdict."""
+    """All parts of one machine at a glance: a row an entry, a square a part, colored and marked."""
     claims = list(dict.fromkeys(judged["claim"]))
     ax = ax or plt.subplots(figsize=(WIDTH, 0.5 + 0.18 * len(claims)))[1]
     for row, claim in enumerate(claims):
         for column, verdict in enumerate(judged[judged["claim"] == claim]["verdict"]):
             ax.add_patch(plt.Rectangle((column, row), 0.9, 0.8, color=VERDICT[verdict], linewidth=0))
             mark = SYMBOLS[verdict]
-            ax.text(column + 0.45, row + 0.42, mark, ha="center", va="center", fontsize=6.5, color="white")
+            ink = INK if verdict == "undecided" else "white"
+            ax.text(column + 0.45, row + 0.42, mark, ha="center", va="center", fontsize=6.5, color=ink)
     most = int(judged.groupby("claim").size().max())
     ax.set(xlim=(-0.2, most + 0.2), ylim=(len(claims), -0.2), title=title, xticks=[])
     ax.set_yticks([row + 0.4 for row in range(len(claims))], claims)
