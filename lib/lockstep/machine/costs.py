@@ -5,17 +5,12 @@ result with one right value, which is checked: a figure whose result is wrong ra
 Study 0 records these figures; the other studies take their floors and predictions from them (`of`).
 """
 
-import functools
-import json
 import time
 import typing
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from .. import paths
 from .errors import MachineError
 
 SOURCE = Path(__file__).with_name("costs.cu")
@@ -163,16 +158,16 @@ def barriers(executor, quick=False):
         for blocks in _grid_sizes(kernel.max_blocks(threads), executor.multiprocessors):
             if quick and blocks not in (1, 8, executor.multiprocessors) or host and blocks > 8:
                 continue
-            state = executor.zeros(2, np.uint32)
-            passed = [0]
+            state, passed = executor.zeros(2, np.uint32), executor.zeros(blocks, np.uint32)
+            done = [0]
 
-            def run(rounds, kernel=kernel, blocks=blocks, threads=threads, state=state, passed=passed):
-                kernel(blocks, threads, (state, np.int32(rounds)), cooperative=True)
-                passed[0] += rounds
+            def run(rounds, kernel=kernel, blocks=blocks, threads=threads, state=state, passed=passed, done=done):
+                kernel(blocks, threads, (state, passed, np.int32(rounds)), cooperative=True)
+                done[0] += rounds
 
             each = _each(executor, run, few, many)
-            _expect(executor.get(state).tolist()[1:] if host else executor.get(state).tolist(),
-                    passed if host else [0, passed[0]], "grid barrier")  # fmt: skip
+            _expect(set(executor.get(passed).tolist()), {done[0]}, "grid barrier")
+            _expect(executor.read(state), done[0] % 2 << 31, "state of the grid barrier")
             yield _cost("grid-barrier", each, "us", {"blocks": blocks, "threads": threads})
     few, many = (2, 6) if host else (1000, 21000)
     for threads in (32, 64, 128, 256, 512, 1024):

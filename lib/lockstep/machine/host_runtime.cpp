@@ -387,7 +387,10 @@ void on_fault(int number, siginfo_t* info, void*) {
     launch->error = FAULT;
     const unsigned char* at = (const unsigned char*)info->si_addr;
     const char* what = "an address outside every array";
-    if (stacks && at >= stacks && at < stacks + stacks_count * kStack) what = "beyond its stack of 60 KB";
+    if (Fiber* f = me()) {                 // a large frame can jump over the guard page
+        const unsigned char* low = stacks + (size_t)f->stack * kStack;
+        if (at >= low - (1 << 20) && at < low + kPage) what = "beyond its stack of 60 KB";
+    }
     for (LiveBlock& b : slots)
         if (b.arena && at >= b.arena && at < b.arena + b.arena_bytes) what = "beyond the block's shared memory";
     Fiber* f = me();
@@ -463,7 +466,8 @@ void whole_grid_barrier(const char* where, unsigned* state) {
         if (!launch->cooperative && total > 1)
             fail(MISUSE, std::string("grid barrier ") + where + " in a launch of " + std::to_string(total)
                  + " blocks that is not cooperative: launch with cooperative=True");
-        if (state[0] != 0) fail(MISUSE, std::string("grid barrier ") + where + ": its first word must be zero before use");
+        if (state[0] & 0x7fffffffu)
+            fail(MISUSE, std::string("grid barrier ") + where + ": its state must be zero before the first use");
         if (grid_waiting && grid_state != state) fail(DIVERGENT, std::string("divergent grid barrier: blocks wait with"
                                                       " different states at ") + where + " and " + grid_where);
         grid_state = state;
@@ -477,7 +481,7 @@ void whole_grid_barrier(const char* where, unsigned* state) {
             ++launch->grid_barriers;
             last_progress = launch->switches;
             grid_waiting = 0;
-            ++state[1];
+            state[0] ^= 0x80000000u;       // as on the GPU
             for (LiveBlock& b : slots)
                 if (b.used && b.fibers[0].state == WAIT_GRID) push(&b.fibers[0]);
         }

@@ -1,0 +1,252 @@
+"""What kernels may rely on, on whichever executor: every test runs on the host, and on the GPU where one answers."""
+
+import numpy as np
+import pytest
+
+from lockstep.machine import LaunchError, get_executor
+
+SCHEDULES = [("none", 0), ("sync", 1), ("sync", 2), ("memory", 3)]
+
+
+@pytest.fixture(
+    params=[*(f"host-{fuzz}-{seed}" for fuzz, seed in SCHEDULES), pytest.param("cuda", marks=pytest.mark.gpu)]
+)
+def executor(request):
+    if request.param == "cuda":
+        return request.getfixturevalue("cuda")
+    _, fuzz, seed = request.param.split("-")
+    return get_executor("host", fuzz=fuzz, seed=int(seed))
+
+
+@pytest.fixture
+def module(executor, kernels_cu):
+    return executor.load(kernels_cu, {"ROUNDS": 3})
+
+
+def test_threads_of_a_grid_that_does_not_divide(executor, module):
+    n = 10_007
+    a, b = executor.array(np.arange(n, dtype=np.int32)), executor.full(n, 1, np.int32)
+    module["add"](-(-n // 256), 256, (a, b, np.int32(n)))
+    assert (executor.get(b) == np.arange(n) + 1).all()
+
+
+def test_two_dimensional_positions(executor, module):
+    arrays = [executor.zeros(3 * 2 * 8 * 5, np.uint32) for _ in range(3)]
+    module["positions"]((3, 2), (8, 5), arrays)
+    where, lane, warp = (executor.get(a).reshape(6, 40) for a in arrays)
+    block, thread = np.divmod(np.arange(240).reshape(6, 40), 40)
+    assert (where == block % 3 + 100 * (block // 3) + 10000 * (thread % 8) + 1000000 * (thread // 8)).all()
+    assert (lane == thread % 32).all() and (warp == thread // 32).all()
+
+
+def test_histogram_with_atomics_loses_nothing(executor, module):
+    values = np.random.default_rng(0).integers(0, 8, 5000).astype(np.int32)
+    counts = executor.zeros(8, np.uint32)
+    module["histogram"](20, 256, (executor.array(values), counts, np.int32(values.size)))
+    assert (executor.get(counts) == np.bincount(values, minlength=8)).all()
+
+
+def test_scan_in_dynamic_shared_memory(executor, module):
+    values = np.random.default_rng(1).integers(-9, 9, 4 * 256).astype(np.int32)
+    out = executor.empty(values.size, np.int32)
+    module["scan"](4, 256, (executor.array(values), out), shared=1024)
+    assert (executor.get(out).reshape(4, 256) == values.reshape(4, 256).cumsum(axis=1)).all()
+
+
+def test_barriers_that_vote(executor, module):
+    out = executor.zeros(3, np.int32)
+    module["votes_of_block"](1, 100, (out,))
+    assert executor.get(out).tolist() == [34, 1, 0]
+
+
+@pytest.mark.parametrize("size", [100, 48 * 1024, 100 * 1024])
+def test_shared_memory_beyond_48_kb(executor, module, size):
+    out = executor.zeros(3, np.uint32)
+    module["fill_shared"](3, 64, (out, np.int32(size)), shared=size)
+    expected = [int(((np.arange(size) + b) % 256).sum()) for b in range(3)]
+    assert executor.get(out).tolist() == expected
+
+
+def test_warp_shuffles_and_votes(executor, module):
+    values = np.arange(64, dtype=np.int32)
+    sums, votes, moved = (executor.zeros(shape, dtype) for shape, dtype in
+                          ((64, np.int32), ((64, 4), np.uint32), ((64, 4), np.int32)))  # fmt: skip
+    module["warps"](2, 32, (executor.array(values), sums, votes, moved))
+    lane = values % 32
+    assert (executor.get(sums) == values.reshape(2, 32).sum(axis=1).repeat(32)).all()
+    votes, moved = executor.get(votes), executor.get(moved)
+    assert (votes[:, 0] == 0xAAAAAAAA).all()
+    assert (votes[:, 1] == 0x11111111 << (values % 4).astype(np.int64)).all()
+    assert (votes[:, 2] == (values < 32)).all() and (votes[:, 3] == 1).all()
+    assert (moved[:, 0] == values - lane + 3).all()
+    assert (moved[:, 1] == np.where(lane == 0, values, values - 1)).all()
+    assert (moved[:, 2] == np.where(lane % 8 >= 6, values, values + 2)).all()
+    assert (moved[:, 3] == values // 4 * 4 + 1).all()
+
+
+def test_halves_of_a_warp_work_apart(executor, module):
+    out = executor.zeros(32, np.int32)
+    module["half_warps"](1, 32, (out,))
+    assert executor.get(out).tolist() == [120] * 16 + [31] * 16
+
+
+@pytest.mark.parametrize("blocks, threads", [(1, 32), (4, 64), (8, 33)])
+def test_grid_barrier_with_several_blocks(executor, module, blocks, threads):
+    state, cells, wrong = executor.zeros(2, np.uint32), executor.zeros(blocks, np.int32), executor.zeros(1, np.int32)
+    module["rounds"](blocks, threads, (state, cells, wrong), cooperative=True)
+    assert executor.read(wrong) == 0
+    assert executor.get(cells).tolist() == [3] * blocks
+    module["rounds"](blocks, threads, (state, cells, wrong), cooperative=True)  # the state can be used again
+    assert executor.read(wrong) == 0
+
+
+def test_blocks_that_wait_for_each_other(executor, module):
+    flags = executor.zeros(6, np.int32)
+    module["chain"](6, 32, (flags,), cooperative=True)
+    assert executor.get(flags).tolist() == [1] * 6
+    flags = executor.zeros(6, np.int32)
+    module["wait_for_later"](6, 32, (flags,), cooperative=True)
+    assert executor.get(flags).tolist() == [1] * 6
+
+
+def test_spin_lock_ends_and_excludes(executor, module):
+    lock, value = executor.zeros(1, np.uint32), executor.zeros(1, np.int32)
+    module["locked"](3, 64, (lock, value))
+    assert executor.read(value) == 3 * 64
+
+
+def test_every_kind_of_atomic(executor, module):
+    i, u = executor.zeros(5, np.int32), executor.zeros(5, np.uint32)
+    executor.copy(u, np.array([0xFFFFFFFF, 0, 0, 0, 0], np.uint32))
+    wide, f, d = executor.zeros(2, np.uint64), executor.zeros(1, np.float32), executor.zeros(1, np.float64)
+    module["all_atomics"](3, 50, (i, u, wide, f, d), shared=16)
+    assert executor.get(i).tolist() == [150, -300, -149, 149, 7]
+    assert executor.get(u).tolist() == [0, 0xFFFFFFFF, int(np.bitwise_xor.reduce(np.arange(150))), 0, 5]
+    assert executor.get(wide).tolist() == [150 << 33, 149]
+    assert executor.read(f) == 75 and executor.read(d) == 37.5
+
+
+def test_bit_functions(executor, module):
+    values = np.array([0, 1, 2, 0x80000000, 0xFFFFFFFF, 0x3F800000], np.uint32)
+    out = executor.zeros((6, 8), np.int32)
+    module["bits"](1, 6, (executor.array(values), out))
+    out = executor.get(out)
+    words = [int(v) for v in values]
+    assert out[:, 0].tolist() == [w.bit_count() for w in words]
+    assert out[:, 1].tolist() == [32 - w.bit_length() for w in words]
+    assert out[:, 2].tolist() == [(w & -w).bit_length() for w in words]
+    assert out[:, 3].view(np.uint32).tolist() == [int(f"{w:032b}"[::-1], 2) for w in words]
+    assert out[:, 4].view(np.uint32).tolist() == words
+    assert out[:, 5].view(np.uint32).tolist() == [w * 0x80000001 >> 32 for w in words]
+    assert out[:, 6].tolist() == [min(int(v), 5) for v in values.view(np.int32)]
+    assert out[:, 7].view(np.uint32).tolist() == [max(w, 5) for w in words]
+
+
+def test_vector_types(executor, module):
+    values = np.arange(32, dtype=np.int32).reshape(8, 4)
+    out, pairs = executor.zeros((8, 4), np.int32), executor.zeros((8, 2), np.float32)
+    module["vectors"](1, 8, (executor.array(values), out, pairs))
+    assert (executor.get(out) == values[:, ::-1]).all()
+    assert (executor.get(pairs)[:, 0] == values[:, 0]).all()
+
+
+def test_a_clock_runs(executor, module):
+    ticks = executor.zeros(2, np.int64)
+    module["stop_watch"](1, 1, (ticks,))
+    assert executor.get(ticks)[0] > 0
+
+
+def test_capture_and_replay(executor, module):
+    n = 1000
+    a, b, keep = executor.full(n, 2, np.int32), executor.zeros(n, np.int32), executor.zeros(n, np.int32)
+    executor.reset_counts()
+    with executor.capture() as graph:
+        for _ in range(3):
+            module["add"](4, 256, (a, b, np.int32(n)))
+        executor.copy(keep, b)
+    assert (executor.get(b) == 0).all(), "capturing launches nothing"
+    for _ in range(2):
+        graph.launch()
+    assert (executor.get(b) == 12).all() and (executor.get(keep) == 12).all()
+    assert executor.counts["launches"] == 0 and executor.counts["graph_launches"] == 2
+
+
+def test_cooperative_launch_in_a_graph(executor, module):
+    state, cells, wrong = executor.zeros(2, np.uint32), executor.zeros(4, np.int32), executor.zeros(1, np.int32)
+    with executor.capture() as graph:
+        module["rounds"](4, 64, (state, cells, wrong), cooperative=True)
+    graph.launch()
+    assert executor.read(wrong) == 0 and executor.get(cells).tolist() == [3] * 4
+
+
+def test_a_cooperative_grid_too_large_is_an_error_and_is_not_shrunk(executor, module):
+    kernel = module["rounds"]
+    most = kernel.max_blocks(256)
+    state, cells, wrong = (executor.zeros(max(2, most + 1), t) for t in (np.uint32, np.int32, np.int32))
+    with pytest.raises(LaunchError, match=f"{most + 1} blocks .* not co-resident here; at most {most} are"):
+        kernel(most + 1, 256, (state, cells, wrong), cooperative=True)
+    if executor.name == "cuda" or executor.fuzz == "none":
+        kernel(most, 256, (state, cells, wrong), cooperative=True)
+        assert executor.read(wrong) == 0 and (executor.get(cells)[:most] == 3).all()
+
+
+def test_launches_and_readbacks_are_counted(executor, module):
+    a, b = executor.zeros(4, np.int32), executor.zeros(4, np.int32)
+    executor.reset_counts()
+    for _ in range(3):
+        module["add"](1, 32, (a, b, np.int32(4)))
+    executor.read(b, 2)
+    executor.get(b)
+    assert executor.counts["launches"] == 3 and executor.counts["readbacks"] == 2
+
+
+def test_timer(executor, module):
+    a, b = executor.zeros(4, np.int32), executor.zeros(4, np.int32)
+    with executor.timer() as t:
+        module["add"](1, 32, (a, b, np.int32(4)))
+    assert t.wall_ms > 0
+    assert (t.device_ms is None) == (executor.name == "host")
+
+
+@pytest.mark.parametrize(
+    "kernel, args, message",
+    [
+        ("add", lambda e: (e.zeros(4, np.int32), e.zeros(4, np.int32), 4), r"argument 3 \(n\).*np.int32\(...\), not int"),
+        ("add", lambda e: (e.zeros(4, np.int32), e.zeros(4, np.int32), np.int64(4)), "not int64 scalar"),
+        ("add", lambda e: (e.zeros(4, np.int64), e.zeros(4, np.int32), np.int32(4)), "needs an array of int32, not int64"),
+        ("add", lambda e: ([1], e.zeros(4, np.int32), np.int32(4)), "needs a device array of int32"),
+        ("add", lambda e: (e.zeros(4, np.int32),), r"takes 3 arguments \(int\* a, int\* b, int n\), not 1"),
+        ("add", lambda e: (e.zeros(8, np.int32)[::2], e.zeros(4, np.int32), np.int32(4)), "not contiguous"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_named(executor, module, kernel, args, message):
+    with pytest.raises(LaunchError, match=message):
+        module[kernel](1, 32, args(executor))
+
+
+def test_wrong_launches_are_named(executor, module):
+    args = (executor.zeros(4, np.int32), executor.zeros(4, np.int32), np.int32(4))
+    with pytest.raises(LaunchError, match="at most 1024 threads, not 2048"):
+        module["add"](1, 2048, args)
+    with pytest.raises(LaunchError, match="bytes of shared memory asked for"):
+        module["add"](1, 32, args, shared=1 << 20)
+    with pytest.raises(LaunchError, match="grid 0"):
+        module["add"](0, 32, args)
+    with pytest.raises(KeyError, match="no kernel 'nope'"):
+        module["nope"]
+
+
+def test_null_pointers(executor, module):
+    module["add"](1, 32, (None, None, np.int32(0)))
+
+
+def test_pinned_memory_round_trip(executor):
+    pinned = executor.pinned(100, np.float32)
+    pinned[...] = np.arange(100)
+    array = executor.zeros(100, np.float32)
+    executor.copy(array, pinned)
+    executor.synchronize()
+    pinned[...] = 0
+    executor.fetch(pinned, array)
+    executor.synchronize()
+    assert (pinned == np.arange(100)).all()
