@@ -26,26 +26,29 @@ def color(graph, strategy="auto", switch="auto", seed=0, executor=None, loops="i
     Parameters
     ----------
     graph : Graph, NetworkX graph or SciPy sparse matrix
-        An arc counts for both its ends: a directed graph is taken as undirected, with a warning. Parallel arcs count once.
+        An arc counts for both its ends: a directed graph is taken as undirected, with a warning. Parallel
+        arcs count once.
     strategy : str
-        A name in STRATEGIES; ``auto`` chooses by the graph and the machine and says why in ``.stats["reason"]``.
+        A name in STRATEGIES; ``auto`` chooses by the graph and the machine and says why in
+        ``.stats["reason"]``.
     switch : int or str
-        For ``hybrid`` alone: the round at which it leaves degrees for random numbers (0: at once), ``"never"`` (only when
-        a round by degree colors nothing, which ends the phase in any case), ``"threshold"`` or ``"threshold:COUNT"`` (after
-        a round that colors fewer vertices than the GPU has lanes, or than COUNT), or ``"auto"``.
+        For ``hybrid`` alone: the round at which it leaves degrees for random numbers (0: at once),
+        ``"never"`` (only when a round by degree colors nothing, which ends the phase in any case),
+        ``"threshold"`` or ``"threshold:COUNT"`` (after a round that colors fewer vertices than the GPU has
+        lanes, or than COUNT), or ``"auto"``.
     seed : int
         Of the random numbers, 0 to 2^32 - 1. Every strategy gives the same colors in every run with one seed.
     executor : "cuda", "host", Executor or None
-        Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy for the GPU
-        runs on the host executor.
+        Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy
+        for the GPU runs on the host executor.
     loops : {"ignore", "refuse"}
         Self-loops: ignored with a warning, or an error.
 
     Returns
     -------
     Coloring
-        ``.colors`` (int32, ``0..count-1``), ``.count``, ``.active`` (uncolored vertices at the begin of each iteration),
-        ``.strategy``, ``.stats``.
+        ``.colors`` (int32, ``0..count-1``), ``.count``, ``.active`` (uncolored vertices at the begin of
+        each iteration), ``.strategy``, ``.stats``.
 
     Raises
     ------

@@ -12,5 +12,7 @@ def choose(graph, machine):
     """
     if machine is None:
         return "greedy", "no GPU answers: a greedy loop on the CPU, largest degree first"
-    return "early", ("no rounds and no host in the loop: each vertex waits for its neighbors of higher degree alone, and takes "
-                     "a color as soon as it is certain")  # fmt: skip
+    return "early", (
+        "no rounds and no host in the loop: each vertex waits for its neighbors of higher degree alone, "
+        "and takes a color as soon as it is certain"
+    )

@@ -33,8 +33,8 @@ def neighbors(graph, loops="ignore"):
     graph : Graph
         If directed, an arc counts for both ends; parallel arcs count once.
     loops : {'ignore', 'refuse'}
-        A vertex with an arc to itself has no color that differs from its neighbors': ignore such arcs with a warning,
-        or raise.
+        A vertex with an arc to itself has no color that differs from its neighbors': ignore such arcs with
+        a warning, or raise.
 
     Returns
     -------
@@ -57,8 +57,10 @@ def neighbors(graph, loops="ignore"):
         if loops == "refuse":
             v = int(np.flatnonzero(np.equal(*graph.edges()))[0])
             v = int(graph.edges()[0][v])
-            raise GraphError(f"{name} has {found:,} self-loops, the first at vertex {v}: such a vertex differs from itself in "
-                             "no color; take them out, or pass loops='ignore'")  # fmt: skip
+            raise GraphError(
+                f"{name} has {found:,} self-loops, the first at vertex {v}: such a vertex differs from "
+                "itself in no color; take them out, or pass loops='ignore'"
+            )
         notes.append(f"{found:,} self-loops ignored")
     if graph.directed and graph.m:
         notes.append("directed arcs taken as edges")

@@ -1,4 +1,6 @@
-"""What every result is held against: that it is a coloring, and which one a strategy by priorities must give."""
+"""What every result is held against: that it is a coloring, and which one a strategy by priorities must
+give.
+"""
 
 import numpy as np
 from numba import njit
@@ -10,7 +12,9 @@ class WrongColoring(AssertionError):
 
 @njit(cache=True)
 def _check(offsets, targets, colors):
-    """A vertex without a color, or the first edge within a color, as (kind, u, v); (0, -1, -1) if there is none."""
+    """A vertex without a color, or the first edge within a color, as (kind, u, v); (0, -1, -1) if there is
+    none.
+    """
     for v in range(offsets.size - 1):
         if colors[v] < 0:
             return 1, v, -1
@@ -50,9 +54,11 @@ def check(graph, colors, bound=None):
 
 
 def verify(result, graph, bound=None):
-    """Check one result: no edge within a color, none uncolored, no more colors than ``bound``. Returns 'invariant'.
+    """Check one result: no edge within a color, none uncolored, no more colors than ``bound``. Returns
+    'invariant'.
 
-    'invariant', for a right coloring is one of many; `Checker` says 'exact' where the rule defines the colors.
+    'invariant', for a right coloring is one of many; `Checker` says 'exact' where the rule defines the
+    colors.
 
     Raises
     ------
@@ -84,13 +90,19 @@ def degree_class(degrees):
 
 
 def largest_first(graph, seed=0):
-    """The vertices in the order of priority that the ladder colors by: largest degree class first, ties drawn."""
-    return np.lexsort((mix(np.arange(graph.n, dtype=np.uint32) ^ np.uint32(seed)), degree_class(graph.out_degrees())))[::-1]
+    """The vertices in the order of priority that the ladder colors by: largest degree class first, ties
+    drawn.
+    """
+    return np.lexsort(
+        (mix(np.arange(graph.n, dtype=np.uint32) ^ np.uint32(seed)), degree_class(graph.out_degrees()))
+    )[::-1]
 
 
 @njit(cache=True)
 def _greedy(offsets, targets, order, colors, mark):
-    """Smallest free color for one vertex after the other; mark: work array of largest degree + 2, any values < 0."""
+    """Smallest free color for one vertex after the other; mark: work array of largest degree + 2, any
+    values < 0.
+    """
     colors[:] = -1
     for i in range(order.size):
         v = order[i]
@@ -124,7 +136,8 @@ def greedy(graph, order):
 
 
 class Checker:
-    """`verify` for many results on one graph, and the oracle's colors for strategies that must give exactly these.
+    """`verify` for many results on one graph, and the oracle's colors for strategies that must give exactly
+    these.
 
     Parameters
     ----------
@@ -147,6 +160,8 @@ class Checker:
             self._expected = greedy(self.graph, largest_first(self.graph, self.seed))
         if not np.array_equal(result.colors, self._expected):
             v = int(np.flatnonzero(result.colors != self._expected)[0])
-            raise WrongColoring(f"{result.strategy} on {self.graph.name or 'the graph'}: vertex {v} has color "
-                                f"{result.colors[v]}, by its priority it must have {self._expected[v]}")  # fmt: skip
+            raise WrongColoring(
+                f"{result.strategy} on {self.graph.name or 'the graph'}: vertex {v} has color "
+                f"{result.colors[v]}, by its priority it must have {self._expected[v]}"
+            )
         return "exact"

@@ -13,11 +13,13 @@ class Coloring:
     count : int
         Number of colors.
     active : int64 array
-        Vertices that were uncolored at the begin of each iteration; the single entry n where a strategy has none.
+        Vertices that were uncolored at the begin of each iteration; the single entry n where a strategy has
+        none.
     strategy : str
         The strategy that made it; what `auto` chose, if that was asked for.
     stats : dict
-        What the strategy tells about its run: rounds, launches, read-backs, where it switched, for `auto` the reason.
+        What the strategy tells about its run: rounds, launches, read-backs, where it switched, for `auto`
+        the reason.
     """
 
     def __init__(self, colors, strategy, active, stats=None):

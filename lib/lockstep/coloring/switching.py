@@ -18,8 +18,8 @@ class Switch:
         return False
 
     def after(self, left, colored, highest, likely):
-        """Whether to switch after a round: vertices before it, colored by it, highest degree left after it, and how many
-        a round by random numbers would have colored on average."""
+        """Whether to switch after a round: vertices before it, colored by it, highest degree left after it,
+        and how many a round by random numbers would have colored on average."""
         return False
 
 
@@ -38,7 +38,9 @@ class Never(Switch):
 
 
 class Threshold(Switch):
-    """When a round by degree colors fewer vertices than this; None: than the machine has lanes, as the slides suggest."""
+    """When a round by degree colors fewer vertices than this; None: than the machine has lanes, as the
+    slides suggest.
+    """
 
     def __init__(self, least=None):
         self.least = least
@@ -80,4 +82,6 @@ def of(switch):
         return {"auto": Auto, "never": Never, "threshold": Threshold}[switch]()
     if isinstance(switch, str) and (found := re.fullmatch(r"threshold:(\d+)", switch)):
         return Threshold(int(found[1]))
-    raise ValueError(f"switch={switch!r}; expected a round (0 or more), 'auto', 'never', 'threshold' or 'threshold:COUNT'")
+    raise ValueError(
+        f"switch={switch!r}; expected a round (0 or more), 'auto', 'never', 'threshold' or 'threshold:COUNT'"
+    )

@@ -1,0 +1,232 @@
+"""The host side of rounds.cu: the slides' strategies, their controls, the ladder as far as it has rounds."""
+
+import inspect
+
+import numpy as np
+
+from lockstep.graphs import GraphError
+
+from . import switching
+from .plan import DevicePlan
+
+SLOTS, SLOT = 4096, 4  # rounds that rounds.cu reports side by side, and the words of each
+COLORED, HIGHEST, YIELD = 0, 1, 2
+RANDOM, DEGREE, LARGEST = range(3)
+MANY = 30  # rounds.cu: with BINS, a vertex of this degree and more is a warp's
+
+_int = np.int32
+
+
+class Rounds(DevicePlan):
+    """A launch a round; the host reads how many were colored."""
+
+    file, defines = "rounds.cu", {"SMALLEST": 0, "WORK": 0}
+    rule, first_phase = RANDOM, False
+
+    def load(self):
+        self.stamp = self.words(self.graph.n)
+        self.progress = self.words(SLOT * SLOTS, 0, np.uint32)
+        self.none, self.zero = self.words(self.graph.n, -1), self.words(SLOT * SLOTS, 0, np.uint32)
+        self.blocks = -(-self.graph.n // self.threads)
+        self.work = self.words(1)
+        self.kernel = self.kernels["one_round"]
+
+    def prepare(self):
+        for array in (self.colors, self.stamp):
+            self.executor.copy(array, self.none)
+        self.executor.copy(self.progress, self.zero)
+
+    def launch(self, rule, turn, color, watch):
+        self.kernel(
+            self.blocks,
+            self.threads,
+            (
+                self.offsets,
+                self.targets,
+                _int(self.graph.n),
+                np.uint32(self.seed),
+                _int(rule),
+                _int(turn),
+                _int(color),
+                _int(watch),
+                self.colors,
+                self.stamp,
+                self.progress,
+                self.work,
+            ),
+        )
+
+    def report(self, turn, watch):
+        """What round `turn` reports: vertices colored; if watched also the highest degree left and a random
+        round's yield.
+        """
+        at = SLOT * (turn % SLOTS)
+        if not watch:
+            return self.executor.read(self.progress, at), 0, 0.0
+        words = self.executor.get(self.progress[at : at + SLOT])
+        return int(words[COLORED]), int(words[HIGHEST]), int(words[YIELD:].view(np.uint64)[0]) / 65536
+
+    def run(self):
+        left, turn, color, active = self.graph.n, 0, 0, []
+        switch = self.switch.start(self.graph, self.executor) if self.first_phase else None
+        stats = {}
+        while left:
+            if turn and turn % SLOTS == 0:
+                self.executor.copy(self.progress, self.zero)
+            rule = self.rule
+            if switch:
+                rule = DEGREE
+                if switch.now(turn):
+                    stats["switched"], switch, rule = turn, None, self.rule
+            watch = switch is not None and switch.watches
+            self.launch(rule, turn, color, watch)
+            active.append(left)
+            colored, highest, likely = self.report(turn, watch)
+            if switch and (colored == 0 or switch.after(left, colored, highest, likely)):
+                stats.update({"switched": turn + 1, "left": left - colored})
+                switch = None
+            left, turn, color = left - colored, turn + 1, color + (colored > 0)
+        if self.first_phase:
+            stats.setdefault("switched", turn)
+            stats.setdefault("left", 0 if stats["switched"] >= turn else active[stats["switched"]])
+        return self.result(active, rounds=turn, **stats)
+
+
+class Randomized(Rounds):
+    name = "randomized"
+
+
+class Hybrid(Rounds):
+    name, first_phase = "hybrid", True
+
+    @classmethod
+    def extra(cls):
+        return (inspect.getsource(switching),)
+
+
+class Degree(Hybrid):
+    name = "degree"
+
+    def __init__(self, graph, executor, seed=0, switch=None):
+        super().__init__(graph, executor, seed, switching.Never())
+
+
+class Stealing(Rounds):
+    name = "stealing"
+
+    def load(self):
+        super().load()
+        self.kernel = self.kernels["stealing"]
+        chunks = self.blocks
+        self.blocks = self.resident_blocks(self.kernel, 16, chunks)
+        share = -(-chunks // self.blocks)
+        if share >= 2**15:
+            raise GraphError(
+                f"{self.graph.name or 'the graph'} has {self.graph.n:,} vertices; the queues of this "
+                f"machine's {self.blocks} workgroups hold {(2**15 - 1) * self.threads * self.blocks:,}"
+            )
+        full = np.zeros(2 * self.blocks, np.uint32)
+        full[: self.blocks] = (
+            np.clip(chunks - share * np.arange(self.blocks), 0, share).astype(np.uint32) << 16
+        )
+        self.full = self.executor.array(full)
+        self.queues, self.traffic = self.words(full.size, 0, np.uint32), self.words(4, 0, np.uint32)
+
+    def prepare(self):
+        super().prepare()
+        self.executor.copy(self.queues, self.full)
+        self.executor.copy(self.traffic, self.zero[:4])
+
+    def launch(self, rule, turn, color, watch):
+        self.kernel(
+            self.blocks,
+            self.threads,
+            (
+                self.offsets,
+                self.targets,
+                _int(self.graph.n),
+                np.uint32(self.seed),
+                _int(rule),
+                _int(turn),
+                _int(color),
+                _int(watch),
+                self.colors,
+                self.stamp,
+                self.progress,
+                self.work,
+                self.queues,
+                self.traffic,
+            ),
+            shared=16,
+        )
+
+    def queue_traffic(self):
+        """What the queues did in the last run: chunks popped, stolen, lost to somebody else, looks at a
+        queue.
+        """
+        return dict(
+            zip(("pops", "steals", "lost", "looks"), self.executor.get(self.traffic).tolist(), strict=True)
+        )
+
+
+class Queues(Stealing):
+    name, defines = "queues", {"SMALLEST": 0, "WORK": 0, "STEAL": 0}
+
+
+class Staying(Stealing):
+    name, defines = "staying", {"SMALLEST": 0, "WORK": 0, "QUEUE": 0}
+
+
+class Smallest(Rounds):
+    name, defines = "smallest", {"SMALLEST": 1, "WORK": 0}
+
+
+class Largest(Smallest):
+    name, rule = "largest", LARGEST
+
+
+class Resident(DevicePlan):
+    name, file, defines = "resident", "rounds.cu", {"SMALLEST": 1, "WORK": 0}
+    slots, bins = 8, False
+
+    def load(self):
+        self.stamp, self.none = self.words(self.graph.n), self.words(self.graph.n, -1)
+        self.progress, self.barrier = self.words(SLOT * self.slots, 0, np.uint32), self.words(4, 0, np.uint32)
+        self.zero = self.words(SLOT * self.slots, 0, np.uint32)
+        self.big = self.words((self.graph.out_degrees() >= MANY).sum() if self.bins else 0)
+        self.rounds = self.words(1)
+        self.kernel, self.shared = self.kernels["resident"], self.threads * 4
+        self.blocks = self.resident_blocks(self.kernel, self.shared, -(-self.graph.n // self.threads))
+
+    def prepare(self):
+        for array in (self.colors, self.stamp):
+            self.executor.copy(array, self.none)
+        self.executor.copy(self.progress, self.zero)
+        self.executor.copy(self.barrier, self.zero[:4])
+
+    def run(self):
+        self.kernel(
+            self.blocks,
+            self.threads,
+            (
+                self.offsets,
+                self.targets,
+                _int(self.graph.n),
+                np.uint32(self.seed),
+                _int(LARGEST),
+                self.colors,
+                self.stamp,
+                self.progress,
+                _int(self.slots),
+                self.barrier,
+                self.big,
+                self.rounds,
+            ),
+            shared=self.shared,
+            cooperative=True,
+        )
+        return self.result([self.graph.n])
+
+
+class Binned(Resident):
+    name, defines, bins = "binned", {"SMALLEST": 1, "WORK": 0, "BINS": 1}, True
