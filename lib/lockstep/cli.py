@@ -27,7 +27,11 @@ def main(arguments=None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
-    except (ValueError, OSError, RuntimeError) as error:
+    except Exception as error:
+        # Errors of our own and those of files and values are written for people; another one is a defect, whose
+        # place in the code matters.
+        if not isinstance(error, ValueError | OSError) and not type(error).__module__.startswith("lockstep"):
+            raise
         print(f"lockstep: {_one_line(error)}", file=sys.stderr)
         return 2
 
@@ -72,12 +76,11 @@ def _datasets(choice) -> int:
 
     table = datasets()
     _save(table, choice.output)
-    print(table[["name", "status", "source"]].to_string(index=False))
-    missing = table[table["status"] == "missing"]
-    if len(missing):
-        print(f"\n{len(missing)} of {len(table)} are missing. How to get them:")
-        for how, group in missing.groupby("how", sort=False):
-            print(f"  {', '.join(group['name'])}: {how}")
+    width = table["name"].str.len().max()
+    for row in table.itertuples():
+        print(f"{row.name:<{width}}  {row.status:<8}  {row.how if row.status == 'missing' else row.source}")
+    missing = (table["status"] == "missing").sum()
+    print(f"\n{len(table)} registered, {len(table) - missing} at hand, {missing} missing")
     return 0
 
 

@@ -1,0 +1,165 @@
+"""The command line: what it prints, where, and with which exit status."""
+
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from lockstep import cli, paths
+from lockstep.toposort import topological_sort
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line in this process; returns (exit status, standard output, standard error)."""
+
+    def command(*words):
+        try:
+            status = cli.main([str(word) for word in words])
+        except SystemExit as stop:
+            status = stop.code
+        return status, *capsys.readouterr()
+
+    return command
+
+
+@pytest.fixture
+def graph(tmp_path):
+    """Write an edge list; returns its path."""
+
+    def write(text):
+        file = tmp_path / "graph.txt"
+        file.write_text(text)
+        return file
+
+    return write
+
+
+def test_help_names_every_command_and_is_quick():
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "lockstep", "--help"], text=True, capture_output=True, check=True
+    )
+    assert time.monotonic() - started < 2
+    for word in ("datasets", "machine", "claims", "sort", "exit status"):
+        assert word in done.stdout
+
+
+@pytest.mark.parametrize("words", [[], ["sorted"], ["sort"], ["sort", "x", "--executor", "tpu"]])
+def test_wrong_usage_is_status_2(run, words):
+    status, out, err = run(*words)
+    assert status == 2
+    assert out == ""
+    assert err.startswith("usage: lockstep")
+
+
+def test_sort_prints_an_order_and_says_how_it_was_made(run, graph):
+    file = graph("# arcs\n3 1\n1 0\n3 2\n2 0\n")
+    status, out, err = run("sort", file)
+    assert status == 0
+    order = list(map(int, out.split()))
+    assert sorted(order) == [0, 1, 2, 3]
+    assert order[0] == 3 and order[-1] == 0
+    assert "4 vertices in 3 layers, sorted by " in err
+    reason = err.partition("sorted by ")[2]
+    assert "(" in reason, "auto must say why it chose what it chose"
+
+
+def test_sort_agrees_with_the_function_and_writes_a_file(run, graph, tmp_path):
+    rng = np.random.default_rng(0)
+    arcs = np.sort(rng.choice(200, (400, 2)), axis=1)
+    file = graph("".join(f"{a} {b}\n" for a, b in arcs if a != b))
+    status, out, err = run("sort", file, "--strategy", "serial", "--output", tmp_path / "order.txt")
+    assert (status, out) == (0, "")
+    assert "sorted by serial" in err
+    from lockstep.graphs import read
+
+    expected = topological_sort(read(file), strategy="serial").order
+    assert np.array_equal(np.loadtxt(tmp_path / "order.txt", dtype=int), expected)
+
+
+def test_sort_runs_a_kernel_on_the_hypothetical_gpu(run, graph):
+    status, out, err = run("sort", graph("0 1\n1 2\n"), "--strategy", "frontier", "--executor", "host")
+    assert (status, out) == (0, "0\n1\n2\n"), err
+
+
+def test_a_cycle_is_printed_with_status_1(run, graph):
+    status, out, err = run("sort", graph("0 1\n1 2\n2 3\n3 1\n"))
+    assert (status, out) == (1, "")
+    assert len(err.splitlines()) == 1
+    assert all(str(vertex) in err for vertex in (1, 2, 3))
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("0 1\n1 x\n", ["graph.txt", "2"]),
+    ("", ["graph.txt"]),
+    ("0 1\n1 -4\n", ["graph.txt", "2"]),
+])  # fmt: skip
+def test_bad_input_is_one_line_that_names_file_and_place(run, graph, text, words):
+    status, out, err = run("sort", graph(text))
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert err.startswith("lockstep: ")
+    for word in words:
+        assert word in err
+
+
+def test_a_missing_file_and_an_unknown_strategy(run, graph, tmp_path):
+    status, _, err = run("sort", tmp_path / "none.txt")
+    assert status == 2 and "none.txt" in err
+    status, _, err = run("sort", graph("0 1\n"), "--strategy", "bogo")
+    assert status == 2 and "'bogo'" in err and "serial" in err
+
+
+def test_a_gpu_that_is_not_there_is_told(run, graph):
+    from lockstep.machine import gpu_available
+
+    if gpu_available():
+        pytest.skip("there is a GPU")
+    status, out, err = run("sort", graph("0 1\n"), "--strategy", "frontier", "--executor", "cuda")
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+
+
+def test_datasets_without_network_and_mirror(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("LOCKSTEP_OFFLINE", "1")
+    monkeypatch.delenv("LOCKSTEP_MIRROR", raising=False)
+    monkeypatch.setattr(paths, "CACHE", tmp_path / "empty")
+    status, out, _ = run("datasets", "--output", tmp_path / "datasets.csv")
+    assert status == 0
+    told = {line.split()[0]: line.split()[1] for line in out.splitlines() if len(line.split()) > 1}
+    assert told["karate"] == told["package-dependencies"] == "built-in"
+    line = next(line for line in out.splitlines() if line.startswith("wiki-Talk"))
+    assert "missing" in line and "LOCKSTEP_MIRROR" in line, "a missing data set says how to get it"
+    assert (tmp_path / "datasets.csv").read_text().startswith("name,")
+
+
+def test_machine_says_what_recordings_call_this_one(run):
+    status, out, _ = run("machine", "--json")
+    assert status == 0
+    facts = json.loads(out)
+    status, out, _ = run("machine")
+    assert facts["name"] in out
+    assert "executor" in out
+
+
+def test_claims_lists_verdicts_for_each_machine(run, tmp_path):
+    status, out, _ = run("claims", "--output", tmp_path / "claims.csv")
+    assert status in (0, 1)
+    header = (tmp_path / "claims.csv").read_text().splitlines()[0].split(",")
+    assert {"machine", "claim", "verdict"} <= set(header)
+    for recorded in paths.RECORDINGS.glob("*/machine.json"):
+        assert recorded.parent.name in out
+
+
+def test_output_cut_short_by_its_reader_is_no_error(graph):
+    file = graph("".join(f"{k} {k + 1}\n" for k in range(20000)))
+    command = (
+        f"{sys.executable} -m lockstep sort {file} --strategy serial | head -n 1; echo ${{PIPESTATUS[0]}}"
+    )
+    done = subprocess.run(["bash", "-c", command], text=True, capture_output=True, check=True)
+    assert done.stdout.split() == ["0", "0"]
+    assert "Broken" not in done.stderr
