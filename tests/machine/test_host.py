@@ -83,7 +83,9 @@ def test_a_divergent_barrier_is_reported(kernels_cu, fuzz):
     executor = host(fuzz=fuzz)
     module = executor.load(kernels_cu)
     out = executor.zeros(8, np.int32)
-    with pytest.raises(DivergentBarrierError, match=r"kernel divergent: divergent barrier: block 0: .*kernels\.cu:\d+"):
+    with pytest.raises(
+        DivergentBarrierError, match=r"kernel divergent: divergent barrier: block 0: .*kernels\.cu:\d+"
+    ):
         module["divergent"](1, 8, (out,))
     # and the machine works on
     assert histogram(executor, kernels_cu, "histogram") == 4000
@@ -105,7 +107,9 @@ def test_barriers_at_two_places_are_divergent(kernels_cu):
 
 def test_a_barrier_against_a_warp_operation(kernels_cu):
     executor = host()
-    with pytest.raises(DivergentBarrierError, match="thread 0 at the block barrier .*; threads 1-31 at the warp operation"):
+    with pytest.raises(
+        DivergentBarrierError, match="thread 0 at the block barrier .*; threads 1-31 at the warp operation"
+    ):
         executor.load(kernels_cu)["barrier_and_warp"](1, 32, (executor.zeros(32, np.int32),))
 
 
@@ -136,14 +140,18 @@ def test_a_grid_barrier_needs_a_cooperative_launch(kernels_cu):
 
 def test_a_wild_pointer_is_an_exception(kernels_cu):
     executor = host()
-    with pytest.raises(MemoryFaultError, match="kernel out_of_bounds: block 0, thread 0 touched an address outside"):
+    with pytest.raises(
+        MemoryFaultError, match="kernel out_of_bounds: block 0, thread 0 touched an address outside"
+    ):
         executor.load(kernels_cu)["out_of_bounds"](1, 32, (executor.zeros(4, np.int32),))
 
 
 def test_more_shared_memory_than_asked_for_is_an_exception(kernels_cu):
     executor = host()
     with pytest.raises(MemoryFaultError, match="beyond the block's shared memory"):
-        executor.load(kernels_cu)["fill_shared"](1, 32, (executor.zeros(1, np.uint32), np.int32(5000)), shared=1000)
+        executor.load(kernels_cu)["fill_shared"](
+            1, 32, (executor.zeros(1, np.uint32), np.int32(5000)), shared=1000
+        )
 
 
 def test_a_stack_overflow_is_an_exception(kernels_cu):
@@ -190,7 +198,11 @@ def test_a_trace_of_atomics(kernels_cu):
 
 def test_counts(kernels_cu):
     executor = host()
-    state, cells, wrong = executor.zeros(2, np.uint32), executor.zeros(4, np.int32), executor.zeros(1, np.int32)
+    state, cells, wrong = (
+        executor.zeros(2, np.uint32),
+        executor.zeros(4, np.int32),
+        executor.zeros(1, np.int32),
+    )
     executor.load(kernels_cu)["rounds"](4, 32, (state, cells, wrong), cooperative=True)
     assert executor.counts["grid_barriers"] == 6
     assert executor.counts["barriers"] == 4 * 6 * 2
@@ -234,7 +246,9 @@ def test_no_compiler_is_one_clear_error(tmp_path):
         "try: compiler()\n"
         "except m.CompileError as e: print(e)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], env={"PATH": str(tmp_path)}, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"PATH": str(tmp_path)}, capture_output=True, text=True
+    )
     assert "no C++ compiler for the host executor: install g++" in done.stdout, done.stderr
 
 

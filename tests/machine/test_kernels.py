@@ -1,4 +1,4 @@
-"""What kernels may rely on, on whichever executor: every test runs on the host, and on the GPU where one answers."""
+"""What kernels may rely on: every test runs on the host executor, and on the GPU where one answers."""
 
 import numpy as np
 import pytest
@@ -92,7 +92,11 @@ def test_halves_of_a_warp_work_apart(executor, module):
 
 @pytest.mark.parametrize("blocks, threads", [(1, 32), (4, 64), (8, 33)])
 def test_grid_barrier_with_several_blocks(executor, module, blocks, threads):
-    state, cells, wrong = executor.zeros(2, np.uint32), executor.zeros(blocks, np.int32), executor.zeros(1, np.int32)
+    state, cells, wrong = (
+        executor.zeros(2, np.uint32),
+        executor.zeros(blocks, np.int32),
+        executor.zeros(1, np.int32),
+    )
     module["rounds"](blocks, threads, (state, cells, wrong), cooperative=True)
     assert executor.read(wrong) == 0
     assert executor.get(cells).tolist() == [3] * blocks
@@ -172,7 +176,11 @@ def test_capture_and_replay(executor, module):
 
 
 def test_cooperative_launch_in_a_graph(executor, module):
-    state, cells, wrong = executor.zeros(2, np.uint32), executor.zeros(4, np.int32), executor.zeros(1, np.int32)
+    state, cells, wrong = (
+        executor.zeros(2, np.uint32),
+        executor.zeros(4, np.int32),
+        executor.zeros(1, np.int32),
+    )
     with executor.capture() as graph:
         module["rounds"](4, 64, (state, cells, wrong), cooperative=True)
     graph.launch()
@@ -211,9 +219,9 @@ def test_timer(executor, module):
 @pytest.mark.parametrize(
     "kernel, args, message",
     [
-        ("add", lambda e: (e.zeros(4, np.int32), e.zeros(4, np.int32), 4), r"argument 3 \(n\).*np.int32\(...\), not int"),
+        ("add", lambda e: (e.zeros(4, np.int32), e.zeros(4, np.int32), 4), r"3 \(n\).*np.int32\(...\), not int"),
         ("add", lambda e: (e.zeros(4, np.int32), e.zeros(4, np.int32), np.int64(4)), "not int64 scalar"),
-        ("add", lambda e: (e.zeros(4, np.int64), e.zeros(4, np.int32), np.int32(4)), "needs an array of int32, not int64"),
+        ("add", lambda e: (e.zeros(4, np.int64), e.zeros(4, np.int32), np.int32(4)), "array of int32, not int64"),
         ("add", lambda e: ([1], e.zeros(4, np.int32), np.int32(4)), "needs a device array of int32"),
         ("add", lambda e: (e.zeros(4, np.int32),), r"takes 3 arguments \(int\* a, int\* b, int n\), not 1"),
         ("add", lambda e: (e.zeros(8, np.int32)[::2], e.zeros(4, np.int32), np.int32(4)), "not contiguous"),

@@ -7,7 +7,7 @@
 """
 
 from .cuda import CudaExecutor, why_no_gpu
-from .describe import clocks, describe, machine_name
+from .describe import describe
 from .errors import (
     CompileError,
     DeadlockError,
@@ -66,6 +66,6 @@ def get_executor(executor=None, **options) -> Executor | None:
 
 __all__ = [
     "CompileError", "DeadlockError", "DivergentBarrierError", "Executor", "HostExecutor", "KernelError",
-    "LaunchError", "LivelockError", "MachineError", "MemoryFaultError", "NoGpuError", "clocks", "describe",
-    "get_executor", "gpu_available", "machine_name", "source_digest", "why_no_gpu",
+    "LaunchError", "LivelockError", "MachineError", "MemoryFaultError", "NoGpuError", "describe", "get_executor",
+    "gpu_available", "source_digest", "why_no_gpu",
 ]  # fmt: skip

@@ -1,8 +1,8 @@
 """Compile every kernel file for the GPU architectures that matter, on a machine without a GPU.
 
-`python -m lockstep.machine.compile [FILE.cu ...]` builds all .cu files of the package (or those named) with NVRTC
-for sm_80, sm_90 and sm_100, once for each `// compile:` line, and prints registers, shared memory and spills of
-each kernel. Exit code 1 if something does not compile, 2 if NVRTC cannot be found.
+`python -m lockstep.machine.compile [FILE.cu ...]` builds all .cu files of the package (or those named) with
+NVRTC for sm_80, sm_90 and sm_100, once for each `// compile:` line, and prints registers, shared memory and
+spills of each kernel. Exit code 1 if something does not compile, 2 if NVRTC cannot be found.
 """
 
 import argparse
@@ -95,7 +95,7 @@ def compile_file(path, defines=None, architecture="sm_90") -> list:
 
 
 def _parse(log, file, defines, architecture):
-    """Resources out of ptxas' lines: a kernel's name, then its stack and spills, then registers and memory."""
+    """Resources out of ptxas' lines: a kernel's name, its stack and spills, its registers and memory."""
     kernel, stack, spills = None, 0, 0
     for line in log.splitlines():
         if match := _KERNEL.search(line):
@@ -140,8 +140,8 @@ def main(arguments=None) -> int:
                 for r in found:
                     name = f"{r.kernel} {r.defines}".strip()
                     mark = "  <- spills" if r.spills else ""
-                    print(f"{r.file:32} {name:40} {r.architecture:7} {r.registers:9} {r.shared:7} {r.stack:6} "
-                          f"{r.spills:6}{mark}")  # fmt: skip
+                    print(f"{r.file:32} {name:40} {r.architecture:7} {r.registers:9} {r.shared:7} "
+                          f"{r.stack:6} {r.spills:6}{mark}")  # fmt: skip
                     spilled += r.spills > 0
     print(f"{failed} failed, {spilled} kernels spill registers")
     return 1 if failed else 0

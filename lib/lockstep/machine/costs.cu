@@ -21,7 +21,7 @@ extern "C" __global__ void count_launch(unsigned* counter) {
 }
 
 // ---- barriers
-// passed[b]: how often block b came through; the state's top bit ends as the parity of the barriers.
+// passed[b] += how often block b came through; the state's top bit ends as the parity of the barriers.
 extern "C" __global__ void grid_barriers(unsigned* state, unsigned* passed, int rounds) {
     unsigned through = 0;
     for (int r = 0; r < rounds; ++r) {
@@ -31,7 +31,7 @@ extern "C" __global__ void grid_barriers(unsigned* state, unsigned* passed, int 
     if (threadIdx.x == 0) passed[blockIdx.x] += through;
 }
 
-// passed[t]: how often thread t of block 0 came through.
+// passed[t] += how often thread t of block 0 came through.
 extern "C" __global__ void block_barriers(unsigned* passed, int rounds) {
     unsigned through = 0;
 #pragma unroll 8  // else the loop's own branch is half of the figure
@@ -39,16 +39,24 @@ extern "C" __global__ void block_barriers(unsigned* passed, int rounds) {
         __syncthreads();
         ++through;
     }
-    if (blockIdx.x == 0) passed[threadIdx.x] = through;
+    if (blockIdx.x == 0) passed[threadIdx.x] += through;
 }
 
-// Two blocks hand a number to and fro: one hop is a release store seen by the other's acquire load. ball: 1 zeroed word.
+// Two blocks hand a number to and fro: one hop is a release store seen by the other's acquire load.
 extern "C" __global__ void hops(unsigned* ball, int rounds) {
     if (threadIdx.x != 0) return;
+    const unsigned first = *ball & ~1u;  // even at the beginning of a launch; block 1 reads it at most one hop later
     for (unsigned r = blockIdx.x; r < 2u * rounds; r += 2) {
-        while (load_acquire(ball) != r) {}
-        store_release(ball, r + 1);
+        while (load_acquire(ball) != first + r) {}
+        store_release(ball, first + r + 1);
     }
+}
+
+// ---- the clock: turns until so many cycles of this multiprocessor have passed
+extern "C" __global__ void count_cycles(long long* passed, long long cycles) {
+    const long long begin = clock64();
+    while (clock64() - begin < cycles) {}
+    if (threadIdx.x == 0) passed[0] = clock64() - begin;
 }
 
 // ---- dependent loads: next[i] is the index to go to; one thread walks

@@ -98,8 +98,8 @@ class CudaExecutor(Executor):
         threads = block[0] * block[1] * block[2]
         if threads > kernel.most_threads:
             raise LaunchError(
-                f"kernel {kernel.name}: its registers allow {kernel.most_threads} threads a block, not {threads} "
-                "(give it __launch_bounds__)"
+                f"kernel {kernel.name}: its registers allow {kernel.most_threads} threads a block, "
+                f"not {threads} (give it __launch_bounds__)"
             )
         self._raise_shared(kernel, shared)
         values = tuple(np.uint64(0) if a is None else a for a in args)

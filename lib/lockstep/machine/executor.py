@@ -72,8 +72,9 @@ class Kernel:
             most = self.max_blocks(block, shared)
             if blocks > most:
                 raise LaunchError(
-                    f"{where}: a cooperative launch of {blocks} blocks of {threads} threads with {shared} bytes "
-                    f"of shared memory is not co-resident here; at most {most} are (see max_blocks)"
+                    f"{where}: a cooperative launch of {blocks} blocks of {threads} threads with "
+                    f"{shared} bytes of shared memory is not co-resident here; at most {most} are "
+                    "(see max_blocks)"
                 )
         return self.executor._bound(self, grid, block, args, shared, cooperative)
 
@@ -97,8 +98,8 @@ class Kernel:
             return
         if not isinstance(value, self.executor.array_type):
             raise LaunchError(
-                f"{where}: needs a device array of {parameter.dtype or parameter.type}, as executor.array(...) "
-                f"makes, not {type(value).__module__}.{type(value).__name__}"
+                f"{where}: needs a device array of {parameter.dtype or parameter.type}, as "
+                f"executor.array(...) makes, not {type(value).__module__}.{type(value).__name__}"
             )
         if parameter.dtype is not None and value.dtype != parameter.dtype:
             raise LaunchError(f"{where}: needs an array of {parameter.dtype}, not {value.dtype}")
@@ -149,8 +150,8 @@ class Executor:
     xp : module
         cupy or numpy, for vector steps outside kernels.
     counts : collections.Counter
-        "launches", "graph_launches" and "readbacks" since `reset_counts()`; on the host also "barriers" (block barriers
-        opened), "grid_barriers", "atomics" and "switches".
+        "launches", "graph_launches" and "readbacks" since `reset_counts()`; on the host also "barriers"
+        (block barriers opened), "grid_barriers", "atomics" and "switches".
     """
 
     name = ""

@@ -139,7 +139,10 @@ LOCKSTEP_PLAIN void lockstep_fence() { lockstep_host::before(lockstep_host::FENC
 LOCKSTEP_PLAIN void lockstep_nanosleep(unsigned) { lockstep_host::yield(); }
 #define __nanosleep(ns) lockstep_nanosleep(ns)
 #define pause(ns) lockstep_nanosleep(ns)
-LOCKSTEP_PLAIN long long clock64() { return (long long)lockstep_host::clock_steps; }
+LOCKSTEP_PLAIN long long clock64() {                   // counts steps, and lets others run: somebody may spin on it
+    lockstep_host::before(lockstep_host::PAUSE, nullptr);
+    return (long long)lockstep_host::clock_steps;
+}
 LOCKSTEP_PLAIN void trace_event(int kind, long a, long b) {
     lockstep_host::after(lockstep_host::MARK, (const void*)(intptr_t)kind, (uint64_t)a, (uint64_t)b, 8);
 }

@@ -1,8 +1,8 @@
 """The host executor: the hypothetical GPU that the first paper explains its schedules on, built.
 
-The same .cu files are compiled by the system's C++ compiler together with host.hpp and host_runtime.cpp, which
-run the threads of a launch as fibers of one OS thread. Results and counts are real and the same bits on every
-machine (-O2, no contraction, never for the native processor); times mean nothing here.
+The same .cu files are compiled by the system's C++ compiler together with host.hpp and host_runtime.cpp,
+which run the threads of a launch as fibers of one OS thread. Results and counts are real and the same bits
+on every machine (-O2, no contraction, never for the native processor); times mean nothing here.
 """
 
 import contextlib
@@ -226,8 +226,8 @@ class HostExecutor(Executor):
     seed : int
         Decides every random choice; the same seed gives the same interleaving and the same bits.
     fuzz : "none", "sync" or "memory"
-        none: a thread runs until it waits or gives way. sync: it may also lose its turn at every atomic, fence
-        and barrier. memory: also at every plain load and store of a kernel.
+        none: a thread runs until it waits or gives way. sync: it may also lose its turn at every atomic,
+        fence and barrier. memory: also at every plain load and store of a kernel.
     permille : int
         How often, in 1000, a fuzzed point does pass the turn on; None: 300 for sync, 100 for memory.
     multiprocessors : int
@@ -306,8 +306,8 @@ class HostExecutor(Executor):
         launch = _Launch(
             entry=kernel.entry, arguments=ctypes.addressof(values), grid=grid, block=block, shared=shared,
             seed=(self.seed * 0x9E3779B97F4A7C15 + self._launches * 0xD1B54A32D192ED03) % 2**64,
-            budget=self.budget, trace_limit=self.trace_limit, cooperative=bool(cooperative), fuzz=FUZZ.index(self.fuzz),
-            permille=self.permille, window=window,
+            budget=self.budget, trace_limit=self.trace_limit, cooperative=bool(cooperative),
+            fuzz=FUZZ.index(self.fuzz), permille=self.permille, window=window,
         )  # fmt: skip
         with _launching:
             error = kernel.module.library.lockstep_run(ctypes.byref(launch))
@@ -334,9 +334,9 @@ class HostExecutor(Executor):
     def trace(self, clear: bool = True) -> list:
         """What the threads did since the last call, in order: a list of TraceEvent. Needs trace=True.
 
-        Addresses inside an array argument are named by the kernel's parameter and the index ("dist[3]"), others
-        "shared" (a block's shared memory, or a thread's own variables that the compiler keeps in memory).
-        Under fuzz "none" and "sync" plain loads and stores are not seen, under "memory" all are.
+        Addresses inside an array argument are named by the kernel's parameter and the index ("dist[3]"),
+        others "shared" (a block's shared memory, or a thread's own variables that the compiler keeps in
+        memory). Under fuzz "none" and "sync" plain loads and stores are not seen, under "memory" all are.
         """
         events = []
         for raw, arrays in self._records:
@@ -347,7 +347,8 @@ class HostExecutor(Executor):
                 else:
                     where, kind = _place(int(r["address"]), int(r["bytes"]), arrays)
                 before, after = (_value(int(r[key]), kind) for key in ("before", "after"))
-                events.append(TraceEvent(int(r["step"]), int(r["block"]), int(r["thread"]), event, where, before,
+                events.append(TraceEvent(int(r["step"]), int(r["block"]), int(r["thread"]), event, where,
+                before,
                                          after))  # fmt: skip
         if clear:
             self._records = []

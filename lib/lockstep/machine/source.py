@@ -34,7 +34,8 @@ _TYPES = {
 }  # fmt: skip
 _VECTOR = re.compile(r"(char|uchar|short|ushort|int|uint|long|ulong|longlong|ulonglong|float|double)([234])$")
 _VECTOR_OF = {"uchar": "unsigned char", "ushort": "unsigned short", "uint": "unsigned",
-              "ulong": "unsigned long", "longlong": "long long", "ulonglong": "unsigned long long"}  # fmt: skip
+              "ulong": "unsigned long", "longlong": "long long",
+              "ulonglong": "unsigned long long"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def kernels(text: str, defines=None) -> dict:
 
 
 def variants(path) -> list:
-    """The sets of macro definitions that the file's `// compile: NAME=VALUE ...` lines ask for, at least one."""
+    """The macro definitions that the file's `// compile: NAME=VALUE ...` lines ask for, set by set."""
     found = []
     for match in _VARIANT.finditer(Path(path).read_text(encoding="utf-8")):
         pairs = (word.partition("=") for word in match.group(1).split())
