@@ -1,4 +1,4 @@
-"""What a function's result depends on, as one short text: the digest of its own source and of all it calls here."""
+"""What a function's result depends on, as one short text: a digest of its source and of all it calls here."""
 
 import ast
 import hashlib
@@ -7,7 +7,7 @@ import textwrap
 
 
 def source_digest(start):
-    """SHA-256 (16 hex digits) of a function's source and, from call to call, of this package's functions it names.
+    """SHA-256 (16 hex digits) of the source of a function and of all functions of this package that it uses.
 
     Comments, docstrings and spacing do not count.
     """

@@ -122,7 +122,7 @@ class _Resuming:
                     disable=None,
                     desc=url.rsplit("/", 1)[-1],
                 ) as bar:
-                    for chunk in reply.iter_content(1 << 16):
+                    for chunk in reply.iter_content(1 << 14):  # small: of a broken one nothing is kept
                         out.write(chunk)
                         bar.update(len(chunk))
                 if total is not None and out.tell() != total:

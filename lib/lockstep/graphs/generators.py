@@ -8,7 +8,8 @@ generator or on floating point. ``ids="ordered"`` numbers the vertices of a DAG 
 import numpy as np
 from numba import njit
 
-from . import csr, draws, digests
+from . import csr, digests, draws
+from .acyclic import acyclic
 from .draws import below, stream, word
 from .graph import Graph, GraphError, both_ways
 
@@ -359,6 +360,7 @@ def digest(name):
     Recordings carry it, so that measurements on a graph that would now be made differently are known to be
     stale.
     """
-    if name not in (*FAMILIES, "with_weights"):
-        raise GraphError(f"no generator {name!r}; expected one of {', '.join(FAMILIES)} or with_weights")
-    return digests.source_digest(globals()[name])
+    known = {name: globals()[name] for name in (*FAMILIES, "with_weights", "acyclic")}
+    if name not in known:
+        raise GraphError(f"no generator {name!r}; expected one of {', '.join(known)}")
+    return digests.source_digest(known[name])

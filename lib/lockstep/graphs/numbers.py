@@ -4,6 +4,8 @@ The general CSV readers want one separator and a fixed number of columns, and th
 graph files mix blanks and commas, have rows of any length (METIS) and mark rows by a letter (DIMACS).
 """
 
+import re
+
 import numpy as np
 from numba import njit
 
@@ -204,8 +206,8 @@ class Table:
     def error_at(self, place):
         """A GraphError for the text at byte ``place``."""
         line = self._data.count(b"\n", 0, place) + 1
-        token = self._data[place : place + 200].split(b"\n")[0].split()
-        found = repr(token[0].decode("utf-8", "replace")[:40]) if token else "the end of the line"
+        token = re.match(rb"[^\s,]+|,|", self._data[place : place + 200].lstrip(b" \t\r")).group()
+        found = repr(token.decode("utf-8", "replace")[:40]) if token else "the end of the line"
         return GraphError(f"{self._name}, line {line}: found {found}; expected {self._expected}")
 
 

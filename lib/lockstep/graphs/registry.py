@@ -60,9 +60,11 @@ def _here(entry, mirror):
 def _file_names(entry):
     """Names under which a mirror may hold a data set: its own, that unpacked, and the official one."""
     official = entry["url"].rsplit("/", 1)[-1] if entry["url"].startswith("http") else ""
-    names = [name for name in (*entry["mirror"].split(";"), official) if name]
-    plain = [name.rsplit(".", 1)[0] for name in names if name.endswith((".xz", ".gz", ".bz2"))]
-    return list(dict.fromkeys(names + plain))
+    found = {}
+    for name in (*entry["mirror"].split(";"), official):
+        plain = name.rsplit(".", 1)[0] if name.endswith((".xz", ".gz", ".bz2")) else name
+        found |= {name: None, plain: None}
+    return [name for name in found if name]
 
 
 def _cache_name(entry):

@@ -1,0 +1,243 @@
+"""Bad input: each kind, in each format, is refused with the file, the line, and what was expected."""
+
+import gzip
+import io
+import lzma
+import re
+import tarfile
+import zipfile
+
+import pytest
+
+from lockstep.graphs import GraphError, read, read_batch, read_coordinates, read_ratings
+
+MM = b"%%MatrixMarket matrix coordinate "
+
+
+def refused(path, text, reader=read, **options):
+    with pytest.raises(GraphError) as caught:
+        reader(path, **options)
+    message = str(caught.value)
+    assert str(path) in message
+    assert re.search(text, message), message
+    return message
+
+
+BODIES = {
+    # a line that is not an edge
+    "edges, words": (b"# c\n0 1\n1 two\n", r"line 3: found 'two'; expected two node ids"),
+    "edges, one number": (b"0 1\n2\n", r"line 2: found 1 numbers, as in|line 2: found 1 numbers"),
+    "edges, four numbers": (b"0 1 2 3\n", r"line 1: found 4 numbers; expected two node ids"),
+    "edges, a column more": (
+        b"0 1\n\n# c\n1 2 3\n",
+        r"line 4: found 3 numbers, as in the rows before \(2\)|line 4",
+    ),
+    "edges, comma at the end": (b"0,1\n1,2,\n", r"line 2: found ','"),
+    "edges, binary digits": (b"0 1\n1 0x10\n", r"line 2: found '0x10'"),
+    "edges, page of a web server": (b"<!DOCTYPE html>\n<html>\n", r"line 1: found '<!DOCTYPE'"),
+    "dimacs, other letter": (b"p sp 2 1\ne 1 2 3\n", r"line 2: found 'e'; expected 'a <from> <to>"),
+    "dimacs, word": (b"c\np sp 2 1\na 1 x 3\n", r"line 3: found 'x'; expected 'a <from> <to>"),
+    "dimacs, short": (b"p sp 2 1\na 1\n", r"line 2: found 1 numbers"),
+    "mtx, value missing": (
+        MM + b"real general\n2 2 1\n1 2\n",
+        r"line 3: found 2 numbers; expected 'i j value'",
+    ),
+    "mtx, word": (MM + b"pattern general\n2 2 1\n1 b\n", r"line 3: found 'b'; expected 'i j', i from 1 to 2"),
+    "metis, word": (b"2 1\n2\nx\n", r"line 3: found 'x'; expected the neighbors"),
+    "metis, odd": (b"2 1 001\n2 1\n1\n", r"line 3: found 1 numbers, which fmt 001 does not allow"),
+    "nde, word": (b"1\n0 0\nx 0\n", r"line 3: found 'x'; expected 'n', then n lines"),
+    # an id out of range
+    "edges, negative": (
+        b"0 1\n-1 0\n",
+        r"line 2: found id -1 \(ids here run from 0\); expected two node ids",
+    ),
+    "edges, fraction": (b"0 1.5\n", r"line 1: found id 1.5"),
+    "edges, beyond 2^53": (b"0 1\n3 123456789012345678901\n", r"line 2: found id 1.23456789012346e\+20"),
+    "edges, gap too large": (b"0 1\n5 900000000\n", r"largest id is 900000000 .*compact=True"),
+    "dimacs, id 0": (b"p sp 2 1\na 0 2 3\n", r"line 2: found id 0 \(ids here run from 1 to 2\)"),
+    "dimacs, id 3 of 2": (b"p sp 2 1\nc\na 1 3 3\n", r"line 3: found id 3 \(ids here run from 1 to 2\)"),
+    "mtx, row 3 of 2": (
+        MM + b"pattern general\n%\n2 2 1\n3 1\n",
+        r"line 4: found id 3 \(ids here run from 1 to 2\)",
+    ),
+    "metis, neighbor 3 of 2": (b"%\n2 1\n2\n3\n", r"line 4: found neighbor 3 \(ids run from 1 to 2\)"),
+    "nde, vertex 2 of 2": (
+        b"2\n0 1\n1 1\n0 2\n",
+        r"line 4: found a number out of range \(ids run from 0 to 1\)",
+    ),
+    # a header that disagrees with the body
+    "edges, fewer": (b"#\n# Nodes: 3 Edges: 3\n0 1\n1 2\n", r"line 2: the header says 3 edges; .* found 2"),
+    "edges, other ids": (b"# Nodes: 2 Edges: 2\n0 1\n1 2\n", r"line 1: the header says 2 nodes; .* found 3"),
+    "dimacs, fewer": (b"p sp 2 2\na 1 2 3\n", r"line 1: the header says 2 arcs; .* found 1"),
+    "dimacs, two headers": (b"p sp 2 1\np sp 2 1\na 1 2 3\n", r"line 2: found 'p'; expected 'a"),
+    "dimacs, arc first": (b"a 1 2 3\n", r"line 1: found 'a 1 2 3'; expected the problem line"),
+    "dimacs, no header": (b"c\nc\n", r"no problem line found; expected 'p sp"),
+    "dimacs, coordinates": (b"p aux sp co 1\nv 1 2 3\n", r"line 1: these are node coordinates"),
+    "mtx, fewer": (MM + b"pattern general\n2 2 2\n1 2\n", r"line 2: the header says 2 entries; .* found 1"),
+    "mtx, banner": (
+        MM + b"complex general\n2 2 1\n1 2 0 0\n",
+        r"line 1: found '%%matrixmarket matrix coordinate complex",
+    ),
+    "mtx, dense": (
+        b"%%MatrixMarket matrix array real general\n1 1\n1\n",
+        r"line 1: .*expected '%%MatrixMarket",
+    ),
+    "mtx, sizes": (MM + b"pattern general\n2 2\n1 2\n", r"line 2: found '2 2'; expected the sizes"),
+    "mtx, not square": (
+        MM + b"pattern general\n2 3 1\n1 3\n",
+        r"line 2: the matrix is 2 x 3; expected a square one",
+    ),
+    "mtx, upper": (MM + b"pattern symmetric\n2 2 1\n1 2\n", r"line 3: found an entry above the diagonal"),
+    "metis, fewer edges": (b"2 2\n2\n1\n", r"header says 2 edges; expected 4 neighbors, .* found 2"),
+    "metis, fewer lines": (
+        b"3 1\n2\n1\n",
+        r"header says 3 vertices; expected as many lines after it, found 2",
+    ),
+    "metis, fmt": (b"2 1 7\n2\n1\n", r"line 1: found fmt 007"),
+    "metis, one direction": (b"3 1\n2 3\n\n\n", r"some edge is not in the lines of both its ends"),
+    "nde, fewer lines": (b"3\n0 0\n1 0\n", r"the first line says 3 vertices; .*found 2 lines"),
+    # NaN weights
+    "edges, NaN": (b"0 1 1\n1 2 nan\n", r"line 2: found 'nan'"),
+    "edges, infinite": (b"0 1 1\n1 2 inf\n", r"line 2: found 'inf'"),
+    "dimacs, NaN": (b"p sp 2 1\na 1 2 NaN\n", r"line 2: found 'NaN'"),
+    "mtx, NaN": (MM + b"real general\n2 2 1\n1 2 nan\n", r"line 3: found 'nan'"),
+    "metis, NaN": (b"2 1 1\n2 nan\n1 nan\n", r"line 2: found 'nan'"),
+    # nothing there
+    "empty": (b"", r"is empty; expected the text of a graph"),
+    "blank": (b"\n \n", r"is empty"),
+    "comments only": (b"# nothing\n", r"holds no edge; expected lines with two node ids"),
+    "zero bytes": (b"0 1\n\0\0\0", r"is not text \(line 2 holds a zero byte\)"),
+}
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+@pytest.mark.parametrize("case", BODIES)
+def test_body(tmp_path, case, packed):
+    text, message = BODIES[case]
+    kind = case.split(",")[0]
+    path = tmp_path / "bad.txt"
+    path.write_bytes(packed(text))
+    refused(path, message, format=kind if kind in ("dimacs", "mtx", "metis", "nde") else None)
+
+
+def test_the_line_counts_in_a_long_file(tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_bytes(b"# c\n" + b"0 1\n" * 5_000 + b"0 1 2 3 4\n" + b"0 1\n" * 5_000)
+    refused(path, "line 5002: found 5 numbers")
+
+
+def test_the_wrong_header_can_be_overruled(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"# Nodes: 9 Edges: 9\n0 1\n")
+    assert "check_header=False" in refused(path, "header says 9 edges")
+    assert read(path, check_header=False).m == 1
+
+
+def test_no_file_a_directory_no_weights_no_such_format(tmp_path):
+    refused(tmp_path, "is a directory; expected a file")
+    refused(tmp_path / "none.txt", "no such file")
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"0 1\n")
+    refused(path, "has no weights; expected a third number", weights=True)
+    refused(path, "is not an archive, so it has no member 'b'", member="b")
+    with pytest.raises(GraphError, match="format is 'gml'; expected one of edges, dimacs"):
+        read(path, format="gml")
+
+
+def archives():
+    text = b"0 1\n" * 50_000
+    zipped, tarred = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(zipped, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("a.txt", text)
+    with tarfile.open(fileobj=tarred, mode="w") as archive:
+        info = tarfile.TarInfo("a.txt")
+        info.size = len(text)
+        archive.addfile(info, io.BytesIO(text))
+    import bz2
+
+    return {
+        "gzip": gzip.compress(text),
+        "xz": lzma.compress(text),
+        "bzip2": bz2.compress(text),
+        "zip": zipped.getvalue(),
+        "tar": tarred.getvalue(),
+        "tar.gz": gzip.compress(tarred.getvalue()),
+    }
+
+
+@pytest.mark.parametrize("kind", ["gzip", "xz", "bzip2", "zip", "tar", "tar.gz"])
+def test_truncated_archive(tmp_path, kind):
+    whole = archives()[kind]
+    path = tmp_path / "cut"
+    path.write_bytes(whole[: len(whole) * 2 // 3])
+    refused(path, "truncated or damaged .*expected a complete file")
+
+
+def test_damaged_archive(tmp_path):
+    whole = bytearray(archives()["zip"])
+    whole[5_000] ^= 255
+    path = tmp_path / "damaged.zip"
+    path.write_bytes(whole)
+    refused(path, "damaged .*CRC")
+
+
+def test_an_archive_that_leaves_a_choice(tmp_path):
+    path = tmp_path / "two.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("a.txt", "b.txt"):
+            archive.writestr(name, "0 1\n")
+    refused(path, "more than one file; say which with member=, of: a.txt, b.txt")
+    refused(path, "no single file that matches 'c.txt'", member="c.txt")
+    with zipfile.ZipFile(path, "w"):
+        pass
+    refused(path, "holds no files")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"user,item,rating\n1,2,3\n1,x,3\n", r"line 3: found 'x'; expected 'user,item,rating'"),
+        (b"user,item,rating\n1,2,nan\n", r"line 2: found 'nan'"),
+        (b"user,item,rating\n1,2\n", r"line 2: found 2 numbers"),
+        (b"user,item,rating\n-1,2,3\n", r"line 2: found id -1"),
+        (b"user,item,rating\n", r"holds no rating"),
+        (b"0 1 2\n1 -5\n", r"line 2: found id -5"),
+        (b"0\n1\n", r"holds no rating"),
+    ],
+)
+def test_ratings(tmp_path, text, message):
+    path = tmp_path / "ratings"
+    path.write_bytes(text)
+    refused(path, message, read_ratings)
+
+
+@pytest.mark.parametrize(
+    ("arcs", "owner", "message"),
+    [
+        (b"1, 3\n3, 1\n", b"1\n1\n2\n", r"_A.txt, line 1: found an edge between two graphs"),
+        (b"1, 9\n", b"1\n1\n", r"_A.txt, line 1: found id 9 \(ids here run from 1 to 2\)"),
+        (b"1, 2\n", b"1\n1\n", r"_A.txt: some edge is listed in one direction only"),
+        (b"1, 2\n", b"1\n3\n", r"_indicator.txt, line 2: found graph 3 out of order"),
+        (b"1, 2\n", b"2\n2\n", r"_indicator.txt, line 1: found graph 2 out of order"),
+    ],
+)
+def test_batches(tmp_path, arcs, owner, message):
+    path = tmp_path / "T.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("T/T_A.txt", arcs)
+        archive.writestr("T/T_graph_indicator.txt", owner)
+    refused(path, message, read_batch)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"p aux sp co 2\nv 1 0 0\n", r"line 1: the header says 2 nodes; .* found 1 lines"),
+        (b"p aux sp co 1\nv 1 0\n", r"line 2: found 2 numbers"),
+        (b"p sp 1 1\n", r"line 1: found 'p sp 1 1'; expected the problem line 'p aux sp co"),
+    ],
+)
+def test_coordinates(tmp_path, text, message):
+    path = tmp_path / "a.co"
+    path.write_bytes(text)
+    refused(path, message, read_coordinates)
