@@ -87,7 +87,7 @@ def _rows(rows, select):
     for other in select.get("any_of", [{}]):
         selected = matching(rows, merge(common, other))
         if selected.empty:
-            raise Missing(f"not measured on this machine: {_words(merge(common, other))}")
+            raise Missing(f"no measurement here of {_words(merge(common, other))}")
         found.append(selected)
     selected = pd.concat(found).drop_duplicates()
     if select.get("complete"):
@@ -98,10 +98,13 @@ def _rows(rows, select):
 
 
 def _words(select):
-    dataset = select.get("dataset", "")
-    named = [select.get("experiment", ""), " or ".join(dataset) if isinstance(dataset, list) else dataset]
-    named += [f"{key} {value}" for key, value in (select.get("parameters") or {}).items()]
-    return ", ".join(str(word) for word in named if word) or select.get("study", "")
+    named = [select.get("experiment", ""), select.get("dataset", "")]
+    named += [f"{key} {_alternatives(value)}" for key, value in (select.get("parameters") or {}).items()]
+    return ", ".join(_alternatives(word) for word in named if word) or select.get("study", "")
+
+
+def _alternatives(value):
+    return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _side(rows, side, select):
@@ -112,7 +115,7 @@ def _side(rows, side, select):
     values = _means(base, strategy, metric)
     if values.empty:
         who = f"{side.get('strategy') or 'any strategy'} ({metric})"
-        raise Missing(f"not measured on this machine: {who} in {_words({**select, **own})}")
+        raise Missing(f"no measurement here of {who} in {_words({**select, **own})}")
     if "of" in side:  # a share of several metrics' sum
         values = values / sum(_means(base, strategy, one) for one in side["of"])
     values = values.dropna() - side.get("less", 0)

@@ -2,5 +2,6 @@
 
 from lockstep.report import figures, style
 from lockstep.report.output import numbers, save, table
+from lockstep.report.typeset import build, collect
 
-__all__ = ["figures", "numbers", "save", "style", "table"]
+__all__ = ["build", "collect", "figures", "numbers", "save", "style", "table"]

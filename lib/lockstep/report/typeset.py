@@ -1,0 +1,248 @@
+"""From recordings, verdicts and what notebooks drew to the typeset report.
+
+`collect` writes what report.typ reads: the ledger with its verdicts, the machines, the missing data sets, and
+an inventory of the figures, tables and numbers that exist. A study that has not drawn anything yet is said to
+be missing in the report; nothing else changes, so the report grows with the studies.
+"""
+
+import importlib.util
+import inspect
+import json
+import math
+import os
+import shutil
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from lockstep import paths
+from lockstep.evidence import Study, claims, recording, statistics
+from lockstep.report import figures, style
+from lockstep.report.output import numbers, readable, save, significant
+
+TYPESET = ("report.pdf", "report.html")
+
+
+def build(generated=None, **places):
+    """Collect and typeset: `paper/generated/report.pdf` and `report.html`, the same bytes from the same data.
+
+    Parameters
+    ----------
+    generated : path, optional
+        Where to; by default the project's `paper/generated`.
+    **places
+        See `collect`.
+
+    Returns
+    -------
+    list of Path
+        The files made: none, with a line that says so, where typst is not installed.
+    """
+    generated = Path(generated or paths.GENERATED).resolve()
+    drawn = Path(places.get("drawn") or paths.FIGURES).resolve()
+    collect(generated, **places)
+    if importlib.util.find_spec("typst") is None:
+        print("report: typst is not installed here, so the report is left out")
+        return []
+    import typst
+
+    # typst reads nothing above its root; a build into a folder elsewhere (tests) needs a higher one.
+    root = Path(os.path.commonpath([paths.ROOT.resolve(), generated, drawn]))
+    inputs = {
+        name: "/" + folder.relative_to(root).as_posix()
+        for name, folder in {"generated": generated, "drawn": drawn}.items()
+    }
+    files = []
+    for name in TYPESET:
+        file = generated / name
+        content, warnings = typst.compile_with_warnings(
+            str((paths.PAPER / "report.typ").resolve()),
+            root=str(root),
+            format=file.suffix[1:],
+            timestamp=0,
+            ignore_system_fonts=True,
+            sys_inputs=inputs,
+        )
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        for warning in warnings:
+            text = str(getattr(warning, "message", warning))
+            if "under active development" not in text:  # what typst says of its HTML on every run
+                print(f"report: {file.name}: {text}")
+        files.append(file)
+    return files
+
+
+def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger=None):
+    """Write the generated files that report.typ reads.
+
+    Parameters
+    ----------
+    generated, recordings, results, drawn : path, optional
+        Where to; recorded machines; what was measured here; the folder of figures. By default the project's.
+    ledger : path, optional
+        The ledger; by default the project's.
+
+    Returns
+    -------
+    Summary
+        What was judged, see `lockstep.evidence.claims.summary`.
+    """
+    generated, results = Path(generated or paths.GENERATED), Path(results or paths.RESULTS)
+    recordings, drawn = Path(recordings or paths.RECORDINGS), Path(drawn or paths.FIGURES)
+    found = claims.summary(ledger, recordings, results)
+    machines = _machines(found, recordings, results)
+    numbers("ledger", _ledger(found, machines, claims.load(ledger), claims.papers(ledger)), generated)
+    numbers("machines", machines, generated)
+    numbers("methods", _methods(), generated)
+    datasets = results / "datasets.csv"
+    numbers("datasets", _records(pd.read_csv(datasets)) if datasets.is_file() else [], generated)
+    _overview(found, machines, generated)
+    # Last, since it lists what is there; itself and the report are left out.
+    numbers("inventory", _inventory(generated, drawn), generated)
+    return found
+
+
+def _records(table):
+    return [{key: readable(value) for key, value in line.items()} for line in table.to_dict("records")]
+
+
+def _machines(found, recordings, results):
+    """What each judged machine is, those with the most tested parts first: the first leads the text."""
+    tested = found.verdicts[found.verdicts["verdict"] != "not testable here"].groupby("machine").size()
+    listed = []
+    for name in dict.fromkeys(found.verdicts["machine"]):
+        files = [folder / name / "machine.json" for folder in (results, recordings)]
+        known = next((json.loads(file.read_text()) for file in files if file.is_file()), {})
+        runs = known.get("runs", [])
+        listed.append(
+            {
+                **{
+                    key: known.get(key)
+                    for key in ("gpu", "driver", "cpu", "cores", "memory_gib", "cuda", "cupy")
+                },
+                "name": name,
+                "short": known.get("gpu") or known.get("cpu") or name,
+                "dates": sorted({run["date"][:10] for run in runs}),
+                "commits": list(dict.fromkeys(run["commit"] for run in runs if run.get("commit"))),
+                "runs": len(runs),
+                "tested": int(tested.get(name, 0)),
+            }
+        )
+    return sorted(listed, key=lambda machine: (-machine["tested"], machine["name"]))
+
+
+def _ledger(found, machines, parts, papers):
+    verdicts = found.verdicts.set_index(["part", "machine"])
+    names = [machine["name"] for machine in machines]
+    entries = {}
+    for part in parts:
+        line = {
+            "id": part.id,
+            "of": part.of,
+            "published": _published(part),
+            "relation": part.relation,
+            "study": part.study,
+            "pending": part.pending,
+            "untestable": part.untestable,
+            "verdicts": {name: _verdict(verdicts.loc[(part.id, name)]) for name in names},
+        }
+        entry = entries.setdefault(part.claim, {"id": part.claim, "paper": part.paper, "parts": []})
+        entry["statement"] = part.statement
+        entry["parts"].append(line)
+    for row in found.entries.itertuples():
+        entries[row.claim].setdefault("summaries", {})[row.machine] = row.summary
+    tallies = {name: {verdict: 0 for verdict in claims.VERDICTS} for name in names}
+    for (_, name), verdict in verdicts["verdict"].items():
+        tallies[name][verdict] += 1
+    return {
+        "papers": papers,
+        "claims": list(entries.values()),
+        "tallies": tallies,
+        "parts": len(parts),
+        "controls": [
+            {
+                **line,
+                "text": figures.label(statistics.Estimate(line["value"], line["low"], line["high"], 0), ""),
+            }
+            for line in found.controls.to_dict("records")
+        ],
+    }
+
+
+def _published(part):
+    if isinstance(part.published, (int, float)) and not isinstance(part.published, bool):
+        text = f"{part.published:,.10g}"
+        return f"{text}×" if part.unit == "x" else f"{text} {part.unit}".strip()
+    return str(part.published) if part.published is not None else ""
+
+
+def _verdict(line):
+    unit = {"x": "×", "slope": "", "share explained, ahead": ""}.get(line["unit"], f" {line['unit']}")
+    estimate = (
+        None
+        if math.isnan(line["value"])
+        else statistics.Estimate(line["value"], line["low"], line["high"], 0)
+    )
+    beside = {
+        label: figures.label(
+            statistics.Estimate(*(math.nan if end is None else end for end in ends), 0), unit
+        )
+        for label, ends in json.loads(line["beside"]).items()
+    }
+    return {
+        "verdict": line["verdict"],
+        "figure": figures.label(estimate, unit.rstrip()) if estimate else "",
+        "value": f"{significant(estimate.value)}{unit.rstrip()}" if estimate else "",
+        "factor": line["factor"],
+        "reason": line["reason"],
+        "beside": beside,
+        "rounds": int(line["n"]),
+        "graphs": int(line["graphs"]),
+    }
+
+
+def _methods():
+    """The constants of the protocol, so that the text cannot disagree with the code."""
+    return {
+        "margin_percent": f"{100 * (statistics.MARGIN - 1):.0f}",
+        "confidence_percent": f"{100 * statistics.CONFIDENCE:.0f}",
+        "level_percent": f"{100 * claims.LEVEL:.0f}",
+        "resamples": f"{statistics.RESAMPLES:,}",
+        "rounds": inspect.signature(Study.measure).parameters["rounds"].default,
+        "columns": recording.COLUMNS,
+    }
+
+
+def _overview(found, machines, generated):
+    """Published against measured for every entry of ratios, on the machine that leads."""
+    chosen = ["D1", "D2", "D3", "D4", "D7", "D11"]
+    shutil.rmtree(generated / "overview", ignore_errors=True)
+    if not machines:
+        return
+    judged = found.verdicts[found.verdicts["machine"] == machines[0]["name"]]
+    if judged[judged["claim"].isin(chosen)]["value"].notna().any():
+        style.use()
+        ax = figures.published(judged, chosen)
+        ax.set_xlabel("serial CPU time over naive GPU time (above 1 the GPU is faster)")
+        save(ax.figure, "overview/published", generated)
+        plt.close("all")
+
+
+def _inventory(generated, drawn):
+    """{study: {figures: [...], tables: [...], numbers: bool}}: what the report may take in."""
+    studies = {}
+    for file in sorted(drawn.glob("*/*.svg")):
+        studies.setdefault(file.parent.name, _nothing())["figures"].append(file.stem)
+    for file in sorted(generated.glob("*/*.csv")):
+        studies.setdefault(file.parent.name, _nothing())["tables"].append(file.stem)
+    for file in sorted(generated.glob("[0-9]-*.json")):
+        studies.setdefault(file.stem, _nothing())["numbers"] = True
+    return {
+        "studies": studies,
+        "overview": (generated / "overview" / "published.svg").is_file(),
+    }
+
+
+def _nothing():
+    return {"figures": [], "tables": [], "numbers": False}
