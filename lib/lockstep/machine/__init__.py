@@ -66,6 +66,6 @@ def get_executor(executor=None, **options) -> Executor | None:
 
 __all__ = [
     "CompileError", "DeadlockError", "DivergentBarrierError", "Executor", "HostExecutor", "KernelError",
-    "LaunchError", "LivelockError", "MachineError", "MemoryFaultError", "NoGpuError", "describe", "get_executor",
-    "gpu_available", "source_digest", "why_no_gpu",
+    "LaunchError", "LivelockError", "MachineError", "MemoryFaultError", "NoGpuError", "describe",
+    "get_executor", "gpu_available", "source_digest", "why_no_gpu",
 ]  # fmt: skip

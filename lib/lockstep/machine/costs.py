@@ -18,6 +18,7 @@ from .bench import PARTS, SOURCE, Bench, VerificationFailed, digest
 from .errors import MachineError
 
 STUDY = "0-machine"
+DATASET = "machine"  # what recordings have in the place of a graph
 
 
 class Cost(typing.NamedTuple):
@@ -77,6 +78,71 @@ def measure(executor, quick=False, parts=PARTS, samples=5):
             found = [case.sample() for _ in range(1 if bench.host else samples)]
             value = math.nan if bench.host else median(s.value for s in found)
             yield Cost(case.experiment, value, case.unit, case.parameters, found[0].verified)
+
+
+def record(study, executor, part, measures=PARTS, rounds=8, quick=False, seed=0, state=dict):
+    """Append what a study's recording lacks of one part: every case once a round, in an order drawn anew
+    each round.
+
+    Parameters
+    ----------
+    study : lockstep.evidence.Study
+        Where the rows go; nothing happens unless `part` is selected there.
+    executor : Executor
+        On "host" a row says how many operations were done and found right ("operations"), and one round is
+        all.
+    part : str
+        The study's part that the rows belong to.
+    measures : sequence of str
+        Which of PARTS.
+    rounds : int
+        Samples of each case.
+    quick : bool
+        Fewer cases.
+    seed : int
+        Seed of the order.
+    state : callable
+        The device's clocks, power and throttling as {metric: (value, unit)}, recorded once a round.
+
+    Returns
+    -------
+    int
+        Samples taken now.
+
+    Raises
+    ------
+    VerificationFailed
+        An operation left a wrong result; nothing of that sample is written.
+    """
+    if not study.selected(part):
+        return 0
+    bench, present, taken = Bench(executor, quick), digest(), 0
+    cases = [case for name in measures for case in bench.cases(name)]
+    rows = study.rows()
+    columns = (rows[name] for name in ("experiment", "strategy", "parameters", "round", "kernel"))
+    known = set(zip(*columns, strict=True))
+    for turn in range(1 if bench.host else rounds):
+        order = np.random.default_rng([seed, turn]).permutation(len(cases))
+        missing = [
+            case
+            for case in (cases[k] for k in order)
+            if (case.experiment, case.strategy, _canonical(case.parameters), turn, present) not in known
+        ]
+        if missing and not taken:
+            warm(executor)
+        for case in missing:
+            value, operations, verified = case.sample()
+            values = {"operations": (operations, "1")} if value is None else {case.metric: (value, case.unit)}
+            study.count(part, case.experiment, DATASET, case.strategy, values, kernel=present,
+                        parameters=case.parameters, verified=verified, round=turn)  # fmt: skip
+            taken += 1
+        if missing and (told := state()):
+            study.count(part, "clocks", DATASET, "(clocks)", told, parameters={"part": part}, round=turn)
+    return taken
+
+
+def _canonical(parameters):
+    return json.dumps(parameters, sort_keys=True, separators=(",", ":"))
 
 
 class Costs:
@@ -214,15 +280,6 @@ def of(machine=None, results=paths.RESULTS, recordings=paths.RECORDINGS) -> Cost
 
 
 __all__ = [
-    "PARTS",
-    "SOURCE",
-    "STUDY",
-    "Bench",
-    "Cost",
-    "Costs",
-    "VerificationFailed",
-    "digest",
-    "measure",
-    "of",
-    "warm",
-]
+    "DATASET", "PARTS", "SOURCE", "STUDY", "Bench", "Cost", "Costs", "VerificationFailed", "digest",
+    "measure", "of", "record", "warm",
+]  # fmt: skip

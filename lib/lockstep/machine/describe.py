@@ -1,6 +1,6 @@
 """What this machine is, as far as running kernels is concerned.
 
-The name of its folder, and the GPU's clocks while it works, are kept with the recordings: `lockstep.evidence`.
+The name of its folder, and the GPU's clocks while it works, are the recordings' affair: `lockstep.evidence`.
 """
 
 import contextlib
@@ -12,8 +12,8 @@ from pathlib import Path
 from .cuda import why_no_gpu
 from .errors import CompileError
 
-PACKAGES = ("numpy", "scipy", "numba", "networkx", "pandas", "rustworkx", "igraph", "cupy-cuda13x", "cupy-cuda12x",
-            "nvidia-cuda-nvrtc", "ziglang")  # fmt: skip
+PACKAGES = ("numpy", "scipy", "numba", "networkx", "pandas", "rustworkx", "igraph", "cupy-cuda13x",
+            "cupy-cuda12x", "nvidia-cuda-nvrtc", "ziglang")  # fmt: skip
 
 
 def cores() -> int:
