@@ -5,7 +5,7 @@ import numpy as np
 from .plan import DevicePlan
 
 FEW = 30  # waiting.cu: a vertex of lower degree is a lane's
-CLASSES = 256
+CLASSES, SHELF = 256, 64
 
 _int = np.int32
 
@@ -18,7 +18,7 @@ class Waiting(DevicePlan):
 
     def __init__(self, graph, executor, seed=0, switch=None):
         if executor.name == "host":  # small blocks, and little patience, so that few vertices show every path
-            self.defines = {**self.defines, "THREADS": 64, "PATIENCE": 20, "HUB": 96, "SEGMENT": 64}
+            self.defines = {**self.defines, "THREADS": 64, "PATIENCE": 20, "HUB": 96, "SEGMENT": 64, "SET_WORDS": 2}
             self.hub, self.segment = 96, 64
         super().__init__(graph, executor, seed, switch)
 
@@ -38,7 +38,8 @@ class Waiting(DevicePlan):
         self.small = self.words(4 * 32 * warps * -(-n // (32 * warps)))
         self.big, self.sorted = self.words(big), self.words(big)
         self.hubs = self.words(2 * (m // self.segment + m // self.hub + 1))
-        self.control = self.words(8 + 2 * CLASSES, 0, np.uint32)
+        self.filled = self.words(big // SHELF + CLASSES + 1)
+        self.control = self.words(8 + CLASSES, 0, np.uint32)
 
     def run(self):
         self.kernel(
@@ -57,6 +58,8 @@ class Waiting(DevicePlan):
                 self.big,
                 self.sorted,
                 self.hubs,
+                self.filled,
+                _int(self.filled.size),
                 self.control,
                 self.state,
                 self.colors,

@@ -43,12 +43,16 @@
 #ifndef SEGMENT
 #define SEGMENT 1024
 #endif
+#ifndef SET_WORDS
+#define SET_WORDS 32  // of a warp's set of colors; fewer only where a small graph shall show what lies beyond
+#endif
 
 constexpr int few = 30;                      // a vertex of lower degree is a lane's
 constexpr int beyond = 1 << 30;              // "some color of 30 or more"
-constexpr int window = 1024;                 // colors in a warp's set
+constexpr int window = 32 * SET_WORDS;       // colors in a warp's set
 constexpr int classes = full_classes;
-enum { BARRIER = 0, BIG = 2, ITEMS, TICKET, SIZES = 8, CURSORS = SIZES + classes };  // words of `control`
+constexpr int shelf = 64;                     // places that are handed out together when vertices are sorted
+enum { BIG = 2, ITEMS, TICKET, SIZES = 8 };  // words of `control`
 
 struct Graph {
     const int* offsets;
@@ -117,7 +121,7 @@ __device__ __forceinline__ bool stop_waiting(int s, int mine, unsigned* set) {
 
 // The smallest color not in the warp's set, or `window` if it is full. Lane 0 .. 31 hold words 0 .. 31.
 __device__ __forceinline__ int smallest_free(unsigned word) {
-    const unsigned open = __ballot_sync(full_mask, word != full_mask);
+    const unsigned open = __ballot_sync(full_mask, lane_id() < SET_WORDS && word != full_mask);
     if (open == 0) return window;
     const int owner = __ffs(open) - 1;
     return owner * 32 + __ffs(~__shfl_sync(full_mask, word, owner)) - 1;
@@ -125,15 +129,16 @@ __device__ __forceinline__ int smallest_free(unsigned word) {
 
 // For a vertex whose first `window` colors are all taken and who waits for nobody: look at further windows, reading its
 // whole row again. Costs a pass per window; needed only by graphs with cliques of more than a thousand.
-__device__ int search_further(int v, const Graph& g, const int* state, unsigned* set) {
+__device__ __forceinline__ int search_further(int v, const Graph& g, const int* state, unsigned* set) {
     const int lane = lane_id(), first = g.offsets[v], last = g.offsets[v + 1], mine = g.rank[v];
     for (int low = window;; low += window) {
         set[lane] = 0;
         __syncwarp();
         for (int j = first + lane; j < last; j += 32) {
             const int u = g.targets[j];
-            if (!before(g, u, g.rank[u], v, mine)) continue;
-            const int color = (load_relaxed(state + u) & 0x7fffffff) - low;
+            const int s = load_relaxed(state + u);
+            if (s >= 0 || !before(g, u, g.rank[u], v, mine)) continue;  // s >= 0: a color below 30
+            const int color = (s & 0x7fffffff) - low;
             if (color >= 0 && color < window) atomicOr(set + (color >> 5), 1u << (color & 31));
         }
         __syncwarp();
@@ -222,10 +227,10 @@ __device__ __forceinline__ bool look(int4& item, const Graph& g, int* state, int
     return false;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
 waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n, unsigned seed, unsigned char* rank,
-        int* up, int* count, int* next, int* small, int* big, int* sorted, int* hubs, unsigned* control, int* state,
-        int* colors) {
+        int* up, int* count, int* next, int* small, int* big, int* sorted, int* hubs, int* filled, int shelves,
+        unsigned* control, int* state, int* colors) {
     DYNAMIC_SHARED(int, shared);  // a set of 32 words for each warp, then where each class begins among the sorted
     unsigned* set = reinterpret_cast<unsigned*>(shared) + warp_id() * 32;
     int* begin = shared + THREADS;
@@ -235,7 +240,8 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
     int* words = reinterpret_cast<int*>(control);
 
     for (int v = global_thread(); v < n; v += global_threads()) rank[v] = degree_class(offsets[v + 1] - offsets[v]);
-    for (int i = global_thread(); i < 2 * classes; i += global_threads()) words[SIZES + i] = 0;
+    for (int i = global_thread(); i < classes; i += global_threads()) words[SIZES + i] = 0;
+    for (int i = global_thread(); i < shelves; i += global_threads()) filled[i] = 0;
     if (global_thread() < 3) words[BIG + global_thread()] = 0;
     grid_barrier(control);
 
@@ -304,7 +310,8 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
             const int v = hubs[2 * i], start = hubs[2 * i + 1];
             gather(v, start, min(start + SEGMENT, offsets[v + 1]), g, up + offsets[v], count + v);
         }
-        // Counting sort by class, the largest first; inside a class any order does.
+        // Almost in order of priority: a class has its range of places, the largest class first; inside it the random
+        // number tells how far to go, to the shelf, and who finds it full takes the next one.
         for (int i = threadIdx.x; i < classes; i += THREADS) begin[i] = words[SIZES + i];
         __syncthreads();
         if (warp_id() == 0) {
@@ -322,8 +329,15 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
         }
         __syncthreads();
         for (int i = global_thread(); i < bigs; i += global_threads()) {
-            const int v = big[i], c = rank[v];
-            sorted[begin[c] + atomicAdd(words + CURSORS + c, 1)] = v;
+            const int v = big[i], c = rank[v], size = words[SIZES + c], last = (size - 1) / shelf;
+            const unsigned long long far = ~draw(v, seed);
+            int* const mine = filled + begin[c] / shelf + classes - 1 - c;
+            for (int s = static_cast<int>(far * size >> 32) / shelf;; s = s == last ? 0 : s + 1) {
+                const int place = atomicAdd(mine + s, 1);
+                if (place >= min(shelf, size - s * shelf)) continue;
+                sorted[begin[c] + s * shelf + place] = v;
+                break;
+            }
         }
         grid_barrier(control);
 

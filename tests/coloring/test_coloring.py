@@ -1,0 +1,213 @@
+"""Every strategy gives a coloring, the ladder the very one that its priorities define, on both executors."""
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lockstep.coloring import STRATEGIES, Checker, color
+from lockstep.graphs import Graph, generators
+from lockstep.machine import get_executor
+
+ON_GPU = [name for name, strategy in STRATEGIES.items() if strategy.gpu]
+BY_PRIORITY = [name for name, strategy in STRATEGIES.items() if strategy.by_priority]
+MIRROR = os.environ.get("LOCKSTEP_MIRROR")
+
+
+def undirected(pairs, n=None):
+    pairs = np.array(pairs, np.int64).reshape(-1, 2)
+    return Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n, directed=False)
+
+
+def complete(n):
+    return undirected([(i, j) for i in range(n) for j in range(i)], n)
+
+
+def cycle(n):
+    return undirected([(i, (i + 1) % n) for i in range(n)], n)
+
+
+def star(leaves):
+    return undirected([(0, i) for i in range(1, leaves + 1)], leaves + 1)
+
+
+SHAPES = {
+    "one vertex": undirected([], 1),
+    "isolated vertices": undirected([], 100),
+    "one edge": undirected([(0, 1)]),
+    "cycle of 5": cycle(5),
+    "cycle of 200": cycle(200),
+    "complete 7": complete(7),
+    "complete 70": complete(70),
+    "star": star(500),
+    "two stars that share leaves": undirected([(h, i) for h in (0, 1) for i in range(2, 300)]),
+    "complete bipartite": undirected([(i, 40 + j) for i in range(40) for j in range(50)]),
+    "clique and isolated": undirected([(i, j) for i in range(40) for j in range(i)], 90),
+}
+
+
+def host(**options):
+    return get_executor("host", **options)
+
+
+def checked(graph, strategy, **options):
+    result = color(graph, strategy, **options)
+    Checker(graph, options.get("seed", 0))(result, STRATEGIES[strategy])
+    assert result.strategy == strategy
+    assert result.count == np.unique(result.colors).size
+    return result
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy_colors_plain_shapes(strategy, shape):
+    checked(SHAPES[shape], strategy, executor="host")
+
+
+def test_how_many_colors_plain_shapes_take():
+    for strategy in STRATEGIES:
+        assert checked(complete(7), strategy, executor="host").count == 7
+        assert checked(star(50), strategy, executor="host").count == 2
+        assert checked(SHAPES["isolated vertices"], strategy, executor="host").count == 1
+
+
+@st.composite
+def graphs(draw):
+    n = draw(st.integers(1, 90))
+    m = draw(st.integers(0, 6 * n))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    # Squaring pulls one end to low ids, so that some vertices have many neighbors.
+    ends = (rng.random(m) ** draw(st.integers(1, 4)) * n).astype(int), rng.integers(0, n, m)
+    pairs = np.unique(np.sort(np.column_stack(ends), axis=1), axis=0)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    return Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n, directed=False)
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(), st.integers(0, 2**32 - 1), st.sampled_from(["none", "sync", "memory"]))
+def test_random_graphs_under_any_interleaving(graph, seed, fuzz):
+    for strategy in ON_GPU:
+        checked(graph, strategy, seed=seed, executor=host(seed=seed, fuzz=fuzz, multiprocessors=2))
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs())
+def test_random_graphs_on_the_cpu(graph):
+    for strategy in set(STRATEGIES) - set(ON_GPU):
+        checked(graph, strategy)
+
+
+@pytest.mark.parametrize("strategy", ["waiting", "early", "stealing", "binned"])
+def test_two_hundred_interleavings_give_the_same_colors(strategy):
+    graph = generators.rmat(7, 1500, seed=3, directed=False, simple=True)
+    outcomes = {
+        checked(graph, strategy, executor=host(seed=seed, fuzz="memory", multiprocessors=2)).colors.tobytes()
+        for seed in range(200)
+    }
+    assert len(outcomes) == 1
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_seed_gives_the_same_colors_again(strategy):
+    graph = generators.rmat(8, 2000, seed=1, directed=False, simple=True)
+    first = color(graph, strategy, seed=7, executor="host").colors
+    assert np.array_equal(first, color(graph, strategy, seed=7, executor=host(seed=99, fuzz="sync")).colors)
+    if STRATEGIES[strategy].gpu:
+        assert not np.array_equal(first, color(graph, strategy, seed=8, executor="host").colors)
+
+
+def test_the_ladder_agrees_with_itself_and_stealing_with_randomized():
+    graph = generators.rmat(9, 6000, seed=2, directed=False, simple=True)
+    ladder = {color(graph, name, executor="host").colors.tobytes() for name in BY_PRIORITY}
+    rounds = {
+        color(graph, name, executor="host").colors.tobytes()
+        for name in ("randomized", "staying", "queues", "stealing")
+    }
+    assert len(BY_PRIORITY) == 5 and len(ladder) == 1
+    assert len(rounds) == 1
+
+
+@pytest.mark.parametrize("strategy", ["binned", "waiting", "early"])
+def test_cliques_wider_than_a_set_of_colors(strategy):
+    # On the hypothetical GPU a warp's set holds 64 colors, on a GPU 1,024.
+    for n in (64, 65, 150):
+        for fuzz in ("none", "memory"):
+            assert checked(complete(n), strategy, executor=host(multiprocessors=2, fuzz=fuzz)).count == n
+
+
+def test_hubs_cost_no_more_than_their_arcs():
+    # 40,000 leaves around each of two hubs: anything quadratic in a row would not end here.
+    leaves = np.arange(2, 40_002)
+    graph = Graph.from_edges(np.repeat([0, 1], leaves.size), np.tile(leaves, 2), directed=False)
+    for strategy in ("greedy", "randomized", "hybrid", "degree", "binned", "early"):
+        executor = host()
+        count = checked(graph, strategy, executor=executor).count
+        assert count == 2 or count <= 5 and not STRATEGIES[strategy].smallest
+        assert executor.counts["atomics"] < 8 * graph.m
+
+
+def test_active_vertices_shrink_from_all_to_none():
+    graph = generators.rmat(9, 4000, seed=5, directed=False, simple=True)
+    for strategy in ("randomized", "stealing", "hybrid", "degree", "smallest", "largest"):
+        result = checked(graph, strategy, executor="host")
+        assert result.active[0] == graph.n and result.active.size == result.stats["rounds"]
+        assert (np.diff(result.active) <= 0).all() and result.active[-1] > 0
+        if strategy in ("randomized", "stealing"):
+            assert np.array_equal(-np.diff(result.active, append=0), np.bincount(result.colors))
+    assert color(graph, "early", executor="host").active.tolist() == [graph.n]
+
+
+def test_no_graph_to_color():
+    for strategy in ("auto", *STRATEGIES):
+        result = color(Graph.from_edges([], [], n=0), strategy, executor="host")
+        assert result.count == 0 and result.colors.size == 0 and result.active.size == 0
+
+
+def test_auto_says_what_it_took_and_why():
+    graph = generators.road_like(400, seed=1)
+    result = color(graph, executor="host")
+    assert result.strategy in STRATEGIES and STRATEGIES[result.strategy].gpu and result.stats["reason"]
+
+
+@pytest.mark.skipif(not MIRROR, reason="LOCKSTEP_MIRROR names no folder of data sets")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "HC-BIOGRID",
+        "email-Eu-core",
+        "facebook_combined",
+        "soc-Epinions1",
+        "caidaRouterLevel",
+        "coAuthorsDBLP",
+    ],
+)
+def test_graphs_of_the_mirror(name):
+    from lockstep.coloring.neighbors import neighbors
+    from lockstep.graphs import read
+
+    files = sorted(Path(MIRROR).glob(f"{name}.*"))
+    if not files:
+        pytest.skip(f"{MIRROR} holds no {name}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # directed ones are taken as undirected, loops are left out
+        graph, _ = neighbors(read(files[0]))
+    checked(graph, "greedy")
+    if graph.m < 200_000:
+        for strategy in ("randomized", "hybrid", "early"):
+            checked(graph, strategy, executor="host")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("strategy", ON_GPU)
+def test_on_a_gpu(strategy, cuda):
+    for graph in (*SHAPES.values(), generators.rmat(14, 200_000, directed=False, simple=True, seed=1)):
+        checked(graph, strategy, executor=cuda)
+
+
+@pytest.mark.gpu
+def test_more_colors_than_a_warps_set_on_a_gpu(cuda):
+    assert checked(complete(1500), "early", executor=cuda).count == 1500

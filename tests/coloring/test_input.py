@@ -1,0 +1,125 @@
+"""What color takes, what it says about it, and what it refuses; the switch; and that the checks can fail."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+
+from lockstep.coloring import STRATEGIES, Checker, Coloring, WrongColoring, color, switching, verify
+from lockstep.graphs import Graph, GraphError, GraphWarning, generators
+
+
+def complete(n):
+    return Graph.from_networkx(nx.complete_graph(n))
+
+
+def cycle(n):
+    return Graph.from_networkx(nx.cycle_graph(n))
+
+
+def star(leaves):
+    return Graph.from_networkx(nx.star_graph(leaves))
+
+
+def test_directed_graphs_are_taken_as_undirected_and_said_so():
+    arcs = Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 0], name="triangle")
+    with pytest.warns(GraphWarning, match="triangle: directed arcs taken as edges"):
+        result = color(arcs, "early", executor="host")
+    assert sorted(result.colors) == [0, 1, 2]
+    assert result.stats["notes"] == ["directed arcs taken as edges", "parallel arcs taken once"]
+
+
+def test_parallel_edges_count_once():
+    # A vertex whose 40 arcs lead to one neighbor has one neighbor, and degree one.
+    graph = Graph.from_edges([0] * 40, [1] * 40, directed=False)
+    for strategy in STRATEGIES:
+        assert sorted(color(graph, strategy, executor="host").colors) == [0, 1]
+
+
+def test_self_loops_are_ignored_with_a_warning_or_refused():
+    graph = Graph.from_edges([0, 1, 1], [1, 1, 2], directed=False, name="looped")
+    with pytest.warns(GraphWarning, match="looped: 1 self-loops ignored"):
+        assert color(graph, "greedy").count == 2
+    with pytest.raises(GraphError, match="the first at vertex 1"):
+        color(graph, "greedy", loops="refuse")
+
+
+def test_what_people_have_goes_in():
+    ring = nx.cycle_graph(9)
+    assert color(ring, "greedy").count == 3
+    assert color(sparse.csr_array(nx.to_scipy_sparse_array(nx.path_graph(5))), "greedy").count == 2
+    with pytest.raises(GraphError):
+        color([1, 2, 3])
+
+
+@pytest.mark.parametrize("switch", [-1, 2.5, True, "soon", "threshold:-3", "threshold:", None])
+def test_a_switch_out_of_range_is_refused(switch):
+    with pytest.raises(ValueError, match="expected a round"):
+        color(star(3), "hybrid", switch=switch)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 0.5, "x"])
+def test_a_seed_out_of_range_is_refused(seed):
+    with pytest.raises(ValueError, match="seed"):
+        color(star(3), seed=seed)
+
+
+def test_an_unknown_strategy_names_the_known():
+    with pytest.raises(ValueError, match="randomized"):
+        color(star(3), "fastest")
+
+
+def test_the_switch_is_where_it_was_asked_for():
+    graph = generators.rmat(9, 5000, seed=4, directed=False, simple=True)
+    randomized = color(graph, "randomized", executor="host")
+    assert np.array_equal(color(graph, "hybrid", switch=0, executor="host").colors, randomized.colors)
+    never = color(graph, "hybrid", switch="never", executor="host")
+    assert np.array_equal(never.colors, color(graph, "degree", executor="host").colors)
+    last = never.stats["switched"]
+    for switch in range(1, last):
+        assert color(graph, "hybrid", switch=switch, executor="host").stats["switched"] == switch
+    assert color(graph, "hybrid", switch=10**6, executor="host").stats["switched"] == last
+    assert color(graph, "hybrid", switch="threshold:1000000", executor="host").stats["switched"] == 1
+    assert 0 < color(graph, "hybrid", switch="auto", executor="host").stats["switched"] <= last
+
+
+@pytest.mark.parametrize("graph", [cycle(30), complete(30)], ids=["cycle", "clique"])
+def test_degrees_alone_color_nothing_where_all_are_equal(graph):
+    result = color(graph, "degree", executor="host")
+    assert result.stats["switched"] == 1 and result.stats["left"] == graph.n
+
+
+def test_degrees_alone_finish_where_no_neighbors_are_equal():
+    result = color(star(30), "degree", executor="host")
+    assert result.stats["left"] == 0 and result.count == 2
+
+
+def test_switches_by_name():
+    assert isinstance(switching.of("never"), switching.Never)
+    assert switching.of("threshold:12").least == 12
+    assert switching.of(np.int64(4)).turn == 4
+
+
+@pytest.mark.parametrize(
+    "colors, text",
+    [
+        ([0, 1, 1], "edge 1 - 2"),
+        ([0, 1, -1], "vertex 2 has no color"),
+        ([0, 3, 1], "not all used"),
+        ([0, 1], "shape"),
+    ],
+)
+def test_the_check_finds_what_is_wrong(colors, text):
+    path = Graph.from_edges([0, 1], [1, 2], directed=False)
+    with pytest.raises(WrongColoring, match=text):
+        verify(Coloring(np.array(colors), "made up", [3]), path)
+
+
+def test_the_check_finds_too_many_colors_and_another_priority():
+    path = Graph.from_edges([0, 1], [1, 2], directed=False)
+    with pytest.raises(WrongColoring, match="at most 2"):
+        verify(Coloring(np.array([0, 1, 2]), "made up", [3]), path, bound=2)
+    with pytest.raises(WrongColoring, match="by its priority"):
+        Checker(path)(
+            Coloring(np.array([0, 1, 0]), "made up", [3]), STRATEGIES["early"]
+        )  # the middle goes first
