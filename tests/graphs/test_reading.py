@@ -229,9 +229,9 @@ def test_five_million_edges_in_under_three_seconds(tmp_path):
     csv.write_csv(pyarrow.table({"u": ids[0], "v": ids[1]}), path, options)
     read(put(tmp_path, b"0 1\n"))  # compilation
     seconds = []
-    for _ in range(2):  # the better of two: other work on the machine is not the reader's
-        start = time.perf_counter()
+    for _ in range(2):  # processor time, since other work on the machine is not the reader's
+        start = time.process_time()
         graph = read(path)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert graph.m == 5_000_000
     assert min(seconds) < 3

@@ -49,9 +49,7 @@ def _back_arcs(offsets, targets):
 
 @njit(cache=True)
 def _new_arcs(offsets, targets, mark, turned_offsets, turned_targets):
-    """Which of the arcs turned round are not there yet: 1 in the result; the others merge with the arc that
-    is.
-    """
+    """Which arcs turned round are not there yet (1); the others merge with the arc that is."""
     n = offsets.size - 1
     fresh = np.zeros(turned_targets.size, np.uint8)
     seen = np.full(n, -1, np.int64)
@@ -70,8 +68,7 @@ def _new_arcs(offsets, targets, mark, turned_offsets, turned_targets):
 
 
 def acyclic(graph):
-    """Reverse the back edges of a depth-first search, so that the result is a DAG with the same undirected
-    edges.
+    """Reverse the back edges of a depth-first search: a DAG with the same undirected edges.
 
     Parameters
     ----------

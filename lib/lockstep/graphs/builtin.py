@@ -54,8 +54,7 @@ def package_dependencies():
         return graph
     shown = "; ".join(", ".join(labels[v] for v in sorted(circle)[:6]) for circle in circles[:3])
     warnings.warn(
-        f"package-dependencies: {len(circles)} circle(s) of packages that require each other "
-        f"({shown}); "
+        f"package-dependencies: {len(circles)} circle(s) of packages that require each other ({shown}); "
         "their back edges are reversed",
         GraphWarning,
         stacklevel=2,

@@ -42,9 +42,7 @@ def canonical(graph, *, loops="keep", parallel="keep", isolated="keep"):
 
 
 def edge_count(graph):
-    """Arcs of a directed graph, edges of an undirected one (loops count once): what publications print as
-    m.
-    """
+    """Arcs if directed, edges if undirected (a loop counts once): what publications print as m."""
     if graph.directed:
         return graph.m
     loops = int(np.count_nonzero(csr.rows(graph.offsets) == graph.targets))
@@ -52,9 +50,7 @@ def edge_count(graph):
 
 
 def degree_digest(graph):
-    """SHA-256 of the sorted degrees as little-endian int64: (out, in) pairs if directed, stored arcs if
-    undirected.
-    """
+    """SHA-256 of the sorted degrees, as little-endian int64; of (out, in) pairs if directed."""
     out = graph.out_degrees().astype("<i8")
     if not graph.directed:
         return hashlib.sha256(np.sort(out).tobytes()).hexdigest()
@@ -68,7 +64,6 @@ def check(found, expected, where, name):
     for what, have, want in zip(("vertices", "edges", "degree digest"), found, expected, strict=True):
         if want not in ("", None) and str(have) != str(want):
             raise GraphError(
-                f"{where} is not {name}: found {what} {have}; expected {want} (after bringing "
-                f"it to the form "
-                "that data/datasets.csv declares)"
+                f"{where} is not {name}: found {what} {have}; expected {want} (after bringing it to the "
+                "form that data/datasets.csv declares)"
             )

@@ -1,5 +1,4 @@
-"""From a path to the text of one file: compression and archives are told by their content, never by their
-name.
+"""From a path to the text of one file: containers are told by their content, never by their name.
 
 Archives are read in memory, member by member; nothing of them is ever written to disk, so no path inside an
 archive can reach outside it.
@@ -77,8 +76,7 @@ def open_text(path, member=None):
             raise
         except _DAMAGE as error:
             raise GraphError(
-                f"{name}: {kind} data is truncated or damaged "
-                f"({error or type(error).__name__}); expected a "
+                f"{name}: {kind} data is truncated or damaged ({error or type(error).__name__}); expected a "
                 "complete file, so fetch it again"
             ) from None
     if member is not None and not inside:
@@ -89,9 +87,8 @@ def open_text(path, member=None):
         raise GraphError(f"{name} is empty; expected the text of a graph")
     if b"\0" in data[:4096]:
         raise GraphError(
-            f"{name} is not text (line {data.index(0) and data[: data.index(0)].count(10) + 1} "
-            f"holds a zero byte); "
-            "expected an edge list, DIMACS, Matrix Market, METIS or CSV, plain or compressed"
+            f"{name} is not text (line {data.count(10, 0, data.index(0)) + 1} holds a zero "
+            "byte); expected an edge list, DIMACS, Matrix Market, METIS or CSV, plain or compressed"
         )
     return data, name
 

@@ -39,9 +39,7 @@ def _scatter(values, position, out):
 
 @njit(cache=True)
 def _scatter_by_key(keys, values, offsets, out):
-    """Count-sort ``values`` by ``keys`` without keeping the permutation: half the memory when there are no
-    weights.
-    """
+    """Counting sort that keeps no permutation: half the memory when there are no weights."""
     cursor = offsets[:-1].copy()
     for arc in range(keys.size):
         key = keys[arc]
@@ -57,16 +55,12 @@ def _rows(offsets, out):
 
 
 def index_type(n):
-    """The dtype of vertex ids in a graph of ``n`` vertices: int32 while it suffices, since kernels read
-    that.
-    """
+    """The dtype of ids among ``n`` vertices: int32 while it suffices, since kernels read that."""
     return np.int32 if n < 2**31 else np.int64
 
 
 def group(keys, values, n, payload=None):
-    """Group ``values`` (and ``payload``) by ``keys`` in ``0..n-1``; returns offsets, grouped values, grouped
-    payload.
-    """
+    """Group ``values`` and ``payload`` by ``keys`` in ``0..n-1``: (offsets, values, payload)."""
     offsets = _count(keys, n)
     out = np.empty(keys.size, index_type(n))
     if payload is None:

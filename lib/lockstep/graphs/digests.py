@@ -5,6 +5,8 @@ import hashlib
 import inspect
 import textwrap
 
+import numpy as np
+
 
 def source_digest(start):
     """SHA-256 (16 hex digits) of the source of a function and of all functions of this package that it uses.
@@ -19,7 +21,7 @@ def source_digest(start):
         if key in texts:
             continue
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-        texts[key] = _text(tree)
+        texts[key] = _text(tree) + _constants(tree, function.__globals__)
         waiting += _called(tree, function.__globals__)
     return hashlib.sha256("\n".join(texts[key] for key in sorted(texts)).encode()).hexdigest()[:16]
 
@@ -29,6 +31,13 @@ def _text(tree):
         if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     return ast.unparse(tree)
+
+
+def _constants(tree, names):
+    """Numbers and words of the module that the text names: they decide as much as the text does."""
+    found = {node.id: names.get(node.id) for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    plain = (int, float, str, tuple, np.number)
+    return "".join(f"\n{name} = {found[name]!r}" for name in sorted(found) if isinstance(found[name], plain))
 
 
 def _called(tree, names):

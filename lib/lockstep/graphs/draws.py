@@ -27,9 +27,7 @@ def _stream(seed, number):
 
 
 def stream(seed, number):
-    """The key of stream ``number`` under ``seed``, as a NumPy uint64 (a Python int would turn signed on its
-    way).
-    """
+    """The key of a stream, as a NumPy uint64: a Python int would turn signed on its way."""
     return np.uint64(_stream(np.uint64(seed), np.uint64(number)))
 
 

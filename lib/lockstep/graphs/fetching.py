@@ -87,8 +87,7 @@ def _ask(host):
 
 
 class _Resuming:
-    """A downloader for pooch that goes on where an earlier attempt stopped, if the server's file is still the
-    same.
+    """A downloader for pooch that goes on where it stopped, if the server's file is still the same.
 
     What has arrived lies in ``<name>.part`` in the cache, the server's mark of the version in
     ``<name>.part.mark``. pooch moves the finished file into place, so a file of the right name is always
@@ -132,9 +131,7 @@ class _Resuming:
 
 
 def fetch(url, name):
-    """Fetch ``url`` into the cache folder as ``name`` and return the path; GraphError if that cannot be done
-    now.
-    """
+    """Fetch ``url`` into the cache folder and return the path; GraphError if that cannot be done."""
     paths.CACHE.mkdir(parents=True, exist_ok=True)
     reason = probe_hosts([url])[host_of(url)]
     if reason is not None:

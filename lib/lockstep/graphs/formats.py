@@ -15,9 +15,7 @@ from .numbers import Table, ids, whole_or_real
 
 @dataclass
 class Body:
-    """What a file says: arcs or edges, ids from 0, ``n`` if the header fixes it, ``directed`` if the header
-    tells.
-    """
+    """What a file says: arcs or edges with ids from 0; ``n`` and ``directed`` where its header tells."""
 
     sources: np.ndarray
     targets: np.ndarray
@@ -49,8 +47,7 @@ def line_number(data, place):
     return data.count(b"\n", 0, place) + 1
 
 
-# ---------------------------------------------------------------------------------------------- SNAP edge
-# lists
+# ------------------------------------------------------------------------- SNAP edge lists
 _SIZES = re.compile(rb"nodes:\s*([\d,]+)\s+edges:\s*([\d,]+)", re.I)
 _EDGE = "two node ids and at most one weight, separated by blanks, tabs or a comma"
 
@@ -90,9 +87,8 @@ def _check_sizes(name, sizes, sources, targets):
     way_out = "; if the header is known to be wrong, read with check_header=False"
     if sources.size != edges:
         raise GraphError(
-            f"{name}, line {line}: the header says {edges} edges; expected as many lines of "
-            f"edges, "
-            f"found {sources.size}{way_out}"
+            f"{name}, line {line}: the header says {edges} edges; expected as many lines of edges, found "
+            f"{sources.size}{way_out}"
         )
     largest = int(max(sources.max(), targets.max())) if edges else -1
     distinct = present(sources, targets).size
@@ -100,19 +96,16 @@ def _check_sizes(name, sizes, sources, targets):
         return None
     if distinct > nodes or largest > nodes:
         raise GraphError(
-            f"{name}, line {line}: the header says {nodes} nodes; expected as many different "
-            f"ids (or ids "
+            f"{name}, line {line}: the header says {nodes} nodes; expected as many different ids (or ids "
             f"below {nodes}), found {distinct} and the largest is {largest}{way_out}"
         )
     return max(nodes, largest + 1)
 
 
 def present(sources, targets):
-    """The different ids among the arcs, sorted; by marking, or by sorting where ids are much larger than
-    their number.
-    """
+    """The different ids among the arcs, sorted."""
     largest = int(max(sources.max(initial=-1), targets.max(initial=-1)))
-    if largest < 16 * (sources.size + 1024):
+    if largest < 16 * (sources.size + 1024):  # marking is faster than sorting, unless the ids are far apart
         seen = np.zeros(largest + 1, bool)
         seen[sources] = True
         seen[targets] = True
@@ -120,8 +113,7 @@ def present(sources, targets):
     return np.union1d(sources, targets)
 
 
-# -------------------------------------------------------------------------------------------------------
-# DIMACS
+# ------------------------------------------------------------------------- DIMACS
 def dimacs(data, name):
     """DIMACS .gr (9th challenge): ``p sp n m``, then ``a from to weight``, ids from 1; ``c`` comments."""
     for start, line in lines(data, 10_000):
@@ -131,16 +123,14 @@ def dimacs(data, name):
         if fields[:1] == [b"p"]:
             if fields[1:4] == [b"aux", b"sp", b"co"]:
                 raise GraphError(
-                    f"{name}, line {line_number(data, start)}: these are node coordinates, not "
-                    f"a graph; expected "
-                    "'p sp n m' (coordinates: lockstep.graphs.read_coordinates)"
+                    f"{name}, line {line_number(data, start)}: these are node coordinates, not a graph; "
+                    "expected 'p sp n m' (coordinates: lockstep.graphs.read_coordinates)"
                 )
             if len(fields) == 4 and fields[2].isdigit() and fields[3].isdigit():
                 break
         raise GraphError(
-            f"{name}, line {line_number(data, start)}: found "
-            f"{line[:60].decode('utf-8', 'replace')!r}; expected "
-            "the problem line 'p sp <nodes> <arcs>' before any arc"
+            f"{name}, line {line_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; "
+            "expected the problem line 'p sp <nodes> <arcs>' before any arc"
         )
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p sp <nodes> <arcs>'")
@@ -176,9 +166,8 @@ def coordinates(data, name):
             break
         if fields and fields[0] != b"c":
             raise GraphError(
-                f"{name}, line {line_number(data, start)}: found "
-                f"{line[:60].decode('utf-8', 'replace')!r}; expected "
-                "the problem line 'p aux sp co <nodes>'"
+                f"{name}, line {line_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; "
+                "expected the problem line 'p aux sp co <nodes>'"
             )
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p aux sp co <nodes>'")
@@ -190,23 +179,20 @@ def coordinates(data, name):
     nodes = ids(table, columns[:, 0], 1, n) - 1
     if nodes.size != n or np.unique(nodes).size != n:
         raise GraphError(
-            f"{name}, line {line_number(data, start)}: the header says {n} nodes; expected one "
-            f"line for each, "
-            f"found {nodes.size} lines for {np.unique(nodes).size} nodes"
+            f"{name}, line {line_number(data, start)}: the header says {n} nodes; expected one line for "
+            f"each, found {nodes.size} lines for {np.unique(nodes).size} nodes"
         )
     out = np.empty((n, 2))
     out[nodes] = columns[:, 1:]
     return out
 
 
-# ------------------------------------------------------------------------------------------------ Matrix
-# Market
+# ------------------------------------------------------------------------- Matrix Market
 def matrix_market(data, name, square=True):
-    """Matrix Market coordinate files: banner, % comments, ``rows columns entries``, then ``i j [value]`` from
-    1.
+    """Matrix Market: banner, comments with %, ``rows columns entries``, then ``i j [value]`` from 1.
 
-    pattern, integer or real; general (directed) or symmetric (undirected, only the lower triangle is in the
-    file).
+    Coordinate files of patterns, integers or reals; general (directed), or symmetric (undirected: only the
+    lower triangle is in the file).
     """
     banner = data[: data.find(b"\n")].decode("ascii", "replace").strip().lower().split()
     good = (
@@ -217,8 +203,7 @@ def matrix_market(data, name, square=True):
     )
     if not good:
         raise GraphError(
-            f"{name}, line 1: found '{' '.join(banner)}'; expected '%%MatrixMarket matrix "
-            f"coordinate' with "
+            f"{name}, line 1: found '{' '.join(banner)}'; expected '%%MatrixMarket matrix coordinate' with "
             "pattern, integer or real, and general or symmetric"
         )
     body = ((at, line) for at, line in lines(data, len(data)) if line and not line.startswith(b"%"))
@@ -227,8 +212,7 @@ def matrix_market(data, name, square=True):
     fields = line.split()
     if len(fields) != 3 or not all(field.isdigit() for field in fields):
         raise GraphError(
-            f"{name}, line {here}: found {line[:60].decode('utf-8', 'replace')!r}; expected the "
-            f"sizes 'rows "
+            f"{name}, line {here}: found {line[:60].decode('utf-8', 'replace')!r}; expected the sizes 'rows "
             "columns entries'"
         )
     rows, width, entries = map(int, fields)
@@ -247,8 +231,8 @@ def matrix_market(data, name, square=True):
     columns = table.columns((2,) if pattern else (3,))
     if len(table) != entries:
         raise GraphError(
-            f"{name}, line {here}: the header says {entries} entries; expected as many lines, "
-            f"found {len(table)}"
+            f"{name}, line {here}: the header says {entries} entries; expected as many lines, found "
+            f"{len(table)}"
         )
     i, j = ids(table, columns[:, 0], 1, rows) - 1, ids(table, columns[:, 1], 1, width) - 1
     if banner[4] == "symmetric" and (i < j).any():
@@ -257,11 +241,9 @@ def matrix_market(data, name, square=True):
     return Body(i, j, weights, n=max(rows, width), directed=banner[4] == "general")
 
 
-# --------------------------------------------------------------------------------------------------------
-# METIS
+# ------------------------------------------------------------------------- METIS
 def metis(data, name):
-    """METIS .graph: ``n m [fmt [ncon]]``, then line v lists the neighbors of vertex v, from 1, with weights
-    by ``fmt``.
+    """METIS .graph: ``n m [fmt [ncon]]``, then line v lists the neighbors of vertex v, from 1.
 
     Undirected, every edge in two lines. Of ``fmt`` (hundreds: vertex sizes, tens: vertex weights, units: edge
     weights) only edge weights are kept: nothing here weighs vertices.
@@ -283,11 +265,10 @@ def metis(data, name):
     constraints = int(header[3]) if header.size > 3 else 1
     lead = (fmt >= 100) + (constraints if fmt // 10 % 10 else 0)
     step = 2 if fmt % 10 else 1
-    lines = len(table) - first - 1
-    blank_tail = lines - n
-    if blank_tail < 0 or (blank_tail and rows[first + 1 + n] != rows[-1]):
+    following = len(table) - first - 1
+    if following < n or rows[first + 1 + n] != rows[-1]:  # blank lines at the end do no harm
         raise GraphError(
-            f"{name}: the header says {n} vertices; expected as many lines after it, found {lines}"
+            f"{name}: the header says {n} vertices; expected as many lines after it, found {following}"
         )
     starts, ends = rows[first + 1 : first + 1 + n] + lead, rows[first + 2 : first + 2 + n]
     lengths = ends - starts
@@ -299,9 +280,8 @@ def metis(data, name):
     degrees = lengths // step
     if degrees.sum() != 2 * m:
         raise GraphError(
-            f"{name}: the header says {m} edges; expected {2 * m} neighbors, each edge in two "
-            f"lines, "
-            f"found {degrees.sum()}"
+            f"{name}: the header says {m} edges; expected {2 * m} neighbors, each edge in two lines, found "
+            f"{degrees.sum()}"
         )
     sources = np.repeat(np.arange(n), degrees)
     places = np.arange(2 * m) - np.repeat(np.cumsum(degrees) - degrees, degrees)
@@ -316,11 +296,9 @@ def metis(data, name):
     return Body(sources, neighbors.astype(np.int64) - 1, weights, n=n, directed=False, stored_both=True)
 
 
-# ------------------------------------------------------------------------------------------------- LASAGNE
-# .nde
+# ------------------------------------------------------------------------- LASAGNE .nde
 def nde(data, name):
-    """LASAGNE's .nde: a line ``n``, n lines ``vertex degree``, then a line for each edge, ids from 0;
-    undirected.
+    """LASAGNE's .nde: a line ``n``, n lines ``vertex degree``, then a line for each edge; ids from 0.
 
     The degrees are of no use here; the edges are what counts, and the registry checks their number.
     """
@@ -339,8 +317,7 @@ def nde(data, name):
         raise table.error(row, f"{lengths[row - 1]} numbers")
     if lengths.size < n:
         raise GraphError(
-            f"{name}: the first line says {n} vertices; expected a line with the degree of "
-            f"each, found "
+            f"{name}: the first line says {n} vertices; expected a line with the degree of each, found "
             f"{lengths.size} lines"
         )
     pairs = table.values[1:].reshape(-1, 2)

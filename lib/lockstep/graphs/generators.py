@@ -51,9 +51,7 @@ def _distinct_pairs(n, m, key, window, sources, targets):
 
 
 def _sample_pairs(n, m, seed, window=0):
-    """``m`` distinct pairs out of all; where more than half of all are asked for, the ones left out are
-    drawn.
-    """
+    """``m`` distinct pairs; where more than half of all are asked for, those left out are drawn."""
     span = min(window, n - 1)
     possible = n * (n - 1) if window == 0 else n * span - span * (span + 1) // 2
     if not 0 <= m <= max(possible, 0):
@@ -74,9 +72,7 @@ def _sample_pairs(n, m, seed, window=0):
 
 
 def _graph(sources, targets, n, name, directed=True, weights=None, order=None):
-    """A Graph with rows sorted by target, so that the order of drawing leaves no trace; ``order`` renames
-    vertices.
-    """
+    """A Graph with rows sorted, so that the order of drawing leaves no trace; ``order`` renames."""
     if order is not None:
         order = order.astype(csr.index_type(n))
         sources, targets = order[sources], order[targets]
@@ -86,9 +82,7 @@ def _graph(sources, targets, n, name, directed=True, weights=None, order=None):
 
 
 def _numbering(ids, n, seed):
-    """What `_graph` takes as ``order``: None for ids in topological order, else a shuffle from a stream of
-    its own.
-    """
+    """What `_graph` takes as ``order``: None if ordered, else a shuffle from a stream of its own."""
     if ids not in ("ordered", "random"):
         raise GraphError(f"ids is {ids!r}; expected 'ordered' or 'random'")
     return draws.permutation(n, seed, 1) if ids == "random" else None
@@ -122,9 +116,7 @@ def erdos_renyi(n, m, seed=0):
 
 
 def random_dag(n, m, seed=0, ids="random"):
-    """A random DAG: ``m`` distinct arcs u -> v with u before v in a hidden order (the ids themselves if
-    ordered).
-    """
+    """A random DAG: ``m`` distinct arcs u -> v, u before v in a hidden order (of the ids, if ordered)."""
     n, m, seed = _whole(0, n=n, m=m, seed=seed)
     pairs = _sample_pairs(n, m, seed, window=max(n - 1, 1))
     return _graph(*pairs, n, f"random-dag-{n}-{m}-{ids}", order=_numbering(ids, n, seed))
@@ -140,9 +132,7 @@ def window_dag(n, m, window, seed=0, ids="random"):
 
 @njit(cache=True)
 def _rmat(levels, key, limits, sources, targets):
-    """Each arc goes down ``levels`` times into one of four quadrants; one hash feeds two levels with 32 bits
-    each.
-    """
+    """Each arc goes down ``levels`` times into one of four quadrants; a hash feeds two levels."""
     low = np.uint64(0xFFFFFFFF)
     for arc in range(sources.size):
         u, v, bits = 0, 0, np.uint64(0)
@@ -157,8 +147,7 @@ def _rmat(levels, key, limits, sources, targets):
 
 
 def rmat(scale, m, seed=0, a=0.57, b=0.19, c=0.19, ids="random", directed=True, simple=False):
-    """A scale-free graph on 2^scale vertices by recursive quadrants (R-MAT: Chakrabarti, Zhan, Faloutsos, SDM
-    2004).
+    """A scale-free graph on 2^scale vertices (R-MAT: Chakrabarti, Zhan, Faloutsos, SDM 2004).
 
     Parameters
     ----------
@@ -192,9 +181,7 @@ def rmat(scale, m, seed=0, a=0.57, b=0.19, c=0.19, ids="random", directed=True, 
 
 @njit(cache=True)
 def _road(n, width, key, sources, targets, weights):
-    """Right, down and the two diagonals downwards; each kept or not, each with a length, by one hash per
-    candidate.
-    """
+    """Right, down and the two diagonals downwards: one hash decides whether it is there and its length."""
     edges = 0
     for v in range(n):
         column = v % width
@@ -238,9 +225,7 @@ def road_like(n, seed=0):
 
 @njit(cache=True)
 def _predecessors(starts, offsets, key, sources):
-    """For every vertex below layer 0, distinct predecessors in the layer above (repeated only if that is too
-    narrow).
-    """
+    """For every vertex below layer 0, predecessors in the layer above, distinct if that is wide enough."""
     i = np.uint64(0)
     for layer in range(1, starts.size - 1):
         base, width = starts[layer - 1], starts[layer] - starts[layer - 1]
@@ -259,8 +244,7 @@ def _predecessors(starts, offsets, key, sources):
 
 
 def layered(n, depth, in_degree=(2, 8), seed=0, ids="random"):
-    """A DAG of exactly ``depth`` layers in which no vertex can be contracted away: in-degrees of two and
-    more.
+    """A DAG of exactly ``depth`` layers that no contraction shortens: in-degrees of two and more.
 
     Parameters
     ----------
@@ -303,13 +287,12 @@ def _uniform(key, count, low, high):
 
 
 def disjoint_paths(n, depth, seed=0, ids="random"):
-    """The thesis's layered family: ``n // depth`` paths of ``depth`` vertices, and one shorter path of those
-    left over.
+    """The thesis's layered family: ``n // depth`` paths of ``depth`` vertices, and a rest.
 
     Parameters
     ----------
     n, depth : int
-        Vertices, and layers, ``1 <= depth <= n`` (or both 0).
+        Vertices, and layers, ``1 <= depth <= n`` (or both 0). What is left over is one shorter path.
     ids : "random" or "ordered"
         Ordered is layer by layer: vertex ``v`` leads to ``v + n // depth``.
 
@@ -357,10 +340,8 @@ def with_weights(graph, low=1, high=100, seed=0):
 def digest(name):
     """A digest of the source text that decides what generator ``name`` makes, its helpers included.
 
-    Recordings carry it, so that measurements on a graph that would now be made differently are known to be
-    stale.
-    """
-    known = {name: globals()[name] for name in (*FAMILIES, "with_weights", "acyclic")}
+    Recordings carry it: measurements on a graph that would now be made differently are stale."""
+    known = {name: globals()[name] for name in (*FAMILIES, "with_weights")} | {"acyclic": acyclic}
     if name not in known:
         raise GraphError(f"no generator {name!r}; expected one of {', '.join(known)}")
     return digests.source_digest(known[name])

@@ -257,10 +257,8 @@ class Graph:
         if hasattr(graph, "is_directed") and hasattr(graph, "nodes") and hasattr(graph, "edges"):
             return cls.from_networkx(graph)
         raise GraphError(
-            f"cannot take a {type(graph).__name__} as a graph; expected a lockstep Graph, a "
-            f"NetworkX graph, "
-            "or a SciPy sparse matrix (files: lockstep.graphs.read, named data sets: "
-            "lockstep.graphs.load)"
+            f"cannot take a {type(graph).__name__} as a graph; expected a lockstep Graph, a NetworkX graph, "
+            "or a SciPy sparse matrix (files: lockstep.graphs.read, named data sets: lockstep.graphs.load)"
         )
 
 

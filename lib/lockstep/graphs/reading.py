@@ -101,8 +101,7 @@ def _build(body, shown, directed, compact):
         n = int(max(body.sources.max(initial=-1), body.targets.max(initial=-1))) + 1
     if n > max(10**8, 1000 * body.sources.size):
         raise GraphError(
-            f"{shown}: the largest id is {n - 1} in a file of {body.sources.size} edges; "
-            f"expected ids that "
+            f"{shown}: the largest id is {n - 1} in a file of {body.sources.size} edges; expected ids that "
             "are nearly all used (compact=True renumbers those that occur)"
         )
     if body.stored_both:
@@ -111,8 +110,7 @@ def _build(body, shown, directed, compact):
             graph = Graph(offsets, targets, weights, directed=False, labels=labels)
         except GraphError:
             raise GraphError(
-                f"{shown}: some edge is not in the lines of both its ends with one weight; "
-                f"expected every "
+                f"{shown}: some edge is not in the lines of both its ends with one weight; expected every "
                 "edge twice in a METIS file"
             ) from None
         graph.directed = directed

@@ -25,9 +25,7 @@ class DatasetMissing(GraphError):
 
 
 def registry():
-    """The registry as a DataFrame of text: data/datasets.csv, or the file that ``LOCKSTEP_DATASETS``
-    names.
-    """
+    """The registry as a table of text: data/datasets.csv, or the file that ``LOCKSTEP_DATASETS`` names."""
     path = Path(os.environ.get("LOCKSTEP_DATASETS") or paths.DATA / "datasets.csv")
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -109,8 +107,8 @@ def _loaded(name, kinds, mirror, offline, reader):
             "coordinates": "load_coordinates",
         }
         raise GraphError(
-            f"{entry['name']} is {entry['kind']}; expected {' or '.join(kinds)} here "
-            f"(use lockstep.graphs.{function[entry['kind']]})"
+            f"{entry['name']} is {entry['kind']}; expected {' or '.join(kinds)} here (use "
+            f"lockstep.graphs.{function[entry['kind']]})"
         )
     path, status = _locate(entry, mirror, offline)
     try:
