@@ -26,6 +26,7 @@ class TopologicalOrder:
     """
 
     def __init__(self, graph, order, strategy, level_sizes=None, stats=None):
+        # order and level_sizes may be functions that bring the arrays from the device when they are first asked for.
         self._graph, self._order, self._sizes = graph, order, level_sizes
         self.strategy = strategy
         self.layered = level_sizes is not None
@@ -36,7 +37,7 @@ class TopologicalOrder:
 
     @property
     def order(self):
-        if callable(self._order):  # still on the device
+        if callable(self._order):
             self._order = self._order()
         return self._order
 

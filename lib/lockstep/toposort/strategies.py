@@ -5,6 +5,7 @@ destroyed by sorting, counters must be zero); `run` sorts. Timing covers `run` a
 its in-degrees and the memory are there before, as in the published study; results stay on the device.
 """
 
+import functools
 import hashlib
 import inspect
 from dataclasses import dataclass
@@ -157,30 +158,30 @@ class DevicePlan(Plan):
         if max(graph.n, graph.m) >= 2**31 - 2**20:
             raise GraphError(f"{graph.name or 'the graph'} has {graph.n:,} vertices and {graph.m:,} arcs; the GPU strategies "
                              "take fewer than 2^31 of each: use strategy='serial'")  # fmt: skip
-        ex = executor
-        self.threads = self.per_block if ex.name == "cuda" else 64
+        ex, n = executor, max(graph.n, 1)
+        self.threads = self.per_block if ex.name == "cuda" else min(64, self.per_block)
         self.offsets = ex.array(graph.offsets.astype(_int))
         self.first, self.last = self.offsets[:-1], self.offsets[1:]
         self.targets = ex.array(graph.targets.astype(_int, copy=False))
-        degrees = np.ones(-(-max(graph.n, 1) // 4) * 4, _int)  # kernels read four at once
+        degrees = np.ones(-(-n // 4) * 4, _int)  # kernels read four at once
         degrees[: graph.n] = graph.in_degrees()
         self.degrees = ex.array(degrees)
         self.left = ex.empty(degrees.size, _int)
-        self.order = ex.empty(max(graph.n, 1), _int)
-        # {layers, vertices sorted, size of layer 0, of layer 1, ...}
-        self.levels = ex.zeros(graph.n + 4, _int)
-        self.nothing = ex.zeros(64, _int)
-        self.state = ex.zeros(64, _int)  # what else must be zero at first
-        self.barrier = ex.zeros(2, np.uint32)
+        self.order = ex.empty(n, _int)
+        self.queue = ex.empty(n, np.uint64)
+        self.levels = ex.zeros(n + 4, _int)  # {layers, vertices sorted, size of layer 0, of layer 1, ...}
+        # What must be zero at first: gates 0-4, a barrier 6, and what else a strategy counts in, from 8 on.
+        self.words, self.zeros = ex.zeros(16, np.uint64), ex.zeros(16, np.uint64)
+        self.gates, self.barrier = self.words[:5], self.words[6:7].view(np.uint32)
+        self.counters = self.words[8:].view(_int)
         self.load()
 
     def load(self):
-        """Load kernels, allocate work arrays."""
+        """Load kernels, allocate work arrays, bind launches."""
 
     def prepare(self):
         self.executor.copy(self.left, self.degrees)
-        self.executor.copy(self.state, self.nothing)
-        self.executor.copy(self.levels[:4], self.nothing[:4])
+        self.executor.copy(self.words, self.zeros)
 
     @property
     def warps(self):
@@ -191,19 +192,32 @@ class DevicePlan(Plan):
         """Bytes of shared memory for the warps' buffers."""
         return self.warps * BUFFER_SLOTS * 4
 
-    def resident(self, kernel, shared):
+    def resident(self, kernel, shared, threads=None):
         """Blocks of a cooperative launch: one for each multiprocessor, since a barrier's price grows with the blocks."""
-        return max(1, min(self.executor.multiprocessors, kernel.max_blocks(self.threads, shared)))
+        return max(1, min(self.executor.multiprocessors, kernel.max_blocks(threads or self.threads, shared)))
 
-    def result(self, count, depth=None, **stats):
-        """The outcome; the order stays on the device until somebody asks for it."""
-        order, levels, get = self.order, self.levels, self.executor.get
-        sizes = None
-        if depth is not None:
-            def sizes():
-                return get(levels[2 : 2 + depth]) if depth else np.zeros(0, _int)
-        return TopologicalOrder(self.graph, lambda: get(order[:count]) if count else np.zeros(0, _int), self.name, sizes,
-                                {"sorted": count, **stats})  # fmt: skip
+    def result(self, summary, sizes=None, order=None):
+        """The outcome; all of it stays on the device until somebody asks for it.
+
+        Parameters
+        ----------
+        summary : callable
+            Gives (number of layers or None, number of vertices sorted).
+        sizes : array, optional
+            Sizes of the layers on the device; None if the strategy makes no layers.
+        """
+        get, order, n = self.executor.get, self.order if order is None else order, self.graph.n
+        empty = np.zeros(0, _int)
+
+        def bring_order():
+            count = summary()[1]
+            return get(order[:count]) if n and count else empty
+
+        def bring_sizes():
+            depth = summary()[0]
+            return get(sizes[:depth]) if depth else empty
+
+        return TopologicalOrder(self.graph, bring_order, self.name, None if sizes is None else bring_sizes)
 
 
 class Naive(DevicePlan):
@@ -211,41 +225,49 @@ class Naive(DevicePlan):
 
     def load(self):
         kernels = self.executor.load(KERNELS / "naive.cu")
-        self.enqueue, self.dequeue, self.reset = kernels["enqueue"], kernels["dequeue"], kernels["reset"]
-        self.queue = self.executor.empty(max(self.graph.n, 1), _int)
-        self.queue_size, self.count = self.state[0:1], self.state[1:2]
+        n, threads = self.graph.n, self.threads
+        self.waiting = self.executor.empty(max(n, 1), _int)
+        self.waiting_size, self.count = self.counters[0:1], self.counters[1:2]
+        self.enqueue = kernels["enqueue"].bind(n // threads + 1, threads, (self.left, self.waiting, self.waiting_size, _int(n)))
+        dequeue = (self.offsets, self.targets, self.left, self.waiting, self.waiting_size, self.order, self.count)
+        self.dequeue = _by_grid(kernels["dequeue"], threads, dequeue)
+        self.reset = kernels["reset"].bind(1, 1, (self.waiting_size,))
 
     def launches(self):
-        """The three launches of a layer; a generator, so that a stopwatch can be held between them."""
-        n, threads, read = self.graph.n, self.threads, self.executor.read
-        enqueue = (self.left, self.queue, self.queue_size, _int(n))
-        dequeue = (self.offsets, self.targets, self.left, self.queue, self.queue_size, self.order, self.count)
+        """The three launches of a layer, one after another, so that a stopwatch can be held between them."""
         while True:
-            self.enqueue(n // threads + 1, threads, enqueue)
-            size = read(self.queue_size)
+            self.enqueue()
+            size = self.executor.read(self.waiting_size)
             yield "enqueue", size
             if size == 0:
                 return
-            self.dequeue(size // threads + 1, threads, dequeue)
+            self.dequeue(size // self.threads + 1)
             yield "dequeue", size
-            self.reset(1, 1, (self.queue_size,))
+            self.reset()
             yield "reset", size
 
     def run(self):
-        sizes = [size for kernel, size in self.launches() if kernel == "enqueue"][:-1]
-        result = self.result(sum(sizes), None)
-        result._sizes, result.layered = np.array(sizes, _int), True
+        sizes = np.array([size for kernel, size in self.launches() if kernel == "enqueue"][:-1], _int)
+        result = self.result(lambda: (sizes.size, int(sizes.sum())), self.levels)
+        result._sizes = sizes
         return result
 
     def shares(self):
-        """Milliseconds spent in each of the three kernels, every launch waited for; for their shares, not their sum."""
+        """Milliseconds in each of the three kernels, every launch waited for: for their shares, not for their sum."""
         spent = {"enqueue": 0.0, "dequeue": 0.0, "reset": 0.0}
-        launches, kernel = self.launches(), ""
-        while kernel != "enqueue" or size:  # noqa: F821 (set in the first turn)
+        launches = self.launches()
+        while True:
             with self.executor.timer() as timer:
                 kernel, size = next(launches)
             spent[kernel] += timer.wall_ms
-        return spent
+            if kernel == "enqueue" and size == 0:
+                return spent
+
+
+def _by_grid(kernel, threads, arguments, shared=0):
+    """Launches of one kernel that differ in their grid alone; each grid is bound when it first occurs."""
+    bound = functools.cache(lambda blocks: kernel.bind(blocks, threads, arguments, shared=shared))
+    return lambda blocks: bound(blocks)()
 
 
 class Frontier(DevicePlan):
@@ -254,97 +276,111 @@ class Frontier(DevicePlan):
 
     def load(self):
         kernels = self.executor.load(KERNELS / "frontier.cu")
-        self.sources, self.expand = kernels["sources"], kernels["frontier"]
+        n = self.graph.n
+        self.most = 8 * self.executor.multiprocessors
+        self.sizes = self.words[:2].view(_int)[1::2]  # the gates' upper halves
+        halves = self.words[:2].view(_int)
+        self.sources = kernels["sources"].bind(min(self.most, n // (4 * self.threads) + 1), self.threads,
+                                               (self.left, self.order, halves, _int(n)), shared=self.buffers)  # fmt: skip
+        self.expand = kernels["frontier"]
 
     def run(self):
-        n, read, most = self.graph.n, self.executor.read, 8 * self.executor.multiprocessors
-        blocks = min(most, n // (4 * self.threads) + 1)
-        self.sources(blocks, self.threads, (self.left, self.order, self.levels, _int(n)), shared=self.buffers)
-        begin = level = 0
-        while size := read(self.levels, 2 + level):
-            self.expand(min(most, -(-size // self.warps)), self.threads,
-                        (self.first, self.last, self.targets, self.left, self.order, self.levels, _int(level), _int(begin),
-                         _int(begin + size)), shared=self.buffers)  # fmt: skip
-            begin, level = begin + size, level + 1
-        return self.result(begin, level)
+        self.sources()
+        begin, sizes = 0, []
+        while size := self.executor.read(self.sizes, (len(sizes) + 1) % 2):
+            self.expand(min(self.most, -(-size // self.warps)), self.threads,
+                        (self.first, self.last, self.targets, self.left, self.order, self.queue, self.gates,
+                         _int(len(sizes)), _int(begin), _int(begin + size)), shared=self.buffers)  # fmt: skip
+            begin += size
+            sizes.append(size)
+        result = self.result(lambda: (len(sizes), begin), self.levels)
+        result._sizes = np.array(sizes, _int)
+        return result
 
 
 class Graph(DevicePlan):
     name, files = "graph", ("graph.cu",)
     per_block = 512
-    replays = (12, 48, 192)  # steps of the first, second and all further replays; multiples of three
+    replays = (6, 48, 192)  # steps of the first, second and all further replays; multiples of three
 
     def load(self):
         kernels = self.executor.load(KERNELS / "graph.cu")
-        self.sources, self.step = kernels["sources"], kernels["step"]
-        self.records = self.state[:12]
-        arguments = (self.first, self.last, self.targets, self.left, self.order, self.levels, self.records)
-        most = 2 * self.executor.multiprocessors
+        n = self.graph.n
+        self.records = self.counters[:12]
+        blocks = min(8 * self.executor.multiprocessors, n // (4 * self.threads) + 1)
+        self.sources = kernels["sources"].bind(blocks, self.threads, (self.left, self.order, self.records, _int(n)),
+                                               shared=self.buffers)  # fmt: skip
+        arguments = (self.first, self.last, self.targets, self.left, self.order, self.queue, self.levels, self.records)
+        steps = [kernels["step"].bind(2 * self.executor.multiprocessors, self.threads, (*arguments, _int(turn)),
+                                      shared=self.buffers) for turn in range(3)]  # fmt: skip
         self.graphs = []
-        self.step.max_blocks(self.threads, self.buffers)  # loads the kernel, which a capture must not
-        for steps in self.replays if self.graph.n else ():
+        for count in self.replays:
             with self.executor.capture() as graph:
-                for k in range(steps):
-                    self.step(most, self.threads, (*arguments, _int(k % 3)), shared=self.buffers)
+                for k in range(count):
+                    steps[k % 3]()
             self.graphs.append(graph)
 
     def run(self):
-        n, replay = self.graph.n, 0
-        blocks = min(8 * self.executor.multiprocessors, n // (4 * self.threads) + 1)
-        self.sources(blocks, self.threads, (self.left, self.order, self.records, _int(n)), shared=self.buffers)
+        replay = 0
+        self.sources()
         while True:
             self.graphs[min(replay, len(self.graphs) - 1)].launch()
             replay += 1
-            sorted_, size, depth = self.executor.get(self.records[:3]).tolist()
+            count, depth, _, size = self.executor.get(self.records[:4]).tolist()
             if size == 0:
-                return self.result(sorted_, depth, replays=replay)
+                return self.result(lambda: (depth, count), self.levels[2:])
 
 
 class Persistent(DevicePlan):
     name, files = "persistent", ("persistent.cu",)
 
     def load(self):
-        self.kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
-        self.blocks = self.resident(self.kernel, self.buffers)
+        kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
+        shared = self.buffers + 16
+        arguments = (self.first, self.last, self.targets, self.left, self.order, self.queue, self.levels, self.gates,
+                     self.barrier, _int(self.graph.n))  # fmt: skip
+        self.launch = kernel.bind(self.resident(kernel, shared), self.threads, arguments, shared=shared, cooperative=True)
+
+    def summary(self):
+        return self.executor.get(self.levels[:2]).tolist()
 
     def run(self):
-        self.kernel(self.blocks, self.threads, (self.first, self.last, self.targets, self.left, self.order, self.levels,
-                                                self.barrier, _int(self.graph.n)), shared=self.buffers, cooperative=True)
-        depth, count = self.executor.get(self.levels[:2]).tolist()
-        return self.result(count, depth)
+        self.launch()
+        return self.result(self.summary, self.levels[2:])
 
 
-class Narrow(DevicePlan):
+class PersistentAgain(Persistent):
+    name = "persistent-again"  # the same once more: what a difference of nothing looks like
+
+
+class Narrow(Persistent):
     name, files = "narrow", ("narrow.cu",)
+    per_block = 512  # so that a thread may have 128 registers
     capacity = 1024  # vertices that a ring holds
     patience = 48  # narrow levels before all rows are packed
 
     def load(self):
-        ex, graph = self.executor, self.graph
-        self.kernel = ex.load(KERNELS / "narrow.cu")["narrow"]
-        degree = graph.m / max(graph.n, 1)
+        self.launch = self.bind_narrow(self.first, self.last)
+
+    def bind_narrow(self, first, last):
+        ex, n, threads = self.executor, self.graph.n, min(self.threads, Narrow.per_block)
+        kernel = ex.load(KERNELS / "narrow.cu")["narrow"]
+        degree = max(1.0, self.graph.m / max(n, 1))
         # A block gets through about 2,000 arcs in the time of a grid barrier; a warp has 32 lanes.
-        self.width = int(np.clip(2048 / (1 + degree), 32, self.capacity // 2))
-        self.warp_width = int(np.clip(16 / max(degree, 1), 1, 16))
+        width = np.clip(2048 / (1 + degree), 32, self.capacity // 2)
+        warp_width = np.clip(16 / degree, 1, 16)
+        eager = max(1, 128 / degree)
         rings = -(-max(2 * self.capacity * 16, self.buffers) // 16) * 16
-        self.hot_offset = rings + 64
-        bytes_each = -(-max(graph.n, 1) // 4) * 4
-        room = ex.max_shared - self.hot_offset
-        self.hot_bytes = 2 * bytes_each if 2 * bytes_each <= 2**16 else bytes_each if bytes_each <= room else 0
-        self.shared = self.hot_offset + self.hot_bytes
-        self.rows = ex.empty((max(graph.n, 1), 4), _int)
-        self.blocks = self.resident(self.kernel, self.shared)
-
-    def launch(self, first, last):
-        arguments = (first, last, self.targets, self.left, self.order, self.levels, self.rows, self.state, self.barrier,
-                     *map(_int, (self.graph.n, self.width, self.warp_width, self.capacity, self.patience, self.hot_offset,
-                                 self.hot_bytes)))  # fmt: skip
-        self.kernel(self.blocks, self.threads, arguments, shared=self.shared, cooperative=True)
-
-    def run(self):
-        self.launch(self.first, self.last)
-        depth, count = self.executor.get(self.levels[:2]).tolist()
-        return self.result(count, depth)
+        hot_offset = rings + 64
+        bytes_each = -(-max(n, 1) // 4) * 4
+        room = ex.max_shared - hot_offset
+        hot_bytes = 2 * bytes_each if 2 * bytes_each <= 2**16 else bytes_each if bytes_each <= room else 0
+        shared = hot_offset + hot_bytes
+        self.rows = ex.empty((max(n, 1), 4), _int)
+        numbers = map(_int, (n, width, warp_width, eager, self.capacity, self.patience, hot_offset, hot_bytes))
+        arguments = (first, last, self.targets, self.left, self.order, self.queue, self.levels, self.rows, self.counters,
+                     self.gates, self.barrier, *numbers)  # fmt: skip
+        return kernel.bind(self.resident(kernel, shared, threads), threads, arguments, shared=shared, cooperative=True)
 
 
 class Asynchronous(DevicePlan):
@@ -353,52 +389,55 @@ class Asynchronous(DevicePlan):
     per_block = 256
 
     def load(self):
-        self.kernel = self.executor.load(KERNELS / "asynchronous.cu")["asynchronous"]
-        self.queue = self.executor.empty(max(self.graph.n, 1), _int)
-        self.blocks = self.resident(self.kernel, self.buffers)
+        kernel = self.executor.load(KERNELS / "asynchronous.cu")["asynchronous"]
+        arguments = (self.first, self.last, self.targets, self.left, self.order, self.queue, self.counters, self.barrier,
+                     _int(self.graph.n))  # fmt: skip
+        self.launch = kernel.bind(self.resident(kernel, self.buffers), self.threads, arguments, shared=self.buffers,
+                                  cooperative=True)  # fmt: skip
+
+    def summary(self):
+        return None, self.executor.read(self.counters)
 
     def run(self):
-        self.kernel(self.blocks, self.threads, (self.first, self.last, self.targets, self.left, self.order, self.queue,
-                                                self.state, self.barrier, _int(self.graph.n)),
-                    shared=self.buffers, cooperative=True)  # fmt: skip
-        return self.result(self.executor.read(self.state))
+        self.launch()
+        return self.result(self.summary)
 
 
 class Chains(Narrow):
     name, files = "chains", ("chains.cu", "narrow.cu")
     layered = False
+    per_block = 1024
     gap = 8  # one vertex of so many is a splitter
 
     def load(self):
-        super().load()
-        ex, n = self.executor, max(self.graph.n, 1)
+        ex, n = self.executor, _int(self.graph.n)
+        (following, linked, splitters, number, run_of, place, run_first, run_last, length, starts,
+         self.unfolded) = (ex.empty(max(n, 1), _int) for _ in range(11))  # fmt: skip
+        jumps, parts = ex.empty(max(n, 1), np.uint64), ex.empty(4096, _int)
+        splitter_count, self.placed = self.counters[8:9], self.counters[9:10]
         kernels = ex.load(KERNELS / "chains.cu")
-        self.contract, self.unfold = kernels["contract"], kernels["unfold"]
-        (self.next, self.linked, self.splitters, self.number, self.run_of, self.place, self.run_first, self.run_last,
-         self.length, self.starts, self.unfolded) = (ex.empty(n, _int) for _ in range(11))  # fmt: skip
-        self.jumps = ex.empty(n, np.uint64)
-        self.counts = self.state[8:9]
-        self.placed = self.state[9:10]
-        self.parts = ex.empty(1024, _int)
-        self.wide = min(self.resident(self.contract, 0), self.resident(self.unfold, self.buffers))
+        contract, unfold = kernels["contract"], kernels["unfold"]
+        blocks = min(self.resident(contract, 0), self.resident(unfold, self.buffers))
+        self.steps = (
+            contract.bind(blocks, self.threads, (
+                self.first, self.last, self.targets, self.left, following, linked, splitters, number, jumps, run_of, place,
+                run_first, run_last, length, splitter_count, self.barrier, n, _int(self.gap)), cooperative=True),
+            self.bind_narrow(run_first, run_last),
+            unfold.bind(blocks, self.threads, (
+                self.order, self.levels, length, run_of, place, starts, parts, self.unfolded, self.placed, self.barrier, n),
+                shared=self.buffers, cooperative=True),
+        )  # fmt: skip
+
+    def summary(self):
+        return None, self.executor.read(self.placed)
 
     def run(self):
-        n = _int(self.graph.n)
-        self.contract(self.wide, self.threads, (
-            self.first, self.last, self.targets, self.left, self.next, self.linked, self.splitters, self.number, self.jumps,
-            self.run_of, self.place, self.run_first, self.run_last, self.length, self.counts, self.barrier, n,
-            _int(self.gap)), cooperative=True)  # fmt: skip
-        self.launch(self.run_first, self.run_last)
-        self.unfold(self.wide, self.threads, (
-            self.order, self.levels, self.length, self.run_of, self.place, self.starts, self.parts, self.unfolded,
-            self.placed, self.barrier, n), shared=self.buffers, cooperative=True)  # fmt: skip
-        count = self.executor.read(self.placed)
-        order, get = self.unfolded, self.executor.get
-        return TopologicalOrder(self.graph, lambda: get(order[:count]) if count else np.zeros(0, _int), self.name,
-                                stats={"sorted": count})  # fmt: skip
+        for step in self.steps:
+            step()
+        return self.result(self.summary, order=self.unfolded)
 
 
-# -- the table -------------------------------------------------------------------------------------------------------------
+# -- the table -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@
 //                    arcs is. All places come from one counter, so place(u) < place(v).
 // How it ends        no vertex is under way when as many are done as were placed. done is read first: both only grow, and
 //                    done never exceeds placed.
-// Costs              a step of a chain is a target's load, an atomicSub and an atomicAdd: about 0.6 us on an H200, against
-//                    1.5-2 us of a level with a grid barrier; but a chain waits for nobody else's level.
+// Costs              a step of a chain is a target's load, an atomicSub and an atomicAdd; it waits for nobody else's level.
 //
 // References: F. Busato, N. Bombieri, "An efficient implementation of the Bellman-Ford algorithm for Kepler GPU
 //             architectures", TPDS 2016 (following in registers); S. Tzeng, A. Patney, J. Owens, "Task management for
@@ -21,46 +20,103 @@
 #include "device.cuh"
 #include "expand.cuh"
 
-// Give the buffer's vertices their places, and leave them in the buffer.
-__device__ inline void claim(const int* buffer, int held, int* order, int* state, int n) {
+// Give the buffer's vertices (at most buffer_slots) their places. Returns the row of vertex `lane` of the buffer; a row is
+// asked for while the atomic is under way.
+__device__ inline Word claim(const Rows& rows, const int* buffer, int held, int* order, int* state, int n) {
     __syncwarp();
     const int lane = lane_id();
     int place = 0;
     if (lane == 0) place = atomicAdd(state, held);
+    const int v = lane < held ? buffer[lane] : -1;
+    const Word row = v >= 0 ? bounds(rows, v) : 0;
     place = __shfl_sync(full_mask, place, 0);
-    if (place + held > n) return;  // cannot be; but it makes all that follows wait for the answer
-    for (int i = lane; i < held; i += 32) store_relaxed(order + place + i, buffer[i]);
+    if (place + held > n) return 0;  // cannot be; but it makes all that follows wait for the answer
+    for (int i = lane; i < held; i += 32) order[place + i] = buffer[i];
+    return row;
 }
 
-extern "C" __global__ void __launch_bounds__(1024)
+// Place the buffer's vertices and put their rows into the queue, where lanes without work look.
+__device__ inline void hand_over(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int* state, int n) {
+    const int lane = lane_id();
+    Word row = claim(rows, buffer, held, order, state, n);
+    int slot = 0;
+    if (lane == 0) slot = atomicAdd(state + 1, held);
+    slot = __shfl_sync(full_mask, slot, 0);
+    for (int i = lane; i < held; i += 32) {
+        if (i > lane) row = bounds(rows, buffer[i]);
+        store_relaxed(queue + slot + i, row);
+    }
+    __syncwarp();
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
     asynchronous(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
-                 int* in_degrees, int* order, int* queue, int* state, unsigned* barrier, int n) {
+                 int* in_degrees, int* order, unsigned long long* queue, int* state, unsigned* barrier, int n) {
     DYNAMIC_SHARED(int, shared);
     const int lane = lane_id();
+    const unsigned below = (1u << lane) - 1;
+    const Rows rows = {first, last, targets};
     int* buffer = shared + warp_id() * buffer_slots;
-    for (int i = global_thread(); i < n; i += global_threads()) queue[i] = -1;
+    for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(in_degrees, n, order, state, shared);
     grid_barrier(barrier);
     // Between here and the next barrier nobody adds to state[0], so all read the same number.
     const int sources = load_relaxed(state);
     grid_barrier(barrier);
-    int vertex = -1, ticket = -1;
+    bool busy = false;  // this lane has a ready vertex, whose arcs are `row`
+    Word row = 0;
+    int ticket = -1;
     unsigned idle = 0;
     for (;;) {
-        const unsigned draw = __ballot_sync(full_mask, vertex < 0 && ticket < 0);
+        const unsigned draw = __ballot_sync(full_mask, !busy && ticket < 0);
         if (draw) {
             int number = 0;
             if (lane == 0) number = atomicAdd(state + 2, __popc(draw));
-            number = __shfl_sync(full_mask, number, 0) + __popc(draw & ((1u << lane) - 1));
-            if (vertex < 0 && ticket < 0) ticket = number;
+            number = __shfl_sync(full_mask, number, 0) + __popc(draw & below);
+            if (!busy && ticket < 0) ticket = number;
         }
-        if (vertex < 0) {
-            if (ticket < sources) vertex = load_relaxed(order + ticket);
-            else if (ticket - sources < n) vertex = load_relaxed(queue + ticket - sources);
-            if (vertex >= 0) ticket = -1;
-        }
-        const unsigned busy = __ballot_sync(full_mask, vertex >= 0);
+        // Look now, take it up at the end of the round: lanes with work need not wait for the answer.
+        Word seen = unwritten;
         if (!busy) {
+            if (ticket < sources) seen = bounds(rows, load_relaxed(order + ticket));
+            else if (ticket - sources < n) seen = load_relaxed(queue + ticket - sources);
+        }
+        int held = 0, working = __popc(__ballot_sync(full_mask, busy));
+        if (working) {
+            const int from = static_cast<int>(row);
+            const int degree = busy ? static_cast<int>(row >> 32) - from : 0;
+            const int sum = scan_lanes(degree);
+            const int shift = from - (sum - degree);
+            const int total = __shfl_sync(full_mask, sum, 31);
+            for (int k = 0; k < total; k += 32 * arcs_at_once) {
+                int target[arcs_at_once];
+                bool ready[arcs_at_once];
+#pragma unroll
+                for (int j = 0; j < arcs_at_once; ++j) {
+                    target[j] = -1;
+                    if (k + 32 * j < total) {
+                        const int mine = k + 32 * j + lane;
+                        const int arc = find_arc(mine, sum, shift);
+                        if (mine < total) target[j] = targets[arc];
+                    }
+                }
+#pragma unroll
+                for (int j = 0; j < arcs_at_once; ++j) {
+                    ready[j] = target[j] >= 0 && atomicSub(&in_degrees[target[j]], 1) == 1;
+                }
+#pragma unroll
+                for (int j = 0; j < arcs_at_once; ++j) {
+                    if (k + 32 * j < total) push(ready[j], target[j], buffer, held);
+                }
+                if (held > 0 && k + 32 * arcs_at_once < total) {  // more to come: place these, and keep none
+                    hand_over(rows, buffer, held, order, queue, state, n);
+                    held = 0;
+                }
+            }
+        }
+        const bool found = seen != unwritten;
+        const unsigned taken = __ballot_sync(full_mask, found);
+        if (!working && !taken) {
             int over = 0;
             if (lane == 0) {
                 const int done = load_acquire(state + 3);
@@ -71,50 +127,19 @@ extern "C" __global__ void __launch_bounds__(1024)
             continue;
         }
         idle = 0;
-        int from = 0, degree = 0;
-        if (vertex >= 0) {
-            from = first[vertex];
-            degree = last[vertex] - from;
+        if (held > 32 - __popc(taken)) {  // more than this warp can take on
+            hand_over(rows, buffer, held, order, queue, state, n);
+            held = 0;
         }
-        const int sum = scan_lanes(degree);
-        const int shift = from - (sum - degree);
-        const int total = __shfl_sync(full_mask, sum, 31);
-        int held = 0;
-        for (int k = 0; k < total; k += 32 * arcs_at_once) {
-            int target[arcs_at_once];
-            bool ready[arcs_at_once];
-#pragma unroll
-            for (int j = 0; j < arcs_at_once; ++j) {
-                target[j] = -1;
-                if (k + 32 * j < total) {
-                    const int mine = k + 32 * j + lane;
-                    const int arc = find_arc(mine, sum, shift);
-                    if (mine < total) target[j] = targets[arc];
-                }
-            }
-#pragma unroll
-            for (int j = 0; j < arcs_at_once; ++j) {
-                ready[j] = target[j] >= 0 && atomicSub(&in_degrees[target[j]], 1) == 1;
-            }
-#pragma unroll
-            for (int j = 0; j < arcs_at_once; ++j) {
-                if (k + 32 * j < total) push(ready[j], target[j], buffer, held);
-            }
-            if (held > 32 || (held > 0 && k + 32 * arcs_at_once < total)) {
-                // More than this warp can take on, or more to come: place all, keep none.
-                claim(buffer, held, order, state, n);
-                int slot = 0;
-                if (lane == 0) slot = atomicAdd(state + 1, held);
-                slot = __shfl_sync(full_mask, slot, 0);
-                for (int i = lane; i < held; i += 32) store_relaxed(queue + slot + i, buffer[i]);
-                held = 0;
-                __syncwarp();
-            }
-        }
-        if (held > 0) claim(buffer, held, order, state, n);
-        // All that this round's vertices make ready is placed: now they count as done.
-        if (lane == 0) atomicAdd(state + 3, __popc(busy));
-        vertex = lane < held ? buffer[lane] : -1;
+        Word claimed = 0;
+        if (held > 0) claimed = claim(rows, buffer, held, order, state, n);
+        // All that this round's vertices made ready is placed: now they count as done.
+        if (lane == 0 && working) atomicAdd(state + 3, working);
+        const int rank = __popc(~taken & below);
+        claimed = __shfl_sync(full_mask, claimed, rank);
+        busy = found || rank < held;
+        row = found ? seen : claimed;
+        if (found) ticket = -1;
         __syncwarp();
     }
 }

@@ -32,7 +32,7 @@ __device__ inline bool drawn(int v, int gap) {
 // splitters[i]: a splitter; number[v]: i. jumps[i]: {splitter before i or i itself, distance}. counts[0]: how many, zero.
 // run[v], place[v]: number of v's splitter (-1: none) and distance from it; at the end, first vertex of its run and place.
 // run_first, run_last: bounds of the contracted row; length[v]: vertices in the run; both of first vertices only.
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(1024, 1)
     contract(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
              const int* __restrict__ in_degrees, int* next, int* linked, int* splitters, int* number,
              unsigned long long* jumps, int* run, int* place, int* run_first, int* run_last, int* length, int* counts,
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(1024)
 
 // heads: runs in order, heads_levels[1] of them. starts[v]: where the run of first vertex v begins (-1: not in heads).
 // parts: one int a block. placed: number of vertices written.
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(1024, 1)
     unfold(const int* heads, const int* heads_levels, const int* length, const int* run, const int* place, int* starts,
            int* parts, int* order, int* placed, unsigned* barrier, int n) {
     DYNAMIC_SHARED(int, shared);

@@ -1,8 +1,9 @@
-// Two steps that every level-synchronous kernel of this study takes: find the sources, expand a frontier.
+// Steps that every level-synchronous kernel of this study takes: find the sources, expand a frontier, meet.
 //
-// The order IS the queue. A vertex is written once, at the place that it keeps: a level is a stretch of `order`, its
-// successors go right behind it, and *size counts them. Row v of the graph is targets[first[v]] to targets[last[v]-1]
-// (first = offsets, last = offsets + 1; two pointers, so that a contracted graph can be expanded too).
+// The order IS the queue. A vertex is written once, at the place that it keeps: a level is a stretch of `order`, and its
+// successors go right behind it. Row v of the graph is targets[first[v]] to targets[last[v] - 1] (first = offsets, last =
+// offsets + 1; two pointers, so that a contracted graph can be expanded too). Beside order[i], queue[i] holds the bounds of
+// that vertex's row in 8 bytes, so that the next level need not ask for vertex and row one after the other.
 //
 // expand    A warp takes up to 32 vertices, sums their degrees by shuffles, and deals the arcs out to its lanes: lane k
 //           finds the owner of arc k by bisection among the sums. So no lane waits for a neighbour of high degree,
@@ -10,23 +11,50 @@
 //           warps first: a level of 40 vertices is 40 warps' work.
 // ready     The atomicSub that returns 1 took the last predecessor away; exactly one thread sees it. No scan.
 // push      Vertices made ready gather in a buffer of the warp in shared memory (a ballot gives each its place), and
-//           leave by one atomicAdd for 32 or more: one address takes only about 1.4 G atomics/s.
+//           leave by one atomicAdd for 32 or more: one address takes only about 1.4 G atomics/s. Their rows' bounds are
+//           asked for while that atomic is under way.
+// gate      One 8-byte word a level: the upper half counts the vertices pushed, the lower half the blocks that are done.
+//           So the barrier's last look brings the next level's size along.
 //
 // References: D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012 (gathering by scan);
 //             A. Davidson et al., "Work-efficient parallel GPU methods for SSSP", IPDPS 2014 (bisection of the sums).
 #pragma once
 
+typedef unsigned long long Word;
+
 constexpr int arcs_at_once = 4;
 constexpr int buffer_slots = 32 * (arcs_at_once + 1);  // of a warp: up to 31 left over, then 32 for each arc at once
+constexpr Word unwritten = ~0ull;                      // in queue: no row starts at arc -1
 
-// Append the buffer's vertices to the next frontier, which starts at `base`.
-__device__ inline void flush(const int* buffer, int& held, int* order, int base, int* size) {
+struct Rows {
+    const int *first, *last, *targets;
+};
+
+__device__ inline Word bounds(const Rows& rows, int v) {
+    return static_cast<Word>(rows.last[v]) << 32 | static_cast<unsigned>(rows.first[v]);
+}
+
+// Append the buffer's vertices to the next frontier, which starts at `base`; the gate's upper half counts it.
+__device__ inline void flush(const Rows& rows, const int* buffer, int& held, int* order, Word* queue, int base, Word* gate) {
     __syncwarp();
     const int lane = lane_id();
-    int place = 0;
-    if (lane == 0) place = atomicAdd(size, held);
-    place = base + __shfl_sync(full_mask, place, 0);
-    for (int i = lane; i < held; i += 32) order[place + i] = buffer[i];
+    Word before = 0;
+    if (lane == 0) before = atomicAdd(gate, static_cast<Word>(held) << 32);
+    int v = 0;
+    Word row = 0;
+    if (lane < held) {
+        v = buffer[lane];
+        row = bounds(rows, v);
+    }
+    const int place = base + static_cast<int>(__shfl_sync(full_mask, before, 0) >> 32);
+    for (int i = lane; i < held; i += 32) {
+        if (i > lane) {
+            v = buffer[i];
+            row = bounds(rows, v);
+        }
+        order[place + i] = v;
+        store_relaxed(queue + place + i, row);
+    }
     held = 0;
     __syncwarp();
 }
@@ -57,18 +85,23 @@ __device__ inline int find_arc(int k, int sum, int shift) {
     return k + __shfl_sync(full_mask, shift, owner);
 }
 
-// Expand order[begin, end): `warps` warps share it, this one is number `warp`; `buffer` is this warp's own.
-__device__ inline void expand(const int* first, const int* last, const int* targets, int* in_degrees, int* order,
-                              int begin, int end, int* size, int* buffer, int warp, int warps) {
+// Expand order[begin, end): `warps` warps share it, this one is number `warp`; `buffer` is this warp's own. The sources
+// (begin == 0) have no entry in queue. wait: the queue was filled in this launch, and an entry may be on its way still.
+template <bool wait>
+__device__ inline void expand(const Rows& rows, int* in_degrees, int* order, Word* queue, int begin, int end, Word* gate,
+                              int* buffer, int warp, int warps) {
     const int lane = lane_id();
     const int share = min(32, (end - begin + warps - 1) / warps);
     int held = 0;
     for (long long i = begin + (long long)warp * share; i < end; i += (long long)warps * share) {
         int from = 0, degree = 0;
         if (lane < share && i + lane < end) {
-            const int v = load_relaxed(order + i + lane);  // another block wrote it, maybe in this launch: not from L1
-            from = first[v];
-            degree = last[v] - from;
+            Word row;
+            if (begin == 0) row = bounds(rows, load_relaxed(order + i + lane));
+            else do row = load_relaxed(queue + i + lane);
+                while (wait && row == unwritten);
+            from = static_cast<int>(row);
+            degree = static_cast<int>(row >> 32) - from;
         }
         const int sum = scan_lanes(degree);
         const int shift = from - (sum - degree);
@@ -82,7 +115,7 @@ __device__ inline void expand(const int* first, const int* last, const int* targ
                 if (k + 32 * j < total) {
                     const int mine = k + 32 * j + lane;
                     const int arc = find_arc(mine, sum, shift);
-                    if (mine < total) target[j] = targets[arc];
+                    if (mine < total) target[j] = rows.targets[arc];
                 }
             }
 #pragma unroll
@@ -93,14 +126,34 @@ __device__ inline void expand(const int* first, const int* last, const int* targ
             for (int j = 0; j < arcs_at_once; ++j) {
                 if (k + 32 * j < total) push(ready[j], target[j], buffer, held);
             }
-            if (held >= 32) flush(buffer, held, order, end, size);
+            if (held >= 32) flush(rows, buffer, held, order, queue, end, gate);
         }
     }
-    if (held > 0) flush(buffer, held, order, end, size);
+    if (held > 0) flush(rows, buffer, held, order, queue, end, gate);
 }
 
-// Write the vertices of in-degree 0 to order[0, *size). A block takes stretches of 4 vertices a thread, so one atomic
-// serves thousands; scratch: 33 ints of shared memory. in_degrees is padded to a multiple of 4. Every thread must call.
+// All blocks meet after step `step` (0, 1, ...); returns how many vertices they pushed. gates: 4 words, zero at first.
+// No fence: what the next level needs of other blocks is in-degrees, changed by atomics that have answered, and the
+// queue, whose reader waits for each entry. So the stores need not have arrived when the barrier opens.
+__device__ inline int meet(Word* gates, int step, int* message) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        Word* gate = gates + (step & 3);
+        atomicAdd(gate, Word(1));
+        // Cleared two steps ahead: the last to look there passed it before this block got here.
+        if (blockIdx.x == 0) atomicExch(gates + ((step + 2) & 3), Word(0));
+        Word seen;
+        do seen = load_relaxed(gate);
+        while (static_cast<unsigned>(seen) < gridDim.x);
+        *message = static_cast<int>(seen >> 32);
+    }
+    __syncthreads();
+    return *message;
+}
+
+// Write the vertices of in-degree 0 to the start of order and count them in *size (the gate's upper half). A block takes
+// stretches of 4 vertices a thread, so one atomic serves thousands; scratch: 32 ints of shared memory. in_degrees is padded
+// to a multiple of 4. Every thread must call.
 __device__ inline void push_sources(const int* in_degrees, int n, int* order, int* size, int* scratch) {
     const int lane = lane_id(), warp = warp_id(), warps = blockDim.x / 32;
     const int stretch = 4 * blockDim.x;

@@ -1,7 +1,7 @@
 // Ladder, step 2: no decision of the host between levels. A CUDA graph holds many copies of one step.
 //
 // What it computes   order: the vertices, layer after layer; levels[2 + k]: the size of layer k; at the end record 0 is
-//                    {vertices sorted, 0, number of layers, 0}, if the number of steps is a multiple of three.
+//                    {vertices sorted, number of layers, 0, 0}, if the number of steps is a multiple of three.
 // Idea               a level's bounds stay on the device, in three records that take turns: a step reads one, counts the
 //                    next frontier in the second, and clears the third. All steps of a graph get the same arguments
 //                    but their turn, so one recorded graph serves every level; a step after the last finds an empty
@@ -13,29 +13,30 @@
 #include "device.cuh"
 #include "expand.cuh"
 
+// A record is {begin, level, 0, size}: its second 8 bytes are the gate that counts the size (see expand.cuh).
 extern "C" __global__ void sources(const int* in_degrees, int* order, int* records, int n) {
     DYNAMIC_SHARED(int, shared);
-    push_sources(in_degrees, n, order, records + 1, shared);  // record 0: {begin 0, size, level 0, 0}
+    push_sources(in_degrees, n, order, records + 3, shared);
 }
 
-// records: three of {begin, size, level, 0}; turn: 0, 1 or 2.
+// records: three; turn: 0, 1 or 2.
 extern "C" __global__ void step(const int* __restrict__ first, const int* __restrict__ last,
-                                const int* __restrict__ targets, int* in_degrees, int* order, int* levels, int* records,
-                                int turn) {
+                                const int* __restrict__ targets, int* in_degrees, int* order, unsigned long long* queue,
+                                int* levels, int* records, int turn) {
     DYNAMIC_SHARED(int, shared);
     int* now = records + 4 * turn;
     int* next = records + 4 * ((turn + 1) % 3);
     int* cleared = records + 4 * ((turn + 2) % 3);
-    const int4 level = *reinterpret_cast<const int4*>(now);
-    const int begin = level.x, size = level.y;
+    const int4 record = *reinterpret_cast<const int4*>(now);
+    const int begin = record.x, level = record.y, size = record.w;
     if (global_thread() == 0) {
         next[0] = begin + size;
-        next[2] = level.z + (size > 0);
-        cleared[1] = 0;
-        if (size > 0) levels[2 + level.z] = size;
+        next[1] = level + (size > 0);
+        cleared[3] = 0;
+        if (size > 0) levels[2 + level] = size;
     }
     if (size == 0) return;
-    const int warps = gridDim.x * (blockDim.x / 32);
-    expand(first, last, targets, in_degrees, order, begin, begin + size, next + 1, shared + warp_id() * buffer_slots,
-           warp_id() * gridDim.x + blockIdx.x, warps);
+    expand<false>({first, last, targets}, in_degrees, order, queue, begin, begin + size,
+                  reinterpret_cast<Word*>(next + 2), shared + warp_id() * buffer_slots,
+                  warp_id() * gridDim.x + blockIdx.x, gridDim.x * (blockDim.x / 32));
 }

@@ -2,14 +2,17 @@
 // narrowest.
 //
 // What it computes   order: the vertices, layer after layer; levels[0]: the number of layers, levels[1]: of vertices
-//                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints, of which the first 4 are zero.
+//                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints.
 // Idea               while at most `width` vertices are ready, block 0 goes on alone and the others wait at the next grid
 //                    barrier. A level then costs __syncthreads (39 ns for 1,024 threads), or __syncwarp (8 ns) where one
 //                    warp suffices, instead of 1 us. What is left is the chain of dependent accesses, so that is cut:
-//                    - rows go through shared memory. Who takes one from an in-degree asks for that vertex's row at the
-//                      same moment, not when it proves ready: the load hides behind the atomic;
+//                    - rows go through shared memory. In levels of up to `eager` vertices, who takes one from an in-degree
+//                      asks for that vertex's row at the same moment, not when it proves ready: the load hides behind the
+//                      atomic (in larger levels the loads in vain would cost more than that);
 //                    - a packed row {begin, end, first target, second target} answers in one 16-byte load; the grid
 //                      packs all rows after `patience` narrow levels, since shallow graphs would not earn it back;
+//                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and hands
+//                      a row on only where both successors of a vertex get ready at once;
 //                    - remaining in-degrees move into shared memory if they fit in one or two bytes each, in place of a
 //                      150-200 ns atomic on L2. They move back when the frontier outgrows the block.
 // Shared memory      [two rings of `capacity` packed rows | 16 ints | in-degrees, hot_bytes]; the grid's buffers lie over
@@ -43,6 +46,7 @@ struct Problem {
     int *in_degrees, *order, *levels;
     const int4* rows;
     int n, capacity;
+    int eager;
     int4* ring;
     int* counts;    // how many were pushed; three, in turns
     unsigned* hot;  // in-degrees in shared memory
@@ -89,40 +93,40 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
             p.counts[(at.turn + 2) % 3] = 0;
             p.levels[2 + at.level] = at.size;
         }
+        const bool eager = at.size <= p.eager;
         auto visit = [&](int v) {
-            const int4 row = row_of<packed>(p, v);
+            int4 row;
+            if (eager) row = row_of<packed>(p, v);
             if (last_arrived<bits>(p, v)) {
                 const int place = atomicAdd(pushed, 1);
+                if (!eager) row = row_of<packed>(p, v);
                 found[place] = v;
                 if (place < p.capacity) next[place] = row;
+                if (row.y - row.x > 2) fetch(p.targets + row.x + 2);  // for the next level, into the first-level cache
             }
         };
         int shift = 5;  // 2^shift lanes share a vertex
         while (shift > 0 && (at.size << shift) > threads) --shift;
         const int group = 1 << shift;
+#pragma unroll 1
         for (int base = (rank - lane) >> shift; base < at.size; base += threads >> shift) {
             const int i = base + (lane >> shift);
             const int4 row = i < at.size ? now[i] : make_int4(0, 0, -1, -1);
             const int brief = min(row.y, row.x + 8 * group);
-            int arc = row.x + (lane & (group - 1));
-            if (packed) {
-                if (arc < row.y && arc - row.x < 2) {
-                    visit(arc == row.x ? row.z : row.w);
-                    arc += group;
-                    if (group == 1 && arc < row.y) {
-                        visit(row.w);
-                        ++arc;
-                    }
-                }
+#pragma unroll 1
+            for (int arc = row.x + (lane & (group - 1)); arc < brief; arc += group) {
+                const int known = arc == row.x ? row.z : arc == row.x + 1 ? row.w : -1;
+                visit(packed && known >= 0 ? known : p.targets[arc]);
             }
-            for (; arc < brief; arc += group) visit(p.targets[arc]);
             // What a long row has left is the whole warp's work.
             unsigned more = __ballot_sync(full_mask, (lane & (group - 1)) == 0 && row.y > brief);
             while (more) {
                 const int owner = __ffs(more) - 1;
                 more &= more - 1;
                 const int end = __shfl_sync(full_mask, row.y, owner);
-                for (arc = __shfl_sync(full_mask, brief, owner) + lane; arc < end; arc += 32) visit(p.targets[arc]);
+                int arc = __shfl_sync(full_mask, brief, owner) + lane;
+#pragma unroll 1
+                for (; arc < end; arc += 32) visit(p.targets[arc]);
             }
         }
         if (one_warp) __syncwarp();
@@ -133,6 +137,62 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
         ++at.turn;
         --at.patience;
     }
+}
+
+// Levels of up to 32 vertices by one warp, a vertex a lane, all in registers. Ends before a level with a row of more than
+// two arcs; then, or if patience ends, the frontier lies in the ring again. Rows are packed.
+template <int bits> __device__ void run_lanes(const Problem& p, Position& at) {
+    const int lane = lane_id();
+    const unsigned below = (1u << lane) - 1;
+    const int4 none = make_int4(0, 0, -1, -1);
+    int4 row = lane < at.size ? p.ring[(at.turn & 1) * p.capacity + lane] : none;
+    int* found = p.order + at.begin + at.size;
+    int* levels = p.levels + 2 + at.level;
+    const int levels_before = at.level;
+    bool held = lane < at.size;
+    while (at.size > 0 && at.patience > 0 && !__any_sync(full_mask, row.y - row.x > 2)) {
+        if (lane == 0) *levels = at.size;
+        ++levels;
+        // Lanes without a successor ask for row 0, all the same one: cheaper than a branch.
+        const int4 row_a = fetch(p.rows + max(row.z, 0)), row_b = fetch(p.rows + max(row.w, 0));
+        const bool a = row.z >= 0 && last_arrived<bits>(p, row.z);
+        const bool b = row.w >= 0 && last_arrived<bits>(p, row.w);
+        const unsigned all_a = __ballot_sync(full_mask, a), all_b = __ballot_sync(full_mask, b);
+        const int place_a = __popc(all_a & below), place_b = __popc(all_a) + __popc(all_b & below);
+        const int pushed = __popc(all_a) + __popc(all_b);
+        if (a) found[place_a] = row.z;
+        if (b) found[place_b] = row.w;
+        found += pushed;
+        at.begin += at.size;
+        at.size = pushed;
+        --at.patience;
+        if (pushed > 32) {  // too many for a warp: leave them in the ring
+            int4* ring = p.ring + (at.turn & 1) * p.capacity;
+            if (a) ring[place_a] = row_a;
+            if (b) ring[place_b] = row_b;
+            held = false;
+            break;
+        }
+        // A lane goes on with its first ready successor; a second one goes to a lane that has none.
+        held = a || b;
+        row = a ? row_a : b ? row_b : none;
+        unsigned many = all_a & all_b, idle = ~(all_a | all_b);
+        while (many) {
+            const int giver = __ffs(many) - 1, taker = __ffs(idle) - 1;
+            many &= many - 1;
+            idle &= idle - 1;
+            const int4 given = make_int4(__shfl_sync(full_mask, row_b.x, giver), __shfl_sync(full_mask, row_b.y, giver),
+                                         __shfl_sync(full_mask, row_b.z, giver), __shfl_sync(full_mask, row_b.w, giver));
+            if (lane == taker) {
+                row = given;
+                held = true;
+            }
+        }
+    }
+    at.level += static_cast<int>(levels - (p.levels + 2 + levels_before));
+    const unsigned holders = __ballot_sync(full_mask, held);
+    if (held) p.ring[(at.turn & 1) * p.capacity + __popc(holders & below)] = row;
+    __syncwarp();
 }
 
 // Block 0 alone: levels until the frontier is empty, outgrows the ring, or patience ends.
@@ -148,7 +208,21 @@ template <int bits, bool packed> __device__ void go_alone(const Problem& p, Posi
         int* shared_position = p.counts + 3;
         __syncthreads();
         if (warp_id() == 0) {
-            run_levels<bits, packed, true>(p, at, 0, 2 * warp_width, lane_id(), 32);
+            int general = 1;  // levels to do the general way before lanes are tried again
+            while (at.size > 0 && at.size <= 2 * warp_width && at.patience > 0) {
+                if constexpr (packed) {
+                    const int level = at.level;
+                    run_lanes<bits>(p, at);
+                    if (at.size == 0 || at.size > 2 * warp_width || at.patience <= 0) break;
+                    general = at.level > level ? 1 : min(2 * general, 64);
+                    const int left = at.patience - general;
+                    at.patience = min(general, at.patience);
+                    run_levels<bits, packed, true>(p, at, 0, 2 * warp_width, lane_id(), 32);
+                    at.patience += max(left, 0);
+                } else {
+                    run_levels<bits, packed, true>(p, at, 0, 2 * warp_width, lane_id(), 32);
+                }
+            }
             if (lane_id() == 0) {
                 shared_position[0] = at.begin;
                 shared_position[1] = at.size;
@@ -193,33 +267,37 @@ __device__ inline void cool_down(const Problem& p, int bits) {
     }
 }
 
-// control: {begin, size, level, leave} of the levels, written by block 0 for the others.
-extern "C" __global__ void __launch_bounds__(1024)
+// control: {begin, size, level, pack} as block 0 leaves them for the others. gates: 4 words, gates[4]: the number of
+// sources, all zero.
+extern "C" __global__ void __launch_bounds__(512, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
-           int* order, int* levels, int4* rows, int* control, unsigned* barrier, int n, int width, int warp_width,
-           int capacity, int patience, int hot_offset, int hot_bytes) {
+           int* order, unsigned long long* queue, int* levels, int4* rows, int* control, unsigned long long* gates,
+           unsigned* barrier, int n, int width, int warp_width, int eager, int capacity, int patience, int hot_offset,
+           int hot_bytes) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* buffer = reinterpret_cast<int*>(shared) + warp_id() * buffer_slots;
     int* counts = reinterpret_cast<int*>(shared + hot_offset - 64);
-    Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity, reinterpret_cast<int4*>(shared),
-                 counts, reinterpret_cast<unsigned*>(shared + hot_offset)};
+    int* sources = reinterpret_cast<int*>(gates + 4);
+    const Rows graph = {first, last, targets};
+    Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity, eager,
+                 reinterpret_cast<int4*>(shared), counts, reinterpret_cast<unsigned*>(shared + hot_offset)};
     const int warp = warp_id() * gridDim.x + blockIdx.x, warps = gridDim.x * (blockDim.x / 32);
-    push_sources(in_degrees, n, order, levels + 2, reinterpret_cast<int*>(shared));
+    for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
+    push_sources(in_degrees, n, order, sources, reinterpret_cast<int*>(shared));
     grid_barrier(barrier);
     bool packed = false;
     int hot = 0;  // bits of an in-degree in shared memory; 0: they are in global memory
-    int begin = 0, level = 0, size = load_relaxed(levels + 2);
+    int begin = 0, level = 0, step = 0, size = load_relaxed(sources);
     while (size > 0) {
         if (size > width) {
-            if (global_thread() == 0) levels[2 + level + 2] = 0;
-            expand(first, last, targets, in_degrees, order, begin, begin + size, levels + 2 + level + 1, buffer, warp,
-                   warps);
+            if (global_thread() == 0) levels[2 + level] = size;
+            expand<true>(graph, in_degrees, order, queue, begin, begin + size, gates + (step & 3), buffer, warp, warps);
             begin += size;
             ++level;
-            grid_barrier(barrier);
-            size = load_relaxed(levels + 2 + level);
+            size = meet(gates, step++, counts);
             continue;
         }
+        grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
         if (blockIdx.x == 0) {
             Position at = {begin, size, level, 0, packed ? 0x7fffffff : patience};
             if (hot == 0) hot = warm_up(p, hot_bytes);
@@ -229,17 +307,19 @@ extern "C" __global__ void __launch_bounds__(1024)
             else if (hot == 8) go_alone<8, false>(p, at, warp_width);
             else if (hot == 16) go_alone<16, false>(p, at, warp_width);
             else go_alone<0, false>(p, at, warp_width);
-            if (hot != 0 && at.size > width) {
-                cool_down(p, hot);
+            if (at.size > width) {
+                if (hot != 0) cool_down(p, hot);
                 hot = 0;
+                // Only these rows' bounds will be looked up there; everything before is done.
+                for (int i = at.begin + threadIdx.x; i < at.begin + at.size; i += blockDim.x) {
+                    store_relaxed(queue + i, bounds(graph, order[i]));
+                }
             }
             if (threadIdx.x == 0) {
                 control[0] = at.begin;
                 control[1] = at.size;
                 control[2] = at.level;
                 control[3] = !packed && at.patience <= 0;
-                levels[2 + at.level] = at.size;
-                levels[2 + at.level + 1] = 0;
             }
         }
         grid_barrier(barrier);
