@@ -32,8 +32,8 @@ by_uv() {
 }
 by_pip() {
     "$python" -m venv --clear "$venv" || refuse "$python cannot make an environment; on Debian: apt install python3-venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes "${locks[@]/#/-r}" \
-    && "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -e .
+    "$venv/bin/python" -m pip install --quiet --quiet --disable-pip-version-check --require-hashes "${locks[@]/#/-r}" \
+    && "$venv/bin/python" -m pip install --quiet --quiet --disable-pip-version-check --no-deps -e .
 }
 started=$SECONDS
 if [ -n "$uv" ] && by_uv; then how=uv

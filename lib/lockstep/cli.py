@@ -28,7 +28,7 @@ def main(arguments=None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        # Errors of our own and those of files and values are written for people; another one is a defect, whose
+        # Our own errors and those of files and values are written for people; another one is a defect, whose
         # place in the code matters.
         if not isinstance(error, ValueError | OSError) and not type(error).__module__.startswith("lockstep"):
             raise

@@ -112,7 +112,7 @@ def test_pip_is_tried_where_uv_cannot_get_the_packages(machine):
     assert done.returncode == 0
     assert "uv did not get the packages; trying pip" in done.stdout
     assert (
-        "-m pip install --quiet --disable-pip-version-check --require-hashes -rrequirements.lock"
+        "-m pip install --quiet --quiet --disable-pip-version-check --require-hashes -rrequirements.lock"
         in machine.calls
     )
 

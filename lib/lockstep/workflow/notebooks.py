@@ -33,7 +33,7 @@ def parameters(notebook) -> list[str]:
     try:
         cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
     except FileNotFoundError:
-        raise NotebookError(f"{notebook}: no such notebook, though a parameter file has a study of its name") from None
+        raise NotebookError(f"{notebook}: no such notebook, though the parameter file names it") from None
     for cell in cells:
         if "parameters" in cell.get("metadata", {}).get("tags", []):
             tree = ast.parse("".join(cell["source"]))

@@ -1,10 +1,8 @@
 """The workflow's first and last screen: what this machine is, what will run and how long, what was found."""
 
-import csv
 import importlib.util
 import os
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -103,7 +101,7 @@ def _duration(seconds: float) -> str:
 
 def farewell(*, report: bool, file=None) -> None:
     """Print what was found: verdicts for each machine, and where the report is."""
-    lines = verdict_lines(paths.RESULTS / "claims.csv")
+    lines = verdict_lines(paths.RESULTS / "claims.txt")
     if report:
         lines.append("report: paper/generated/report.pdf and paper/generated/report.html")
     else:
@@ -118,18 +116,11 @@ def farewell(*, report: bool, file=None) -> None:
     )
 
 
-def verdict_lines(ledger) -> list[str]:
-    """Counts of verdicts per machine out of results/claims.csv, one line each."""
-    ledger = Path(ledger)
-    if not ledger.is_file():
+def verdict_lines(told) -> list[str]:
+    """The lines of results/claims.txt that sum up a machine, and those that warn; not the single claims."""
+    told = Path(told)
+    if not told.is_file():
         return ["no verdicts yet"]
-    with ledger.open(encoding="utf-8", newline="") as rows:
-        counts: dict[str, Counter] = {}
-        for row in csv.DictReader(rows):
-            counts.setdefault(row["machine"], Counter())[row["verdict"]] += 1
-    order = ("holds", "fails", "undecided", "not testable here")
-    return [
-        f"{machine}: {sum(found.values())} published relations: "
-        + ", ".join(f"{found[word]} {word}" for word in order if found[word])
-        for machine, found in counts.items()
-    ] or ["no claim has been judged"]
+    warnings = ("stale:", "renew with:", "does not pass")
+    lines = told.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not line.startswith(" ") or any(word in line for word in warnings)]

@@ -1,0 +1,121 @@
+"""The first and the last screen, and what `make publish` copies and refuses."""
+
+import io
+import json
+
+import pytest
+
+from lockstep.workflow import notebooks, publish, screen, wheelhouse
+
+STUDIES = {"0-machine": {"parts": {"costs": {"seconds": 30}}},
+           "3-toposort-depth": {"parts": {"depth": {"seconds": 400}, "tables": {"seconds": 20}}}}  # fmt: skip
+
+
+def greeting(tmp_path, executor="host", **settings):
+    told = io.StringIO()
+    machine = screen.Machine("box-1", "a box, 2 cores", executor)
+    screen.greet(machine, "smoke", STUDIES, str(tmp_path), **{"report": True, **settings}, file=told)
+    return told.getvalue()
+
+
+def test_the_first_screen_tells_machine_entrance_parts_and_time(tmp_path):
+    (tmp_path / "0-machine").mkdir()
+    (tmp_path / "0-machine" / "costs.done").touch()
+    told = greeting(tmp_path)
+    for words in ("a box, 2 cores", "no GPU", "config/smoke.yaml", "depth 7 min, tables 20 s", "about 7 min"):
+        assert words in told
+    assert "0-machine         measured" in told
+    assert "this GPU is measured" in greeting(tmp_path, executor="cuda")
+
+
+def test_without_typst_one_line_says_so(tmp_path):
+    lines = greeting(tmp_path, report=False).splitlines()
+    assert sum("typst is not installed" in line for line in lines) == 1
+
+
+def test_the_last_screen_keeps_sums_and_warnings(tmp_path):
+    keep = [
+        "h200: 14 claims, 30 parts: 12 holds",
+        "  stale: 3-toposort-depth/naive",
+        "  renew with: snakemake",
+    ]
+    drop = ["  D1   holds   slower", "  A/A control of x, y: passes"]
+    told = tmp_path / "claims.txt"
+    told.write_text("\n".join([keep[0], *drop, *keep[1:]]))
+    assert screen.verdict_lines(told) == keep
+    assert screen.verdict_lines(tmp_path / "none") == ["no verdicts yet"]
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """A compendium's folders with one machine's results and a report."""
+    facts = {"name": "box-1", "gpu": None, "gpus": 0, "cpu": "a box", "cores": 2}
+    (tmp_path / "results/box-1").mkdir(parents=True)
+    (tmp_path / "results/box-1/3-toposort-depth.csv").write_text("study\n")
+    (tmp_path / "results/box-1/machine.json").write_text(json.dumps(facts))
+    (tmp_path / "paper/generated").mkdir(parents=True)
+    (tmp_path / "paper/generated/report.pdf").write_text("pdf")
+    return tmp_path
+
+
+def publish_in(folder):
+    written = publish.publish(folder / "results", folder / "recordings", folder / "paper", "box-1")
+    return sorted(str(file.relative_to(folder)) for file in written)
+
+
+def test_publish_copies_report_and_recording(measured):
+    expected = ["paper/published/report.pdf", "recordings/box-1/3-toposort-depth.csv",
+                "recordings/box-1/machine.json"]  # fmt: skip
+    assert publish_in(measured) == expected
+    assert publish_in(measured) == expected, "the same machine may publish again"
+
+
+def test_publish_refuses_another_machines_folder(measured):
+    publish_in(measured)
+    theirs = measured / "recordings/box-1/machine.json"
+    theirs.write_text(theirs.read_text().replace('"cores": 2', '"cores": 64'))
+    (measured / "results/box-1/3-toposort-depth.csv").write_text("other\n")
+    with pytest.raises(ValueError, match=r"another machine \(cores 64, here 2\); it is not overwritten"):
+        publish_in(measured)
+    assert (measured / "recordings/box-1/3-toposort-depth.csv").read_text() == "study\n"
+
+
+def test_publish_without_measurements_says_what_to_run(tmp_path):
+    with pytest.raises(ValueError, match="run snakemake --cores 1 first"):
+        publish.publish(tmp_path, tmp_path, tmp_path, "box-1")
+
+
+def stored(tmp_path, source, tags=("parameters",)):
+    file = tmp_path / "a.ipynb"
+    file.write_text(
+        json.dumps({"cells": [{"cell_type": "code", "metadata": {"tags": list(tags)}, "source": source}]})
+    )
+    return file
+
+
+def test_a_parameter_that_a_notebook_lacks_is_an_error(tmp_path):
+    notebooks.check(stored(tmp_path, "config = None\npart: str = None\nexecutor = None"))
+    with pytest.raises(notebooks.NotebookError, match="missing: executor"):
+        notebooks.check(stored(tmp_path, "config = part = None"))
+    with pytest.raises(notebooks.NotebookError, match="no cell is tagged"):
+        notebooks.check(stored(tmp_path, "config = None", tags=()))
+    with pytest.raises(notebooks.NotebookError, match="no such notebook"):
+        notebooks.check(tmp_path / "none.ipynb")
+
+
+def test_stored_notebooks_lose_what_differs_between_machines():
+    import nbformat
+
+    cell = nbformat.v4.new_code_cell(
+        "1", metadata={"execution": {"iopub.execute_input": "2026"}, "tags": ["a"]}
+    )
+    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"papermill": {"input_path": "/x"}})
+    notebooks.strip(notebook)
+    assert notebook.cells[0].metadata == {"tags": ["a"]}
+    assert notebook.metadata["kernelspec"]["name"] == "python3"
+    assert "papermill" not in notebook.metadata
+
+
+def test_a_wheelhouse_for_another_python_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"PYTHON=3\.13: the GPU machine's Python must be 3\.11 or 3\.12"):
+        wheelhouse.collect("requirements.lock", "3.13", tmp_path)
