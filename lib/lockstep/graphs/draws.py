@@ -3,6 +3,9 @@
 So a generator gives the same bits on every machine, in any order of evaluation and under any version of
 NumPy, and a kernel could draw the same numbers without passing them over. The hash is SplitMix64's finalizer
 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+
+After a change here delete the compiled functions (__pycache__/*.nb?): Numba notices a change of a function's
+own file only, and the generators have these functions compiled in.
 """
 
 import numpy as np

@@ -7,9 +7,7 @@ from . import csr
 
 
 class GraphError(ValueError):
-    """A graph, a file or a request that cannot be used; the text says what was found and what was
-    expected.
-    """
+    """A graph, file or request that cannot be used; says what was found and what was expected."""
 
 
 class GraphWarning(UserWarning):
@@ -190,9 +188,7 @@ class Graph:
         )
 
     def to_networkx(self):
-        """The same graph in NetworkX on nodes ``0..n-1``; a multigraph if and only if there are parallel
-        arcs.
-        """
+        """The same graph in NetworkX on nodes ``0..n-1``; a multigraph if there are parallel arcs."""
         import networkx as nx
 
         sources, targets = self.edges(once=True)
@@ -214,8 +210,7 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, matrix, directed=True, name=""):
-        """Convert a square SciPy sparse matrix or array: every stored entry (i, j) is an arc, explicit zeros
-        too.
+        """Convert a square SciPy sparse matrix: every stored entry (i, j) is an arc, zeros too.
 
         Entries become weights, unless the matrix is Boolean. Entries stored twice stay two arcs.
         ``directed=False`` needs a symmetric matrix.
@@ -247,9 +242,7 @@ class Graph:
 
     @classmethod
     def of(cls, graph):
-        """``graph`` itself if it is a Graph, else converted from NetworkX or SciPy; GraphError for anything
-        else.
-        """
+        """``graph`` itself if it is a Graph, else converted from NetworkX or SciPy, else GraphError."""
         if isinstance(graph, cls):
             return graph
         if sparse.issparse(graph):

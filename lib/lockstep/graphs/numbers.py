@@ -127,9 +127,7 @@ def _gather(text, places, out):
 
 
 def _leave_to_numpy(text, places, values, at_once=1 << 18):
-    """Parse the numbers with too many digits for the fast path; rows of ``places`` are (index, begin,
-    end).
-    """
+    """Parse what has too many digits for the fast path; rows of ``places``: (index, begin, end)."""
     for first in range(0, len(places), at_once):
         part = places[first : first + at_once]
         width = int((part[:, 2] - part[:, 1]).max())
@@ -175,9 +173,7 @@ class Table:
         return self.ends.size
 
     def columns(self, allowed):
-        """All rows side by side, float64, shape (rows, columns), if every row has one of the ``allowed``
-        lengths.
-        """
+        """All rows, float64, shape (rows, columns), if all have the same one of the ``allowed`` lengths."""
         lengths = np.diff(self.ends, prepend=0)
         if not lengths.size:
             return self.values.reshape(0, allowed[0])
@@ -189,9 +185,7 @@ class Table:
         return self.values.reshape(-1, width)
 
     def error(self, row, found):
-        """A GraphError that names the line of a row; counting lines is slow, so only done once something is
-        wrong.
-        """
+        """A GraphError that names the line of a row; slow, so only called once something is wrong."""
         start, comments, blank_rows = self._rule
         line = self._data.count(b"\n", 0, start) + 1
         for text in self._data[start:].split(b"\n"):
@@ -212,9 +206,7 @@ class Table:
 
 
 def ids(table, column, low, high=None):
-    """A column of ids as int64; GraphError names the line of the first that is not a whole number in
-    low..high.
-    """
+    """A column of ids as int64; GraphError names the first that is not a whole number in low..high."""
     bad = (column != np.floor(column)) | (column < low) | (column > (EXACT if high is None else high))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])

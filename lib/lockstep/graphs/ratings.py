@@ -111,7 +111,5 @@ def read_batch(path):
 
 
 def read_coordinates(path, member=None):
-    """Node coordinates of a DIMACS .co file, float64, shape (n, 2): degrees of longitude and latitude times
-    10^6.
-    """
+    """Coordinates of a DIMACS .co file, float64, shape (n, 2): longitude, latitude, degrees x 10^6."""
     return formats.coordinates(*open_text(path, member))

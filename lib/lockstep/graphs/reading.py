@@ -28,8 +28,7 @@ def read(
     check_header=True,
     name=None,
 ):
-    """Read a graph: SNAP edge list, DIMACS .gr, Matrix Market, METIS .graph or LASAGNE .nde; plain,
-    compressed or in an archive.
+    """Read a graph from a SNAP edge list, DIMACS .gr, Matrix Market, METIS .graph or LASAGNE .nde.
 
     Parameters
     ----------
@@ -147,8 +146,7 @@ def sniff(data, name):
 
 
 def _is_metis(data, name):
-    """Whether the text is consistent as a METIS file: its header fits, and every edge is there from both
-    ends.
+    """Whether the text holds as a METIS file: the header fits, every edge is there from both ends.
 
     An edge list hardly ever is: its first line would have to count the lines and half the numbers that
     follow.

@@ -196,9 +196,7 @@ def load_ratings(name, mirror=None, offline=None):
 
 
 def load_batch(name, mirror=None, offline=None):
-    """A registered batch of small graphs: (Graph of all side by side, first vertex of each); checked like
-    `load`.
-    """
+    """A registered batch of small graphs: (all side by side, first vertex of each); checked too."""
 
     def reader(entry, path):
         graph, starts = read_batch(path)
