@@ -6,6 +6,7 @@ exactly one right value.
 """
 
 import functools
+import itertools
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ LOADS = (("walk_l1", 16 * KB, "L1"), ("walk_l2", KB, "L2"), ("walk_l2", MB, "L2"
          ("walk_shared", 16 * KB, "shared"))  # fmt: skip
 ATOMICS = (("walk_atomic", KB, "L2"), ("walk_atomic", 4 * MB, "L2"), ("walk_atomic", 16 * MB, "L2"),
            ("walk_atomic", 256 * MB, "HBM"), ("walk_atomic_shared", KB, "shared"))  # fmt: skip
+COUNTERS = (1, 32, 1 * KB, 1 * MB, 16 * MB, 64 * MB)  # one, few, 4 KB, 4 MB, 64 MB, 256 MB
+PLACES = 64  # lines that a barrier's state takes in turn
 SECONDS = {"s": 1.0, "us": 1e6, "ns": 1e9}
 
 
@@ -73,6 +76,7 @@ class Bench:
     def __init__(self, executor, quick=False):
         self.executor, self.quick, self.host = executor, quick, executor.name == "host"
         self.module = executor.load(SOURCE)
+        self._lead = None
 
     def cases(self, part) -> list:
         """All cases of one of PARTS."""
@@ -81,24 +85,50 @@ class Bench:
     def repeats(self, host, gpu):
         return host if self.host else gpu
 
-    def slope(self, run, few, many):
-        """Seconds of one round of `run(rounds)`; None on the host."""
-        if self.host:
-            run(few), run(many)
-            return None
+    def slope(self, run, few, many, host_bound=False):
+        """Seconds of one round of `run(rounds)`; None on the host executor.
+
+        Device time, unless the host's own part is what is measured (`host_bound`): then wall time.
+        """
         times = []
         for rounds in (few, many):
-            with self.executor.timer() as t:
-                run(rounds)
-            times.append(t.device_ms)
-        return (times[1] - times[0]) / (many - few) / 1e3
+            if host_bound:
+                with self.executor.timer() as t:
+                    run(rounds)
+                times.append(t.wall_ms)
+            else:
+                times.append(self.device_ms(lambda rounds=rounds: run(rounds)))
+        return None if self.host else (times[1] - times[0]) / (many - few) / 1e3
 
-    def latency(self, experiment, strategy, parameters, unit, few, many, setup, share=1, checked=True):
-        """A case whose value is the time of one operation.
+    def device_ms(self, run):
+        """Device time of what `run` launches, without the gap in which the device waits for the launch."""
+        if self._lead is None:
+            ticks = self.executor.zeros(1, np.int64)
+            cycles = np.int64(self.repeats(1, 200_000))  # 0.1 ms: longer than Python takes for one launch
+            self._lead = self.module["count_cycles"].bind(1, 32, (ticks, cycles))
+        return self.executor.device_ms(run, self._lead)
 
-        `setup()` gives `run(rounds)` and `check(done)`, which raises if the result of `done` rounds in all
-        is wrong.
+    def latency(
+        self,
+        experiment,
+        strategy,
+        parameters,
+        unit,
+        rounds,
+        setup,
+        *,
+        share=1,
+        warm=None,
+        checked=True,
+        host_bound=False,
+    ):
+        """A case whose value is the time of one operation; one round is `share` operations.
+
+        `setup()` gives `run(rounds)` and `check(done)`, which raises if the result of `done` rounds in all is
+        wrong. `rounds` are the few and the many, `warm` is how many go before them: the cases between two
+        samples have evicted what was in the caches.
         """
+        few, many = rounds
         state = functools.cache(setup)
         done = [0]
 
@@ -107,10 +137,10 @@ class Bench:
             done[0] += rounds
 
         def sample():
-            if not done[0] and not self.host:
-                counted(few)  # the first launch of a kernel loads it
+            if not self.host:
+                counted(warm or few)
             before = done[0]
-            seconds = self.slope(counted, few, many)
+            seconds = self.slope(counted, few, many, host_bound)
             state()[1](done[0])
             value = None if seconds is None else seconds * SECONDS[unit] / share
             return Sample(value, (done[0] - before) * share, "exact" if checked else "not-applicable")
@@ -135,8 +165,8 @@ class Bench:
 
                 return run, lambda done: expect(executor.read(counter), done, "launches")
 
-            few, many = self.repeats((2, 5), (200, 2200))
-            yield self.latency("launch", "count_launch", {"blocks": blocks}, "us", few, many, setup)
+            few_many, parameters = self.repeats((2, 5), (200, 2200)), {"blocks": blocks}
+            yield self.latency("launch", "count_launch", parameters, "us", few_many, setup, host_bound=True)
 
         def setup_readback():
             counter = executor.zeros(1, np.uint32)
@@ -150,28 +180,29 @@ class Bench:
 
             return run, lambda done: expect(seen[0], done, "launch and read back")
 
-        few, many = self.repeats((2, 5), (50, 350))
-        yield self.latency("launch-readback", "count_launch", {}, "us", few, many, setup_readback)
-        few, many = self.repeats((2, 5), (200, 1200))
+        rounds = self.repeats((2, 5), (50, 350))
+        yield self.latency("launch-readback", "count_launch", {}, "us", rounds, setup_readback,
+                           host_bound=True)  # fmt: skip
+        rounds = self.repeats((2, 5), (200, 1200))
         for kernel in ("nothing", "count_launch"):
 
-            def setup_graph(kernel=kernel, few=few, many=many):
+            def setup_graph(kernel=kernel, rounds=rounds):
                 counter = executor.zeros(1, np.uint32)
                 node = module[kernel].bind(wide, 32, (counter,) if kernel == "count_launch" else ())
                 graphs = {}
-                for nodes in (few, many):
+                for nodes in rounds:
                     with executor.capture() as graphs[nodes]:
                         for _ in range(nodes):
                             node()
 
-                def check(done):
-                    if kernel == "count_launch":
+                def check(done, counted=kernel == "count_launch"):
+                    if counted:
                         expect(executor.read(counter), done, "nodes of a graph")
 
                 return lambda rounds: graphs[rounds].launch(), check
 
             parameters = {"kernel": kernel, "blocks": wide}
-            yield self.latency("graph-node", kernel, parameters, "us", few, many, setup_graph,
+            yield self.latency("graph-node", kernel, parameters, "us", rounds, setup_graph,
                                checked=kernel == "count_launch")  # fmt: skip
 
     # ---- barriers
@@ -179,50 +210,61 @@ class Bench:
     def barriers(self):
         """Grid barrier against blocks and threads, block barrier against threads, hops of two blocks."""
         executor, module = self.executor, self.module
-        few, many = self.repeats((2, 6), (100, 2100))
+        rounds = self.repeats((2, 6), (100, 2100))
         for threads in (32, 256, 1024):
             for blocks in self._grids(module["grid_barriers"].max_blocks(threads)):
 
                 def setup(threads=threads, blocks=blocks):
-                    state, passed = executor.zeros(2, np.uint32), executor.zeros(blocks, np.uint32)
+                    states, places = executor.zeros(PLACES * LINE, np.uint32), self._places()
+                    passed = executor.zeros(blocks, np.uint32)
 
                     def run(rounds):
-                        args = state, passed, np.int32(rounds)
+                        at = next(places)
+                        args = states[at : at + 2], passed, np.int32(rounds)
                         module["grid_barriers"](blocks, threads, args, cooperative=True)
 
                     def check(done):
                         expect(set(executor.get(passed).tolist()), {done}, "blocks through the grid barrier")
-                        expect(executor.read(state), done % 2 << 31, "state of the grid barrier")
+                        left = set((executor.get(states) & np.uint32(0x7FFFFFFF)).tolist())
+                        expect(left, {0}, "states of the grid barrier")
 
                     return run, check
 
                 parameters = {"blocks": blocks, "threads": threads}
-                yield self.latency("grid-barrier", "grid_barriers", parameters, "us", few, many, setup)
-        few, many = self.repeats((2, 6), (1000, 21000))
+                yield self.latency("grid-barrier", "grid_barriers", parameters, "us", rounds, setup)
+        rounds = self.repeats((2, 6), (1000, 21000))
         for threads in (32, 64, 128, 256, 512, 1024):
 
             def setup_block(threads=threads):
                 passed = executor.zeros(threads, np.uint32)
-                return (
-                    lambda rounds: module["block_barriers"](1, threads, (passed, np.int32(rounds))),
-                    lambda done: expect(
-                        set(executor.get(passed).tolist()), {done}, "threads through the barrier"
-                    ),
-                )
 
-            yield self.latency(
-                "block-barrier", "block_barriers", {"threads": threads}, "ns", few, many, setup_block
-            )
-        few, many = self.repeats((2, 6), (100, 2100))
+                def run(rounds):
+                    module["block_barriers"](1, threads, (passed, np.int32(rounds)))
+
+                return run, lambda done: expect(set(executor.get(passed).tolist()), {done}, "threads through")
+
+            parameters = {"threads": threads}
+            yield self.latency("block-barrier", "block_barriers", parameters, "ns", rounds, setup_block)
+        rounds = self.repeats((2, 6), (100, 2100))
 
         def setup_hops():
-            ball = executor.zeros(1, np.uint32)
-            return (
-                lambda rounds: module["hops"](2, 32, (ball, np.int32(rounds)), cooperative=True),
-                lambda done: expect(executor.read(ball), 2 * done, "hops between two blocks"),
-            )
+            balls, places = executor.zeros(PLACES * LINE, np.uint32), self._places()
 
-        yield self.latency("hop", "hops", {}, "ns", few, many, setup_hops, share=2)
+            def run(rounds):
+                at = next(places)
+                module["hops"](2, 32, (balls[at : at + 1], np.int32(rounds)), cooperative=True)
+
+            def check(done):
+                expect(int(executor.get(balls).sum()), 2 * done, "hops between two blocks")
+
+            return run, check
+
+        yield self.latency("hop", "hops", {}, "ns", rounds, setup_hops, share=2)
+
+    def _places(self):
+        """Lines to put a word that blocks meet at: how far it is from them decides half of its cost."""
+        order = np.random.default_rng(3).permutation(PLACES) * LINE
+        return itertools.cycle(int(at) for at in order for _ in range(3))  # warm, few, many
 
     def _grids(self, most):
         wide = self.executor.multiprocessors
@@ -261,9 +303,6 @@ class Bench:
                 self.module[strategy](1, 1, args, shared=size if memory == "shared" else 0)
                 at[0] += rounds
 
-            if memory in ("L1", "L2") and not atomic and not self.host:
-                run(2 * len(order))  # every line has been met before the clock runs
-
             def check(done):
                 expect(executor.read(end), int(order[at[0] % len(order)]), f"end of a walk in {memory}")
                 if atomic:  # each visit added `words` to a cell, above the index that it holds
@@ -272,15 +311,18 @@ class Bench:
 
             return run, check
 
-        few, many = self.repeats((3, 40), (1000, 11000))
-        return self.latency(experiment, strategy, {"memory": memory, "bytes": size}, "ns", few, many, setup)
+        rounds = self.repeats((3, 40), (1000, 11000))
+        # Every line of a working set that should be in a cache is met before the clock runs.
+        warm = None if memory in ("HBM", "shared") else max(rounds[0], 2 * words // LINE)
+        parameters = {"memory": memory, "bytes": size}
+        return self.latency(experiment, strategy, parameters, "ns", rounds, setup, warm=warm)
 
     # ---- throughput of atomics
 
     def atomics(self):
         """Atomics a second against threads and addresses (the first paper's Figure 9), and the clock."""
         yield self._clock()
-        places = (1, 32, 1024) if self.host else (1, 1024, MB) if self.quick else (1, 32, 1024, MB, 16 * MB)
+        places = (1, 32, 1024) if self.host else (1, 1024, MB) if self.quick else COUNTERS
         for strategy in ("add_returned", "add_unused", "cas"):
             for addresses in places:
                 for threads in self._threads(fine=addresses == 1):
@@ -296,38 +338,36 @@ class Bench:
         return [*(1 << k for k in range(0, 19, step) if 1 << k < most), most]
 
     def _throughput(self, strategy, addresses, threads):
-        executor = self.executor
         block = min(threads, 256)
         state = {}
 
         def run(rounds):
-            state["counters"][...] = 0
-            state["sums"][...] = 0
-            args = state["counters"], np.uint32(addresses - 1), state["sums"], np.int32(rounds)
-            launch = self.module[strategy].bind(threads // block, block, args)
-            with executor.timer() as t:
-                launch()
-            return t.device_ms
+            counters, sums = self._counters(addresses)
+            counters[...] = 0
+            sums[...] = 0
+            args = counters, np.uint32(addresses - 1), sums, np.int32(rounds)
+            return self.device_ms(self.module[strategy].bind(threads // block, block, args))
 
         def sample():
             if not state:
-                state["counters"], state["sums"] = (
-                    executor.zeros(addresses, np.uint32),
-                    executor.zeros(1, np.uint64),
-                )
                 run(4)
-                # As many rounds as take about half a millisecond; and twice as many.
-                state["rounds"] = 4 if self.host else int(np.clip(32 / max(run(64), 1e-3), 16, 1 << 16))
+                # As many rounds as take about a millisecond; and twice as many.
+                state["rounds"] = 4 if self.host else int(np.clip(64 / max(run(64), 1e-3), 16, 1 << 16))
             rounds = state["rounds"]
             short, long = run(rounds), run(2 * rounds)
-            self._check_counters(strategy, state["counters"], state["sums"], 2 * threads * rounds, addresses)
+            self._check_counters(strategy, 2 * threads * rounds, addresses)
             value = None if self.host else threads * rounds / ((long - short) * 1e6)
             return Sample(value, 2 * threads * rounds, "exact")
 
         parameters = {"operation": strategy, "addresses": addresses, "threads": threads}
         return Case("atomic-throughput", "throughput", "G/s", strategy, parameters, sample)
 
-    def _check_counters(self, strategy, counters, sums, total, addresses):
+    @functools.cache  # noqa: B019 - one bench lives as long as the process needs its arrays
+    def _counters(self, addresses):
+        return self.executor.zeros(addresses, np.uint32), self.executor.zeros(1, np.uint64)
+
+    def _check_counters(self, strategy, total, addresses):
+        counters, sums = self._counters(addresses)
         left = counters.astype(np.uint64)
         what = f"{strategy} on {addresses} addresses"
         if strategy == "cas":

@@ -154,6 +154,18 @@ class CudaExecutor(Executor):
         t.wall_ms = (time.perf_counter() - begin) * 1e3
         t.device_ms = cuda.get_elapsed_time(first, last)
 
+    def device_ms(self, run, lead=None):
+        cuda = self.xp.cuda
+        first, last = cuda.Event(), cuda.Event()
+        self.synchronize()
+        if lead:
+            lead()
+        first.record()
+        run()
+        last.record()
+        last.synchronize()
+        return cuda.get_elapsed_time(first, last)
+
     @contextlib.contextmanager
     def capture(self):
         """Record launches and device copies into a CUDA graph; `graph.launch()` runs it where you are then.

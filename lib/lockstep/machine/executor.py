@@ -226,6 +226,14 @@ class Executor:
     def synchronize(self):
         """Wait until everything launched is done."""
 
+    def device_ms(self, run, lead=None) -> float | None:
+        """Milliseconds that the device spends on what `run()` launches; None on the host executor.
+
+        `lead()` launches something before that keeps the device busy until `run()` has launched all: then no
+        gap in which the device waits for the host is counted.
+        """
+        run()
+
     def _same(self, target, values):
         if target.shape != values.shape or target.dtype != values.dtype:
             raise LaunchError(f"copy: {values.dtype} {values.shape} into {target.dtype} {target.shape}")
