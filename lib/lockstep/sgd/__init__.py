@@ -1,0 +1,128 @@
+"""Matrix factorization by stochastic gradient descent under many schedules: which way of keeping updates apart is best?
+
+>>> import scipy.sparse as sparse
+>>> from lockstep.sgd import factorize
+>>> ratings = sparse.coo_array(([5.0, 1.0, 4.0, 2.0], ([0, 0, 1, 1], [0, 1, 0, 1])))
+>>> result = factorize(ratings, strategy="serial", rank=2, sweeps=30, learning_rate=0.1)
+>>> result.rmse[-1] < 0.1
+True
+"""
+
+import numpy as np
+
+from lockstep.machine import get_executor
+
+from . import oracle
+from .choice import choose
+from .oracle import NotSerializable
+from .plans import WrongSweep
+from .problem import OutOfMemory, Problem
+from .ratings import Ratings, RatingsError, planted
+from .result import Factorization
+from .strategies import STRATEGIES, Strategy
+
+
+class DivergenceError(ArithmeticError):
+    """The error grew beyond all bounds; `sweep` says when (1 is the first)."""
+
+    def __init__(self, text, sweep):
+        super().__init__(text)
+        self.sweep = sweep
+
+
+def factorize(ratings, strategy="auto", rank=16, sweeps=10, seed=0, learning_rate=0.01, regularization=0.02, test=None,
+              executor=None, *, nonnegative=False, duplicates="keep", initial=None, **options):  # fmt: skip
+    """Factorize a sparse matrix of ratings into vectors of users and of items.
+
+    Minimizes the squared error of ``users @ items.T`` over the ratings plus ``regularization`` times the squared lengths,
+    by stochastic gradient descent: a sweep applies every rating once, in an order that the strategy decides.
+
+    Parameters
+    ----------
+    ratings : SciPy sparse matrix, (rows, columns, values), NetworkX graph or Graph
+        Rows are users, columns are items. A graph's arcs are ratings (see `Ratings.of`).
+    strategy : str
+        A name in STRATEGIES, or ``auto``, which chooses by graph and machine and says why in ``.stats["reason"]``.
+    rank : int
+        Length of a vector, 1 to 128.
+    sweeps : int
+    seed : int
+        Of the first vectors and of shuffles.
+    learning_rate, regularization : float
+    test : as `ratings`, optional
+        Ratings to test on after each sweep, of the same shape.
+    executor : "cuda", "host", Executor or None
+        Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy for the GPU runs
+        on the host executor.
+    nonnegative : bool
+        Keep all features at zero or above.
+    duplicates : "keep", "sum" or "refuse"
+        Several ratings of one item by one user: trained on one after the other, added up, or an error.
+    initial : (array, array), optional
+        First vectors of users and items; by default seeded, uniform, with the mean rating as their first prediction.
+    **options
+        Of the strategy, for instance ``shuffle=False`` of ``edge-locked``.
+
+    Returns
+    -------
+    Factorization
+        ``.users``, ``.items``, ``.rmse`` (one a sweep), ``.test_rmse``, ``.strategy``, ``.stats``.
+
+    Raises
+    ------
+    RatingsError
+        The ratings cannot be used (NaN, an id out of range, duplicates that are refused), or memory does not suffice.
+    DivergenceError
+        The learning rate is too large; stopped after the sweep that shows it.
+    ValueError
+        No such strategy, or a setting out of range.
+    NoGpuError
+        ``executor="cuda"`` and no GPU answers.
+    """
+    ratings = Ratings.of(ratings, duplicates, seed)
+    if strategy != "auto" and strategy not in STRATEGIES:
+        raise ValueError(f"no strategy {strategy!r}; choose auto or one of {', '.join(STRATEGIES)}")
+    if not isinstance(sweeps, (int, np.integer)) or sweeps < 0:
+        raise ValueError(f"sweeps={sweeps!r}; expected a whole number, 0 or more")
+    if test is not None:
+        test = Ratings.of(test, "keep", seed)
+        if any(a > b for a, b in zip(test.shape, ratings.shape, strict=True)):
+            raise RatingsError(f"the test ratings are {test.shape[0]} x {test.shape[1]}, those trained on "
+                               f"{ratings.shape[0]} x {ratings.shape[1]}: a node without training has no vector")  # fmt: skip
+    machine = get_executor(executor)
+    reason = None
+    if strategy == "auto":
+        strategy, reason = choose(ratings, rank, machine)
+    chosen = STRATEGIES[strategy]
+    if machine is None and chosen.gpu:
+        machine = get_executor("host")
+    problem = Problem(ratings, rank, learning_rate, regularization, seed, nonnegative, initial)
+    plan = chosen.plan(problem, machine if chosen.gpu else None, **options)
+    if machine is not None:
+        machine.reset_counts()
+    plan.reset()
+    errors, test_errors = [], []
+    start = oracle.rmse(ratings, *plan.first)
+    for sweep in range(1, sweeps + 1):
+        plan.sweep()
+        plan.check_sweep()
+        vectors = plan.vectors()
+        errors.append(oracle.rmse(ratings, *vectors))
+        if ratings.m and not errors[-1] <= 100 * start:
+            raise DivergenceError(
+                f"diverged in sweep {sweep}: the error went from {start:.3g} to {errors[-1]:.3g}. Take a smaller "
+                f"learning_rate than {learning_rate:g} (a tenth of it to begin with), or a larger regularization",
+                sweep,
+            )
+        if test is not None:
+            test_errors.append(oracle.rmse(test, *vectors))
+    users, items = plan.vectors()
+    stats = {**plan.stats, "preparation": dict(plan.preparation), **({"reason": reason} if reason else {})}
+    if machine is not None and chosen.gpu:
+        stats.update({key: machine.counts[key] for key in ("launches", "readbacks")})
+    return Factorization(np.ascontiguousarray(users[:, : problem.rank]), np.ascontiguousarray(items[:, : problem.rank]),
+                         errors, strategy, test_errors, stats)  # fmt: skip
+
+
+__all__ = ["STRATEGIES", "DivergenceError", "Factorization", "NotSerializable", "OutOfMemory", "Problem", "Ratings",
+           "RatingsError", "Strategy", "WrongSweep", "factorize", "planted"]  # fmt: skip

@@ -1,0 +1,158 @@
+// Online schedules: no preprocessing; threads find out by locks, while they run, whether two edges conflict.
+//
+//   edge_locked   a group takes an edge, tries the locks of both ends, and defers the edge to the next pass if it gets
+//                 only one or none. Passes go on over what was deferred until nothing is left.
+//   node_locked   a group owns an item, whose vector it keeps in shared memory, so that only the user's lock is needed.
+//                 It goes through the item's edges, skips those marked as done, and leaves locked ones to the next pass.
+//   unmarked      what node_locked left over, as a list for edge_locked: the hybrid of both.
+//   hogwild       no locks at all: what people use, and what the rest is held against. Its result is racy.
+//
+// The three steps "try the locks, update, give the locks back" are taken by a warp together, as the published code does on
+// a machine whose warps run in lockstep: an edge that meets a conflict inside its own warp is deferred, never waited for.
+// That also rules out deadlock: nobody waits while holding a lock.
+// Reference: the first paper of this compendium, Section IV.
+// compile: K=16 LANES=1
+// compile: K=16 LANES=4
+// compile: K=32 LANES=8
+// compile: K=64 LANES=16
+// compile: K=16 LANES=4 LOG=1
+#include "update.cuh"
+
+// One pass over `count` edges: those that `work` lists, or all if it is null. next_count must be zero.
+extern "C" __global__ void edge_locked(const int* work, int count, int* next, int* next_count, const int* users,
+                                       const int* items, const float* values, int* user_locks, int* item_locks,
+                                       float* user_vectors, float* item_vectors, float rate, float keep, int* user_clock,
+                                       int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
+    const int worker = global_thread() / LANES, workers = global_threads() / LANES;
+    const int warp_first = worker - (int)(lane_id() / LANES);
+    Tally tally;
+    for (int base = 0; base + warp_first < count; base += workers) {  // the whole warp stays in the loop together
+        const bool some = base + worker < count;
+        const int e = !some ? 0 : work ? work[base + worker] : base + worker;
+        const int u = users[e], i = items[e];
+        int both = 0;
+        if (some && part() == 0) {
+            both = try_lock(item_locks + i);
+            if (both && !try_lock(user_locks + u)) {
+                unlock(item_locks + i);
+                both = 0;
+            }
+            if (both) order_memory();
+            trace_event(both ? 0 : 1, e, base);
+        }
+        both = from_first(both);
+        __syncwarp();
+        if (both) {
+            Vector user = load(user_vectors, u), item = load(item_vectors, i);
+            step(user, item, values[e], rate, keep, group());
+            store(user_vectors, u, user);
+            store(item_vectors, i, item);
+            log_update(e, u, i, user_clock, item_clock, user_turn, item_turn);
+        }
+        __syncwarp();
+        if (part() == 0 && both) {
+            order_memory();
+            unlock(user_locks + u);
+            unlock(item_locks + i);
+            tally.add(e);
+        }
+        // Deferred edges of a warp take consecutive places, in order, by one atomic.
+        const bool defer = some && part() == 0 && !both;
+        const unsigned deferred = __ballot_sync(full_mask, defer);
+        if (deferred) {
+            const int first = __ffs(deferred) - 1;
+            int place = 0;
+            if ((int)lane_id() == first) place = atomicAdd(next_count, __popc(deferred));
+            place = __shfl_sync(full_mask, place, first);
+            if (defer) next[place + __popc(deferred & ((1u << lane_id()) - 1u))] = e;
+        }
+    }
+    tally.report(applied);
+}
+
+// One pass over the items first <= w < last. The edges of item w are offsets[w] <= e < offsets[w + 1]; done[e] marks those
+// that were applied. `left` counts what this pass left over.
+extern "C" __global__ void node_locked(int first, int last, const int* offsets, const int* users, const float* values,
+                                       unsigned char* done, int* left, int* user_locks, float* user_vectors,
+                                       float* item_vectors, float rate, float keep, int* user_clock, int* item_clock,
+                                       int* user_turn, int* item_turn, unsigned long long* applied) {
+    DYNAMIC_SHARED(float, shared);
+    const int worker = global_thread() / LANES, workers = global_threads() / LANES;
+    const int warp_first = worker - (int)(lane_id() / LANES), mine = block_thread() / LANES;
+    int deferred = 0;
+    Tally tally;
+    for (int base = first; base + warp_first < last; base += workers) {
+        const int node = base + worker;
+        const bool owner = node < last;
+        int e = owner ? offsets[node] : 0;
+        const int end = owner ? offsets[node + 1] : 0;
+        bool fresh = true;
+        while (__any_sync(full_mask, e < end)) {
+            const bool some = e < end && !done[e < end ? e : 0];
+            const int u = some ? users[e] : 0;
+            int locked = 0;
+            if (some && part() == 0) {
+                locked = try_lock(user_locks + u);
+                if (locked) order_memory();
+                trace_event(locked ? 0 : 1, e, base);
+            }
+            locked = from_first(locked);
+            __syncwarp();
+            if (locked) {
+                if (fresh) remember(shared, mine, load(item_vectors, node));
+                fresh = false;
+                Vector user = load(user_vectors, u), item = recall(shared, mine);
+                step(user, item, values[e], rate, keep, group());
+                store(user_vectors, u, user);
+                remember(shared, mine, item);
+                log_update(e, u, node, user_clock, item_clock, user_turn, item_turn);
+            }
+            __syncwarp();
+            if (part() == 0 && some) {
+                if (locked) {
+                    order_memory();
+                    unlock(user_locks + u);
+                    done[e] = 1;
+                    tally.add(e);
+                } else {
+                    ++deferred;
+                }
+            }
+            ++e;
+        }
+        if (!fresh) store(item_vectors, node, recall(shared, mine));
+    }
+    for (int width = 16; width; width /= 2) deferred += __shfl_xor_sync(full_mask, deferred, width);
+    if (lane_id() == 0 && deferred) atomicAdd(left, deferred);
+    tally.report(applied);
+}
+
+// The edges that are not marked, as a list; `length` must be zero. One thread an edge.
+extern "C" __global__ void unmarked(int count, const unsigned char* done, int* list, int* length) {
+    for (int base = 0; base < count; base += global_threads()) {
+        const int e = base + (int)global_thread();
+        const bool open = e < count && !done[e];
+        const unsigned votes = __ballot_sync(full_mask, open);
+        int place = 0;
+        if (votes && (int)lane_id() == __ffs(votes) - 1) place = atomicAdd(length, __popc(votes));
+        place = __shfl_sync(full_mask, place, votes ? __ffs(votes) - 1 : 0);
+        if (open) list[place + __popc(votes & ((1u << lane_id()) - 1u))] = e;
+    }
+}
+
+// All edges once, whoever comes first; lost updates are possible and wanted.
+extern "C" __global__ void hogwild(int count, const int* users, const int* items, const float* values,
+                                   float* user_vectors, float* item_vectors, float rate, float keep,
+                                   unsigned long long* applied) {
+    const int worker = global_thread() / LANES, workers = global_threads() / LANES;
+    Tally tally;
+    for (int e = worker; e < count; e += workers) {
+        const int u = users[e], i = items[e];
+        Vector user = load(user_vectors, u), item = load(item_vectors, i);
+        step(user, item, values[e], rate, keep, group());
+        store(user_vectors, u, user);
+        store(item_vectors, i, item);
+        if (part() == 0) tally.add(e);
+    }
+    tally.report(applied);
+}

@@ -1,0 +1,230 @@
+// Tiles: the fastest serializable schedule here. Items stay in a multiprocessor for a whole sweep, users go round.
+//
+// Idea. The critical path of any serializable schedule is the largest item: its updates must follow one another, so what
+// counts is the time between two of them, not the throughput.
+//   - Every item belongs to one group of one block for the whole sweep: no lock, and its vector stays in registers while
+//     its edges last. Blocks and groups get equal shares of the edges, the largest items first.
+//   - Users are cut into `rounds` ranges. At any time a range belongs to one block; block b begins with range b * stride
+//     and hands each on to its neighbour. There is no barrier of the whole GPU: turn[range] counts the blocks that are
+//     done with it; a tile without edges is skipped, and waits[block][round] says how many others come before.
+//   - So two groups can meet at a user only inside one block, and there a lock in shared memory decides (30 ns, not the
+//     400 of a lock in global memory). Each lane tries the lock of one edge; edges that fail are tried again with the
+//     next batch, and nobody waits while holding a lock.
+//   - Locking and fetching run STAGES - 1 batches ahead: the users' vectors are copied into shared memory asynchronously
+//     while earlier batches are computed. What remains on the critical path is dot product, update, nothing else.
+//
+// An edge is an int4: user, bits of the rating, item, item's place in the block's shared table (or -1 where the items of
+// a block do not fit: then they stay in global memory). Edges are sorted by (block, range, group, item).
+// References: DSGD (Gemulla et al., KDD 2011) and LIBMF (Chin et al., TIST 2015) for the grid of tiles; cuMF_SGD (Xie et
+// al., HPDC 2017) for the lock-free kernel that this is held against.
+// compile: K=16 LANES=4 THREADS=256 STAGES=3
+// compile: K=32 LANES=8 THREADS=256 STAGES=3
+// compile: K=32 LANES=4 THREADS=128 STAGES=3 EACH=2
+// compile: K=64 LANES=16 THREADS=256 STAGES=3
+// compile: K=32 LANES=8 THREADS=256 STAGES=3 LOG=1
+#include "update.cuh"
+
+#ifndef THREADS
+#define THREADS 256
+#endif
+#ifndef STAGES
+#define STAGES 3
+#endif
+#ifndef EACH
+#define EACH 1
+#endif
+
+constexpr int GROUPS = THREADS / LANES;   // of a block
+constexpr int BATCH = EACH * LANES;       // edges a group has in one batch: EACH a lane
+constexpr int SLOTS = STAGES * BATCH;     // of a group
+
+// Copies this lane's share of one vector from global to shared memory without waiting for it.
+__device__ __forceinline__ void fetch(float* to, const float* from) {
+    float4* target = reinterpret_cast<float4*>(to) + part() * CHUNKS;
+    const float4* source = reinterpret_cast<const float4*>(from) + part() * CHUNKS;
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) {
+#ifdef LOCKSTEP_HOST
+        target[c] = __ldcg(source + c);
+#else
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                     :: "r"((unsigned)__cvta_generic_to_shared(target + c)), "l"(source + c) : "memory");
+#endif
+    }
+}
+__device__ __forceinline__ void close_batch() {
+#ifndef LOCKSTEP_HOST
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void await_batch() {  // all but the STAGES - 1 youngest batches have arrived
+#ifndef LOCKSTEP_HOST
+    asm volatile("cp.async.wait_group %0;" :: "n"(STAGES - 1) : "memory");
+#endif
+}
+
+// Locks are single bits: 16 KB of shared memory hold those of 131,072 users (users that share a bit exclude each other).
+__device__ __forceinline__ bool take(unsigned* bits, int k) {
+    if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
+    const unsigned bit = 1u << (k & 31);
+    return !(atomicOr(bits + (k >> 5), bit) & bit);
+}
+__device__ __forceinline__ void give(unsigned* bits, int k) { atomicAnd(bits + (k >> 5), ~(1u << (k & 31))); }
+
+// The items of one block: in shared memory if they fit there, else where they always are.
+struct Home {
+    float* vectors;
+    bool fits;
+    int item = -1, place = 0;   // whose vector is in registers
+    __device__ __forceinline__ void leave(const Vector& v) {
+        if (item >= 0) remember(vectors, fits ? place : item, v);
+    }
+    __device__ __forceinline__ Vector enter(int4 edge) {
+        item = edge.z;
+        place = edge.w;
+        return recall(vectors, fits ? place : item);
+    }
+};
+
+// `locks` is a power of two. Shared memory: the locks, then SLOTS vectors for each group, then SLOTS edges for each, then the
+// block's items.
+extern "C" __global__ void __launch_bounds__(THREADS) tiles(
+    const int* starts, const int* waits, int rounds, int stride, int locks, const int4* edges, const int* table,
+    const int* table_starts, int table_fits, unsigned* turn, float* user_vectors, float* item_vectors, float rate, float keep,
+    int* user_clock, int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
+    DYNAMIC_SHARED(unsigned char, shared);
+    const int here = block_thread() / LANES, lane = part();
+    const unsigned lanes_before = (1u << lane_id()) - 1u;
+    unsigned* lock = reinterpret_cast<unsigned*>(shared);
+    float* vectors = reinterpret_cast<float*>(shared + locks / 8) + here * SLOTS * K;
+    int4* slots = reinterpret_cast<int4*>(shared + locks / 8 + GROUPS * SLOTS * K * 4) + here * SLOTS;
+    float* resident = reinterpret_cast<float*>(shared + locks / 8 + GROUPS * SLOTS * (K * 4 + 16));
+    const int4 nobody = make_int4(-1, 0, 0, 0);
+
+    for (int k = block_thread(); k < locks / 32; k += THREADS) lock[k] = 0;
+    for (int k = lane; k < SLOTS; k += LANES) slots[k] = nobody;
+    const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
+    if (table_fits) {
+        for (int k = here; k < table_size; k += GROUPS) remember(resident, k, load(item_vectors, table[table_first + k]));
+    }
+    Home home{table_fits ? resident : item_vectors, table_fits != 0};
+    Vector item = {};
+    Tally tally;
+
+    for (int round = 0; round < rounds; ++round) {
+        const int range = (int)((blockIdx.x * (long)stride + round) % rounds);
+        const int before = waits[blockIdx.x * (long)rounds + round];   // blocks that must be done with the range
+        if (before < 0) continue;                 // no edges in this tile
+        if (block_thread() == 0) {
+            while (load_acquire(turn + range) != (unsigned)before) pause(100);
+        }
+        __syncthreads();
+
+        const long at = ((long)blockIdx.x * rounds + round) * GROUPS + here;
+        const int end = starts[at + 1];
+        int next = starts[at];         // first edge that no lane has taken
+        int left = end - next;         // edges not applied yet
+        int4 edge[EACH];               // what this lane wants to lock next, and its numbers (-1: nothing)
+        int id[EACH], ready[STAGES][EACH];
+        #pragma unroll
+        for (int w = 0; w < EACH; ++w) {
+            id[w] = next + lane < end ? next + lane : -1;
+            edge[w] = id[w] < 0 ? nobody : edges[id[w]];
+            next = min(next + LANES, end);
+            #pragma unroll
+            for (int s = 0; s < STAGES; ++s) ready[s][w] = -1;
+        }
+
+        while (__any_sync(full_mask, left > 0)) {
+            #pragma unroll
+            for (int stage = 0; stage < STAGES; ++stage) {
+                // (1) Every lane tries the locks of its edges.
+                bool won[EACH];
+                #pragma unroll
+                for (int w = 0; w < EACH; ++w) {
+                    won[w] = id[w] >= 0 && take(lock, edge[w].x & (locks - 1));
+                    ready[stage][w] = won[w] ? id[w] : -1;
+                    slots[stage * BATCH + w * LANES + lane] = won[w] ? edge[w] : nobody;
+                }
+                __threadfence_block();
+                __syncwarp();
+                // (2) The group fetches the users' vectors of those that got theirs.
+                #pragma unroll
+                for (int j = 0; j < BATCH; ++j) {
+                    const int user = slots[stage * BATCH + j].x;
+                    if (user >= 0) fetch(vectors + (stage * BATCH + j) * K, user_vectors + (long)user * K);
+                }
+                close_batch();
+                // (3) Lanes that are free take the next edges of the segment, which arrive during (4).
+                #pragma unroll
+                for (int w = 0; w < EACH; ++w) {
+                    const bool free = won[w] || id[w] < 0;
+                    const unsigned takers = __ballot_sync(full_mask, free) & group();
+                    if (free) {
+                        const int take = next + __popc(takers & lanes_before);
+                        id[w] = take < end ? take : -1;
+                        if (take < end) edge[w] = edges[take];
+                    }
+                    next = min(next + __popc(takers), end);
+                }
+                // (4) The oldest batch: its vectors are here by now.
+                const int old = (stage + 1) % STAGES;
+                await_batch();
+                int4 now[BATCH];
+                Vector user[BATCH];
+                bool stay = true;      // all edges of the batch belong to the item in registers
+                #pragma unroll
+                for (int j = 0; j < BATCH; ++j) {
+                    now[j] = slots[old * BATCH + j];
+                    user[j] = recall(vectors, old * BATCH + j);
+                    stay = stay && (now[j].x < 0 || now[j].z == home.item);
+                }
+                stay = __all_sync(full_mask, stay);
+                #pragma unroll
+                for (int j = 0; j < BATCH; ++j) {
+                    const bool live = now[j].x >= 0;
+                    if (!stay && live && now[j].z != home.item) {
+                        home.leave(item);
+                        item = home.enter(now[j]);
+                    }
+                    Vector other = item;
+                    step(user[j], other, __int_as_float(now[j].y), rate, keep, full_mask);
+                    if (live) {
+                        item = other;
+                        store(user_vectors, now[j].x, user[j]);
+                        --left;
+                    }
+#if LOG
+                    const int e = __shfl_sync(full_mask, ready[old][j / LANES], j % LANES, LANES);
+                    if (live) log_update(e, now[j].x, now[j].z, user_clock, item_clock, user_turn, item_turn);
+#endif
+                }
+                // (5) Each lane gives back the locks of its edges of that batch.
+                __syncwarp();
+                __threadfence_block();
+                #pragma unroll
+                for (int w = 0; w < EACH; ++w) {
+                    if (ready[old][w] >= 0) {
+                        int4* slot = slots + old * BATCH + w * LANES + lane;
+                        give(lock, slot->x & (locks - 1));
+                        tally.add(ready[old][w]);
+                        ready[old][w] = -1;
+                        slot->x = -1;
+                    }
+                }
+                __syncwarp();
+            }
+        }
+        __syncthreads();
+        if (block_thread() == 0) {
+            order_memory();
+            store_release(turn + range, (unsigned)before + 1u);
+        }
+    }
+    home.leave(item);
+    __syncthreads();
+    if (table_fits) {
+        for (int k = here; k < table_size; k += GROUPS) store(item_vectors, table[table_first + k], recall(resident, k));
+    }
+    tally.report(applied);
+}

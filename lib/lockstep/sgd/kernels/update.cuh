@@ -1,0 +1,176 @@
+// One update of stochastic gradient descent, and what every schedule needs around it.
+//
+//     gain = rate rating - rate <user, item>;   user' = keep user + gain item;   item' = keep item + gain user
+//
+// with keep = 1 - rate * regularization and the old vectors on the right; only the last multiply-add of each waits for
+// the dot product. K is the padded rank (a power of two from 4),
+// LANES the threads that share one edge (1 is the published form, K/4 gives each thread one 16-byte load). Both vectors
+// are cut into chunks of four features; the products of a chunk are a chain of fused multiply-adds, the chunks are
+// added as a binary tree over their numbers. So the bits of a result depend neither on LANES nor on the machine, and the
+// serial oracle (Numba, the same chain and tree) replays any logged order exactly.
+//
+// Vectors lie in global memory and are read past L1 (__ldcg): another multiprocessor may just have written them.
+//
+// LOG=1 records the position of each update in the history of its two nodes. The counters of the nodes are plain memory
+// on purpose: if two threads ever held a node together, a position would be lost or given twice, and that shows.
+// LOCK_DELAY and BARRIER_DELAY make each lock and each barrier dearer by that many clock cycles: the platform axis.
+#pragma once
+#include "device.cuh"
+
+#ifndef LOG
+#define LOG 0
+#endif
+#ifndef NONNEGATIVE
+#define NONNEGATIVE 0
+#endif
+#ifndef LOCK_DELAY
+#define LOCK_DELAY 0
+#endif
+#ifndef BARRIER_DELAY
+#define BARRIER_DELAY 0
+#endif
+
+constexpr int CHUNKS = K / 4 / LANES;
+static_assert(CHUNKS * 4 * LANES == K, "K must be LANES times 4, 8, 16, ...");
+
+struct Vector {
+    float4 chunk[CHUNKS];
+};
+
+// Lane of this thread in its group, and the lanes of the warp that form the group.
+__device__ __forceinline__ int part() { return block_thread() % LANES; }
+__device__ __forceinline__ unsigned group() {
+    return LANES == 32 ? full_mask : ((1u << (LANES & 31)) - 1u) << (lane_id() & ~(LANES - 1));
+}
+
+// What lane 0 of the group says; the whole warp calls it.
+__device__ __forceinline__ int from_first(int value) {
+    return LANES == 1 ? value : __shfl_sync(full_mask, value, 0, LANES);
+}
+
+__device__ __forceinline__ Vector load(const float* vectors, long node) {
+    Vector v;
+    const float4* at = reinterpret_cast<const float4*>(vectors + node * K) + part() * CHUNKS;
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = __ldcg(at + c);
+    return v;
+}
+__device__ __forceinline__ void store(float* vectors, long node, const Vector& v) {
+    float4* at = reinterpret_cast<float4*>(vectors + node * K) + part() * CHUNKS;
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) __stcg(at + c, v.chunk[c]);
+}
+
+// The same for a vector in shared memory that only this thread's group touches: each lane reads what it wrote itself.
+__device__ __forceinline__ Vector recall(const float* vectors, long node) {
+    Vector v;
+    const float4* at = reinterpret_cast<const float4*>(vectors + node * K) + part() * CHUNKS;
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = at[c];
+    return v;
+}
+__device__ __forceinline__ void remember(float* vectors, long node, const Vector& v) {
+    float4* at = reinterpret_cast<float4*>(vectors + node * K) + part() * CHUNKS;
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) at[c] = v.chunk[c];
+}
+
+__device__ __forceinline__ float4 times(float4 a, float s) {
+    return make_float4(__fmul_rn(a.x, s), __fmul_rn(a.y, s), __fmul_rn(a.z, s), __fmul_rn(a.w, s));
+}
+__device__ __forceinline__ float4 plus(float4 a, float s, float4 b) {  // a + s b
+    float4 r = make_float4(__fmaf_rn(s, b.x, a.x), __fmaf_rn(s, b.y, a.y), __fmaf_rn(s, b.z, a.z), __fmaf_rn(s, b.w, a.w));
+    if (NONNEGATIVE) r = make_float4(max(r.x, 0.0f), max(r.y, 0.0f), max(r.z, 0.0f), max(r.w, 0.0f));
+    return r;
+}
+__device__ __forceinline__ float chain(float4 a, float4 b) {
+    return __fmaf_rn(a.w, b.w, __fmaf_rn(a.z, b.z, __fmaf_rn(a.y, b.y, __fmul_rn(a.x, b.x))));
+}
+
+// <a, b>, the same in all lanes of the group; `lanes` are those of the warp that call it together.
+__device__ __forceinline__ float dot(const Vector& a, const Vector& b, unsigned lanes) {
+    float s[CHUNKS];
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) s[c] = chain(a.chunk[c], b.chunk[c]);
+    #pragma unroll
+    for (int width = 1; width < CHUNKS; width *= 2) {
+        #pragma unroll
+        for (int c = 0; c + width < CHUNKS; c += 2 * width) s[c] = __fadd_rn(s[c], s[c + width]);
+    }
+    float sum = s[0];
+    #pragma unroll
+    for (int width = 1; width < LANES; width *= 2) sum = __fadd_rn(sum, __shfl_xor_sync(lanes, sum, width));
+    return sum;
+}
+
+// The update itself, in registers.
+__device__ __forceinline__ void step(Vector& user, Vector& item, float rating, float rate, float keep, unsigned lanes) {
+    const float gain = __fmaf_rn(-rate, dot(user, item, lanes), __fmul_rn(rate, rating));
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) {
+        const float4 u = user.chunk[c], i = item.chunk[c];
+        user.chunk[c] = plus(times(u, keep), gain, i);
+        item.chunk[c] = plus(times(i, keep), gain, u);
+    }
+}
+
+// Positions of edge e in the histories of its nodes; whoever calls holds both nodes.
+__device__ __forceinline__ void log_update(long e, int user, int item, int* user_clock, int* item_clock, int* user_turn,
+                                           int* item_turn) {
+#if LOG
+    if (part() == 0) {
+        const int u = __ldcg(user_clock + user), i = __ldcg(item_clock + item);
+        user_turn[e] = u;
+        item_turn[e] = i;
+        __stcg(user_clock + user, u + 1);
+        __stcg(item_clock + item, i + 1);
+    }
+#endif
+}
+
+// Number and checksum of the edges that a thread applied. Every timed run compares both with those of all edges, so an
+// edge left out or applied twice is seen; it costs two integer instructions an edge and no memory.
+struct Tally {
+    unsigned long long count = 0, sum = 0;
+    __device__ __forceinline__ void add(long e) {
+        ++count;
+        sum += ((unsigned)e ^ ((unsigned)e >> 15)) * 0x9E3779B1u;
+    }
+    __device__ __forceinline__ void report(unsigned long long* applied) {  // the whole warp calls it
+        for (int width = 16; width; width /= 2) {
+            count += __shfl_xor_sync(full_mask, count, width);
+            sum += __shfl_xor_sync(full_mask, sum, width);
+        }
+        if (lane_id() == 0 && count) {
+            atomicAdd(applied, count);
+            atomicAdd(applied + 1, sum);
+        }
+    }
+};
+
+__device__ __forceinline__ void wait_cycles(int cycles) {
+#ifndef LOCKSTEP_HOST
+    for (const long long begin = clock64(); clock64() - begin < cycles;) {}
+#endif
+}
+
+// Ordering at the scope of the whole GPU, without the sequential consistency that __threadfence also promises.
+__device__ __forceinline__ void order_memory() {
+#ifdef LOCKSTEP_HOST
+    __threadfence();
+#else
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
+}
+
+// One thread tries or gives back a lock: 0 is free, 1 is held.
+__device__ __forceinline__ bool try_lock(int* lock) {
+    if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
+    return atomicCAS(lock, 0, 1) == 0;
+}
+__device__ __forceinline__ void unlock(int* lock) { store_release(lock, 0); }
+
+__device__ __forceinline__ void superstep(unsigned* barrier) {
+    if (BARRIER_DELAY) wait_cycles(BARRIER_DELAY);
+    grid_barrier(barrier);
+}

@@ -1,0 +1,206 @@
+"""Online schedules and hybrids: host side of `online.cu`."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from . import oracle
+from .offline import SubGraph
+from .plans import DevicePlan
+from .ratings import Ratings
+
+
+class Online(DevicePlan):
+    """What locking schedules share: the locks, and the passes of the edge-locked one."""
+
+    file = "online.cu"
+
+    def locks(self):
+        executor, ratings = self.executor, self.problem.ratings
+        self.user_locks = executor.zeros(max(ratings.n_users, 1), np.int32)
+        self.item_locks = executor.zeros(max(ratings.n_items, 1), np.int32)
+
+    def lists(self):
+        executor, m = self.executor, max(self.problem.ratings.m, 1)
+        self.work = [executor.empty(m, np.int32) for _ in range(2)]
+        self.length = executor.zeros(1, np.int32)
+        self.by_edge = self.kernel("edge_locked", "online.cu")
+
+    def shuffled(self):
+        """The order of a random shuffle of the edges (or of none), on the device."""
+        if not self.given.get("shuffle", True):
+            return None
+        m = self.problem.ratings.m
+        if self.executor.name == "cuda":
+            keys = self.xp.random.default_rng(self.problem.seed).random(m, dtype=np.float32)
+            return self.xp.argsort(keys)
+        return np.random.default_rng(self.problem.seed).permutation(m)
+
+    def passes(self, work, count):
+        """Edge-locked passes over a list of edges (the first `count` of all if `work` is None) until none is deferred."""
+        passes = 0
+        while count:
+            following = self.work[0] if work is not self.work[0] else self.work[1]
+            self.length.fill(0)
+            blocks = self.grid(self.by_edge, work=count)
+            self.by_edge(blocks, self.threads, (work, np.int32(count), following, self.length, self.users, self.items,
+                         self.values, self.user_locks, self.item_locks, *self.state, *self.history,
+                         self.applied))  # fmt: skip
+            work, count = following, self.executor.read(self.length)
+            passes += 1
+        self.stats["passes"] = self.stats.get("passes", 0) + passes
+
+
+class EdgeLocked(Online):
+    """EL: try both locks of an edge, defer it if one is taken; passes until nothing is left."""
+
+    name = "edge-locked"
+    options = {"shuffle": True}
+
+    def build(self):
+        users, items, values = self.bring()
+        with self.phase("shuffle"):
+            order = self.shuffled()
+            if order is not None:
+                users, items, values = users[order], items[order], values[order]
+        self.place(users, items, values)
+        self.locks()
+        self.lists()
+
+    def sweep(self):
+        self.begin()
+        self.stats["passes"] = 0
+        self.passes(None, self.problem.ratings.m)
+
+
+class NodeLocked(Online):
+    """NL: an item to a group; lock the user, mark the edge; passes over all marks until nothing is left."""
+
+    name = "node-locked"
+    options = {"block": None}
+
+    def build(self):
+        executor, ratings = self.executor, self.problem.ratings
+        self.place(*self.bring())
+        self.locks()
+        with self.phase("transfer"):
+            self.offsets = executor.array(ratings.offsets.astype(np.int32))
+        self.done = executor.empty(max(ratings.m, 1), np.uint8)
+        self.left = executor.zeros(1, np.int32)
+        self.by_node = self.kernel("node_locked", "online.cu")
+        self.shared = self.threads // self.lanes * self.problem.width * 4
+        self.block = min(int(self.given.get("block") or 2**31), max(ratings.n_items, 1))
+        self.stats["resident_blocks"] = self.by_node.max_blocks(self.threads, self.shared)
+
+    def one_pass(self, first, last):
+        """A pass over items first to last - 1; returns how many edges it left over."""
+        self.left.fill(0)
+        blocks = self.grid(self.by_node, self.shared, last - first)
+        self.by_node(blocks, self.threads, (np.int32(first), np.int32(last), self.offsets, self.users, self.values,
+                     self.done, self.left, self.user_locks, *self.state, *self.history, self.applied),
+                     shared=self.shared)  # fmt: skip
+        self.stats["node_passes"] = self.stats.get("node_passes", 0) + 1
+        return self.executor.read(self.left)
+
+    def sweep(self):
+        self.begin()
+        self.done.fill(0)
+        self.stats["node_passes"] = 0
+        for first in range(0, self.problem.ratings.n_items, self.block):
+            while self.one_pass(first, min(first + self.block, self.problem.ratings.n_items)):
+                pass
+
+
+class NodeThenEdge(NodeLocked):
+    """The hybrid of both: one node-locked pass, then edge-locked passes over what it left."""
+
+    name = "node-then-edge"
+    options = {}
+
+    def build(self):
+        super().build()
+        self.lists()
+        self.collect = self.kernel("unmarked", "online.cu")
+
+    def sweep(self):
+        self.begin()
+        self.done.fill(0)
+        self.stats.update(node_passes=0, passes=0)
+        m = self.problem.ratings.m
+        if m and self.one_pass(0, self.problem.ratings.n_items):
+            self.length.fill(0)
+            blocks = self.grid(self.collect, work=-(-m // self.lanes))
+            self.collect(blocks, self.threads, (np.int32(m), self.done, self.work[0], self.length))
+            count = self.executor.read(self.length)
+            self.stats["left_by_nodes"] = count
+            self.passes(self.work[0], count)
+
+
+class EdgeHubs(Online):
+    """Edge-locked for the edges of high-degree nodes, sub-graph matchings for the rest.
+
+    `degree` is the smallest degree that counts as high; by default what leaves matchings of at most a sixteenth of the
+    largest degree.
+    """
+
+    name = "edge-hubs"
+    options = {"degree": None}
+
+    def build(self):
+        problem = self.problem
+        ratings = problem.ratings
+        user_degrees, item_degrees = ratings.degrees()
+        self.degree = int(self.given["degree"] or max(ratings.largest_degree() // 16, 2))
+        with self.phase("schedule"):
+            hub = (user_degrees >= self.degree)[ratings.users] | (item_degrees >= self.degree)[ratings.items]
+            hub_edges, rest = np.flatnonzero(hub), np.flatnonzero(~hub)
+        shared = {k: v for k, v in self.given.items() if k != "degree"}
+        some = Ratings(ratings.users[rest], ratings.items[rest], ratings.values[rest], ratings.shape)
+        self.rest = SubGraph(replace(problem, ratings=some), self.executor, self.log, **shared)
+        for key, value in self.rest.preparation.items():
+            self.preparation[key] = self.preparation.get(key, 0.0) + value
+        with self.phase("shuffle"):
+            hub_edges = np.random.default_rng(problem.seed).permutation(hub_edges)
+        # Edges are numbered hubs first; both parts work on the same vectors and report to the same tally and histories.
+        self.hubs = hub_edges.size
+        arrays = (ratings.users, ratings.items, ratings.values)
+        self.place(*(np.concatenate([a[hub_edges], b]) for a, b in zip(arrays, self.rest.edges(), strict=True)))
+        self.rest.user_vectors, self.rest.item_vectors = self.user_vectors, self.item_vectors
+        self.rest.first_device = None
+        self.rest.applied = self.applied
+        if self.log:
+            self.rest.history = [*self.history[:2], self.history[2][self.hubs :], self.history[3][self.hubs :]]
+        self.locks()
+        self.lists()
+        self.stats.update(degree=self.degree, hub_edges=self.hubs)
+
+    def expected(self):
+        parts = oracle.checksum(self.hubs), oracle.checksum(self.problem.ratings.m - self.hubs)
+        return tuple(a + b for a, b in zip(*parts, strict=True))
+
+    def sweep(self):
+        self.begin()
+        self.stats["passes"] = 0
+        self.passes(None, self.hubs)
+        self.rest.columns_in_turn()
+
+
+class Hogwild(EdgeLocked):
+    """No locks: every edge as it comes, whoever else is at its nodes. Racy by design."""
+
+    name = "hogwild"
+
+    def build(self):
+        users, items, values = self.bring()
+        with self.phase("shuffle"):
+            order = self.shuffled()
+            if order is not None:
+                users, items, values = users[order], items[order], values[order]
+        self.place(users, items, values)
+        self.launch = self.kernel("hogwild")
+        self.blocks = self.grid(self.launch, work=max(self.problem.ratings.m, 1))
+
+    def sweep(self):
+        self.begin()
+        self.launch(self.blocks, self.threads, (np.int32(self.problem.ratings.m), self.users, self.items, self.values,
+                    *self.state, self.applied))  # fmt: skip

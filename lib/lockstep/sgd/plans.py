@@ -1,0 +1,214 @@
+"""What a strategy is made ready as: a plan for one problem on one machine.
+
+Building a plan is the preprocessing: it orders the edges, cuts them into matchings or tiles, and brings everything to the
+device. `reset` puts the first vectors back; `sweep` applies every edge once. Timing covers `sweep` alone, the time of the
+preprocessing is `preparation` (seconds by part).
+"""
+
+import hashlib
+import inspect
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from lockstep.machine import source_digest
+
+from . import oracle
+from .problem import LANE_FEATURES
+
+KERNELS = Path(__file__).parent / "kernels"
+
+
+class WrongSweep(AssertionError):
+    """A sweep did not apply every edge exactly once; the text gives both counts."""
+
+
+class Plan:
+    """A strategy made ready.
+
+    Parameters
+    ----------
+    problem : Problem
+    executor : Executor or None
+        None for strategies of the CPU.
+    log : bool
+        Record the histories of the nodes during sweeps (`order_of_last_sweep`); slower.
+    **options
+        Of the strategy; `lanes` (threads that share an edge), `threads` (of a block) and `blocks` are known to all.
+    """
+
+    name = ""
+    file = ""
+    edge_bytes = 48  # of device memory an edge, for the check beforehand
+    options: dict = {}
+
+    def __init__(self, problem, executor=None, log=False, **options):
+        unknown = set(options) - {*self.options, "lanes", "threads", "blocks", "lock_delay", "barrier_delay"}
+        if unknown:
+            known = ", ".join(self.options) or "none of its own"
+            raise ValueError(f"strategy {self.name} has no option {', '.join(sorted(unknown))}; it has {known}")
+        self.problem, self.executor, self.log = problem, executor, log
+        self.given = {**self.options, **options}
+        self.preparation = {}
+        self.stats = {}
+        problem.check_memory(self.edge_bytes, executor)
+        with self.phase("vectors"):
+            self.first = problem.first_vectors()
+        self.build()
+
+    @contextmanager
+    def phase(self, name):
+        """Adds the time of the block to `preparation`."""
+        begin = time.perf_counter()
+        yield
+        if self.executor is not None:
+            self.executor.synchronize()
+        self.preparation[name] = self.preparation.get(name, 0.0) + time.perf_counter() - begin
+
+    def build(self):
+        """The preprocessing."""
+
+    def reset(self):
+        """Put the first vectors back; not timed."""
+        raise NotImplementedError
+
+    def sweep(self):
+        """Apply every edge once."""
+        raise NotImplementedError
+
+    def vectors(self):
+        """(users, items) as NumPy arrays of shape (nodes, width)."""
+        raise NotImplementedError
+
+    def check_sweep(self):
+        """Raise WrongSweep unless the last sweep applied every edge exactly once."""
+
+    @property
+    def preprocessing(self):
+        """Seconds that this strategy's schedule took: everything but the first vectors and the transfers."""
+        return sum(value for key, value in self.preparation.items() if key not in ("vectors", "transfer"))
+
+    @classmethod
+    def digest(cls):
+        """Digest of the device text and the host code that decide this strategy's result and time."""
+        host = "".join(inspect.getsource(c) for c in cls.__mro__ if c is not object)
+        host += inspect.getsource(oracle)
+        if not cls.file:
+            return hashlib.sha256(" ".join(host.split()).encode()).hexdigest()[:16]
+        return source_digest(KERNELS / cls.file, extra=(host,))
+
+
+class DevicePlan(Plan):
+    """A plan whose sweeps run in kernels. Subclasses set `edges` in `build` and launch in `sweep`."""
+
+    def __init__(self, problem, executor, log=False, **options):
+        lanes = options.get("lanes")
+        # The host's threads are fibers: the fewer the faster, and the bits are the same for any number.
+        self.lanes = int(lanes or (1 if executor.name == "host" else problem.width // LANE_FEATURES))
+        self.threads = int(options.get("threads") or (32 if executor.name == "host" else 256))
+        self.xp = executor.xp
+        super().__init__(problem, executor, log, **options)
+
+    # -- kernels --
+
+    def kernel(self, name, file=None, **defines):
+        """A kernel of this plan's file, compiled for its rank, lanes and delays."""
+        delays = {
+            macro: int(self.given[option])
+            for macro, option in (("LOCK_DELAY", "lock_delay"), ("BARRIER_DELAY", "barrier_delay"))
+            if self.given.get(option)
+        }
+        defines = {
+            "K": self.problem.width,
+            "LANES": self.lanes,
+            **({"LOG": 1} if self.log else {}),
+            **({"NONNEGATIVE": 1} if self.problem.nonnegative else {}),
+            **delays,
+            **defines,
+        }
+        return self.executor.load(KERNELS / (file or self.file), defines)[name]
+
+    def grid(self, kernel, shared=0, work=None):
+        """Blocks of a launch: as many as stay resident, and no more than there is work (in groups) for."""
+        most = kernel.max_blocks(self.threads, shared)
+        if self.given.get("blocks"):
+            return min(int(self.given["blocks"]), most)
+        if work is not None:
+            most = min(most, -(-work * self.lanes // self.threads))
+        return max(most, 1)
+
+    # -- arrays --
+
+    def place(self, users, items, values):
+        """Put the edges on the device, in the order in which the strategy numbers them, and everything they need."""
+        with self.phase("transfer"):
+            executor, ratings = self.executor, self.problem.ratings
+            self.users, self.items, self.values = (
+                a if isinstance(a, executor.array_type) and a.flags.c_contiguous else executor.array(np.ascontiguousarray(a))
+                for a in (users, items, values)
+            )
+            self.first_device = [executor.array(vectors) for vectors in self.first]
+            self.user_vectors, self.item_vectors = (executor.empty(v.shape, np.float32) for v in self.first)
+            self.applied = executor.zeros(2, np.uint64)
+            clocks = [(ratings.n_users,), (ratings.n_items,), (ratings.m,), (ratings.m,)]
+            self.history = [executor.zeros(shape, np.int32) for shape in clocks] if self.log else [None] * 4
+            self.rate, self.keep = np.float32(self.problem.rate), self.problem.keep
+
+    def bring(self):
+        """The ratings' edges on the device, sorted by item."""
+        with self.phase("transfer"):
+            ratings = self.problem.ratings
+            return [self.executor.array(a) for a in (ratings.users, ratings.items, ratings.values)]
+
+    def reset(self):
+        for target, first in zip((self.user_vectors, self.item_vectors), self.first_device, strict=True):
+            self.executor.copy(target, first)
+
+    def begin(self):
+        """What a sweep starts with: an empty tally, empty histories."""
+        self.applied.fill(0)
+        if self.log:
+            for array in self.history:
+                array.fill(0)
+
+    @property
+    def state(self):
+        """The arguments that every kernel takes for the vectors and the step."""
+        return self.user_vectors, self.item_vectors, self.rate, self.keep
+
+    def vectors(self):
+        return self.executor.get(self.user_vectors), self.executor.get(self.item_vectors)
+
+    def edges(self):
+        """(users, items, values) as NumPy arrays, in the order in which histories number the edges."""
+        return tuple(self.executor.get(a) for a in (self.users, self.items, self.values))
+
+    def expected(self):
+        """What the tally of a sweep must be."""
+        return oracle.checksum(self.problem.ratings.m)
+
+    def check_sweep(self):
+        counted = tuple(int(v) for v in self.executor.get(self.applied))
+        expected = self.expected()
+        if counted != expected:
+            raise WrongSweep(
+                f"{self.name}: {counted[0]} updates of {expected[0]} edges"
+                + (", not each exactly once (the checksum differs)" if counted[0] == expected[0] else "")
+            )
+
+    def order_of_last_sweep(self):
+        """A serial order of the edges that makes the same history as the last logged sweep (see `oracle`)."""
+        users, items, _ = self.edges()
+        _, _, user_turn, item_turn = (self.executor.get(a) for a in self.history)
+        return oracle.serial_order(users, items, user_turn, item_turn)
+
+    def squared_error(self, users, items, values):
+        """Sum of squared errors over edges on the device."""
+        kernel = self.kernel("squared_error", "score.cu")
+        total = self.executor.zeros(1, np.float64)
+        blocks = self.grid(kernel, work=max(values.size, 1))
+        kernel(blocks, self.threads, (np.int32(values.size), users, items, values, self.user_vectors, self.item_vectors,
+                                      total))  # fmt: skip
+        return self.executor.read(total)

@@ -1,0 +1,109 @@
+"""What all strategies of a factorization share: ratings, settings, the first vectors, memory."""
+
+import os
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .ratings import Ratings, RatingsError
+
+LANE_FEATURES = 4  # a thread's smallest share of a vector: one 16-byte load
+
+
+class OutOfMemory(RatingsError):
+    """The factorization needs more memory than there is; said before it starts, with the numbers."""
+
+
+@dataclass
+class Problem:
+    """One factorization: ratings of shape (users, items) as users_vectors @ item_vectors.T.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    rank : int
+        Features of a vector, 1 to 128. Inside, vectors are padded with zeros to a power of two (`width`), which updates
+        leave at zero.
+    rate, regularization : float
+        Learning rate, and weight of the vectors' squared length.
+    seed : int
+        Of the first vectors, uniform in [0, 2 sqrt(mean / rank)) so that predictions begin at the mean rating.
+    nonnegative : bool
+        Clamp features at zero after each update (non-negative factorization).
+    initial : (array, array), optional
+        First vectors, shapes (users, rank) and (items, rank).
+    """
+
+    ratings: Ratings
+    rank: int = 16
+    rate: float = 0.01
+    regularization: float = 0.02
+    seed: int = 0
+    nonnegative: bool = False
+    initial: tuple | None = None
+    width: int = field(init=False)
+
+    def __post_init__(self):
+        if not isinstance(self.rank, (int, np.integer)) or not 1 <= self.rank <= 128:
+            raise ValueError(f"rank={self.rank!r}; expected a whole number from 1 to 128")
+        if not self.rate > 0 or not self.regularization >= 0 or not np.isfinite(self.rate + self.regularization):
+            raise ValueError(
+                f"learning_rate={self.rate}, regularization={self.regularization}; expected a positive number and one "
+                "that is not negative"
+            )
+        self.rank = int(self.rank)
+        self.width = max(LANE_FEATURES, 1 << (self.rank - 1).bit_length())
+
+    @property
+    def keep(self):
+        """What an update leaves of a vector: 1 - rate * regularization, as float32."""
+        return np.float32(1 - self.rate * self.regularization)
+
+    def first_vectors(self):
+        """(users, width) and (items, width) float32 arrays, the same for every strategy."""
+        shapes = [(nodes, self.rank) for nodes in self.ratings.shape]
+        if self.initial is not None:
+            given = [np.asarray(vectors, np.float32) for vectors in self.initial]
+            for vectors, shape, side in zip(given, shapes, ("users", "items"), strict=True):
+                if vectors.shape != shape:
+                    raise ValueError(f"initial vectors of the {side} have shape {vectors.shape}; expected {shape}")
+        else:
+            rng = np.random.default_rng(self.seed)
+            mean = float(self.ratings.values.mean(dtype=np.float64)) if self.ratings.m else 0.0
+            spread = float(self.ratings.values.std(dtype=np.float64)) if self.ratings.m else 1.0
+            scale = np.float32(2 * np.sqrt(max(abs(mean), 0.1 * spread, 1e-6) / self.rank))
+            given = [rng.random(shape, dtype=np.float32) * scale for shape in shapes]
+            if mean < 0 and not self.nonnegative:
+                given[1] = -given[1]
+        padded = []
+        for vectors, shape in zip(given, shapes, strict=True):
+            wide = np.zeros((shape[0], self.width), np.float32)
+            wide[:, : self.rank] = vectors
+            padded.append(wide)
+        return padded
+
+    def bytes_needed(self, an_edge):
+        """Bytes of the vectors (twice: first and present ones) and of `an_edge` bytes a rating."""
+        return 2 * sum(self.ratings.shape) * self.width * 4 + self.ratings.m * an_edge
+
+    def check_memory(self, an_edge, executor=None):
+        """Raise OutOfMemory before anything is allocated if it cannot fit."""
+        need, free = self.bytes_needed(an_edge), _free_memory(executor)
+        if need > free:
+            where = "GPU" if executor is not None and executor.name == "cuda" else "machine"
+            raise OutOfMemory(
+                f"{self.ratings!r} at rank {self.rank} needs about {need / 2**30:.1f} GiB, the {where} has "
+                f"{free / 2**30:.1f} GiB free: take a smaller rank, fewer ratings, or another machine"
+            )
+
+
+def _free_memory(executor):
+    if executor is not None and executor.name == "cuda":
+        free, _ = executor.xp.cuda.runtime.memGetInfo()
+        return free + executor.xp.get_default_memory_pool().free_bytes()
+    try:
+        with open("/proc/meminfo", encoding="ascii") as info:
+            kilobytes = next(int(line.split()[1]) for line in info if line.startswith("MemAvailable:"))
+        return kilobytes * 1024
+    except (OSError, StopIteration):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

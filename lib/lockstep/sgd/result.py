@@ -1,0 +1,40 @@
+"""What a factorization returns."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass
+class Factorization:
+    """Vectors whose inner products approximate the ratings.
+
+    Attributes
+    ----------
+    users : float32 array, shape (n_users, rank)
+    items : float32 array, shape (n_items, rank)
+        A rating of item i by user u is predicted as ``users[u] @ items[i]``.
+    rmse : list of float
+        Root mean square error on the ratings trained on, after each sweep.
+    test_rmse : list of float
+        The same on the test ratings; empty without them.
+    strategy : str
+        What ran; for ``auto`` what it chose.
+    stats : dict
+        What the strategy tells of its run, seconds of preprocessing by part, and for `auto` the reason of its choice.
+    """
+
+    users: np.ndarray
+    items: np.ndarray
+    rmse: list
+    strategy: str
+    test_rmse: list = field(default_factory=list)
+    stats: dict = field(default_factory=dict)
+
+    def predict(self, users, items):
+        """Predicted ratings of pairs, float32."""
+        return np.einsum("ij,ij->i", self.users[np.asarray(users)], self.items[np.asarray(items)])
+
+    def __repr__(self):
+        last = f", rmse {self.rmse[-1]:.4f}" if self.rmse else ""
+        return f"<Factorization {self.users.shape[0]:,} x {self.items.shape[0]:,} of rank {self.users.shape[1]} by {self.strategy}{last}>"

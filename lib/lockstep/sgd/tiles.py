@@ -1,0 +1,151 @@
+"""Tiles: host side of `tiles.cu`. Which block and group owns an item, which range a user is in, edges in that order."""
+
+import numpy as np
+from numba import njit
+
+from .plans import DevicePlan
+
+LOCKS = 1 << 17  # bits of shared memory, 16 KB; users of a range that share one exclude each other
+HOST_LOCKS = 1 << 10  # so that a launch on the host executor does not spend its time clearing them
+
+
+@njit(cache=True)
+def _deal(weights, order, bins, chosen):
+    """Longest first to the bin with the least: a heap of (load, bin) in two arrays."""
+    load = np.zeros(bins, np.int64)
+    which = np.arange(bins)
+    for k in order:
+        load[0] += weights[k]
+        chosen[k] = which[0]
+        here = 0
+        while True:
+            least = here
+            for child in (2 * here + 1, 2 * here + 2):
+                if child < bins and load[child] < load[least]:
+                    least = child
+            if least == here:
+                break
+            load[here], load[least] = load[least], load[here]
+            which[here], which[least] = which[least], which[here]
+            here = least
+
+
+def deal(weights, bins):
+    """Bin of each item, largest weights first, each to the bin that has least so far; int32."""
+    chosen = np.zeros(weights.size, np.int32)
+    _deal(weights.astype(np.int64), np.argsort(-weights, kind="stable"), bins, chosen)
+    return chosen
+
+
+def cut(weights, bins):
+    """Bin of each node, in order of the ids, with about the same weight in each; int32, not falling."""
+    ends = np.cumsum(weights, dtype=np.float64)
+    total = ends[-1] if ends.size else 0
+    middle = ends - weights / 2
+    return np.minimum((middle * bins / max(total, 1)).astype(np.int32), bins - 1)
+
+
+class Tiles(DevicePlan):
+    """Items stay in a multiprocessor for a sweep, ranges of users go round; locks in shared memory inside a tile.
+
+    Options: `stages` batches in flight, `each` edges a lane in a batch, `stride` ranges between two blocks' first ones,
+    `order`: "degree" deals items out by falling degree, "ids" gives each block neighbouring items (graphs whose ids are
+    spatial), None takes "ids" if no item is larger than a group's share.
+    """
+
+    name = "tiles"
+    file = "tiles.cu"
+    edge_bytes = 72
+    options = {"stages": None, "each": 1, "stride": 2, "order": None}
+
+    def build(self):
+        problem, executor, xp, given = self.problem, self.executor, self.xp, self.given
+        ratings, width = problem.ratings, problem.width
+        if executor.name == "host" and not given.get("lanes"):
+            self.lanes = 1
+        groups = self.threads // self.lanes
+        each = int(given["each"])
+        stages = int(given["stages"] or max(2, min(4, 24 // (self.lanes * each))))
+        self.launch = self.kernel("tiles", THREADS=self.threads, STAGES=stages, EACH=each)
+        self.locks = HOST_LOCKS if executor.name == "host" else LOCKS
+        fixed = self.locks // 8 + groups * stages * each * self.lanes * (width * 4 + 16)
+        blocks = int(given.get("blocks") or executor.multiprocessors)
+        self.blocks = max(1, min(blocks, self.launch.max_blocks(self.threads, fixed)))
+        rounds = self.rounds = self.blocks * int(given["stride"])
+        with self.phase("schedule"):
+            user_degrees, item_degrees = ratings.degrees()
+            share = ratings.m / (self.blocks * groups)
+            by_ids = given["order"] == "ids" or (given["order"] is None and item_degrees.max(initial=0) < share / 4)
+            if by_ids:
+                block, slot = np.divmod(cut(item_degrees, self.blocks * groups), groups)
+            else:
+                block = deal(item_degrees, self.blocks)
+            table = np.argsort(block, kind="stable")
+            sizes = np.bincount(block, minlength=self.blocks)
+            table_starts = np.concatenate([[0], np.cumsum(sizes)])
+            if not by_ids:
+                slot = np.empty(ratings.n_items, np.int32)
+                for mine in np.split(table, table_starts[1:-1]):
+                    slot[mine] = deal(item_degrees[mine], groups)
+            place = np.empty(ratings.n_items, np.int32)
+            place[table] = np.arange(ratings.n_items) - np.repeat(table_starts[:-1], sizes)
+            fits = int(sizes.max(initial=0)) * width * 4
+            self.fits = fixed + fits <= executor.max_shared
+            self.shared = fixed + (fits if self.fits else 0)
+            self.shared = -(-self.shared // 16) * 16
+        users, items, values = self.bring()
+        with self.phase("order"):
+            block, slot, place, user_range = (
+                executor.array(a) for a in (block.astype(np.int64), slot.astype(np.int64), place, cut(user_degrees, rounds))
+            )
+            turn = (user_range[users] - block[items] * int(given["stride"])) % rounds
+            segment = (block[items] * rounds + turn) * groups + slot[items]
+            noise = (users.astype(xp.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(48)
+            del turn
+            key = (segment.astype(xp.uint64) << np.uint64(40)) | (place[items].astype(xp.uint64) << np.uint64(16)) | noise
+            order = xp.argsort(key, kind="stable")
+            del key, noise
+            starts = xp.zeros(self.blocks * rounds * groups + 1, np.int32)
+            starts[1:] = xp.cumsum(xp.bincount(segment, minlength=self.blocks * rounds * groups))
+            del segment
+            self.starts = starts
+            users, items, values = users[order], items[order], values[order]
+            del order
+            self.packed = xp.empty((max(ratings.m, 1), 4), np.int32)
+            self.packed[: ratings.m, 0] = users
+            self.packed[: ratings.m, 1] = values.view(np.int32)
+            self.packed[: ratings.m, 2] = items
+            self.packed[: ratings.m, 3] = place[items]
+            # Which tiles hold edges: the others are skipped, and a range is passed on by those that are not.
+            full = (self.starts[groups::groups] > self.starts[:-1:groups]).reshape(self.blocks, rounds)
+            self.turns = self.waits(full, int(given["stride"]))
+        self.place(users, items, values)
+        with self.phase("transfer"):
+            self.table = executor.array(table.astype(np.int32))
+            self.table_starts = executor.array(table_starts.astype(np.int32))
+            self.turn = executor.zeros(rounds, np.uint32)
+        self.stats.update(blocks=self.blocks, rounds=rounds, groups=groups, stages=stages, table_in_shared=bool(self.fits),
+                          items_by="ids" if by_ids else "degree")  # fmt: skip
+
+    def waits(self, full, stride):
+        """For each block and round: how many blocks must be done with the round's range before, -1 if there is nothing to
+        do in that tile. Shape (blocks, rounds), int32, on the device."""
+        executor, blocks = self.executor, self.blocks
+        full = executor.get(full)
+        b, r = np.divmod(np.arange(full.size), self.rounds)
+        turn = np.full(full.size, -1, np.int64)
+        ranges = (b * stride + r) % self.rounds
+        used = np.flatnonzero(full.ravel())
+        order = used[np.lexsort((r[used], ranges[used]))]
+        first = np.concatenate([[True], ranges[order][1:] != ranges[order][:-1]]) if order.size else np.zeros(0, bool)
+        begin = np.maximum.accumulate(np.where(first, np.arange(order.size), 0))
+        turn[order] = np.arange(order.size) - begin
+        return executor.array(turn.reshape(blocks, self.rounds).astype(np.int32))
+
+    def sweep(self):
+        self.begin()
+        self.turn.fill(0)
+        self.launch(self.blocks, self.threads, (self.starts, self.turns, np.int32(self.rounds),
+                    np.int32(self.given["stride"]), np.int32(self.locks), self.packed, self.table, self.table_starts,
+                    np.int32(self.fits), self.turn, *self.state, *self.history, self.applied),
+                    shared=self.shared, cooperative=True)  # fmt: skip
