@@ -16,7 +16,6 @@ from lockstep.evidence import statistics, trends
 from lockstep.evidence.ledger import merge
 from lockstep.evidence.recording import CELL
 
-
 # Units are brought to a common base, so that G/s over MHz is a number per clock.
 BASE = {"G/s": 1e9, "M/s": 1e6, "GHz": 1e9, "MHz": 1e6, "s": 1e3, "us": 1e-3, "ns": 1e-6}
 
@@ -131,18 +130,19 @@ def _side(rows, side, select):
 def _means(rows, strategy, metric):
     """A metric's values by cell and round, in base units."""
     values = statistics.select(rows, strategy, metric)
-    values = values.assign(value=values["value"] * values["unit"].map(BASE).fillna(1.0))
+    values = values.assign(value=values["value"] * values["unit"].map(BASE).astype(float).fillna(1.0))
     return values.groupby([*CELL, "round"], sort=False)["value"].mean()
 
 
 def _pairs(rows, select):
     """Log ratios of the two sides, paired within rounds."""
     key = [*CELL, "round"]
-    sides = [_side(rows, select[name], select).set_index(key) for name in ("numerator", "denominator")]
-    both = sides[0].join(sides[1], how="inner", lsuffix="_n", rsuffix="_d").reset_index()
+    names = ("numerator", "denominator")
+    sides = [_side(rows, select[name], select).set_index(key)["value"] for name in names]
+    both = pd.concat(sides, axis=1, join="inner", keys=names).reset_index()
     if both.empty:
         raise Missing(f"no round holds both sides in {_words(select)}")
-    both["log"] = np.log(both["value_n"] / both["value_d"])
+    both["log"] = np.log(both["numerator"] / both["denominator"])
     return both
 
 

@@ -1,5 +1,6 @@
 """A study's evidence: measure what this machine lacks, read what is there."""
 
+import gc
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -144,6 +145,7 @@ class Study:
                 self._log()
                 if warmup:
                     self._warm_up({id(c): c for turn in todo for c in turn if c.timed}.values())
+                gc.collect()  # of what came before; while a run is timed the collector is off
                 for turn, missing in enumerate(todo):
                     order = np.random.default_rng([seed, turn]).permutation(len(candidates))
                     self._round(cell, turn, [candidates[k] for k in order if candidates[k] in missing], cache)

@@ -98,7 +98,6 @@ def once(candidate, cold=False):
     if not candidate.timed:
         return candidate.run(), {}
     collecting = gc.isenabled()
-    gc.collect()
     gc.disable()
     try:
         if candidate.executor is None:

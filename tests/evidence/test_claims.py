@@ -1,0 +1,261 @@
+"""Verdicts on worlds made up so that the right verdict is known."""
+
+import json
+import math
+
+import pytest
+
+from lockstep.evidence import claims
+from lockstep.evidence.ledger import Part
+
+SIDES = {"numerator": {"strategy": "a"}, "denominator": {"strategy": "b"}}
+
+
+def part(relation="above", published=2, **changes):
+    select = {"study": "3-toposort-depth", **changes.pop("select", SIDES)}
+    base = {
+        "id": "X1", "claim": "X1", "paper": "X", "statement": "s", "of": "", "published": published,
+        "unit": "x", "relation": relation, "study": "3-toposort-depth",
+    }  # fmt: skip
+    return Part(**{**base, **changes}, select=select)
+
+
+def judge(rows, *parts):
+    lines = claims.judge({"m": rows}, list(parts))
+    return lines.iloc[0] if len(parts) == 1 else lines
+
+
+@pytest.mark.parametrize(("a", "b", "verdict"), [(3, 1, "holds"), (1, 3, "fails"), (1, 1, "undecided")])
+def test_a_direction_holds_fails_or_is_undecided(make_rows, a, b, verdict):
+    scatter = [0.95, 1.05] * 4
+    found = judge(make_rows({"times": {"a": [a * s for s in scatter], "b": [b] * 8}}), part())
+    assert found["verdict"] == verdict
+    assert found["low"] <= found["value"] <= found["high"] and found["n"] == 8
+    assert bool(found["reason"]) == (verdict == "undecided")
+
+
+def test_below_is_the_other_direction(make_rows):
+    rows = make_rows({"times": {"a": 1, "b": 3}})
+    assert judge(rows, part("below", published=0.5))["verdict"] == "holds"
+    assert judge(rows, part("below", bound=0.1))["verdict"] == "fails"
+
+
+@pytest.mark.parametrize(
+    ("published", "factor"), [(3, "within 2x"), (6.5, "smaller"), (1.4, "larger"), ("yes", ""), (0, "")]
+)
+def test_the_size_has_its_own_column_and_no_say(make_rows, published, factor):
+    found = judge(make_rows({"times": {"a": 3, "b": 1}}), part(published=published))
+    assert (found["verdict"], found["factor"]) == ("holds", factor)
+    if factor:
+        assert found["times"] == pytest.approx(3 / published, rel=0.05)
+
+
+def test_what_was_not_measured_is_not_testable_and_says_what_is_lacking(make_rows):
+    rows = make_rows({"times": {"a": 3}})
+    found = judge(rows, part())
+    assert found["verdict"] == "not testable here" and "b (wall)" in found["reason"]
+    assert math.isnan(found["value"])
+    gone = judge(rows, part(select={**SIDES, "dataset": "amazon0302"}))
+    assert gone["verdict"] == "not testable here" and "amazon0302" in gone["reason"]
+    assert judge(rows, part(untestable="needs a K40"))["reason"] == "needs a K40"
+    assert "not in this release" in judge(rows, part(pending=True))["reason"]
+
+
+def test_one_sample_decides_nothing(make_rows):
+    found = judge(make_rows({"times": {"a": [3.0], "b": [1.0]}}), part())
+    assert found["verdict"] == "undecided" and "single sample" in found["reason"]
+
+
+def test_many_parts_are_judged_more_strictly_than_one(make_rows):
+    rows = make_rows({"times": {"a": [1.0, 1.1] * 4, "b": [1.0] * 8}})
+    alone = judge(rows, part())
+    assert alone["verdict"] == "holds" and 0.002 < alone["p"] < 0.05
+    crowd = judge(rows, *[part(id=f"X{k}") for k in range(60)])
+    assert set(crowd["verdict"]) == {"undecided"}
+    assert crowd["adjusted"].iloc[0] == pytest.approx(min(1, 60 * alone["p"]))
+
+
+def test_pairs_are_taken_within_graphs_and_parameters(make_rows):
+    rows = make_rows(
+        *[
+            {
+                "dataset": f"er-{k}",
+                "parameters": {"edges": 1000, "instance": k},
+                "times": {"a": 3 * s, "b": s},
+            }
+            for k, s in enumerate((1, 9, 81, 729, 6561))
+        ],
+        {"dataset": "er-0", "parameters": {"edges": 9}, "times": {"a": 1, "b": 100}},
+    )
+    found = judge(rows, part(select={**SIDES, "parameters": {"edges": 1000}, "dataset": "er-*"}))
+    assert found["graphs"] == 5 and found["n"] == 40
+    assert found["value"] == pytest.approx(3, rel=0.02) and found["verdict"] == "holds"
+
+
+@pytest.mark.parametrize(("a", "verdict"), [(1.0, "holds"), (1.3, "fails"), (1.03, "undecided")])
+def test_equal_needs_the_interval_inside_the_margin(make_rows, a, verdict):
+    rows = make_rows({"times": {"a": [a * s for s in [0.99, 1.01] * 4], "b": [1.0] * 8}})
+    assert judge(rows, part("equal", published=1))["verdict"] == verdict
+
+
+def test_a_count_needs_no_scatter(make_rows):
+    rows = make_rows({"counts": {"depth": 347}})
+    value = {"value": {"metric": "depth"}}
+    assert judge(rows, part("exact", published=347, select=value))["verdict"] == "holds"
+    assert judge(rows, part("exact", published=346, select=value))["verdict"] == "fails"
+    less = {"value": {"metric": "depth", "less": 1}}
+    assert judge(rows, part("exact", published=346, select=less))["verdict"] == "holds"
+    assert judge(rows, part("within", published=200, select=value))["verdict"] == "holds"
+    assert judge(rows, part("within", published=100, select=value))["verdict"] == "fails"
+
+
+def test_an_ordering_is_as_good_as_its_weakest_pair(make_rows):
+    rows = make_rows({"times": {"a": 1, "b": 2, "c": 3, "d": 3}}, noise=0.02)
+    for order, verdict in (("abc", "holds"), ("acb", "fails"), ("abcd", "undecided")):
+        found = judge(rows, part("ordering", select={"strategies": list(order)}))
+        assert found["verdict"] == verdict, order
+
+
+def depths(make_rows, **times):
+    cells = [
+        {
+            "dataset": f"d{depth}",
+            "parameters": {"depth": depth},
+            "times": {name: time(depth) for name, time in times.items()},
+            "counts": {"depth": depth, "nodes": 1000 + k % 2},
+        }
+        for k, depth in enumerate((1, 10, 100, 1000, 10**4, 10**5))
+    ]
+    return make_rows(*cells, noise=0.02)
+
+
+def test_a_crossover_is_a_direction_at_both_ends_and_a_place_between(make_rows):
+    rows = depths(make_rows, a=lambda d: 25, b=lambda d: d / 10)
+    found = judge(rows, part("crossover", published=250, select={**SIDES, "x": "depth"}))
+    assert found["verdict"] == "holds" and found["factor"] == "within 2x"
+    assert found["low"] < 250 < found["high"]
+    never = judge(
+        depths(make_rows, a=lambda d: 25, b=lambda d: 1), part("crossover", select={**SIDES, "x": "depth"})
+    )
+    assert never["verdict"] == "fails"
+
+
+def test_trends(make_rows):
+    rows = depths(make_rows, a=lambda d: d / 10, b=lambda d: 3)
+    linear = part("slope-within", bounds=(0.9, 1.1), select={"x": "depth", "value": {"strategy": "a"}})
+    flat = part("slope-within", bounds=(-0.1, 0.1), select={"x": "metric:depth", "value": {"strategy": "b"}})
+    assert judge(rows, linear)["verdict"] == judge(rows, flat)["verdict"] == "holds"
+    wrong = part("slope-within", bounds=(-0.1, 0.1), select={"x": "depth", "value": {"strategy": "a"}})
+    assert judge(rows, wrong)["verdict"] == "fails"
+    grows = part("slope-above", bound=0, select={"x": "depth", "value": {"strategy": "a"}})
+    assert judge(rows, grows)["verdict"] == "holds"
+    two = {"first": {"strategy": "a", "x": "depth"}, "second": {"strategy": "b", "x": "depth"}}
+    assert judge(rows, part("steeper", select=two))["verdict"] == "holds"
+    swapped = {"first": two["second"], "second": two["first"]}
+    assert judge(rows, part("steeper", select=swapped))["verdict"] == "fails"
+    why = {"value": {"strategy": "a"}, "features": ["depth", "nodes"]}
+    assert judge(rows, part("explained-by", select=why))["verdict"] == "holds"
+
+
+def test_a_share_of_several_metrics(make_rows):
+    cells = [
+        {"dataset": f"d{d}", "parameters": {"depth": d}, "metric": metric, "times": {"naive": ms}}
+        for d in (10, 100, 1000)
+        for metric, ms in (("scan", d), ("rest", 100))
+    ]
+    select = {"x": "depth", "value": {"metric": "scan", "of": ["scan", "rest"]}}
+    found = judge(make_rows(*cells, noise=0.001), part("slope-above", bound=0, select=select))
+    assert found["value"] == pytest.approx(0.5 * math.log10((1000 / 1100) / (10 / 110)), rel=0.05)
+
+
+def test_sides_from_different_experiments_are_not_paired_and_units_agree(make_rows):
+    rows = make_rows(
+        *[
+            {
+                "experiment": "atomics",
+                "metric": "throughput",
+                "parameters": {"threads": n},
+                "times": {"add": rate},
+            }
+            for n, rate in ((1, 0.1), (64, 1.5))
+        ],
+        {"experiment": "clocks", "metric": "clock", "times": {"sm": [2e9]}},
+    )
+    rows.loc[rows["metric"] == "throughput", "unit"] = "G/s"
+    rows.loc[rows["metric"] == "clock", "unit"] = "Hz"
+    sides = {
+        "numerator": {"experiment": "atomics", "metric": "throughput", "pick": "largest"},
+        "denominator": {"experiment": "clocks", "metric": "clock"},
+    }
+    found = judge(rows, part("within", published=1, select=sides))
+    assert found["value"] == pytest.approx(0.75, rel=0.02) and found["verdict"] == "holds"
+
+
+def test_an_arithmetic_mean_is_taken_only_where_the_paper_took_one(make_rows):
+    graphs = {"x": 0.1, "y": 0.001}
+    rows = make_rows(*[{"dataset": n, "times": {"a": [t] * 3, "b": [1.0] * 3}} for n, t in graphs.items()])
+    beside = {"geometric mean": {"mean": "geometric"}}
+    arithmetic = part("below", select={**SIDES, "mean": "arithmetic"}, beside=beside)
+    found = judge(rows, arithmetic)
+    assert found["value"] == pytest.approx(0.0505)
+    assert json.loads(found["beside"])["geometric mean"][0] == pytest.approx(0.01)
+    lacking = part(select={**SIDES, "dataset": ["x", "y", "z"], "complete": True})
+    assert judge(rows, lacking)["reason"] == "needs all 3 data sets; not here: z"
+
+
+def test_figures_beside_a_verdict_have_no_say(make_rows):
+    rows = make_rows({"times": {"a": 3, "b": 1, "c": 9}})
+    found = judge(rows, part(beside={"c": {"denominator": {"strategy": "c"}}, "d": {"dataset": "none"}}))
+    assert found["verdict"] == "holds"
+    beside = json.loads(found["beside"])
+    assert list(beside) == ["c"] and beside["c"][0] == pytest.approx(1 / 3, rel=0.02)
+
+
+def test_an_open_question_gets_an_answer_and_no_verdict(make_rows):
+    found = judge(make_rows({"times": {"a": 3, "b": 1}}), part("open-question", published="open"))
+    assert found["verdict"] == "not testable here" and found["value"] == pytest.approx(3, rel=0.02)
+
+
+def test_an_entry_counts_its_parts(make_rows):
+    rows = make_rows({"times": {"a": 3, "b": 1}})
+    judged = judge(
+        rows,
+        part(id="X1a"),
+        part("below", id="X1b"),
+        part(id="X1c", pending=True),
+        part(id="X2", claim="X2", twins=True),
+        part(id="X3a", claim="X3", pending=True),
+        part(id="X3b", claim="X3", pending=True),
+    )
+    found = claims.entries(judged).set_index("claim")["summary"]
+    assert found["X1"] == "1 of 3 parts hold; 1 fail, 1 not testable here"
+    assert found["X2"] == "holds on twins"
+    assert found["X3"] == "not testable here"
+
+
+def test_machines_stand_side_by_side(make_rows):
+    fast, slow = make_rows({"times": {"a": 3, "b": 1}}), make_rows({"times": {"a": 1, "b": 3}})
+    found = claims.judge({"one": fast, "two": slow}, [part()])
+    assert found.set_index("machine")["verdict"].to_dict() == {"one": "holds", "two": "fails"}
+
+
+@pytest.mark.parametrize(("again", "passes"), [(1.0, True), (1.1, False)])
+def test_a_control_passes_when_a_strategy_equals_itself(make_rows, again, passes):
+    times = {"persistent": 1.0, "persistent-again": again}
+    found = claims.controls({"m": make_rows({"experiment": "control", "times": times}, noise=0.005)})
+    assert found[["strategy", "passes"]].values.tolist() == [["persistent", passes]]
+
+
+def test_the_summary_says_all_and_its_code_tells_of_stale_recordings(make_rows, tmp_path):
+    from lockstep.evidence.recording import Recording
+
+    rows = make_rows({"experiment": "table-4.1", "times": {"naive": 1.0}})
+    Recording(tmp_path / "rec" / "nvidia-h200-1" / "3-toposort-depth.csv").append(rows.to_dict("records"))
+    where = {"recordings": tmp_path / "rec", "results": tmp_path / "none"}
+    fine = claims.summary(**where, digests={"3-toposort-depth": lambda strategy, dataset: "k"})
+    assert fine.code == 0 and "nvidia-h200-1: 72 claims, 161 parts" in fine.text
+    old = claims.summary(**where, digests={"3-toposort-depth": {"naive": "new"}})
+    assert old.code == 1
+    assert "stale: 3-toposort-depth/naive" in old.text and "snakemake --cores 1 && make publish" in old.text
+    none = claims.summary(recordings=tmp_path / "no", results=tmp_path / "no")
+    assert none.code == 0 and "No machine is recorded yet" in none.text

@@ -1,0 +1,112 @@
+"""The project's own ledger: complete, well formed, and nothing in it is ever run."""
+
+from collections import Counter
+
+import pytest
+import yaml
+
+from lockstep import paths
+from lockstep.evidence import ledger
+from lockstep.evidence.ledger import ClaimsError, load
+
+# Published figures an entry has, where there is more than one: every claim of the five papers is named here.
+ENTRIES = {"A": 21, "B": 9, "C": 11, "D": 14, "E": 17}
+FIGURES = {
+    "A6": 3, "A7": 2, "A9": 2, "A10": 3, "A13": 2, "A16": 3, "A18": 7, "A20": 3,
+    "B5": 2, "B9": 10,
+    "D1": 3, "D2": 2, "D3": 5, "D4": 7, "D5": 2, "D6": 2, "D7": 6, "D10": 4, "D12": 2, "D14": 16,
+    "E1": 4, "E2": 2, "E3": 2, "E4": 5, "E6": 3, "E7": 3, "E8": 3, "E9": 3, "E13": 2, "E16": 5, "E17": 2,
+}  # fmt: skip
+
+
+def write(tmp_path, **changes):
+    entry = {"id": "X1", "statement": "a is faster", "relation": "above", "published": 2, **changes}
+    file = tmp_path / "claims.yaml"
+    file.write_text(yaml.safe_dump({"papers": {"X": {"title": "t", "study": "s"}}, "claims": [entry]}))
+    return file
+
+
+def test_no_claim_is_lost():
+    parts = Counter(part.claim for part in load())
+    expected = {f"{paper}{k}": 1 for paper, count in ENTRIES.items() for k in range(1, count + 1)} | FIGURES
+    assert parts == expected
+
+
+def test_parts_are_named_by_letters_in_their_order():
+    names = [part.id for part in load()]
+    assert [name for name in names if name.startswith("D4")] == [f"D4{letter}" for letter in "abcdefg"]
+    assert "D8" in names and "D8a" not in names
+    assert len(set(names)) == len(names)
+
+
+def test_every_part_that_is_not_pending_says_where_its_figure_comes_from():
+    for part in load():
+        if not part.pending and not part.untestable:
+            sides = [{"numerator", "denominator"}, {"value"}, {"first", "second"}]
+            assert any(side <= set(part.select) for side in sides), part.id
+    pending = {part.paper for part in load() if part.pending}
+    assert pending <= {"A", "B", "C", "E"}, "paper D's study is here"
+
+
+def test_published_figures_are_the_papers():
+    published = {part.id: part.published for part in load()}
+    assert [published[f"D4{k}"] for k in "abcdefg"] == [14, 5.6, 1.9, 0.32, 0.032, 0.003, 0.0003]
+    assert [published[f"D1{k}"] for k in "abc"] == [16, 17, 16]
+    assert (published["D5a"], published["D8"], published["B2"], published["E1a"]) == (250, 0.012, 9.3, 314)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"relation": "faster"}, "X1: the relation 'faster' is none of above"),
+        ({"expression": "a > b"}, "X1: unknown expression"),
+        ({"select": {"where": "x"}}, "X1, select: unknown where"),
+        ({"select": {"numerator": {"eval": "x"}}}, "X1, select, numerator: unknown eval"),
+        ({"statement": ""}, "X1: an entry needs an id and a statement"),
+        ({"id": "Z9"}, "Z9: there is no paper Z"),
+        ({"parts": [{"of": "one", "publishd": 1}]}, "X1: unknown publishd"),
+    ],
+)
+def test_a_slip_in_the_file_is_named(tmp_path, changes, message):
+    with pytest.raises(ClaimsError, match=message):
+        load(write(tmp_path, **changes))
+
+
+def test_an_entrys_words_hold_for_its_parts_unless_they_say_otherwise(tmp_path):
+    select = {"experiment": "e", "numerator": {"strategy": "a"}, "denominator": {"strategy": "b"}}
+    parts = [{"of": "one"}, {"of": "two", "published": 3, "select": {"numerator": {"strategy": "c"}}}]
+    one, two = load(write(tmp_path, select=select, parts=parts))
+    assert (one.published, two.published) == (2, 3)
+    assert one.select["numerator"] == {"strategy": "a"} and two.select["numerator"] == {"strategy": "c"}
+    assert one.select["experiment"] == two.select["experiment"] == "e" and one.study == "s"
+
+
+def test_nothing_in_the_file_is_evaluated(tmp_path):
+    trap = tmp_path / "ran"
+    word = f"__import__('pathlib').Path({str(trap)!r}).touch()"
+    load(write(tmp_path, statement=word, published=word, unit=word, select={"dataset": word}))
+    with pytest.raises(ClaimsError):
+        load(write(tmp_path, relation=word))
+    file = tmp_path / "object.yaml"
+    file.write_text(f"!!python/object/apply:os.mkdir ['{trap}']")
+    with pytest.raises(ClaimsError):
+        load(file)
+    assert not trap.exists()
+    for name in ("ledger", "relations", "claims", "statistics", "trends"):
+        source = (paths.ROOT / "lib" / "lockstep" / "evidence" / f"{name}.py").read_text()
+        assert not any(word in source for word in ("eval(", "exec(", "unsafe_load", ".query(", "compile("))
+
+
+def test_an_id_may_not_be_used_twice(tmp_path):
+    file = write(tmp_path)
+    content = yaml.safe_load(file.read_text())
+    content["claims"] *= 2
+    file.write_text(yaml.safe_dump(content))
+    with pytest.raises(ClaimsError, match="X1 is there twice"):
+        load(file)
+
+
+def test_merging_lays_changes_over_and_leaves_the_base_alone():
+    base = {"a": {"x": 1, "y": 2}, "b": [1]}
+    assert ledger.merge(base, {"a": {"y": 3}, "b": [2]}) == {"a": {"x": 1, "y": 3}, "b": [2]}
+    assert base == {"a": {"x": 1, "y": 2}, "b": [1]}

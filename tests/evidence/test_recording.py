@@ -1,0 +1,123 @@
+import json
+
+import pytest
+
+from lockstep.evidence import recording
+from lockstep.evidence.recording import COLUMNS, Recording, RecordingError
+
+
+def row(**changes):
+    base = {
+        "study": "s", "experiment": "e", "dataset": "d", "strategy": "a", "parameters": "{}",
+        "metric": "wall", "unit": "ms", "round": 0, "value": 1.5, "verified": "exact", "kernel": "k1",
+    }  # fmt: skip
+    return {**base, **changes}
+
+
+def test_rows_come_back_as_written(tmp_path):
+    file = tmp_path / "machine" / "s.csv"
+    value = 0.1 + 0.2  # every bit counts
+    text = recording.canonical({"b": 1, "a": "x,y", "c": [1, 2]})
+    Recording(file).append([row(value=value, parameters=text), row(round=1, value=3.0)])
+    rows = recording.read(file)
+    assert list(rows.columns) == COLUMNS
+    assert rows["value"].tolist() == [value, 3.0]
+    assert json.loads(rows["parameters"][0]) == {"a": "x,y", "b": 1, "c": [1, 2]}
+    assert rows["round"].tolist() == [0, 1]
+
+
+def test_equal_parameters_are_equal_text():
+    import numpy as np
+
+    text = '{"a":1,"b":2}'
+    assert recording.canonical({"b": np.int64(2), "a": 1}) == recording.canonical({"a": 1, "b": 2}) == text
+    with pytest.raises(TypeError, match="use numbers, text"):
+        recording.canonical({"a": {1, 2}})
+
+
+@pytest.mark.parametrize("cut", [1, 5, 20])
+def test_a_torn_last_line_is_dropped_with_a_notice_and_nothing_else(tmp_path, capsys, cut):
+    file = tmp_path / "s.csv"
+    Recording(file).append([row(round=k) for k in range(3)])
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-cut])
+    assert recording.read(file)["round"].tolist() == [0, 1]  # reading does not need the repair
+    Recording(file, writable=False)
+    assert file.read_bytes() == whole[:-cut], "a reader must not write"
+    again = Recording(file)
+    assert "dropped a torn last line" in capsys.readouterr().err
+    again.append([row(round=2)])
+    assert file.read_bytes() == whole
+
+
+def test_a_file_torn_in_its_header_starts_anew(tmp_path):
+    file = tmp_path / "s.csv"
+    file.write_text("study,experi")
+    Recording(file).append([row()])
+    assert len(recording.read(file)) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("a,b\n", "line 3: 2 fields"), ("s,e,d,a,{},wall,ms,0,fast,exact,k\n", "line 3: could not convert")],
+)
+def test_a_line_that_is_no_row_is_named(tmp_path, line, message):
+    file = tmp_path / "s.csv"
+    Recording(file).append([row()])
+    file.write_text(file.read_text() + line)
+    with pytest.raises(RecordingError, match=f"s.csv, {message}"):
+        recording.read(file)
+
+
+def test_a_foreign_header_is_refused(tmp_path):
+    file = tmp_path / "s.csv"
+    file.write_text("time,value\n1,2\n")
+    with pytest.raises(RecordingError, match="line 1: the header is"):
+        recording.read(file)
+
+
+def test_what_must_not_be_written_is_refused_before_anything_is(tmp_path):
+    file = tmp_path / "s.csv"
+    for wrong in (row(verified="probably"), row(value=float("nan"))):
+        with pytest.raises(ValueError):
+            Recording(file).append([row(), wrong])
+    assert not file.exists()
+
+
+def test_reading_again_reads_what_was_added(tmp_path):
+    file = tmp_path / "s.csv"
+    writer, reader = Recording(file), Recording(file, writable=False)
+    assert len(reader.rows()) == 0
+    for k in range(3):
+        writer.append([row(round=k, dataset="größe")])
+        assert reader.rows()["round"].tolist() == list(range(k + 1))
+
+
+def test_the_last_digest_of_a_cell_counts(tmp_path):
+    file = tmp_path / "s.csv"
+    Recording(file).append([
+        row(value=1), row(value=2, round=1), row(strategy="b", value=5),
+        row(value=3, kernel="k2"), row(value=4, kernel="k2"),
+    ])  # fmt: skip
+    rows = recording.current(recording.read(file))
+    assert rows[["strategy", "value", "kernel"]].values.tolist() == [["b", 5.0, "k1"], ["a", 4.0, "k2"]]
+
+
+def test_a_changed_kernel_makes_its_strategy_stale_and_names_the_command(tmp_path):
+    file = tmp_path / "s.csv"
+    Recording(file).append([row(), row(strategy="b"), row(strategy="library", kernel="")])
+    rows = recording.read(file)
+    assert recording.stale(rows, {"a": "k1", "b": "k1"}).empty
+    old = recording.stale(rows, {"a": "k2", "b": "k1"})
+    assert old[["strategy", "recorded", "present"]].values.tolist() == [["a", "k1", "k2"]]
+    by_graph = recording.stale(rows, lambda strategy, dataset: {"a": "k1", "b": "k9"}.get(strategy))
+    assert by_graph["strategy"].tolist() == ["b"]
+    command = recording.renew_command("nvidia-h200-1")
+    assert "snakemake --cores 1" in command and "make publish" in command and "nvidia-h200-1" in command
+
+
+def test_machine_json_grows_by_a_run(tmp_path):
+    for k in range(2):
+        recording.log_run(tmp_path, {"name": "m"}, {"date": str(k)})
+    known = json.loads((tmp_path / "machine.json").read_text())
+    assert known == {"name": "m", "runs": [{"date": "0"}, {"date": "1"}]}
