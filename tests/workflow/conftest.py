@@ -97,6 +97,11 @@ class Compendium:
 
     goals = ("paper/generated/0-machine.json", "paper/generated/3-toposort-depth.json")
 
+    @staticmethod
+    def done(part):
+        """The file that says that a part of study 3 is measured."""
+        return f"results/{machine_name()}/3-toposort-depth/{part}.done"
+
     def command(self, *words, goals=None):
         return [
             sys.executable,
@@ -136,7 +141,7 @@ class Compendium:
 
     def jobs(self, goals=None):
         """What a dry run would do: a list like ["measure 3-toposort-depth, part depth", ...]."""
-        told = self.run("-n", "--quiet", "host", goals=goals)
+        told = self.run("-n", goals=goals)
         lines = (told.stdout + told.stderr).splitlines()
         told = [line.partition(": ")[2] for line in lines if line.startswith("Job ")]
         return {job for job in told if job}  # the goal itself has no message

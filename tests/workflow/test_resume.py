@@ -51,6 +51,7 @@ def test_a_change_reruns_just_what_depends_on_it(compendium):
 @pytest.mark.parametrize("how", ["Ctrl-C", "SIGKILL"])
 def test_an_interrupted_run_goes_on_where_it_stopped(compendium, how):
     compendium.configure({"depth": {"rows": 3, "pause": 1.5}})
+    compendium.goals = (compendium.done("depth"),)
     process = compendium.start()
     wait_for(lambda: "depth-0-0" in compendium.measured)
     if how == "Ctrl-C":

@@ -109,7 +109,7 @@ def _quiet_ipython() -> Path:
     """An IPython folder of the workflow's own: no start-up files of the user, no warnings of each kernel."""
     settings = paths.RESULTS / ".ipython" / "profile_default" / "ipython_kernel_config.py"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.write_text("c = get_config()\nc.IPKernelApp.log_level = 40\n", encoding="utf-8")
+    settings.write_text("c = get_config()\nc.IPKernelApp.log_level = 50\n", encoding="utf-8")
     return settings.parents[1]
 
 

@@ -102,9 +102,9 @@ def _duration(seconds: float) -> str:
 def farewell(*, report: bool, file=None) -> None:
     """Print what was found: verdicts for each machine, and where the report is."""
     lines = verdict_lines(paths.RESULTS / "claims.txt")
-    if report:
+    if report and (paths.GENERATED / "report.pdf").is_file():
         lines.append("report: paper/generated/report.pdf and paper/generated/report.html")
-    else:
+    elif not report:
         lines.append("report: not built, typst is missing here; the figures are in figures/")
     lines.append("all verdicts: lockstep claims")
     print(
