@@ -1,4 +1,4 @@
-"""The host side of rounds.cu: the slides' strategies, their controls, the ladder as far as it has rounds."""
+"""The host side of rounds.cu: the slides' strategies, their controls, the ladder while it has rounds."""
 
 import inspect
 
@@ -28,7 +28,7 @@ class Rounds(DevicePlan):
         self.progress = self.words(SLOT * SLOTS, 0, np.uint32)
         self.none, self.zero = self.words(self.graph.n, -1), self.words(SLOT * SLOTS, 0, np.uint32)
         self.blocks = -(-self.graph.n // self.threads)
-        self.work = self.words(1)
+        self.work, self.bound = self.words(1), {}
         self.kernel = self.kernels["one_round"]
 
     def prepare(self):
@@ -36,24 +36,25 @@ class Rounds(DevicePlan):
             self.executor.copy(array, self.none)
         self.executor.copy(self.progress, self.zero)
 
-    def launch(self, rule, turn, color, watch):
-        self.kernel(
-            self.blocks,
-            self.threads,
-            (
-                self.offsets,
-                self.targets,
-                _int(self.graph.n),
-                np.uint32(self.seed),
-                _int(rule),
-                _int(turn),
-                _int(color),
-                _int(watch),
-                self.colors,
-                self.stamp,
-                self.progress,
-                self.work,
-            ),
+    def launch(self, *round):
+        """Launch a round: rule, turn, color, watch. Bound once: Python's checks would be most of a round."""
+        if round not in self.bound:
+            self.bound[round] = self.kernel.bind(self.blocks, self.threads, self.arguments(*round), shared=16)
+        self.bound[round]()
+
+    def arguments(self, rule, turn, color, watch):
+        n, seed = _int(self.graph.n), np.uint32(self.seed)
+        which = (_int(rule), _int(turn), _int(color), _int(watch))
+        return (
+            self.offsets,
+            self.targets,
+            n,
+            seed,
+            *which,
+            self.colors,
+            self.stamp,
+            self.progress,
+            self.work,
         )
 
     def report(self, turn, watch):
@@ -119,17 +120,16 @@ class Stealing(Rounds):
         self.kernel = self.kernels["stealing"]
         chunks = self.blocks
         self.blocks = self.resident_blocks(self.kernel, 16, chunks)
-        share = -(-chunks // self.blocks)
-        if share >= 2**15:
+        first = np.arange(self.blocks + 1) * chunks // self.blocks
+        if chunks / self.blocks >= 2**15:
             raise GraphError(
                 f"{self.graph.name or 'the graph'} has {self.graph.n:,} vertices; the queues of this "
                 f"machine's {self.blocks} workgroups hold {(2**15 - 1) * self.threads * self.blocks:,}"
             )
-        full = np.zeros(2 * self.blocks, np.uint32)
-        full[: self.blocks] = (
-            np.clip(chunks - share * np.arange(self.blocks), 0, share).astype(np.uint32) << 16
-        )
-        self.full = self.executor.array(full)
+        # For even and odd rounds: a queue for each workgroup, then how many have been taken from all.
+        full = np.zeros((2, self.blocks + 1), np.uint32)
+        full[0, :-1] = np.diff(first).astype(np.uint32) << 16
+        self.full = self.executor.array(full.ravel())
         self.queues, self.traffic = self.words(full.size, 0, np.uint32), self.words(4, 0, np.uint32)
 
     def prepare(self):
@@ -137,28 +137,8 @@ class Stealing(Rounds):
         self.executor.copy(self.queues, self.full)
         self.executor.copy(self.traffic, self.zero[:4])
 
-    def launch(self, rule, turn, color, watch):
-        self.kernel(
-            self.blocks,
-            self.threads,
-            (
-                self.offsets,
-                self.targets,
-                _int(self.graph.n),
-                np.uint32(self.seed),
-                _int(rule),
-                _int(turn),
-                _int(color),
-                _int(watch),
-                self.colors,
-                self.stamp,
-                self.progress,
-                self.work,
-                self.queues,
-                self.traffic,
-            ),
-            shared=16,
-        )
+    def arguments(self, *round):
+        return (*super().arguments(*round), self.queues, self.traffic)
 
     def queue_traffic(self):
         """What the queues did in the last run: chunks popped, stolen, lost to somebody else, looks at a
@@ -198,6 +178,24 @@ class Resident(DevicePlan):
         self.kernel, self.shared = self.kernels["resident"], self.threads * 4
         self.blocks = self.resident_blocks(self.kernel, self.shared, -(-self.graph.n // self.threads))
 
+        arguments = (
+            self.offsets,
+            self.targets,
+            _int(self.graph.n),
+            np.uint32(self.seed),
+            _int(LARGEST),
+            self.colors,
+            self.stamp,
+            self.progress,
+            _int(self.slots),
+            self.barrier,
+            self.big,
+            self.rounds,
+        )
+        self.launch = self.kernel.bind(
+            self.blocks, self.threads, arguments, shared=self.shared, cooperative=True
+        )
+
     def prepare(self):
         for array in (self.colors, self.stamp):
             self.executor.copy(array, self.none)
@@ -205,26 +203,7 @@ class Resident(DevicePlan):
         self.executor.copy(self.barrier, self.zero[:4])
 
     def run(self):
-        self.kernel(
-            self.blocks,
-            self.threads,
-            (
-                self.offsets,
-                self.targets,
-                _int(self.graph.n),
-                np.uint32(self.seed),
-                _int(LARGEST),
-                self.colors,
-                self.stamp,
-                self.progress,
-                _int(self.slots),
-                self.barrier,
-                self.big,
-                self.rounds,
-            ),
-            shared=self.shared,
-            cooperative=True,
-        )
+        self.launch()
         return self.result([self.graph.n])
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from .cpu import Greedy, Igraph, NetworkX
 from .plan import DevicePlan
 from .rounds import Binned, Degree, Hybrid, Largest, Queues, Randomized, Resident, Smallest, Staying, Stealing
-from .waiting import Early, Waiting
+from .waiting import Block, Early, Waiting
 
 
 @dataclass(frozen=True)
@@ -45,106 +45,41 @@ class Strategy:
         return issubclass(self.plan, DevicePlan)
 
 
+_RULES = {"": {}, "smallest": {"smallest": True}, "priority": {"smallest": True, "by_priority": True}}
+
+# fmt: off
 STRATEGIES = {
-    s.name: s
-    for s in (
-        Strategy(
-            "greedy",
-            "greedy loop on one core, largest degree first",
-            "cpu",
-            "Welsh and Powell 1967",
-            Greedy,
-            True,
-        ),
-        Strategy("networkx", "networkx.greedy_color, largest_first", "cpu", "NetworkX", NetworkX, True),
-        Strategy(
-            "igraph",
-            "igraph.Graph.vertex_coloring_greedy, most colored neighbors first",
-            "cpu",
-            "igraph",
-            Igraph,
-            True,
-        ),
-        Strategy(
-            "randomized",
-            "rounds: local maxima of random numbers take the round's color",
-            "published",
-            "the slides' baseline",
-            Randomized,
-        ),
-        Strategy(
-            "stealing",
-            "the same with persistent workgroups, each with a queue; who has nothing left steals",
-            "published",
-            "the slides, after Cederman and Tsigas",
-            Stealing,
-        ),
-        Strategy(
-            "hybrid", "rounds by degree at first, then by random numbers", "published", "the slides", Hybrid
-        ),
-        Strategy(
-            "degree",
-            "rounds by degree until one colors nothing, then by random numbers",
-            "published",
-            "the slides' first phase alone",
-            Degree,
-        ),
-        Strategy(
-            "staying", "stealing's persistent workgroups without queues", "control", "this study", Staying
-        ),
-        Strategy("queues", "stealing's queues, but nobody steals", "control", "this study", Queues),
-        Strategy(
-            "smallest",
-            "randomized, but each takes the smallest free color",
-            "ladder",
-            "Jones and Plassmann 1993",
-            Smallest,
-            True,
-        ),
-        Strategy(
-            "largest",
-            "smallest, with the largest degree first",
-            "ladder",
-            "Hasenplaugh et al. 2014",
-            Largest,
-            True,
-            True,
-        ),
-        Strategy(
-            "resident",
-            "largest in one cooperative kernel, no host between the rounds",
-            "ladder",
-            "this study",
-            Resident,
-            True,
-            True,
-        ),
-        Strategy(
-            "binned",
-            "resident, with a warp for each vertex of degree 30 and more",
-            "ladder",
-            "this study",
-            Binned,
-            True,
-            True,
-        ),
-        Strategy(
-            "waiting",
-            "no rounds: a vertex waits for its neighbors of higher priority alone",
-            "ladder",
-            "this study",
-            Waiting,
-            True,
-            True,
-        ),
-        Strategy(
-            "early",
-            "waiting, and a color is taken as soon as it is certain",
-            "ladder",
-            "shortcuts of Alabandi, Powers and Burtscher 2020",
-            Early,
-            True,
-            True,
-        ),
+    name: Strategy(name, what, family, published, plan, **_RULES[rule])
+    for name, plan, rule, family, published, what in (
+        ("greedy", Greedy, "smallest", "cpu", "Welsh and Powell 1967",
+         "greedy loop on one core, largest degree first"),
+        ("networkx", NetworkX, "smallest", "cpu", "NetworkX", "networkx.greedy_color, largest_first"),
+        ("igraph", Igraph, "smallest", "cpu", "igraph",
+         "igraph.Graph.vertex_coloring_greedy, most colored neighbors first"),
+        ("randomized", Randomized, "", "published", "the slides' baseline",
+         "rounds: local maxima of random numbers take the round's color"),
+        ("stealing", Stealing, "", "published", "the slides, after Cederman and Tsigas",
+         "the same with persistent workgroups, a queue each; who has nothing left steals"),
+        ("hybrid", Hybrid, "", "published", "the slides",
+         "rounds by degree at first, then by random numbers"),
+        ("degree", Degree, "", "published", "the slides' first phase alone",
+         "rounds by degree until one colors nothing, then by random numbers"),
+        ("staying", Staying, "", "control", "this study", "stealing's persistent workgroups without queues"),
+        ("queues", Queues, "", "control", "this study", "stealing's queues, but nobody steals"),
+        ("smallest", Smallest, "smallest", "ladder", "Jones and Plassmann 1993",
+         "randomized, but each takes the smallest free color"),
+        ("largest", Largest, "priority", "ladder", "Hasenplaugh et al. 2014",
+         "smallest, with the largest degree first"),
+        ("resident", Resident, "priority", "ladder", "this study",
+         "largest in one cooperative kernel, no host between the rounds"),
+        ("binned", Binned, "priority", "ladder", "this study",
+         "resident, with a warp for each vertex of degree 30 and more"),
+        ("waiting", Waiting, "priority", "ladder", "this study",
+         "no rounds: a vertex waits for its neighbors of higher priority alone"),
+        ("early", Early, "priority", "ladder", "shortcuts of Alabandi, Powers and Burtscher 2020",
+         "waiting, and a color is taken as soon as it is certain"),
+        ("block", Block, "priority", "ladder", "this study",
+         "early, in one block with all in shared memory where the graph fits into it"),
     )
 }
+# fmt: on

@@ -65,17 +65,21 @@ __device__ __forceinline__ bool beats(const Input& in, int u, int v, int size, u
     return its != mine ? its > mine : draw(u, in.seed) > number;
 }
 
-__device__ __forceinline__ bool uncolored(const Input& in, int u) {
-    const int when = load_relaxed(in.stamp + u);
+// What others write. With a launch a round an old value out of L1 does no harm: a vertex that had no color when the launch
+// began counts as uncolored until it ends. Over several rounds in one launch (STAYS) it has to be the value in L2.
+template <bool STAYS> __device__ __forceinline__ int peek(const int* p) { return STAYS ? load_relaxed(p) : *p; }
+
+template <bool STAYS> __device__ __forceinline__ bool uncolored(const Input& in, int u) {
+    const int when = peek<STAYS>(in.stamp + u);
     return when < 0 || when == in.round;
 }
 
 // The smallest color that no neighbor has, 64 at a time.
-__device__ int smallest_free(const Input& in, int v) {
+template <bool STAYS> __device__ int smallest_free(const Input& in, int v) {
     for (int low = 0;; low += 64) {
         unsigned long long taken = 0;
         for (int j = in.offsets[v]; j < in.offsets[v + 1]; ++j) {
-            const int color = load_relaxed(in.colors + in.targets[j]) - low;
+            const int color = peek<STAYS>(in.colors + in.targets[j]) - low;
             if (color >= 0 && color < 64) taken |= 1ull << color;
         }
         for (int i = 0; i < 2; ++i) {
@@ -92,22 +96,22 @@ struct Visit {
 };
 
 // One lane decides about v.
-__device__ __forceinline__ Visit visit(const Input& in, int v, int n) {
+template <bool STAYS> __device__ __forceinline__ Visit visit(const Input& in, int v, int n) {
     Visit out = {false, false, 0, 0};
-    if (v >= n || load_relaxed(in.stamp + v) >= 0) return out;
+    if (v >= n || peek<STAYS>(in.stamp + v) >= 0) return out;
     out.was_active = true;
     const int first = in.offsets[v], size = degree(in, v);
     const unsigned number = draw(v, in.seed);
     bool maximum = true;
     for (int j = 0; j < size; ++j) {
         const int u = in.targets[first + j];
-        if (!uncolored(in, u)) continue;
-        ++out.contested;
-        if (beats(in, u, v, size, number)) maximum = false;
+        const bool rival = uncolored<STAYS>(in, u);
+        out.contested += rival;
+        if (rival && beats(in, u, v, size, number)) maximum = false;
     }
     out.read = size;
     if (maximum) {
-        store_relaxed(in.colors + v, SMALLEST ? smallest_free(in, v) : in.color);
+        store_relaxed(in.colors + v, SMALLEST ? smallest_free<STAYS>(in, v) : in.color);
         store_relaxed(in.stamp + v, in.round);
         out.colored = true;
     }
@@ -152,7 +156,7 @@ extern "C" __global__ void one_round(const int* __restrict__ offsets, const int*
                                      unsigned seed, int rule, int round, int color, int watch, int* colors, int* stamp,
                                      unsigned* progress, int* work) {
     const Input in = {offsets, targets, seed, rule, round, color, colors, stamp};
-    const Visit seen = visit(in, global_thread(), n);
+    const Visit seen = visit<false>(in, global_thread(), n);
     report(seen, watch, progress + SLOT * (round % SLOTS));
     if (WORK) write_down(seen.read, global_thread() / 32, work);
 }
@@ -173,38 +177,48 @@ __device__ __forceinline__ int take(unsigned* queue, bool own, int* counted) {
     }
 }
 
-// queues: two sets of gridDim.x words. This round's are full; a workgroup fills its own of the next round.
+// The first chunk of a workgroup's share.
+__device__ __forceinline__ int share_of(int group, int groups, int chunks) {
+    return static_cast<int>(static_cast<long long>(group) * chunks / groups);
+}
+
+// queues: two sets of gridDim.x + 1 words, for odd and even rounds: a queue for each workgroup, and how many chunks have been
+// taken from all, so that who has nothing left knows when to stop looking. This round's are full; a workgroup fills its own
+// of the next round.
 extern "C" __global__ void stealing(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
                                     unsigned seed, int rule, int round, int color, int watch, int* colors, int* stamp,
                                     unsigned* progress, int* work, unsigned* queues, unsigned* traffic) {
     DYNAMIC_SHARED(unsigned, shared);
     const Input in = {offsets, targets, seed, rule, round, color, colors, stamp};
-    const int groups = gridDim.x, me = blockIdx.x;
-    const int chunks = (n + blockDim.x - 1) / blockDim.x, share = (chunks + groups - 1) / groups;
-    unsigned* now = queues + (round & 1) * groups;
+    const int groups = gridDim.x, me = blockIdx.x, chunks = (n + blockDim.x - 1) / blockDim.x;
+    unsigned* now = queues + (round & 1) * (groups + 1);
+    unsigned* later = queues + (1 - (round & 1)) * (groups + 1);
     int counted[4] = {0, 0, 0, 0};
-    int victim = me, left = groups, step = 0;
+    const int first = share_of(me, groups, chunks), mine = share_of(me + 1, groups, chunks) - first;
+    int victim = me, step = 0;
     if (threadIdx.x == 0) {
-        const int mine = max(0, min(share, chunks - me * share));
-        store_relaxed(queues + (1 - (round & 1)) * groups + me, static_cast<unsigned>(mine) << 16);
+        store_relaxed(later + me, static_cast<unsigned>(mine) << 16);
+        if (me == 0) store_relaxed(later + groups, 0u);
     }
     for (;;) {
         if (threadIdx.x == 0) {
             int chunk = -1;
             if (QUEUE) {
-                while (left && (chunk = take(now + victim, victim == me, counted)) < 0) {
-                    victim = victim + 1 == groups ? 0 : victim + 1;  // one after the other, from the next one on
-                    left = STEAL ? left - 1 : 0;
+                while ((chunk = take(now + victim, victim == me, counted)) < 0) {
+                    // The next in line; who steals stays with a victim until that has nothing left either.
+                    if (!STEAL || load_relaxed(now + groups) == static_cast<unsigned>(chunks)) break;
+                    victim = victim + 1 == groups ? 0 : victim + 1;
                 }
-            } else if (step < share && me * share + step < chunks) {
+                if (STEAL && chunk >= 0) atomicAdd(now + groups, 1u);
+            } else if (step < mine) {
                 chunk = step++;
             }
-            shared[0] = chunk < 0 ? full_mask : victim * share + chunk;
+            shared[0] = chunk < 0 ? full_mask : share_of(victim, groups, chunks) + chunk;
         }
         __syncthreads();
         const int chunk = static_cast<int>(shared[0]);
         if (chunk < 0) break;
-        const Visit seen = visit(in, chunk * blockDim.x + threadIdx.x, n);
+        const Visit seen = visit<false>(in, chunk * blockDim.x + threadIdx.x, n);
         report(seen, watch, progress + SLOT * (round % SLOTS));  // has a block barrier: shared[0] may be written again
         if (WORK) write_down(seen.read, global_thread() / 32, work);
     }
@@ -222,7 +236,7 @@ __device__ bool visit_together(const Input& in, int v, unsigned* set) {
     bool beaten = false;
     for (int j = lane; j < size && !beaten; j += 32) {
         const int u = in.targets[first + j];
-        beaten = uncolored(in, u) && beats(in, u, v, size, number);
+        beaten = uncolored<true>(in, u) && beats(in, u, v, size, number);
     }
     if (__any_sync(full_mask, beaten)) return false;
     int color = -1;
@@ -273,7 +287,7 @@ extern "C" __global__ void resident(const int* __restrict__ offsets, const int* 
 #endif
         for (int v = global_thread(); v < end; v += stride) {
             if (BINS && v < n && degree(in, v) >= many) continue;
-            colored += visit(in, v, n).colored;
+            colored += visit<true>(in, v, n).colored;
         }
         colored = warp_sum(colored);
         if (lane_id() == 0 && colored) atomicAdd(progress + slot, static_cast<unsigned>(colored));

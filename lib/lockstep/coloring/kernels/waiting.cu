@@ -17,13 +17,14 @@
 // Vertices by degree:
 //     below 30: a lane each. Which neighbors are still waited for is one bit per neighbor. A warp goes over its own list
 //         again and again and drops who is done.
-//     30 and more: a warp each, claimed in order of degree class, so that those who wait longest start first. A set of
+//     30 and more: a warp each, claimed nearly in order of priority, so that those who wait longest start first. A set of
 //         1,024 colors lies in shared memory, a word a lane; further colors are looked at in windows of 1,024.
 //     above HUB: as the last, but finding the neighbors of higher priority is shared among warps, SEGMENT arcs each.
 // A claimed vertex that waits too long is parked and looked at again later, so that any order of claiming ends.
 //
-// Steps, a grid barrier after each of the first three: classes of degree; neighbors of higher priority of each vertex;
-// those of hubs, and the order of claiming; coloring.
+// Steps: classes of degree; (grid barrier) for those of 30 and more the neighbors of higher priority and the order of
+// claiming; (grid barrier, left out where there are none) coloring, those of 30 and more first. ALONE=1 is the same for one
+// block on a graph that fits into shared memory, where a step of the chain costs a tenth.
 //
 // References: M. Jones, P. Plassmann, "A parallel graph coloring heuristic", SIAM J. Sci. Comput. 14 (1993). W.
 // Hasenplaugh et al., "Ordering heuristics for parallel graph coloring", SPAA 2014 (classes of degree). G. Alabandi, E.
@@ -31,6 +32,7 @@
 //
 // compile: EARLY=1 THREADS=512
 // compile: EARLY=0 THREADS=512
+// compile: EARLY=1 THREADS=1024 ALONE=1
 #include "device.cuh"
 #include "priority.cuh"
 
@@ -43,12 +45,16 @@
 #ifndef SEGMENT
 #define SEGMENT 1024
 #endif
+#ifndef ALONE
+#define ALONE 0
+#endif
 #ifndef SET_WORDS
 #define SET_WORDS 32  // of a warp's set of colors; fewer only where a small graph shall show what lies beyond
 #endif
 
 constexpr int few = 30;                      // a vertex of lower degree is a lane's
 constexpr int beyond = 1 << 30;              // "some color of 30 or more"
+constexpr int anything = beyond | (beyond - 1);
 constexpr int window = 32 * SET_WORDS;       // colors in a warp's set
 constexpr int classes = full_classes;
 constexpr int shelf = 64;                     // places that are handed out together when vertices are sorted
@@ -151,7 +157,7 @@ __device__ __forceinline__ int search_further(int v, const Graph& g, const int* 
 __device__ __forceinline__ bool settle(int v, int* up, int pending, int patience, const Graph& g, int* state, int* colors,
                        unsigned* set) {
     const int lane = lane_id();
-    const int all = pending < few ? (2 << pending) - 1 : beyond | (beyond - 1);  // k neighbors leave k + 1 colors
+    const int all = pending < few ? (2 << pending) - 1 : anything;  // k neighbors leave k + 1 colors
     int mine = all, told = all, u = -1;
     bool in_registers = false;  // the last 32 that I wait for are held by one lane each
     set[lane] = 0;
@@ -197,11 +203,11 @@ __device__ __forceinline__ bool settle(int v, int* up, int pending, int patience
     return false;
 }
 
-// One look of a lane at the neighbors it waits for, a bit each of item.z; item.w are the colors that v may still take.
-// True if v is colored now.
-__device__ __forceinline__ bool look(int4& item, const Graph& g, int* state, int* colors) {
+// One look of a lane at the neighbors it waits for, a bit each of item.z; item.w are the colors that v may still take,
+// told is what it told the others. True if v is colored now.
+__device__ __forceinline__ bool look(int4& item, int told, const Graph& g, int* state, int* colors) {
     const int* row = g.targets + item.y;
-    int theirs = 0, waiting = item.z, told = item.w;
+    int theirs = 0, waiting = item.z;
     for (int rest = item.z; rest;) {
         int bit[4], s[4];
         for (int i = 0; i < 4; ++i) {  // four at a time: their loads overlap
@@ -227,88 +233,100 @@ __device__ __forceinline__ bool look(int4& item, const Graph& g, int* state, int
     return false;
 }
 
+// The lane's vertex with its neighbors of higher priority as bits.
+__device__ __forceinline__ int4 first_look(int v, int first, int degree, const Graph& g) {
+    int waiting = 0;
+    for (int j = 0; j < degree; j += 4) {  // four at a time: their loads overlap
+        int u[4], its[4];
+        for (int i = 0; i < 4; ++i) u[i] = g.targets[first + min(j + i, degree - 1)];
+        for (int i = 0; i < 4; ++i) its[i] = g.rank[u[i]];
+        for (int i = 0; i < 4; ++i)
+            if (j + i < degree && before(g, u[i], its[i], v, degree)) waiting |= 1 << (j + i);
+    }
+    return make_int4(v, first, waiting, (2 << __popc(waiting)) - 1);
+}
+
+__device__ __forceinline__ void barrier(unsigned* state) {
+    if (ALONE) __syncthreads();
+    else grid_barrier(state);
+}
+
+// in_shared: items of a warp's list that shared memory holds; 0: the lists are in `listed`.
 extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
-waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n, unsigned seed, unsigned char* rank,
-        int* up, int* count, int* next, int* small, int* big, int* sorted, int* hubs, int* filled, int shelves,
-        unsigned* control, int* state, int* colors) {
-    DYNAMIC_SHARED(int, shared);  // a set of 32 words for each warp, then where each class begins among the sorted
+waiting(const int* __restrict__ all_offsets, const int* __restrict__ all_targets, int n, unsigned seed,
+        unsigned char* ranks, int* up, int* count, int* next, int* listed, int in_shared, int* big, int* sorted,
+        int* hubs, int* filled, int shelves, unsigned* control, int* states, int* colors) {
+    DYNAMIC_SHARED(int4, shared);  // a set of 32 words for each warp; where each class begins; lists; with ALONE the graph
     unsigned* set = reinterpret_cast<unsigned*>(shared) + warp_id() * 32;
-    int* begin = shared + THREADS;
-    const Graph g = {offsets, targets, rank, seed};
-    const int lane = lane_id(), warps = global_threads() / 32;
+    int* begin = reinterpret_cast<int*>(shared) + THREADS;
+    int4* lists = shared + (THREADS + classes) / 4;
+    const int lane = lane_id(), per_block = THREADS / 32, warps = gridDim.x * per_block;
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // neighbors in this order are on different multiprocessors
+    const int turns = (n + 32 * warps - 1) / (32 * warps);
+    const int mine = 32 * (static_cast<int>(blockIdx.x) * turns * per_block + static_cast<int>(warp_id()));
+    int4* list = in_shared ? lists + warp_id() * in_shared
+                           : reinterpret_cast<int4*>(listed) + static_cast<long long>(warp) * turns * 32;
     int* words = reinterpret_cast<int*>(control);
+#if ALONE
+    int* state = reinterpret_cast<int*>(lists + per_block * in_shared);
+    int* offsets = state + n;
+    int* targets = offsets + n + 1;
+    const int m = all_offsets[n];
+    unsigned char* rank = reinterpret_cast<unsigned char*>(targets + m);
+    for (int i = threadIdx.x; i <= n; i += THREADS) offsets[i] = all_offsets[i];
+    for (int i = threadIdx.x; i < m; i += THREADS) targets[i] = all_targets[i];
+    __syncthreads();
+#else
+    const int *offsets = all_offsets, *targets = all_targets;
+    int* state = states;
+    unsigned char* rank = ranks;
+#endif
+    const Graph g = {offsets, targets, rank, seed};
 
-    for (int v = global_thread(); v < n; v += global_threads()) rank[v] = degree_class(offsets[v + 1] - offsets[v]);
-    for (int i = global_thread(); i < classes; i += global_threads()) words[SIZES + i] = 0;
+    // Classes of degree. The words of `control` are zero: each run leaves them so, but for the tickets.
+    if (global_thread() == 0) words[TICKET] = 0;
     for (int i = global_thread(); i < shelves; i += global_threads()) filled[i] = 0;
-    if (global_thread() < 3) words[BIG + global_thread()] = 0;
-    grid_barrier(control);
-
-    // Neighbors of higher priority. A lane's vertices get a bit for each; a warp's get them written down.
-    int4* list = reinterpret_cast<int4*>(small) + (long long)warp * ((n + 32 * warps - 1) / (32 * warps)) * 32;
-    int listed = 0;
-    for (int chunk = warp * 32; chunk < n; chunk += warps * 32) {
-        const int v = chunk + lane;
+    for (int turn = 0; turn < turns; ++turn) {
+        const int v = mine + turn * THREADS + lane;
         const int first = v < n ? offsets[v] : 0, degree = v < n ? offsets[v + 1] - first : 0;
-        const bool mine = v < n && degree < few;
-        int waiting = 0;
-        for (int j = 0; mine && j < degree; j += 4) {
-            int u[4], its[4];
-            for (int i = 0; i < 4; ++i) u[i] = targets[first + min(j + i, degree - 1)];
-            for (int i = 0; i < 4; ++i) its[i] = rank[u[i]];
-            for (int i = 0; i < 4; ++i)
-                if (j + i < degree && before(g, u[i], its[i], v, degree)) waiting |= 1 << (j + i);
+        const int c = degree_class(degree);
+        if (v < n) {
+            rank[v] = c;
+            state[v] = anything;
         }
-        if (mine && !waiting) publish_color(state, colors, v, 0);
-        const unsigned wait = __ballot_sync(full_mask, waiting != 0);
-        if (waiting) {
-            const int possible = (2 << __popc(waiting)) - 1;
-            store_relaxed(state + v, EARLY ? possible : beyond - 1);
-            list[listed + __popc(wait & ((1u << lane) - 1))] = make_int4(v, first, waiting, possible);
-        }
-        listed += __popc(wait);
-
-        unsigned large = __ballot_sync(full_mask, v < n && !mine);
+        const unsigned large = __ballot_sync(full_mask, degree >= few);
         if (!large) continue;
         int place = 0;
         if (lane == 0) place = atomicAdd(words + BIG, __popc(large));
         place = __shfl_sync(full_mask, place, 0) + __popc(large & ((1u << lane) - 1));
-        if (large >> lane & 1) {
-            big[place] = v;
-            atomicAdd(words + SIZES + rank[v], 1);
-        }
-        for (; large; large &= large - 1) {
-            const int owner = __ffs(large) - 1, w = chunk + owner;
-            const int start = __shfl_sync(full_mask, first, owner), size = __shfl_sync(full_mask, degree, owner);
-            int known = 0, told = beyond | (beyond - 1);
-            if (size > HUB) {
-                const int segments = (size + SEGMENT - 1) / SEGMENT;
-                int item = 0;
-                if (lane == 0) item = atomicAdd(words + ITEMS, segments);
-                item = __shfl_sync(full_mask, item, 0);
-                for (int i = lane; i < segments; i += 32) {
-                    hubs[2 * (item + i)] = w;
-                    hubs[2 * (item + i) + 1] = start + i * SEGMENT;
-                }
-            } else {
-                known = gather(w, start, start + size, g, up + start, nullptr);
-                if (EARLY && known < few) told = (2 << known) - 1;
-            }
-            if (lane == 0) {
-                count[w] = known;
-                store_relaxed(state + w, told);  // with no such neighbor this is color 0
-                if (told == 1) colors[w] = 0;
+        if (degree < few) continue;
+        big[place] = v;
+        atomicAdd(words + SIZES + c, 1);
+        if (degree > HUB) {
+            count[v] = 0;
+            int item = atomicAdd(words + ITEMS, (degree + SEGMENT - 1) / SEGMENT);
+            for (int at = first; at < first + degree; at += SEGMENT, ++item) {
+                hubs[2 * item] = v;
+                hubs[2 * item + 1] = at;
             }
         }
     }
-    grid_barrier(control);
+    barrier(control);
 
     const int bigs = words[BIG], items = words[ITEMS];
     if (bigs) {
         for (int i = warp; i < items; i += warps) {
             const int v = hubs[2 * i], start = hubs[2 * i + 1];
             gather(v, start, min(start + SEGMENT, offsets[v + 1]), g, up + offsets[v], count + v);
+        }
+        for (int i = warp; i < bigs; i += warps) {
+            const int v = big[i], first = offsets[v], last = offsets[v + 1];
+            if (last - first > HUB) continue;
+            const int known = gather(v, first, last, g, up + first, nullptr);
+            if (lane == 0) {
+                count[v] = known;
+                if (EARLY && known < few) store_relaxed(state + v, (2 << known) - 1);
+            }
         }
         // Almost in order of priority: a class has its range of places, the largest class first; inside it the random
         // number tells how far to go, to the shelf, and who finds it full takes the next one.
@@ -339,7 +357,11 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
                 break;
             }
         }
-        grid_barrier(control);
+        barrier(control);
+        if (blockIdx.x == 0) {
+            for (int i = threadIdx.x; i < classes; i += THREADS) words[SIZES + i] = 0;
+            if (threadIdx.x == 0) words[BIG] = words[ITEMS] = 0;
+        }
 
         // Vertices in order of the tickets; those that took too long are looked at again before the next ticket.
         int ticket = warp, parked = -1, again = -1;
@@ -375,21 +397,31 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
         }
     }
 
-    while (listed) {
+    // The others: every warp its own, once through all of them, then again those who still wait.
+    int left = turns * 32;
+    for (bool fresh = true; left; fresh = false) {
         int kept = 0;
-        for (int j = 0; j < listed; j += 32) {
+        for (int j = 0; j < left; j += 32) {
             int4 item;
+            int told = anything;
             bool stays = false;
-            if (j + lane < listed) {
+            if (fresh) {
+                const int v = mine + j / 32 * THREADS + lane;
+                const int first = v < n ? offsets[v] : 0, degree = v < n ? offsets[v + 1] - first : few;
+                stays = degree < few;
+                if (stays) item = first_look(v, first, degree, g);
+            } else if (j + lane < left) {
                 item = list[j + lane];
-                stays = !look(item, g, state, colors);
+                told = item.w;
+                stays = true;
             }
+            if (stays) stays = !look(item, told, g, state, colors);
             const unsigned votes = __ballot_sync(full_mask, stays);
-            if (stays) list[kept + __popc(votes & ((1u << lane) - 1))] = item;
+            if (stays) list[kept + __popc(votes & ((1u << lane) - 1))] = item;  // kept <= j: that has been read
             kept += __popc(votes);
         }
         __syncwarp();
-        if (kept == listed) pause(100);
-        listed = kept;
+        if (kept == left) pause(100);
+        left = kept;
     }
 }
