@@ -1,0 +1,301 @@
+// Shortest paths without rounds: every block owns a range of vertices, keeps their distances in shared memory and goes
+// at its own pace.
+//
+// A step inside a block costs a block barrier (tens of ns), not a grid barrier (a microsecond), and its atomics are
+// shared memory's. For road networks, whose paths have thousands of arcs, that chain of steps is the whole time.
+//
+// How blocks talk
+//   mail     An arc that leaves the range lowers mail[target] in global memory by an atomicMin that nobody waits for.
+//            At each step a block reads the mail of those of its vertices that arcs of others point to (found once, at
+//            the start); the reads are issued before the step's work and used after it, so their latency is hidden.
+//            Nothing is queued: no capacity, no duplicates, and lost or late mail is impossible, for a minimum stays.
+//   horizon  A block relaxes its pending vertices nearer than (smallest pending distance of all blocks) + delta and
+//            keeps the others back. The smallest distances are published and read without waiting: they may be old,
+//            which costs work done in vain or put off, never a wrong result. It is delta-stepping whose bucket slides.
+//   the end  A block with nothing pending votes. When all have voted the vote is closed and the next one begins; a block
+//            votes again after it has looked at its mail once more and found nothing. A vote in which nobody had worked
+//            since the vote before ends the run: all mail had been sent before those earlier votes (a fence precedes
+//            each), everybody has looked at it since, and nobody found anything.
+//
+// A vertex's word holds its distance and, in the lowest bit, whether it is pending (wide distances: in a bit array).
+// Lowering and becoming pending are then one atomicMin, and a vertex stands in the list once, so a list of as many
+// places as the block has vertices can never overflow; where it is shorter and does, the next step looks at all vertices.
+//
+// Best where most arcs stay inside a range of ids: road networks with spatial ids. Correct on any graph.
+//
+// References: the optimistic window is Time Warp's idea (D. Jefferson, Virtual time, TOPLAS 1985); termination by two
+// quiet rounds: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
+// compile: DISTANCE=unsigned GROUP=4 THREADS=256 LOCAL=1
+// compile: DISTANCE=unsigned GROUP=4 THREADS=512 LOCAL=0
+// compile: DISTANCE=double GROUP=4 THREADS=512 LOCAL=0
+#include "types.cuh"
+
+#ifndef GROUP
+#define GROUP 4
+#endif
+#ifndef THREADS
+#define THREADS 256
+#endif
+#ifndef LOCAL
+#define LOCAL 0   // 1: the range's arcs and offsets are copied to shared memory
+#endif
+
+constexpr unsigned finished = 0xffffffffu;
+constexpr int keep = 4;                       // addresses of mail that a thread keeps in registers
+constexpr int overflow = 0, steps_word = 1, relaxed_word = 2;  // control words; relaxed counts only with COUNT
+#ifndef COUNT
+#define COUNT 0
+#endif
+
+// What a block keeps in shared memory.
+struct Range {
+    Distance* state;           // narrow: (distance << 1) | pending; wide: distance
+    unsigned* pending;         // wide only: a bit a vertex
+    unsigned short* lists;     // two of `capacity` places, taken in turn
+    int* count;                // [3] lengths of the lists: read, written, cleared in turn
+    int capacity;
+};
+
+// A vertex's distance and its being pending, in one word or two.
+template <class T> struct State;
+template <> struct State<unsigned> {
+    static __device__ __forceinline__ unsigned start(bool source) { return source ? 1u : infinity() * 2; }
+    static __device__ __forceinline__ unsigned distance(const Range& r, int v) {
+        return *(volatile const unsigned*)(r.state + v) >> 1;
+    }
+    static __device__ __forceinline__ bool pending(const Range& r, int v) {
+        return *(volatile const unsigned*)(r.state + v) & 1u;
+    }
+    // 0: not lower; 1: lowered, and pending already; 2: lowered and pending from now on.
+    static __device__ __forceinline__ int lowered(const Range& r, int v, unsigned d) {
+        const unsigned word = d << 1 | 1u, old = atomicMin((unsigned*)r.state + v, word);
+        return old <= word ? 0 : old & 1u ? 1 : 2;
+    }
+    // Takes a pending vertex up: its distance, or infinity if somebody has taken it.
+    static __device__ __forceinline__ unsigned take(const Range& r, int v) {
+        const unsigned old = atomicAnd((unsigned*)r.state + v, ~1u);
+        return old & 1u ? old >> 1 : infinity();
+    }
+};
+template <> struct State<double> {
+    static __device__ __forceinline__ double start(bool source) { return source ? 0.0 : infinity(); }
+    static __device__ __forceinline__ double distance(const Range& r, int v) {
+        return *(volatile const double*)(r.state + v);
+    }
+    static __device__ __forceinline__ bool pending(const Range& r, int v) {
+        return *(volatile const unsigned*)(r.pending + (v >> 5)) >> (v & 31) & 1u;
+    }
+    static __device__ __forceinline__ int lowered(const Range& r, int v, double d) {
+        if (lower(r.state + v, (Distance)d) <= d) return 0;
+        const unsigned bit = 1u << (v & 31);
+        return atomicOr(r.pending + (v >> 5), bit) & bit ? 1 : 2;
+    }
+    static __device__ __forceinline__ double take(const Range& r, int v) {
+        const unsigned bit = 1u << (v & 31);
+        return atomicAnd(r.pending + (v >> 5), ~bit) & bit ? distance(r, v) : (double)infinity();
+    }
+};
+typedef State<Distance> Vertex;
+
+__device__ __forceinline__ void enlist(const Range& r, int v, int slot, int list) {
+    const int place = atomicAdd(r.count + slot, 1);
+    if (place < r.capacity) r.lists[list * r.capacity + place] = (unsigned short)v;
+}
+
+// Lowers vertex v of the range, and puts it in the list unless it is pending there already.
+__device__ __forceinline__ void improve(const Range& r, int v, Distance d, int slot, int list, Distance& low) {
+    if (d >= Vertex::distance(r, v)) return;
+    const int change = Vertex::lowered(r, v, d);
+    if (change == 0) return;
+    low = d < low ? d : low;
+    if (change == 2) enlist(r, v, slot, list);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, int source, int range,
+             int local_arcs, int list_capacity, DISTANCE delta, DISTANCE limit, DISTANCE* mail, int* border,
+             DISTANCE* lows, unsigned* vote, int* control, DISTANCE* dist, unsigned* barrier) {
+    DYNAMIC_SHARED(unsigned char, memory);
+    const int thread = (int)threadIdx.x, blocks = (int)gridDim.x, block = (int)blockIdx.x;
+    const int first = min(block * range, n), size = min(range, n - first);
+
+    // ---- the block's memory, widest first
+    Range r;
+    unsigned char* at = memory;
+    r.state = (Distance*)at, at += sizeof(Distance) * (size_t)range;
+    at = memory + (((size_t)(at - memory) + 15) & ~(size_t)15);
+    Arc* const own_arcs = (Arc*)at;
+    if (LOCAL) at += sizeof(Arc) * (size_t)local_arcs;
+    Distance* const lowest = (Distance*)at;  // [3] smallest pending distance of the lists
+    at += 4 * sizeof(Distance);
+    Distance* const horizon = (Distance*)at;
+    at += 2 * sizeof(Distance);
+    r.count = (int*)at, at += 4 * sizeof(int);
+    unsigned* const generation = (unsigned*)at;
+    at += 2 * sizeof(unsigned);
+    int* const borders = (int*)at;
+    at += 2 * sizeof(int);
+    int* const own_offsets = (int*)at;
+    if (LOCAL) at += sizeof(int) * (size_t)(range + 1);
+    r.pending = (unsigned*)at;
+    if (!Type::narrow) at += sizeof(unsigned) * (size_t)((range + 31) / 32);
+    r.lists = (unsigned short*)at;
+    r.capacity = list_capacity;
+
+    // ---- start: own distances, own mail; then who gets mail from outside; then the addresses of that mail
+    for (int v = thread; v < size; v += THREADS) {
+        r.state[v] = Vertex::start(first + v == source);
+        mail[first + v] = infinity();
+        border[first + v] = 0;
+    }
+    if (!Type::narrow)
+        for (int i = thread; i < (range + 31) / 32; i += THREADS) r.pending[i] = 0;
+    const int base = size > 0 ? offsets[first] : 0, end = size > 0 ? offsets[first + size] : 0;
+    if (LOCAL) {
+        for (int v = thread; v <= size && size > 0; v += THREADS) own_offsets[v] = offsets[first + v] - base;
+        for (int e = thread; e < end - base; e += THREADS) own_arcs[e] = load_arc(arcs + base + e);
+    }
+    if (thread == 0) {
+        for (int i = 0; i < 3; ++i) r.count[i] = 0, lowest[i] = infinity();
+        *borders = 0;
+        horizon[0] = horizon[1] = sum(0, delta);
+        generation[0] = generation[1] = 0;
+        store_relaxed(lows + block, infinity());
+        if (block == 0) store_relaxed(vote, 0u), store_relaxed(vote + 1, 0u), control[overflow] = 0, control[steps_word] = 0;
+    }
+    grid_barrier(barrier);
+    for (int e = base + thread; e < end; e += THREADS) {
+        const int target = (int)load_arc(arcs + e).target;
+        if ((unsigned)(target - first) >= (unsigned)size) store_relaxed(border + target, 1);
+    }
+    if (thread == 0 && (unsigned)(source - first) < (unsigned)size) {
+        if (!Type::narrow) r.pending[(source - first) >> 5] = 1u << ((source - first) & 31);
+        r.lists[0] = (unsigned short)(source - first);
+        r.count[0] = 1;
+        lowest[0] = 0;
+    }
+    grid_barrier(barrier);
+    int* const own_border = (int*)(dist + first);  // the result's place serves as a list until the end
+    for (int v0 = 0; v0 < size; v0 += THREADS) {
+        const int v = v0 + thread;
+        const bool gets = v < size && load_relaxed(border + first + v);
+        if (gets) own_border[atomicAdd(borders, 1)] = v;
+    }
+    __syncthreads();
+    const int mails = *borders;
+    int place[keep];
+    for (int j = 0; j < keep; ++j) place[j] = thread + j * THREADS < mails ? own_border[thread + j * THREADS] : -1;
+
+    // ---- steps
+    const int lane = thread % GROUP;
+    const unsigned group_mask = GROUP == 32 ? full_mask : ((1u << GROUP) - 1) << ((int)lane_id() - lane);
+    bool noisy = true, voted = false;
+    unsigned phase = 0;
+    int step = 0;
+    long long relaxations = 0;
+    Distance told = infinity();  // what thread 0 has published
+    for (;; ++step) {
+        __syncthreads();
+        const int now = step % 3, then = (step + 1) % 3, list = step & 1;
+        const int count = r.count[now];
+        const Distance reach = horizon[step & 1];
+        const unsigned seen = generation[step & 1];
+        if (seen == finished) break;
+        bool just = false;
+        if (voted && seen != phase) phase = seen, voted = false, just = true;
+        if (count > 0) noisy = true;
+        else if (!voted && !just) {  // nothing to do, and the mail read since the vote before brought nothing
+            __threadfence();
+            __syncthreads();
+            if (thread == 0) {
+                const unsigned old = atomicAdd(vote, 1u + (noisy ? 0x10000u : 0u));
+                if ((old & 0xffffu) == (unsigned)blocks - 1) {
+                    const bool quiet = !noisy && (old >> 16) == 0;
+                    store_relaxed(vote, 0u);
+                    __threadfence();
+                    store_release(vote + 1, quiet ? finished : phase + 1);
+                }
+            }
+            voted = true;
+            noisy = false;
+        }
+        if (thread == 0) {
+            const Distance low = lowest[now];
+            if (low != told) store_relaxed(lows + block, low), told = low;
+            const int clear = (step + 2) % 3;
+            r.count[clear] = 0;
+            lowest[clear] = infinity();
+        }
+
+        // what will be needed at the end of the step: asked for now
+        Distance letter[keep], others = infinity();
+        for (int j = 0; j < keep; ++j) letter[j] = place[j] >= 0 ? load_relaxed(mail + first + place[j]) : infinity();
+        if (thread < 32)
+            for (int i = thread; i < blocks; i += 32) {
+                const Distance d = load_relaxed(lows + i);
+                others = d < others ? d : others;
+            }
+        unsigned present = 0;
+        if (thread == 0) present = load_relaxed(vote + 1);
+
+        // the pending vertices
+        Distance low = infinity();
+        const bool dense = count > r.capacity;  // some are in no list: look at all
+        const int entries = dense ? size : count;
+        for (int i = thread / GROUP; i < entries; i += THREADS / GROUP) {
+            const int v = dense ? i : (int)r.lists[list * list_capacity + i];
+            Distance d = infinity();
+            if (lane == 0 && (!dense || Vertex::pending(r, v))) {
+                const Distance waiting = Vertex::distance(r, v);
+                if (waiting < reach) d = Vertex::take(r, v);
+                else enlist(r, v, then, list ^ 1), low = waiting < low ? waiting : low;
+            }
+            d = __shfl_sync(group_mask, d, 0, GROUP);
+            if (d > limit) {
+                if (d < infinity()) control[overflow] = 1;
+                continue;
+            }
+            int e, last;
+            const Arc* from;
+            if (LOCAL) e = own_offsets[v], last = own_offsets[v + 1], from = own_arcs;
+            else e = __ldg(offsets + first + v), last = __ldg(offsets + first + v + 1), from = arcs;
+            for (e += lane; e < last; e += GROUP) {
+                const Arc arc = LOCAL ? from[e] : load_arc(from + e);
+                const int target = (int)arc.target - first;
+                const Distance candidate = d + arc.weight;
+                if ((unsigned)target < (unsigned)size) improve(r, target, candidate, then, list ^ 1, low);
+                else lower(mail + arc.target, candidate);
+                if (COUNT) ++relaxations;
+            }
+        }
+
+        // the mail
+        for (int j = 0; j < keep; ++j)
+            if (letter[j] < infinity()) improve(r, place[j], letter[j], then, list ^ 1, low);
+        for (int i = thread + keep * THREADS; i < mails; i += THREADS) {
+            const int v = own_border[i];
+            const Distance d = load_relaxed(mail + first + v);
+            if (d < infinity()) improve(r, v, d, then, list ^ 1, low);
+        }
+        if (__any_sync(full_mask, low < infinity())) {
+            low = warp_min(low);
+            if (lane_id() == 0) lower(lowest + then, low);
+        }
+        if (thread < 32) {
+            others = warp_min(others);
+            if (thread == 0) {
+                if (present != seen) __threadfence();  // what was sent before the vote closed is visible from here on
+                horizon[(step + 1) & 1] = others < infinity() ? sum(others, delta) : infinity();
+                generation[(step + 1) & 1] = present;
+            }
+        }
+        if (count == 0) pause(20);
+    }
+
+    for (int v = thread; v < size; v += THREADS) {
+        const Distance d = Vertex::distance(r, v);
+        dist[first + v] = d;
+    }
+    if (COUNT) atomicAdd(reinterpret_cast<unsigned long long*>(control + relaxed_word), (unsigned long long)relaxations);
+    if (thread == 0) atomicMax(control + steps_word, step);
+}

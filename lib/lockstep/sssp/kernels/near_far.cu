@@ -1,0 +1,214 @@
+// Shortest paths by work lists in one launch: near-far delta-stepping, arcs spread over lanes.
+//
+// A round relaxes the vertices of the near list; lowered vertices go to the next near list if they fall below the
+// threshold, else to the far list. When the near list is empty the threshold moves delta beyond the smallest far
+// distance and the far list is split. Only vertices that have something to do are touched, so a round costs its
+// barrier and a chain of five dependent accesses (entry, arc, atomicMin, place in the list, barrier), whatever n is.
+//
+// Why it is so
+//   - An entry carries the vertex's distance. At the next round it counts only if that is still the vertex's distance:
+//     every lowering made an entry with another distance, so each vertex is relaxed once a round without any flag.
+//   - An entry also carries its arcs' range, read when the vertex was lowered: one dependent load less in the chain.
+//   - GROUP lanes share an entry. A vertex of more than CHUNK arcs becomes several entries, so that a hub's arcs spread
+//     over the whole GPU (R-MAT) while a road vertex takes four lanes.
+//   - The load before the atomicMin may hit a stale line of L1: an old distance is never smaller than the present one,
+//     so it can only let a useless atomicMin through.
+//   - Built with CLUSTER the launch is one cluster of that many blocks and the barrier is the cluster's, in hardware:
+//     a fifth of a grid barrier's cost. Roads need thousands of rounds and few threads in each.
+//
+// References: U. Meyer, P. Sanders, Delta-stepping, J. Algorithms 49 (2003); A. Davidson, S. Baxter, M. Garland,
+// J. Owens, Work-efficient parallel GPU methods for single-source shortest paths, IPDPS 2014 (near-far).
+// compile: DISTANCE=unsigned GROUP=4 CLUSTER=0
+// compile: DISTANCE=unsigned GROUP=4 CLUSTER=8
+// compile: DISTANCE=double GROUP=8 CLUSTER=0
+#include "types.cuh"
+
+#ifndef GROUP
+#define GROUP 4
+#endif
+#ifndef CHUNK
+#define CHUNK 128  // power of two
+#endif
+#ifndef CLUSTER
+#define CLUSTER 0
+#endif
+#ifndef COUNT
+#define COUNT 0
+#endif
+#if !CLUSTER && !defined(LOCKSTEP_HOST)
+#undef __cluster_dims__
+#define __cluster_dims__(...)
+#endif
+
+template <class T> struct EntryOf;
+template <> struct EntryOf<unsigned> {
+    struct alignas(16) Entry { unsigned distance; int vertex, first, last; };
+    static __device__ __forceinline__ Entry load(const Entry* p) {
+        const uint4 words = __ldcg(reinterpret_cast<const uint4*>(p));
+        Entry entry;
+        memcpy(&entry, &words, sizeof entry);
+        return entry;
+    }
+};
+template <> struct EntryOf<double> {
+    struct alignas(8) Entry { double distance; int vertex, first, last; };
+    static __device__ __forceinline__ Entry load(const Entry* p) {
+        uint2 words[3];
+        for (int i = 0; i < 3; ++i) words[i] = __ldcg(reinterpret_cast<const uint2*>(p) + i);
+        Entry entry;
+        memcpy(&entry, words, sizeof entry);
+        return entry;
+    }
+};
+typedef EntryOf<Distance>::Entry Entry;
+
+// Counters that several rounds or buckets use in turn: read one, write the next, clear the third.
+constexpr int near_count = 0, far_count = 3, full = 6, overflow = 7, rounds = 8, buckets = 9, relaxed = 10, words = 16;
+
+__device__ __forceinline__ void all_wait(unsigned* barrier) {
+#if CLUSTER && !defined(LOCKSTEP_HOST)
+    (void)barrier;
+    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+#else
+    grid_barrier(barrier);
+#endif
+}
+
+// Appends the entries of a warp's lanes; all lanes must come. One atomic a warp, unless somebody brings a hub.
+__device__ __forceinline__ void append(bool bring, Entry entry, Entry* list, int* count, int capacity, int* control,
+                                       int round) {
+    const unsigned mask = __ballot_sync(full_mask, bring);
+    if (!mask) return;
+    if (!__any_sync(full_mask, bring && entry.last - entry.first > CHUNK)) {
+        const int leader = __ffs((int)mask) - 1;
+        int place = 0;
+        if ((int)lane_id() == leader) place = atomicAdd(count, __popc(mask));
+        place = __shfl_sync(full_mask, place, leader) + __popc(mask & ((1u << lane_id()) - 1));
+        if (bring) {
+            if (place < capacity) list[place] = entry;
+            else store_relaxed(control + full, round + 1);
+        }
+    } else if (bring) {
+        const int pieces = (entry.last - entry.first + CHUNK - 1) / CHUNK, last = entry.last;
+        int place = atomicAdd(count, pieces);
+        if (place + pieces > capacity) {
+            store_relaxed(control + full, round + 1);
+            return;
+        }
+        for (; entry.first < last; entry.first += CHUNK, ++place) {
+            entry.last = min(entry.first + CHUNK, last);
+            list[place] = entry;
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(1024) __cluster_dims__(CLUSTER, 1, 1)
+near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, int source, DISTANCE delta,
+         DISTANCE limit, DISTANCE* dist, Entry* queue, int capacity, int* control, DISTANCE* lowest,
+         unsigned* barrier) {
+    constexpr int groups = 32 / GROUP;
+    const int warps = (int)(global_threads() / 32), warp = (int)(global_thread() / 32);
+    const int lane = (int)lane_id() % GROUP, group = (int)lane_id() / GROUP;
+    Entry* const near_lists = queue;  // two, taken in turn, and two of the far ones
+    Entry* const far_lists = queue + 2 * (size_t)capacity;
+
+    for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads())
+        dist[v] = (int)v == source ? Distance(0) : infinity();
+    if (global_thread() == 0) {
+        for (int i = 0; i < words; ++i) control[i] = 0;
+        for (int i = 0; i < 3; ++i) lowest[i] = infinity();
+        int place = 0;
+        for (int e = offsets[source]; e < offsets[source + 1]; e += CHUNK)
+            near_lists[place++] = Entry{0, source, e, min(e + CHUNK, offsets[source + 1])};
+        control[near_count] = place;
+    }
+    all_wait(barrier);
+
+    Distance threshold = sum(0, delta);
+    int round = 0, bucket = 0;
+    long long relaxations = 0;
+    for (;; ++round) {
+        const int entries = load_relaxed(control + near_count + round % 3);
+        Entry* const next = near_lists + ((round + 1) & 1) * (size_t)capacity;
+        int* const next_count = control + near_count + (round + 1) % 3;
+        if (global_thread() == 0) store_relaxed(control + near_count + (round + 2) % 3, 0);
+        const int filled = load_relaxed(control + full);
+        if (filled && filled <= round) break;  // a list was too short in an earlier round: everybody sees the same
+        if (entries == 0) {  // the next bucket: split the far list
+            const int waiting = load_relaxed(control + far_count + bucket % 3);
+            const Distance low = load_relaxed(lowest + bucket % 3);
+            if (waiting == 0 || low >= infinity()) break;
+            threshold = sum(low, delta);
+            const Entry* const far = far_lists + (bucket & 1) * (size_t)capacity;
+            Entry* const kept = far_lists + ((bucket + 1) & 1) * (size_t)capacity;
+            int* const kept_count = control + far_count + (bucket + 1) % 3;
+            Distance least = infinity();
+            for (int base = warp * 32; base < waiting; base += warps * 32) {
+                const int i = base + (int)lane_id();
+                Entry e = {};
+                bool good = false;
+                if (i < waiting) {
+                    e = EntryOf<Distance>::load(far + i);
+                    good = load_relaxed(dist + e.vertex) == e.distance;
+                }
+                const bool now = good && e.distance < threshold;
+                append(now, e, next, next_count, capacity, control, round);
+                append(good && !now, e, kept, kept_count, capacity, control, round);
+                if (good && !now) least = e.distance < least ? e.distance : least;
+            }
+            least = warp_min(least);
+            if (lane_id() == 0 && least < infinity()) lower(lowest + (bucket + 1) % 3, least);
+            if (global_thread() == 0) {  // read in the split before this one, written in the one after
+                store_relaxed(control + far_count + (bucket + 2) % 3, 0);
+                store_relaxed(lowest + (bucket + 2) % 3, infinity());
+            }
+            all_wait(barrier);
+            ++bucket;
+            continue;
+        }
+        const Entry* const list = near_lists + (round & 1) * (size_t)capacity;
+        Entry* const far = far_lists + (bucket & 1) * (size_t)capacity;
+        int* const waiting = control + far_count + bucket % 3;
+        Distance least = infinity();
+        for (int base = warp * groups; base < entries; base += warps * groups) {
+            Entry e = {};
+            int at = 0, last = 0;
+            if (base + group < entries) {
+                e = EntryOf<Distance>::load(list + base + group);
+                if (load_relaxed(dist + e.vertex) == e.distance) at = e.first + lane, last = e.last;
+                if (e.distance > limit) {
+                    control[overflow] = 1;
+                    last = 0;
+                }
+            }
+            while (__any_sync(full_mask, at < last)) {
+                bool won = false;
+                Entry out = {};
+                if (at < last) {
+                    const Arc arc = load_arc(arcs + at);
+                    const Distance candidate = e.distance + arc.weight;
+                    if (candidate < dist[arc.target]) {
+                        const int first_arc = __ldg(offsets + arc.target), last_arc = __ldg(offsets + arc.target + 1);
+                        won = candidate < lower(dist + arc.target, candidate) && first_arc < last_arc;
+                        out = Entry{candidate, (int)arc.target, first_arc, last_arc};
+                    }
+                    if (COUNT) ++relaxations;
+                }
+                at += GROUP;
+                const bool soon = won && out.distance < threshold;
+                append(soon, out, next, next_count, capacity, control, round);
+                if (__any_sync(full_mask, won && !soon)) {
+                    append(won && !soon, out, far, waiting, capacity, control, round);
+                    if (won && !soon) least = out.distance < least ? out.distance : least;
+                }
+            }
+        }
+        if (__any_sync(full_mask, least < infinity())) {
+            least = warp_min(least);
+            if (lane_id() == 0) lower(lowest + bucket % 3, least);
+        }
+        all_wait(barrier);
+    }
+    if (COUNT) atomicAdd(reinterpret_cast<unsigned long long*>(control + relaxed), (unsigned long long)relaxations);
+    if (global_thread() == 0) control[rounds] = round, control[buckets] = bucket + 1;
+}

@@ -1,0 +1,285 @@
+// The paper's synchronizations of delta-stepping, and the two steps that follow from them.
+//
+// Single-source shortest paths from `source`, weights >= 0: dist[v] is lowered until no arc (u, v) has
+// dist[u] + weight < dist[v]. Delta-stepping (Meyer and Sanders 2003) as the paper simplifies it: no light and heavy
+// arcs; the vertices whose distance lies in the present bucket [i delta, (i+1) delta) are relaxed again and again until
+// none of them changes, then comes the next bucket that holds anything. A vertex that was lowered and has not been
+// relaxed since is "pending"; a round looks at every vertex and works on the pending ones below the bucket's end.
+//
+// Several threads may lower one distance at once. What the paper compares is how they are kept from spoiling it:
+//   relax_atomic  atomicMin; a launch a round; the host asks after each whether the bucket is empty.
+//   pull          no atomics: every vertex takes the minimum over its incoming arcs, reads the old distances and writes
+//                 the new ones elsewhere. One writer a word, so exact; the host is the barrier (launch a round).
+//   fence         the same rounds inside one launch, with a device-wide barrier made of memory fences between them.
+//   semaphores    no atomics and no barrier: a Boolean a block. Racy. See below for our reading of it.
+//   check         one pass that finds every arc that can still be relaxed: without any, the distances are exact, for a
+//                 distance is always the length of a real path and Bellman's equations then make it the shortest.
+//   persistent    relax_atomic's rounds inside one launch with the grid barrier: the first step of the ladder.
+//
+// Reference: the paper is "A synchronization mechanism for GPU, by delta-stepping" (seed text in the report's log);
+// fences: S. Xiao, W. Feng, Inter-block GPU communication via fast barrier synchronization, IPDPS 2010.
+// compile: DISTANCE=unsigned
+// compile: DISTANCE=double
+#include "types.cuh"
+
+// Control words. The three counters of a round rotate, so that the round before can still be read, this one written
+// and the next one cleared without a further barrier.
+constexpr int again = 0;       // [0..2] somebody is pending in this bucket
+constexpr int overflow = 3;    // a sum would leave the type
+constexpr int stuck = 4;       // more sweeps than allowed
+constexpr int work = 5;        // rounds, or the largest number of sweeps of a block
+constexpr int failing = 6;     // vertices with an arc that can still be relaxed
+
+extern "C" __global__ void begin(int n, int source, DISTANCE* dist, DISTANCE* second, int* active, int* next,
+                                 int* control, DISTANCE* lowest) {
+    for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads()) {
+        const Distance d = (int)v == source ? Distance(0) : infinity();
+        dist[v] = d;
+        if (second) second[v] = d;
+        active[v] = (int)v == source;
+        next[v] = 0;
+    }
+    if (global_thread() < 8) control[global_thread()] = 0;
+    if (global_thread() < 3) lowest[global_thread()] = infinity();
+}
+
+// Smallest distance of a pending vertex from `least` on: where the next bucket begins.
+__device__ __forceinline__ void find_lowest(int n, const DISTANCE* dist, const int* active, DISTANCE least,
+                                            DISTANCE* lowest) {
+    Distance best = infinity();
+    for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads())
+        if (load_relaxed(active + v)) {
+            const Distance d = load_relaxed(dist + v);
+            best = d >= least && d < best ? d : best;
+        }
+    best = warp_min(best);
+    if (lane_id() == 0 && best < infinity()) lower(lowest, best);
+}
+extern "C" __global__ void next_bucket(int n, const DISTANCE* dist, const int* active, DISTANCE least,
+                                       DISTANCE* lowest) {
+    find_lowest(n, dist, active, least, lowest);
+}
+
+__device__ __forceinline__ void push_round(const int* offsets, const Arc* arcs, int n, DISTANCE* dist, int* active,
+                                           int* next, DISTANCE end, DISTANCE limit, int* control, int round) {
+    for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads()) {
+        if (!load_relaxed(active + v)) continue;
+        active[v] = 0;  // the array is the next round's `next`
+        const Distance d = load_relaxed(dist + v);
+        if (d >= end) {
+            store_relaxed(next + v, 1);
+            continue;
+        }
+        if (d > limit) {
+            control[overflow] = 1;
+            continue;
+        }
+        for (int e = offsets[v]; e < offsets[v + 1]; ++e) {
+            const Arc arc = load_arc(arcs + e);
+            const Distance candidate = d + arc.weight;
+            if (candidate < load_relaxed(dist + arc.target) && candidate < lower(dist + arc.target, candidate)) {
+                store_relaxed(next + arc.target, 1);
+                if (candidate < end) store_relaxed(control + again + round % 3, 1);
+            }
+        }
+    }
+}
+
+extern "C" __global__ void relax_atomic(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n,
+                                        DISTANCE* dist, int* active, int* next, DISTANCE end, DISTANCE limit,
+                                        int* control, DISTANCE* lowest, int round) {
+    if (global_thread() == 0) {
+        control[again + (round + 1) % 3] = 0;
+        lowest[0] = infinity();
+    }
+    push_round(offsets, arcs, n, dist, active, next, end, limit, control, round);
+}
+
+extern "C" __global__ void persistent(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n,
+                                      DISTANCE* dist, int* active, int* next, DISTANCE delta, DISTANCE limit,
+                                      int* control, DISTANCE* lowest, unsigned* barrier) {
+    Distance end = sum(0, delta);
+    int round = 0;
+    for (int bucket = 0;; ++bucket) {
+        for (bool more = true; more; ++round) {
+            if (global_thread() == 0) store_relaxed(control + again + (round + 1) % 3, 0);
+            push_round(offsets, arcs, n, dist, active, next, end, limit, control, round);
+            grid_barrier(barrier);
+            more = load_relaxed(control + again + round % 3);
+            int* const swap = active;
+            active = next, next = swap;
+        }
+        if (global_thread() == 0) store_relaxed(lowest + (bucket + 1) % 3, infinity());
+        find_lowest(n, dist, active, 0, lowest + bucket % 3);
+        grid_barrier(barrier);
+        const Distance low = load_relaxed(lowest + bucket % 3);
+        if (low >= infinity()) break;
+        end = sum(low, delta);
+    }
+    if (global_thread() == 0) control[work] = round;
+}
+
+// One round without atomics: vertex v reads the old distances over its incoming arcs and alone writes its new one.
+__device__ __forceinline__ void pull_round(const int* offsets, const Arc* arcs, int n, const DISTANCE* old,
+                                           DISTANCE* fresh, const int* active, int* next, DISTANCE end, DISTANCE limit,
+                                           int* control, int round) {
+    for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads()) {
+        const Distance before = load_relaxed(old + v);
+        Distance best = before;
+        for (int e = offsets[v]; e < offsets[v + 1]; ++e) {
+            const Arc arc = load_arc(arcs + e);
+            if (!load_relaxed(active + arc.target)) continue;
+            const Distance d = load_relaxed(old + arc.target);
+            if (d >= end) continue;
+            if (d > limit) {
+                control[overflow] = 1;
+                continue;
+            }
+            best = d + arc.weight < best ? d + arc.weight : best;
+        }
+        fresh[v] = best;
+        const bool lowered = best < before;
+        next[v] = lowered || (load_relaxed(active + v) && before >= end);
+        if (lowered && best < end) store_relaxed(control + again + round % 3, 1);
+    }
+}
+
+extern "C" __global__ void pull(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n,
+                                const DISTANCE* old, DISTANCE* fresh, const int* active, int* next, DISTANCE end,
+                                DISTANCE limit, int* control, DISTANCE* lowest, int round) {
+    if (global_thread() == 0) {
+        control[again + (round + 1) % 3] = 0;
+        lowest[0] = infinity();
+    }
+    pull_round(offsets, arcs, n, old, fresh, active, next, end, limit, control, round);
+}
+
+extern "C" __global__ void fence(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, DISTANCE* old,
+                                 DISTANCE* fresh, int* active, int* next, DISTANCE delta, DISTANCE limit, int* control,
+                                 DISTANCE* lowest, unsigned* barrier) {
+    Distance end = sum(0, delta);
+    int round = 0;
+    for (int bucket = 0;; ++bucket) {
+        for (bool more = true; more; ++round) {
+            if (global_thread() == 0) store_relaxed(control + again + (round + 1) % 3, 0);
+            pull_round(offsets, arcs, n, old, fresh, active, next, end, limit, control, round);
+            grid_barrier(barrier);
+            more = load_relaxed(control + again + round % 3);
+            DISTANCE* const swap = old;
+            old = fresh, fresh = swap;
+            int* const other = active;
+            active = next, next = other;
+        }
+        if (global_thread() == 0) store_relaxed(lowest + (bucket + 1) % 3, infinity());
+        find_lowest(n, old, active, 0, lowest + bucket % 3);
+        grid_barrier(barrier);
+        const Distance low = load_relaxed(lowest + bucket % 3);
+        if (low >= infinity()) break;
+        end = sum(low, delta);
+    }
+    if (global_thread() == 0) control[work] = round;  // its parity says which of the two arrays holds the result
+}
+
+// Semaphores in layers, as we read the paper (its Figure III, the flow chart, is lost in the text that we have):
+//
+// 1. "We define a set [of] semaphores of Boolean type, modified[], whose length is the same with blocks": a block owns
+//    a contiguous range of vertices; modified[b] is set by whoever lowers a distance in b's range.
+// 2. "Each kernel launched, it should be computed enough on GPU": all blocks are resident and iterate inside one launch
+//    (one launch a bucket). No barrier: each block goes at its own pace.
+// 3. A block whose semaphore is on sweeps its range: each pending vertex below the bucket's end is relaxed by plain
+//    reads and writes: read dist[w]; if the candidate is smaller, write it. Two blocks can both read the old value, and
+//    the larger candidate can be written last: a LOST UPDATE. The vertex that had the better candidate is no longer
+//    pending, so nobody tries that arc again.
+// 4. It sweeps again while its own vertices lower each other; then it turns its semaphore off. "Because modified[] is
+//    stored in global memory, it can be modified by all the blocks. Writing error might occur": another block may have
+//    set it during the last sweep, for a vertex the sweep had already passed. A LOST SIGNAL: that vertex stays pending
+//    ("several nodes still need further calculation") until some other change wakes its block.
+// 5. A block whose semaphore is off counts the semaphores that are on. At most p of them: it closes the layer, for all.
+//    The count is no snapshot: a signal may move behind the reader's back, and the layer is closed too early.
+// 6. "In order to reduce this mistake, it can increase the layer number of semaphore, and every layer is independence",
+//    "p1 > p2 > ... >= 0": every layer has its own array and its own threshold, the last one 0. A layer begins with all
+//    its semaphores on, so that every block sweeps at least once.
+// 7. What does that first sweep of a later layer relax? Ours (whole = 1): every vertex of the bucket that has been
+//    reached, for the layer is independent of what the layer before took to be done; it heals lost signals, and lost
+//    updates too unless the same race is lost again. The other reading (whole = 0): the pending vertices only; it heals
+//    lost signals, never a lost update. Both are measured.
+// Also tried, and dropped. Turning the semaphore off after every single sweep: a block's signals to itself are lost, and
+// nearly everything stays undone. Turning it off before the sweep: no signal is lost, but while the only working block
+// has its semaphore off all others see a quiet machine and leave. The paper would have seen either.
+// A layer's array: a semaphore for each block, then one word that says whether the layer is closed.
+extern "C" __global__ void raise_semaphores(int blocks, int layers, int* modified) {
+    for (int i = (int)global_thread(); i < layers * (blocks + 1); i += (int)global_threads())
+        modified[i] = i % (blocks + 1) < blocks;
+}
+
+extern "C" __global__ void semaphores(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n,
+                                      DISTANCE* dist, int* pending, int* modified, const int* thresholds, int layers,
+                                      int whole, DISTANCE end, DISTANCE limit, int most_sweeps, int* control) {
+    const int range = (n + (int)gridDim.x - 1) / (int)gridDim.x;
+    const int first = min((int)blockIdx.x * range, n), last = min(first + range, n);
+    int sweeps = 0;
+    for (int layer = 0; layer < layers; ++layer) {
+        int* const semaphore = modified + layer * ((int)gridDim.x + 1);
+        int* const closed = semaphore + gridDim.x;
+        bool all = layer > 0 && whole;
+        while (!__syncthreads_or(threadIdx.x == 0 && load_acquire(closed))) {
+            if (__syncthreads_or(threadIdx.x == 0 && load_relaxed(semaphore + blockIdx.x))) {
+                bool own = false;
+                for (int v = first + (int)threadIdx.x; v < last; v += (int)blockDim.x) {
+                    if (!all && !load_relaxed(pending + v)) continue;
+                    if (load_relaxed(dist + v) >= end) continue;
+                    store_relaxed(pending + v, 0);  // before the distance is read: who lowers it later sets it again
+                    const Distance d = load_relaxed(dist + v);
+                    if (d > limit) {
+                        control[overflow] = 1;
+                        continue;
+                    }
+                    for (int e = offsets[v]; e < offsets[v + 1]; ++e) {
+                        const Arc arc = load_arc(arcs + e);
+                        const Distance candidate = d + arc.weight;
+                        if (candidate < load_relaxed(dist + arc.target)) {
+                            store_relaxed(dist + arc.target, candidate);  // the racy write
+                            store_relaxed(pending + arc.target, 1);
+                            if (candidate >= end) continue;
+                            if (arc.target >= first && arc.target < last) own = true;
+                            else store_relaxed(semaphore + arc.target / range, 1);
+                        }
+                    }
+                }
+                all = false;
+                if (!__syncthreads_or(own) && threadIdx.x == 0) store_relaxed(semaphore + blockIdx.x, 0);
+                if (++sweeps > most_sweeps) {
+                    control[stuck] = 1;
+                    store_relaxed(closed, 1);
+                }
+            } else {
+                int on = 0;
+                for (int base = 0; base < (int)gridDim.x; base += (int)blockDim.x) {
+                    const int i = base + (int)threadIdx.x;
+                    on += __syncthreads_count(i < (int)gridDim.x && load_relaxed(semaphore + i) != 0);
+                }
+                if (on <= thresholds[layer]) store_relaxed(closed, 1);
+                else pause(200);
+            }
+        }
+    }
+    if (threadIdx.x == 0) atomicMax(control + work, sweeps);
+}
+
+// Marks as pending every vertex from which an arc can still be relaxed, and counts them.
+extern "C" __global__ void check(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n,
+                                 const DISTANCE* dist, int* pending, int* control) {
+    for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads()) {
+        const Distance d = load_relaxed(dist + v);
+        bool open = false;
+        if (d < infinity())
+            for (int e = offsets[v]; e < offsets[v + 1] && !open; ++e) {
+                const Arc arc = load_arc(arcs + e);
+                open = d + arc.weight < load_relaxed(dist + arc.target);
+            }
+        if (open) {
+            pending[v] = 1;
+            atomicAdd(control + failing, 1);
+        }
+    }
+}

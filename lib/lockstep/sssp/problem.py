@@ -1,0 +1,138 @@
+"""What a shortest-path run computes with: which type holds the distances, and the arcs in that type."""
+
+from functools import cached_property
+
+import numpy as np
+
+from lockstep.graphs import GraphError
+
+NARROW_INFINITY = 2**31 - 1  # as in kernels/types.cuh
+
+
+class DistanceOverflow(ArithmeticError):
+    """A sum of weights may have left the narrow type; the caller goes on with the wide one."""
+
+
+class Problem:
+    """A graph with checked weights, in the type that its distances are computed in.
+
+    Parameters
+    ----------
+    graph : Graph
+        Weights >= 0 and finite; without weights every arc counts 1.
+    wide : bool, optional
+        None: narrow (whole numbers below 2^31 - 1) if the weights allow, else wide (float64). Weights that
+        are all multiples of a power of two are whole numbers after scaling, so nothing is rounded in the
+        narrow type; whether the sums stay below 2^31 - 1 shows only in the run, which raises DistanceOverflow
+        if not.
+
+    Attributes
+    ----------
+    graph, wide
+    scale : float
+        A distance of the narrow type times this is a distance of the graph.
+    weights : uint32 or float64 array, shape (m,)
+    limit : int or float
+        A vertex farther than this may not be relaxed: its sums could leave the type.
+
+    Raises
+    ------
+    GraphError
+        A weight is negative, infinite or NaN; the arc is named. Or there are 2^31 arcs or more.
+    """
+
+    def __init__(self, graph, wide=None):
+        self.graph = graph
+        if max(graph.n, graph.m) >= 2**31 - 2**20:
+            raise GraphError(
+                f"{graph.name or 'the graph'} has {graph.n:,} vertices and {graph.m:,} arcs; "
+                "shortest_paths takes fewer than 2^31 of each"
+            )
+        weights = np.ones(graph.m, np.int64) if graph.weights is None else graph.weights
+        check_weights(graph, weights)
+        self.scale, narrow = (1.0, None) if wide else whole_numbers(weights)
+        self.wide = narrow is None
+        self.weights = weights.astype(np.float64) + 0.0 if self.wide else narrow  # + 0.0: -0.0 becomes 0.0
+        heaviest = self.weights.max(initial=0)
+        if self.wide:
+            self.limit = float(np.finfo(np.float64).max - heaviest)
+        else:
+            self.limit = NARROW_INFINITY - 1 - int(heaviest)
+
+    @property
+    def dtype(self):
+        """Of a distance: uint32 or float64."""
+        return np.dtype(np.float64 if self.wide else np.uint32)
+
+    @property
+    def infinity(self):
+        """What stands for "not reached"."""
+        return np.inf if self.wide else NARROW_INFINITY
+
+    @property
+    def defines(self):
+        """Macro definitions for the kernels."""
+        return {"DISTANCE": "double" if self.wide else "unsigned"}
+
+    @cached_property
+    def mean_weight(self):
+        """In units of the type; 1 without arcs or with zero weights alone."""
+        mean = float(self.weights.mean(dtype=np.float64)) if self.weights.size else 0.0
+        return mean if mean > 0 else 1.0
+
+    def pack(self, offsets, targets, weights):
+        """(offsets, arcs) for the kernels; an arc is (target, weight) or, wide, (weight, target)."""
+        kind = np.uint64 if self.wide else np.uint32
+        arcs = np.empty((max(targets.size, 1), 2), kind)
+        arcs[: targets.size, 1 if self.wide else 0] = targets
+        arcs[: targets.size, 0 if self.wide else 1] = weights.view(np.uint64) if self.wide else weights
+        return offsets.astype(np.int32), arcs
+
+    def distance(self, value):
+        """A number of the graph's units in the type's units; beyond its range: infinity."""
+        value = float(value) / self.scale
+        if self.wide:
+            return np.float64(value)
+        return np.uint32(min(max(int(min(value, NARROW_INFINITY)), 1), NARROW_INFINITY))
+
+    def distances(self, raw):
+        """Distances of the type as float64 in the graph's units, inf where not reached."""
+        if self.wide:
+            return np.asarray(raw, np.float64)
+        result = raw.astype(np.float64) * self.scale
+        result[raw >= NARROW_INFINITY] = np.inf
+        return result
+
+
+def check_weights(graph, weights):
+    """GraphError if a weight is negative or not finite, with the first such arc."""
+    bad = weights < 0
+    if weights.dtype.kind == "f":
+        bad |= ~np.isfinite(weights)
+    if bad.any():
+        arc = int(np.argmax(bad))
+        source = int(np.searchsorted(graph.offsets, arc, side="right")) - 1
+        raise GraphError(
+            f"arc {arc} ({source} -> {graph.targets[arc]}) has weight {weights[arc]}; "
+            "shortest_paths needs weights >= 0 and finite"
+        )
+
+
+def whole_numbers(weights):
+    """(scale, uint32 weights) with weights = scale * whole numbers, exactly; (1, None) if that cannot be."""
+    if weights.dtype.kind != "f":
+        heaviest = int(weights.max(initial=0))
+        return 1.0, weights.astype(np.uint32) if heaviest < NARROW_INFINITY - 1 else None
+    positive = weights[weights > 0]
+    if positive.size == 0:
+        return 1.0, np.zeros(weights.size, np.uint32)
+    mantissa, exponent = np.frexp(positive)
+    bits = (mantissa * 2.0**53).astype(np.int64)
+    lowest = int((exponent - 53 + np.log2((bits & -bits).astype(np.float64)).astype(np.int64)).min())
+    if lowest < -1000 or np.log2(positive.max()) - lowest > 30:
+        return 1.0, None
+    scale = 2.0 ** min(lowest, 0)
+    whole = weights / scale
+    if whole.max() >= NARROW_INFINITY - 1:
+        return 1.0, None
+    return scale, whole.astype(np.uint32)

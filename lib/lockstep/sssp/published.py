@@ -1,0 +1,282 @@
+"""The paper's strategies and the two steps that follow from them: the host side of kernels/paper.cu."""
+
+import numpy as np
+
+from .plans import DevicePlan
+
+MOST_SWEEPS = 1 << 20  # of a block in one launch of the semaphores: racing blocks might chase each other
+
+_int = np.int32
+
+
+class Paper(DevicePlan):
+    """The strategies of paper.cu, which look at every vertex in every round."""
+
+    files = ("paper.cu",)
+
+    def load(self):
+        ex, size = self.executor, max(self.problem.graph.n, 1)
+        self.module = self.kernels()
+        self.begin, self.next_bucket = self.module["begin"], self.module["next_bucket"]
+        self.active, self.next = ex.empty(size, _int), ex.empty(size, _int)
+        self.second = ex.empty(size, self.problem.dtype) if self.both_ways else None
+        self.blocks = -(-size // self.threads)
+
+    def start(self, source):
+        self.begin(
+            self.blocks,
+            self.threads,
+            (self.n, _int(source), self.dist, self.second, self.active, self.next, self.control, self.lowest),
+        )
+
+    def lowest_pending(self, dist, active, least=0):
+        """Smallest distance, from `least` on, of a pending vertex, read by the host; None without any."""
+        least = self.problem.dtype.type(least)
+        self.next_bucket(self.blocks, self.threads, (self.n, dist, active, least, self.lowest))
+        low = self.executor.read(self.lowest)
+        return None if low >= self.problem.infinity else low
+
+
+class Atomic(Paper):
+    name = "atomic"
+
+    def run(self, source):
+        relax, read = self.module["relax_atomic"], self.executor.read
+        self.start(source)
+        active, following, end, rounds, buckets = self.active, self.next, self.sum(0), 0, 1
+        while True:
+            relax(
+                self.blocks,
+                self.threads,
+                (
+                    self.offsets,
+                    self.arcs,
+                    self.n,
+                    self.dist,
+                    active,
+                    following,
+                    end,
+                    self.limit,
+                    self.control,
+                    self.lowest,
+                    _int(rounds),
+                ),
+            )
+            active, following = following, active
+            more = read(self.control, rounds % 3)
+            rounds += 1
+            if more:
+                continue
+            low = self.lowest_pending(self.dist, active)
+            if low is None:
+                break
+            end, buckets = self.sum(low), buckets + 1
+        self.overflowed(read(self.control, 3))
+        return self.result(source, self.raw(), rounds=rounds, buckets=buckets)
+
+
+class Barrier(Paper):
+    """Option ``copies="distances"``: the host takes all distances after each round, another reading."""
+
+    name = "barrier"
+    both_ways = True
+
+    def run(self, source):
+        pull, read = self.module["pull"], self.executor.read
+        self.start(source)
+        old, fresh, active, following = self.dist, self.second, self.active, self.next
+        end, rounds, buckets = self.sum(0), 0, 1
+        while True:
+            pull(
+                self.blocks,
+                self.threads,
+                (
+                    self.in_offsets,
+                    self.in_arcs,
+                    self.n,
+                    old,
+                    fresh,
+                    active,
+                    following,
+                    end,
+                    self.limit,
+                    self.control,
+                    self.lowest,
+                    _int(rounds),
+                ),
+            )
+            old, fresh, active, following = fresh, old, following, active
+            if self.options.get("copies") == "distances":
+                self.executor.get(old)
+            more = read(self.control, rounds % 3)
+            rounds += 1
+            if more:
+                continue
+            low = self.lowest_pending(old, active)
+            if low is None:
+                break
+            end, buckets = self.sum(low), buckets + 1
+        self.overflowed(read(self.control, 3))
+        return self.result(source, self.raw(old), rounds=rounds, buckets=buckets)
+
+
+class Fence(Paper):
+    name = "fence"
+    both_ways = True
+
+    def run(self, source):
+        kernel = self.module["fence"]
+        blocks = self.resident(kernel, min(self.blocks, 8 * self.executor.multiprocessors))
+        self.start(source)
+        kernel(
+            blocks,
+            self.threads,
+            (
+                self.in_offsets,
+                self.in_arcs,
+                self.n,
+                self.dist,
+                self.second,
+                self.active,
+                self.next,
+                self.width,
+                self.limit,
+                self.control,
+                self.lowest,
+                self.barrier,
+            ),
+            cooperative=True,
+        )
+        control = self.executor.get(self.control)
+        self.overflowed(control[3])
+        return self.result(
+            source, self.raw(self.second if control[5] % 2 else self.dist), rounds=int(control[5])
+        )
+
+
+class Persistent(Paper):
+    name = "persistent"
+
+    def run(self, source):
+        kernel = self.module["persistent"]
+        blocks = self.resident(kernel, min(self.blocks, 4 * self.executor.multiprocessors))
+        self.start(source)
+        kernel(
+            blocks,
+            self.threads,
+            (
+                self.offsets,
+                self.arcs,
+                self.n,
+                self.dist,
+                self.active,
+                self.next,
+                self.width,
+                self.limit,
+                self.control,
+                self.lowest,
+                self.barrier,
+            ),
+            cooperative=True,
+        )
+        control = self.executor.get(self.control)
+        self.overflowed(control[3])
+        return self.result(source, self.raw(), rounds=int(control[5]))
+
+
+class Semaphores(Paper):
+    """Options: ``reading="pending"`` (a later layer first sweeps pending vertices only), ``blocks``."""
+
+    name = "semaphores"
+    checked = False
+
+    def load(self):
+        super().load()
+        self.kernel = self.module["semaphores"]
+        wanted = self.options.get("blocks", 8 * self.executor.multiprocessors)
+        self.resident_blocks = self.resident(self.kernel, min(self.blocks, wanted))
+        blocks, layers = self.resident_blocks, self.layers
+        # p1 > p2 > ... >= 0: an eighth of the blocks, half of that, ...; the last ends when all are quiet.
+        thresholds = [max(blocks >> (3 + layer), layers - 1 - layer) for layer in range(layers - 1)] + [0]
+        self.thresholds = self.executor.array(np.array(thresholds, _int))
+        self.modified = self.executor.empty(layers * (blocks + 1), _int)
+        self.whole = _int(self.options.get("reading", "all") == "all")
+
+    def launch(self, end):
+        blocks, words = self.resident_blocks, self.modified.size
+        self.module["raise_semaphores"](
+            -(-words // self.threads), self.threads, (_int(blocks), _int(self.layers), self.modified)
+        )
+        self.kernel(
+            blocks,
+            self.threads,
+            (
+                self.offsets,
+                self.arcs,
+                self.n,
+                self.dist,
+                self.active,
+                self.modified,
+                self.thresholds,
+                _int(self.layers),
+                self.whole,
+                end,
+                self.limit,
+                _int(MOST_SWEEPS),
+                self.control,
+            ),
+            cooperative=True,
+        )
+
+    def run(self, source):
+        self.start(source)
+        buckets, repairs, failing = 0, 0, []
+        end = self.sum(0)
+        while True:
+            self.launch(end)
+            buckets += 1
+            if self.problem.infinity > end:
+                # What is pending below the bucket's end, the last layer has given up: the paper goes on.
+                low = self.waiting(end)
+                if low is not None:
+                    end = self.sum(low)
+                    continue
+            if not self.checked:
+                break
+            count = self.failing()
+            failing.append(count)
+            if count == 0:
+                break
+            repairs, end = repairs + 1, self.problem.distance(np.inf)
+        control = self.executor.get(self.control)
+        self.overflowed(control[3])
+        if control[4]:
+            raise RuntimeError(f"{self.name}: a block swept {MOST_SWEEPS} times without an end")
+        stats = {"repairs": repairs, "failing": failing} if self.checked else {}
+        return self.result(
+            source,
+            self.raw(),
+            buckets=buckets,
+            layers=self.layers,
+            sweeps=int(control[5]),
+            blocks=self.resident_blocks,
+            **stats,
+        )
+
+    def waiting(self, end):
+        """Smallest distance of a pending vertex at or beyond the bucket's end; None without any."""
+        self.executor.copy(self.lowest[:1], np.array([self.problem.infinity], self.problem.dtype))
+        return self.lowest_pending(self.dist, self.active, end)
+
+    def failing(self):
+        """Vertices from which an arc can still be relaxed; they are pending from now on."""
+        self.executor.copy(self.control[6:7], np.zeros(1, _int))
+        self.module["check"](
+            self.blocks, self.threads, (self.offsets, self.arcs, self.n, self.dist, self.active, self.control)
+        )
+        return self.executor.read(self.control, 6)
+
+
+class Checked(Semaphores):
+    name = "checked"
+    checked = True
