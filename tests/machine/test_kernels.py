@@ -219,9 +219,9 @@ def test_timer(executor, module):
 @pytest.mark.parametrize(
     "kernel, args, message",
     [
-        ("add", lambda e: (e.zeros(4, np.int32), e.zeros(4, np.int32), 4), r"3 \(n\).*np.int32\(...\), not int"),
+        ("add", lambda e: (e.zeros(4, np.int32), e.zeros(4, np.int32), 4), r"np.int32\(...\), not int"),
         ("add", lambda e: (e.zeros(4, np.int32), e.zeros(4, np.int32), np.int64(4)), "not int64 scalar"),
-        ("add", lambda e: (e.zeros(4, np.int64), e.zeros(4, np.int32), np.int32(4)), "array of int32, not int64"),
+        ("add", lambda e: (e.zeros(4, np.int64), e.zeros(4, np.int32), np.int32(4)), "int32, not int64"),
         ("add", lambda e: ([1], e.zeros(4, np.int32), np.int32(4)), "needs a device array of int32"),
         ("add", lambda e: (e.zeros(4, np.int32),), r"takes 3 arguments \(int\* a, int\* b, int n\), not 1"),
         ("add", lambda e: (e.zeros(8, np.int32)[::2], e.zeros(4, np.int32), np.int32(4)), "not contiguous"),

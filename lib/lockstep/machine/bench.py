@@ -27,7 +27,8 @@ LOADS = (("walk_l1", 16 * KB, "L1"), ("walk_l2", KB, "L2"), ("walk_l2", MB, "L2"
 ATOMICS = (("walk_atomic", KB, "L2"), ("walk_atomic", 4 * MB, "L2"), ("walk_atomic", 16 * MB, "L2"),
            ("walk_atomic", 256 * MB, "HBM"), ("walk_atomic_shared", KB, "shared"))  # fmt: skip
 COUNTERS = (1, 32, 1 * KB, 1 * MB, 16 * MB, 64 * MB)  # one, few, 4 KB, 4 MB, 64 MB, 256 MB
-PLACES = 64  # lines that a barrier's state takes in turn
+PLACES = 64  # that a barrier's state or a small ring takes in turn
+PAGE = 4 * KB // 4  # words of 4 KB: neighbouring lines lie in the same half of L2, pages do not
 SECONDS = {"s": 1.0, "us": 1e6, "ns": 1e9}
 
 
@@ -261,9 +262,9 @@ class Bench:
 
         yield self.latency("hop", "hops", {}, "ns", rounds, setup_hops, share=2)
 
-    def _places(self):
-        """Lines to put a word that blocks meet at: how far it is from them decides half of its cost."""
-        order = np.random.default_rng(3).permutation(PLACES) * LINE
+    def _places(self, pitch=LINE):
+        """Where to put what is met in L2, in turn: its distance decides half of what it costs."""
+        order = np.random.default_rng(3).permutation(PLACES) * pitch
         return itertools.cycle(int(at) for at in order for _ in range(3))  # warm, few, many
 
     def _grids(self, most):
@@ -292,14 +293,19 @@ class Bench:
 
         def setup():
             order = np.random.default_rng(1).permutation(words // LINE).astype(np.uint32) * np.uint32(LINE)
-            cells = executor.zeros(words, np.uint32)
-            cells[executor.array(order.astype(np.int64))] = executor.array(np.roll(order, -1))
-            end, at = executor.zeros(1, np.uint32), [0]
+            # A small ring lies in one half of the L2 cache, near the walking thread or far from it: there are
+            # many of them, one for each sample.
+            rings, pitch = (PLACES, PAGE) if words < PAGE else (1, words)
+            cells = executor.zeros(rings * pitch, np.uint32)
+            for k in range(rings):
+                cells[k * pitch + executor.array(order.astype(np.int64))] = executor.array(np.roll(order, -1))
+            end, at, places = executor.zeros(1, np.uint32), [0], self._places(pitch)
 
             def run(rounds):
                 start = order[at[0] % len(order)]
                 extra = (np.uint32(words),) if atomic else (np.int32(words),) if memory == "shared" else ()
-                args = cells, end, start, np.int32(rounds), *extra
+                place = next(places) % len(cells)
+                args = cells[place : place + words], end, start, np.int32(rounds), *extra
                 self.module[strategy](1, 1, args, shared=size if memory == "shared" else 0)
                 at[0] += rounds
 
@@ -372,6 +378,7 @@ class Bench:
         what = f"{strategy} on {addresses} addresses"
         if strategy == "cas":
             expect(int(left.sum()), self.executor.read(sums), f"successes of {what}")
+            expect(int(left.max()) > 0, True, f"any success of {what}")
             return
         expect(int(left.sum()), total, what)
         if strategy == "add_returned":  # every counter handed out 0, 1, 2, ... once each

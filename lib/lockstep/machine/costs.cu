@@ -99,7 +99,9 @@ extern "C" __global__ void walk_atomic_shared(unsigned* next, unsigned* end, uns
     end[0] = i;
 }
 
-// ---- throughput of atomics: every thread does `rounds` of them on counters[hash & mask]
+// ---- throughput of atomics: every thread does `rounds` of them on counters[hash & mask]. The constants that step from
+// thread to thread and from round to round must not be multiples of each other: else threads meet at each other's
+// addresses, and what should be spread over memory stays in the caches.
 __device__ __forceinline__ unsigned scramble(unsigned x) {  // a bijection that mixes well (an integer hash)
     x ^= x >> 16;
     x *= 0x7feb352du;
@@ -115,7 +117,7 @@ extern "C" __global__ void add_returned(unsigned* counters, unsigned mask, unsig
     unsigned x = me * 0x9E3779B9u;
 #pragma unroll 4
     for (int r = 0; r < rounds; ++r) {
-        x += 0x61C88647u;
+        x += 0x85EBCA6Bu;
         sum += atomicAdd(counters + (scramble(x) & mask), 1u);
     }
     atomicAdd(sums, sum);
@@ -126,7 +128,7 @@ extern "C" __global__ void add_unused(unsigned* counters, unsigned mask, unsigne
     unsigned x = global_thread() * 0x9E3779B9u;
 #pragma unroll 4
     for (int r = 0; r < rounds; ++r) {
-        x += 0x61C88647u;
+        x += 0x85EBCA6Bu;
         atomicAdd(counters + (scramble(x) & mask), 1u);
     }
     if (global_thread() == 0) sums[0] = 0;
@@ -144,7 +146,7 @@ extern "C" __global__ void cas(unsigned* counters, unsigned mask, unsigned long 
     unsigned long long successes = 0;
     unsigned x = global_thread() * 0x9E3779B9u, guess = 0;
     for (int r = 0; r < rounds; ++r) {
-        x += 0x61C88647u;
+        x += 0x85EBCA6Bu;
         const unsigned seen = atomicCAS(counters + (scramble(x) & mask), guess, guess + 1);
         successes += seen == guess;
         guess = seen == guess ? seen + 1 : seen;

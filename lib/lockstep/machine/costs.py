@@ -165,7 +165,7 @@ class Costs:
     def __repr__(self):
         return f"<costs of {self.machine}: {len(self.table)} figures>"
 
-    def find(self, operation, **parameters) -> dict:
+    def find(self, operation, /, **parameters) -> dict:
         """{parameters as JSON: figure} of the cases that have these parameters.
 
         Raises
@@ -182,11 +182,11 @@ class Costs:
             raise MachineError(f"{self.machine}: no recorded cost of {operation} with {parameters}")
         return found
 
-    def one(self, operation, **parameters) -> float:
+    def one(self, operation, /, **parameters) -> float:
         """The figure of the cases that have these parameters; the geometric mean if there are several."""
         return geometric_mean(self.find(operation, **parameters).values())
 
-    def along(self, operation, axis, at, **parameters) -> float:
+    def along(self, operation, axis, at, /, **parameters) -> float:
         """The figure at a size, interpolated along one parameter."""
         cases = self.find(operation, **parameters)
         points = sorted((json.loads(case)[axis], value) for case, value in cases.items())
@@ -244,15 +244,20 @@ class Costs:
         return 1e9 * self.one("copy", direction=direction)
 
 
-def _read(path) -> dict:
-    """Medians of a recording's figures; of a figure recorded with several digests the last one counts."""
+METRICS = ("time", "throughput", "bandwidth", "clock")
+
+
+def from_rows(machine, rows) -> Costs:
+    """The costs in a recording's rows (mappings or a DataFrame).
+
+    A figure is the median of its rounds; of one recorded with several kernel texts the last text counts.
+    """
     samples = {}
-    with open(path, newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["metric"] in ("time", "throughput", "bandwidth", "clock"):
-                by_digest = samples.setdefault((row["experiment"], row["parameters"]), {})
-                by_digest.setdefault(row["kernel"], []).append(float(row["value"]))
-    return {case: median(list(by_digest.values())[-1]) for case, by_digest in samples.items()}
+    for row in rows.to_dict("records") if hasattr(rows, "to_dict") else rows:
+        if row["metric"] in METRICS:
+            by_digest = samples.setdefault((row["experiment"], row["parameters"]), {})
+            by_digest.setdefault(row["kernel"], []).append(float(row["value"]))
+    return Costs(machine, {case: median(list(by_digest.values())[-1]) for case, by_digest in samples.items()})
 
 
 def of(machine=None, results=paths.RESULTS, recordings=paths.RECORDINGS) -> Costs:
@@ -273,8 +278,10 @@ def of(machine=None, results=paths.RESULTS, recordings=paths.RECORDINGS) -> Cost
     """
     for folder in (Path(results), Path(recordings)):
         for path in sorted(folder.glob(f"{machine or ''}*/{STUDY}.csv")):
-            if table := _read(path):
-                return Costs(path.parent.name, table)
+            with open(path, newline="", encoding="utf-8") as file:
+                found = from_rows(path.parent.name, csv.DictReader(file))
+            if found.table:
+                return found
     name = f"of {machine}" if machine else "of any machine"
     raise MachineError(f"no costs {name} are recorded: `snakemake --cores 1` on a GPU measures them")
 
