@@ -5,6 +5,7 @@ It knows no study: it is handed callables and rows.
 
 from lockstep.evidence.computer import describe as describe_machine
 from lockstep.evidence.computer import machine_name
+from lockstep.evidence.flags import flagged
 from lockstep.evidence.recording import COLUMNS, RecordingError, stale
 from lockstep.evidence.study import Study, machines
 from lockstep.evidence.timing import Candidate, VerificationError
@@ -16,6 +17,7 @@ __all__ = [
     "Study",
     "VerificationError",
     "describe_machine",
+    "flagged",
     "machine_name",
     "machines",
     "stale",

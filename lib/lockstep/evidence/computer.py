@@ -49,10 +49,11 @@ def describe():
     dict
         `name` (folder name of its recordings: the GPU or the CPU, and a digest of what the machine is, so
         that two machines with the same GPU never share a folder), `gpu`, `gpus`, `driver`, `cpu`, `cores`
-        (this process may use), `memory_gib`, `system`, `python`, `cuda`, `cupy`. What is not there is None.
+        (this process may use), `memory_gib`, `system`, `python`, `cuda` (what the driver supports), `nvrtc`,
+        `cupy`. What is not there is None.
     """
     device = nvml.gpu()
-    gpu = device.identity() if device else {"gpu": None, "driver": None}
+    gpu = device.identity() if device else {"gpu": None, "driver": None, "cuda": None}
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     machine = {
         **gpu,
@@ -72,7 +73,7 @@ def describe():
         **machine,
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "cuda": _package("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"),
+        "nvrtc": _package("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"),
         "cupy": _package("cupy-cuda13x", "cupy-cuda12x", "cupy"),
     }
 

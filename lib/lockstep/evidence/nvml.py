@@ -58,11 +58,18 @@ class Nvml:
         return value.value
 
     def identity(self):
-        """The GPU's name and the driver's version, both text."""
+        """The GPU's name, the driver's version and the CUDA version it supports, all text."""
         return {
             "gpu": self._text(self.library.nvmlDeviceGetName, self.handle),
             "driver": self._text(self.library.nvmlSystemGetDriverVersion),
+            "cuda": self._cuda(),
         }
+
+    def _cuda(self):
+        value = ctypes.c_int()
+        if self.library.nvmlSystemGetCudaDriverVersion_v2(ctypes.byref(value)) != 0:
+            return None
+        return f"{value.value // 1000}.{value.value % 1000 // 10}"
 
     def sample(self):
         """The present state: `sm_clock` and `memory_clock` in MHz, `power` in W, `temperature` in degrees

@@ -20,6 +20,9 @@ from lockstep.evidence.recording import CELL
 BASE = {"G/s": 1e9, "M/s": 1e6, "GHz": 1e9, "MHz": 1e6, "s": 1e3, "us": 1e-3, "ns": 1e-6}
 
 
+OWN = {"experiment", "dataset", "parameters"}  # labels by which a side leaves the part's common cells
+
+
 class Missing(Exception):
     """Rows that a part needs are not in the recording; the message says which."""
 
@@ -108,8 +111,9 @@ def _alternatives(value):
 
 def _side(rows, side, select):
     """One side's samples: cell columns, round, value. A side may name its own experiment."""
-    own = {key: side[key] for key in ("study", "experiment", "dataset", "parameters") if key in side}
-    base = matching(rows, {"study": select["study"], **own}) if own else _rows(rows, select)
+    own = {key: side[key] for key in OWN if key in side}
+    common = {key: select[key] for key in ("study", "experiment", "dataset", "parameters") if key in select}
+    base = matching(rows, merge(common, own)) if own else _rows(rows, select)
     strategy, metric = side.get("strategy"), side.get("metric", "wall")
     values = _means(base, strategy, metric)
     if values.empty:
@@ -152,7 +156,7 @@ def figure(rows, select):
         values = _side(rows, select["value"], select)
         return statistics.geometric_mean(np.log(values["value"]), statistics.graph_labels(values))
     numerator, denominator = select["numerator"], select["denominator"]
-    if numerator.get("experiment") != denominator.get("experiment"):
+    if OWN & (set(numerator) | set(denominator)):  # different cells cannot be paired
         sides = [_side(rows, side, select) for side in (numerator, denominator)]
         return _unpaired(
             *[

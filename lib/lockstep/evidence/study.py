@@ -12,8 +12,6 @@ import yaml
 from lockstep import paths
 from lockstep.evidence import computer, nvml, recording, timing
 
-CLOCKS = "(clocks)"  # the strategy column of rows that tell the GPU's state after a round
-
 
 class Study:
     """One study on this machine.
@@ -167,7 +165,7 @@ class Study:
             values[candidate.done] = values.pop(candidate.done)
             self._append(cell, candidate.strategy, values, turn, verified, candidate.kernel)
         if any(candidate.on_gpu for candidate in candidates):
-            self._append(cell, CLOCKS, timing.clocks(), turn, "not-applicable", "")
+            self._append(cell, recording.CLOCKS, timing.clocks(), turn, "not-applicable", "")
 
     def count(
         self,
@@ -256,7 +254,7 @@ class Study:
             "command": shlex.join(command),
             "commit": computer.commit(),
             "threads": self.machine.get("cores"),
-            **{key: self.machine.get(key) for key in ("driver", "cuda", "cupy", "python")},
+            **{key: self.machine.get(key) for key in ("driver", "cuda", "nvrtc", "cupy", "python")},
             "clocks": nvml.gpu().sample() if nvml.gpu() else None,
         }
         recording.log_run(self.folder, self.machine, run)

@@ -1,0 +1,49 @@
+"""GPU results cannot rot unseen: what is recorded must come from the present text of kernels and code."""
+
+from importlib import import_module, util
+
+import pytest
+
+from lockstep import paths
+from lockstep.evidence import recording
+from lockstep.workflow.plan import PACKAGES
+
+FILES = sorted(paths.RECORDINGS.glob("*/[0-9]-*.csv"))
+
+
+def digests(study):
+    """The study's own mapping of strategy and data set to the present digest."""
+    package = PACKAGES[study]
+    if package == "machine":  # study 0 has one digest for all that it measures
+        present = import_module("lockstep.machine.bench").digest()
+        return lambda strategy, dataset: present
+    name = f"lockstep.{package}.experiments"
+    if util.find_spec(f"lockstep.{package}") and util.find_spec(name):
+        return import_module(name).digest
+    return None
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_recordings_are_fresh(file):
+    present = digests(file.stem)
+    if present is None:
+        pytest.skip(f"{file.stem} has no digests to compare with")
+    old = recording.stale(recording.read(file).pipe(recording.current), present)
+    names = ", ".join(sorted(set(old["strategy"])))
+    command = recording.renew_command(file.parent.name)
+    assert old.empty, f"{file.stem} of {file.parent.name} is stale: {names}. Renew it with: {command}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_recordings_are_verified_and_described(file):
+    rows = recording.read(file)
+    assert set(rows["verified"]) <= set(recording.VERIFIED)
+    timed = rows[rows["metric"].isin(["wall", "device"])]
+    assert not (timed["verified"] == "not-applicable").any(), "every timed result is verified"
+    assert (file.parent / "machine.json").is_file()
+
+
+def test_the_check_itself_fails_on_a_changed_digest(make_rows):
+    rows = make_rows({"times": {"naive": 1.0}})
+    assert recording.stale(rows, lambda strategy, dataset: "other")["strategy"].tolist() == ["naive"]
+    assert recording.stale(rows, lambda strategy, dataset: "k").empty
