@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     datasets.add_argument("--output", metavar="CSV", type=Path, help="write the table to a file as well")
     machine = command("machine", _machine, "what this machine is, as recordings name it")
     machine.add_argument("--json", action="store_true", help="all facts as JSON")
+    machine.add_argument("--name", action="store_true", help="only the name of its folder of results")
     claims = command("claims", _claims, "the papers' claims and their verdicts, for each recorded machine")
     claims.add_argument("--output", metavar="CSV", type=Path, help="write all verdicts to a file as well")
     sort = command("sort", _sort, "topological order of the graph in a file, one vertex a line")
@@ -89,6 +90,9 @@ def _machine(choice) -> int:
     from lockstep.machine import why_no_gpu
 
     facts = describe_machine()
+    if choice.name:
+        print(facts["name"])
+        return 0
     if choice.json:
         import json
 

@@ -143,6 +143,7 @@ def test_machine_says_what_recordings_call_this_one(run):
     facts = json.loads(out)
     status, out, _ = run("machine")
     assert facts["name"] in out
+    assert run("machine", "--name")[1] == facts["name"] + "\n"
     assert "executor" in out
 
 
