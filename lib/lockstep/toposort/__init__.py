@@ -12,9 +12,17 @@ import numpy as np
 from lockstep.graphs import Graph
 from lockstep.machine import get_executor
 
+from .choice import Auto
 from .oracle import CycleError, WrongOrder, find_cycle, verify
 from .result import TopologicalOrder
-from .strategies import STRATEGIES, Strategy
+from .strategies import STRATEGIES as _ALL
+from .strategies import Strategy
+
+STRATEGIES = {
+    **_ALL,
+    "auto": Strategy("auto", "chooses between CPU and GPU: features, then a trial of narrow that hands over if it falls behind",
+                     "choice", "this study", False, Auto),
+}  # fmt: skip
 
 
 def topological_sort(graph, strategy="auto", executor=None):

@@ -164,16 +164,16 @@ class DevicePlan(Plan):
         self.first, self.last = self.offsets[:-1], self.offsets[1:]
         self.targets = ex.array(graph.targets.astype(_int, copy=False))
         degrees = np.ones(-(-n // 4) * 4, _int)  # kernels read four at once
-        degrees[: graph.n] = graph.in_degrees()
+        degrees[: graph.n] = self.degrees_on_host = graph.in_degrees()
         self.degrees = ex.array(degrees)
         self.left = ex.empty(degrees.size, _int)
         self.order = ex.empty(n, _int)
         self.queue = ex.empty(n, np.uint64)
         self.levels = ex.zeros(n + 4, _int)  # {layers, vertices sorted, size of layer 0, of layer 1, ...}
-        # What must be zero at first: gates 0-4, a barrier 6, and what else a strategy counts in, from 8 on.
-        self.words, self.zeros = ex.zeros(16, np.uint64), ex.zeros(16, np.uint64)
+        # What must be zero at first: gates 0-4, a barrier 6, and what else a strategy counts in, from 16 on.
+        self.words, self.zeros = ex.zeros(80, np.uint64), ex.zeros(80, np.uint64)
         self.gates, self.barrier = self.words[:5], self.words[6:7].view(np.uint32)
-        self.counters = self.words[8:].view(_int)
+        self.counters = self.words[16:].view(_int)
         self.load()
 
     def load(self):
@@ -192,9 +192,9 @@ class DevicePlan(Plan):
         """Bytes of shared memory for the warps' buffers."""
         return self.warps * BUFFER_SLOTS * 4
 
-    def resident(self, kernel, shared, threads=None):
+    def resident(self, kernel, shared):
         """Blocks of a cooperative launch: one for each multiprocessor, since a barrier's price grows with the blocks."""
-        return max(1, min(self.executor.multiprocessors, kernel.max_blocks(threads or self.threads, shared)))
+        return max(1, min(self.executor.multiprocessors, kernel.max_blocks(self.threads, shared)))
 
     def result(self, summary, sizes=None, order=None):
         """The outcome; all of it stays on the device until somebody asks for it.
@@ -333,10 +333,11 @@ class Graph(DevicePlan):
 
 class Persistent(DevicePlan):
     name, files = "persistent", ("persistent.cu",)
+    per_block = 512
 
     def load(self):
         kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
-        shared = self.buffers + 16
+        shared = self.buffers + 144  # and 36 ints to meet
         arguments = (self.first, self.last, self.targets, self.left, self.order, self.queue, self.levels, self.gates,
                      self.barrier, _int(self.graph.n))  # fmt: skip
         self.launch = kernel.bind(self.resident(kernel, shared), self.threads, arguments, shared=shared, cooperative=True)
@@ -355,32 +356,38 @@ class PersistentAgain(Persistent):
 
 class Narrow(Persistent):
     name, files = "narrow", ("narrow.cu",)
-    per_block = 512  # so that a thread may have 128 registers
+    per_block = 1024
     capacity = 1024  # vertices that a ring holds
-    patience = 48  # narrow levels before all rows are packed
 
     def load(self):
         self.launch = self.bind_narrow(self.first, self.last)
 
-    def bind_narrow(self, first, last):
-        ex, n, threads = self.executor, self.graph.n, min(self.threads, Narrow.per_block)
-        kernel = ex.load(KERNELS / "narrow.cu")["narrow"]
-        degree = max(1.0, self.graph.m / max(n, 1))
+    @functools.cached_property
+    def rows(self):
+        return self.executor.empty((max(self.graph.n, 1), 4), _int)
+
+    @property
+    def outcome(self):
+        return self.counters[4:8]
+
+    def bind_narrow(self, first, last, limit=2**31 - 1, resume=0):
+        """The launch; it stops after `limit` levels, and with resume = 1 goes on where one before it stopped."""
+        ex, n = self.executor, max(self.graph.n, 1)
+        degree = max(1.0, self.graph.m / n)
         # A block gets through about 2,000 arcs in the time of a grid barrier; a warp has 32 lanes.
         width = np.clip(2048 / (1 + degree), 32, self.capacity // 2)
         warp_width = np.clip(16 / degree, 1, 16)
-        eager = max(1, 128 / degree)
-        rings = -(-max(2 * self.capacity * 16, self.buffers) // 16) * 16
-        hot_offset = rings + 64
-        bytes_each = -(-max(n, 1) // 4) * 4
-        room = ex.max_shared - hot_offset
-        hot_bytes = 2 * bytes_each if 2 * bytes_each <= 2**16 else bytes_each if bytes_each <= room else 0
-        shared = hot_offset + hot_bytes
-        self.rows = ex.empty((max(n, 1), 4), _int)
-        numbers = map(_int, (n, width, warp_width, eager, self.capacity, self.patience, hot_offset, hot_bytes))
+        patience = np.clip(n / 60_000, 2, 16)  # packing all rows takes the time of a few levels
+        hot_offset = -(-max(2 * self.capacity * 16, self.buffers) // 16) * 16 + 192
+        room, most = ex.max_shared - hot_offset, int(self.degrees_on_host.max(initial=0))
+        fits = [bits for bits in (8, 16) if most < 2**bits and -(-n // 4) * bits // 2 <= room]
+        bits = fits[0] if fits else 0
+        shared = hot_offset + -(-n // 4) * bits // 2
+        kernel = ex.load(KERNELS / "narrow.cu", {"BITS": bits, "THREADS": Narrow.per_block})["narrow"]
+        numbers = map(_int, (self.graph.n, width, warp_width, self.capacity, patience, hot_offset, limit, resume))
         arguments = (first, last, self.targets, self.left, self.order, self.queue, self.levels, self.rows, self.counters,
-                     self.gates, self.barrier, *numbers)  # fmt: skip
-        return kernel.bind(self.resident(kernel, shared, threads), threads, arguments, shared=shared, cooperative=True)
+                     self.outcome, self.gates, self.barrier, *numbers)  # fmt: skip
+        return kernel.bind(self.resident(kernel, shared), self.threads, arguments, shared=shared, cooperative=True)
 
 
 class Asynchronous(DevicePlan):
@@ -406,7 +413,6 @@ class Asynchronous(DevicePlan):
 class Chains(Narrow):
     name, files = "chains", ("chains.cu", "narrow.cu")
     layered = False
-    per_block = 1024
     gap = 8  # one vertex of so many is a splitter
 
     def load(self):

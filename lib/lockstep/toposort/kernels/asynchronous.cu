@@ -1,7 +1,7 @@
 // Ladder, step 5: no levels. A vertex is ready when its last predecessor is done, whatever happens elsewhere.
 //
-// What it computes   order: the vertices, each behind its predecessors, in no particular layers. state: {vertices placed,
-//                    vertices handed over, tickets taken, vertices done}, all zero at first.
+// What it computes   order: the vertices, each behind its predecessors, in no particular layers. state: four counters (vertices
+//                    placed, handed over, tickets taken, vertices done), all zero at first.
 // Idea               a warp holds up to 32 ready vertices and deals their arcs out to its lanes. Who takes the last
 //                    predecessor away claims the next place in the order, at once. The warp goes on with what it made
 //                    ready; what is more than 32 it hands over through a queue. A lane without a vertex draws a ticket,
@@ -19,6 +19,9 @@
 //             irregular-parallel workloads on the GPU", HPG 2010 (queues of tickets).
 #include "device.cuh"
 #include "expand.cuh"
+
+// Words of state, each on a cache line of its own: those who look at one must not slow down those who change another.
+constexpr int handed_word = 32, ticket_word = 64, done_word = 96;
 
 // Give the buffer's vertices (at most buffer_slots) their places. Returns the row of vertex `lane` of the buffer; a row is
 // asked for while the atomic is under way.
@@ -40,7 +43,7 @@ __device__ inline void hand_over(const Rows& rows, const int* buffer, int held, 
     const int lane = lane_id();
     Word row = claim(rows, buffer, held, order, state, n);
     int slot = 0;
-    if (lane == 0) slot = atomicAdd(state + 1, held);
+    if (lane == 0) slot = atomicAdd(state + handed_word, held);
     slot = __shfl_sync(full_mask, slot, 0);
     for (int i = lane; i < held; i += 32) {
         if (i > lane) row = bounds(rows, buffer[i]);
@@ -71,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         const unsigned draw = __ballot_sync(full_mask, !busy && ticket < 0);
         if (draw) {
             int number = 0;
-            if (lane == 0) number = atomicAdd(state + 2, __popc(draw));
+            if (lane == 0) number = atomicAdd(state + ticket_word, __popc(draw));
             number = __shfl_sync(full_mask, number, 0) + __popc(draw & below);
             if (!busy && ticket < 0) ticket = number;
         }
@@ -83,32 +86,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         }
         int held = 0, working = __popc(__ballot_sync(full_mask, busy));
         if (working) {
-            const int from = static_cast<int>(row);
-            const int degree = busy ? static_cast<int>(row >> 32) - from : 0;
-            const int sum = scan_lanes(degree);
-            const int shift = from - (sum - degree);
-            const int total = __shfl_sync(full_mask, sum, 31);
-            for (int k = 0; k < total; k += 32 * arcs_at_once) {
-                int target[arcs_at_once];
-                bool ready[arcs_at_once];
-#pragma unroll
-                for (int j = 0; j < arcs_at_once; ++j) {
-                    target[j] = -1;
-                    if (k + 32 * j < total) {
-                        const int mine = k + 32 * j + lane;
-                        const int arc = find_arc(mine, sum, shift);
-                        if (mine < total) target[j] = targets[arc];
-                    }
-                }
-#pragma unroll
-                for (int j = 0; j < arcs_at_once; ++j) {
-                    ready[j] = target[j] >= 0 && atomicSub(&in_degrees[target[j]], 1) == 1;
-                }
-#pragma unroll
-                for (int j = 0; j < arcs_at_once; ++j) {
-                    if (k + 32 * j < total) push(ready[j], target[j], buffer, held);
-                }
-                if (held > 0 && k + 32 * arcs_at_once < total) {  // more to come: place these, and keep none
+            const Deal deal(busy, row);
+            for (int k = 0; k < deal.total; k += 32 * arcs_at_once) {
+                take_away(rows, deal, k, in_degrees, buffer, held);
+                if (held > 0 && k + 32 * arcs_at_once < deal.total) {  // more to come: place these, and keep none
                     hand_over(rows, buffer, held, order, queue, state, n);
                     held = 0;
                 }
@@ -117,13 +98,16 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         const bool found = seen != unwritten;
         const unsigned taken = __ballot_sync(full_mask, found);
         if (!working && !taken) {
-            int over = 0;
-            if (lane == 0) {
-                const int done = load_acquire(state + 3);
-                over = done == load_acquire(state);
+            // The longer nothing comes, the less it looks; least at the words that the busy write to.
+            if (++idle > 4) pause(64);
+            if (idle % 8 == 0) {
+                int over = 0;
+                if (lane == 0) {
+                    const int done = load_acquire(state + done_word);
+                    over = done == load_acquire(state);
+                }
+                if (__shfl_sync(full_mask, over, 0)) break;
             }
-            if (__shfl_sync(full_mask, over, 0)) break;
-            if (++idle > 4) pause(64);  // the longer nothing comes, the less it looks
             continue;
         }
         idle = 0;
@@ -134,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         Word claimed = 0;
         if (held > 0) claimed = claim(rows, buffer, held, order, state, n);
         // All that this round's vertices made ready is placed: now they count as done.
-        if (lane == 0 && working) atomicAdd(state + 3, working);
+        if (lane == 0 && working) atomicAdd(state + done_word, working);
         const int rank = __popc(~taken & below);
         claimed = __shfl_sync(full_mask, claimed, rank);
         busy = found || rank < held;

@@ -34,27 +34,28 @@ __device__ inline Word bounds(const Rows& rows, int v) {
     return static_cast<Word>(rows.last[v]) << 32 | static_cast<unsigned>(rows.first[v]);
 }
 
-// Append the buffer's vertices to the next frontier, which starts at `base`; the gate's upper half counts it.
-__device__ inline void flush(const Rows& rows, const int* buffer, int& held, int* order, Word* queue, int base, Word* gate) {
-    __syncwarp();
-    const int lane = lane_id();
-    Word before = 0;
-    if (lane == 0) before = atomicAdd(gate, static_cast<Word>(held) << 32);
-    int v = 0;
-    Word row = 0;
-    if (lane < held) {
-        v = buffer[lane];
-        row = bounds(rows, v);
-    }
-    const int place = base + static_cast<int>(__shfl_sync(full_mask, before, 0) >> 32);
-    for (int i = lane; i < held; i += 32) {
-        if (i > lane) {
-            v = buffer[i];
-            row = bounds(rows, v);
-        }
+// Append the buffer's vertices to the next frontier, at order[place] and behind.
+__device__ inline void append(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int place, Word row) {
+    for (int i = lane_id(); i < held; i += 32) {
+        const int v = buffer[i];
+        if (i >= 32) row = bounds(rows, v);
         order[place + i] = v;
         store_relaxed(queue + place + i, row);
     }
+}
+
+// The row of vertex `lane` of the buffer; asked for before its place is known.
+__device__ inline Word row_ahead(const Rows& rows, const int* buffer, int held) {
+    __syncwarp();
+    return static_cast<int>(lane_id()) < held ? bounds(rows, buffer[lane_id()]) : 0;
+}
+
+// Empty the buffer; the next frontier starts at `base`, and the gate's upper half counts it.
+__device__ inline void flush(const Rows& rows, const int* buffer, int& held, int* order, Word* queue, int base, Word* gate) {
+    Word before = 0;
+    if (lane_id() == 0) before = atomicAdd(gate, static_cast<Word>(held) << 32);
+    const Word row = row_ahead(rows, buffer, held);
+    append(rows, buffer, held, order, queue, base + static_cast<int>(__shfl_sync(full_mask, before, 0) >> 32), row);
     held = 0;
     __syncwarp();
 }
@@ -75,80 +76,120 @@ __device__ inline int scan_lanes(int value) {
     return value;
 }
 
-// Deals the arcs of the lanes' rows out: arc k of the warp (0 <= k < total) belongs to the first lane whose sum exceeds
-// k. Returns the index of arc k in `targets`; every lane must call.
-__device__ inline int find_arc(int k, int sum, int shift) {
-    int owner = 0;
-    for (int step = 16; step > 0; step /= 2) {
-        if (__shfl_sync(full_mask, sum, owner + step - 1) <= k) owner += step;
+// The arcs of the lanes' rows, dealt out to the lanes: arc k of the warp (0 <= k < total) belongs to the first lane whose
+// sum of degrees exceeds k. Every lane must call both.
+struct Deal {
+    int total, sum, shift;
+    bool single;  // one row at most: its arcs follow one another, no lane need be looked for
+
+    __device__ Deal(bool have, Word row) {
+        const int from = static_cast<int>(row);
+        const int degree = have ? static_cast<int>(row >> 32) - from : 0;
+        const unsigned rows = __ballot_sync(full_mask, degree > 0);
+        single = (rows & (rows - 1)) == 0;
+        if (single) {
+            const int owner = rows ? __ffs(rows) - 1 : 0;
+            total = __shfl_sync(full_mask, degree, owner);
+            shift = __shfl_sync(full_mask, from, owner);
+        } else {
+            sum = scan_lanes(degree);
+            shift = from - (sum - degree);
+            total = __shfl_sync(full_mask, sum, 31);
+        }
     }
-    return k + __shfl_sync(full_mask, shift, owner);
+    // Index of arc k in targets.
+    __device__ int arc(int k) const {
+        if (single) return k + shift;
+        int owner = 0;
+        for (int step = 16; step > 0; step /= 2) {
+            if (__shfl_sync(full_mask, sum, owner + step - 1) <= k) owner += step;
+        }
+        return k + __shfl_sync(full_mask, shift, owner);
+    }
+};
+
+// Arcs k to k + 32 * arcs_at_once - 1 of the deal: take them away; the vertices thus ready go into the buffer.
+__device__ inline void take_away(const Rows& rows, const Deal& deal, int k, int* in_degrees, int* buffer, int& held) {
+    const int lane = lane_id();
+    int target[arcs_at_once];
+    bool ready[arcs_at_once];
+#pragma unroll
+    for (int j = 0; j < arcs_at_once; ++j) {
+        target[j] = -1;
+        if (k + 32 * j < deal.total) {
+            const int mine = k + 32 * j + lane;
+            const int arc = deal.arc(mine);
+            if (mine < deal.total) target[j] = rows.targets[arc];
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < arcs_at_once; ++j) ready[j] = target[j] >= 0 && atomicSub(&in_degrees[target[j]], 1) == 1;
+#pragma unroll
+    for (int j = 0; j < arcs_at_once; ++j) {
+        if (k + 32 * j < deal.total) push(ready[j], target[j], buffer, held);
+    }
 }
 
 // Expand order[begin, end): `warps` warps share it, this one is number `warp`; `buffer` is this warp's own. The sources
 // (begin == 0) have no entry in queue. wait: the queue was filled in this launch, and an entry may be on its way still.
+// Returns how many vertices are left in the buffer.
 template <bool wait>
-__device__ inline void expand(const Rows& rows, int* in_degrees, int* order, Word* queue, int begin, int end, Word* gate,
-                              int* buffer, int warp, int warps) {
+__device__ inline int expand(const Rows& rows, int* in_degrees, int* order, Word* queue, int begin, int end, Word* gate,
+                             int* buffer, int warp, int warps) {
     const int lane = lane_id();
     const int share = min(32, (end - begin + warps - 1) / warps);
     int held = 0;
     for (long long i = begin + (long long)warp * share; i < end; i += (long long)warps * share) {
-        int from = 0, degree = 0;
-        if (lane < share && i + lane < end) {
-            Word row;
+        const bool have = lane < share && i + lane < end;
+        Word row = 0;
+        if (have) {
             if (begin == 0) row = bounds(rows, load_relaxed(order + i + lane));
             else do row = load_relaxed(queue + i + lane);
                 while (wait && row == unwritten);
-            from = static_cast<int>(row);
-            degree = static_cast<int>(row >> 32) - from;
         }
-        const int sum = scan_lanes(degree);
-        const int shift = from - (sum - degree);
-        const int total = __shfl_sync(full_mask, sum, 31);
-        for (int k = 0; k < total; k += 32 * arcs_at_once) {
-            int target[arcs_at_once];
-            bool ready[arcs_at_once];
-#pragma unroll
-            for (int j = 0; j < arcs_at_once; ++j) {
-                target[j] = -1;
-                if (k + 32 * j < total) {
-                    const int mine = k + 32 * j + lane;
-                    const int arc = find_arc(mine, sum, shift);
-                    if (mine < total) target[j] = rows.targets[arc];
-                }
-            }
-#pragma unroll
-            for (int j = 0; j < arcs_at_once; ++j) {
-                ready[j] = target[j] >= 0 && atomicSub(&in_degrees[target[j]], 1) == 1;
-            }
-#pragma unroll
-            for (int j = 0; j < arcs_at_once; ++j) {
-                if (k + 32 * j < total) push(ready[j], target[j], buffer, held);
-            }
+        const Deal deal(have, row);
+        for (int k = 0; k < deal.total; k += 32 * arcs_at_once) {
+            take_away(rows, deal, k, in_degrees, buffer, held);
             if (held >= 32) flush(rows, buffer, held, order, queue, end, gate);
         }
     }
-    if (held > 0) flush(rows, buffer, held, order, queue, end, gate);
+    return held;
 }
 
-// All blocks meet after step `step` (0, 1, ...); returns how many vertices they pushed. gates: 4 words, zero at first.
-// No fence: what the next level needs of other blocks is in-degrees, changed by atomics that have answered, and the
-// queue, whose reader waits for each entry. So the stores need not have arrived when the barrier opens.
-__device__ inline int meet(Word* gates, int step, int* message) {
+// All blocks meet after step `step` (0, 1, ...), and append what their warps have left. Returns the size of the next
+// frontier, which starts at `base`. gates: 4 words, zero at first; scratch: 36 ints of shared memory.
+// A block's arrival is the same atomic that fetches its place in the queue. There is no fence: what the next level needs of
+// other blocks is in-degrees, changed by atomics that have answered, and the queue, whose reader waits for each entry. So
+// the stores need not have arrived when the barrier opens.
+__device__ inline int meet(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int base, Word* gates,
+                           int step, int* scratch) {
+    const int lane = lane_id(), warp = warp_id(), warps = blockDim.x / 32;
+    if (lane == 0) scratch[warp] = held;
+    const Word row = row_ahead(rows, buffer, held);
     __syncthreads();
-    if (threadIdx.x == 0) {
-        Word* gate = gates + (step & 3);
-        atomicAdd(gate, Word(1));
+    Word* gate = gates + (step & 3);
+    int before = 0;
+    if (warp == 0) {
+        const int own = lane < warps ? scratch[lane] : 0;
+        before = scan_lanes(own) - own;
+        Word arrival = 0;
+        if (lane == 31) arrival = atomicAdd(gate, static_cast<Word>(before + own) << 32 | 1);
         // Cleared two steps ahead: the last to look there passed it before this block got here.
-        if (blockIdx.x == 0) atomicExch(gates + ((step + 2) & 3), Word(0));
+        if (lane == 0 && blockIdx.x == 0) atomicExch(gates + ((step + 2) & 3), Word(0));
+        if (lane < warps) scratch[lane] = before;
+        arrival = __shfl_sync(full_mask, arrival, 31);
+        if (lane == 0) scratch[32] = base + static_cast<int>(arrival >> 32);
+    }
+    __syncthreads();
+    if (held > 0) append(rows, buffer, held, order, queue, scratch[32] + scratch[warp], row);
+    if (threadIdx.x == 0) {
         Word seen;
         do seen = load_relaxed(gate);
         while (static_cast<unsigned>(seen) < gridDim.x);
-        *message = static_cast<int>(seen >> 32);
+        scratch[33] = static_cast<int>(seen >> 32);
     }
     __syncthreads();
-    return *message;
+    return scratch[33];
 }
 
 // Write the vertices of in-degree 0 to the start of order and count them in *size (the gate's upper half). A block takes

@@ -18,6 +18,10 @@ extern "C" __global__ void frontier(const int* __restrict__ first, const int* __
                                     unsigned long long* queue, unsigned long long* gates, int level, int begin, int end) {
     DYNAMIC_SHARED(int, shared);
     if (global_thread() == 0) gates[~level & 1] = 0;
-    expand<false>({first, last, targets}, in_degrees, order, queue, begin, end, gates + (level & 1),
-                  shared + warp_id() * buffer_slots, warp_id() * gridDim.x + blockIdx.x, gridDim.x * (blockDim.x / 32));
+    const Rows rows = {first, last, targets};
+    int* buffer = shared + warp_id() * buffer_slots;
+    Word* gate = gates + (level & 1);
+    int held = expand<false>(rows, in_degrees, order, queue, begin, end, gate, buffer, warp_id() * gridDim.x + blockIdx.x,
+                             gridDim.x * (blockDim.x / 32));
+    if (held > 0) flush(rows, buffer, held, order, queue, end, gate);
 }

@@ -36,7 +36,10 @@ extern "C" __global__ void step(const int* __restrict__ first, const int* __rest
         if (size > 0) levels[2 + level] = size;
     }
     if (size == 0) return;
-    expand<false>({first, last, targets}, in_degrees, order, queue, begin, begin + size,
-                  reinterpret_cast<Word*>(next + 2), shared + warp_id() * buffer_slots,
-                  warp_id() * gridDim.x + blockIdx.x, gridDim.x * (blockDim.x / 32));
+    const Rows rows = {first, last, targets};
+    int* buffer = shared + warp_id() * buffer_slots;
+    Word* gate = reinterpret_cast<Word*>(next + 2);
+    int held = expand<false>(rows, in_degrees, order, queue, begin, begin + size, gate, buffer,
+                             warp_id() * gridDim.x + blockIdx.x, gridDim.x * (blockDim.x / 32));
+    if (held > 0) flush(rows, buffer, held, order, queue, begin + size, gate);
 }

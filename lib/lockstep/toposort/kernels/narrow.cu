@@ -6,20 +6,23 @@
 // Idea               while at most `width` vertices are ready, block 0 goes on alone and the others wait at the next grid
 //                    barrier. A level then costs __syncthreads (39 ns for 1,024 threads), or __syncwarp (8 ns) where one
 //                    warp suffices, instead of 1 us. What is left is the chain of dependent accesses, so that is cut:
-//                    - rows go through shared memory. In levels of up to `eager` vertices, who takes one from an in-degree
-//                      asks for that vertex's row at the same moment, not when it proves ready: the load hides behind the
-//                      atomic (in larger levels the loads in vain would cost more than that);
 //                    - a packed row {begin, end, first target, second target} answers in one 16-byte load; the grid
-//                      packs all rows after `patience` narrow levels, since shallow graphs would not earn it back;
+//                      packs all rows once it has seen `patience` narrow levels, since shallow graphs would not earn it
+//                      back, and only then goes block 0 on alone;
+//                    - rows go through shared memory. Who takes one from an in-degree asks for that vertex's row at the same
+//                      moment, not when it proves ready: the load hides behind the atomic;
 //                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and hands
 //                      a row on only where both successors of a vertex get ready at once;
-//                    - remaining in-degrees move into shared memory if they fit in one or two bytes each, in place of a
-//                      150-200 ns atomic on L2. They move back when the frontier outgrows the block.
-// Shared memory      [two rings of `capacity` packed rows | 16 ints | in-degrees, hot_bytes]; the grid's buffers lie over
+//                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each (0: they stay),
+//                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
+// Shared memory      [two rings of `capacity` packed rows | 48 ints | in-degrees]; the grid's buffers lie over
 //                    the rings.
 //
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
 //             D. Merrill et al., PPoPP 2012 (different kernels for different widths of a frontier).
+// compile: BITS=0 THREADS=1024
+// compile: BITS=8 THREADS=1024
+// compile: BITS=16 THREADS=1024
 #include "device.cuh"
 #include "expand.cuh"
 
@@ -45,8 +48,7 @@ struct Problem {
     const int *first, *last, *targets;
     int *in_degrees, *order, *levels;
     const int4* rows;
-    int n, capacity;
-    int eager;
+    int n, capacity, limit;
     int4* ring;
     int* counts;    // how many were pushed; three, in turns
     unsigned* hot;  // in-degrees in shared memory
@@ -54,7 +56,7 @@ struct Problem {
 
 // Where the levels stand; uniform over the threads that work on them.
 struct Position {
-    int begin, size, level, turn, patience;
+    int begin, size, level, turn;
 };
 
 __device__ inline int4 pack(const Problem& p, int v) {
@@ -62,29 +64,23 @@ __device__ inline int4 pack(const Problem& p, int v) {
     return make_int4(from, to, from < to ? p.targets[from] : -1, from + 1 < to ? p.targets[from + 1] : -1);
 }
 
-template <bool packed> __device__ __forceinline__ int4 row_of(const Problem& p, int v) {
-    if (packed) return fetch(p.rows + v);
-    const int from = fetch(p.first + v), to = fetch(p.last + v);
-    return make_int4(from, to, -1, -1);
-}
-
-// Take one from the remaining in-degree of v; true if none is left. bits: 8 or 16 in shared memory, 0 in global.
-template <int bits> __device__ __forceinline__ bool last_arrived(const Problem& p, int v) {
-    if constexpr (bits == 0) {
-        return atomicSub(&p.in_degrees[v], 1) == 1;
-    } else {
-        constexpr unsigned in_word = 32 / bits;
-        const unsigned place = static_cast<unsigned>(v) % in_word * bits;
-        const unsigned before = atomicSub(&p.hot[static_cast<unsigned>(v) / in_word], 1u << place);
-        return (before >> place & ((1u << bits) - 1)) == 1;
-    }
+// Take one from the remaining in-degree of v; true if none is left.
+__device__ __forceinline__ bool last_arrived(const Problem& p, int v) {
+#if BITS == 0
+    return atomicSub(&p.in_degrees[v], 1) == 1;
+#else
+    constexpr unsigned in_word = 32 / BITS;
+    const unsigned place = static_cast<unsigned>(v) % in_word * BITS;
+    const unsigned before = atomicSub(&p.hot[static_cast<unsigned>(v) / in_word], 1u << place);
+    return (before >> place & ((1u << BITS) - 1)) == 1;
+#endif
 }
 
 // Levels of more than `least` and at most `most` vertices, by `threads` threads: the block, or one warp.
-template <int bits, bool packed, bool one_warp>
+template <bool one_warp>
 __device__ void run_levels(const Problem& p, Position& at, int least, int most, int rank, int threads) {
     const int lane = lane_id();
-    while (at.size > least && at.size <= most && at.patience > 0) {
+    while (at.size > least && at.size <= most && at.level < p.limit) {
         const int4* now = p.ring + (at.turn & 1) * p.capacity;
         int4* next = p.ring + (~at.turn & 1) * p.capacity;
         int* pushed = p.counts + (at.turn + 1) % 3;
@@ -93,13 +89,10 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
             p.counts[(at.turn + 2) % 3] = 0;
             p.levels[2 + at.level] = at.size;
         }
-        const bool eager = at.size <= p.eager;
         auto visit = [&](int v) {
-            int4 row;
-            if (eager) row = row_of<packed>(p, v);
-            if (last_arrived<bits>(p, v)) {
+            const int4 row = fetch(p.rows + v);
+            if (last_arrived(p, v)) {
                 const int place = atomicAdd(pushed, 1);
-                if (!eager) row = row_of<packed>(p, v);
                 found[place] = v;
                 if (place < p.capacity) next[place] = row;
                 if (row.y - row.x > 2) fetch(p.targets + row.x + 2);  // for the next level, into the first-level cache
@@ -115,8 +108,7 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
             const int brief = min(row.y, row.x + 8 * group);
 #pragma unroll 1
             for (int arc = row.x + (lane & (group - 1)); arc < brief; arc += group) {
-                const int known = arc == row.x ? row.z : arc == row.x + 1 ? row.w : -1;
-                visit(packed && known >= 0 ? known : p.targets[arc]);
+                visit(arc == row.x ? row.z : arc == row.x + 1 ? row.w : p.targets[arc]);
             }
             // What a long row has left is the whole warp's work.
             unsigned more = __ballot_sync(full_mask, (lane & (group - 1)) == 0 && row.y > brief);
@@ -135,28 +127,26 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
         at.size = *const_cast<volatile int*>(pushed);
         ++at.level;
         ++at.turn;
-        --at.patience;
     }
 }
 
 // Levels of up to 32 vertices by one warp, a vertex a lane, all in registers. Ends before a level with a row of more than
-// two arcs; then, or if patience ends, the frontier lies in the ring again. Rows are packed.
-template <int bits> __device__ void run_lanes(const Problem& p, Position& at) {
+// two arcs; then the frontier lies in the ring again.
+__device__ void run_lanes(const Problem& p, Position& at) {
     const int lane = lane_id();
     const unsigned below = (1u << lane) - 1;
     const int4 none = make_int4(0, 0, -1, -1);
     int4 row = lane < at.size ? p.ring[(at.turn & 1) * p.capacity + lane] : none;
     int* found = p.order + at.begin + at.size;
-    int* levels = p.levels + 2 + at.level;
-    const int levels_before = at.level;
+    int* levels = p.levels + 2;
     bool held = lane < at.size;
-    while (at.size > 0 && at.patience > 0 && !__any_sync(full_mask, row.y - row.x > 2)) {
-        if (lane == 0) *levels = at.size;
-        ++levels;
+    while (at.size > 0 && at.level < p.limit && !__any_sync(full_mask, row.y - row.x > 2)) {
+        if (lane == 0) levels[at.level] = at.size;
+        ++at.level;
         // Lanes without a successor ask for row 0, all the same one: cheaper than a branch.
         const int4 row_a = fetch(p.rows + max(row.z, 0)), row_b = fetch(p.rows + max(row.w, 0));
-        const bool a = row.z >= 0 && last_arrived<bits>(p, row.z);
-        const bool b = row.w >= 0 && last_arrived<bits>(p, row.w);
+        const bool a = row.z >= 0 && last_arrived(p, row.z);
+        const bool b = row.w >= 0 && last_arrived(p, row.w);
         const unsigned all_a = __ballot_sync(full_mask, a), all_b = __ballot_sync(full_mask, b);
         const int place_a = __popc(all_a & below), place_b = __popc(all_a) + __popc(all_b & below);
         const int pushed = __popc(all_a) + __popc(all_b);
@@ -165,7 +155,6 @@ template <int bits> __device__ void run_lanes(const Problem& p, Position& at) {
         found += pushed;
         at.begin += at.size;
         at.size = pushed;
-        --at.patience;
         if (pushed > 32) {  // too many for a warp: leave them in the ring
             int4* ring = p.ring + (at.turn & 1) * p.capacity;
             if (a) ring[place_a] = row_a;
@@ -189,38 +178,30 @@ template <int bits> __device__ void run_lanes(const Problem& p, Position& at) {
             }
         }
     }
-    at.level += static_cast<int>(levels - (p.levels + 2 + levels_before));
     const unsigned holders = __ballot_sync(full_mask, held);
     if (held) p.ring[(at.turn & 1) * p.capacity + __popc(holders & below)] = row;
     __syncwarp();
 }
 
-// Block 0 alone: levels until the frontier is empty, outgrows the ring, or patience ends.
-template <int bits, bool packed> __device__ void go_alone(const Problem& p, Position& at, int warp_width) {
-    for (int i = threadIdx.x; i < at.size; i += blockDim.x) {
-        p.ring[(at.turn & 1) * p.capacity + i] = row_of<packed>(p, load_relaxed(p.order + at.begin + i));
-    }
+// Block 0 alone: levels until the frontier is empty or outgrows the ring.
+__device__ void go_alone(const Problem& p, Position& at, int warp_width) {
+    for (int i = threadIdx.x; i < at.size; i += blockDim.x) p.ring[i] = p.rows[load_relaxed(p.order + at.begin + i)];
     if (threadIdx.x < 3) p.counts[threadIdx.x] = 0;
+    at.turn = 0;
     __syncthreads();
     for (;;) {
-        run_levels<bits, packed, false>(p, at, warp_width, p.capacity, threadIdx.x, blockDim.x);
-        if (at.size == 0 || at.size > p.capacity || at.patience <= 0) break;
+        run_levels<false>(p, at, warp_width, p.capacity, threadIdx.x, blockDim.x);
+        if (at.size == 0 || at.size > p.capacity || at.level >= p.limit) break;
         int* shared_position = p.counts + 3;
         __syncthreads();
         if (warp_id() == 0) {
             int general = 1;  // levels to do the general way before lanes are tried again
-            while (at.size > 0 && at.size <= 2 * warp_width && at.patience > 0) {
-                if constexpr (packed) {
-                    const int level = at.level;
-                    run_lanes<bits>(p, at);
-                    if (at.size == 0 || at.size > 2 * warp_width || at.patience <= 0) break;
-                    general = at.level > level ? 1 : min(2 * general, 64);
-                    const int left = at.patience - general;
-                    at.patience = min(general, at.patience);
-                    run_levels<bits, packed, true>(p, at, 0, 2 * warp_width, lane_id(), 32);
-                    at.patience += max(left, 0);
-                } else {
-                    run_levels<bits, packed, true>(p, at, 0, 2 * warp_width, lane_id(), 32);
+            while (at.size > 0 && at.size <= 2 * warp_width && at.level < p.limit) {
+                const int level = at.level;
+                run_lanes(p, at);
+                general = at.level > level ? 1 : min(2 * general, 64);
+                for (int k = 0; k < general && at.size > 0 && at.size <= 2 * warp_width; ++k) {
+                    run_levels<true>(p, at, 0, 2 * warp_width, lane_id(), 32);
                 }
             }
             if (lane_id() == 0) {
@@ -228,88 +209,90 @@ template <int bits, bool packed> __device__ void go_alone(const Problem& p, Posi
                 shared_position[1] = at.size;
                 shared_position[2] = at.level;
                 shared_position[3] = at.turn;
-                shared_position[4] = at.patience;
             }
         }
         __syncthreads();
-        at = {shared_position[0], shared_position[1], shared_position[2], shared_position[3], shared_position[4]};
-        if (at.size == 0 || at.size > p.capacity || at.patience <= 0) break;
+        at = {shared_position[0], shared_position[1], shared_position[2], shared_position[3]};
+        if (at.size == 0 || at.size > p.capacity || at.level >= p.limit) break;
     }
 }
 
-// Move the in-degrees into shared memory. Returns their width in bits, 0 if they do not fit.
-__device__ inline int warm_up(const Problem& p, int hot_bytes) {
-    const int words = (p.n + 3) / 4;
-    if (hot_bytes < 4 * words) return 0;
+// Move the in-degrees into shared memory, and back.
+__device__ inline void warm_up(const Problem& p) {
+#if BITS != 0
     const int4* in_degrees = reinterpret_cast<const int4*>(p.in_degrees);
-    bool wide = false;
-    for (int i = threadIdx.x; i < words; i += blockDim.x) {
+    for (int i = threadIdx.x; i < (p.n + 3) / 4; i += blockDim.x) {
         const int4 d = __ldcg(in_degrees + i);
-        wide |= (d.x | d.y | d.z | d.w) > 255;
+#if BITS == 8
         p.hot[i] = d.x | d.y << 8 | d.z << 16 | static_cast<unsigned>(d.w) << 24;
-    }
-    if (!__syncthreads_or(wide)) return 8;
-    if (hot_bytes < 8 * words) return 0;
-    wide = false;
-    for (int i = threadIdx.x; i < words; i += blockDim.x) {
-        const int4 d = __ldcg(in_degrees + i);
-        wide |= (d.x | d.y | d.z | d.w) > 65535;
+#else
         p.hot[2 * i] = d.x | static_cast<unsigned>(d.y) << 16;
         p.hot[2 * i + 1] = d.z | static_cast<unsigned>(d.w) << 16;
+#endif
     }
-    return __syncthreads_or(wide) ? 0 : 16;
+#endif
 }
 
-__device__ inline void cool_down(const Problem& p, int bits) {
-    const int in_word = 32 / bits;
+__device__ inline void cool_down(const Problem& p) {
+#if BITS != 0
+    constexpr int in_word = 32 / BITS;
     for (int v = threadIdx.x; v < p.n; v += blockDim.x) {
-        p.in_degrees[v] = p.hot[v / in_word] >> (v % in_word * bits) & ((1u << bits) - 1);
+        p.in_degrees[v] = p.hot[v / in_word] >> (v % in_word * BITS) & ((1u << BITS) - 1);
     }
+#endif
 }
 
-// control: {begin, size, level, pack} as block 0 leaves them for the others. gates: 4 words, gates[4]: the number of
-// sources, all zero.
-extern "C" __global__ void __launch_bounds__(512, 1)
+// control: {begin, size, level} as block 0 leaves them for the others. outcome: {begin, size, level, packed} at the end; size
+// is 0 unless `limit` levels were reached first. With resume = 1 the kernel goes on from there. gates: 4 words, gates[4]:
+// the number of sources, all zero. BITS other than 0: no in-degree needs more, and hot_offset leaves room for all.
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
-           int* order, unsigned long long* queue, int* levels, int4* rows, int* control, unsigned long long* gates,
-           unsigned* barrier, int n, int width, int warp_width, int eager, int capacity, int patience, int hot_offset,
-           int hot_bytes) {
+           int* order, unsigned long long* queue, int* levels, int4* rows, int* control, int* outcome,
+           unsigned long long* gates, unsigned* barrier, int n, int width, int warp_width, int capacity, int patience, int hot_offset,
+           int limit, int resume) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* buffer = reinterpret_cast<int*>(shared) + warp_id() * buffer_slots;
-    int* counts = reinterpret_cast<int*>(shared + hot_offset - 64);
+    int* scratch = reinterpret_cast<int*>(shared + hot_offset - 192);
     int* sources = reinterpret_cast<int*>(gates + 4);
     const Rows graph = {first, last, targets};
-    Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity, eager,
-                 reinterpret_cast<int4*>(shared), counts, reinterpret_cast<unsigned*>(shared + hot_offset)};
+    const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity, limit,
+                       reinterpret_cast<int4*>(shared), scratch + 36, reinterpret_cast<unsigned*>(shared + hot_offset)};
     const int warp = warp_id() * gridDim.x + blockIdx.x, warps = gridDim.x * (blockDim.x / 32);
-    for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
-    push_sources(in_degrees, n, order, sources, reinterpret_cast<int*>(shared));
-    grid_barrier(barrier);
+    int begin = 0, level = 0, step = 0, size = 0;
     bool packed = false;
-    int hot = 0;  // bits of an in-degree in shared memory; 0: they are in global memory
-    int begin = 0, level = 0, step = 0, size = load_relaxed(sources);
-    while (size > 0) {
-        if (size > width) {
+    if (resume) {
+        begin = outcome[0];
+        size = outcome[1];
+        level = outcome[2];
+        packed = outcome[3];
+    } else {
+        for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
+        push_sources(in_degrees, n, order, sources, reinterpret_cast<int*>(shared));
+        grid_barrier(barrier);
+        size = load_relaxed(sources);
+    }
+    while (size > 0 && level < limit) {
+        if (size > width || patience > 0) {
+            patience -= size <= width;
             if (global_thread() == 0) levels[2 + level] = size;
-            expand<true>(graph, in_degrees, order, queue, begin, begin + size, gates + (step & 3), buffer, warp, warps);
+            const int held = expand<true>(graph, in_degrees, order, queue, begin, begin + size, gates + (step & 3), buffer,
+                                          warp, warps);
             begin += size;
             ++level;
-            size = meet(gates, step++, counts);
+            size = meet(graph, buffer, held, order, queue, begin, gates, step++, scratch);
             continue;
+        }
+        if (!packed) {
+            for (int v = global_thread(); v < n; v += global_threads()) rows[v] = pack(p, v);
+            packed = true;
         }
         grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
         if (blockIdx.x == 0) {
-            Position at = {begin, size, level, 0, packed ? 0x7fffffff : patience};
-            if (hot == 0) hot = warm_up(p, hot_bytes);
-            if (packed && hot == 8) go_alone<8, true>(p, at, warp_width);
-            else if (packed && hot == 16) go_alone<16, true>(p, at, warp_width);
-            else if (packed) go_alone<0, true>(p, at, warp_width);
-            else if (hot == 8) go_alone<8, false>(p, at, warp_width);
-            else if (hot == 16) go_alone<16, false>(p, at, warp_width);
-            else go_alone<0, false>(p, at, warp_width);
-            if (at.size > width) {
-                if (hot != 0) cool_down(p, hot);
-                hot = 0;
+            Position at = {begin, size, level, 0};
+            warm_up(p);
+            go_alone(p, at, warp_width);
+            if (at.size > 0) {
+                cool_down(p);
                 // Only these rows' bounds will be looked up there; everything before is done.
                 for (int i = at.begin + threadIdx.x; i < at.begin + at.size; i += blockDim.x) {
                     store_relaxed(queue + i, bounds(graph, order[i]));
@@ -319,21 +302,20 @@ extern "C" __global__ void __launch_bounds__(512, 1)
                 control[0] = at.begin;
                 control[1] = at.size;
                 control[2] = at.level;
-                control[3] = !packed && at.patience <= 0;
             }
         }
         grid_barrier(barrier);
         begin = load_relaxed(control);
         size = load_relaxed(control + 1);
         level = load_relaxed(control + 2);
-        if (load_relaxed(control + 3) && size > 0) {
-            for (int v = global_thread(); v < n; v += global_threads()) rows[v] = pack(p, v);
-            packed = true;
-        }
-        grid_barrier(barrier);  // rows are packed; and control is not written again before all have read it
+        patience = size > 0;  // a wide level before the next attempt; so control is not written before all have read it
     }
     if (global_thread() == 0) {
         levels[0] = level;
         levels[1] = begin;
+        outcome[0] = begin;
+        outcome[1] = size;
+        outcome[2] = level;
+        outcome[3] = packed;
     }
 }

@@ -4,7 +4,8 @@
 //                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints.
 // Idea               a level costs a barrier and a chain of dependent accesses: row bounds, target, in-degree, place in the
 //                    queue. The barrier brings the next level's size along and waits for no store (see expand.cuh). One
-//                    block of 1,024 threads a multiprocessor: a barrier's price grows with the blocks that arrive.
+//                    block of 512 threads a multiprocessor: a barrier's price grows with the blocks that arrive and, less, with their
+//                    threads.
 // What it leaves     the whole GPU waits for a level of three vertices as for one of a million.
 //
 // References: S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010;
@@ -18,7 +19,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
                int* in_degrees, int* order, unsigned long long* queue, int* levels, unsigned long long* gates,
                unsigned* barrier, int n) {
     DYNAMIC_SHARED(int, shared);
-    int* message = shared + blockDim.x / 32 * buffer_slots;
+    int* scratch = shared + blockDim.x / 32 * buffer_slots;
+    const Rows rows = {first, last, targets};
     int* buffer = shared + warp_id() * buffer_slots;
     int* sources = reinterpret_cast<int*>(gates + 4);
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // a few vertices go to as many multiprocessors
@@ -29,10 +31,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     int begin = 0, level = 0, size = load_relaxed(sources);
     while (size > 0) {
         if (global_thread() == 0) levels[2 + level] = size;
-        expand<true>({first, last, targets}, in_degrees, order, queue, begin, begin + size, gates + (level & 3), buffer,
-                     warp, warps);
+        const int held = expand<true>(rows, in_degrees, order, queue, begin, begin + size, gates + (level & 3), buffer,
+                                      warp, warps);
         begin += size;
-        size = meet(gates, level, message);
+        size = meet(rows, buffer, held, order, queue, begin, gates, level, scratch);
         ++level;
     }
     if (global_thread() == 0) {
