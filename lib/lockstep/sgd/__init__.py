@@ -1,4 +1,5 @@
-"""Matrix factorization by stochastic gradient descent under many schedules: which way of keeping updates apart is best?
+"""Matrix factorization by stochastic gradient descent under many schedules: which way of keeping updates
+apart is best?
 
 >>> import scipy.sparse as sparse
 >>> from lockstep.sgd import factorize
@@ -12,7 +13,6 @@ import numpy as np
 
 from lockstep.machine import get_executor
 
-from . import oracle
 from .choice import choose
 from .oracle import NotSerializable
 from .plans import WrongSweep
@@ -30,19 +30,35 @@ class DivergenceError(ArithmeticError):
         self.sweep = sweep
 
 
-def factorize(ratings, strategy="auto", rank=16, sweeps=10, seed=0, learning_rate=0.01, regularization=0.02, test=None,
-              executor=None, *, nonnegative=False, duplicates="keep", initial=None, **options):  # fmt: skip
+def factorize(
+    ratings,
+    strategy="auto",
+    rank=16,
+    sweeps=10,
+    seed=0,
+    learning_rate=0.01,
+    regularization=0.02,
+    test=None,
+    executor=None,
+    *,
+    nonnegative=False,
+    duplicates="keep",
+    initial=None,
+    **options,
+):
     """Factorize a sparse matrix of ratings into vectors of users and of items.
 
-    Minimizes the squared error of ``users @ items.T`` over the ratings plus ``regularization`` times the squared lengths,
-    by stochastic gradient descent: a sweep applies every rating once, in an order that the strategy decides.
+    Minimizes the squared error of ``users @ items.T`` over the ratings plus ``regularization`` times the
+    squared lengths, by stochastic gradient descent: a sweep applies every rating once, in an order that the
+    strategy decides.
 
     Parameters
     ----------
     ratings : SciPy sparse matrix, (rows, columns, values), NetworkX graph or Graph
         Rows are users, columns are items. A graph's arcs are ratings (see `Ratings.of`).
     strategy : str
-        A name in STRATEGIES, or ``auto``, which chooses by graph and machine and says why in ``.stats["reason"]``.
+        A name in STRATEGIES, or ``auto``, which chooses by graph and machine and says why in
+        ``.stats["reason"]``.
     rank : int
         Length of a vector, 1 to 128.
     sweeps : int
@@ -52,14 +68,15 @@ def factorize(ratings, strategy="auto", rank=16, sweeps=10, seed=0, learning_rat
     test : as `ratings`, optional
         Ratings to test on after each sweep, of the same shape.
     executor : "cuda", "host", Executor or None
-        Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy for the GPU runs
-        on the host executor.
+        Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy
+        for the GPU runs on the host executor.
     nonnegative : bool
         Keep all features at zero or above.
     duplicates : "keep", "sum" or "refuse"
         Several ratings of one item by one user: trained on one after the other, added up, or an error.
     initial : (array, array), optional
-        First vectors of users and items; by default seeded, uniform, with the mean rating as their first prediction.
+        First vectors of users and items; by default seeded, uniform, with the mean rating as their first
+        prediction.
     **options
         Of the strategy, for instance ``shuffle=False`` of ``edge-locked``.
 
@@ -71,7 +88,8 @@ def factorize(ratings, strategy="auto", rank=16, sweeps=10, seed=0, learning_rat
     Raises
     ------
     RatingsError
-        The ratings cannot be used (NaN, an id out of range, duplicates that are refused), or memory does not suffice.
+        The ratings cannot be used (NaN, an id out of range, duplicates that are refused), or memory does not
+        suffice.
     DivergenceError
         The learning rate is too large; stopped after the sweep that shows it.
     ValueError
@@ -87,8 +105,10 @@ def factorize(ratings, strategy="auto", rank=16, sweeps=10, seed=0, learning_rat
     if test is not None:
         test = Ratings.of(test, "keep", seed)
         if any(a > b for a, b in zip(test.shape, ratings.shape, strict=True)):
-            raise RatingsError(f"the test ratings are {test.shape[0]} x {test.shape[1]}, those trained on "
-                               f"{ratings.shape[0]} x {ratings.shape[1]}: a node without training has no vector")  # fmt: skip
+            raise RatingsError(
+                f"the test ratings are {test.shape[0]} x {test.shape[1]}, those trained on "
+                f"{ratings.shape[0]} x {ratings.shape[1]}: a node without training has no vector"
+            )
     machine = get_executor(executor)
     reason = None
     if strategy == "auto":
@@ -102,27 +122,46 @@ def factorize(ratings, strategy="auto", rank=16, sweeps=10, seed=0, learning_rat
         machine.reset_counts()
     plan.reset()
     errors, test_errors = [], []
-    start = oracle.rmse(ratings, *plan.first)
+    start = plan.rmse()
+    on_test = plan.scorer(test) if test is not None else None
     for sweep in range(1, sweeps + 1):
         plan.sweep()
         plan.check_sweep()
-        vectors = plan.vectors()
-        errors.append(oracle.rmse(ratings, *vectors))
+        errors.append(plan.rmse())
         if ratings.m and not errors[-1] <= 100 * start:
             raise DivergenceError(
-                f"diverged in sweep {sweep}: the error went from {start:.3g} to {errors[-1]:.3g}. Take a smaller "
-                f"learning_rate than {learning_rate:g} (a tenth of it to begin with), or a larger regularization",
+                f"diverged in sweep {sweep}: the error went from {start:.3g} to {errors[-1]:.3g}. Take a "
+                f"smaller learning_rate than {learning_rate:g} (a tenth of it to begin with), or a larger "
+                "regularization",
                 sweep,
             )
         if test is not None:
-            test_errors.append(oracle.rmse(test, *vectors))
+            test_errors.append(on_test())
     users, items = plan.vectors()
     stats = {**plan.stats, "preparation": dict(plan.preparation), **({"reason": reason} if reason else {})}
     if machine is not None and chosen.gpu:
         stats.update({key: machine.counts[key] for key in ("launches", "readbacks")})
-    return Factorization(np.ascontiguousarray(users[:, : problem.rank]), np.ascontiguousarray(items[:, : problem.rank]),
-                         errors, strategy, test_errors, stats)  # fmt: skip
+    return Factorization(
+        np.ascontiguousarray(users[:, : problem.rank]),
+        np.ascontiguousarray(items[:, : problem.rank]),
+        errors,
+        strategy,
+        test_errors,
+        stats,
+    )
 
 
-__all__ = ["STRATEGIES", "DivergenceError", "Factorization", "NotSerializable", "OutOfMemory", "Problem", "Ratings",
-           "RatingsError", "Strategy", "WrongSweep", "factorize", "planted"]  # fmt: skip
+__all__ = [
+    "STRATEGIES",
+    "DivergenceError",
+    "Factorization",
+    "NotSerializable",
+    "OutOfMemory",
+    "Problem",
+    "Ratings",
+    "RatingsError",
+    "Strategy",
+    "WrongSweep",
+    "factorize",
+    "planted",
+]

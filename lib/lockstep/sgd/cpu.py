@@ -29,7 +29,13 @@ class HostPlan(Plan):
     @property
     def state(self):
         problem = self.problem
-        return self.user_vectors, self.item_vectors, np.float32(problem.rate), problem.keep, problem.nonnegative
+        return (
+            self.user_vectors,
+            self.item_vectors,
+            np.float32(problem.rate),
+            problem.keep,
+            problem.nonnegative,
+        )
 
 
 class Serial(HostPlan):
@@ -50,7 +56,8 @@ class Serial(HostPlan):
 
 
 class Multicore(HostPlan):
-    """All cores: a grid of tiles, and in each round every thread has one that shares no row or column with the others."""
+    """All cores: a grid of tiles, and in each round every thread has one that shares no row or column with
+    the others."""
 
     name = "multicore"
     options = {"threads": None}

@@ -1,8 +1,9 @@
 """Offline schedules: cutting the edges into sets that have no node in common.
 
-A schedule gives each edge a superstep. In a *matching* no two edges share a node. First-fit takes the edges in order and
-puts each into the first matching that has neither of its ends: the matchings are then the ones that greedy maximal
-matching finds one after the other (Algorithm 1 of the published study), each maximal in what the earlier ones left.
+A schedule gives each edge a superstep. In a *matching* no two edges share a node. First-fit takes the edges
+in order and puts each into the first matching that has neither of its ends: the matchings are then the ones
+that greedy maximal matching finds one after the other (Algorithm 1 of the published study), each maximal in
+what the earlier ones left.
 """
 
 from dataclasses import dataclass
@@ -41,7 +42,8 @@ class Schedule:
 
 @njit(cache=True)
 def _few(item_order, offsets, users, block, times, used):
-    """First-fit where no two ends have more than 64 edges together: the used matchings of a node are one word."""
+    """First-fit where no two ends have more than 64 edges together: the used matchings of a node are one
+    word."""
     base = top = 0
     for k in range(item_order.size):
         if k % block == 0:
@@ -65,9 +67,10 @@ def _few(item_order, offsets, users, block, times, used):
 
 @njit(cache=True)
 def _many(item_order, offsets, users, block, widest, words, word_starts, table, table_starts, times):
-    """First-fit in general. An item's used matchings are a bit set, fresh for each item. A user's are a bit set over the
-    first 64 ceil(degree / 32) matchings of the block, where a busy user has nearly all of its edges, and a hash table for
-    those beyond (a user of few edges has them anywhere up to the degree of its items)."""
+    """First-fit in general. An item's used matchings are a bit set, fresh for each item. A user's are a bit
+    set over the first 64 ceil(degree / 32) matchings of the block, where a busy user has nearly all of its
+    edges, and a hash table for those beyond (a user of few edges has them anywhere up to the degree of its
+    items)."""
     mine = np.zeros(widest // 64 + 2, np.uint64)
     full, one = ~np.uint64(0), np.uint64(1)
     base = top = 0
@@ -160,10 +163,22 @@ def first_fit(ratings, item_order=None, block=None):
     else:
         dense = np.where(users_degree > 0, -(-users_degree // 32), 0)
         word_starts = np.concatenate([[0], np.cumsum(dense)])
-        size = np.where(users_degree > 0, 2 ** np.ceil(np.log2(2 * np.maximum(users_degree, 1))).astype(np.int64), 0)
+        size = np.where(
+            users_degree > 0, 2 ** np.ceil(np.log2(2 * np.maximum(users_degree, 1))).astype(np.int64), 0
+        )
         table_starts = np.concatenate([[0], np.cumsum(size)])
-        count = _many(item_order, ratings.offsets, ratings.users, block, widest, np.zeros(word_starts[-1], np.uint64),
-                      word_starts, np.full(table_starts[-1], -1, np.int32), table_starts, times)  # fmt: skip
+        count = _many(
+            item_order,
+            ratings.offsets,
+            ratings.users,
+            block,
+            widest,
+            np.zeros(word_starts[-1], np.uint64),
+            word_starts,
+            np.full(table_starts[-1], -1, np.int32),
+            table_starts,
+            times,
+        )
     return times, int(count)
 
 
@@ -200,7 +215,8 @@ def diagonals(users, items, n_items, xp=np):
 
 
 def block_diagonals(users, items, n_items, rows, columns, xp=np):
-    """Diagonals of blocks of `rows` items by `columns` users (R and C of the study), a unit for each non-empty block.
+    """Diagonals of blocks of `rows` items by `columns` users (R and C of the study), a unit for each
+    non-empty block.
 
     Edges of a block are in the order of the items, so that an item's vector is loaded once a block.
     """
@@ -222,9 +238,12 @@ def block_diagonals(users, items, n_items, rows, columns, xp=np):
 def check(ratings, schedule, blocks=None):
     """Raise AssertionError unless the schedule is a partition of the edges whose supersteps share no node.
 
-    With `blocks` (rows, columns) it is the blocks of a superstep that must share no row and no column of blocks.
+    With `blocks` (rows, columns) it is the blocks of a superstep that must share no row and no column of
+    blocks.
     """
-    order, times = (part if isinstance(part, np.ndarray) else part.get() for part in (schedule.order, schedule.times))
+    order, times = (
+        part if isinstance(part, np.ndarray) else part.get() for part in (schedule.order, schedule.times)
+    )
     if order.size != ratings.m or np.bincount(order, minlength=ratings.m).max(initial=1) != 1:
         raise AssertionError(f"the schedule holds {order.size} edges of {ratings.m}, or one of them twice")
     rows, columns = blocks or (1, 1)

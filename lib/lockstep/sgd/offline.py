@@ -36,9 +36,24 @@ class Matchings(DevicePlan):
         """One sweep, or supersteps `first` to `last` - 1 of it."""
         self.begin()
         last = self.schedule.supersteps if last is None else last
-        self.launch(self.blocks, self.threads, (self.steps, np.int32(first), np.int32(last), self.units, self.users,
-                    self.items, self.values, *self.state, self.barrier, *self.history, self.applied),
-                    cooperative=True)  # fmt: skip
+        self.launch(
+            self.blocks,
+            self.threads,
+            (
+                self.steps,
+                np.int32(first),
+                np.int32(last),
+                self.units,
+                self.users,
+                self.items,
+                self.values,
+                *self.state,
+                self.barrier,
+                *self.history,
+                self.applied,
+            ),
+            cooperative=True,
+        )
 
 
 class AllGraphEdge(Matchings):
@@ -66,11 +81,14 @@ class BlockDiagonal(Matchings):
     options = {"rows": 16, "columns": 16}
 
     def find(self, ratings, users, items):
-        return matchings.block_diagonals(users, items, ratings.n_items, self.given["rows"], self.given["columns"], self.xp)
+        return matchings.block_diagonals(
+            users, items, ratings.n_items, self.given["rows"], self.given["columns"], self.xp
+        )
 
 
 class NodeBlocks(DevicePlan):
-    """AGM-N and SGM: an item to a group, its vector in shared memory, a kernel call for each block of items."""
+    """AGM-N and SGM: an item to a group, its vector in shared memory, a kernel call for each block of
+    items."""
 
     file = "offline.cu"
     options = {"block": None}
@@ -106,7 +124,10 @@ class NodeBlocks(DevicePlan):
                     self.columns.append((first, last - first, high - low + 1))
             self.times = times
         with self.phase("transfer"):
-            self.nodes, self.starts = executor.array(nodes.astype(np.int32)), executor.array(starts.astype(np.int32))
+            self.nodes, self.starts = (
+                executor.array(nodes.astype(np.int32)),
+                executor.array(starts.astype(np.int32)),
+            )
             self.barrier = executor.zeros(2, np.uint32)
         self.order = order
         self.stats.update(supersteps=sum(c[2] for c in self.columns), calls=len(self.columns))
@@ -119,9 +140,26 @@ class NodeBlocks(DevicePlan):
         """A kernel call for each block column."""
         for first, count, rounds in self.columns:
             blocks = min(self.blocks, -(-count * self.lanes // self.threads))
-            self.launch(blocks, self.threads, (self.nodes, self.starts, np.int32(first), np.int32(count),
-                        np.int32(rounds), self.times, self.users, self.values, *self.state, self.barrier, *self.history,
-                        self.applied), shared=self.shared, cooperative=True)  # fmt: skip
+            self.launch(
+                blocks,
+                self.threads,
+                (
+                    self.nodes,
+                    self.starts,
+                    np.int32(first),
+                    np.int32(count),
+                    np.int32(rounds),
+                    self.times,
+                    self.users,
+                    self.values,
+                    *self.state,
+                    self.barrier,
+                    *self.history,
+                    self.applied,
+                ),
+                shared=self.shared,
+                cooperative=True,
+            )
 
     def find(self, ratings):
         raise NotImplementedError

@@ -37,15 +37,31 @@ class Online(DevicePlan):
         return np.random.default_rng(self.problem.seed).permutation(m)
 
     def passes(self, work, count):
-        """Edge-locked passes over a list of edges (the first `count` of all if `work` is None) until none is deferred."""
+        """Edge-locked passes over a list of edges (the first `count` of all if `work` is None) until none is
+        deferred."""
         passes = 0
         while count:
             following = self.work[0] if work is not self.work[0] else self.work[1]
             self.length.fill(0)
             blocks = self.grid(self.by_edge, work=count)
-            self.by_edge(blocks, self.threads, (work, np.int32(count), following, self.length, self.users, self.items,
-                         self.values, self.user_locks, self.item_locks, *self.state, *self.history,
-                         self.applied))  # fmt: skip
+            self.by_edge(
+                blocks,
+                self.threads,
+                (
+                    work,
+                    np.int32(count),
+                    following,
+                    self.length,
+                    self.users,
+                    self.items,
+                    self.values,
+                    self.user_locks,
+                    self.item_locks,
+                    *self.state,
+                    *self.history,
+                    self.applied,
+                ),
+            )
             work, count = following, self.executor.read(self.length)
             passes += 1
         self.stats["passes"] = self.stats.get("passes", 0) + passes
@@ -96,9 +112,24 @@ class NodeLocked(Online):
         """A pass over items first to last - 1; returns how many edges it left over."""
         self.left.fill(0)
         blocks = self.grid(self.by_node, self.shared, last - first)
-        self.by_node(blocks, self.threads, (np.int32(first), np.int32(last), self.offsets, self.users, self.values,
-                     self.done, self.left, self.user_locks, *self.state, *self.history, self.applied),
-                     shared=self.shared)  # fmt: skip
+        self.by_node(
+            blocks,
+            self.threads,
+            (
+                np.int32(first),
+                np.int32(last),
+                self.offsets,
+                self.users,
+                self.values,
+                self.done,
+                self.left,
+                self.user_locks,
+                *self.state,
+                *self.history,
+                self.applied,
+            ),
+            shared=self.shared,
+        )
         self.stats["node_passes"] = self.stats.get("node_passes", 0) + 1
         return self.executor.read(self.left)
 
@@ -139,8 +170,8 @@ class NodeThenEdge(NodeLocked):
 class EdgeHubs(Online):
     """Edge-locked for the edges of high-degree nodes, sub-graph matchings for the rest.
 
-    `degree` is the smallest degree that counts as high; by default what leaves matchings of at most a sixteenth of the
-    largest degree.
+    `degree` is the smallest degree that counts as high; by default what leaves matchings of at most a
+    sixteenth of the largest degree.
     """
 
     name = "edge-hubs"
@@ -155,21 +186,28 @@ class EdgeHubs(Online):
             hub = (user_degrees >= self.degree)[ratings.users] | (item_degrees >= self.degree)[ratings.items]
             hub_edges, rest = np.flatnonzero(hub), np.flatnonzero(~hub)
         shared = {k: v for k, v in self.given.items() if k != "degree"}
-        some = Ratings(ratings.users[rest], ratings.items[rest], ratings.values[rest], ratings.shape)
+        some = Ratings._trusted(ratings.users[rest], ratings.items[rest], ratings.values[rest], ratings.shape)
         self.rest = SubGraph(replace(problem, ratings=some), self.executor, self.log, **shared)
         for key, value in self.rest.preparation.items():
             self.preparation[key] = self.preparation.get(key, 0.0) + value
         with self.phase("shuffle"):
             hub_edges = np.random.default_rng(problem.seed).permutation(hub_edges)
-        # Edges are numbered hubs first; both parts work on the same vectors and report to the same tally and histories.
+        # Edges are numbered hubs first; both parts work on the same vectors and report to the same tally and
+        # histories.
         self.hubs = hub_edges.size
         arrays = (ratings.users, ratings.items, ratings.values)
-        self.place(*(np.concatenate([a[hub_edges], b]) for a, b in zip(arrays, self.rest.edges(), strict=True)))
+        self.place(
+            *(np.concatenate([a[hub_edges], b]) for a, b in zip(arrays, self.rest.edges(), strict=True))
+        )
         self.rest.user_vectors, self.rest.item_vectors = self.user_vectors, self.item_vectors
         self.rest.first_device = None
         self.rest.applied = self.applied
         if self.log:
-            self.rest.history = [*self.history[:2], self.history[2][self.hubs :], self.history[3][self.hubs :]]
+            self.rest.history = [
+                *self.history[:2],
+                self.history[2][self.hubs :],
+                self.history[3][self.hubs :],
+            ]
         self.locks()
         self.lists()
         self.stats.update(degree=self.degree, hub_edges=self.hubs)
@@ -202,5 +240,15 @@ class Hogwild(EdgeLocked):
 
     def sweep(self):
         self.begin()
-        self.launch(self.blocks, self.threads, (np.int32(self.problem.ratings.m), self.users, self.items, self.values,
-                    *self.state, self.applied))  # fmt: skip
+        self.launch(
+            self.blocks,
+            self.threads,
+            (
+                np.int32(self.problem.ratings.m),
+                self.users,
+                self.items,
+                self.values,
+                *self.state,
+                self.applied,
+            ),
+        )

@@ -1,8 +1,10 @@
-"""The reference: stochastic gradient descent by one thread in a given order, and the proof that a schedule equals it.
+"""The reference: stochastic gradient descent by one thread in a given order, and the proof that a schedule
+equals it.
 
-Every schedule here is serializable: what it computes is what one thread computes in some order of the edges. A logged run
-says for each edge where it came in the history of its user and of its item. If each history is complete and all of them
-together have no cycle, then a topological order of the edges is such an order, and replaying it must give the same bits.
+Every schedule here is serializable: what it computes is what one thread computes in some order of the edges.
+A logged run says for each edge where it came in the history of its user and of its item. If each history is
+complete and all of them together have no cycle, then a topological order of the edges is such an order, and
+replaying it must give the same bits.
 """
 
 import numpy as np
@@ -22,7 +24,9 @@ def _fma(typingctx, a, b, c):
 
     def generate(context, builder, signature, arguments):
         single = ir.FloatType()
-        function = builder.module.declare_intrinsic("llvm.fma", [single], ir.FunctionType(single, [single] * 3))
+        function = builder.module.declare_intrinsic(
+            "llvm.fma", [single], ir.FunctionType(single, [single] * 3)
+        )
         return builder.call(function, arguments)
 
     return signature, generate
@@ -30,7 +34,8 @@ def _fma(typingctx, a, b, c):
 
 @njit(cache=True, inline="always")
 def _dot(a, b, sums):
-    """Chunks of four as chains of multiply-adds, the chunks as a binary tree: the kernels' order, hence their bits."""
+    """Chunks of four as chains of multiply-adds, the chunks as a binary tree: the kernels' order, hence their
+    bits."""
     chunks = a.size // 4
     for c in range(chunks):
         k = 4 * c
@@ -57,7 +62,8 @@ def _update(user, item, rating, rate, keep, nonnegative, sums):
 
 @njit(cache=True)
 def sweep(users, items, values, order, user_vectors, item_vectors, rate, keep, nonnegative):
-    """One serial sweep over the edges in the given order; the vectors (float32, one row a node) are changed in place."""
+    """One serial sweep over the edges in the given order; the vectors (float32, one row a node) are changed
+    in place."""
     sums = np.empty(max(user_vectors.shape[1] // 4, 1), np.float32)
     for e in order:
         _update(user_vectors[users[e]], item_vectors[items[e]], values[e], rate, keep, nonnegative, sums)
@@ -65,14 +71,16 @@ def sweep(users, items, values, order, user_vectors, item_vectors, rate, keep, n
 
 @njit(cache=True, parallel=True)
 def tiled_sweep(starts, threads, users, items, values, user_vectors, item_vectors, rate, keep, nonnegative):
-    """One sweep by several threads: tile (b, (b + r) % threads) by thread b in round r, so that no two threads ever share
-    a node. `starts[b * threads + t]` is the first edge of tile (b, t)."""
+    """One sweep by several threads: tile (b, (b + r) % threads) by thread b in round r, so that no two
+    threads ever share a node. `starts[b * threads + t]` is the first edge of tile (b, t)."""
     for r in range(threads):
         for b in prange(threads):
             sums = np.empty(max(user_vectors.shape[1] // 4, 1), np.float32)
             tile = b * threads + (b + r) % threads
             for e in range(starts[tile], starts[tile + 1]):
-                _update(user_vectors[users[e]], item_vectors[items[e]], values[e], rate, keep, nonnegative, sums)
+                _update(
+                    user_vectors[users[e]], item_vectors[items[e]], values[e], rate, keep, nonnegative, sums
+                )
 
 
 @njit(cache=True, parallel=True)
@@ -118,8 +126,8 @@ def serial_order(users, items, user_turn, item_turn):
     Raises
     ------
     NotSerializable
-        A node's history has a gap or a position twice (an edge was applied not exactly once, or two threads held the node
-        together), or the histories contradict each other.
+        A node's history has a gap or a position twice (an edge was applied not exactly once, or two threads
+        held the node together), or the histories contradict each other.
     """
     m = users.size
     after = []
@@ -132,15 +140,17 @@ def serial_order(users, items, user_turn, item_turn):
         if wrong.size:
             k = int(wrong[0])
             raise NotSerializable(
-                f"{side} {node[k]}: update {k - first[k]} of its history is missing or there twice (edge {order[k]} "
-                f"says {place[k]})"
+                f"{side} {node[k]}: update {k - first[k]} of its history is missing or there twice "
+                f"(edge {order[k]} says {place[k]})"
             )
         successor = np.full(m, -1, np.int64)
         successor[order[:-1][~start[1:]]] = order[1:][~start[1:]]
         after.append(successor)
     order = _kahn(*after)
     if order.size < m:
-        raise NotSerializable(f"the histories of the nodes contradict each other: {m - order.size} edges wait in a circle")
+        raise NotSerializable(
+            f"the histories of the nodes contradict each other: {m - order.size} edges wait in a circle"
+        )
     return order
 
 

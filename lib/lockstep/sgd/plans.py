@@ -1,8 +1,8 @@
 """What a strategy is made ready as: a plan for one problem on one machine.
 
-Building a plan is the preprocessing: it orders the edges, cuts them into matchings or tiles, and brings everything to the
-device. `reset` puts the first vectors back; `sweep` applies every edge once. Timing covers `sweep` alone, the time of the
-preprocessing is `preparation` (seconds by part).
+Building a plan is the preprocessing: it orders the edges, cuts them into matchings or tiles, and brings
+everything to the device. `reset` puts the first vectors back; `sweep` applies every edge once. Timing covers
+`sweep` alone, the time of the preprocessing is `preparation` (seconds by part).
 """
 
 import hashlib
@@ -36,7 +36,8 @@ class Plan:
     log : bool
         Record the histories of the nodes during sweeps (`order_of_last_sweep`); slower.
     **options
-        Of the strategy; `lanes` (threads that share an edge), `threads` (of a block) and `blocks` are known to all.
+        Of the strategy; `lanes` (threads that share an edge), `threads` (of a block) and `blocks` are known
+        to all.
     """
 
     name = ""
@@ -48,7 +49,9 @@ class Plan:
         unknown = set(options) - {*self.options, "lanes", "threads", "blocks", "lock_delay", "barrier_delay"}
         if unknown:
             known = ", ".join(self.options) or "none of its own"
-            raise ValueError(f"strategy {self.name} has no option {', '.join(sorted(unknown))}; it has {known}")
+            raise ValueError(
+                f"strategy {self.name} has no option {', '.join(sorted(unknown))}; it has {known}"
+            )
         self.problem, self.executor, self.log = problem, executor, log
         self.given = {**self.options, **options}
         self.preparation = {}
@@ -84,6 +87,15 @@ class Plan:
 
     def check_sweep(self):
         """Raise WrongSweep unless the last sweep applied every edge exactly once."""
+
+    def scorer(self, ratings):
+        """A function without arguments: the root mean square error of the present vectors on these
+        ratings."""
+        return lambda: oracle.rmse(ratings, *self.vectors())
+
+    def rmse(self):
+        """The root mean square error of the present vectors on the ratings trained on."""
+        return oracle.rmse(self.problem.ratings, *self.vectors())
 
     @property
     def preprocessing(self):
@@ -142,11 +154,14 @@ class DevicePlan(Plan):
     # -- arrays --
 
     def place(self, users, items, values):
-        """Put the edges on the device, in the order in which the strategy numbers them, and everything they need."""
+        """Put the edges on the device, in the order in which the strategy numbers them, and everything they
+        need."""
         with self.phase("transfer"):
             executor, ratings = self.executor, self.problem.ratings
             self.users, self.items, self.values = (
-                a if isinstance(a, executor.array_type) and a.flags.c_contiguous else executor.array(np.ascontiguousarray(a))
+                a
+                if isinstance(a, executor.array_type) and a.flags.c_contiguous
+                else executor.array(np.ascontiguousarray(a))
                 for a in (users, items, values)
             )
             self.first_device = [executor.array(vectors) for vectors in self.first]
@@ -204,11 +219,22 @@ class DevicePlan(Plan):
         _, _, user_turn, item_turn = (self.executor.get(a) for a in self.history)
         return oracle.serial_order(users, items, user_turn, item_turn)
 
-    def squared_error(self, users, items, values):
-        """Sum of squared errors over edges on the device."""
+    def scorer(self, ratings):
+        edges = [self.executor.array(a) for a in (ratings.users, ratings.items, ratings.values)]
+        return lambda: self._error(*edges)
+
+    def rmse(self):
+        return self._error(self.users, self.items, self.values)
+
+    def _error(self, users, items, values):
+        if not values.size:
+            return float("nan")
         kernel = self.kernel("squared_error", "score.cu")
         total = self.executor.zeros(1, np.float64)
         blocks = self.grid(kernel, work=max(values.size, 1))
-        kernel(blocks, self.threads, (np.int32(values.size), users, items, values, self.user_vectors, self.item_vectors,
-                                      total))  # fmt: skip
-        return self.executor.read(total)
+        kernel(
+            blocks,
+            self.threads,
+            (np.int32(values.size), users, items, values, self.user_vectors, self.item_vectors, total),
+        )
+        return float(np.sqrt(self.executor.read(total) / values.size))

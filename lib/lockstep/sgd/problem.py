@@ -22,12 +22,13 @@ class Problem:
     ----------
     ratings : Ratings
     rank : int
-        Features of a vector, 1 to 128. Inside, vectors are padded with zeros to a power of two (`width`), which updates
-        leave at zero.
+        Features of a vector, 1 to 128. Inside, vectors are padded with zeros to a power of two (`width`),
+        which updates leave at zero.
     rate, regularization : float
         Learning rate, and weight of the vectors' squared length.
     seed : int
-        Of the first vectors, uniform in [0, 2 sqrt(mean / rank)) so that predictions begin at the mean rating.
+        Of the first vectors, uniform in [0, 2 sqrt(mean / rank)) so that predictions begin at the mean
+        rating.
     nonnegative : bool
         Clamp features at zero after each update (non-negative factorization).
     initial : (array, array), optional
@@ -46,10 +47,14 @@ class Problem:
     def __post_init__(self):
         if not isinstance(self.rank, (int, np.integer)) or not 1 <= self.rank <= 128:
             raise ValueError(f"rank={self.rank!r}; expected a whole number from 1 to 128")
-        if not self.rate > 0 or not self.regularization >= 0 or not np.isfinite(self.rate + self.regularization):
+        if (
+            not self.rate > 0
+            or not self.regularization >= 0
+            or not np.isfinite(self.rate + self.regularization)
+        ):
             raise ValueError(
-                f"learning_rate={self.rate}, regularization={self.regularization}; expected a positive number and one "
-                "that is not negative"
+                f"learning_rate={self.rate}, regularization={self.regularization}; expected a positive "
+                "number and one that is not negative"
             )
         self.rank = int(self.rank)
         self.width = max(LANE_FEATURES, 1 << (self.rank - 1).bit_length())
@@ -66,7 +71,9 @@ class Problem:
             given = [np.asarray(vectors, np.float32) for vectors in self.initial]
             for vectors, shape, side in zip(given, shapes, ("users", "items"), strict=True):
                 if vectors.shape != shape:
-                    raise ValueError(f"initial vectors of the {side} have shape {vectors.shape}; expected {shape}")
+                    raise ValueError(
+                        f"initial vectors of the {side} have shape {vectors.shape}; expected {shape}"
+                    )
         else:
             rng = np.random.default_rng(self.seed)
             mean = float(self.ratings.values.mean(dtype=np.float64)) if self.ratings.m else 0.0

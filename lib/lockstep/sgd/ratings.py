@@ -38,7 +38,8 @@ class Ratings:
     Raises
     ------
     RatingsError
-        A value that is NaN or infinite, an id out of range, arrays of different lengths, duplicates that are refused.
+        A value that is NaN or infinite, an id out of range, arrays of different lengths, duplicates that are
+        refused.
     """
 
     def __init__(self, users, items, values, shape=None, duplicates="keep", name=""):
@@ -67,7 +68,9 @@ class Ratings:
                 k = int(wrong[0])
                 raise RatingsError(f"rating {k}: {what} {ids[k]} is not in 0..{count - 1}")
         if max(*shape, users.size) >= 2**31:
-            raise RatingsError(f"{shape[0]} x {shape[1]} with {users.size} ratings; at most 2^31 - 1 of each are handled")
+            raise RatingsError(
+                f"{shape[0]} x {shape[1]} with {users.size} ratings; at most 2^31 - 1 of each are handled"
+            )
         self.shape = (int(shape[0]), int(shape[1]))
         self.name = str(name)
         key = items.astype(np.int64) * max(self.shape[0], 1) + users
@@ -79,12 +82,24 @@ class Ratings:
             if duplicates == "refuse":
                 k = int(repeated[0])
                 raise RatingsError(
-                    f"item {items[k]} has several ratings by user {users[k]} ({repeated.size} duplicates in all); "
-                    "say duplicates='keep' or 'sum'"
+                    f"item {items[k]} has several ratings by user {users[k]} ({repeated.size} duplicates in "
+                    "all); say duplicates='keep' or 'sum'"
                 )
             first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
             values = np.add.reduceat(values.astype(np.float64), first)
             users, items = users[first], items[first]
+        self._set(users, items, values)
+
+    @classmethod
+    def _trusted(cls, users, items, values, shape, name=""):
+        """Ratings from arrays sorted by item and user that this package made itself, without checking them
+        again."""
+        self = object.__new__(cls)
+        self.shape, self.name = shape, name
+        self._set(users, items, values)
+        return self
+
+    def _set(self, users, items, values):
         self.users = np.ascontiguousarray(users, np.int32)
         self.items = np.ascontiguousarray(items, np.int32)
         self.values = np.ascontiguousarray(values, np.float32)
@@ -93,11 +108,12 @@ class Ratings:
 
     @classmethod
     def of(cls, anything, duplicates="keep", seed=0):
-        """Ratings from a Ratings, (rows, columns, values), a SciPy sparse matrix, a NetworkX graph or a Graph.
+        """Ratings from a Ratings, (rows, columns, values), a SciPy sparse matrix, a NetworkX graph or a
+        Graph.
 
-        A graph's arcs are ratings of its heads by its tails; without weights their values are drawn around a planted
-        factorization (`planted`). A NetworkX graph whose nodes have the attribute ``bipartite`` is rated from side 0
-        to side 1, by the edges' ``rating`` or ``weight``.
+        A graph's arcs are ratings of its heads by its tails; without weights their values are drawn around a
+        planted factorization (`planted`). A NetworkX graph whose nodes have the attribute ``bipartite`` is
+        rated from side 0 to side 1, by the edges' ``rating`` or ``weight``.
         """
         if isinstance(anything, Ratings):
             return anything
@@ -114,8 +130,8 @@ class Ratings:
             graph = Graph.of(anything)
         except GraphError:
             raise RatingsError(
-                f"ratings as {type(anything).__name__}: expected a SciPy sparse matrix, a tuple (rows, columns, values), "
-                "a Graph or a NetworkX graph"
+                f"ratings as {type(anything).__name__}: expected a SciPy sparse matrix, a tuple (rows, columns, "
+                "values), a Graph or a NetworkX graph"
             ) from None
         users, items = graph.edges()
         values = graph.edge_weights()
@@ -131,7 +147,9 @@ class Ratings:
         users, items, values = [], [], []
         for a, b, data in graph.edges(data=True):
             if sides[a] == sides[b]:
-                raise RatingsError(f"edge ({a}, {b}) joins two nodes of side {sides[a]}; expected one of each side")
+                raise RatingsError(
+                    f"edge ({a}, {b}) joins two nodes of side {sides[a]}; expected one of each side"
+                )
             user, item = (a, b) if sides[a] == 0 else (b, a)
             users.append(numbers[0][user])
             items.append(numbers[1][item])
@@ -163,10 +181,12 @@ class Ratings:
         return int(max((d.max() for d in self.degrees() if d.size), default=0))
 
     def __repr__(self):
-        return f"<Ratings {self.name or 'unnamed'}: {self.n_users:,} users x {self.n_items:,} items, {self.m:,} ratings>"
+        sizes = f"{self.n_users:,} users x {self.n_items:,} items, {self.m:,} ratings"
+        return f"<Ratings {self.name or 'unnamed'}: {sizes}>"
 
     def split(self, share=0.1, seed=0):
-        """Two Ratings of the same shape: all but about `share` of the entries to train on, the rest to test on."""
+        """Two Ratings of the same shape: all but about `share` of the entries to train on, the rest to test
+        on."""
         held_out = np.random.default_rng(seed).random(self.m) < share
         return tuple(
             Ratings(self.users[k], self.items[k], self.values[k], self.shape, name=self.name)
@@ -201,10 +221,12 @@ def uniform(word, xp=np):
 
 
 def planted(users, items, seed=0, rank=8, noise=0.3, xp=np):
-    """Ratings that a factorization of rank 8 would give, plus noise: about 1 to 5, seeded, a function of the ids alone.
+    """Ratings that a factorization of rank 8 would give, plus noise: about 1 to 5, seeded, a function of the
+    ids alone.
 
-    The features of a node are uniform in [-1, 1); a rating is 3 plus their scaled inner product plus uniform noise of the
-    given half width. So a factorization can do better than the mean, and nothing can do better than the noise.
+    The features of a node are uniform in [-1, 1); a rating is 3 plus their scaled inner product plus uniform
+    noise of the given half width. So a factorization can do better than the mean, and nothing can do better
+    than the noise.
     """
     values = xp.full(users.shape, 3.0, xp.float32)
     u, i = users.astype(xp.uint64), items.astype(xp.uint64)

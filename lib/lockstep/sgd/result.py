@@ -21,7 +21,8 @@ class Factorization:
     strategy : str
         What ran; for ``auto`` what it chose.
     stats : dict
-        What the strategy tells of its run, seconds of preprocessing by part, and for `auto` the reason of its choice.
+        What the strategy tells of its run, seconds of preprocessing by part, and for `auto` the reason of its
+        choice.
     """
 
     users: np.ndarray
@@ -37,4 +38,5 @@ class Factorization:
 
     def __repr__(self):
         last = f", rmse {self.rmse[-1]:.4f}" if self.rmse else ""
-        return f"<Factorization {self.users.shape[0]:,} x {self.items.shape[0]:,} of rank {self.users.shape[1]} by {self.strategy}{last}>"
+        users, items = self.users.shape[0], self.items.shape[0]
+        return f"<Factorization {users:,} x {items:,} of rank {self.users.shape[1]} by {self.strategy}{last}>"

@@ -1,4 +1,5 @@
-"""Tiles: host side of `tiles.cu`. Which block and group owns an item, which range a user is in, edges in that order."""
+"""Tiles: host side of `tiles.cu`. Which block and group owns an item, which range a user is in, edges in that
+order."""
 
 import numpy as np
 from numba import njit
@@ -46,11 +47,12 @@ def cut(weights, bins):
 
 
 class Tiles(DevicePlan):
-    """Items stay in a multiprocessor for a sweep, ranges of users go round; locks in shared memory inside a tile.
+    """Items stay in a multiprocessor for a sweep, ranges of users go round; locks in shared memory inside a
+    tile.
 
-    Options: `stages` batches in flight, `each` edges a lane in a batch, `stride` ranges between two blocks' first ones,
-    `order`: "degree" deals items out by falling degree, "ids" gives each block neighbouring items (graphs whose ids are
-    spatial), None takes "ids" if no item is larger than a group's share.
+    Options: `stages` batches in flight, `each` edges a lane in a batch, `stride` ranges between two blocks'
+    first ones, `order`: "degree" deals items out by falling degree, "ids" gives each block neighbouring items
+    (graphs whose ids are spatial), None takes "ids" if no item is larger than a group's share.
     """
 
     name = "tiles"
@@ -75,7 +77,9 @@ class Tiles(DevicePlan):
         with self.phase("schedule"):
             user_degrees, item_degrees = ratings.degrees()
             share = ratings.m / (self.blocks * groups)
-            by_ids = given["order"] == "ids" or (given["order"] is None and item_degrees.max(initial=0) < share / 4)
+            by_ids = given["order"] == "ids" or (
+                given["order"] is None and item_degrees.max(initial=0) < share / 4
+            )
             if by_ids:
                 block, slot = np.divmod(cut(item_degrees, self.blocks * groups), groups)
             else:
@@ -96,13 +100,18 @@ class Tiles(DevicePlan):
         users, items, values = self.bring()
         with self.phase("order"):
             block, slot, place, user_range = (
-                executor.array(a) for a in (block.astype(np.int64), slot.astype(np.int64), place, cut(user_degrees, rounds))
+                executor.array(a)
+                for a in (block.astype(np.int64), slot.astype(np.int64), place, cut(user_degrees, rounds))
             )
             turn = (user_range[users] - block[items] * int(given["stride"])) % rounds
             segment = (block[items] * rounds + turn) * groups + slot[items]
             noise = (users.astype(xp.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(48)
             del turn
-            key = (segment.astype(xp.uint64) << np.uint64(40)) | (place[items].astype(xp.uint64) << np.uint64(16)) | noise
+            key = (
+                (segment.astype(xp.uint64) << np.uint64(40))
+                | (place[items].astype(xp.uint64) << np.uint64(16))
+                | noise
+            )
             order = xp.argsort(key, kind="stable")
             del key, noise
             starts = xp.zeros(self.blocks * rounds * groups + 1, np.int32)
@@ -124,12 +133,18 @@ class Tiles(DevicePlan):
             self.table = executor.array(table.astype(np.int32))
             self.table_starts = executor.array(table_starts.astype(np.int32))
             self.turn = executor.zeros(rounds, np.uint32)
-        self.stats.update(blocks=self.blocks, rounds=rounds, groups=groups, stages=stages, table_in_shared=bool(self.fits),
-                          items_by="ids" if by_ids else "degree")  # fmt: skip
+        self.stats.update(
+            blocks=self.blocks,
+            rounds=rounds,
+            groups=groups,
+            stages=stages,
+            table_in_shared=bool(self.fits),
+            items_by="ids" if by_ids else "degree",
+        )
 
     def waits(self, full, stride):
-        """For each block and round: how many blocks must be done with the round's range before, -1 if there is nothing to
-        do in that tile. Shape (blocks, rounds), int32, on the device."""
+        """For each block and round: how many blocks must be done with the round's range before, -1 if there
+        is nothing to do in that tile. Shape (blocks, rounds), int32, on the device."""
         executor, blocks = self.executor, self.blocks
         full = executor.get(full)
         b, r = np.divmod(np.arange(full.size), self.rounds)
@@ -137,7 +152,11 @@ class Tiles(DevicePlan):
         ranges = (b * stride + r) % self.rounds
         used = np.flatnonzero(full.ravel())
         order = used[np.lexsort((r[used], ranges[used]))]
-        first = np.concatenate([[True], ranges[order][1:] != ranges[order][:-1]]) if order.size else np.zeros(0, bool)
+        first = (
+            np.concatenate([[True], ranges[order][1:] != ranges[order][:-1]])
+            if order.size
+            else np.zeros(0, bool)
+        )
         begin = np.maximum.accumulate(np.where(first, np.arange(order.size), 0))
         turn[order] = np.arange(order.size) - begin
         return executor.array(turn.reshape(blocks, self.rounds).astype(np.int32))
@@ -145,7 +164,24 @@ class Tiles(DevicePlan):
     def sweep(self):
         self.begin()
         self.turn.fill(0)
-        self.launch(self.blocks, self.threads, (self.starts, self.turns, np.int32(self.rounds),
-                    np.int32(self.given["stride"]), np.int32(self.locks), self.packed, self.table, self.table_starts,
-                    np.int32(self.fits), self.turn, *self.state, *self.history, self.applied),
-                    shared=self.shared, cooperative=True)  # fmt: skip
+        self.launch(
+            self.blocks,
+            self.threads,
+            (
+                self.starts,
+                self.turns,
+                np.int32(self.rounds),
+                np.int32(self.given["stride"]),
+                np.int32(self.locks),
+                self.packed,
+                self.table,
+                self.table_starts,
+                np.int32(self.fits),
+                self.turn,
+                *self.state,
+                *self.history,
+                self.applied,
+            ),
+            shared=self.shared,
+            cooperative=True,
+        )

@@ -1,15 +1,20 @@
 // Online schedules: no preprocessing; threads find out by locks, while they run, whether two edges conflict.
 //
-//   edge_locked   a group takes an edge, tries the locks of both ends, and defers the edge to the next pass if it gets
+//   edge_locked   a group takes an edge, tries the locks of both ends, and defers the edge to the next pass
+//   if it gets
 //                 only one or none. Passes go on over what was deferred until nothing is left.
-//   node_locked   a group owns an item, whose vector it keeps in shared memory, so that only the user's lock is needed.
-//                 It goes through the item's edges, skips those marked as done, and leaves locked ones to the next pass.
+//   node_locked   a group owns an item, whose vector it keeps in shared memory, so that only the user's lock
+//   is needed.
+//                 It goes through the item's edges, skips those marked as done, and leaves locked ones to the
+//                 next pass.
 //   unmarked      what node_locked left over, as a list for edge_locked: the hybrid of both.
 //   hogwild       no locks at all: what people use, and what the rest is held against. Its result is racy.
 //
-// The three steps "try the locks, update, give the locks back" are taken by a warp together, as the published code does on
-// a machine whose warps run in lockstep: an edge that meets a conflict inside its own warp is deferred, never waited for.
-// That also rules out deadlock: nobody waits while holding a lock.
+// The three steps "try the locks, update, give the locks back" are taken by a warp together, as the published
+// code does on a machine whose warps run in lockstep: an edge that meets a conflict inside its own warp is
+// deferred, never waited for. That also rules out deadlock: nobody waits while holding a lock.
+// Between two tries of a thread there is an even number of warp operations: on the hypothetical GPU the last to
+// arrive goes on first, so the lowest lane stays the first to try, as in the published figures.
 // Reference: the first paper of this compendium, Section IV.
 // compile: K=16 LANES=1
 // compile: K=16 LANES=4
@@ -59,19 +64,17 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
         // Deferred edges of a warp take consecutive places, in order, by one atomic.
         const bool defer = some && part() == 0 && !both;
         const unsigned deferred = __ballot_sync(full_mask, defer);
-        if (deferred) {
-            const int first = __ffs(deferred) - 1;
-            int place = 0;
-            if ((int)lane_id() == first) place = atomicAdd(next_count, __popc(deferred));
-            place = __shfl_sync(full_mask, place, first);
-            if (defer) next[place + __popc(deferred & ((1u << lane_id()) - 1u))] = e;
-        }
+        const int first = max(__ffs(deferred) - 1, 0);
+        int place = 0;
+        if (deferred && (int)lane_id() == first) place = atomicAdd(next_count, __popc(deferred));
+        place = __shfl_sync(full_mask, place, first);
+        if (defer) next[place + __popc(deferred & ((1u << lane_id()) - 1u))] = e;
     }
     tally.report(applied);
 }
 
-// One pass over the items first <= w < last. The edges of item w are offsets[w] <= e < offsets[w + 1]; done[e] marks those
-// that were applied. `left` counts what this pass left over.
+// One pass over the items first <= w < last. The edges of item w are offsets[w] <= e < offsets[w + 1];
+// done[e] marks those that were applied. `left` counts what this pass left over.
 extern "C" __global__ void node_locked(int first, int last, const int* offsets, const int* users, const float* values,
                                        unsigned char* done, int* left, int* user_locks, float* user_vectors,
                                        float* item_vectors, float rate, float keep, int* user_clock, int* item_clock,
@@ -87,7 +90,9 @@ extern "C" __global__ void node_locked(int first, int last, const int* offsets, 
         int e = owner ? offsets[node] : 0;
         const int end = owner ? offsets[node + 1] : 0;
         bool fresh = true;
-        while (__any_sync(full_mask, e < end)) {
+        const int longest = __reduce_max_sync(full_mask, end - e);
+        __syncwarp();
+        for (int turn = 0; turn < longest; ++turn) {
             const bool some = e < end && !done[e < end ? e : 0];
             const int u = some ? users[e] : 0;
             int locked = 0;
@@ -122,7 +127,7 @@ extern "C" __global__ void node_locked(int first, int last, const int* offsets, 
         }
         if (!fresh) store(item_vectors, node, recall(shared, mine));
     }
-    for (int width = 16; width; width /= 2) deferred += __shfl_xor_sync(full_mask, deferred, width);
+    deferred = warp_sum(deferred);
     if (lane_id() == 0 && deferred) atomicAdd(left, deferred);
     tally.report(applied);
 }

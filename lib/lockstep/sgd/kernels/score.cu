@@ -1,5 +1,5 @@
-// The sum of squared errors of a factorization over a list of ratings: what the root mean square error is made of.
-// A group takes an edge; sums are kept in double precision and added once a warp.
+// The sum of squared errors of a factorization over a list of ratings: what the root mean square error is
+// made of. A group takes an edge; sums are kept in double precision and added once a warp.
 // compile: K=16 LANES=4
 // compile: K=32 LANES=8
 // compile: K=64 LANES=16
@@ -14,6 +14,6 @@ extern "C" __global__ void squared_error(int count, const int* users, const int*
         const double error = (double)values[e] - (double)dot(user, item, group());
         if (part() == 0) sum += error * error;
     }
-    for (int width = 16; width; width /= 2) sum += __shfl_xor_sync(full_mask, sum, width);
+    sum = warp_sum(sum);
     if (lane_id() == 0) atomicAdd(total, sum);
 }

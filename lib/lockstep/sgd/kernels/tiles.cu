@@ -1,22 +1,29 @@
-// Tiles: the fastest serializable schedule here. Items stay in a multiprocessor for a whole sweep, users go round.
+// Tiles: the fastest serializable schedule here. Items stay in a multiprocessor for a whole sweep, users go
+// round.
 //
-// Idea. The critical path of any serializable schedule is the largest item: its updates must follow one another, so what
-// counts is the time between two of them, not the throughput.
-//   - Every item belongs to one group of one block for the whole sweep: no lock, and its vector stays in registers while
+// Idea. The critical path of any serializable schedule is the largest item: its updates must follow one
+// another, so what counts is the time between two of them, not the throughput.
+//   - Every item belongs to one group of one block for the whole sweep: no lock, and its vector stays in
+//   registers while
 //     its edges last. Blocks and groups get equal shares of the edges, the largest items first.
-//   - Users are cut into `rounds` ranges. At any time a range belongs to one block; block b begins with range b * stride
-//     and hands each on to its neighbour. There is no barrier of the whole GPU: turn[range] counts the blocks that are
-//     done with it; a tile without edges is skipped, and waits[block][round] says how many others come before.
-//   - So two groups can meet at a user only inside one block, and there a lock in shared memory decides (30 ns, not the
-//     400 of a lock in global memory). Each lane tries the lock of one edge; edges that fail are tried again with the
-//     next batch, and nobody waits while holding a lock.
-//   - Locking and fetching run STAGES - 1 batches ahead: the users' vectors are copied into shared memory asynchronously
-//     while earlier batches are computed. What remains on the critical path is dot product, update, nothing else.
+//   - Users are cut into `rounds` ranges. At any time a range belongs to one block; block b begins with range
+//   b * stride
+//     and hands each on to its neighbour. There is no barrier of the whole GPU: turn[range] counts the blocks
+//     that are done with it; a tile without edges is skipped, and waits[block][round] says how many others
+//     come before.
+//   - So two groups can meet at a user only inside one block, and there a lock in shared memory decides (30
+//   ns, not the
+//     400 of a lock in global memory). Each lane tries the lock of one edge; edges that fail are tried again
+//     with the next batch, and nobody waits while holding a lock.
+//   - Locking and fetching run STAGES - 1 batches ahead: the users' vectors are copied into shared memory
+//   asynchronously
+//     while earlier batches are computed. What remains on the critical path is dot product, update, nothing
+//     else.
 //
-// An edge is an int4: user, bits of the rating, item, item's place in the block's shared table (or -1 where the items of
-// a block do not fit: then they stay in global memory). Edges are sorted by (block, range, group, item).
-// References: DSGD (Gemulla et al., KDD 2011) and LIBMF (Chin et al., TIST 2015) for the grid of tiles; cuMF_SGD (Xie et
-// al., HPDC 2017) for the lock-free kernel that this is held against.
+// An edge is an int4: user, bits of the rating, item, item's place in the block's shared table (or -1 where
+// the items of a block do not fit: then they stay in global memory). Edges are sorted by (block, range,
+// group, item). References: DSGD (Gemulla et al., KDD 2011) and LIBMF (Chin et al., TIST 2015) for the grid
+// of tiles; cuMF_SGD (Xie et al., HPDC 2017) for the lock-free kernel that this is held against.
 // compile: K=16 LANES=4 THREADS=256 STAGES=3
 // compile: K=32 LANES=8 THREADS=256 STAGES=3
 // compile: K=32 LANES=4 THREADS=128 STAGES=3 EACH=2
@@ -63,7 +70,8 @@ __device__ __forceinline__ void await_batch() {  // all but the STAGES - 1 young
 #endif
 }
 
-// Locks are single bits: 16 KB of shared memory hold those of 131,072 users (users that share a bit exclude each other).
+// Locks are single bits: 16 KB of shared memory hold those of 131,072 users (users that share a bit exclude
+// each other).
 __device__ __forceinline__ bool take(unsigned* bits, int k) {
     if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
     const unsigned bit = 1u << (k & 31);
@@ -86,8 +94,8 @@ struct Home {
     }
 };
 
-// `locks` is a power of two. Shared memory: the locks, then SLOTS vectors for each group, then SLOTS edges for each, then the
-// block's items.
+// `locks` is a power of two. Shared memory: the locks, then SLOTS vectors for each group, then SLOTS edges
+// for each, then the block's items.
 extern "C" __global__ void __launch_bounds__(THREADS) tiles(
     const int* starts, const int* waits, int rounds, int stride, int locks, const int4* edges, const int* table,
     const int* table_starts, int table_fits, unsigned* turn, float* user_vectors, float* item_vectors, float rate, float keep,

@@ -1,19 +1,23 @@
 // One update of stochastic gradient descent, and what every schedule needs around it.
 //
-//     gain = rate rating - rate <user, item>;   user' = keep user + gain item;   item' = keep item + gain user
+//     gain = rate rating - rate <user, item>;   user' = keep user + gain item;   item' = keep item + gain
+//     user
 //
-// with keep = 1 - rate * regularization and the old vectors on the right; only the last multiply-add of each waits for
-// the dot product. K is the padded rank (a power of two from 4),
-// LANES the threads that share one edge (1 is the published form, K/4 gives each thread one 16-byte load). Both vectors
-// are cut into chunks of four features; the products of a chunk are a chain of fused multiply-adds, the chunks are
-// added as a binary tree over their numbers. So the bits of a result depend neither on LANES nor on the machine, and the
-// serial oracle (Numba, the same chain and tree) replays any logged order exactly.
+// with keep = 1 - rate * regularization and the old vectors on the right; only the last multiply-add of each
+// waits for the dot product. K is the padded rank (a power of two from 4),
+// LANES the threads that share one edge (1 is the published form, K/4 gives each thread one 16-byte load).
+// Both vectors are cut into chunks of four features; the products of a chunk are a chain of fused
+// multiply-adds, the chunks are added as a binary tree over their numbers. So the bits of a result depend
+// neither on LANES nor on the machine, and the serial oracle (Numba, the same chain and tree) replays any
+// logged order exactly.
 //
-// Vectors lie in global memory and are read past L1 (__ldcg): another multiprocessor may just have written them.
+// Vectors lie in global memory and are read past L1 (__ldcg): another multiprocessor may just have written
+// them.
 //
-// LOG=1 records the position of each update in the history of its two nodes. The counters of the nodes are plain memory
-// on purpose: if two threads ever held a node together, a position would be lost or given twice, and that shows.
-// LOCK_DELAY and BARRIER_DELAY make each lock and each barrier dearer by that many clock cycles: the platform axis.
+// LOG=1 records the position of each update in the history of its two nodes. The counters of the nodes are
+// plain memory on purpose: if two threads ever held a node together, a position would be lost or given twice,
+// and that shows. LOCK_DELAY and BARRIER_DELAY make each lock and each barrier dearer by that many clock
+// cycles: the platform axis.
 #pragma once
 #include "device.cuh"
 
@@ -61,7 +65,8 @@ __device__ __forceinline__ void store(float* vectors, long node, const Vector& v
     for (int c = 0; c < CHUNKS; ++c) __stcg(at + c, v.chunk[c]);
 }
 
-// The same for a vector in shared memory that only this thread's group touches: each lane reads what it wrote itself.
+// The same for a vector in shared memory that only this thread's group touches: each lane reads what it wrote
+// itself.
 __device__ __forceinline__ Vector recall(const float* vectors, long node) {
     Vector v;
     const float4* at = reinterpret_cast<const float4*>(vectors + node * K) + part() * CHUNKS;
@@ -128,8 +133,19 @@ __device__ __forceinline__ void log_update(long e, int user, int item, int* user
 #endif
 }
 
-// Number and checksum of the edges that a thread applied. Every timed run compares both with those of all edges, so an
-// edge left out or applied twice is seen; it costs two integer instructions an edge and no memory.
+// Sum over the threads of a warp, right in lane 0; a block of less than 32 threads is one short warp.
+template <class T> __device__ __forceinline__ T warp_sum(T value) {
+    const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
+    for (int width = 16; width; width /= 2) {
+        const T other = __shfl_xor_sync(full_mask, value, width);
+        if ((block_thread() ^ width) < threads) value += other;
+    }
+    return value;
+}
+
+// Number and checksum of the edges that a thread applied. Every timed run compares both with those of all
+// edges, so an edge left out or applied twice is seen; it costs two integer instructions an edge and no
+// memory.
 struct Tally {
     unsigned long long count = 0, sum = 0;
     __device__ __forceinline__ void add(long e) {
@@ -137,10 +153,8 @@ struct Tally {
         sum += ((unsigned)e ^ ((unsigned)e >> 15)) * 0x9E3779B1u;
     }
     __device__ __forceinline__ void report(unsigned long long* applied) {  // the whole warp calls it
-        for (int width = 16; width; width /= 2) {
-            count += __shfl_xor_sync(full_mask, count, width);
-            sum += __shfl_xor_sync(full_mask, sum, width);
-        }
+        count = warp_sum(count);
+        sum = warp_sum(sum);
         if (lane_id() == 0 && count) {
             atomicAdd(applied, count);
             atomicAdd(applied + 1, sum);
@@ -154,7 +168,8 @@ __device__ __forceinline__ void wait_cycles(int cycles) {
 #endif
 }
 
-// Ordering at the scope of the whole GPU, without the sequential consistency that __threadfence also promises.
+// Ordering at the scope of the whole GPU, without the sequential consistency that __threadfence also
+// promises.
 __device__ __forceinline__ void order_memory() {
 #ifdef LOCKSTEP_HOST
     __threadfence();
