@@ -11,8 +11,8 @@ import pytest
 from lockstep import paths
 
 
-def snakemake(*words):
-    environment = {**os.environ, "LOCKSTEP_OFFLINE": "1"}
+def snakemake(*words, **settings):
+    environment = {**os.environ, "LOCKSTEP_OFFLINE": "1", **settings}
     return subprocess.run(
         [sys.executable, "-m", "snakemake", "--cores", "1", *words],
         cwd=paths.ROOT,
@@ -56,6 +56,19 @@ def test_nothing_that_a_rule_makes_is_tracked(outputs):
         "check-ignore", "--no-index", *(f"{name}/file" if "." not in name else name for name in outputs)
     )
     assert len(ignored.stdout.split()) == len(outputs), "git would offer to add what a rule makes"
+
+
+def test_without_typst_the_report_is_left_out_with_one_line(tmp_path):
+    hide = "lambda name, *more: None if name == 'typst' else real(name, *more)"
+    code = f"import importlib.util as util\nreal = util.find_spec\nutil.find_spec = {hide}\n"
+    (tmp_path / "sitecustomize.py").write_text(code)
+    here = os.environ.get("PYTHONPATH", "")
+    done = snakemake("-n", "--forceall", PYTHONPATH=f"{tmp_path}{os.pathsep}{here}")
+    assert done.returncode == 0, done.stderr
+    told = (done.stdout + done.stderr).splitlines()
+    assert sum("typst is not installed" in line for line in told) == 1
+    assert any(line.endswith(": verdicts") for line in told)
+    assert not any(line.startswith("Job ") and line.endswith(": report") for line in told)
 
 
 def test_an_unknown_size_is_one_clear_line():
