@@ -5,8 +5,8 @@ import seaborn as sns
 
 # Paul Tol's "bright" and "muted" schemes, ordered so that neighbours differ in lightness as well as in hue:
 # the figures can be told apart by readers with any color vision and on a gray print.
-PALETTE = ["#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#882255", "#44AA99", "#999933",
-           "#332288", "#DDCC77", "#117733", "#777777"]  # fmt: skip
+PALETTE = ["#4477AA", "#EE6677", "#228833", "#CCBB44", "#AA3377", "#66CCEE", "#882255", "#44AA99", "#332288",
+           "#999933", "#117733", "#DDCC77", "#777777"]  # fmt: skip
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*", "d"]
 INK, FAINT = "#222222", "#BBBBBB"
 VERDICT = {

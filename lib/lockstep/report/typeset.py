@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from lockstep import paths
-from lockstep.evidence import Study, claims, recording, statistics
+from lockstep.evidence import Study, claims, flags, recording, statistics, study
 from lockstep.report import figures, style
 from lockstep.report.output import numbers, readable, save, significant
 
@@ -110,7 +110,7 @@ def _records(table):
 def _machines(found, recordings, results):
     """What each judged machine is, those with the most tested parts first: the first leads the text."""
     tested = found.verdicts[found.verdicts["verdict"] != "not testable here"].groupby("machine").size()
-    listed = []
+    rows, listed = study.machines(recordings, results), []
     for name in dict.fromkeys(found.verdicts["machine"]):
         files = [folder / name / "machine.json" for folder in (results, recordings)]
         known = next((json.loads(file.read_text()) for file in files if file.is_file()), {})
@@ -127,6 +127,8 @@ def _machines(found, recordings, results):
                 "commits": list(dict.fromkeys(run["commit"] for run in runs if run.get("commit"))),
                 "runs": len(runs),
                 "tested": int(tested.get(name, 0)),
+                "watched": flags.watched(rows[name]),
+                "flagged": len(flags.flagged(rows[name])),
             }
         )
     return sorted(listed, key=lambda machine: (-machine["tested"], machine["name"]))

@@ -1,0 +1,47 @@
+"""A small world with verdicts of every kind, recorded outside the project."""
+
+import json
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+
+from lockstep.evidence.recording import Recording, canonical
+
+
+def sample(experiment, strategy, metric, turn, value, parameters, dataset):
+    return {
+        "study": "3-toposort-depth", "experiment": experiment, "dataset": dataset, "strategy": strategy,
+        "parameters": canonical(parameters), "metric": metric, "unit": "1" if metric == "depth" else "ms",
+        "round": turn, "value": float(value), "verified": "exact", "kernel": "k",
+    }  # fmt: skip
+
+
+@pytest.fixture
+def recordings(tmp_path):
+    """A recorded machine with the thesis's family of layered graphs and a control, and nothing else."""
+    random = np.random.default_rng(0)
+    rows = []
+    for depth in (1, 10, 100, 1000, 10**4, 10**5, 10**6):
+        parameters = {"nodes": 10**6, "depth": depth, "family": "disjoint-paths", "ids": "ordered"}
+        times = {
+            ("serial", "wall"): 20,
+            ("naive", "device"): 0.03 + 0.03 * depth,
+            ("naive", "wall"): 0.04 * depth,
+        }
+        for (strategy, metric), time in times.items():
+            for turn in range(4):
+                value = time * np.exp(random.normal(0, 0.01))
+                rows.append(sample("table-4.3", strategy, metric, turn, value, parameters, f"paths-{depth}"))
+        rows.append(sample("table-4.3", "serial", "depth", 0, depth, parameters, f"paths-{depth}"))
+    for strategy in ("persistent", "persistent-again"):
+        for turn in range(4):
+            rows.append(sample("control", strategy, "wall", turn, 1 + 0.001 * turn, {}, "layered"))
+    folder = tmp_path / "recordings" / "nvidia-test-1"
+    Recording(folder / "3-toposort-depth.csv").append(rows)
+    run = {"date": "2026-01-02T03:04:05+00:00", "commit": "abc", "study": "3-toposort-depth"}
+    machine = {"name": "nvidia-test-1", "gpu": "NVIDIA Test", "cpu": "Test CPU", "cores": 2, "runs": [run]}
+    (folder / "machine.json").write_text(json.dumps(machine))
+    return tmp_path / "recordings"

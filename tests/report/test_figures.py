@@ -1,0 +1,79 @@
+import matplotlib.colors
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from lockstep import report
+from lockstep.evidence import claims, machines, statistics
+from lockstep.report import figures, style
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    report.style.use()
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def rows(recordings, tmp_path):
+    known = machines(recordings, tmp_path / "none")["nvidia-test-1"]
+    return known[known["experiment"] == "table-4.3"]
+
+
+def test_a_curve_has_geometric_means_and_their_intervals(rows):
+    points = figures.curve(rows, "serial", "wall", "depth")
+    assert [point[0] for point in points] == [10.0**k for k in range(7)]
+    one = rows[(rows["dataset"] == "paths-100") & (rows["strategy"] == "serial") & (rows["metric"] == "wall")]
+    expected = statistics.geometric_mean(np.log(one["value"]))
+    assert points[2][1:] == pytest.approx((expected.value, expected.low, expected.high))
+    by_count = figures.curve(rows, "serial", "wall", "metric:depth")
+    assert np.array(by_count) == pytest.approx(np.array(points))
+
+
+def test_time_against_depth_shows_measured_and_published_points(rows):
+    published = {"naive": {1: 8.7, 10: 17}, "serial": {1: 120}}
+    metric = {"serial": "wall", "naive": "device"}
+    ax = figures.against(rows, "depth", metric=metric, strategies=["serial", "naive"], published=published)
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert "ms" in ax.get_ylabel()
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["serial", "naive", "published"]
+    hollow = [line for line in ax.lines if line.get_markerfacecolor() == "none"]
+    assert sum(len(line.get_xdata()) for line in hollow) == 3
+
+
+def test_ratios_put_the_first_on_top_and_name_every_line():
+    estimates = {"a": statistics.Estimate(2, 1.9, 2.1, 8), "b": (0.5, 0.4, 0.6), "c": None}
+    ax = figures.ratios(estimates, published={"a": 16})
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["a", "b", "c"]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]
+
+
+def test_verdicts_differ_by_mark_as_well_as_by_color(recordings, tmp_path):
+    judged = claims.judge(machines(recordings, tmp_path / "none"))
+    ax = figures.verdicts(judged[judged["paper"] == "D"])
+    marks = {text.get_text() for text in ax.texts}
+    assert figures.SYMBOLS["holds"] in marks and len(set(figures.SYMBOLS.values())) == 4
+    assert len(set(figures.MARKS.values())) == 4
+    ax = figures.published(judged, ["D4", "D7"])
+    assert len(ax.get_yticklabels()) == 13
+
+
+def test_strategies_can_be_told_apart_without_color():
+    given = style.color_of([f"s{k}" for k in range(13)])
+    assert len(set(given.values())) == 13 and len({marker for _, marker in given.values()}) == 13
+
+
+def test_neighbours_in_the_palette_differ_in_lightness():
+    def lightness(color):
+        red, green, blue = (c / 12.92 if c <= 0.04 else ((c + 0.055) / 1.055) ** 2.4 for c in color)
+        return (0.2126 * red + 0.7152 * green + 0.0722 * blue) ** (1 / 3)
+
+    values = [lightness(matplotlib.colors.to_rgb(color)) for color in style.PALETTE]
+    assert min(abs(a - b) for a, b in zip(values, values[1:], strict=False)) > 0.03
+
+
+def test_an_estimate_as_text():
+    assert figures.label(statistics.Estimate(16.21, 15.94, 16.52, 8)) == "16.2× (15.9 to 16.5)"
+    assert figures.label(statistics.Estimate(347, float("nan"), float("nan"), 1), " layers") == "347 layers"

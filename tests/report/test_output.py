@@ -1,0 +1,77 @@
+import json
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from lockstep import report
+from lockstep.report.output import readable, significant
+
+
+def draw():
+    report.style.use()
+    figure, ax = plt.subplots()
+    ax.plot([1, 2, 3], [3, 1, 2], "o-", label="serial")
+    ax.fill_between([1, 2, 3], [2, 0, 1], [4, 2, 3], alpha=0.2)
+    ax.set(xlabel="depth (layers)", ylabel="time (ms)")
+    ax.legend()
+    return figure
+
+
+def test_equal_figures_are_equal_files(tmp_path):
+    first = report.save(draw(), "study/one", tmp_path / "a")
+    second = report.save(draw(), "study/one", tmp_path / "b")
+    assert [file.suffix for file in first] == [".svg", ".pdf"]
+    for one, two in zip(first, second, strict=True):
+        assert one.read_bytes() == two.read_bytes()
+        content = one.read_bytes()
+        assert b"<dc:date>" not in content and b"CreationDate" not in content
+
+
+def test_a_saved_figure_is_closed(tmp_path):
+    before = plt.get_fignums()
+    report.save(draw(), "one", tmp_path)
+    assert plt.get_fignums() == before
+
+
+def test_a_table_reads_as_it_should_be_read(tmp_path):
+    rows = pd.DataFrame(
+        {"graph": ["a", "b"], "time": [1234.567, math.nan], "edges": [10**6, 3], "ok": [True, False]}
+    )
+    file = report.table(rows, "study/times", tmp_path)
+    assert file.read_text() == 'graph,time,edges,ok\na,"1,230","1,000,000",yes\nb,–,3,no\n'
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (1.0, "1.00"), (0.012345, "0.0123"), (123456.0, "123,000"), (9.996, "10.0"),
+     (0.000333, "0.000333"), (1.5e-7, "1.50e-07"), (-2.345, "-2.35")],
+)  # fmt: skip
+def test_three_significant_digits(value, text):
+    assert significant(value) == text
+
+
+def test_counts_keep_all_their_digits():
+    assert readable(1234567) == readable(np.int64(1234567)) == "1,234,567"
+    assert readable(None) == readable(float("nan")) == "–"
+
+
+def test_numbers_are_plain_json(tmp_path):
+    values = {
+        "ratio": np.float64(2.5),
+        "depths": np.array([1, 2]),
+        "none": float("nan"),
+        "text": {"caption": "größe"},
+    }
+    file = report.numbers("3-toposort-depth", values, tmp_path)
+    assert json.loads(file.read_text()) == {
+        "ratio": 2.5,
+        "depths": [1, 2],
+        "none": None,
+        "text": {"caption": "größe"},
+    }
+    assert file.read_bytes() == report.numbers("3-toposort-depth", values, tmp_path).read_bytes()
+    with pytest.raises(TypeError, match="give numbers, text"):
+        report.numbers("x", {"a": object()}, tmp_path)
