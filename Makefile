@@ -32,7 +32,7 @@ publish: setup  ## copy the report and this machine's recording to where git tra
 	@$(RUN) -m lockstep.workflow publish
 
 lab: setup  ## open the notebooks in JupyterLab
-	@$(RUN) -m jupyterlab notebooks
+	@LOCKSTEP_DRAWN="$(CURDIR)/results/explored" $(RUN) -m jupyterlab notebooks
 
 wheelhouse: setup  ## collect what a GPU machine without network lacks: make wheelhouse PYTHON=3.12
 	@$(RUN) -m lockstep.workflow wheelhouse --lock requirements.lock --python "$(or $(PYTHON:python%=%),3.12)"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def _root() -> Path:
-    """The compendium's folder: the nearest one upwards that holds a Snakefile, from here or from this file."""
+    """The compendium's folder: the nearest upwards that holds a Snakefile, from here or from this file."""
     for start in (Path.cwd(), Path(__file__).resolve().parent):
         for folder in (start, *start.parents):
             if (folder / "Snakefile").is_file():
@@ -18,8 +18,10 @@ CONFIG = ROOT / "config"
 DATA = ROOT / "data"
 RECORDINGS = DATA / "recordings"
 RESULTS = ROOT / "results"
-FIGURES = ROOT / "figures"
 PAPER = ROOT / "paper"
-GENERATED = PAPER / "generated"
+# Only the workflow draws into the compendium: notebooks that are tested or explored draw somewhere else.
+_elsewhere = os.environ.get("LOCKSTEP_DRAWN")
+FIGURES = Path(_elsewhere) / "figures" if _elsewhere else ROOT / "figures"
+GENERATED = Path(_elsewhere) / "generated" if _elsewhere else PAPER / "generated"
 NOTEBOOKS = ROOT / "notebooks"
 CACHE = Path(os.environ.get("LOCKSTEP_CACHE") or Path.home() / ".cache" / "lockstep")

@@ -127,6 +127,7 @@ def refresh(notebooks=None) -> None:
     import nbformat
     from nbclient import NotebookClient
 
+    os.environ["LOCKSTEP_DRAWN"] = str(paths.RESULTS / "explored")
     for file in map(Path, notebooks or sorted(paths.NOTEBOOKS.glob("*.ipynb"))):
         notebook = nbformat.read(file, as_version=4)
         NotebookClient(
