@@ -71,6 +71,8 @@ class Diagonal(Matchings):
     name = "diagonal"
 
     def find(self, ratings, users, items):
+        if ratings.has_duplicates():  # ratings of one cell lie on one diagonal and must follow one another
+            return matchings.block_diagonals(users, items, ratings.n_items, 1, 1, self.xp)
         return matchings.diagonals(users, items, ratings.n_items, self.xp)
 
 

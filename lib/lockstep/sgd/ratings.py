@@ -176,6 +176,10 @@ class Ratings:
         """Ratings of each user and of each item, int64."""
         return np.bincount(self.users, minlength=self.n_users), np.diff(self.offsets)
 
+    def has_duplicates(self):
+        """Whether some user has rated some item more than once."""
+        return bool(np.any((self.users[1:] == self.users[:-1]) & (self.items[1:] == self.items[:-1])))
+
     def largest_degree(self):
         """The most ratings that a user or an item has: the length of the critical path of any schedule."""
         return int(max((d.max() for d in self.degrees() if d.size), default=0))

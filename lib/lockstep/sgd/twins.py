@@ -163,7 +163,7 @@ def road(size, seed=0, xp=np, name="", shuffled=False):
     spokes = [hub + d for d in around[: size.largest] if 0 <= hub + d < n]
     edges = size.edges // 2 - len(spokes)
     diagonal = 0.04
-    straight = min((edges / n - diagonal) / 2 * 1.03, 1.0)
+    straight = min((edges / n - diagonal) / 2 * 1.03 + 3 / np.sqrt(n), 1.0)
     found = []
     for way, (step, share) in enumerate(((1, straight), (width, straight), (width + 1, diagonal))):
         keep = mix(v * 4 + way + (seed << 40), xp) < np.uint64(int(share * 2.0**63) * 2)

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+
+from lockstep.sgd import Ratings, matchings, twins
+
+from .conftest import skewed
+
+
+def algorithm_1(ratings):
+    """The published algorithm, as it is printed: a maximal matching, take it out, again."""
+    left, times, count = list(range(ratings.m)), np.empty(ratings.m, int), 0
+    while left:
+        users, items, rest = set(), set(), []
+        for e in left:
+            u, i = int(ratings.users[e]), int(ratings.items[e])
+            if u in users or i in items:
+                rest.append(e)
+            else:
+                times[e] = count
+                users.add(u)
+                items.add(i)
+        left, count = rest, count + 1
+    return times, count
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_first_fit_is_algorithm_1(seed):
+    ratings = skewed(seed=seed)
+    times, count = matchings.first_fit(ratings)
+    expected, rounds = algorithm_1(ratings)
+    assert count == rounds and np.array_equal(times, expected)
+    assert count >= ratings.largest_degree()
+    matchings.check(ratings, matchings.by_time(times, count))
+
+
+def test_first_fit_with_few_and_with_many_edges_a_node_agrees():
+    road = twins.twin("CAL", factor=4000)
+    times, count = matchings.first_fit(road)
+    assert np.array_equal(times, algorithm_1(road)[0]) and 7 <= count <= 13
+    # The same graph beside a large star goes through the general code.
+    star = np.arange(100)
+    both = Ratings(
+        np.concatenate([road.users, road.n_users + star]),
+        np.concatenate([road.items, np.full(100, road.n_items)]),
+        np.ones(road.m + 100),
+    )
+    assert np.array_equal(matchings.first_fit(both)[0][: road.m], times)
+
+
+def test_blocks_of_items_begin_afresh(ratings):
+    order = np.argsort(-np.diff(ratings.offsets), kind="stable")
+    times, count = matchings.first_fit(ratings, order, 4)
+    ends = -1
+    for first in range(0, ratings.n_items, 4):
+        mine = times[np.isin(ratings.items, order[first : first + 4])]
+        if mine.size:
+            assert mine.min() == ends + 1
+            ends = mine.max()
+    assert ends + 1 == count
+    matchings.check(ratings, matchings.by_time(times, count))
+
+
+def test_counts_of_diagonals(ratings):
+    schedule = matchings.diagonals(ratings.users, ratings.items, ratings.n_items)
+    assert schedule.supersteps <= sum(ratings.shape) - 1
+    assert schedule.supersteps == np.unique(ratings.users - ratings.items).size
+    matchings.check(ratings, schedule)
+    rows, columns = 3, 7
+    blocks = matchings.block_diagonals(ratings.users, ratings.items, ratings.n_items, rows, columns)
+    assert blocks.supersteps <= -(-ratings.n_items // rows) + -(-ratings.n_users // columns) - 1
+    assert blocks.units[-1] == ratings.m
+    matchings.check(ratings, blocks, (rows, columns))
+
+
+def test_the_check_finds_conflicts_and_lost_edges(ratings):
+    times, count = matchings.first_fit(ratings)
+    schedule = matchings.by_time(np.zeros_like(times), 1)
+    with pytest.raises(AssertionError, match="share"):
+        matchings.check(ratings, schedule)
+    schedule = matchings.by_time(times, count)
+    schedule.order[0] = schedule.order[1]
+    with pytest.raises(AssertionError, match="twice"):
+        matchings.check(ratings, schedule)
+
+
+def test_no_ratings():
+    empty = Ratings([], [], np.zeros(0), (3, 4))
+    assert matchings.first_fit(empty)[1] == 0
+    assert matchings.diagonals(empty.users, empty.items, 4).supersteps == 0
+    assert matchings.block_diagonals(empty.users, empty.items, 4, 2, 2).supersteps == 0

@@ -1,0 +1,121 @@
+"""Every schedule but hogwild equals one thread in some order, to the bit, under any interleaving."""
+
+import numpy as np
+import pytest
+
+from lockstep.graphs import Graph
+from lockstep.machine import get_executor
+from lockstep.sgd import STRATEGIES, NotSerializable, Problem, oracle
+from lockstep.toposort import topological_sort
+
+from .conftest import skewed
+
+EXACT = [name for name, s in STRATEGIES.items() if s.gpu and s.exact]
+
+
+def replay(plan):
+    """The vectors that one thread gets in the order that the log of the last sweep tells."""
+    users, items, values = plan.edges()
+    vectors = [first.copy() for first in plan.first]
+    problem = plan.problem
+    order = plan.order_of_last_sweep()
+    oracle.sweep(
+        users, items, values, order, *vectors, np.float32(problem.rate), problem.keep, problem.nonnegative
+    )
+    return vectors
+
+
+def agrees(problem, name, executor, **options):
+    plan = STRATEGIES[name].plan(problem, executor, log=True, **options)
+    plan.reset()
+    plan.sweep()
+    plan.check_sweep()
+    assert sorted(zip(*plan.edges(), strict=True)) == sorted(
+        zip(problem.ratings.users, problem.ratings.items, problem.ratings.values, strict=True)
+    )
+    return all(np.array_equal(a, b) for a, b in zip(replay(plan), plan.vectors(), strict=True))
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_under_every_interleaving(name, lanes, ratings):
+    problem = Problem(ratings, 8, 0.05)
+    for seed in range(12):
+        assert agrees(problem, name, get_executor("host", seed=seed, fuzz="sync"), lanes=lanes)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_with_plain_accesses_interleaved_too(name):
+    problem = Problem(skewed(20, 9, 60), 4, 0.05)
+    for seed in range(4):
+        assert agrees(problem, name, get_executor("host", seed=seed, fuzz="memory"), lanes=1)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_nonnegative_and_other_ranks(name, ratings):
+    for rank in (1, 5, 16):
+        assert agrees(Problem(ratings, rank, 0.05, nonnegative=True), name, get_executor("host"))
+
+
+def test_duplicate_ratings_follow_one_another():
+    from lockstep.sgd import Ratings
+
+    twice = Ratings([0, 0, 0, 1], [0, 0, 0, 0], [1.0, 2, 3, 4])
+    for name in EXACT:
+        assert agrees(Problem(twice, 4), name, get_executor("host", fuzz="sync")), name
+
+
+def test_hogwild_loses_updates(ratings):
+    problem = Problem(ratings, 4, 0.05)
+    differs = False
+    for seed in range(5):
+        plan = STRATEGIES["hogwild"].plan(problem, get_executor("host", seed=seed, fuzz="sync"))
+        plan.reset()
+        plan.sweep()
+        plan.check_sweep()
+        vectors = [first.copy() for first in plan.first]
+        oracle.sweep(
+            *plan.edges(), np.arange(ratings.m), *vectors, np.float32(problem.rate), problem.keep, False
+        )
+        differs |= not np.array_equal(vectors[1], plan.vectors()[1])
+    assert differs
+
+
+def test_a_broken_log_is_found(ratings):
+    plan = STRATEGIES["edge-locked"].plan(Problem(ratings, 4), get_executor("host"), log=True)
+    plan.reset()
+    plan.sweep()
+    users, items, _ = plan.edges()
+    _, _, user_turn, item_turn = (array.copy() for array in plan.history)
+    busy = np.flatnonzero(users == np.bincount(users).argmax())[:2]
+    lost = user_turn.copy()
+    lost[busy[0]] = lost[busy[1]]
+    with pytest.raises(NotSerializable, match="missing or there twice"):
+        oracle.serial_order(users, items, lost, item_turn)
+    # Two users who rated the same two items, each first at the other's second: a circle.
+    with pytest.raises(NotSerializable, match="circle"):
+        oracle.serial_order(
+            np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([1, 0, 0, 1]), np.array([0, 1, 1, 0])
+        )
+
+
+def test_the_histories_have_no_cycle_by_our_own_topological_sort(ratings):
+    plan = STRATEGIES["tiles"].plan(Problem(ratings, 4), get_executor("host", fuzz="sync"), log=True)
+    plan.reset()
+    plan.sweep()
+    users, items, _ = plan.edges()
+    arcs = []
+    for nodes, turn in ((users, plan.history[2]), (items, plan.history[3])):
+        order = np.lexsort((turn, nodes))
+        same = nodes[order][1:] == nodes[order][:-1]
+        arcs.append((order[:-1][same], order[1:][same]))
+    sources, targets = (np.concatenate(side) for side in zip(*arcs, strict=True))
+    result = topological_sort(Graph.from_edges(sources, targets, n=ratings.m), strategy="serial")
+    assert result.depth >= ratings.largest_degree()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("rank", [16, 32, 64])
+def test_on_a_gpu(name, rank, cuda):
+    assert agrees(Problem(skewed(5000, 900, 60_000), rank, 0.01), name, cuda)
