@@ -150,7 +150,7 @@ def ratios(
     matplotlib Axes
     """
     labels = list(estimates)
-    ax = ax or plt.subplots(figsize=(WIDTH, 0.7 + 0.21 * len(labels)))[1]
+    ax = ax or plt.subplots(figsize=(WIDTH, 0.7 + 0.17 * len(labels)))[1]
     ax.axvline(1, color=INK, linewidth=0.8)
     if margin:
         ax.axvspan(1 / statistics.MARGIN, statistics.MARGIN, color=FAINT, alpha=0.4, linewidth=0)
@@ -232,8 +232,8 @@ def verdicts(judged, *, ax=None, title=None):
 
 
 def label(estimate, unit="\N{MULTIPLICATION SIGN}"):
-    """An estimate as text: `16.2× (15.9 to 16.5)`; without an interval the figure alone."""
+    """An estimate as text: `16.2× (15.9 to 16.5)`; without an interval, or as a count, alone."""
     text = f"{significant(estimate.value)}{unit}"
-    if math.isnan(estimate.low):
+    if math.isnan(estimate.low) or estimate.low == estimate.high:
         return text
     return f"{text} ({significant(estimate.low)} to {significant(estimate.high)})"
