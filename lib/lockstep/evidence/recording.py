@@ -51,17 +51,19 @@ def _plain(value):
     raise TypeError(f"parameters hold {value!r} of type {kind}: use numbers, text, booleans or None")
 
 
-def empty():
-    """A recording with no rows and the right columns."""
-    return _typed(pd.DataFrame(columns=COLUMNS, dtype=object))
-
-
-def _typed(rows):
+def frame(lines):
+    """A DataFrame of lines of fields, typed."""
+    rows = pd.DataFrame(lines, columns=COLUMNS, dtype=object)
     return rows.astype({"round": "int64", "value": "float64"})
 
 
+def empty():
+    """A recording with no rows and the right columns."""
+    return frame([])
+
+
 def parse(text, name="recording", first=1):
-    """Rows out of a recording's text; a last line without its line end is torn and left out.
+    """Lines of fields out of a recording's text; a last line without its line end is torn and left out.
 
     Parameters
     ----------
@@ -90,13 +92,13 @@ def parse(text, name="recording", first=1):
             int(line[COLUMNS.index("round")]), float(line[COLUMNS.index("value")])
         except ValueError as error:
             raise RecordingError(f"{name}, line {number}: {error}") from None
-    return _typed(pd.DataFrame(lines, columns=COLUMNS, dtype=object))
+    return lines
 
 
 def read(path):
     """Every row of the recording at `path` in the order of writing; no rows where there is no file."""
     path = Path(path)
-    return parse(path.read_text(), str(path)) if path.is_file() else empty()
+    return frame(parse(path.read_text(), str(path)) if path.is_file() else [])
 
 
 def current(rows):
@@ -123,7 +125,8 @@ class Recording:
 
     def __init__(self, path, writable=True):
         self.path = Path(path)
-        self._seen, self._lines, self._rows = 0, 0, empty()
+        self._seen, self._number = 0, 1  # bytes read so far, and the number of the next line
+        self._lines, self._cells, self._keys = [], {}, set()
         if writable:
             self._repair()
 
@@ -167,20 +170,38 @@ class Recording:
                 writer.writerow([_text(row[column]) for column in COLUMNS])
                 file.flush()
 
-    def rows(self):
-        """Every row written so far. Only what was added since the last call is read: a study asks often."""
+    def _read(self):
+        """Take in what was added since the last time: a study asks often, and one row more is cheap then."""
         if not self.path.is_file():
-            return empty()
+            return
         with self.path.open(newline="") as file:
             file.seek(self._seen)
             text = file.read()
         text = text[: text.rfind("\n") + 1]
-        if text:
-            fresh = parse(text, str(self.path), first=self._lines + 1)
-            self._rows = pd.concat([self._rows, fresh], ignore_index=True) if len(self._rows) else fresh
-            self._seen += len(text.encode())
-            self._lines += text.count("\n")
-        return self._rows
+        fresh = parse(text, str(self.path), self._number)
+        self._seen += len(text.encode())
+        self._number += text.count("\n")
+        self._lines += fresh
+        for line in fresh:
+            row = dict(zip(COLUMNS, line, strict=True))
+            self._cells.setdefault(tuple(row[column] for column in CELL), []).append(line)
+            sample = (int(row[column]) if column == "round" else row[column] for column in SAMPLE)
+            self._keys.add((*sample, row["metric"]))
+
+    def rows(self):
+        """Every row written so far."""
+        self._read()
+        return frame(self._lines)
+
+    def cell(self, *labels):
+        """The rows of one cell, labelled as `CELL` says."""
+        self._read()
+        return frame(self._cells.get(labels, []))
+
+    def keys(self):
+        """A set of what is there: `SAMPLE` and the metric, as tuples."""
+        self._read()
+        return self._keys
 
 
 def _text(value):

@@ -134,7 +134,7 @@ class Study:
         parameters = {**(parameters or {}), **({"cache": "cold"} if cache == "cold" else {})}
         cell = self._cell(experiment, dataset, parameters)
         if self.selected(part):
-            done = self._done()
+            done = self._recording.keys()
             todo = [
                 [c for c in candidates if (c.timed or turn == 0) and self._key(cell, c, turn) not in done]
                 for turn in range(rounds)
@@ -200,7 +200,7 @@ class Study:
         """
         cell = self._cell(experiment, dataset, parameters)
         if self.selected(part):
-            done = self._done()
+            done = self._recording.keys()
             sample = (*cell.values(), strategy, round, kernel)
             missing = {metric: value for metric, value in values.items() if (*sample, metric) not in done}
             if missing:
@@ -220,14 +220,8 @@ class Study:
     def _key(cell, candidate, turn):
         return (*cell.values(), candidate.strategy, turn, candidate.kernel, candidate.done)
 
-    def _done(self):
-        rows = self._recording.rows()
-        return set(rows[[*recording.SAMPLE, "metric"]].itertuples(index=False, name=None))
-
     def _rows_of(self, cell, strategies):
-        rows = self._recording.rows()
-        for column, value in cell.items():
-            rows = rows[rows[column] == value]
+        rows = self._recording.cell(*cell.values())
         return recording.current(rows[rows["strategy"].isin(strategies)])
 
     def _append(self, cell, strategy, values, turn, verified, kernel):
