@@ -8,7 +8,7 @@ How fast the GPU sorts depends on the depth, and no cheap feature tells the dept
 4. else `narrow` runs, but for no more levels than cost a small part of the predicted serial time. Most graphs worth sorting
    on a GPU are done by then. If not, the rest is extrapolated: vertices left over vertices a level, times the time of a
    level so far; either the kernel is resumed, or the CPU starts anew. So a wrong guess costs a small part, not a multiple.
-   (Where arcs are so few that no graph of that many arcs could be deep enough, there is no limit.)
+   (Where arcs are so few that even a path of all of them would be done in time, there is no limit.)
 """
 
 import time
@@ -20,7 +20,7 @@ from numba import njit
 from .result import TopologicalOrder
 from .strategies import Chains, Narrow, Plan, Serial
 
-SAMPLES = 64
+SAMPLES = 24
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Costs:
     """
 
     launch: float = 25.0
-    level: float = 0.5
+    level: float = 0.4
     chains: float = 60.0
     chains_vertex: float = 0.00013
     vertex: float = 0.0013
@@ -69,7 +69,7 @@ class Auto(Plan):
 
     name = "auto"
     costs = Costs()
-    part = 0.1  # of the predicted serial time that a try may cost
+    part = 0.2  # of the predicted serial time that a try may cost
 
     def __init__(self, graph, executor=None):
         super().__init__(graph, executor)
@@ -103,7 +103,8 @@ class Auto(Plan):
         if self.executor is None:
             return self.plan(Serial), "no GPU here"
         near = 2**16  # vertices: what the second-level cache of a core holds of a four-byte array
-        links, arcs, far = sample(graph.offsets, graph.targets, self.degrees, SAMPLES, near) if m and n else (0, 0, 0)
+        # A sample is a few cache misses; with few arcs there are no runs to find, and the vertices set the serial time.
+        links, arcs, far = sample(graph.offsets, graph.targets, self.degrees, SAMPLES, near) if 2 * m > n else (0, 1, 1)
         serial = n * cost.vertex + m * (cost.near + (cost.far - cost.near) * far / max(arcs, 1))
         if serial < 1.5 * cost.launch:
             return self.plan(Serial), f"the CPU needs about {serial:.0f} us, a launch {cost.launch:.0f}"
@@ -111,9 +112,9 @@ class Auto(Plan):
         if links > 0.9 * SAMPLES and chains < serial:
             return self.plan(Chains), f"{links} of {SAMPLES} sampled vertices are links of 1-1 runs: depth does not matter"
         trial = self.plan(Trial)
-        limit = int(min(2**30, max(8, self.part * serial / cost.level)))
         if m * cost.level < serial:
-            limit = 2**30  # even a single path of all arcs would be done in time
+            return trial, f"even a single path of {m} arcs would be done before the CPU is (about {serial:.0f} us)"
+        limit = int(max(8, self.part * serial / cost.level))
         start = time.perf_counter()
         result, left = trial.go(limit)
         spent = (time.perf_counter() - start) * 1e6
@@ -146,6 +147,7 @@ class Trial(Narrow):
             self.host_outcome = cupyx.zeros_pinned(4, np.int32)
             pointer = cupy.cuda.UnownedMemory(self.host_outcome.ctypes.data, 16, self.host_outcome)
             self._outcome = cupy.ndarray(4, np.int32, cupy.cuda.MemoryPointer(pointer, 0))
+        self.launch = self.bind_narrow(self.first, self.last)
         self._launches = {}
         self.go_on = self.bind_narrow(self.first, self.last, resume=1)
 
@@ -156,7 +158,7 @@ class Trial(Narrow):
     def go(self, limit):
         """Sort for at most `limit` levels; returns the result and how many vertices were left."""
         if limit not in self._launches:
-            self._launches[limit] = self.bind_narrow(self.first, self.last, limit)
+            self._launches[limit] = self.bind_narrow(self.first, self.last, limit, hot=False)
         self._launches[limit]()
         begin, size, level, _ = self.look()
         self.done = begin, level

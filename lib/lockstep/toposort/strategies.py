@@ -337,7 +337,7 @@ class Persistent(DevicePlan):
 
     def load(self):
         kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
-        shared = self.buffers + 144  # and 36 ints to meet
+        shared = self.buffers + 16  # and 4 ints to meet
         arguments = (self.first, self.last, self.targets, self.left, self.order, self.queue, self.levels, self.gates,
                      self.barrier, _int(self.graph.n))  # fmt: skip
         self.launch = kernel.bind(self.resident(kernel, shared), self.threads, arguments, shared=shared, cooperative=True)
@@ -370,24 +370,29 @@ class Narrow(Persistent):
     def outcome(self):
         return self.counters[4:8]
 
-    def bind_narrow(self, first, last, limit=2**31 - 1, resume=0):
-        """The launch; it stops after `limit` levels, and with resume = 1 goes on where one before it stopped."""
+    def bind_narrow(self, first, last, limit=2**31 - 1, resume=0, hot=True):
+        """The launch; it stops after `limit` levels, and with resume = 1 goes on where one before it stopped.
+
+        hot: use in-degrees in shared memory; moving them there and back takes the time of some 50 levels.
+        """
         ex, n = self.executor, max(self.graph.n, 1)
         degree = max(1.0, self.graph.m / n)
+        # Few arcs a level: a smaller block has the cheaper barrier.
+        threads = min(self.threads, 512) if degree < 3 else self.threads
         # A block gets through about 2,000 arcs in the time of a grid barrier; a warp has 32 lanes.
         width = np.clip(2048 / (1 + degree), 32, self.capacity // 2)
-        warp_width = np.clip(16 / degree, 1, 16)
+        warp_width = np.clip(24 / degree, 1, 16)
         patience = np.clip(n / 60_000, 2, 16)  # packing all rows takes the time of a few levels
-        hot_offset = -(-max(2 * self.capacity * 16, self.buffers) // 16) * 16 + 192
+        hot_offset = -(-max(2 * self.capacity * 16, self.buffers) // 16) * 16 + 64
         room, most = ex.max_shared - hot_offset, int(self.degrees_on_host.max(initial=0))
         fits = [bits for bits in (8, 16) if most < 2**bits and -(-n // 4) * bits // 2 <= room]
-        bits = fits[0] if fits else 0
+        bits = fits[0] if fits and hot else 0
         shared = hot_offset + -(-n // 4) * bits // 2
         kernel = ex.load(KERNELS / "narrow.cu", {"BITS": bits, "THREADS": Narrow.per_block})["narrow"]
         numbers = map(_int, (self.graph.n, width, warp_width, self.capacity, patience, hot_offset, limit, resume))
         arguments = (first, last, self.targets, self.left, self.order, self.queue, self.levels, self.rows, self.counters,
                      self.outcome, self.gates, self.barrier, *numbers)  # fmt: skip
-        return kernel.bind(self.resident(kernel, shared), self.threads, arguments, shared=shared, cooperative=True)
+        return kernel.bind(self.resident(kernel, shared), threads, arguments, shared=shared, cooperative=True)
 
 
 class Asynchronous(DevicePlan):

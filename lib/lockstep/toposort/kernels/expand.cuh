@@ -157,39 +157,39 @@ __device__ inline int expand(const Rows& rows, int* in_degrees, int* order, Word
 }
 
 // All blocks meet after step `step` (0, 1, ...), and append what their warps have left. Returns the size of the next
-// frontier, which starts at `base`. gates: 4 words, zero at first; scratch: 36 ints of shared memory.
+// frontier, which starts at `base`. gates: 4 words, zero at first; scratch: 4 ints of shared memory, zero at first.
 // A block's arrival is the same atomic that fetches its place in the queue. There is no fence: what the next level needs of
 // other blocks is in-degrees, changed by atomics that have answered, and the queue, whose reader waits for each entry. So
 // the stores need not have arrived when the barrier opens.
 __device__ inline int meet(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int base, Word* gates,
                            int step, int* scratch) {
-    const int lane = lane_id(), warp = warp_id(), warps = blockDim.x / 32;
-    if (lane == 0) scratch[warp] = held;
+    int* count = scratch + (step & 1);  // of the block
+    int before = 0;
+    if (lane_id() == 0 && held > 0) before = atomicAdd(count, held);
     const Word row = row_ahead(rows, buffer, held);
     __syncthreads();
     Word* gate = gates + (step & 3);
-    int before = 0;
-    if (warp == 0) {
-        const int own = lane < warps ? scratch[lane] : 0;
-        before = scan_lanes(own) - own;
-        Word arrival = 0;
-        if (lane == 31) arrival = atomicAdd(gate, static_cast<Word>(before + own) << 32 | 1);
+    const int total = *count;
+    if (threadIdx.x == 0) {
+        scratch[(step + 1) & 1] = 0;
+        const Word arrival = atomicAdd(gate, static_cast<Word>(total) << 32 | 1);
         // Cleared two steps ahead: the last to look there passed it before this block got here.
-        if (lane == 0 && blockIdx.x == 0) atomicExch(gates + ((step + 2) & 3), Word(0));
-        if (lane < warps) scratch[lane] = before;
-        arrival = __shfl_sync(full_mask, arrival, 31);
-        if (lane == 0) scratch[32] = base + static_cast<int>(arrival >> 32);
+        if (blockIdx.x == 0) atomicExch(gates + ((step + 2) & 3), Word(0));
+        if (total > 0) scratch[2] = base + static_cast<int>(arrival >> 32);
     }
-    __syncthreads();
-    if (held > 0) append(rows, buffer, held, order, queue, scratch[32] + scratch[warp], row);
+    if (total > 0) {
+        __syncthreads();
+        const int place = scratch[2] + __shfl_sync(full_mask, before, 0);
+        append(rows, buffer, held, order, queue, place, row);
+    }
     if (threadIdx.x == 0) {
         Word seen;
         do seen = load_relaxed(gate);
         while (static_cast<unsigned>(seen) < gridDim.x);
-        scratch[33] = static_cast<int>(seen >> 32);
+        scratch[3] = static_cast<int>(seen >> 32);
     }
     __syncthreads();
-    return scratch[33];
+    return scratch[3];
 }
 
 // Write the vertices of in-degree 0 to the start of order and count them in *size (the gate's upper half). A block takes

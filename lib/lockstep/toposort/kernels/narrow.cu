@@ -15,7 +15,7 @@
 //                      a row on only where both successors of a vertex get ready at once;
 //                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each (0: they stay),
 //                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
-// Shared memory      [two rings of `capacity` packed rows | 48 ints | in-degrees]; the grid's buffers lie over
+// Shared memory      [two rings of `capacity` packed rows | 16 ints | in-degrees]; the grid's buffers lie over
 //                    the rings.
 //
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
@@ -252,14 +252,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
            int limit, int resume) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* buffer = reinterpret_cast<int*>(shared) + warp_id() * buffer_slots;
-    int* scratch = reinterpret_cast<int*>(shared + hot_offset - 192);
+    int* scratch = reinterpret_cast<int*>(shared + hot_offset - 64);
     int* sources = reinterpret_cast<int*>(gates + 4);
     const Rows graph = {first, last, targets};
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity, limit,
-                       reinterpret_cast<int4*>(shared), scratch + 36, reinterpret_cast<unsigned*>(shared + hot_offset)};
+                       reinterpret_cast<int4*>(shared), scratch + 4, reinterpret_cast<unsigned*>(shared + hot_offset)};
     const int warp = warp_id() * gridDim.x + blockIdx.x, warps = gridDim.x * (blockDim.x / 32);
     int begin = 0, level = 0, step = 0, size = 0;
     bool packed = false;
+    if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
+    __syncthreads();
     if (resume) {
         begin = outcome[0];
         size = outcome[1];

@@ -4,8 +4,8 @@
 //                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints.
 // Idea               a level costs a barrier and a chain of dependent accesses: row bounds, target, in-degree, place in the
 //                    queue. The barrier brings the next level's size along and waits for no store (see expand.cuh). One
-//                    block of 512 threads a multiprocessor: a barrier's price grows with the blocks that arrive and, less, with their
-//                    threads.
+//                    block of 512 threads a multiprocessor: a barrier's price grows with the blocks that arrive, and a little
+//                    with their threads.
 // What it leaves     the whole GPU waits for a level of three vertices as for one of a million.
 //
 // References: S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010;
@@ -25,6 +25,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     int* sources = reinterpret_cast<int*>(gates + 4);
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // a few vertices go to as many multiprocessors
     const int warps = gridDim.x * (blockDim.x / 32);
+    if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
     for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(in_degrees, n, order, sources, shared);
     grid_barrier(barrier);
