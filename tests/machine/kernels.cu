@@ -229,15 +229,10 @@ extern "C" __global__ void livelock(unsigned* flag) {
 
 extern "C" __global__ void out_of_bounds(int* out) { out[(long long)1 << 40] = 1; }
 
-extern "C" __global__ void deep(int* out, int depth) {  // a stack of its own kind of fault
-    volatile char room[4096];
-    room[0] = (char)depth;
-    if (depth < 0) return;
-    for (int i = 0; i < depth; ++i) {
-        volatile char more[1 << 18];
-        more[0] = room[0];
-        out[0] += more[0];
-    }
+extern "C" __global__ void deep(int* out, int depth) {  // more of its own variables than a stack holds
+    volatile char room[1 << 18];
+    for (int i = 0; i < depth; ++i) room[i * 1000] = (char)i;
+    for (int i = 0; i < depth; ++i) out[0] += room[i * 1000];
 }
 
 // ---- a trace

@@ -37,8 +37,9 @@ from .executor import Executor, Kernel, Module
 FUZZ = ("none", "sync", "memory")
 EVENTS = ("read", "write", "atomic", "load", "store", "fence", "barrier", "grid barrier", "warp", "pause",
           "mark")  # fmt: skip
+# -fstack-clash-protection: a large frame touches each of its pages, so it cannot jump over the guard page.
 _FLAGS = ("-std=c++17", "-O2", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-strict-aliasing",
-          "-Wno-unknown-pragmas", "-Wno-attributes")  # fmt: skip
+          "-fstack-clash-protection", "-Wno-unknown-pragmas", "-Wno-attributes")  # fmt: skip
 _ERRORS = {1: DivergentBarrierError, 2: DeadlockError, 3: LivelockError, 4: MemoryFaultError, 5: KernelError}
 _launching = threading.Lock()  # the runtime's state is global to a process
 
