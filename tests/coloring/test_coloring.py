@@ -127,7 +127,7 @@ def test_the_ladder_agrees_with_itself_and_stealing_with_randomized():
         color(graph, name, executor="host").colors.tobytes()
         for name in ("randomized", "staying", "queues", "stealing")
     }
-    assert len(BY_PRIORITY) == 6 and len(ladder) == 1
+    assert len(BY_PRIORITY) == 5 and len(ladder) == 1
     assert len(rounds) == 1
 
 

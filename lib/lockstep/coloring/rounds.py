@@ -9,8 +9,7 @@ from lockstep.graphs import GraphError
 from . import switching
 from .plan import DevicePlan
 
-SLOTS, SLOT = 4096, 4  # rounds that rounds.cu reports side by side, and the words of each
-COLORED, HIGHEST, YIELD = 0, 1, 2
+SLOTS, SLOT = 4096, 2  # rounds that rounds.cu reports side by side, and the words of each
 RANDOM, DEGREE, LARGEST = range(3)
 MANY = 30  # rounds.cu: with BINS, a vertex of this degree and more is a warp's
 
@@ -26,6 +25,7 @@ class Rounds(DevicePlan):
     def load(self):
         self.stamp = self.words(self.graph.n)
         self.progress = self.words(SLOT * SLOTS, 0, np.uint32)
+        self.both = self.progress.view(np.uint64)  # a round's two words, read together
         self.none, self.zero = self.words(self.graph.n, -1), self.words(SLOT * SLOTS, 0, np.uint32)
         self.blocks = -(-self.graph.n // self.threads)
         self.work, self.bound = self.words(1), {}
@@ -57,15 +57,10 @@ class Rounds(DevicePlan):
             self.work,
         )
 
-    def report(self, turn, watch):
-        """What round `turn` reports: vertices colored; if watched also the highest degree left and a random
-        round's yield.
-        """
-        at = SLOT * (turn % SLOTS)
-        if not watch:
-            return self.executor.read(self.progress, at), 0, 0.0
-        words = self.executor.get(self.progress[at : at + SLOT])
-        return int(words[COLORED]), int(words[HIGHEST]), int(words[YIELD:].view(np.uint64)[0]) / 65536
+    def report(self, turn):
+        """What round `turn` reports: vertices colored, and the highest degree left if it was watched."""
+        both = self.executor.read(self.both, turn % SLOTS)
+        return both & 0xFFFFFFFF, both >> 32
 
     def run(self):
         left, turn, color, active = self.graph.n, 0, 0, []
@@ -82,8 +77,8 @@ class Rounds(DevicePlan):
             watch = switch is not None and switch.watches
             self.launch(rule, turn, color, watch)
             active.append(left)
-            colored, highest, likely = self.report(turn, watch)
-            if switch and (colored == 0 or switch.after(left, colored, highest, likely)):
+            colored, highest = self.report(turn)
+            if switch and (colored == 0 or switch.after(left, colored, highest)):
                 stats.update({"switched": turn + 1, "left": left - colored})
                 switch = None
             left, turn, color = left - colored, turn + 1, color + (colored > 0)

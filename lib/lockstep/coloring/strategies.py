@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from .cpu import Greedy, Igraph, NetworkX
 from .plan import DevicePlan
 from .rounds import Binned, Degree, Hybrid, Largest, Queues, Randomized, Resident, Smallest, Staying, Stealing
-from .waiting import Block, Early, Waiting
+from .waiting import Early, Waiting
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,6 @@ STRATEGIES = {
          "no rounds: a vertex waits for its neighbors of higher priority alone"),
         ("early", Early, "priority", "ladder", "shortcuts of Alabandi, Powers and Burtscher 2020",
          "waiting, and a color is taken as soon as it is certain"),
-        ("block", Block, "priority", "ladder", "this study",
-         "early, in one block with all in shared memory where the graph fits into it"),
     )
 }
 # fmt: on

@@ -8,7 +8,7 @@ import numpy as np
 class Switch:
     """A rule that ends the phase by degree; `start` gives the rule for one run on one graph."""
 
-    watches = False  # whether rounds must report more than the number colored
+    watches = False  # whether rounds must report the highest degree left
 
     def start(self, graph, executor):
         return self
@@ -17,9 +17,16 @@ class Switch:
         """Whether round `turn` is the first by random numbers."""
         return False
 
-    def after(self, left, colored, highest, likely):
-        """Whether to switch after a round: vertices before it, colored by it, highest degree left after it,
-        and how many a round by random numbers would have colored on average."""
+    def after(self, left, colored, highest):
+        """Whether to switch after a round.
+
+        Parameters
+        ----------
+        left, colored : int
+            Vertices without a color before it, and those that it colored.
+        highest : int
+            The highest degree left without a color after it; 0 if the rule does not watch.
+        """
         return False
 
 
@@ -48,17 +55,26 @@ class Threshold(Switch):
     def start(self, graph, executor):
         return self if self.least is not None else Threshold(executor.multiprocessors * 128)
 
-    def after(self, left, colored, highest, likely):
+    def after(self, left, colored, highest):
         return colored < self.least
 
 
 class Auto(Switch):
-    """Placeholder until fitted."""
+    """While the highest degree left falls fast enough to be worth a round."""
 
     watches = True
 
-    def after(self, left, colored, highest, likely):
-        return colored < likely / 20
+    def start(self, graph, executor):
+        rule = Auto()
+        rule.highest = int(graph.out_degrees().max(initial=0))
+        return rule
+
+    def now(self, turn):
+        return self.highest <= 32
+
+    def after(self, left, colored, highest):
+        fell, self.highest = self.highest - highest, highest
+        return fell == 0
 
 
 def of(switch):

@@ -40,7 +40,7 @@
 #endif
 
 enum { RANDOM, DEGREE, LARGEST };
-enum { COLORED, HIGHEST, YIELD, SLOT = 4, SLOTS = 4096 };  // what a round reports, in progress[SLOT * (round % SLOTS) + ...]
+enum { COLORED, HIGHEST, SLOT, SLOTS = 4096 };          // what a round reports, in progress[SLOT * (round % SLOTS) + ...]
 enum { POPS, STEALS, LOST, LOOKS };                     // what the queues did, in `traffic`
 constexpr int many = 30;                                // a vertex of this degree and more is a warp's (BINS)
 
@@ -91,23 +91,21 @@ template <bool STAYS> __device__ int smallest_free(const Input& in, int v) {
 
 struct Visit {
     bool was_active, colored;
-    int read;       // neighbors looked at
-    int contested;  // uncolored ones among them
+    int read;  // neighbors looked at
 };
 
 // One lane decides about v.
 template <bool STAYS> __device__ __forceinline__ Visit visit(const Input& in, int v, int n) {
-    Visit out = {false, false, 0, 0};
+    Visit out = {false, false, 0};
     if (v >= n || peek<STAYS>(in.stamp + v) >= 0) return out;
     out.was_active = true;
     const int first = in.offsets[v], size = degree(in, v);
     const unsigned number = draw(v, in.seed);
     bool maximum = true;
+#pragma unroll 4
     for (int j = 0; j < size; ++j) {
         const int u = in.targets[first + j];
-        const bool rival = uncolored<STAYS>(in, u);
-        out.contested += rival;
-        if (rival && beats(in, u, v, size, number)) maximum = false;
+        if (uncolored<STAYS>(in, u) && beats(in, u, v, size, number)) maximum = false;
     }
     out.read = size;
     if (maximum) {
@@ -128,37 +126,41 @@ __device__ __forceinline__ int warp_max(int x) {
     return x;
 }
 
-// Adds a block's part to what the round reports. watch: also the highest degree left, and how many vertices a round by
-// random numbers would color on average: the sum of 1 / (1 + uncolored neighbors), in units of 2^-16 so that the sum does
-// not depend on the order.
+// Adds a block's part to what the round reports; the highest degree left only if somebody will read it.
 __device__ __forceinline__ void report(const Visit& seen, int watch, unsigned* progress) {
     const int colored = __syncthreads_count(seen.colored);
     if (block_thread() == 0 && colored) atomicAdd(progress + COLORED, static_cast<unsigned>(colored));
     if (!watch) return;
     const int highest = warp_max(seen.was_active && !seen.colored ? seen.read : 0);
-    const int share = warp_sum(seen.was_active ? 65536 / (1 + seen.contested) : 0);
-    if (lane_id() == 0 && share) {
-        atomicMax(progress + HIGHEST, static_cast<unsigned>(highest));
-        atomicAdd(reinterpret_cast<unsigned long long*>(progress + YIELD), static_cast<unsigned long long>(share));
-    }
+    if (lane_id() == 0 && highest) atomicMax(progress + HIGHEST, static_cast<unsigned>(highest));
 }
 
-// work[2 w], work[2 w + 1]: what warp w read in all, and its busiest lane alone, which is how long the warp was held up.
-__device__ __forceinline__ void write_down(int read, int warp, int* work) {
+// What was read, in four words a warp: by all its lanes; by its busiest lane, which is how long the warp was held up, summed
+// over the chunks it went through; by the busiest lane of any chunk; and, in the workgroup's first warp, by the busiest lane
+// of the workgroup, summed over chunks. busiest: a word of shared memory.
+__device__ __forceinline__ void write_down(int read, int* work, unsigned* busiest) {
+    int* mine = work + 4 * (global_thread() / 32);
     const int sum = warp_sum(read), most = warp_max(read);
+    if (threadIdx.x == 0) *busiest = 0;
+    __syncthreads();
     if (lane_id() == 0) {
-        work[2 * warp] += sum;
-        work[2 * warp + 1] += most;
+        mine[0] += sum;
+        mine[1] += most;
+        mine[2] = max(mine[2], most);
+        atomicMax(busiest, static_cast<unsigned>(most));
     }
+    __syncthreads();
+    if (threadIdx.x == 0) mine[3] += static_cast<int>(*busiest);
 }
 
 extern "C" __global__ void one_round(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
                                      unsigned seed, int rule, int round, int color, int watch, int* colors, int* stamp,
                                      unsigned* progress, int* work) {
     const Input in = {offsets, targets, seed, rule, round, color, colors, stamp};
+    DYNAMIC_SHARED(unsigned, shared);
     const Visit seen = visit<false>(in, global_thread(), n);
     report(seen, watch, progress + SLOT * (round % SLOTS));
-    if (WORK) write_down(seen.read, global_thread() / 32, work);
+    if (WORK) write_down(seen.read, work, shared + 1);
 }
 
 // A queue is one word: the first chunk that is left, and (in the upper half) one past the last. Taking from either end is
@@ -220,7 +222,7 @@ extern "C" __global__ void stealing(const int* __restrict__ offsets, const int* 
         if (chunk < 0) break;
         const Visit seen = visit<false>(in, chunk * blockDim.x + threadIdx.x, n);
         report(seen, watch, progress + SLOT * (round % SLOTS));  // has a block barrier: shared[0] may be written again
-        if (WORK) write_down(seen.read, global_thread() / 32, work);
+        if (WORK) write_down(seen.read, work, shared + 1);
     }
     if (QUEUE && threadIdx.x == 0)
         for (int i = 0; i < 4; ++i)

@@ -15,16 +15,16 @@
 // These two shortcuts (EARLY) do not change the colors; they cut the chains of waiting.
 //
 // Vertices by degree:
-//     below 30: a lane each. Which neighbors are still waited for is one bit per neighbor. A warp goes over its own list
+//     below LANES: a lane each. Which neighbors are still waited for is one bit per neighbor. A warp goes over its own list
 //         again and again and drops who is done.
-//     30 and more: a warp each, claimed nearly in order of priority, so that those who wait longest start first. A set of
-//         1,024 colors lies in shared memory, a word a lane; further colors are looked at in windows of 1,024.
+//     LANES and more: a warp each, claimed in order of priority. Who has a warp then waits for vertices only that have one
+//         too, so this ends, and those who keep others waiting start first. A set of 1,024 colors lies in shared memory, a
+//         word a lane; further colors are looked at in windows of 1,024.
 //     above HUB: as the last, but finding the neighbors of higher priority is shared among warps, SEGMENT arcs each.
-// A claimed vertex that waits too long is parked and looked at again later, so that any order of claiming ends.
 //
-// Steps: classes of degree; (grid barrier) for those of 30 and more the neighbors of higher priority and the order of
-// claiming; (grid barrier, left out where there are none) coloring, those of 30 and more first. ALONE=1 is the same for one
-// block on a graph that fits into shared memory, where a step of the chain costs a tenth.
+// Steps, with grid barriers between them: classes of degree; for vertices that are a warp's the neighbors of higher
+// priority; if these vertices are more than the warps, their order, in three steps more; coloring, a warp's vertices first.
+// On a graph without such vertices there is one barrier.
 //
 // References: M. Jones, P. Plassmann, "A parallel graph coloring heuristic", SIAM J. Sci. Comput. 14 (1993). W.
 // Hasenplaugh et al., "Ordering heuristics for parallel graph coloring", SPAA 2014 (classes of degree). G. Alabandi, E.
@@ -32,12 +32,11 @@
 //
 // compile: EARLY=1 THREADS=512
 // compile: EARLY=0 THREADS=512
-// compile: EARLY=1 THREADS=1024 ALONE=1
 #include "device.cuh"
 #include "priority.cuh"
 
-#ifndef PATIENCE
-#define PATIENCE 4096  // polls before a warp parks a vertex
+#ifndef LANES
+#define LANES 30  // at most 30: a lane has bits for so many colors
 #endif
 #ifndef HUB
 #define HUB 1024
@@ -45,19 +44,17 @@
 #ifndef SEGMENT
 #define SEGMENT 1024
 #endif
-#ifndef ALONE
-#define ALONE 0
-#endif
 #ifndef SET_WORDS
 #define SET_WORDS 32  // of a warp's set of colors; fewer only where a small graph shall show what lies beyond
 #endif
 
-constexpr int few = 30;                      // a vertex of lower degree is a lane's
+constexpr int few = 30;                      // colors that have a bit of their own
 constexpr int beyond = 1 << 30;              // "some color of 30 or more"
 constexpr int anything = beyond | (beyond - 1);
 constexpr int window = 32 * SET_WORDS;       // colors in a warp's set
 constexpr int classes = full_classes;
-constexpr int shelf = 64;                     // places that are handed out together when vertices are sorted
+constexpr int shelf = 16;                    // vertices that are sorted together, about
+constexpr int wide = 8;                      // loads of a lane that overlap
 enum { BIG = 2, ITEMS, TICKET, SIZES = 8 };  // words of `control`
 
 struct Graph {
@@ -153,16 +150,16 @@ __device__ __forceinline__ int search_further(int v, const Graph& g, const int* 
     }
 }
 
-// A warp waits for the `pending` neighbors in up[0..pending), then colors v; false if patience ends first. `up` is used up.
-__device__ __forceinline__ bool settle(int v, int* up, int pending, int patience, const Graph& g, int* state, int* colors,
-                       unsigned* set) {
+// A warp waits for the `pending` neighbors in up[0..pending), then colors v. `up` is used up.
+__device__ __forceinline__ void settle(int v, int* up, int pending, const Graph& g, int* state, int* colors,
+                                       unsigned* set) {
     const int lane = lane_id();
     const int all = pending < few ? (2 << pending) - 1 : anything;  // k neighbors leave k + 1 colors
     int mine = all, told = all, u = -1;
     bool in_registers = false;  // the last 32 that I wait for are held by one lane each
     set[lane] = 0;
     __syncwarp();
-    for (int tries = 0; tries < patience; ++tries) {
+    for (;;) {
         int theirs = 0;  // what those can still take for whom this lane waits
         if (in_registers) {
             const int s = u < 0 ? 0 : load_relaxed(state + u);
@@ -193,14 +190,13 @@ __device__ __forceinline__ bool settle(int v, int* up, int pending, int patience
         if (pending == 0 || (EARLY && !contested && color < window)) {
             if (color == window) color = search_further(v, g, state, set);
             if (lane == 0) publish_color(state, colors, v, color);
-            return true;
+            return;
         }
         if (EARLY && mine != told) {
             if (lane == 0) store_relaxed(state + v, mine);
             told = mine;
         }
     }
-    return false;
 }
 
 // One look of a lane at the neighbors it waits for, a bit each of item.z; item.w are the colors that v may still take,
@@ -209,13 +205,13 @@ __device__ __forceinline__ bool look(int4& item, int told, const Graph& g, int* 
     const int* row = g.targets + item.y;
     int theirs = 0, waiting = item.z;
     for (int rest = item.z; rest;) {
-        int bit[4], s[4];
-        for (int i = 0; i < 4; ++i) {  // four at a time: their loads overlap
+        int bit[wide], s[wide];
+        for (int i = 0; i < wide; ++i) {
             bit[i] = __ffs(rest) - 1;
             rest &= rest - 1;
         }
-        for (int i = 0; i < 4; ++i) s[i] = bit[i] < 0 ? 0 : load_relaxed(state + row[bit[i]]);
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < wide; ++i) s[i] = bit[i] < 0 ? 0 : load_relaxed(state + row[bit[i]]);
+        for (int i = 0; i < wide; ++i) {
             if (bit[i] < 0) continue;
             const int can = possible(s[i]);
             if (is_final(s[i])) item.w &= ~can;
@@ -236,82 +232,129 @@ __device__ __forceinline__ bool look(int4& item, int told, const Graph& g, int* 
 // The lane's vertex with its neighbors of higher priority as bits.
 __device__ __forceinline__ int4 first_look(int v, int first, int degree, const Graph& g) {
     int waiting = 0;
-    for (int j = 0; j < degree; j += 4) {  // four at a time: their loads overlap
-        int u[4], its[4];
-        for (int i = 0; i < 4; ++i) u[i] = g.targets[first + min(j + i, degree - 1)];
-        for (int i = 0; i < 4; ++i) its[i] = g.rank[u[i]];
-        for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < degree; j += wide) {
+        int u[wide], its[wide];
+        for (int i = 0; i < wide; ++i) u[i] = g.targets[first + min(j + i, degree - 1)];
+        for (int i = 0; i < wide; ++i) its[i] = g.rank[u[i]];
+        for (int i = 0; i < wide; ++i)
             if (j + i < degree && before(g, u[i], its[i], v, degree)) waiting |= 1 << (j + i);
     }
     return make_int4(v, first, waiting, (2 << __popc(waiting)) - 1);
 }
 
-__device__ __forceinline__ void barrier(unsigned* state) {
-    if (ALONE) __syncthreads();
-    else grid_barrier(state);
+// Where each class begins when all are in order, the largest degree first; by a block's first warp.
+__device__ __forceinline__ void begin_classes(const int* sizes, int* begin) {
+    const int lane = lane_id();
+    int sum = 0;
+    for (int i = classes - 1 - lane; i >= 0; i -= 32) {
+        const int size = sizes[i];
+        int through = size;
+        for (int d = 1; d < 32; d *= 2) {
+            const int other = __shfl_up_sync(full_mask, through, d);
+            if (lane >= d) through += other;
+        }
+        begin[i] = sum + through - size;
+        sum += __shfl_sync(full_mask, through, 31);
+    }
+}
+
+// The shelf of a vertex: within its class the random number tells how far back.
+__device__ __forceinline__ int shelf_of(int v, const Graph& g, const int* sizes, const int* begin) {
+    const int c = g.rank[v];
+    const unsigned long long far = ~draw(v, g.seed);
+    return begin[c] / shelf + classes - 1 - c + static_cast<int>(far * sizes[c] >> 32) / shelf;
+}
+
+// Sorts the vertices in big[0..bigs) by priority, exactly; the result is in big again. Counted onto shelves, the shelves put
+// one after the other, then sorted shelf by shelf. filled: zero for each shelf, and is left so.
+__device__ __forceinline__ void sort(int* big, int bigs, int* sorted, int* filled, int* starts, const int* sizes,
+                                     const int* begin, const Graph& g, unsigned* control) {
+    const int shelves = bigs / shelf + classes, blocks = gridDim.x, lane = lane_id();
+    for (int i = global_thread(); i < bigs; i += global_threads()) atomicAdd(filled + shelf_of(big[i], g, sizes, begin), 1);
+    grid_barrier(control);
+
+    const int each = (shelves + blocks - 1) / blocks, first = min(static_cast<int>(blockIdx.x) * each, shelves);
+    if (warp_id() == 0) {
+        int sum = 0;
+        for (int i = lane; i < first; i += 32) sum += filled[i];
+        for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(full_mask, sum, d);
+        for (int i = first; i < min(first + each, shelves); ++i) {
+            if (lane == 0) starts[i] = sum;
+            sum += filled[i];
+        }
+        if (lane == 0 && first + each >= shelves) starts[shelves] = bigs;
+    }
+    grid_barrier(control);
+
+    for (int i = global_thread(); i < bigs; i += global_threads()) {
+        const int v = big[i], s = shelf_of(v, g, sizes, begin);
+        sorted[starts[s] + atomicSub(filled + s, 1) - 1] = v;
+    }
+    grid_barrier(control);
+
+    for (int s = global_thread() / 32; s < shelves; s += global_threads() / 32) {
+        const int from = starts[s], to = starts[s + 1];
+        for (int i = from + lane; i < to; i += 32) {
+            const int v = sorted[i];
+            const unsigned mine = draw(v, g.seed);
+            int place = from;
+            for (int j = from; j < to; ++j) place += draw(sorted[j], g.seed) > mine;
+            big[place] = v;
+        }
+    }
+    grid_barrier(control);
 }
 
 // in_shared: items of a warp's list that shared memory holds; 0: the lists are in `listed`.
 extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
-waiting(const int* __restrict__ all_offsets, const int* __restrict__ all_targets, int n, unsigned seed,
-        unsigned char* ranks, int* up, int* count, int* next, int* listed, int in_shared, int* big, int* sorted,
-        int* hubs, int* filled, int shelves, unsigned* control, int* states, int* colors) {
-    DYNAMIC_SHARED(int4, shared);  // a set of 32 words for each warp; where each class begins; lists; with ALONE the graph
+waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n, unsigned seed, unsigned char* rank,
+        int* up, int* count, int* listed, int in_shared, int* big, int* sorted, int* hubs, int* filled, int* starts,
+        unsigned* control, int* state, int* colors) {
+    DYNAMIC_SHARED(int4, shared);  // a set of 32 words for each warp; where each class begins; lists
     unsigned* set = reinterpret_cast<unsigned*>(shared) + warp_id() * 32;
     int* begin = reinterpret_cast<int*>(shared) + THREADS;
-    int4* lists = shared + (THREADS + classes) / 4;
+    const Graph g = {offsets, targets, rank, seed};
     const int lane = lane_id(), per_block = THREADS / 32, warps = gridDim.x * per_block;
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // neighbors in this order are on different multiprocessors
-    const int turns = (n + 32 * warps - 1) / (32 * warps);
-    const int mine = 32 * (static_cast<int>(blockIdx.x) * turns * per_block + static_cast<int>(warp_id()));
-    int4* list = in_shared ? lists + warp_id() * in_shared
-                           : reinterpret_cast<int4*>(listed) + static_cast<long long>(warp) * turns * 32;
     int* words = reinterpret_cast<int*>(control);
-#if ALONE
-    int* state = reinterpret_cast<int*>(lists + per_block * in_shared);
-    int* offsets = state + n;
-    int* targets = offsets + n + 1;
-    const int m = all_offsets[n];
-    unsigned char* rank = reinterpret_cast<unsigned char*>(targets + m);
-    for (int i = threadIdx.x; i <= n; i += THREADS) offsets[i] = all_offsets[i];
-    for (int i = threadIdx.x; i < m; i += THREADS) targets[i] = all_targets[i];
-    __syncthreads();
-#else
-    const int *offsets = all_offsets, *targets = all_targets;
-    int* state = states;
-    unsigned char* rank = ranks;
-#endif
-    const Graph g = {offsets, targets, rank, seed};
 
-    // Classes of degree. The words of `control` are zero: each run leaves them so, but for the tickets.
+    // Classes of degree, four vertices a lane. The words of `control` are zero: each run leaves them so, but for the tickets.
     if (global_thread() == 0) words[TICKET] = 0;
-    for (int i = global_thread(); i < shelves; i += global_threads()) filled[i] = 0;
-    for (int turn = 0; turn < turns; ++turn) {
-        const int v = mine + turn * THREADS + lane;
-        const int first = v < n ? offsets[v] : 0, degree = v < n ? offsets[v + 1] - first : 0;
-        const int c = degree_class(degree);
-        if (v < n) {
-            rank[v] = c;
-            state[v] = anything;
+    for (int start = 0; start < n; start += 4 * global_threads()) {
+        const int v = start + 4 * global_thread();
+        int at[5];
+        if (v + 3 < n) {
+            const int4 four = *reinterpret_cast<const int4*>(offsets + v);
+            at[0] = four.x, at[1] = four.y, at[2] = four.z, at[3] = four.w, at[4] = offsets[v + 4];
+        } else {
+            for (int i = 0; i < 5; ++i) at[i] = offsets[min(v + i, n)];
         }
-        const unsigned large = __ballot_sync(full_mask, degree >= few);
-        if (!large) continue;
-        int place = 0;
-        if (lane == 0) place = atomicAdd(words + BIG, __popc(large));
-        place = __shfl_sync(full_mask, place, 0) + __popc(large & ((1u << lane) - 1));
-        if (degree < few) continue;
-        big[place] = v;
-        atomicAdd(words + SIZES + c, 1);
-        if (degree > HUB) {
-            count[v] = 0;
+        int c[4];
+        for (int i = 0; i < 4; ++i) c[i] = degree_class(at[i + 1] - at[i]);
+        if (v < n) {  // rank and state are as long as a multiple of four
+            *reinterpret_cast<uchar4*>(rank + v) = make_uchar4(c[0], c[1], c[2], c[3]);
+            *reinterpret_cast<int4*>(state + v) = make_int4(anything, anything, anything, anything);
+        }
+        if (!__any_sync(full_mask, max(max(c[0], c[1]), max(c[2], c[3])) >= LANES)) continue;
+        for (int i = 0; i < 4; ++i) {
+            const int degree = at[i + 1] - at[i];
+            const unsigned large = __ballot_sync(full_mask, degree >= LANES);
+            int place = 0;
+            if (lane == 0 && large) place = atomicAdd(words + BIG, __popc(large));
+            place = __shfl_sync(full_mask, place, 0) + __popc(large & ((1u << lane) - 1));
+            if (degree < LANES) continue;
+            big[place] = v + i;
+            atomicAdd(words + SIZES + c[i], 1);
+            if (degree <= HUB) continue;
+            count[v + i] = 0;
             int item = atomicAdd(words + ITEMS, (degree + SEGMENT - 1) / SEGMENT);
-            for (int at = first; at < first + degree; at += SEGMENT, ++item) {
-                hubs[2 * item] = v;
-                hubs[2 * item + 1] = at;
+            for (int from = at[i]; from < at[i + 1]; from += SEGMENT, ++item) {
+                hubs[2 * item] = v + i;
+                hubs[2 * item + 1] = from;
             }
         }
     }
-    barrier(control);
+    grid_barrier(control);
 
     const int bigs = words[BIG], items = words[ITEMS];
     if (bigs) {
@@ -328,77 +371,33 @@ waiting(const int* __restrict__ all_offsets, const int* __restrict__ all_targets
                 if (EARLY && known < few) store_relaxed(state + v, (2 << known) - 1);
             }
         }
-        // Almost in order of priority: a class has its range of places, the largest class first; inside it the random
-        // number tells how far to go, to the shelf, and who finds it full takes the next one.
-        for (int i = threadIdx.x; i < classes; i += THREADS) begin[i] = words[SIZES + i];
-        __syncthreads();
-        if (warp_id() == 0) {
-            int sum = 0;
-            for (int i = classes - 1 - lane; i >= 0; i -= 32) {
-                const int size = begin[i];
-                int before_me = size;
-                for (int d = 1; d < 32; d *= 2) {
-                    const int other = __shfl_up_sync(full_mask, before_me, d);
-                    if (lane >= d) before_me += other;
-                }
-                begin[i] = sum + before_me - size;
-                sum += __shfl_sync(full_mask, before_me, 31);
-            }
+        if (bigs > warps) {
+            if (warp_id() == 0) begin_classes(words + SIZES, begin);
+            __syncthreads();
+            sort(big, bigs, sorted, filled, starts, words + SIZES, begin, g, control);
+        } else {
+            grid_barrier(control);
         }
-        __syncthreads();
-        for (int i = global_thread(); i < bigs; i += global_threads()) {
-            const int v = big[i], c = rank[v], size = words[SIZES + c], last = (size - 1) / shelf;
-            const unsigned long long far = ~draw(v, seed);
-            int* const mine = filled + begin[c] / shelf + classes - 1 - c;
-            for (int s = static_cast<int>(far * size >> 32) / shelf;; s = s == last ? 0 : s + 1) {
-                const int place = atomicAdd(mine + s, 1);
-                if (place >= min(shelf, size - s * shelf)) continue;
-                sorted[begin[c] + s * shelf + place] = v;
-                break;
-            }
-        }
-        barrier(control);
         if (blockIdx.x == 0) {
             for (int i = threadIdx.x; i < classes; i += THREADS) words[SIZES + i] = 0;
             if (threadIdx.x == 0) words[BIG] = words[ITEMS] = 0;
         }
-
-        // Vertices in order of the tickets; those that took too long are looked at again before the next ticket.
-        int ticket = warp, parked = -1, again = -1;
-        for (;;) {
-            int v, waits, patience = 1;
-            if (again >= 0) {
-                v = again;
-                again = next[v];
-                __syncwarp();
-                waits = gather(v, offsets[v], offsets[v + 1], g, up + offsets[v], nullptr);
-            } else if (ticket < bigs) {
-                v = sorted[ticket];
-                waits = count[v];
-                patience = PATIENCE;
-                if (lane == 0) ticket = warps + atomicAdd(words + TICKET, 1);
-                ticket = __shfl_sync(full_mask, ticket, 0);
-            } else if (parked >= 0) {
-                again = parked;
-                parked = -1;
-                continue;
-            } else {
-                break;
-            }
-            __syncwarp();
-            if (settle(v, up + offsets[v], waits, patience, g, state, colors, set)) continue;
-            if (lane == 0) next[v] = parked;
-            __syncwarp();
-            parked = v;
-            if (patience > 1) {
-                again = parked;
-                parked = -1;
-            }
+        for (int ticket = warp; ticket < bigs;) {
+            const int v = big[ticket], first = offsets[v];
+            settle(v, up + first, count[v], g, state, colors, set);
+            if (bigs <= warps) break;
+            if (lane == 0) ticket = warps + atomicAdd(words + TICKET, 1);
+            ticket = __shfl_sync(full_mask, ticket, 0);
         }
     }
 
     // The others: every warp its own, once through all of them, then again those who still wait.
+    const int turns = (n + 32 * warps - 1) / (32 * warps);
+    const int mine = 32 * (static_cast<int>(blockIdx.x) * turns * per_block + static_cast<int>(warp_id())) + lane;
+    int4* list = in_shared ? shared + (THREADS + classes) / 4 + warp_id() * in_shared
+                           : reinterpret_cast<int4*>(listed) + static_cast<long long>(warp) * turns * 32;
     int left = turns * 32;
+    int next = mine < n ? offsets[mine] : 0, next_end = mine < n ? offsets[mine + 1] : LANES;
     for (bool fresh = true; left; fresh = false) {
         int kept = 0;
         for (int j = 0; j < left; j += 32) {
@@ -406,9 +405,10 @@ waiting(const int* __restrict__ all_offsets, const int* __restrict__ all_targets
             int told = anything;
             bool stays = false;
             if (fresh) {
-                const int v = mine + j / 32 * THREADS + lane;
-                const int first = v < n ? offsets[v] : 0, degree = v < n ? offsets[v + 1] - first : few;
-                stays = degree < few;
+                const int v = mine + j / 32 * THREADS, later = v + THREADS, first = next, degree = next_end - next;
+                next = later < n ? offsets[later] : 0;  // a turn ahead, so that nobody waits for it
+                next_end = later < n ? offsets[later + 1] : LANES;
+                stays = degree < LANES;
                 if (stays) item = first_look(v, first, degree, g);
             } else if (j + lane < left) {
                 item = list[j + lane];
