@@ -19,7 +19,7 @@ def digests(study):
         return lambda strategy, dataset: present
     name = f"lockstep.{package}.experiments"
     if util.find_spec(f"lockstep.{package}") and util.find_spec(name):
-        return import_module(name).digest
+        return import_module(name).digests
     return None
 
 

@@ -11,6 +11,7 @@ from lockstep.evidence.claims import load
 # Digits that are names, not measurements: claims, studies, machines' file names, tables of a paper.
 NAMES = re.compile(
     r"#?\b[A-E]\d{1,2}[a-z]?\b"  # a claim or its part
+    r"|#num\([^)]*\)"  # a number by its name
     r"|\"?\b[0-5]-[a-z-]+\"?"  # a study's folder name
     r"|\b[Ss]tudy [0-5](?:'s)?"
     r"|A/A"
@@ -71,6 +72,16 @@ def test_every_part_that_the_text_quotes_is_in_the_ledger():
             r'#(?:fig|value|beside|verdict|published|summary)\("([^"]+)"', file.read_text()
         ):
             assert call in known, f"{file.name} quotes {call}"
+
+
+@pytest.mark.parametrize("file", TEXTS, ids=lambda file: file.name)
+def test_every_number_quoted_from_a_study_is_one_that_its_notebook_hands_over(file):
+    notebook = paths.NOTEBOOKS / f"{file.stem}.ipynb"
+    quoted = re.findall(r'#num\(name, "(\w+)', file.read_text())
+    if quoted and not notebook.is_file():
+        pytest.skip(f"{notebook.name} is not here yet")
+    source = notebook.read_text() if quoted else ""
+    assert [key for key in quoted if key not in source] == []
 
 
 def test_every_reference_is_there_and_cited():

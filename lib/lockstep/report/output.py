@@ -89,7 +89,9 @@ def numbers(study, values, folder=None):
     ----------
     study : str
     values : mapping
-        Name to number, text, or mapping or list of these; NumPy scalars are taken as numbers. Text in the
+        Name to number, text, or mapping or list of these; NumPy scalars are taken as numbers. The report
+        shows, where they are given: `summary` and `prediction` (sentences, made from the numbers), `captions`
+        ({figure: caption}) and `tables` ({table: caption}). Text in the
         report uses each number by its name, so names are part of the report's interface.
     """
     path = Path(folder or paths.GENERATED) / f"{study}.json"
