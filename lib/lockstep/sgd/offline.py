@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import matchings
+from . import matchings, oracle
 from .plans import DevicePlan
 
 
@@ -32,25 +32,40 @@ class Matchings(DevicePlan):
     def find(self, ratings, users, items):
         raise NotImplementedError
 
-    def sweep(self, first=0, last=None):
-        """One sweep, or supersteps `first` to `last` - 1 of it."""
+    @property
+    def span(self):
+        """First and last superstep of a sweep: all, unless `limit` asks for that many around the middle."""
+        steps, limit = self.schedule.supersteps, self.given.get("limit")
+        if not limit or limit >= steps:
+            return 0, steps
+        return (steps - limit) // 2, (steps - limit) // 2 + limit
+
+    def expected(self):
+        first, last = self.span
+        places = (
+            self.schedule.steps
+            if self.schedule.units is None
+            else self.executor.get(self.units)[self.schedule.steps]
+        )
+        return oracle.checksum(int(places[last]), int(places[first]))
+
+    def sweep(self):
         self.begin()
-        last = self.schedule.supersteps if last is None else last
+        first, last = self.span
         self.launch(
             self.blocks,
             self.threads,
             (
-                self.steps,
-                np.int32(first),
-                np.int32(last),
-                self.units,
-                self.users,
-                self.items,
-                self.values,
-                *self.state,
-                self.barrier,
-                *self.history,
-                self.applied,
+                *(
+                    self.steps,
+                    np.int32(first),
+                    np.int32(last),
+                    self.units,
+                    self.users,
+                    self.items,
+                    self.values,
+                ),
+                *(*self.state, self.barrier, *self.history, self.applied),
             ),
             cooperative=True,
         )
@@ -66,9 +81,13 @@ class AllGraphEdge(Matchings):
 
 
 class Diagonal(Matchings):
-    """Diagonals of the matrix; threads share an edge, four features each (one each in the study)."""
+    """Diagonals of the matrix; threads share an edge, four features each (one each in the study).
+
+    `limit` measures that many supersteps around the middle instead of a whole sweep.
+    """
 
     name = "diagonal"
+    options = {"limit": None}
 
     def find(self, ratings, users, items):
         if ratings.has_duplicates():  # ratings of one cell lie on one diagonal and must follow one another

@@ -200,7 +200,6 @@ class EdgeHubs(Online):
             *(np.concatenate([a[hub_edges], b]) for a, b in zip(arrays, self.rest.edges(), strict=True))
         )
         self.rest.user_vectors, self.rest.item_vectors = self.user_vectors, self.item_vectors
-        self.rest.first_device = None
         self.rest.applied = self.applied
         if self.log:
             self.rest.history = [

@@ -164,7 +164,7 @@ class DevicePlan(Plan):
                 else executor.array(np.ascontiguousarray(a))
                 for a in (users, items, values)
             )
-            self.first_device = [executor.array(vectors) for vectors in self.first]
+            self.first_device = self.problem.on(executor)[0]
             self.user_vectors, self.item_vectors = (executor.empty(v.shape, np.float32) for v in self.first)
             self.applied = executor.zeros(2, np.uint64)
             clocks = [(ratings.n_users,), (ratings.n_items,), (ratings.m,), (ratings.m,)]
@@ -174,8 +174,7 @@ class DevicePlan(Plan):
     def bring(self):
         """The ratings' edges on the device, sorted by item."""
         with self.phase("transfer"):
-            ratings = self.problem.ratings
-            return [self.executor.array(a) for a in (ratings.users, ratings.items, ratings.values)]
+            return self.problem.on(self.executor)[1]
 
     def reset(self):
         for target, first in zip((self.user_vectors, self.item_vectors), self.first_device, strict=True):

@@ -43,6 +43,7 @@ class Problem:
     nonnegative: bool = False
     initial: tuple | None = None
     width: int = field(init=False)
+    _cache: dict = field(init=False, default_factory=dict, repr=False)  # what all plans of a problem share
 
     def __post_init__(self):
         if not isinstance(self.rank, (int, np.integer)) or not 1 <= self.rank <= 128:
@@ -65,7 +66,23 @@ class Problem:
         return np.float32(1 - self.rate * self.regularization)
 
     def first_vectors(self):
-        """(users, width) and (items, width) float32 arrays, the same for every strategy."""
+        """(users, width) and (items, width) float32 arrays, the same for every strategy; not to be changed."""
+        if "first" not in self._cache:
+            self._cache["first"] = self._draw()
+        return self._cache["first"]
+
+    def on(self, executor):
+        """(first vectors, edges) on a device, brought there once; not to be changed."""
+        if id(executor) not in self._cache:
+            ratings = self.ratings
+            self._cache[id(executor)] = (
+                [executor.array(vectors) for vectors in self.first_vectors()],
+                [executor.array(a) for a in (ratings.users, ratings.items, ratings.values)],
+                executor,  # kept, so that its id stays its own
+            )
+        return self._cache[id(executor)][:2]
+
+    def _draw(self):
         shapes = [(nodes, self.rank) for nodes in self.ratings.shape]
         if self.initial is not None:
             given = [np.asarray(vectors, np.float32) for vectors in self.initial]
@@ -85,7 +102,7 @@ class Problem:
         padded = []
         for vectors, shape in zip(given, shapes, strict=True):
             wide = np.zeros((shape[0], self.width), np.float32)
-            wide[:, : self.rank] = vectors
+            wide[:, : self.rank] = np.maximum(vectors, 0) if self.nonnegative else vectors
             padded.append(wide)
         return padded
 

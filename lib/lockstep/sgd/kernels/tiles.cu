@@ -45,17 +45,31 @@ constexpr int GROUPS = THREADS / LANES;   // of a block
 constexpr int BATCH = EACH * LANES;       // edges a group has in one batch: EACH a lane
 constexpr int SLOTS = STAGES * BATCH;     // of a group
 
-// Copies this lane's share of one vector from global to shared memory without waiting for it.
-__device__ __forceinline__ void fetch(float* to, const float* from) {
+// Copies this lane's share of one vector from global to shared memory without waiting for it, and stores its share of one
+// to global memory; both only if asked, by a predicate instead of a branch.
+__device__ __forceinline__ void fetch_if(bool wanted, float* to, const float* from) {
     float4* target = reinterpret_cast<float4*>(to) + part() * CHUNKS;
     const float4* source = reinterpret_cast<const float4*>(from) + part() * CHUNKS;
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) {
 #ifdef LOCKSTEP_HOST
-        target[c] = __ldcg(source + c);
+        if (wanted) target[c] = __ldcg(source + c);
 #else
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                     :: "r"((unsigned)__cvta_generic_to_shared(target + c)), "l"(source + c) : "memory");
+        asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }"
+                     :: "r"((unsigned)__cvta_generic_to_shared(target + c)), "l"(source + c), "r"((int)wanted));
+#endif
+    }
+}
+__device__ __forceinline__ void store_if(bool wanted, float* vectors, long node, const Vector& v) {
+    float4* at = reinterpret_cast<float4*>(vectors + node * K) + part() * CHUNKS;
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) {
+#ifdef LOCKSTEP_HOST
+        if (wanted) __stcg(at + c, v.chunk[c]);
+#else
+        asm volatile("{ .reg .pred p; setp.ne.b32 p, %5, 0; @p st.global.cg.v4.f32 [%0], {%1, %2, %3, %4}; }"
+                     :: "l"(at + c), "f"(v.chunk[c].x), "f"(v.chunk[c].y), "f"(v.chunk[c].z), "f"(v.chunk[c].w),
+                        "r"((int)wanted));
 #endif
     }
 }
@@ -64,9 +78,9 @@ __device__ __forceinline__ void close_batch() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-__device__ __forceinline__ void await_batch() {  // all but the STAGES - 1 youngest batches have arrived
+__device__ __forceinline__ void await_batch() {  // all but the STAGES - 2 youngest batches have arrived
 #ifndef LOCKSTEP_HOST
-    asm volatile("cp.async.wait_group %0;" :: "n"(STAGES - 1) : "memory");
+    asm volatile("cp.async.wait_group %0;" :: "n"(STAGES - 2) : "memory");
 #endif
 }
 
@@ -111,6 +125,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
 
     for (int k = block_thread(); k < locks / 32; k += THREADS) lock[k] = 0;
     for (int k = lane; k < SLOTS; k += LANES) slots[k] = nobody;
+    for (int k = 0; k < SLOTS; ++k) remember(vectors, k, Vector{});  // an empty slot is computed with: no NaN in it
     const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
     if (table_fits) {
         for (int k = here; k < table_size; k += GROUPS) remember(resident, k, load(item_vectors, table[table_first + k]));
@@ -156,14 +171,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                 }
                 __threadfence_block();
                 __syncwarp();
-                // (2) The group fetches the users' vectors of those that got theirs.
-                #pragma unroll
-                for (int j = 0; j < BATCH; ++j) {
-                    const int user = slots[stage * BATCH + j].x;
-                    if (user >= 0) fetch(vectors + (stage * BATCH + j) * K, user_vectors + (long)user * K);
-                }
-                close_batch();
-                // (3) Lanes that are free take the next edges of the segment, which arrive during (4).
+                // (2) Lanes that are free take the next edges of the segment, which arrive during (4).
                 #pragma unroll
                 for (int w = 0; w < EACH; ++w) {
                     const bool free = won[w] || id[w] < 0;
@@ -175,38 +183,49 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                     }
                     next = min(next + __popc(takers), end);
                 }
-                // (4) The oldest batch: its vectors are here by now.
+                // (3) The oldest batch: its vectors are here by now.
                 const int old = (stage + 1) % STAGES;
                 await_batch();
                 int4 now[BATCH];
+                int fresh[BATCH];      // users of the new batch
                 Vector user[BATCH];
-                bool stay = true;      // all edges of the batch belong to the item in registers
+                bool stay = true;      // all edges of the old batch belong to the item in registers
                 #pragma unroll
                 for (int j = 0; j < BATCH; ++j) {
                     now[j] = slots[old * BATCH + j];
                     user[j] = recall(vectors, old * BATCH + j);
+                    fresh[j] = slots[stage * BATCH + j].x;
                     stay = stay && (now[j].x < 0 || now[j].z == home.item);
                 }
                 stay = __all_sync(full_mask, stay);
-                #pragma unroll
-                for (int j = 0; j < BATCH; ++j) {
+                // (4) The critical path: one update after the other. A slot without an edge takes part with rate 0, so
+                // that nothing branches; between updates the new batch's vectors are sent for.
+                const auto apply = [&](int j) {
                     const bool live = now[j].x >= 0;
-                    if (!stay && live && now[j].z != home.item) {
-                        home.leave(item);
-                        item = home.enter(now[j]);
-                    }
-                    Vector other = item;
-                    step(user[j], other, __int_as_float(now[j].y), rate, keep, full_mask);
-                    if (live) {
-                        item = other;
-                        store(user_vectors, now[j].x, user[j]);
-                        --left;
-                    }
+                    fetch_if(fresh[j] >= 0, vectors + (stage * BATCH + j) * K, user_vectors + (long)fresh[j] * K);
+                    step(user[j], item, __int_as_float(now[j].y), live ? rate : 0.0f, live ? keep : 1.0f, full_mask);
+                    store_if(live, user_vectors, now[j].x, user[j]);
+                    left -= live;
 #if LOG
                     const int e = __shfl_sync(full_mask, ready[old][j / LANES], j % LANES, LANES);
                     if (live) log_update(e, now[j].x, now[j].z, user_clock, item_clock, user_turn, item_turn);
 #endif
+                };
+                if (stay) {
+                    #pragma unroll
+                    for (int j = 0; j < BATCH; ++j) apply(j);
+                } else {
+                    #pragma unroll
+                    for (int j = 0; j < BATCH; ++j) {
+                        if (now[j].x >= 0 && now[j].z != home.item) {
+                            home.leave(item);
+                            item = home.enter(now[j]);
+                        }
+                        __syncwarp();
+                        apply(j);
+                    }
                 }
+                close_batch();
                 // (5) Each lane gives back the locks of its edges of that batch.
                 __syncwarp();
                 __threadfence_block();
