@@ -137,6 +137,7 @@ def test_the_report_takes_in_what_a_study_draws(built):
     report.save(figure, "3-toposort-depth/depth", built.drawn)
     generated = built.folder / "gen"
     report.table([{"graph": "rails", "ms": 9.87}], "3-toposort-depth/real", generated)
+    report.table([], "3-toposort-depth/nothing", generated)
     values = {"summary": ["The ladder gains 77.7×."], "captions": {"depth": "Time over 88.8 layers."}}
     report.numbers("3-toposort-depth", values, generated)
     (built.folder / "results").mkdir()

@@ -237,6 +237,8 @@ def _inventory(generated, drawn):
     for file in sorted(drawn.glob("*/*.svg")):
         studies.setdefault(file.parent.name, _nothing())["figures"].append(file.stem)
     for file in sorted(generated.glob("*/*.csv")):
+        if file.read_text().count("\n") < 2:  # a heading alone: nothing was measured for it
+            continue
         studies.setdefault(file.parent.name, _nothing())["tables"].append(file.stem)
     for file in sorted(generated.glob("[0-9]-*.json")):
         studies.setdefault(file.stem, _nothing())["numbers"] = True
