@@ -118,6 +118,8 @@ def _built(name: str, digest: str, suffix: str, build) -> Path:
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             made = Path(scratch) / target.name
             build(made, Path(scratch))
+            if not made.exists():
+                raise CompileError(f"{name}: {compiler()[0]} ended without an error and without a result; again?")
             os.replace(made, target)
     return target
 
