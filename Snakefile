@@ -11,8 +11,8 @@ rule declares as output: Snakemake deletes the outputs of a job before it starts
 import sys
 
 from lockstep import paths
+from lockstep.studies import PACKAGES
 from lockstep.workflow import notebooks, plan, screen
-from lockstep.workflow.plan import PACKAGES
 
 HERE = screen.this_machine()
 SIZE = config.get("size", "paper" if HERE.executor == "cuda" else "smoke")

@@ -107,26 +107,13 @@ def _machine(choice) -> int:
 
 def _claims(choice) -> int:
     from lockstep.evidence import claims
+    from lockstep.studies import PACKAGES, digests
 
-    found = claims.summary(digests=_digests())
+    present = {study: digests(study) for study in PACKAGES}
+    found = claims.summary(digests={study: digest for study, digest in present.items() if digest})
     _save(found.verdicts, choice.output)
     print(found.text)
     return found.code
-
-
-def _digests() -> dict:
-    """Present digests by study, from every study that is there, so that stale recordings are told apart."""
-    from importlib import import_module
-
-    from lockstep.workflow.plan import PACKAGES
-
-    found = {}
-    for study, package in PACKAGES.items():
-        if Path(__file__).with_name(package).joinpath("experiments.py").is_file():
-            module = import_module(f"lockstep.{package}.experiments")
-            if hasattr(module, "digest"):
-                found[study] = module.digest
-    return found
 
 
 def _sort(choice) -> int:

@@ -11,17 +11,7 @@ from pathlib import Path
 import yaml
 
 from lockstep import paths
-
-# A study is a notebook of this name and the package under lib/lockstep/ that it explores.
-# Study 0 gives the machine's own costs: the others wait for it and predict from it.
-PACKAGES = {
-    "0-machine": "machine",
-    "1-sgd-schedules": "sgd",
-    "2-sssp-sync": "sssp",
-    "3-toposort-depth": "toposort",
-    "4-coloring-phase-switch": "coloring",
-    "5-swarm-batch": "swarm",
-}
+from lockstep.studies import PACKAGES  # noqa: F401
 
 
 class ConfigError(ValueError):
