@@ -119,7 +119,7 @@ def _built(name: str, digest: str, suffix: str, build) -> Path:
             made = Path(scratch) / target.name
             build(made, Path(scratch))
             if not made.exists():
-                raise CompileError(f"{name}: {compiler()[0]} ended without an error and without a result; again?")
+                raise CompileError(f"{name}: {compiler()[0]} ended without an error and without a result")
             os.replace(made, target)
     return target
 
