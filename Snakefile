@@ -59,6 +59,7 @@ wildcard_constraints:
 
 
 rule all:
+    message: "everything is up to date"
     input:
         "results/datasets.csv",
         [drawn(study) for study in STUDIES],

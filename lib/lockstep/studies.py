@@ -26,8 +26,8 @@ def digests(study):
     Returns
     -------
     callable or None
-        ``f(strategy, dataset)`` returns the present digest, or None for rows that cannot go stale. None if the
-        study is not in this release.
+        ``f(strategy, dataset)`` returns the present digest, or None for rows that cannot go stale. None,
+        not a callable: the study is not in this release.
     """
     if study == "0-machine":  # it has one digest for all that it measures
         present = import_module("lockstep.machine.bench").digest()
