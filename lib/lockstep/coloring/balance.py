@@ -1,8 +1,9 @@
 """How evenly the slides' strategies spread their work: what every lane read, round by round.
 
-The kernels count under WORK=1. In a warp all lanes are held up by the one that reads most, in a workgroup all warps are;
-so of each chunk of vertices that a workgroup takes, the busiest lane's reads times the lanes are what it is held up for,
-and all its lanes' reads are what it gets done. The quotient is the imbalance: 1 is none.
+The kernels count under WORK=1. In a warp all lanes are held up by the one that reads most, in a workgroup all
+warps are; so of each chunk of vertices that a workgroup takes, the busiest lane's reads times the lanes are
+what it is held up for, and all its lanes' reads are what it gets done. The quotient is the imbalance: 1 is
+none.
 """
 
 from dataclasses import dataclass
@@ -23,8 +24,8 @@ class Round:
     longest : int
         Those that the busiest lane read: a round cannot end sooner.
     warp, group, between : float
-        Imbalance inside warps and inside workgroups, summed over all; and between workgroups, the longest held up against
-        the mean.
+        Imbalance inside warps and inside workgroups, summed over all; and between workgroups, the longest
+        held up against the mean.
     """
 
     active: int
@@ -36,8 +37,12 @@ class Round:
     between: float
 
 
+FIGURES = tuple(Round.__dataclass_fields__)
+
+
 def measure(plan, graph, executor, seed=0, switch=None):
-    """Color once with a counting build of a strategy in rounds; a list of `Round`, and the Coloring.
+    """Color once with a counting build of a strategy in rounds; a list of `Round`, the Coloring, and what
+    queues did.
 
     Parameters
     ----------
@@ -50,7 +55,7 @@ def measure(plan, graph, executor, seed=0, switch=None):
     result = run.run()
     colored = -np.diff(result.active, append=0)
     rounds = [Round(int(a), int(c), *w) for a, c, w in zip(result.active, colored, run.samples, strict=True)]
-    return rounds, result
+    return rounds, result, run.queue_traffic() if hasattr(run, "queue_traffic") else {}
 
 
 class _Counting:

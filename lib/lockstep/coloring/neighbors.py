@@ -25,7 +25,7 @@ def _loops_and_repeats(offsets, targets, last):
     return loops, repeated
 
 
-def neighbors(graph, loops="ignore"):
+def neighbors(graph, loops="ignore", warn=True):
     """What has to be colored differently: a Graph whose rows hold each neighbor of a vertex once.
 
     Parameters
@@ -35,6 +35,8 @@ def neighbors(graph, loops="ignore"):
     loops : {'ignore', 'refuse'}
         A vertex with an arc to itself has no color that differs from its neighbors': ignore such arcs with
         a warning, or raise.
+    warn : bool
+        Warn of what is ignored.
 
     Returns
     -------
@@ -55,8 +57,8 @@ def neighbors(graph, loops="ignore"):
     notes = []
     if found:
         if loops == "refuse":
-            v = int(np.flatnonzero(np.equal(*graph.edges()))[0])
-            v = int(graph.edges()[0][v])
+            sources, targets = graph.edges()
+            v = int(sources[np.flatnonzero(sources == targets)[0]])
             raise GraphError(
                 f"{name} has {found:,} self-loops, the first at vertex {v}: such a vertex differs from "
                 "itself in no color; take them out, or pass loops='ignore'"
@@ -66,8 +68,9 @@ def neighbors(graph, loops="ignore"):
         notes.append("directed arcs taken as edges")
     if repeated:
         notes.append("parallel arcs taken once")
-    for note in notes[: 1 if found else 0] + [x for x in notes if "directed" in x]:
-        warnings.warn(f"{name}: {note}", GraphWarning, stacklevel=3)
+    for note in notes:
+        if warn and "parallel" not in note:
+            warnings.warn(f"{name}: {note}", GraphWarning, stacklevel=3)
     if not notes:
         return graph, notes
     sources, targets = graph.edges()

@@ -135,6 +135,30 @@ def greedy(graph, order):
     return colors
 
 
+@njit(cache=True)
+def _chain(offsets, targets, order, place, depth):
+    deepest = 0
+    for i in range(order.size):
+        v = order[i]
+        for arc in range(offsets[v], offsets[v + 1]):
+            u = targets[arc]
+            if place[u] < i and depth[u] > depth[v]:
+                depth[v] = depth[u]
+        depth[v] += 1
+        deepest = max(deepest, depth[v])
+    return deepest
+
+
+def chain(graph, seed=0):
+    """Vertices on the longest path along which priorities fall: so many would be colored one after the
+    other.
+    """
+    order = largest_first(graph, seed)
+    place = np.empty(graph.n, np.int64)
+    place[order] = np.arange(graph.n)
+    return int(_chain(graph.offsets, graph.targets, order, place, np.zeros(graph.n, np.int64)))
+
+
 class Checker:
     """`verify` for many results on one graph, and the oracle's colors for strategies that must give exactly
     these.
