@@ -7,7 +7,6 @@
 """
 
 from .cuda import CudaExecutor, why_no_gpu
-from .describe import describe
 from .errors import (
     CompileError,
     DeadlockError,
@@ -66,6 +65,6 @@ def get_executor(executor=None, **options) -> Executor | None:
 
 __all__ = [
     "CompileError", "DeadlockError", "DivergentBarrierError", "Executor", "HostExecutor", "KernelError",
-    "LaunchError", "LivelockError", "MachineError", "MemoryFaultError", "NoGpuError", "describe",
+    "LaunchError", "LivelockError", "MachineError", "MemoryFaultError", "NoGpuError",
     "get_executor", "gpu_available", "source_digest", "why_no_gpu",
 ]  # fmt: skip
