@@ -106,7 +106,8 @@ def rmse(ratings, user_vectors, item_vectors):
 
 @functools.lru_cache(maxsize=64)
 def checksum(m, first=0):
-    """What the kernels' tally of the edges first <= e < m must be: their number and the sum of their hashes."""
+    """What the kernels' tally of the edges first <= e < m must be: their number and the sum of their
+    hashes."""
     e = np.arange(first, m, dtype=np.uint32)
     hashes = (e ^ (e >> np.uint32(15))) * np.uint32(0x9E3779B1)
     return e.size, int(hashes.sum(dtype=np.uint64))

@@ -66,7 +66,8 @@ class Problem:
         return np.float32(1 - self.rate * self.regularization)
 
     def first_vectors(self):
-        """(users, width) and (items, width) float32 arrays, the same for every strategy; not to be changed."""
+        """(users, width) and (items, width) float32 arrays, the same for every strategy; not to be
+        changed."""
         if "first" not in self._cache:
             self._cache["first"] = self._draw()
         return self._cache["first"]
