@@ -2,13 +2,16 @@
 
 How fast the GPU sorts depends on the depth, and no cheap feature tells the depth. So:
 
-1. the serial time is predicted from vertices, arcs, and how far apart a few sampled arcs' ends lie in memory;
-2. a graph that the CPU sorts in less time than a launch takes goes to the CPU at once;
-3. where nearly all sampled vertices are links of 1-1 runs, `chains` is taken: it does not care about depth;
-4. else `narrow` runs, but for no more levels than cost a small part of the predicted serial time. Most graphs worth sorting
-   on a GPU are done by then. If not, the rest is extrapolated: vertices left over vertices a level, times the time of a
-   level so far; either the kernel is resumed, or the CPU starts anew. So a wrong guess costs a small part, not a multiple.
-   (Where arcs are so few that even a path of all of them would be done in time, there is no limit.)
+1. the serial time is predicted from the numbers of vertices and arcs; a graph that the CPU sorts in less time than a
+   launch takes goes to the CPU at once;
+2. where there are about as many arcs as vertices, a few vertices are sampled: if nearly all are links of 1-1 runs,
+   `chains` is taken, which does not care about depth;
+3. else `narrow` runs, but for no more levels than cost a small part of the predicted serial time. Most graphs worth sorting
+   on a GPU are done by then. (Where arcs are so few that even a path of all of them would be done in time, there is no
+   limit.) If it is not done, the rest is extrapolated: vertices left over vertices a level in the second half of the trial
+   (the first levels of many graphs are far wider than the others), times the time of a level so far. Now a sample of arcs
+   tells how local the graph is, which makes the serial prediction sharper. Either the kernel is resumed, or the CPU starts
+   anew. So a wrong guess costs a small part, not a multiple.
 """
 
 import time
@@ -20,7 +23,7 @@ from numba import njit
 from .result import TopologicalOrder
 from .strategies import Chains, Narrow, Plan, Serial
 
-SAMPLES = 24
+SAMPLES = 32
 
 
 @dataclass(frozen=True)
@@ -29,35 +32,55 @@ class Costs:
 
     Attributes
     ----------
-    launch : a cooperative launch, waited for
-    level : a level of `narrow`, taken broadly
-    chains : the floor of `chains`, and its time for a vertex
-    vertex, near, far : serial Kahn for a vertex, and for an arc whose ends lie near or far apart in memory
+    launch
+        A cooperative launch, waited for.
+    level, level_degree
+        A level of `narrow`, and what it costs more for each arc of a mean vertex (up to 8).
+    chains, chains_vertex
+        `chains` on a small graph, and more for each vertex.
+    vertex, push, arc
+        Serial Kahn: a vertex looked at, a vertex queued by an arc, an arc.
+    far, near
+        What an arc costs more for each doubling of the vertices beyond `near` (what a core's second-level cache holds).
     """
 
     launch: float = 25.0
-    level: float = 0.4
-    chains: float = 60.0
+    level: float = 0.3
+    level_degree: float = 0.15
+    chains: float = 80.0
     chains_vertex: float = 0.00013
-    vertex: float = 0.0013
-    near: float = 0.0032
-    far: float = 0.0085
+    vertex: float = 0.0012
+    push: float = 0.004
+    arc: float = 0.0023
+    far: float = 0.004
+    near: int = 100_000
+
+    def serial(self, n, m, share=1.0):
+        """Predicted time of the serial sort, if that share of the arcs leads far."""
+        far = self.far * np.log2(n / self.near) * share if n > self.near else 0.0
+        return n * self.vertex + min(n, m) * self.push + m * (self.arc + far)
 
 
 @njit(cache=True)
-def sample(offsets, targets, in_degrees, count, near):
-    """Of `count` vertices drawn by a hash: how many are links of a 1-1 run, and how many of their arcs lead far."""
-    n = in_degrees.size
-    links = arcs = far = 0
-    for i in range(count):
-        v = (i * 0x9E3779B1 + 0x7F4A7C15) % n
-        begin, end = offsets[v], offsets[v + 1]
-        if end > begin:
-            w = targets[begin]
+def count_links(offsets, targets, in_degrees, samples):
+    """Of some vertices drawn by a hash: how many begin a link of a 1-1 run."""
+    links = 0
+    for i in range(samples):
+        v = (i * 0x9E3779B1 + 0x7F4A7C15) % in_degrees.size
+        links += offsets[v + 1] - offsets[v] == 1 and in_degrees[targets[offsets[v]]] == 1
+    return links
+
+
+@njit(cache=True)
+def share_far(offsets, targets, samples, near):
+    """Of some vertices' first arcs, the share whose ends are more than `near` vertices apart."""
+    arcs = far = 0
+    for i in range(samples):
+        v = (i * 0x9E3779B1 + 0x7F4A7C15) % (offsets.size - 1)
+        if offsets[v + 1] > offsets[v]:
             arcs += 1
-            far += abs(w - v) > near
-            links += end - begin == 1 and in_degrees[w] == 1
-    return links, arcs, far
+            far += abs(targets[offsets[v]] - v) > near
+    return far / arcs if arcs else 1.0
 
 
 class Auto(Plan):
@@ -69,7 +92,7 @@ class Auto(Plan):
 
     name = "auto"
     costs = Costs()
-    part = 0.2  # of the predicted serial time that a try may cost
+    stake = 0.15  # of the predicted serial time that a trial may cost
 
     def __init__(self, graph, executor=None):
         super().__init__(graph, executor)
@@ -102,32 +125,31 @@ class Auto(Plan):
         n, m = graph.n, graph.m
         if self.executor is None:
             return self.plan(Serial), "no GPU here"
-        near = 2**16  # vertices: what the second-level cache of a core holds of a four-byte array
-        # A sample is a few cache misses; with few arcs there are no runs to find, and the vertices set the serial time.
-        links, arcs, far = sample(graph.offsets, graph.targets, self.degrees, SAMPLES, near) if 2 * m > n else (0, 1, 1)
-        serial = n * cost.vertex + m * (cost.near + (cost.far - cost.near) * far / max(arcs, 1))
-        if serial < 1.5 * cost.launch:
+        serial = cost.serial(n, m)
+        level = cost.level + cost.level_degree * min(m / n, 8)
+        if serial < 2 * cost.launch:
             return self.plan(Serial), f"the CPU needs about {serial:.0f} us, a launch {cost.launch:.0f}"
-        chains = cost.chains + n * cost.chains_vertex
-        if links > 0.9 * SAMPLES and chains < serial:
-            return self.plan(Chains), f"{links} of {SAMPLES} sampled vertices are links of 1-1 runs: depth does not matter"
+        if 0.5 * n < m < 1.2 * n and cost.chains + n * cost.chains_vertex < serial:
+            links = count_links(graph.offsets, graph.targets, self.degrees, SAMPLES)
+            if links > 0.9 * SAMPLES:
+                return self.plan(Chains), f"{links} of {SAMPLES} sampled vertices begin links of 1-1 runs"
         trial = self.plan(Trial)
-        if m * cost.level < serial:
-            return trial, f"even a single path of {m} arcs would be done before the CPU is (about {serial:.0f} us)"
-        limit = int(max(8, self.part * serial / cost.level))
-        start = time.perf_counter()
+        if m * level < serial:
+            return trial, f"even a path of all {m} arcs would be done before the CPU is (about {serial:.0f} us)"
+        limit = int(max(8, self.stake * serial / level))
+        begin = time.perf_counter()
         result, left = trial.go(limit)
-        spent = (time.perf_counter() - start) * 1e6
+        spent = (time.perf_counter() - begin) * 1e6
         if not left:
-            return result, f"narrow was done within its trial ({limit} levels, the CPU needs about {serial:.0f} us)"
-        done, depth = trial.done
-        level = max(spent - cost.launch, 0) / depth if self.executor.name == "cuda" else cost.level
-        rest = left / max(done / depth, 1.0) * level
-        seen = f"{depth} levels of {done / depth:.1f} vertices took {spent:.0f} us" if self.executor.name == "cuda" else (
-            f"{depth} levels of {done / depth:.1f} vertices")  # fmt: skip
-        if rest < serial:
-            return trial.resume(), f"{seen}: the rest would take {rest:.0f}, the CPU about {serial:.0f}"
-        return self.plan(Serial), f"{seen}: the rest would take {rest:.0f}, the CPU about {serial:.0f}: handed over"
+            return result, f"narrow was done within its trial of {limit} levels (the CPU needs about {serial:.0f} us)"
+        if self.executor.name == "cuda":  # elsewhere times mean nothing
+            level = min(level, max(spent - cost.launch, 0) / limit)
+        width = max(1.0, trial.recent_width(limit))
+        rest = left / width * level
+        serial = cost.serial(n, m, share_far(graph.offsets, graph.targets, SAMPLES, cost.near // 2))
+        seen = (f"after {limit} levels, lately of {width:.1f} vertices, narrow would need {rest:.0f} us more, the CPU "
+                f"about {serial:.0f}")  # fmt: skip
+        return (trial.resume(), seen) if rest < serial else (self.plan(Serial), f"{seen}: handed over")
 
 
 class Trial(Narrow):
@@ -136,20 +158,19 @@ class Trial(Narrow):
     name = "narrow"
 
     def load(self):
-        ex = self.executor
         self.host_outcome = None
         self._outcome = self.counters[4:8]
-        if ex.name == "cuda":
+        if self.executor.name == "cuda":
             # Memory of the host that the kernel writes to: after the launch is waited for, the host just reads it.
             import cupy
             import cupyx
 
             self.host_outcome = cupyx.zeros_pinned(4, np.int32)
-            pointer = cupy.cuda.UnownedMemory(self.host_outcome.ctypes.data, 16, self.host_outcome)
-            self._outcome = cupy.ndarray(4, np.int32, cupy.cuda.MemoryPointer(pointer, 0))
-        self.launch = self.bind_narrow(self.first, self.last)
+            memory = cupy.cuda.UnownedMemory(self.host_outcome.ctypes.data, 16, self.host_outcome)
+            self._outcome = cupy.ndarray(4, np.int32, cupy.cuda.MemoryPointer(memory, 0))
+        super().load()
         self._launches = {}
-        self.go_on = self.bind_narrow(self.first, self.last, resume=1)
+        self._go_on = self.bind_narrow(self.first, self.last, resume=1)
 
     @property
     def outcome(self):
@@ -160,17 +181,18 @@ class Trial(Narrow):
         if limit not in self._launches:
             self._launches[limit] = self.bind_narrow(self.first, self.last, limit, hot=False)
         self._launches[limit]()
-        begin, size, level, _ = self.look()
-        self.done = begin, level
+        if self.host_outcome is None:
+            begin, size, _, _ = self.executor.get(self._outcome).tolist()
+        else:
+            self.executor.synchronize()
+            begin, size, _, _ = self.host_outcome.tolist()
         return self.result(self.summary, self.levels[2:]), self.graph.n - begin if size else 0
 
-    def look(self):
-        if self.host_outcome is None:
-            return self.executor.get(self._outcome).tolist()
-        self.executor.synchronize()
-        return self.host_outcome.tolist()
+    def recent_width(self, limit):
+        """Vertices a level in the second half of the levels sorted."""
+        return float(self.executor.get(self.levels[2 + limit // 2 : 2 + limit]).mean())
 
     def resume(self):
         self.executor.copy(self.gates, self.zeros[:5])
-        self.go_on()
+        self._go_on()
         return self.result(self.summary, self.levels[2:])

@@ -205,7 +205,10 @@ def candidates(case, graph, executor, check):
         on_gpu = hasattr(kind, "load")  # strategies that run kernels
         if executor is None and on_gpu:
             continue
-        plan = kind(graph, executor)
+        try:
+            plan = kind(graph, executor)
+        except ImportError:  # a library that is not installed here
+            continue
         if hasattr(plan, "warm"):
             plan.warm()
         found.append(Candidate(

@@ -357,7 +357,6 @@ class PersistentAgain(Persistent):
 class Narrow(Persistent):
     name, files = "narrow", ("narrow.cu",)
     per_block = 1024
-    capacity = 1024  # vertices that a ring holds
 
     def load(self):
         self.launch = self.bind_narrow(self.first, self.last)
@@ -379,17 +378,18 @@ class Narrow(Persistent):
         degree = max(1.0, self.graph.m / n)
         # Few arcs a level: a smaller block has the cheaper barrier.
         threads = min(self.threads, 512) if degree < 3 else self.threads
-        # A block gets through about 2,000 arcs in the time of a grid barrier; a warp has 32 lanes.
-        width = np.clip(2048 / (1 + degree), 32, self.capacity // 2)
+        # A block gets through about 600 arcs in the time of a level with a grid barrier; a warp has 32 lanes.
+        width = np.clip(640 / degree, 16, 512)
+        capacity = int(np.clip(2 * width, 128, 1024))  # of a ring; a larger frontier goes back to the grid
         warp_width = np.clip(24 / degree, 1, 16)
         patience = np.clip(n / 60_000, 2, 16)  # packing all rows takes the time of a few levels
-        hot_offset = -(-max(2 * self.capacity * 16, self.buffers) // 16) * 16 + 64
+        hot_offset = -(-max(2 * capacity * 16, self.buffers) // 16) * 16 + 64
         room, most = ex.max_shared - hot_offset, int(self.degrees_on_host.max(initial=0))
         fits = [bits for bits in (8, 16) if most < 2**bits and -(-n // 4) * bits // 2 <= room]
         bits = fits[0] if fits and hot else 0
         shared = hot_offset + -(-n // 4) * bits // 2
-        kernel = ex.load(KERNELS / "narrow.cu", {"BITS": bits, "THREADS": Narrow.per_block})["narrow"]
-        numbers = map(_int, (self.graph.n, width, warp_width, self.capacity, patience, hot_offset, limit, resume))
+        kernel = ex.load(KERNELS / "narrow.cu", {"BITS": bits, "THREADS": threads})["narrow"]
+        numbers = map(_int, (self.graph.n, width, warp_width, capacity, patience, hot_offset, limit, resume))
         arguments = (first, last, self.targets, self.left, self.order, self.queue, self.levels, self.rows, self.counters,
                      self.outcome, self.gates, self.barrier, *numbers)  # fmt: skip
         return kernel.bind(self.resident(kernel, shared), threads, arguments, shared=shared, cooperative=True)

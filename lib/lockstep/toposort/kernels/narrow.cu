@@ -21,7 +21,9 @@
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
 //             D. Merrill et al., PPoPP 2012 (different kernels for different widths of a frontier).
 // compile: BITS=0 THREADS=1024
+// compile: BITS=8 THREADS=512
 // compile: BITS=8 THREADS=1024
+// compile: BITS=16 THREADS=512
 // compile: BITS=16 THREADS=1024
 #include "device.cuh"
 #include "expand.cuh"
@@ -76,11 +78,11 @@ __device__ __forceinline__ bool last_arrived(const Problem& p, int v) {
 #endif
 }
 
-// Levels of more than `least` and at most `most` vertices, by `threads` threads: the block, or one warp.
+// Levels before `until` of more than `least` and at most `most` vertices, by `threads` threads: the block, or one warp.
 template <bool one_warp>
-__device__ void run_levels(const Problem& p, Position& at, int least, int most, int rank, int threads) {
+__device__ void run_levels(const Problem& p, Position& at, int least, int most, int until, int rank, int threads) {
     const int lane = lane_id();
-    while (at.size > least && at.size <= most && at.level < p.limit) {
+    while (at.size > least && at.size <= most && at.level < until) {
         const int4* now = p.ring + (at.turn & 1) * p.capacity;
         int4* next = p.ring + (~at.turn & 1) * p.capacity;
         int* pushed = p.counts + (at.turn + 1) % 3;
@@ -190,7 +192,7 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width) {
     at.turn = 0;
     __syncthreads();
     for (;;) {
-        run_levels<false>(p, at, warp_width, p.capacity, threadIdx.x, blockDim.x);
+        run_levels<false>(p, at, warp_width, p.capacity, p.limit, threadIdx.x, blockDim.x);
         if (at.size == 0 || at.size > p.capacity || at.level >= p.limit) break;
         int* shared_position = p.counts + 3;
         __syncthreads();
@@ -200,9 +202,8 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width) {
                 const int level = at.level;
                 run_lanes(p, at);
                 general = at.level > level ? 1 : min(2 * general, 64);
-                for (int k = 0; k < general && at.size > 0 && at.size <= 2 * warp_width; ++k) {
-                    run_levels<true>(p, at, 0, 2 * warp_width, lane_id(), 32);
-                }
+                if (at.size == 0 || at.size > 2 * warp_width) break;
+                run_levels<true>(p, at, 0, 2 * warp_width, min(p.limit, at.level + general), lane_id(), 32);
             }
             if (lane_id() == 0) {
                 shared_position[0] = at.begin;

@@ -1,0 +1,224 @@
+"""How recorded rows become the tables of the notebook: beside the published figures, and beside what study 0 predicts."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from lockstep.evidence import statistics, trends
+
+# The thesis's tables: {sizes: (depth, CPU ms, GPU ms)}; depth in edges on the longest path.
+PUBLISHED = {
+    "table-4.1": {
+        (10**6, 10**3): (1.4, 140, 8.4),
+        (10**6, 10**4): (2.2, 140, 8.2),
+        (10**6, 10**5): (5.6, 150, 9.2),
+        (10**6, 10**6): (340, 290, 120),
+        (10**6, 2 * 10**6): (25_000, 310, 7400),
+    },
+    "table-4.2": {
+        (10**3, 10**5): (990, 0.4, 120),
+        (10**4, 10**5): (8300, 1, 390),
+        (10**5, 10**5): (190, 16, 16),
+        (10**6, 10**5): (5.6, 150, 9.2),
+        (2 * 10**6, 10**5): (4.0, 280, 21),
+    },
+    "table-4.3": {
+        1: (1, 120, 8.7),
+        10: (10, 95, 17),
+        10**2: (100, 124, 66),
+        10**3: (1000, 130, 410),
+        10**4: (10**4, 88, 2700),
+        10**5: (10**5, 78, 28_000),
+        10**6: (10**6, 75, 280_000),
+    },
+    "table-4.4": {
+        "amazon0302": (63_791, 13, 6600),
+        "soc-Epinions1": (6955, 13, 780),
+        "ego-Facebook": (346, 0, 43),
+        "p2p-Gnutella31": (5469, 10, 3400),
+        "web-Google": (66_960, 280, 19_000),
+        "wiki-Talk": (15_579, 550, 14_000),
+    },
+}
+LADDER = ("naive", "frontier", "graph", "persistent", "narrow", "asynchronous", "chains")
+
+
+def cells(rows, experiment, metric="wall"):
+    """Geometric means over the rounds: one line a graph, one column a strategy; and the graph's own figures.
+
+    Columns `dataset`, `depth` (layers), `nodes`, `edges` (as asked for, where that is a parameter: merged arcs may make a few
+    fewer), the other parameters, then a column for each strategy (ms).
+    """
+    mine = rows[rows["experiment"] == experiment]
+    lines = []
+    for (dataset, text), cell in mine.groupby(["dataset", "parameters"], sort=False):
+        own = cell[cell["strategy"] == "(graph)"].groupby("metric")["value"].mean()
+        times = cell[(cell["metric"] == metric) & (cell["value"] > 0)]
+        means = np.exp(np.log(times["value"]).groupby(times["strategy"]).mean())
+        sizes = {key: own[key] for key in ("depth", "nodes", "edges", "transfer") if key in own}
+        lines.append({"dataset": dataset, **sizes, **json.loads(text), **means})
+    return pd.DataFrame(lines)
+
+
+def against(wall, device, strategy="naive"):
+    """Serial over a strategy of the GPU as the thesis compares them: the CPU's clock, the GPU's events."""
+    if strategy not in device or "serial" not in wall:
+        return np.nan
+    return wall["serial"] / device[strategy]
+
+
+def table(rows, number):
+    """Table 4.1, 4.2, 4.3 or 4.4 of the thesis, with what was measured beside it.
+
+    Times in ms: the CPU's by the clock, the naive GPU's by events. Depth in edges (layers less one), as in the thesis;
+    Table 4.3 is the thesis's own family, numbered layer by layer.
+    """
+    experiment = f"table-{number}"
+    wall, device = cells(rows, experiment), cells(rows, experiment, "device")
+    if wall.empty:
+        return wall
+    wall["naive (events)"] = device.get("naive", np.nan)
+    wall["best"] = wall[[s for s in (*LADDER, "serial") if s in wall]].idxmin(axis=1)
+    if number == "4.3":
+        wall = wall[(wall["family"] == "disjoint-paths") & (wall["ids"] == "ordered")]
+    keys = {"4.1": ["nodes", "edges"], "4.2": ["nodes", "edges"], "4.3": ["depth"], "4.4": ["dataset"]}[number]
+    lines = []
+    for key, group in wall.groupby(keys, sort=False):
+        key = key if isinstance(key, tuple) else (key,)
+        depth, cpu, gpu = PUBLISHED[experiment].get(key if len(key) > 1 else key[0], (np.nan,) * 3)
+        serial, naive = (_mean(group, name) for name in ("serial", "naive (events)"))
+        lines.append({
+            **dict(zip(keys, key, strict=True)),
+            "depth, published": depth,
+            "depth": (group["depth"] - 1).mean() if number != "4.3" else group["depth"].mean(),
+            "CPU, published": cpu,
+            "serial": serial,
+            "GPU, published": gpu,
+            "naive": naive,
+            "CPU/GPU, published": cpu / gpu,
+            "serial/naive": serial / naive,
+            **{name: _mean(group, name) for name in ("narrow", "auto") if name in group},
+        })  # fmt: skip
+    found = pd.DataFrame(lines).sort_values(keys, ignore_index=True)
+    return found.astype({key: int for key in keys if key != "dataset"})
+
+
+def _mean(group, name):
+    if name not in group or not (group[name] > 0).any():
+        return np.nan
+    return float(np.exp(np.log(group[name].dropna()).mean()))
+
+
+def level_costs(rows, family="disjoint-paths", ids="ordered"):
+    """What a layer costs each strategy (us): the slope of its time between 10^3 layers and the deepest it was given."""
+    wall = cells(rows, "table-4.3")
+    if wall.empty:
+        return {}
+    wall = wall[(wall["family"] == family) & (wall["ids"] == ids)].sort_values("depth")
+    found = {}
+    for name in LADDER:
+        known = wall[wall[name] > 0] if name in wall else wall.iloc[:0]
+        known = known[known["depth"] >= 1000]
+        if len(known) >= 2:
+            first, last = known.iloc[0], known.iloc[-1]
+            found[name] = (last[name] - first[name]) * 1e3 / (last["depth"] - first["depth"])
+    return found
+
+
+def predicted_level_costs(costs, blocks=132):
+    """What study 0 says that a layer must cost (us): its way of keeping in step, and its chain of dependent accesses.
+
+    Each strategy's chain is said in its kernel file. `narrow` with one vertex a layer is a warp's: a row's load beside an
+    atomic, both on L2, no barrier worth the name.
+    """
+    load, atomic = costs.load_ns("L2") / 1e3, costs.atomic_ns("L2") / 1e3
+    chain = 2 * load + 2 * atomic  # row and target; in-degree, place in the queue
+    return {
+        "naive": costs.readback_us + 2 * costs.launch_us,
+        "frontier": costs.readback_us,
+        "graph": costs.graph_node_us + load + chain,
+        "persistent": costs.grid_barrier_us(blocks, 512) + chain - atomic,  # a block's place comes with its arrival
+        "narrow": max(load, atomic) + costs.block_barrier_ns(32) / 1e3,
+        "asynchronous": load + 2 * atomic,
+    }
+
+
+def crossovers(rows, strategies=LADDER, metric="wall"):
+    """The depth up to which each strategy is faster than the serial sort, with its interval, on each family of table 4.3."""
+    mine = rows[rows["experiment"] == "table-4.3"]
+    lines = []
+    keys = mine["parameters"].map(lambda text: (json.loads(text)["family"], json.loads(text)["ids"]))
+    for (family, ids), group in mine.groupby(keys):
+        for strategy in strategies:
+            pairs = _pairs(group, strategy, metric)
+            if pairs["depth"].nunique() < 2:
+                continue
+            found = trends.crossover(pairs["depth"], pairs["log"])
+            beyond = np.isnan(found.value) and found.last.value > 1
+            lines.append({"family": family, "ids": ids, "strategy": strategy, "depth": found.value, "low": found.low,
+                          "high": found.high, "measured up to": int(pairs["depth"].max()),
+                          "note": "faster at every depth measured" if beyond else "" if found.value > 0 else "never faster",
+                          })  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def _pairs(rows, strategy, metric):
+    """Log of serial (clock) over a strategy, paired within rounds, with the depth of each."""
+    serial = rows[(rows["strategy"] == "serial") & (rows["metric"] == "wall")]
+    other = rows[(rows["strategy"] == strategy) & (rows["metric"] == metric)]
+    key = ["dataset", "parameters", "round"]
+    both = serial.set_index(key)["value"].to_frame("serial").join(other.set_index(key)["value"].rename("other"), how="inner")
+    both = both.reset_index()
+    depth = [json.loads(text)["depth"] for text in both["parameters"]]
+    return pd.DataFrame({"depth": np.array(depth, float), "log": np.log(both["serial"] / both["other"])})
+
+
+def predicted_crossover(serial_ms, fixed_ms, level_us):
+    """The depth at which fixed + depth x level reaches the serial time."""
+    return max(serial_ms - fixed_ms, 0) * 1e3 / level_us
+
+
+def choices(rows, experiment="auto", strategies=("serial", *LADDER[2:])):
+    """`auto` against the best of all strategies on each graph; the best chosen on half of the rounds, judged on the other."""
+    mine = rows[rows["experiment"] == experiment]
+    judged = statistics.best(mine, strategies)
+    lines = []
+    for dataset, cell in judged.groupby("dataset", sort=False):
+        if "auto" not in set(cell["strategy"]):
+            continue
+        ratio = statistics.ratio(cell, "auto", "best")
+        own = mine[(mine["dataset"] == dataset) & (mine["strategy"] == "(graph)")].groupby("metric")["value"].mean()
+        best = cell[cell["strategy"] == "best"]
+        lines.append({"graph": dataset, "nodes": int(own["nodes"]), "edges": int(own["edges"]), "layers": int(own["depth"]),
+                      "best": best["chosen"].iloc[0], "best (ms)": best["value"].median(),
+                      "serial (ms)": statistics.mean(cell, "serial").value, "auto (ms)": statistics.mean(cell, "auto").value,
+                      "auto/best": ratio.value, "low": ratio.low, "high": ratio.high,
+                      "transfer (ms)": own.get("transfer", np.nan)})  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def floors(rows, costs, blocks=132):
+    """Measured times beside the floor that study 0 sets: layers times the cheapest step, and bytes over bandwidth.
+
+    Bytes: every arc's target once, every vertex's bounds and place in the order, and an in-degree read, changed and written
+    for each arc, in L2; so the floor is the larger of the bytes' and the atomics' time, plus the layers'.
+    """
+    step = predicted_level_costs(costs, blocks)
+    rate = costs.atomics_per_second(10**6, 10**5)
+    bandwidth = costs.bytes_per_second()
+    lines = []
+    for experiment in ("ladder", "real-dags", "table-4.1"):
+        wall = cells(rows, experiment)
+        for _, cell in wall.iterrows():
+            if experiment == "table-4.1" and cell.get("instance") != 0:
+                continue
+            n, m = cell["nodes"], cell["edges"]
+            throughput = max((4 * m + 20 * n) / bandwidth, m / rate) * 1e3
+            for name in ("persistent", "narrow"):
+                if cell.get(name, np.nan) > 0:
+                    floor = costs.launch_us / 1e3 + throughput + cell["depth"] * step[name] / 1e3
+                    lines.append({"graph": cell["dataset"], "layers": int(cell["depth"]), "strategy": name,
+                                  "measured (ms)": cell[name], "floor (ms)": floor, "times the floor": cell[name] / floor,
+                                  "us a layer": cell[name] * 1e3 / cell["depth"]})  # fmt: skip
+    return pd.DataFrame(lines)
