@@ -13,7 +13,6 @@ import numpy as np
 from lockstep.graphs import Graph, GraphError
 from lockstep.machine import get_executor
 
-from .choice import choose
 from .oracle import WrongDistances, verify
 from .problem import DistanceOverflow, Problem
 from .result import ShortestPaths
@@ -68,9 +67,6 @@ def shortest_paths(graph, source, strategy="auto", layers=2, delta=None, executo
     source = _checked(graph, source, strategy, layers, delta)
     machine = get_executor(executor)
     problem = Problem(graph)
-    reason = None
-    if strategy == "auto":
-        strategy, reason = choose(problem, machine)
     chosen = STRATEGIES[strategy]
     if machine is None and chosen.gpu:
         machine = get_executor("host")
@@ -80,14 +76,12 @@ def shortest_paths(graph, source, strategy="auto", layers=2, delta=None, executo
         if problem.wide:
             raise GraphError(_beyond(graph)) from None
         result = _run(chosen, Problem(graph, wide=True), machine, source, delta, layers, options, graph)
-    if reason:
-        result.stats["reason"] = reason
     return result
 
 
 def _run(chosen, problem, machine, source, delta, layers, options, again=None):
     plan = chosen.plan(problem, machine, delta=delta, layers=layers, **options)
-    if machine is not None and chosen.gpu:
+    if machine is not None:
         machine.reset_counts()
     try:
         result = plan.run(source).fetch()
@@ -95,7 +89,7 @@ def _run(chosen, problem, machine, source, delta, layers, options, again=None):
         if again is not None:
             raise GraphError(_beyond(again)) from None
         raise
-    if machine is not None and chosen.gpu:
+    if machine is not None:
         result.stats.update({key: machine.counts[key] for key in ("launches", "readbacks")})
     return result
 
@@ -106,8 +100,8 @@ def _beyond(graph):
 
 
 def _checked(graph, source, strategy, layers, delta):
-    if strategy != "auto" and strategy not in STRATEGIES:
-        raise ValueError(f"no strategy {strategy!r}; choose auto or one of {', '.join(STRATEGIES)}")
+    if strategy not in STRATEGIES:
+        raise ValueError(f"no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
     if isinstance(source, (bool, np.bool_)) or not isinstance(source, (int, np.integer)):
         raise GraphError(f"source is {source!r}; expected a vertex number, 0 to n - 1")
     if not 0 <= source < graph.n:

@@ -37,9 +37,7 @@ class DeltaCpu(Plan):
         problem = self.problem
         # Whole numbers below 2^31 have room for any sum in int64.
         infinity = np.inf if problem.wide else np.iinfo(np.int64).max // 2
-        raw, counts = cpu.delta_stepping(
-            *self.arrays, int(source), float(self.delta) / problem.scale, infinity
-        )
+        raw, counts = cpu.delta_stepping(*self.arrays, int(source), float(self.delta) / problem.scale, infinity)
         far = raw[raw < infinity].max(initial=0)
         if problem.wide and far > problem.limit:
             raise DistanceOverflow

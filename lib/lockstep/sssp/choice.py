@@ -1,8 +1,14 @@
 """`auto`: which exact strategy for this graph on this machine, and why."""
 
+import hashlib
+import inspect
+import sys
+
 import numpy as np
 
-from .strategies import Asynchronous, NotFitting
+from .baselines import DeltaCpu, Dijkstra
+from .ladder import Asynchronous, NearFar, NotFitting
+from .plans import DevicePlan, Plan
 
 SMALL = 2000  # arcs: below, a launch and its read-back cost more than Dijkstra's algorithm on one core
 STAYS = 0.7  # share of arcs that must stay inside a block's range of ids for messages to be the exception
@@ -48,3 +54,28 @@ def staying(graph, size, samples=4096):
     picked = np.linspace(0, graph.m - 1, min(samples, graph.m)).astype(np.int64)
     tails = np.searchsorted(graph.offsets, picked, side="right") - 1
     return float(np.mean(tails // size == graph.targets[picked] // size))
+
+
+class Auto(Plan):
+    """The chosen strategy's plan, and the reason."""
+
+    name = "auto"
+
+    def __init__(self, problem, executor=None, delta=None, layers=2, arrays=None, **options):
+        name, self.reason = choose(problem, executor)
+        kind = CHOICES[name]
+        shared = {"arrays": arrays} if issubclass(kind, DevicePlan) else {}
+        self.inner = kind(problem, executor, delta=delta, layers=layers, **shared, **options)
+
+    def run(self, source):
+        result = self.inner.run(source)
+        result.stats["reason"] = self.reason
+        return result
+
+    @classmethod
+    def digest(cls):
+        parts = [inspect.getsource(sys.modules[cls.__module__]), *(kind.digest() for kind in CHOICES.values())]
+        return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
+
+
+CHOICES = {kind.name: kind for kind in (Dijkstra, DeltaCpu, NearFar, Asynchronous)}

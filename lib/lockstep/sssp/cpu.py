@@ -144,7 +144,7 @@ def delta_stepping(offsets, targets, weights, source, delta, infinity):
         if not found:
             return dist, {"rounds": rounds, "buckets": buckets}
         threshold = kind.type(min(float(least) + float(delta), float(infinity)))
-        if kind.kind == "f" and threshold <= least:  # delta is lost beside so large a distance
-            threshold = np.nextafter(least, np.inf)
+        if threshold <= least:  # delta is less than one step of the type there
+            threshold = np.nextafter(least, np.inf) if kind.kind == "f" else least + 1
         _split(dist, threshold, lists, keys, far, now, counts)
         buckets += 1

@@ -18,14 +18,20 @@ class NearFar(DevicePlan):
     def load(self):
         ex, graph = self.executor, self.problem.graph
         self.counting = bool(self.options.get("count"))
-        self.kernel = self.kernels(GROUP=self.group(), CLUSTER=self.cluster, COUNT=int(self.counting))[
-            "near_far"
-        ]
+        self.words = 24 if self.problem.wide else 16
+        buffer = self.options.get("buffer", 4096 if ex.name == "cuda" else 64)
+        self.shared = buffer * self.words + 16
+        defines = {
+            "GROUP": self.group(),
+            "CLUSTER": self.cluster,
+            "BUFFER": buffer,
+            "COUNT": int(self.counting),
+        }
+        self.kernel = self.kernels(**defines)["near_far"]
         blocks = self.options.get("blocks", self.cluster or ex.multiprocessors)
         self.blocks = (
-            self.resident(self.kernel, blocks) if not self.cluster or ex.name == "host" else self.cluster
+            self.resident(self.kernel, blocks, self.shared) if not self.cluster or ex.name == "host" else self.cluster
         )
-        self.words = 24 if self.problem.wide else 16
         self.reserve(graph.n + graph.m + graph.m // 128 + 1024)
 
     def group(self):
@@ -62,6 +68,7 @@ class NearFar(DevicePlan):
                     self.lowest,
                     self.barrier,
                 ),
+                shared=self.shared,
                 cooperative=not self.cluster or self.executor.name == "host",
             )
             control = self.executor.get(self.control)
@@ -110,8 +117,7 @@ class Asynchronous(DevicePlan):
         room = executor.max_shared - 2048
         if size > 65535 or size * word + size // 8 + 4 * min(size, 1024) > room:
             raise NotFitting(
-                f"{n:,} vertices are more than the shared memories of {executor.multiprocessors} "
-                "multiprocessors hold"
+                f"{n:,} vertices are more than the shared memories of {executor.multiprocessors} multiprocessors hold"
             )
         return size
 
@@ -123,9 +129,7 @@ class Asynchronous(DevicePlan):
         ends = np.minimum(np.arange(self.blocks + 1) * self.range, graph.n)
         most_arcs = int(np.diff(graph.offsets[ends]).max(initial=0))
         # As the kernel carves it: distances, arcs, counters, offsets, pending bits (wide), two lists of ids.
-        fixed = (
-            self.range * word + 16 + 6 * word + 8 * 4 + (-(-self.range // 32) * 4 if self.problem.wide else 0)
-        )
+        fixed = self.range * word + 16 + 8 * word + 8 * 4 + (-(-self.range // 32) * 4 if self.problem.wide else 0)
         arcs = most_arcs * (16 if self.problem.wide else 8) + (self.range + 1) * 4
         room = self.executor.max_shared - 1024
         self.local = self.options.get("local", fixed + arcs + 4 * min(self.range, 1024) <= room)

@@ -1,7 +1,7 @@
 """What a strategy is when it is made ready for one graph on one machine: a plan.
 
-Arcs are packed and on the device, kernels compiled, memory is there. `run(source)` is what is timed: it sets all
-distances to "not reached" and ends with the result on the device and its statistics on the host.
+Arcs are packed and on the device, kernels compiled, memory is there. `run(source)` is what is timed: it sets
+all distances to "not reached" and ends with the result on the device and its statistics on the host.
 """
 
 import hashlib
@@ -61,22 +61,16 @@ class Plan:
         """Digest of the device text and of the host code that decide this strategy's result and time."""
         host = "".join(inspect.getsource(c) for c in cls.__mro__ if c is not object)
         if not cls.files:
-            host += (
-                inspect.getsource(sys.modules[cls.__module__])
-                + inspect.getsource(cpu)
-                + inspect.getsource(oracle)
-            )
+            host += inspect.getsource(sys.modules[cls.__module__]) + inspect.getsource(cpu) + inspect.getsource(oracle)
             return hashlib.sha256(" ".join(host.split()).encode()).hexdigest()[:16]
-        return source_digest(
-            KERNELS / cls.files[0], extra=(host, *(source_digest(KERNELS / f) for f in cls.files[1:]))
-        )
+        return source_digest(KERNELS / cls.files[0], extra=(host, *(source_digest(KERNELS / f) for f in cls.files[1:])))
 
 
 def road_delta(problem):
     """Bucket width that was best on roads within a factor of two (see the notebook): wide buckets.
 
-    A round's cost hardly depends on its work until the GPU is full, so a sparse graph wants few rounds and pays with
-    work done in vain; a dense one pays more for that and has few rounds anyway.
+    A round's cost hardly depends on its work until the GPU is full: a sparse graph wants few rounds and pays
+    with work done in vain; a dense one would pay more, and has few rounds anyway.
     """
     return 32.0 * problem.mean_weight * problem.scale
 

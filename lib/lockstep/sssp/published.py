@@ -5,7 +5,7 @@ import numpy as np
 from .plans import DevicePlan
 
 MOST_SWEEPS = 1 << 20  # of a block in one launch of the semaphores: racing blocks might chase each other
-
+LOOKS = 3  # quiet counts in a row that close a layer
 _int = np.int32
 
 
@@ -149,9 +149,7 @@ class Fence(Paper):
         )
         control = self.executor.get(self.control)
         self.overflowed(control[3])
-        return self.result(
-            source, self.raw(self.second if control[5] % 2 else self.dist), rounds=int(control[5])
-        )
+        return self.result(source, self.raw(self.second if control[5] % 2 else self.dist), rounds=int(control[5]))
 
 
 class Persistent(Paper):
@@ -185,7 +183,12 @@ class Persistent(Paper):
 
 
 class Semaphores(Paper):
-    """Options: ``reading="pending"`` (a later layer first sweeps pending vertices only), ``blocks``."""
+    """Options, all for other readings of the paper:
+
+    ``reading``: "all" (a later layer first sweeps all vertices), "pending" (only pending ones), or "relaunch" (a
+    block leaves when its semaphore is off; the host launches again while more than p are on); ``looks``: quiet
+    counts in a row that close a layer; ``blocks``.
+    """
 
     name = "semaphores"
     checked = False
@@ -193,42 +196,47 @@ class Semaphores(Paper):
     def load(self):
         super().load()
         self.kernel = self.module["semaphores"]
-        wanted = self.options.get("blocks", 8 * self.executor.multiprocessors)
-        self.resident_blocks = self.resident(self.kernel, min(self.blocks, wanted))
+        wanted = self.options.get("blocks", min(self.blocks, 8 * self.executor.multiprocessors))
+        self.resident_blocks = self.resident(self.kernel, min(max(self.problem.graph.n, 1), wanted))
         blocks, layers = self.resident_blocks, self.layers
         # p1 > p2 > ... >= 0: an eighth of the blocks, half of that, ...; the last ends when all are quiet.
-        thresholds = [max(blocks >> (3 + layer), layers - 1 - layer) for layer in range(layers - 1)] + [0]
-        self.thresholds = self.executor.array(np.array(thresholds, _int))
+        limits = [max(blocks >> (3 + layer), layers - 1 - layer) for layer in range(layers - 1)] + [0]
+        self.limits, self.thresholds = limits, self.executor.array(np.array(limits, _int))
         self.modified = self.executor.empty(layers * (blocks + 1), _int)
-        self.whole = _int(self.options.get("reading", "all") == "all")
+        self.reading, self.looks = self.options.get("reading", "all"), self.options.get("looks", LOOKS)
+
+    def sweep(self, end, modified, layers, whole, looks):
+        self.kernel(
+            self.resident_blocks,
+            self.threads,
+            (self.offsets, self.arcs, self.n, self.dist, self.active, modified, self.thresholds, _int(layers),
+             _int(whole), end, self.limit, _int(looks), _int(MOST_SWEEPS), self.control),
+            cooperative=True,
+        )  # fmt: skip
 
     def launch(self, end):
+        """One bucket: all layers, in one launch, or (reading "relaunch") in as many as it takes."""
         blocks, words = self.resident_blocks, self.modified.size
         self.module["raise_semaphores"](
             -(-words // self.threads), self.threads, (_int(blocks), _int(self.layers), self.modified)
         )
-        self.kernel(
-            blocks,
-            self.threads,
-            (
-                self.offsets,
-                self.arcs,
-                self.n,
-                self.dist,
-                self.active,
-                self.modified,
-                self.thresholds,
-                _int(self.layers),
-                self.whole,
-                end,
-                self.limit,
-                _int(MOST_SWEEPS),
-                self.control,
-            ),
-            cooperative=True,
-        )
+        if self.reading != "relaunch":
+            self.sweep(end, self.modified, self.layers, self.reading == "all", self.looks)
+            return
+        for layer, limit in enumerate(self.limits):
+            modified = self.modified[layer * (blocks + 1) : (layer + 1) * (blocks + 1)]
+            self.sweep(end, modified, 1, 2 * (layer > 0), 0)
+            while self.count(modified) > limit:
+                self.sweep(end, modified, 1, 0, 0)
+
+    def count(self, modified):
+        """Semaphores that are on, read by the host."""
+        self.executor.copy(self.control[6:7], self.zero)
+        self.module["count_semaphores"](1, self.threads, (_int(self.resident_blocks), modified, self.control))
+        return self.executor.read(self.control, 6)
 
     def run(self, source):
+        self.zero = np.zeros(1, _int)
         self.start(source)
         buckets, repairs, failing = 0, 0, []
         end = self.sum(0)
@@ -241,17 +249,16 @@ class Semaphores(Paper):
                 if low is not None:
                     end = self.sum(low)
                     continue
+            control = self.examine() if self.checked else self.executor.get(self.control)
+            self.overflowed(control[3])
+            if control[4]:
+                raise RuntimeError(f"{self.name}: a block swept {MOST_SWEEPS} times without an end")
             if not self.checked:
                 break
-            count = self.failing()
-            failing.append(count)
-            if count == 0:
+            failing.append(int(control[6]))
+            if failing[-1] == 0:
                 break
             repairs, end = repairs + 1, self.problem.distance(np.inf)
-        control = self.executor.get(self.control)
-        self.overflowed(control[3])
-        if control[4]:
-            raise RuntimeError(f"{self.name}: a block swept {MOST_SWEEPS} times without an end")
         stats = {"repairs": repairs, "failing": failing} if self.checked else {}
         return self.result(
             source,
@@ -268,13 +275,13 @@ class Semaphores(Paper):
         self.executor.copy(self.lowest[:1], np.array([self.problem.infinity], self.problem.dtype))
         return self.lowest_pending(self.dist, self.active, end)
 
-    def failing(self):
-        """Vertices from which an arc can still be relaxed; they are pending from now on."""
-        self.executor.copy(self.control[6:7], np.zeros(1, _int))
+    def examine(self):
+        """Count the vertices from which an arc can still be relaxed; they are pending from now on."""
+        self.executor.copy(self.control[6:7], self.zero)
         self.module["check"](
             self.blocks, self.threads, (self.offsets, self.arcs, self.n, self.dist, self.active, self.control)
         )
-        return self.executor.read(self.control, 6)
+        return self.executor.get(self.control)
 
 
 class Checked(Semaphores):

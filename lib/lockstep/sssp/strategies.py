@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from .baselines import DeltaCpu, Dijkstra, Igraph
+from .choice import Auto
 from .ladder import Asynchronous, Cluster, NearFar, NotFitting
 from .plans import DevicePlan
 from .published import Atomic, Barrier, Checked, Fence, Persistent, Semaphores
@@ -112,6 +113,7 @@ STRATEGIES = {
             "this study",
             Asynchronous,
         ),
+        Strategy("auto", "an exact one of these, by the graph and the machine", "choice", "this study", Auto),
     )
 }
 

@@ -128,8 +128,8 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     if (LOCAL) at += sizeof(Arc) * (size_t)local_arcs;
     Distance* const lowest = (Distance*)at;  // [3] smallest pending distance of the lists
     at += 4 * sizeof(Distance);
-    Distance* const horizon = (Distance*)at;
-    at += 2 * sizeof(Distance);
+    Distance* const nearest = (Distance*)at;  // [3] smallest pending distance of all blocks, as far as known
+    at += 4 * sizeof(Distance);
     r.count = (int*)at, at += 4 * sizeof(int);
     unsigned* const generation = (unsigned*)at;
     at += 2 * sizeof(unsigned);
@@ -156,9 +156,9 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         for (int e = thread; e < end - base; e += THREADS) own_arcs[e] = load_arc(arcs + base + e);
     }
     if (thread == 0) {
-        for (int i = 0; i < 3; ++i) r.count[i] = 0, lowest[i] = infinity();
+        for (int i = 0; i < 3; ++i) r.count[i] = 0, lowest[i] = nearest[i] = infinity();
         *borders = 0;
-        horizon[0] = horizon[1] = sum(0, delta);
+        nearest[0] = 0;
         generation[0] = generation[1] = 0;
         store_relaxed(lows + block, infinity());
         if (block == 0) store_relaxed(vote, 0u), store_relaxed(vote + 1, 0u), control[overflow] = 0, control[steps_word] = 0;
@@ -198,7 +198,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         __syncthreads();
         const int now = step % 3, then = (step + 1) % 3, list = step & 1;
         const int count = r.count[now];
-        const Distance reach = horizon[step & 1];
+        const Distance near = nearest[now], reach = near < infinity() ? sum(near, delta) : near;
         const unsigned seen = generation[step & 1];
         if (seen == finished) break;
         bool just = false;
@@ -225,16 +225,16 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
             const int clear = (step + 2) % 3;
             r.count[clear] = 0;
             lowest[clear] = infinity();
+            nearest[clear] = infinity();
         }
 
         // what will be needed at the end of the step: asked for now
         Distance letter[keep], others = infinity();
         for (int j = 0; j < keep; ++j) letter[j] = place[j] >= 0 ? load_relaxed(mail + first + place[j]) : infinity();
-        if (thread < 32)
-            for (int i = thread; i < blocks; i += 32) {
-                const Distance d = load_relaxed(lows + i);
-                others = d < others ? d : others;
-            }
+        for (int i = thread; i < blocks; i += THREADS) {
+            const Distance d = load_relaxed(lows + i);
+            others = d < others ? d : others;
+        }
         unsigned present = 0;
         if (thread == 0) present = load_relaxed(vote + 1);
 
@@ -281,13 +281,13 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
             low = warp_min(low);
             if (lane_id() == 0) lower(lowest + then, low);
         }
-        if (thread < 32) {
+        if (thread - (int)lane_id() < blocks) {
             others = warp_min(others);
-            if (thread == 0) {
-                if (present != seen) __threadfence();  // what was sent before the vote closed is visible from here on
-                horizon[(step + 1) & 1] = others < infinity() ? sum(others, delta) : infinity();
-                generation[(step + 1) & 1] = present;
-            }
+            if (lane_id() == 0 && others < infinity()) lower(nearest + then, others);
+        }
+        if (thread == 0) {
+            if (present != seen) __threadfence();  // what was sent before the vote closed is visible from here on
+            generation[(step + 1) & 1] = present;
         }
         if (count == 0) pause(20);
     }

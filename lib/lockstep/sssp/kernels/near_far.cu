@@ -32,6 +32,9 @@
 #ifndef CLUSTER
 #define CLUSTER 0
 #endif
+#ifndef BUFFER
+#define BUFFER 1024  // entries that a block collects in a round
+#endif
 #ifndef COUNT
 #define COUNT 0
 #endif
@@ -74,7 +77,8 @@ __device__ __forceinline__ void all_wait(unsigned* barrier) {
 #endif
 }
 
-// Appends the entries of a warp's lanes; all lanes must come. One atomic a warp, unless somebody brings a hub.
+// Appends the entries of a warp's lanes to a list in global memory; all lanes must come. One atomic a warp, unless
+// somebody brings a hub.
 __device__ __forceinline__ void append(bool bring, Entry entry, Entry* list, int* count, int capacity, int* control,
                                        int round) {
     const unsigned mask = __ballot_sync(full_mask, bring);
@@ -102,10 +106,38 @@ __device__ __forceinline__ void append(bool bring, Entry entry, Entry* list, int
     }
 }
 
+// The same into the block's buffer in shared memory, which is carried to the list at the end of the round: one atomic on
+// the list's length a block. With one a warp, thousands of warps wait for one address (4 us of a round's 9 on
+// ego-Facebook). What the buffer has no room for goes to the list directly.
+__device__ __forceinline__ void collect(bool bring, Entry entry, Entry* buffer, int* used, Entry* list, int* count,
+                                        int capacity, int* control, int round) {
+    const unsigned mask = __ballot_sync(full_mask, bring);
+    if (!mask) return;
+    const int pieces = bring ? (entry.last - entry.first + CHUNK - 1) / CHUNK : 0;
+    int place = BUFFER;
+    if (!__any_sync(full_mask, pieces > 1)) {
+        const int leader = __ffs((int)mask) - 1;
+        if ((int)lane_id() == leader) place = atomicAdd(used, __popc(mask));
+        place = __shfl_sync(full_mask, place, leader) + __popc(mask & ((1u << lane_id()) - 1));
+    } else if (bring) {
+        place = atomicAdd(used, pieces);
+    }
+    const bool fits = place + pieces <= BUFFER;
+    if (bring)  // places that stay empty beyond what fits are marked: no vertex
+        for (int i = 0, first = entry.first; place + i < BUFFER && i < pieces; ++i, first += CHUNK)
+            buffer[place + i] = fits ? Entry{entry.distance, entry.vertex, first, min(first + CHUNK, entry.last)}
+                                     : Entry{entry.distance, entry.vertex, 0, 0};
+    if (__any_sync(full_mask, bring && !fits)) append(bring && !fits, entry, list, count, capacity, control, round);
+}
+
 extern "C" __global__ void __launch_bounds__(1024) __cluster_dims__(CLUSTER, 1, 1)
 near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, int source, DISTANCE delta,
          DISTANCE limit, DISTANCE* dist, Entry* queue, int capacity, int* control, DISTANCE* lowest,
          unsigned* barrier) {
+    DYNAMIC_SHARED(unsigned char, memory);
+    Entry* const buffer = (Entry*)memory;
+    int* const used = (int*)(buffer + BUFFER);  // {entries in the buffer, their place in the list}
+    if (threadIdx.x == 0) *used = 0;
     constexpr int groups = 32 / GROUP;
     const int warps = (int)(global_threads() / 32), warp = (int)(global_thread() / 32);
     const int lane = (int)lane_id() % GROUP, group = (int)lane_id() / GROUP;
@@ -187,8 +219,11 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
                 if (at < last) {
                     const Arc arc = load_arc(arcs + at);
                     const Distance candidate = e.distance + arc.weight;
+                    // Few arcs a vertex: most lower something, so the head's row is asked for before that is known.
+                    int first_arc, last_arc;
+                    if (GROUP <= 4) first_arc = __ldg(offsets + arc.target), last_arc = __ldg(offsets + arc.target + 1);
                     if (candidate < dist[arc.target]) {
-                        const int first_arc = __ldg(offsets + arc.target), last_arc = __ldg(offsets + arc.target + 1);
+                        if (GROUP > 4) first_arc = __ldg(offsets + arc.target), last_arc = __ldg(offsets + arc.target + 1);
                         won = candidate < lower(dist + arc.target, candidate) && first_arc < last_arc;
                         out = Entry{candidate, (int)arc.target, first_arc, last_arc};
                     }
@@ -196,7 +231,7 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
                 }
                 at += GROUP;
                 const bool soon = won && out.distance < threshold;
-                append(soon, out, next, next_count, capacity, control, round);
+                collect(soon, out, buffer, used, next, next_count, capacity, control, round);
                 if (__any_sync(full_mask, won && !soon)) {
                     append(won && !soon, out, far, waiting, capacity, control, round);
                     if (won && !soon) least = out.distance < least ? out.distance : least;
@@ -206,6 +241,17 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
         if (__any_sync(full_mask, least < infinity())) {
             least = warp_min(least);
             if (lane_id() == 0) lower(lowest + bucket % 3, least);
+        }
+        __syncthreads();
+        const int collected = min(*used, BUFFER);
+        if (collected > 0) {
+            if (threadIdx.x == 0) used[1] = atomicAdd(next_count, collected);
+            __syncthreads();
+            for (int i = (int)threadIdx.x; i < collected; i += (int)blockDim.x) {
+                if (used[1] + i < capacity) next[used[1] + i] = buffer[i];
+                else store_relaxed(control + full, round + 1);
+            }
+            if (threadIdx.x == 0) *used = 0;
         }
         all_wait(barrier);
     }

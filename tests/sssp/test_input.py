@@ -1,0 +1,94 @@
+"""What cannot be used is refused in one clear line; sums beyond the narrow type go to the wide one."""
+
+import numpy as np
+import pytest
+
+from lockstep.graphs import Graph, GraphError
+from lockstep.machine import NoGpuError, gpu_available
+from lockstep.sssp import STRATEGIES, shortest_paths
+from lockstep.sssp.problem import Problem, whole_numbers
+
+EXACT = [name for name, strategy in STRATEGIES.items() if strategy.exact]
+
+
+def path(weights):
+    n = len(weights)
+    return Graph.from_edges(np.arange(n), np.arange(1, n + 1), weights=weights, name="path")
+
+
+@pytest.mark.parametrize("weight, found", [(-1.0, "-1.0"), (np.inf, "inf"), (-3, "-3")])
+def test_weights(weight, found):
+    with pytest.raises(GraphError, match=rf"arc 1 \(1 -> 2\) has weight {found}"):
+        shortest_paths(path([1, weight, 2]), 0)
+
+
+def test_nan_is_refused_already_by_the_graph():
+    with pytest.raises(GraphError, match="NaN"):
+        path([1.0, np.nan])
+
+
+@pytest.mark.parametrize("source", [-1, 4, 10**12, 1.5, "a", None, True])
+def test_source(source):
+    with pytest.raises(GraphError, match="source is .*0 to"):
+        shortest_paths(path([1, 1, 1]), source)
+
+
+def test_no_vertices():
+    with pytest.raises(GraphError, match="n = 0"):
+        shortest_paths(Graph.from_edges([], []), 0)
+
+
+@pytest.mark.parametrize("delta", [0, -1, np.nan])
+def test_delta(delta):
+    with pytest.raises(ValueError, match="delta is"):
+        shortest_paths(path([1]), 0, delta=delta)
+
+
+@pytest.mark.parametrize("layers", [0, -2, 1.5])
+def test_layers(layers):
+    with pytest.raises(ValueError, match="layers is"):
+        shortest_paths(path([1]), 0, "semaphores", layers=layers)
+
+
+def test_strategy():
+    with pytest.raises(ValueError, match="no strategy 'fastest'; choose one of dijkstra"):
+        shortest_paths(path([1]), 0, "fastest")
+
+
+@pytest.mark.skipif(gpu_available(), reason="a GPU answers")
+def test_no_gpu():
+    with pytest.raises(NoGpuError):
+        shortest_paths(path([1]), 0, executor="cuda")
+
+
+@pytest.mark.parametrize("strategy", EXACT)
+def test_no_edges(strategy):
+    result = shortest_paths(Graph.from_edges([], [], n=3), 1, strategy, executor="host")
+    assert result.distances.tolist() == [np.inf, 0, np.inf]
+
+
+@pytest.mark.parametrize("strategy", EXACT)
+def test_sums_beyond_the_narrow_type(strategy):
+    heavy = 2**31 - 3
+    result = shortest_paths(path([heavy] * 5), 0, strategy, executor="host")
+    assert result.distances.tolist() == [i * heavy for i in range(6)]
+
+
+@pytest.mark.parametrize("strategy", ["near-far", "atomic", "delta-cpu", "asynchronous"])
+def test_distance_beyond_float64(strategy):
+    with pytest.raises(GraphError, match="exceeds float64"):
+        shortest_paths(path([1.7e308, 1.7e308]), 0, strategy, executor="host")
+
+
+def test_which_type():
+    assert not Problem(path([1, 2, 3])).wide
+    assert not Problem(path([0.5, 1.25, 3])).wide  # multiples of a quarter: whole numbers after scaling
+    assert Problem(path([0.1, 0.2])).wide
+    assert Problem(path([2**31, 1])).wide
+    assert Problem(path([2.0**-60, 1.0])).wide
+    scale, whole = whole_numbers(np.array([0.5, 0.75, 0.0]))
+    assert scale == 0.25 and whole.tolist() == [2, 3, 0]
+
+
+def test_negative_zero():
+    assert shortest_paths(path([-0.0, 0.1]), 0, "atomic", executor="host").distances.tolist() == [0, 0, 0.1]

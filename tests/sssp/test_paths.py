@@ -1,0 +1,148 @@
+"""Every strategy that promises exact distances gives Dijkstra's, on whatever graph."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lockstep.graphs import Graph, generators
+from lockstep.machine import get_executor, gpu_available
+from lockstep.sssp import STRATEGIES, WrongDistances, oracle, shortest_paths, verify
+from lockstep.sssp.problem import Problem
+
+from .conftest import weighted_graphs
+
+EXACT = [name for name, strategy in STRATEGIES.items() if strategy.exact]
+GPU = [name for name in EXACT if STRATEGIES[name].gpu]
+
+
+@pytest.mark.parametrize("strategy", EXACT)
+@given(graph=weighted_graphs(), delta=st.sampled_from([None, 0.5, 3, np.inf]), data=st.data())
+def test_equal_to_dijkstra(strategy, graph, delta, data):
+    source = data.draw(st.integers(0, graph.n - 1))
+    result = shortest_paths(graph, source, strategy, delta=delta, executor="host")
+    np.testing.assert_array_equal(result.distances, oracle.distances(graph, source))
+    assert result.strategy == strategy
+    assert verify(result, graph) == "exact"
+
+
+@given(graph=weighted_graphs())
+def test_the_oracle_itself(graph):
+    np.testing.assert_array_equal(oracle.distances(graph, 0), oracle.reference(graph, 0))
+
+
+@pytest.mark.parametrize("strategy", EXACT)
+def test_parallel_arcs_zero_weights_unreachable(strategy, parallel):
+    result = shortest_paths(parallel, 0, strategy, executor="host")
+    assert result.distances.tolist() == [0, 2, 2, np.inf, np.inf]
+
+
+@pytest.mark.parametrize("strategy", GPU)
+def test_roads_with_many_buckets(strategy):
+    graph = generators.road_like(1500, seed=3)
+    source = int(np.argmax(graph.out_degrees()))
+    for delta in (400, None):
+        result = shortest_paths(graph, source, strategy, delta=delta, executor="host")
+        np.testing.assert_array_equal(result.distances, oracle.distances(graph, source))
+
+
+@pytest.mark.parametrize("strategy", GPU)
+def test_hubs(strategy):
+    """A vertex with more arcs than an entry of a work list may have, there and back."""
+    leaves = np.arange(1, 700)
+    random = np.random.default_rng(1)
+    graph = Graph.from_edges(np.zeros(699, int), leaves, weights=random.integers(1, 50, 699), directed=False)
+    for source in (0, 17):
+        result = shortest_paths(graph, source, strategy, executor="host")
+        np.testing.assert_array_equal(result.distances, oracle.distances(graph, source))
+
+
+@pytest.mark.parametrize("fuzz", ["sync", "memory"])
+@pytest.mark.parametrize("strategy", GPU)
+def test_exact_under_any_interleaving(strategy, fuzz):
+    graph = generators.road_like(150, seed=5)
+    source = int(np.argmax(graph.out_degrees()))
+    expected = oracle.distances(graph, source)
+    for seed in range(4):
+        executor = get_executor("host", seed=seed, fuzz=fuzz)
+        result = shortest_paths(graph, source, strategy, executor=executor, threads=32)
+        np.testing.assert_array_equal(result.distances, expected)
+
+
+def test_same_seed_same_run():
+    graph = generators.road_like(400, seed=2)
+    runs = [
+        shortest_paths(graph, 20, "semaphores", executor=get_executor("host", seed=9, fuzz="sync")) for _ in range(2)
+    ]
+    np.testing.assert_array_equal(runs[0].distances, runs[1].distances)
+    assert runs[0].stats == runs[1].stats
+
+
+def test_queue_that_is_too_short_is_made_longer():
+    graph = generators.rmat(6, 900, seed=1)
+    plan = STRATEGIES["near-far"].plan(Problem(graph), get_executor("host"))
+    plan.reserve(8)
+    source = int(np.argmax(graph.out_degrees()))
+    np.testing.assert_array_equal(plan.run(source).distances, oracle.distances(graph, source))
+    assert plan.capacity > 8
+
+
+def test_short_lists_of_a_range():
+    """The asynchronous solver looks at all its vertices when a list has no room for the pending ones."""
+    graph = generators.rmat(8, 4000, seed=2)
+    source = int(np.argmax(graph.out_degrees()))
+    result = shortest_paths(graph, source, "asynchronous", executor="host", list=2, blocks=3)
+    np.testing.assert_array_equal(result.distances, oracle.distances(graph, source))
+
+
+def test_what_people_have():
+    graph = nx.les_miserables_graph()
+    ours = shortest_paths(graph, 0, "near-far", executor="host").distances
+    names = list(graph.nodes)
+    theirs = nx.single_source_dijkstra_path_length(graph, names[0])
+    assert ours.tolist() == [theirs[name] for name in names]
+    matrix = sparse.csr_array(np.array([[0, 2, 0], [0, 0, 1.5], [0, 0, 0]]))
+    assert shortest_paths(matrix, 0, "atomic", executor="host").distances.tolist() == [0, 2, 3.5]
+
+
+def test_statistics_of_a_run():
+    graph = generators.road_like(300, seed=1)
+    stats = shortest_paths(graph, 40, "atomic", executor="host").stats
+    assert stats["launches"] == stats["rounds"] + stats["buckets"] + 1
+    assert stats["readbacks"] > stats["rounds"]
+    one = shortest_paths(graph, 40, "persistent", executor="host").stats
+    assert one["launches"] == 2
+
+
+def test_auto_says_why(monkeypatch):
+    monkeypatch.setattr("lockstep.sssp.get_executor", lambda executor: None)
+    result = shortest_paths(generators.road_like(300, seed=1), 0)
+    assert result.strategy == "dijkstra"
+    assert "arcs" in result.stats["reason"]
+
+
+def test_verify_finds_a_wrong_distance(parallel):
+    result = shortest_paths(parallel, 0, "dijkstra")
+    result.distances[2] = 3
+    with pytest.raises(WrongDistances, match="1 of 5 distances are wrong"):
+        verify(result, parallel)
+    assert verify(result, parallel, exact=False) == "measured-wrong"
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_available(), reason="no GPU answers")
+@pytest.mark.parametrize("strategy", [*GPU, "auto"])
+def test_on_the_gpu(strategy):
+    random = np.random.default_rng(3)
+    road = generators.road_like(20_000, seed=4)
+    scale_free = generators.rmat(12, 60_000, seed=4)
+    weighted = [
+        Graph(scale_free.offsets, scale_free.targets, random.integers(0, 100, scale_free.m)),
+        Graph(scale_free.offsets, scale_free.targets, random.random(scale_free.m)),
+    ]
+    for graph in (road, *weighted):
+        for source in np.argsort(-graph.out_degrees())[:3]:
+            result = shortest_paths(graph, int(source), strategy, executor="cuda")
+            np.testing.assert_array_equal(result.distances, oracle.distances(graph, int(source)))
