@@ -19,9 +19,7 @@ def replay(plan):
     vectors = [first.copy() for first in plan.first]
     problem = plan.problem
     order = plan.order_of_last_sweep()
-    oracle.sweep(
-        users, items, values, order, *vectors, np.float32(problem.rate), problem.keep, problem.nonnegative
-    )
+    oracle.sweep(users, items, values, order, *vectors, np.float32(problem.rate), problem.keep, problem.nonnegative)
     return vectors
 
 
@@ -74,9 +72,7 @@ def test_hogwild_loses_updates(ratings):
         plan.sweep()
         plan.check_sweep()
         vectors = [first.copy() for first in plan.first]
-        oracle.sweep(
-            *plan.edges(), np.arange(ratings.m), *vectors, np.float32(problem.rate), problem.keep, False
-        )
+        oracle.sweep(*plan.edges(), np.arange(ratings.m), *vectors, np.float32(problem.rate), problem.keep, False)
         differs |= not np.array_equal(vectors[1], plan.vectors()[1])
     assert differs
 

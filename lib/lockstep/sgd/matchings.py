@@ -163,9 +163,7 @@ def first_fit(ratings, item_order=None, block=None):
     else:
         dense = np.where(users_degree > 0, -(-users_degree // 32), 0)
         word_starts = np.concatenate([[0], np.cumsum(dense)])
-        size = np.where(
-            users_degree > 0, 2 ** np.ceil(np.log2(2 * np.maximum(users_degree, 1))).astype(np.int64), 0
-        )
+        size = np.where(users_degree > 0, 2 ** np.ceil(np.log2(2 * np.maximum(users_degree, 1))).astype(np.int64), 0)
         table_starts = np.concatenate([[0], np.cumsum(size)])
         count = _many(
             item_order,
@@ -241,9 +239,7 @@ def check(ratings, schedule, blocks=None):
     With `blocks` (rows, columns) it is the blocks of a superstep that must share no row and no column of
     blocks.
     """
-    order, times = (
-        part if isinstance(part, np.ndarray) else part.get() for part in (schedule.order, schedule.times)
-    )
+    order, times = (part if isinstance(part, np.ndarray) else part.get() for part in (schedule.order, schedule.times))
     if order.size != ratings.m or np.bincount(order, minlength=ratings.m).max(initial=1) != 1:
         raise AssertionError(f"the schedule holds {order.size} edges of {ratings.m}, or one of them twice")
     rows, columns = blocks or (1, 1)

@@ -43,9 +43,7 @@ class Matchings(DevicePlan):
     def expected(self):
         first, last = self.span
         places = (
-            self.schedule.steps
-            if self.schedule.units is None
-            else self.executor.get(self.units)[self.schedule.steps]
+            self.schedule.steps if self.schedule.units is None else self.executor.get(self.units)[self.schedule.steps]
         )
         return oracle.checksum(int(places[last]), int(places[first]))
 

@@ -196,9 +196,7 @@ class EdgeHubs(Online):
         # histories.
         self.hubs = hub_edges.size
         arrays = (ratings.users, ratings.items, ratings.values)
-        self.place(
-            *(np.concatenate([a[hub_edges], b]) for a, b in zip(arrays, self.rest.edges(), strict=True))
-        )
+        self.place(*(np.concatenate([a[hub_edges], b]) for a, b in zip(arrays, self.rest.edges(), strict=True)))
         self.rest.user_vectors, self.rest.item_vectors = self.user_vectors, self.item_vectors
         self.rest.applied = self.applied
         if self.log:

@@ -26,9 +26,7 @@ def _fma(typingctx, a, b, c):
 
     def generate(context, builder, signature, arguments):
         single = ir.FloatType()
-        function = builder.module.declare_intrinsic(
-            "llvm.fma", [single], ir.FunctionType(single, [single] * 3)
-        )
+        function = builder.module.declare_intrinsic("llvm.fma", [single], ir.FunctionType(single, [single] * 3))
         return builder.call(function, arguments)
 
     return signature, generate
@@ -80,9 +78,7 @@ def tiled_sweep(starts, threads, users, items, values, user_vectors, item_vector
             sums = np.empty(max(user_vectors.shape[1] // 4, 1), np.float32)
             tile = b * threads + (b + r) % threads
             for e in range(starts[tile], starts[tile + 1]):
-                _update(
-                    user_vectors[users[e]], item_vectors[items[e]], values[e], rate, keep, nonnegative, sums
-                )
+                _update(user_vectors[users[e]], item_vectors[items[e]], values[e], rate, keep, nonnegative, sums)
 
 
 @njit(cache=True, parallel=True)

@@ -49,9 +49,7 @@ class Plan:
         unknown = set(options) - {*self.options, "lanes", "threads", "blocks", "lock_delay", "barrier_delay"}
         if unknown:
             known = ", ".join(self.options) or "none of its own"
-            raise ValueError(
-                f"strategy {self.name} has no option {', '.join(sorted(unknown))}; it has {known}"
-            )
+            raise ValueError(f"strategy {self.name} has no option {', '.join(sorted(unknown))}; it has {known}")
         self.problem, self.executor, self.log = problem, executor, log
         self.given = {**self.options, **options}
         self.preparation = {}

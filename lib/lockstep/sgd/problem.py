@@ -48,11 +48,7 @@ class Problem:
     def __post_init__(self):
         if not isinstance(self.rank, (int, np.integer)) or not 1 <= self.rank <= 128:
             raise ValueError(f"rank={self.rank!r}; expected a whole number from 1 to 128")
-        if (
-            not self.rate > 0
-            or not self.regularization >= 0
-            or not np.isfinite(self.rate + self.regularization)
-        ):
+        if not self.rate > 0 or not self.regularization >= 0 or not np.isfinite(self.rate + self.regularization):
             raise ValueError(
                 f"learning_rate={self.rate}, regularization={self.regularization}; expected a positive "
                 "number and one that is not negative"
@@ -89,9 +85,7 @@ class Problem:
             given = [np.asarray(vectors, np.float32) for vectors in self.initial]
             for vectors, shape, side in zip(given, shapes, ("users", "items"), strict=True):
                 if vectors.shape != shape:
-                    raise ValueError(
-                        f"initial vectors of the {side} have shape {vectors.shape}; expected {shape}"
-                    )
+                    raise ValueError(f"initial vectors of the {side} have shape {vectors.shape}; expected {shape}")
         else:
             rng = np.random.default_rng(self.seed)
             mean = float(self.ratings.values.mean(dtype=np.float64)) if self.ratings.m else 0.0

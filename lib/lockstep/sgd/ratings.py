@@ -147,9 +147,7 @@ class Ratings:
         users, items, values = [], [], []
         for a, b, data in graph.edges(data=True):
             if sides[a] == sides[b]:
-                raise RatingsError(
-                    f"edge ({a}, {b}) joins two nodes of side {sides[a]}; expected one of each side"
-                )
+                raise RatingsError(f"edge ({a}, {b}) joins two nodes of side {sides[a]}; expected one of each side")
             user, item = (a, b) if sides[a] == 0 else (b, a)
             users.append(numbers[0][user])
             items.append(numbers[1][item])

@@ -48,9 +48,7 @@ STRATEGIES = {
     "sgm": Strategy("maximal matchings of blocks of items by degree", "offline", PAPER, offline.SubGraph),
     "diagonal": Strategy("diagonals of the matrix", "offline", PAPER, offline.Diagonal),
     "block-diagonal": Strategy("diagonals of blocks of the matrix", "offline", PAPER, offline.BlockDiagonal),
-    "edge-locked": Strategy(
-        "try both locks of an edge, defer on failure", "online", PAPER, online.EdgeLocked
-    ),
+    "edge-locked": Strategy("try both locks of an edge, defer on failure", "online", PAPER, online.EdgeLocked),
     "node-locked": Strategy("an item to a thread, try the user's lock", "online", PAPER, online.NodeLocked),
     "node-then-edge": Strategy(
         "a node-locked pass, then edge-locked ones", "hybrid", PAPER + ", Section V-B", online.NodeThenEdge

@@ -77,9 +77,7 @@ class Tiles(DevicePlan):
         with self.phase("schedule"):
             user_degrees, item_degrees = ratings.degrees()
             share = ratings.m / (self.blocks * groups)
-            by_ids = given["order"] == "ids" or (
-                given["order"] is None and item_degrees.max(initial=0) < share / 4
-            )
+            by_ids = given["order"] == "ids" or (given["order"] is None and item_degrees.max(initial=0) < share / 4)
             if by_ids:
                 block, slot = np.divmod(cut(item_degrees, self.blocks * groups), groups)
             else:
@@ -108,9 +106,7 @@ class Tiles(DevicePlan):
             noise = (users.astype(xp.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(48)
             del turn
             key = (
-                (segment.astype(xp.uint64) << np.uint64(40))
-                | (place[items].astype(xp.uint64) << np.uint64(16))
-                | noise
+                (segment.astype(xp.uint64) << np.uint64(40)) | (place[items].astype(xp.uint64) << np.uint64(16)) | noise
             )
             order = xp.argsort(key, kind="stable")
             del key, noise
@@ -152,11 +148,7 @@ class Tiles(DevicePlan):
         ranges = (b * stride + r) % self.rounds
         used = np.flatnonzero(full.ravel())
         order = used[np.lexsort((r[used], ranges[used]))]
-        first = (
-            np.concatenate([[True], ranges[order][1:] != ranges[order][:-1]])
-            if order.size
-            else np.zeros(0, bool)
-        )
+        first = np.concatenate([[True], ranges[order][1:] != ranges[order][:-1]]) if order.size else np.zeros(0, bool)
         begin = np.maximum.accumulate(np.where(first, np.arange(order.size), 0))
         turn[order] = np.arange(order.size) - begin
         return executor.array(turn.reshape(blocks, self.rounds).astype(np.int32))

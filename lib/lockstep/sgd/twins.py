@@ -45,9 +45,7 @@ TABLE = {
         0.18,
         "printed 0.1 M edges; its degree fits 1.3 M",
     ),
-    "STACK-printed": Size(
-        "scale-free", 545_196, 96_680, 100_000, 6_119, 0.04, 0.18, "with the printed 0.1 M edges"
-    ),
+    "STACK-printed": Size("scale-free", 545_196, 96_680, 100_000, 6_119, 0.04, 0.18, "with the printed 0.1 M edges"),
     "IMDB": Size("scale-free", 896_308, 428_440, 3_700_000, 1_590, 0.07, 0.38),
     "WIKI": Size("scale-free", 120_000, 20_000, 5_000_000, 100_022, 0.39, 1.04, "rows and columns are ours"),
     "BGG": Size("scale-free", 90_000, 40_000, 6_000_000, 43_331, 0.22, 0.53, "rows and columns are ours"),
@@ -65,13 +63,9 @@ TABLE = {
 def shrunk(size, factor):
     """The same kind of graph with 1/factor of the nodes, edges and (where it is large) largest degree."""
     users, items = (max(int(nodes / factor), 64) for nodes in (size.users, size.items))
-    edges = min(
-        max(int(size.edges / factor), 64), users * items // 16
-    )  # a small matrix cannot be as full as it should
+    edges = min(max(int(size.edges / factor), 64), users * items // 16)  # a small matrix cannot be as full as it should
     largest = size.largest if size.kind == "road" else min(max(size.largest // factor, 16), users // 2)
-    return Size(
-        size.kind, users, items, edges, largest, size.k40, size.r9, f"1/{factor} of the published size"
-    )
+    return Size(size.kind, users, items, edges, largest, size.k40, size.r9, f"1/{factor} of the published size")
 
 
 def power_law(nodes, edges, largest):
@@ -93,9 +87,7 @@ def power_law(nodes, edges, largest):
         total = np.maximum(largest * ranks**-middle, 1).sum()
         low, high = (middle, high) if total > edges else (low, middle)
     degrees = np.maximum(largest * ranks**-high, 1).astype(np.int64)
-    missing = (
-        edges - degrees.sum()
-    )  # rounding down and the last step of the search leave less than one a node
+    missing = edges - degrees.sum()  # rounding down and the last step of the search leave less than one a node
     degrees[1 : 1 + missing % (nodes - 1)] += 1
     degrees[1:] += missing // (nodes - 1)
     return np.minimum(degrees, largest)
@@ -132,8 +124,7 @@ def scale_free(size, seed=0, xp=np, name=""):
             break
         item = xp.searchsorted(xp.cumsum(missing), xp.arange(count, dtype=xp.int64), side="right")
         word = mix(
-            xp.arange(drawn, drawn + count, dtype=xp.uint64)
-            + np.uint64((seed * 0x9E3779B1 + 7) % 2**40 << 24),
+            xp.arange(drawn, drawn + count, dtype=xp.uint64) + np.uint64((seed * 0x9E3779B1 + 7) % 2**40 << 24),
             xp,
         )
         drawn += count
@@ -157,8 +148,7 @@ def road(size, seed=0, xp=np, name="", shuffled=False):
     v = xp.arange(n, dtype=xp.int64)
     hub = (n // 2 // width) * width + width // 2
     around = [
-        dy * width + dx
-        for dy, dx in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, -1), (1, -1), (-1, 1), (0, 2))
+        dy * width + dx for dy, dx in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, -1), (1, -1), (-1, 1), (0, 2))
     ]
     spokes = [hub + d for d in around[: size.largest] if 0 <= hub + d < n]
     edges = size.edges // 2 - len(spokes)
@@ -205,9 +195,7 @@ def twin(name, seed=0, executor=None, factor=1, shuffled=False):
         Road twins alone: ids shuffled.
     """
     size = TABLE[name] if factor == 1 else shrunk(TABLE[name], factor)
-    label = (
-        f"twin of {name}" + (f" / {factor}" if factor != 1 else "") + (", shuffled ids" if shuffled else "")
-    )
+    label = f"twin of {name}" + (f" / {factor}" if factor != 1 else "") + (", shuffled ids" if shuffled else "")
     xp = np if executor is None else executor.xp
     if size.kind == "road":
         return road(size, seed, xp, label, shuffled)

@@ -1,0 +1,111 @@
+"""What is counted, not timed: the worked example, atomics an edge, bounds on schedules, errors sweep by
+sweep."""
+
+from lockstep.machine import get_executor
+
+from . import matchings, twins, worked
+from .derived import SEVEN
+from .problem import Problem
+from .strategies import STRATEGIES
+
+
+def sweeps(study, where, ratings, names, executor, parameters, count, digest, settings):
+    """Errors on train and test after each of `count` sweeps; nothing is timed."""
+    train, test = ratings.split(0.1, seed=1)
+    problem = Problem(train, parameters["rank"], *settings)
+    rows = study.rows()
+    rows = rows[(rows["experiment"] == where[1]) & (rows["dataset"] == where[2]) & (rows["metric"] == "test rmse")]
+    for name in names:
+        mine = rows[(rows["strategy"] == name) & (rows["kernel"] == digest(name))]
+        if mine["round"].nunique() >= count:
+            continue
+        chosen = STRATEGIES[name]
+        plan = chosen.plan(problem, executor if chosen.gpu else None)
+        plan.reset()
+        on_test = plan.scorer(test)
+        for turn in range(count):
+            plan.sweep()
+            plan.check_sweep()
+            values = {"train rmse": (plan.rmse(), "1"), "test rmse": (on_test(), "1")}
+            study.count(
+                *where, name, values, kernel=digest(name), parameters=parameters, round=turn,
+                verified="invariant" if chosen.exact else "not-applicable",
+            )  # fmt: skip
+
+
+def example(study, part, kernel):
+    """The counts of the worked example, from the hypothetical GPU with two threads."""
+    ratings = worked.sample()
+    rows = {name: worked.steps(name) for name in ("agm-edge", "agm-node", "edge-locked", "node-locked")}
+    second = [row for row in rows["agm-node"] if set(row[0] + row[1]) <= set("ijkl")]
+    again = next(k for k, row in enumerate(rows["edge-locked"]) if "b" in row[0] + row[1])
+    deferred = sorted("".join(row[2] for row in rows["edge-locked"][:again]))
+    by_node = sorted("".join(row[2] for row in rows["node-locked"]))
+    diagonals = matchings.diagonals(ratings.users, ratings.items, ratings.n_items)
+    blocks = matchings.block_diagonals(ratings.users, ratings.items, ratings.n_items, 2, 2)
+    third = worked.names(diagonals.order[diagonals.times == 3])
+    figures = {
+        "agm-edge steps": len(rows["agm-edge"]),
+        "agm-node steps of the second block": len(second),
+        "edge-locked second pass begins": again if deferred == list("bdhjl") else -1,
+        "node-locked defers f and g": len(by_node) if by_node == ["f", "g"] else -1,
+        "diagonals": diagonals.supersteps,
+        "diagonals of blocks": blocks.supersteps,
+        "d3 is a and g": int(sorted(third) == ["a", "g"]),
+    }
+    values = {key: (value, "1") for key, value in figures.items()}
+    study.count(part, "worked-example", "sample-graph", "(two threads)", values, kernel=kernel, verified="exact")
+
+
+def atomics(study, part, sizes, digest):
+    """Atomics an edge, counted by the hypothetical GPU, and the bounds on the numbers of supersteps."""
+    for name, factor in sizes.items():
+        ratings = twins.twin(name, factor=factor)
+        dataset = f"twin-{name}-by-{factor}"
+        problem = Problem(ratings, 4)
+        for strategy in SEVEN:
+            executor = get_executor("host")
+            plan = STRATEGIES[strategy].plan(problem, executor)
+            plan.reset()
+            executor.reset_counts()
+            plan.sweep()
+            plan.check_sweep()
+            share = executor.counts["atomics"] / ratings.m
+            study.count(part, "atomics", dataset, strategy, {"atomics_an_edge": (share, "1")},
+                        kernel=digest(strategy, twins.digest()), verified="invariant")  # fmt: skip
+        bounds(study, part, dataset, ratings)
+
+
+def bounds(study, part, dataset, ratings, rows=16, columns=16):
+    """1 where a bound on the number of supersteps is met, else 2; the schedules are checked on the way."""
+    users, items, n_users, n_items = ratings.users, ratings.items, ratings.n_users, ratings.n_items
+    matching = matchings.by_time(*matchings.first_fit(ratings))
+    diagonal = matchings.diagonals(users, items, n_items)
+    blocks = matchings.block_diagonals(users, items, n_items, rows, columns)
+    most = -(-n_items // rows) + -(-n_users // columns) - 1
+    for name, schedule, cut, met in (
+        ("matchings", matching, None, matching.supersteps >= ratings.largest_degree()),
+        ("diagonals", diagonal, None, diagonal.supersteps <= n_users + n_items - 1),
+        ("block diagonals", blocks, (rows, columns), blocks.supersteps <= most),
+    ):
+        matchings.check(ratings, schedule, cut)
+        values = {"bound": (1 if met else 2, "1"), "supersteps": (schedule.supersteps, "1")}
+        study.count(part, "bounds", dataset, name, values, kernel=twins.digest(), verified="exact")
+
+
+def residency(study, part, executor, digest):
+    """Threads that stay resident, of the node-locked kernel with its shared memory and of both kernels
+    without."""
+    problem = Problem(worked.sample(), 16)
+    for lanes in (1, 4):
+        nodes = STRATEGIES["node-locked"].plan(problem, executor, lanes=lanes, threads=256)
+        edges = STRATEGIES["edge-locked"].plan(problem, executor, lanes=lanes, threads=256)
+        found = {
+            "node-locked": nodes.by_node.max_blocks(256, nodes.shared),
+            "node-locked +no shared memory": nodes.by_node.max_blocks(256, 0),
+            "edge-locked": edges.by_edge.max_blocks(256, 0),
+        }
+        for name, blocks in found.items():
+            kernel = digest(name.split(" +")[0])
+            study.count(part, "residency", "any", name, {"resident_threads": (256 * blocks, "1")},
+                        parameters={"lanes": lanes}, kernel=kernel)  # fmt: skip

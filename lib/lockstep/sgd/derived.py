@@ -1,0 +1,110 @@
+"""Rows that follow from measured ones: the best of a family, sums with preprocessing, the published cost
+model.
+
+They are recorded beside what they follow from, so that claims are judged on recorded rows alone. A choice is
+made on the even rounds and its times are taken from the odd ones: chosen on one half, judged on the other.
+"""
+
+from lockstep.evidence.recording import canonical
+
+from . import model
+from .strategies import STRATEGIES
+
+OFFLINE = ("agm-edge", "agm-node", "sgm", "diagonal", "block-diagonal")
+ONLINE = ("edge-locked", "node-locked")
+SEVEN = (*OFFLINE, *ONLINE)
+
+
+def rows_of(study, where, parameters, metric):
+    """Rows of one cell and metric on this machine, derived ones left out."""
+    rows = study.rows()
+    keep = (rows["experiment"] == where[1]) & (rows["dataset"] == where[2]) & (rows["metric"] == metric)
+    keep &= (rows["parameters"] == canonical(parameters)) & ~rows["strategy"].str.startswith("(")
+    return rows[keep]
+
+
+def record(study, where, parameters, ratings):
+    """Record all that follows from the times of a cell."""
+    walls = rows_of(study, where, parameters, "wall")
+    table = walls.pivot_table(index="round", columns="strategy", values="value")
+    if table.empty:
+        return
+    kernels = walls.groupby("strategy")["kernel"].last()
+    _best(study, where, parameters, table, kernels, ratings)
+    _with_preparation(study, where, parameters, walls)
+    _order(study, where, parameters, table, kernels, ratings)
+
+
+def _best(study, where, parameters, table, kernels, ratings):
+    even, odd = table[table.index % 2 == 0], table[table.index % 2 == 1]
+    if even.empty or odd.empty:
+        return
+    exact = [name for name in table if name in STRATEGIES and STRATEGIES[name].exact and STRATEGIES[name].gpu]
+    families = {"(best online)": ONLINE, "(best offline)": OFFLINE, "(best of seven)": SEVEN, "(best)": exact}
+    choices = {
+        family: even[[name for name in names if name in even]].median().idxmin()
+        for family, names in families.items()
+        if any(name in even for name in names)
+    }
+    guess = [name for name in model.predict(model.from_rows(study.rows()), ratings) if name in exact]
+    if guess:
+        choices["(predicted)"] = guess[0]
+    for family, name in choices.items():
+        for turn, value in odd[name].items():
+            study.count(
+                *where, family, {"wall": (float(value), "ms")}, kernel=f"{name} {kernels[name]}",
+                parameters=parameters, verified="invariant", round=int(turn),
+            )  # fmt: skip
+        number = list(STRATEGIES).index(name) + 1
+        study.count(*where, family, {"chosen": (number, "1")}, kernel=name, parameters=parameters)
+
+
+def _with_preparation(study, where, parameters, walls):
+    """`total`: preprocessing and one sweep, in milliseconds."""
+    prepared = rows_of(study, where, parameters, "preparation").groupby("strategy")["value"].median()
+    for name in SEVEN:
+        mine = walls[walls["strategy"] == name]
+        for turn, value in zip(mine["round"], mine["value"], strict=True):
+            study.count(
+                *where, name, {"total": (float(value + prepared.get(name, 0.0)), "ms")},
+                kernel=mine["kernel"].iloc[-1], parameters=parameters, verified="invariant", round=int(turn),
+            )  # fmt: skip
+
+
+def _order(study, where, parameters, table, kernels, ratings):
+    """Whether the published cost model orders offline and online correctly: 1 if it does, 2 if not."""
+    costs = published_costs(study.rows())
+    passes = rows_of(study, where, parameters, "passes")
+    passes = passes[passes["strategy"] == "edge-locked"]["value"].median()
+    offline = [name for name in ("agm-edge", "agm-node", "sgm") if name in table]
+    if costs is None or not offline or "edge-locked" not in table or not passes > 0:
+        return
+    degree = ratings.largest_degree()
+    predicted = costs.offline(degree), costs.online(degree, passes)
+    measured = min(table[name].median() for name in offline), table["edge-locked"].median()
+    right = (predicted[0] < predicted[1]) == (measured[0] < measured[1])
+    values = {"order": (1 if right else 2, "1"), "offline": (predicted[0], "ms"), "online": (predicted[1], "ms")}
+    kernel = " ".join(kernels[name] for name in (*offline, "edge-locked"))
+    study.count(*where, "(cost model)", values, kernel=kernel, parameters=parameters)
+
+
+def published_costs(rows):
+    """The published model's costs out of a machine's rows, or None."""
+    rows = rows[(rows["experiment"] == "costs") & (rows["metric"] == "wall")]
+    if rows.empty:
+        return None
+    times = rows.groupby(["dataset", "strategy"])["value"].median()
+    sizes = [int(name.split("-")[1]) for name in rows["dataset"].unique()]
+    large = max(sizes)
+    where = f"star-{large}"
+    try:
+        call = times["star-4", "edge-locked +one group"]
+        p = times[where, "block-diagonal +one group"] / large
+        return model.Published(
+            p=p,
+            b=max(times[where, "agm-edge +all blocks"] / large - p, 0.0),
+            l=max((times[where, "edge-locked +one group"] - call) / large - p, 0.0),
+            call=call,
+        )
+    except KeyError:
+        return None

@@ -1,0 +1,176 @@
+"""What factorize takes and gives, what it refuses, and what it says then."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+
+from lockstep.graphs import Graph
+from lockstep.machine import get_executor
+from lockstep.sgd import (
+    STRATEGIES,
+    DivergenceError,
+    OutOfMemory,
+    Problem,
+    Ratings,
+    RatingsError,
+    factorize,
+    planted,
+)
+from lockstep.sgd import oracle as reference
+
+from .conftest import skewed
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_learns(name, ratings):
+    result = factorize(
+        (ratings.users, ratings.items, ratings.values), name, rank=6, sweeps=30, learning_rate=0.05, test=ratings
+    )
+    assert result.strategy == name
+    assert result.users.shape == (60, 6) and result.items.shape == (25, 6) and result.users.dtype == np.float32
+    assert len(result.rmse) == len(result.test_rmse) == 30
+    assert result.rmse[-1] < 0.7 * result.rmse[0]
+    assert result.rmse == pytest.approx(result.test_rmse)
+    predicted = result.predict(ratings.users, ratings.items)
+    assert np.sqrt(np.mean((predicted - ratings.values) ** 2)) == pytest.approx(result.rmse[-1], rel=1e-4)
+
+
+def test_all_inputs_are_the_same_ratings():
+    users, items, values = np.array([0, 2, 1]), np.array([1, 0, 1]), np.array([3.0, 4, 5])
+    matrix = sparse.coo_array((values, (users, items)), shape=(3, 2))
+    graph = nx.Graph()
+    graph.add_nodes_from(["ann", "bob", "cid"], bipartite=0)
+    graph.add_nodes_from(["film", "book"], bipartite=1)
+    graph.add_edge("ann", "book", rating=3.0)
+    graph.add_edge("film", "cid", rating=4.0)
+    graph.add_edge("bob", "book", rating=5.0)
+    made = [Ratings.of(x) for x in (matrix, matrix.tocsr(), (users, items, values), graph)]
+    for other in made:
+        assert other.shape == (3, 2)
+        assert np.array_equal(other.users, [2, 0, 1]) and np.array_equal(other.values, [4, 3, 5])
+    arcs = Ratings.of(Graph.from_edges(users, items, n=4, weights=values))
+    assert arcs.shape == (4, 4) and np.array_equal(arcs.values, [4, 3, 5])
+    unweighted = Ratings.of(Graph.from_edges(users, items, n=4))
+    assert np.array_equal(unweighted.values, planted(unweighted.users, unweighted.items))
+    assert Ratings.of(nx.davis_southern_women_graph()).shape == (18, 14)
+
+
+@pytest.mark.parametrize(
+    "bad, text",
+    [
+        (([0, 1], [0, 1], [1.0, np.nan]), "rating 1 .*is nan"),
+        (([0, 1], [0, 1], [1.0, np.inf]), "is inf"),
+        (([0, -1], [0, 1], [1.0, 2]), "row -1 is not in"),
+        (([0, 1], [0, 1], [1.0]), "as many of each"),
+        (([0, 0.5], [0, 1], [1.0, 2]), "not whole numbers"),
+        (([0], [0], ["five"]), "ratings are numbers"),
+        ("a word", "expected a SciPy sparse matrix"),
+        (np.ones((3, 3)), "expected a SciPy sparse matrix"),
+    ],
+)
+def test_bad_ratings(bad, text):
+    with pytest.raises(RatingsError, match=text):
+        factorize(bad)
+
+
+def test_ids_out_of_a_given_shape():
+    with pytest.raises(RatingsError, match=r"column 7 is not in 0\.\.2"):
+        Ratings([0], [7], [1.0], (3, 3))
+
+
+def test_duplicates():
+    twice = ([0, 0, 1], [0, 0, 1], [1.0, 2.0, 4.0])
+    assert Ratings.of(twice).m == 3
+    assert np.array_equal(Ratings.of(twice, "sum").values, [3, 4])
+    with pytest.raises(RatingsError, match="item 0 has several ratings by user 0"):
+        factorize(twice, duplicates="refuse")
+    with pytest.raises(ValueError, match="keep, sum, refuse"):
+        factorize(twice, duplicates="drop")
+
+
+def test_divergence_names_the_sweep_and_what_to_do(ratings):
+    with pytest.raises(DivergenceError, match="diverged in sweep .* smaller learning_rate than 5") as error:
+        factorize(ratings, "serial", learning_rate=5.0, sweeps=50)
+    assert 1 <= error.value.sweep <= 50
+
+
+def test_memory_is_checked_before_it_starts(monkeypatch, ratings):
+    monkeypatch.setattr("lockstep.sgd.problem._free_memory", lambda executor: 1000)
+    with pytest.raises(OutOfMemory, match="needs about .* GiB free"):
+        factorize(ratings, "serial")
+
+
+def test_empty_rows_columns_and_nothing_at_all():
+    lonely = sparse.coo_array(([4.0], ([5], [3])), shape=(9, 8))
+    for name in STRATEGIES:
+        result = factorize(lonely, name, sweeps=2, rank=3)
+        assert result.users.shape == (9, 3) and np.isfinite(result.users).all()
+        nothing = factorize(sparse.coo_array((4, 3)), name, sweeps=1, rank=2)
+        assert nothing.users.shape == (4, 2) and np.isnan(nothing.rmse[0]), name
+
+
+@pytest.mark.parametrize(
+    "wrong, text",
+    [
+        ({"strategy": "magic"}, "no strategy 'magic'"),
+        ({"rank": 0}, "rank=0"),
+        ({"sweeps": -1}, "sweeps=-1"),
+        ({"learning_rate": 0}, "learning_rate=0"),
+        ({"regularization": -1}, "regularization=-1"),
+        ({"strategy": "tiles", "magic": 1}, "no option magic"),
+        ({"initial": (np.zeros((2, 2)), np.zeros((2, 2)))}, "initial vectors of the users have shape"),
+        ({"test": ([99], [0], [1.0])}, "a node without training has no vector"),
+    ],
+)
+def test_wrong_settings(wrong, text, ratings):
+    with pytest.raises(ValueError, match=text):
+        factorize(ratings, **wrong)
+
+
+def test_settings_are_obeyed(ratings):
+    same = [factorize(ratings, "tiles", sweeps=2, seed=3) for _ in range(2)]
+    assert np.array_equal(same[0].users, same[1].users)
+    other = factorize(ratings, "tiles", sweeps=2, seed=4)
+    assert not np.array_equal(same[0].users, other.users)
+    initial = (np.full((60, 4), 0.5), np.full((25, 4), -0.5))
+    given = factorize(ratings, "serial", rank=4, sweeps=0, initial=initial)
+    assert (given.users == 0.5).all() and (given.items == -0.5).all() and given.rmse == []
+    positive = factorize(ratings, "edge-locked", rank=4, sweeps=3, nonnegative=True, initial=initial)
+    assert positive.users.min() >= 0 and positive.items.min() >= 0
+
+
+def test_auto_says_why(ratings):
+    result = factorize(ratings, sweeps=1)
+    assert result.strategy in STRATEGIES and result.stats["reason"]
+    forced = factorize(ratings, sweeps=1, executor="host")
+    assert STRATEGIES[forced.strategy].gpu and forced.stats["reason"]
+
+
+def test_the_bits_do_not_depend_on_how_many_threads_share_an_edge():
+    ratings = skewed(30, 12, 90)
+    problem = Problem(ratings, 16)
+    found = []
+    for lanes in (1, 2, 4):
+        plan = STRATEGIES["agm-edge"].plan(problem, get_executor("host"), lanes=lanes)
+        plan.reset()
+        plan.sweep()
+        found.append(plan.vectors()[0].copy())
+    assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
+
+
+def test_the_oracle_is_plain_gradient_descent():
+    ratings = skewed(10, 5, 20)
+    problem = Problem(ratings, 4, 0.1, 0.3)
+    users, items = (v.astype(np.float64) for v in problem.first_vectors())
+    vectors = [v.copy() for v in problem.first_vectors()]
+    reference.sweep(
+        ratings.users, ratings.items, ratings.values, np.arange(20), *vectors, np.float32(0.1), problem.keep, False
+    )
+    for u, i, r in zip(ratings.users, ratings.items, ratings.values, strict=True):
+        error = r - users[u] @ items[i]
+        users[u], items[i] = (
+            users[u] + 0.1 * (error * items[i] - 0.3 * users[u]),
+            items[i] + 0.1 * (error * users[u] - 0.3 * items[i]),
+        )
+    assert np.allclose(vectors[0], users, rtol=1e-5) and np.allclose(vectors[1], items, rtol=1e-5)
