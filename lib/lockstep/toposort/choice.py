@@ -6,14 +6,15 @@ How fast the GPU sorts depends on the depth, and no cheap feature tells the dept
    launch takes goes to the CPU at once;
 2. where there are about as many arcs as vertices, a few vertices are sampled: if nearly all are links of 1-1 runs,
    `chains` is taken, which does not care about depth;
-3. else `narrow` runs, but for no more levels than cost a small part of the predicted serial time. Most graphs worth sorting
-   on a GPU are done by then. (Where arcs are so few that even a path of all of them would be done in time, there is no
-   limit.) If it is not done, the rest is extrapolated: vertices left over vertices a level in the second half of the trial
-   (the first levels of many graphs are far wider than the others), times the time of a level so far. Now a sample of arcs
-   tells how local the graph is, which makes the serial prediction sharper. Either the kernel is resumed, or the CPU starts
-   anew. So a wrong guess costs a small part, not a multiple.
+3. else `narrow` runs, but for no more levels than cost a small part of the least that the serial sort may take. Most graphs
+   worth sorting on a GPU are done by then. (Where arcs are so few that even a path of all of them would be done in time,
+   there is no limit.) Meanwhile the CPU samples arcs: how many of them lead far in memory decides the serial time.
+   If the trial is not done, the rest is extrapolated: vertices left over vertices a level in the second half of the trial
+   (the first levels of many graphs are far wider than the others), times the time of a level so far. Either the kernel is
+   resumed, or the CPU starts anew. So a wrong guess costs a small part, not a multiple.
 """
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -46,7 +47,7 @@ class Costs:
 
     launch: float = 25.0
     level: float = 0.3
-    level_degree: float = 0.15
+    level_degree: float = 0.25
     chains: float = 80.0
     chains_vertex: float = 0.00013
     vertex: float = 0.0012
@@ -57,7 +58,7 @@ class Costs:
 
     def serial(self, n, m, share=1.0):
         """Predicted time of the serial sort, if that share of the arcs leads far."""
-        far = self.far * np.log2(n / self.near) * share if n > self.near else 0.0
+        far = self.far * math.log2(n / self.near) * share if n > self.near else 0.0
         return n * self.vertex + min(n, m) * self.push + m * (self.arc + far)
 
 
@@ -92,7 +93,7 @@ class Auto(Plan):
 
     name = "auto"
     costs = Costs()
-    stake = 0.15  # of the predicted serial time that a trial may cost
+    stake = 0.12  # of the predicted serial time that a trial may cost
 
     def __init__(self, graph, executor=None):
         super().__init__(graph, executor)
@@ -114,42 +115,56 @@ class Auto(Plan):
             plan.prepare()
 
     def run(self):
-        plan, reason = self.choose()
+        plan, *reason = self.choose()
         result = plan if isinstance(plan, TopologicalOrder) else plan.run()
-        result.stats["reason"] = reason
+        result.stats["reason"] = Reason(*reason)
         return result
 
     def choose(self):
-        """The plan to run, or the result if a trial came to its end; and why."""
+        """The plan to run, or the result if a trial came to its end; then the reason: a text and its numbers."""
         graph, cost = self.graph, self.costs
         n, m = graph.n, graph.m
         if self.executor is None:
             return self.plan(Serial), "no GPU here"
-        serial = cost.serial(n, m)
+        serial = cost.serial(n, m, 0.0)
         level = cost.level + cost.level_degree * min(m / n, 8)
         if serial < 2 * cost.launch:
-            return self.plan(Serial), f"the CPU needs about {serial:.0f} us, a launch {cost.launch:.0f}"
+            return self.plan(Serial), "the CPU needs about {:.0f} us, a launch {:.0f}", serial, cost.launch
         if 0.5 * n < m < 1.2 * n and cost.chains + n * cost.chains_vertex < serial:
             links = count_links(graph.offsets, graph.targets, self.degrees, SAMPLES)
             if links > 0.9 * SAMPLES:
-                return self.plan(Chains), f"{links} of {SAMPLES} sampled vertices begin links of 1-1 runs"
+                return self.plan(Chains), "{} of {} sampled vertices begin links of 1-1 runs", links, SAMPLES
         trial = self.plan(Trial)
         if m * level < serial:
-            return trial, f"even a path of all {m} arcs would be done before the CPU is (about {serial:.0f} us)"
+            return trial, "even a path of all {} arcs would be done before the CPU is (about {:.0f} us)", m, serial
         limit = int(max(8, self.stake * serial / level))
         begin = time.perf_counter()
-        result, left = trial.go(limit)
+        trial.go(limit)
+        share = share_far(graph.offsets, graph.targets, SAMPLES, cost.near // 2)  # the GPU is at work
+        left = trial.left()
         spent = (time.perf_counter() - begin) * 1e6
+        serial = cost.serial(n, m, share)
         if not left:
-            return result, f"narrow was done within its trial of {limit} levels (the CPU needs about {serial:.0f} us)"
+            text = "narrow was done within its trial of {} levels (the CPU needs about {:.0f} us)"
+            return trial.result(trial.summary, trial.levels[2:]), text, limit, serial
         if self.executor.name == "cuda":  # elsewhere times mean nothing
             level = min(level, max(spent - cost.launch, 0) / limit)
         width = max(1.0, trial.recent_width(limit))
         rest = left / width * level
-        serial = cost.serial(n, m, share_far(graph.offsets, graph.targets, SAMPLES, cost.near // 2))
-        seen = (f"after {limit} levels, lately of {width:.1f} vertices, narrow would need {rest:.0f} us more, the CPU "
-                f"about {serial:.0f}")  # fmt: skip
-        return (trial.resume(), seen) if rest < serial else (self.plan(Serial), f"{seen}: handed over")
+        text = "after {} levels, lately of {:.1f} vertices, narrow would need {:.0f} us more, the CPU about {:.0f}"
+        return trial.resume() if rest < serial else self.plan(Serial), text, limit, width, rest, serial
+
+
+class Reason:
+    """Why a strategy was chosen. Put into words when somebody reads it: that takes longer than some graphs to sort."""
+
+    def __init__(self, text, *numbers):
+        self.text, self.numbers = text, numbers
+
+    def __str__(self):
+        return self.text.format(*self.numbers)
+
+    __repr__ = __str__
 
 
 class Trial(Narrow):
@@ -177,16 +192,19 @@ class Trial(Narrow):
         return self._outcome
 
     def go(self, limit):
-        """Sort for at most `limit` levels; returns the result and how many vertices were left."""
+        """Begin to sort, for at most `limit` levels."""
         if limit not in self._launches:
             self._launches[limit] = self.bind_narrow(self.first, self.last, limit, hot=False)
         self._launches[limit]()
+
+    def left(self):
+        """Wait; how many vertices were not reached within the limit, 0 if the sort came to its end."""
         if self.host_outcome is None:
             begin, size, _, _ = self.executor.get(self._outcome).tolist()
         else:
             self.executor.synchronize()
             begin, size, _, _ = self.host_outcome.tolist()
-        return self.result(self.summary, self.levels[2:]), self.graph.n - begin if size else 0
+        return self.graph.n - begin if size else 0
 
     def recent_width(self, limit):
         """Vertices a level in the second half of the levels sorted."""

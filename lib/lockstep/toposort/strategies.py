@@ -192,9 +192,9 @@ class DevicePlan(Plan):
         """Bytes of shared memory for the warps' buffers."""
         return self.warps * BUFFER_SLOTS * 4
 
-    def resident(self, kernel, shared):
+    def resident(self, kernel, shared, threads=None):
         """Blocks of a cooperative launch: one for each multiprocessor, since a barrier's price grows with the blocks."""
-        return max(1, min(self.executor.multiprocessors, kernel.max_blocks(self.threads, shared)))
+        return min(self.executor.multiprocessors, kernel.max_blocks(threads or self.threads, shared))
 
     def result(self, summary, sizes=None, order=None):
         """The outcome; all of it stays on the device until somebody asks for it.
@@ -392,7 +392,7 @@ class Narrow(Persistent):
         numbers = map(_int, (self.graph.n, width, warp_width, capacity, patience, hot_offset, limit, resume))
         arguments = (first, last, self.targets, self.left, self.order, self.queue, self.levels, self.rows, self.counters,
                      self.outcome, self.gates, self.barrier, *numbers)  # fmt: skip
-        return kernel.bind(self.resident(kernel, shared), threads, arguments, shared=shared, cooperative=True)
+        return kernel.bind(self.resident(kernel, shared, threads), threads, arguments, shared=shared, cooperative=True)
 
 
 class Asynchronous(DevicePlan):
