@@ -1,4 +1,4 @@
-"""The command line: data sets, this machine, the verdicts, and a user's own graph sorted.
+"""The command line: data sets, this machine, the verdicts, and a user's own graph sorted or colored.
 
 Exit status: 0 done; 1 the answer is no (the graph has a cycle, a recording is stale); 2 it could not be tried
 (wrong usage, unreadable input, no GPU). Results go to standard output, everything else to standard error.
@@ -69,6 +69,13 @@ def _parser() -> argparse.ArgumentParser:
     sort.add_argument(
         "--output", metavar="FILE", type=Path, help="write the order there, not to standard output"
     )
+    color = command("color", _color, "colors of the graph in a file, one vertex a line, neighbors differ")
+    color.add_argument("file", metavar="FILE", help="as for sort; directed arcs are taken as edges")
+    color.add_argument("--strategy", default="auto", help="see lockstep.coloring.STRATEGIES (default: auto)")
+    color.add_argument("--switch", default="auto", help="for hybrid: an iteration, never, threshold, auto")
+    color.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
+    color.add_argument("--executor", choices=["cuda", "host"], help="GPU or hypothetical GPU")
+    color.add_argument("--output", metavar="FILE", type=Path, help="write the colors there")
     return parser
 
 
@@ -129,12 +136,35 @@ def _sort(choice) -> int:
     how = f"sorted by {result.strategy}" + (f" ({reason})" if reason else "")
     layers = f"{result.order.size:,} vertices in {result.depth:,} layers"
     print(f"{choice.file}: {layers}, {how}", file=sys.stderr)
-    text = "\n".join(map(str, result.order.tolist())) + "\n" if len(result.order) else ""
-    if choice.output:
-        choice.output.write_text(text, encoding="utf-8")
+    _write(result.order, choice.output)
+    return 0
+
+
+def _color(choice) -> int:
+    import warnings
+
+    from lockstep.coloring import color
+    from lockstep.graphs import read
+
+    switch = int(choice.switch) if choice.switch.lstrip("-").isdigit() else choice.switch
+    options = {"strategy": choice.strategy, "switch": switch, "seed": choice.seed, "executor": choice.executor}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the notes below say the same in one line
+        result = color(read(choice.file), **options)
+    told = [*result.stats.get("notes", ()), *([result.stats["reason"]] if "reason" in result.stats else ())]
+    how = f"colored by {result.strategy}" + (f" ({'; '.join(told)})" if told else "")
+    print(f"{choice.file}: {result.colors.size:,} vertices, {result.count:,} colors, {how}", file=sys.stderr)
+    _write(result.colors, choice.output)
+    return 0
+
+
+def _write(numbers, file):
+    """One number a line, to a file or to standard output."""
+    text = "".join(f"{number}\n" for number in numbers.tolist())
+    if file:
+        file.write_text(text, encoding="utf-8")
     else:
         sys.stdout.write(text)
-    return 0
 
 
 def _save(table, output) -> None:

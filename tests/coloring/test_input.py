@@ -123,3 +123,19 @@ def test_the_check_finds_too_many_colors_and_another_priority():
         Checker(path)(
             Coloring(np.array([0, 1, 0]), "made up", [3]), STRATEGIES["early"]
         )  # the middle goes first
+
+
+def test_the_command_line_colors_a_file(tmp_path, capsys):
+    from lockstep.cli import main
+
+    file = tmp_path / "graph.txt"
+    file.write_text("0 1\n1 2\n2 0\n3 3\n")
+    assert main(["color", str(file), "--strategy", "greedy"]) == 0
+    out, told = capsys.readouterr()
+    assert sorted(out.split()[:3]) == ["0", "1", "2"] and len(out.split()) == 4
+    assert "4 vertices, 3 colors, colored by greedy" in told and "self-loops ignored" in told
+    assert main(["color", str(file), "--output", str(tmp_path / "colors")]) == 0
+    assert len((tmp_path / "colors").read_text().split()) == 4
+    capsys.readouterr()
+    assert main(["color", str(file), "--strategy", "hybrid", "--switch", "-1"]) == 2
+    assert "switch=-1" in capsys.readouterr().err

@@ -34,9 +34,7 @@ class NetworkX(Plan):
         import networkx as nx
 
         colors = nx.greedy_color(self.converted, strategy="largest_first")
-        return Coloring(
-            np.array([colors[v] for v in range(self.graph.n)], np.int32), self.name, [self.graph.n]
-        )
+        return Coloring(np.array([colors[v] for v in range(self.graph.n)], np.int32), self.name, [self.graph.n])
 
 
 class Igraph(Plan):

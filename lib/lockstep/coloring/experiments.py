@@ -74,7 +74,7 @@ def plan_of(label):
     return STRATEGIES.get(name)
 
 
-def digest(label, dataset):
+def digests(label, dataset):
     """The present digest of recorded rows; None if nothing in them can go stale."""
     strategy = plan_of(label)
     if strategy is None:
@@ -111,7 +111,7 @@ def candidate(case, executor, label, switch="auto", seed=0):
         label,
         plan.run,
         verify,
-        digest(label, case.name),
+        digests(label, case.name),
         prepare=plan.prepare,
         counts=counts,
         executor=machine,
@@ -141,7 +141,8 @@ def ladder(study, plan, case, executor):
         chosen = [candidate(case, executor, "early", seed=seed)]
         study.measure("ladder", "seeds", case.name, chosen, parameters={**parameters, "seed": seed}, rounds=1)
     if case.name == plan["control"]:
-        names = [f"{name}{suffix}" for name in ("randomized", "early") for suffix in ("", AGAIN)]
+        pairs = ("greedy",) if executor.name == "host" else ("randomized", "early")  # those that are timed
+        names = [f"{name}{suffix}" for name in pairs for suffix in ("", AGAIN)]
         chosen = [candidate(case, executor, name) for name in names]
         study.measure("ladder", "control", case.name, chosen, parameters=parameters, rounds=4 * rounds)
 
@@ -161,9 +162,7 @@ def switch(study, plan, case, executor):
         candidate(case, executor, f"hybrid-{rule}", int(value) if value.isdigit() else value)
         for rule, value in rules.items()
     ]
-    rows = study.measure(
-        "switch", "judged", case.name, judged, parameters=parameters, rounds=plan["rounds"], seed=1
-    )
+    rows = study.measure("switch", "judged", case.name, judged, parameters=parameters, rounds=plan["rounds"], seed=1)
     if metric == "wall":
         times = rows[rows["metric"] == "wall"].pivot_table("value", "round", "strategy")
         for turn, row in times.iterrows():
@@ -178,11 +177,9 @@ def unevenness(study, plan, case, executor):
     parameters = case.parameters
     for name in plan["counted"]:
         label = name + COUNTED
-        kernel = digest(label, case.name)
+        kernel = digests(label, case.name)
         known = study.rows()
-        known = known[
-            (known["strategy"] == label) & (known["dataset"] == case.name) & (known["kernel"] == kernel)
-        ]
+        known = known[(known["strategy"] == label) & (known["dataset"] == case.name) & (known["kernel"] == kernel)]
         if (known["metric"] == "group").any():
             continue
         strategy = STRATEGIES[name]
@@ -193,9 +190,10 @@ def unevenness(study, plan, case, executor):
             values = {key: (getattr(r, key), "1") for key in balance.FIGURES}
             own = {**parameters, "iteration": i}
             study.count("balance", "iterations", case.name, label, values, parameters=own, **where)
-        values = {
-            key: (float(value), "1") for key, value in {**summary(case, rounds, result), **traffic}.items()
-        }
+        values = {**summary(case, rounds, result), **traffic}
+        if executor.name == "host":  # its workgroups run one after the other, which leaves one to steal from all
+            values = {key: value for key, value in values.items() if key not in ("between", *traffic)}
+        values = {key: (float(value), "1") for key, value in values.items()}
         study.count("balance", "imbalance", case.name, label, values, parameters=parameters, **where)
     chosen = [candidate(case, executor, name) for name in ("randomized", "staying", "queues", "stealing")]
     study.measure("balance", "stealing", case.name, chosen, parameters=parameters, rounds=plan["rounds"])
@@ -212,10 +210,7 @@ def summary(case, rounds, result):
     read = np.array([r.read for r in rounds], float)
     degrees = case.graph.out_degrees()
     high = degrees >= np.sort(degrees)[-max(case.graph.n // 100, 1)]
-    found = {
-        key: np.average([getattr(r, key) for r in rounds], weights=read)
-        for key in ("group", "warp", "between")
-    }
+    found = {key: np.average([getattr(r, key) for r in rounds], weights=read) for key in ("group", "warp", "between")}
     found["top"] = (result.colors[high] < FIRST).mean()
     if read[FIRST:].sum():
         found["later"] = np.average([r.group for r in rounds[FIRST:]], weights=read[FIRST:])

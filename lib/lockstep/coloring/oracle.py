@@ -93,9 +93,9 @@ def largest_first(graph, seed=0):
     """The vertices in the order of priority that the ladder colors by: largest degree class first, ties
     drawn.
     """
-    return np.lexsort(
-        (mix(np.arange(graph.n, dtype=np.uint32) ^ np.uint32(seed)), degree_class(graph.out_degrees()))
-    )[::-1]
+    return np.lexsort((mix(np.arange(graph.n, dtype=np.uint32) ^ np.uint32(seed)), degree_class(graph.out_degrees())))[
+        ::-1
+    ]
 
 
 @njit(cache=True)

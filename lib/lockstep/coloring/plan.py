@@ -78,9 +78,7 @@ class DevicePlan(Plan):
         self.threads = self.per_block if executor.name == "cuda" else 64
         self.offsets = executor.array(graph.offsets.astype(np.int32))
         self.targets = (
-            self.words(graph.m)
-            if graph.m == 0
-            else executor.array(graph.targets.astype(np.int32, copy=False))
+            self.words(graph.m) if graph.m == 0 else executor.array(graph.targets.astype(np.int32, copy=False))
         )
         self.colors = self.words(graph.n)
         self.kernels = executor.load(KERNELS / self.file, self.defines)

@@ -139,9 +139,7 @@ class Stealing(Rounds):
         """What the queues did in the last run: chunks popped, stolen, lost to somebody else, looks at a
         queue.
         """
-        return dict(
-            zip(("pops", "steals", "lost", "looks"), self.executor.get(self.traffic).tolist(), strict=True)
-        )
+        return dict(zip(("pops", "steals", "lost", "looks"), self.executor.get(self.traffic).tolist(), strict=True))
 
 
 class Queues(Stealing):
@@ -187,9 +185,7 @@ class Resident(DevicePlan):
             self.big,
             self.rounds,
         )
-        self.launch = self.kernel.bind(
-            self.blocks, self.threads, arguments, shared=self.shared, cooperative=True
-        )
+        self.launch = self.kernel.bind(self.blocks, self.threads, arguments, shared=self.shared, cooperative=True)
 
     def prepare(self):
         for array in (self.colors, self.stamp):

@@ -17,9 +17,7 @@ class Waiting(DevicePlan):
     lanes, hub, segment = 30, 1024, 1024
 
     def __init__(self, graph, executor, seed=0, switch=None):
-        if (
-            executor.name == "host"
-        ):  # small blocks, and limits that small graphs exceed, so that they show every path
+        if executor.name == "host":  # small blocks, and limits that small graphs exceed, so that they show every path
             self.lanes, self.hub, self.segment = 12, 96, 64
             small = {
                 "THREADS": 64,
