@@ -78,7 +78,7 @@ def topological_sort(graph, strategy="auto", executor=None):
         result.stats.update({key: machine.counts[key] for key in ("launches", "readbacks")})
     order = result.order
     if order.size < graph.n:
-        raise CycleError(find_cycle(graph, order), graph.name)
+        raise CycleError(find_cycle(graph), graph.name)
     return result
 
 

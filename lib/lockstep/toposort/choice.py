@@ -141,7 +141,7 @@ class Auto(Plan):
         begin = time.perf_counter()
         trial.go(limit)
         share = share_far(graph.offsets, graph.targets, SAMPLES, cost.near // 2)  # the GPU is at work
-        left = trial.left()
+        left = trial.unreached()
         spent = (time.perf_counter() - begin) * 1e6
         serial = cost.serial(n, m, share)
         if not left:
@@ -197,7 +197,7 @@ class Trial(Narrow):
             self._launches[limit] = self.bind_narrow(self.first, self.last, limit, hot=False)
         self._launches[limit]()
 
-    def left(self):
+    def unreached(self):
         """Wait; how many vertices were not reached within the limit, 0 if the sort came to its end."""
         if self.host_outcome is None:
             begin, size, _, _ = self.executor.get(self._outcome).tolist()

@@ -158,28 +158,18 @@ def _predecessors(offsets, targets, left, predecessor):
                     predecessor[targets[arc]] = v
 
 
-def find_cycle(graph, order=None):
-    """A cycle of ``graph``.
+def find_cycle(graph):
+    """A cycle of ``graph`` as a list of vertices, the first not repeated; empty if there is none.
 
-    Parameters
-    ----------
-    graph : Graph
-    order : int array, optional
-        What Kahn's algorithm could sort; every vertex left over has a predecessor that is left over too, so a walk from
-        predecessor to predecessor must come back to where it has been.
-
-    Returns
-    -------
-    list of int
-        Empty if there is none.
+    What Kahn's algorithm leaves over has a predecessor that is left over too, so a walk from predecessor to predecessor
+    must come back to where it has been.
     """
-    if order is None:
-        from .serial import kahn
+    from .serial import kahn
 
-        order = np.empty(graph.n, np.int64)
-        order = order[: kahn(graph.offsets, graph.targets, graph.in_degrees(), order)]
+    order = np.empty(graph.n, np.int64)
+    order = order[: kahn(graph.offsets, graph.targets, graph.in_degrees(), order)]
     left = np.ones(graph.n, bool)
-    left[np.asarray(order)] = False
+    left[order] = False
     start = int(np.argmax(left)) if left.any() else -1
     if start < 0:
         return []

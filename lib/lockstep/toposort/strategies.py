@@ -132,13 +132,15 @@ class Igraph(Plan):
         import igraph
 
         super().__init__(graph)
-        self.converted = igraph.Graph(n=graph.n, edges=np.column_stack(graph.edges()), directed=True)
+        sources, targets = graph.edges()
+        self.loops = bool(np.any(sources == targets))  # igraph overlooks them
+        self.converted = igraph.Graph(n=graph.n, edges=np.column_stack([sources, targets]), directed=True)
 
     def run(self):
         import igraph
 
         try:
-            order = self.converted.topological_sorting()
+            order = [] if self.loops else self.converted.topological_sorting()
         except igraph.InternalError:
             order = []
         return TopologicalOrder(self.graph, np.array(order, self.graph.targets.dtype), self.name)
