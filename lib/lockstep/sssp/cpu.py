@@ -63,7 +63,7 @@ def _relax(offsets, targets, weights, dist, threshold, lists, keys, now, first, 
     _flush(far_v, far_k, fars, lists[far], keys[far], counts, far)
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True)  # Numba cannot cache what uses atomics through pointers in a parallel loop
 def _relax_parallel(offsets, targets, weights, dist, threshold, lists, keys, now, count, far, counts):
     parts = 8 * get_num_threads()
     for part in prange(parts):

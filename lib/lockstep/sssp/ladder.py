@@ -32,7 +32,7 @@ class NearFar(DevicePlan):
         self.blocks = (
             self.resident(self.kernel, blocks, self.shared) if not self.cluster or ex.name == "host" else self.cluster
         )
-        self.reserve(graph.n + graph.m + graph.m // 128 + 1024)
+        self.reserve(graph.n + graph.m + graph.m // 32 + 1024)
 
     def group(self):
         """Lanes an entry: about half the mean degree, so that few lanes idle and hubs are spread."""

@@ -63,6 +63,23 @@ def hops(graph, source, exact):
     return result
 
 
+@njit(cache=True)
+def _open(offsets, targets, weights, found):
+    count = 0
+    for u in range(offsets.size - 1):
+        for arc in range(offsets[u], offsets[u + 1]):
+            if found[u] + weights[arc] < found[targets[arc]]:
+                count += 1
+                break
+    return count
+
+
+def open_vertices(graph, found):
+    """Vertices from which an arc can still be relaxed: those that need further calculation."""
+    weights = np.ones(graph.m) if graph.weights is None else graph.weights.astype(np.float64)
+    return int(_open(graph.offsets, graph.targets, weights, found))
+
+
 class Errors:
     """How far distances are from the shortest.
 

@@ -77,7 +77,8 @@ class Problem:
     @cached_property
     def mean_weight(self):
         """In units of the type; 1 without arcs or with zero weights alone."""
-        mean = float(self.weights.mean(dtype=np.float64)) if self.weights.size else 0.0
+        with np.errstate(over="ignore"):  # a mean beyond float64 is as good as infinite: one bucket
+            mean = float(self.weights.mean(dtype=np.float64)) if self.weights.size else 0.0
         return mean if mean > 0 else 1.0
 
     def pack(self, offsets, targets, weights):

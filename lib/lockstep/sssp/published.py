@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .plans import DevicePlan
+from .plans import DevicePlan, road_delta
 
 MOST_SWEEPS = 1 << 20  # of a block in one launch of the semaphores: racing blocks might chase each other
 LOOKS = 3  # quiet counts in a row that close a layer
@@ -13,6 +13,9 @@ class Paper(DevicePlan):
     """The strategies of paper.cu, which look at every vertex in every round."""
 
     files = ("paper.cu",)
+
+    def default_delta(self):
+        return road_delta(self.problem)
 
     def load(self):
         ex, size = self.executor, max(self.problem.graph.n, 1)

@@ -7,7 +7,7 @@
 // How blocks talk
 //   mail     An arc that leaves the range lowers mail[target] in global memory by an atomicMin that nobody waits for.
 //            At each step a block reads the mail of those of its vertices that arcs of others point to (found once, at
-//            the start); the reads are issued before the step's work and used after it, so their latency is hidden.
+//            the start). What is asked for in one step is used in the next, so no step waits for L2.
 //            Nothing is queued: no capacity, no duplicates, and lost or late mail is impossible, for a minimum stays.
 //   horizon  A block relaxes its pending vertices nearer than (smallest pending distance of all blocks) + delta and
 //            keeps the others back. The smallest distances are published and read without waiting: they may be old,
@@ -191,7 +191,10 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     const unsigned group_mask = GROUP == 32 ? full_mask : ((1u << GROUP) - 1) << ((int)lane_id() - lane);
     bool noisy = true, voted = false;
     unsigned phase = 0;
-    int step = 0;
+    int step = 0, seen_at = -2;
+    Distance letter[keep], others = 0;  // asked for in the step before
+    unsigned present = 0;
+    for (int j = 0; j < keep; ++j) letter[j] = infinity();
     long long relaxations = 0;
     Distance told = infinity();  // what thread 0 has published
     for (;; ++step) {
@@ -201,10 +204,9 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         const Distance near = nearest[now], reach = near < infinity() ? sum(near, delta) : near;
         const unsigned seen = generation[step & 1];
         if (seen == finished) break;
-        bool just = false;
-        if (voted && seen != phase) phase = seen, voted = false, just = true;
+        if (voted && seen != phase) phase = seen, voted = false, seen_at = step;
         if (count > 0) noisy = true;
-        else if (!voted && !just) {  // nothing to do, and the mail read since the vote before brought nothing
+        else if (!voted && step >= seen_at + 2) {  // mail asked for since the vote closed has brought nothing
             __threadfence();
             __syncthreads();
             if (thread == 0) {
@@ -228,18 +230,29 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
             nearest[clear] = infinity();
         }
 
-        // what will be needed at the end of the step: asked for now
-        Distance letter[keep], others = infinity();
+        // what was asked for in the step before
+        Distance low = infinity();
+        for (int j = 0; j < keep; ++j)
+            if (letter[j] < infinity()) improve(r, place[j], letter[j], then, list ^ 1, low);
+        if (thread - (int)lane_id() < blocks) {
+            others = warp_min(others);
+            if (lane_id() == 0 && others < infinity()) lower(nearest + then, others);
+        }
+        if (thread == 0) {
+            if (present != seen) __threadfence();  // what was sent before the vote closed is visible from here on
+            generation[(step + 1) & 1] = present;
+        }
+
+        // and what the next one will want
         for (int j = 0; j < keep; ++j) letter[j] = place[j] >= 0 ? load_relaxed(mail + first + place[j]) : infinity();
-        for (int i = thread; i < blocks; i += THREADS) {
+        others = thread < blocks ? load_relaxed(lows + thread) : infinity();
+        for (int i = thread + THREADS; i < blocks; i += THREADS) {
             const Distance d = load_relaxed(lows + i);
             others = d < others ? d : others;
         }
-        unsigned present = 0;
         if (thread == 0) present = load_relaxed(vote + 1);
 
         // the pending vertices
-        Distance low = infinity();
         const bool dense = count > r.capacity;  // some are in no list: look at all
         const int entries = dense ? size : count;
         for (int i = thread / GROUP; i < entries; i += THREADS / GROUP) {
@@ -269,9 +282,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
             }
         }
 
-        // the mail
-        for (int j = 0; j < keep; ++j)
-            if (letter[j] < infinity()) improve(r, place[j], letter[j], then, list ^ 1, low);
+        // mail that has no register
         for (int i = thread + keep * THREADS; i < mails; i += THREADS) {
             const int v = own_border[i];
             const Distance d = load_relaxed(mail + first + v);
@@ -280,14 +291,6 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         if (__any_sync(full_mask, low < infinity())) {
             low = warp_min(low);
             if (lane_id() == 0) lower(lowest + then, low);
-        }
-        if (thread - (int)lane_id() < blocks) {
-            others = warp_min(others);
-            if (lane_id() == 0 && others < infinity()) lower(nearest + then, others);
-        }
-        if (thread == 0) {
-            if (present != seen) __threadfence();  // what was sent before the vote closed is visible from here on
-            generation[(step + 1) & 1] = present;
         }
         if (count == 0) pause(20);
     }

@@ -27,7 +27,7 @@
 #define GROUP 4
 #endif
 #ifndef CHUNK
-#define CHUNK 128  // power of two
+#define CHUNK 32  // power of two, at least GROUP
 #endif
 #ifndef CLUSTER
 #define CLUSTER 0
@@ -204,10 +204,14 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
         Distance least = infinity();
         for (int base = warp * groups; base < entries; base += warps * groups) {
             Entry e = {};
+            Arc ahead = {};
             int at = 0, last = 0;
             if (base + group < entries) {
                 e = EntryOf<Distance>::load(list + base + group);
-                if (load_relaxed(dist + e.vertex) == e.distance) at = e.first + lane, last = e.last;
+                at = e.first + lane, last = e.last;
+                const Distance present = load_relaxed(dist + e.vertex);
+                if (at < last) ahead = load_arc(arcs + at);  // on its way while the entry is judged
+                if (present != e.distance) last = 0;
                 if (e.distance > limit) {
                     control[overflow] = 1;
                     last = 0;
@@ -217,7 +221,8 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
                 bool won = false;
                 Entry out = {};
                 if (at < last) {
-                    const Arc arc = load_arc(arcs + at);
+                    const Arc arc = ahead;
+                    if (at + GROUP < last) ahead = load_arc(arcs + at + GROUP);
                     const Distance candidate = e.distance + arc.weight;
                     // Few arcs a vertex: most lower something, so the head's row is asked for before that is known.
                     int first_arc, last_arc;

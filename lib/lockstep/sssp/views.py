@@ -1,0 +1,168 @@
+"""How recorded rows become the tables of the notebook: beside the published figures, the targets and the floors."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+# Milliseconds of the fastest public code that we know of on one H200 (host cores where it says so), and the aim.
+PEERS = {
+    "ego-Facebook": (0.24, "ADDS", 0.12),
+    "USA-road-d.NY": (3.4, "GAPBS, 16 threads", 2.5),
+    "rmat-20": (6.1, "Lonestar", 3.0),
+    "road-like-4194304": (13.0, "ADDS", 9.0),
+}
+PUBLISHED = {"ego-Facebook": {"atomic": 1.8}, "USA-road-d.NY": {"atomic": 9.3, "barrier": 1.7}}
+LADDER = ("atomic", "persistent", "near-far", "cluster", "asynchronous")
+
+
+def means(rows, experiment, metric="wall", **parameters):
+    """Geometric means over the rounds: one line a cell, one column a label; parameters as further columns."""
+    mine = rows[(rows["experiment"] == experiment) & (rows["metric"] == metric) & (rows["value"] > 0)]
+    lines = []
+    for (dataset, text), cell in mine.groupby(["dataset", "parameters"], sort=False):
+        own = json.loads(text)
+        if parameters.items() <= own.items():
+            values = np.exp(np.log(cell["value"]).groupby(cell["strategy"]).mean())
+            lines.append({"dataset": dataset, **own, **values})
+    return pd.DataFrame(lines)
+
+
+def counts(rows, experiment, dataset, label, metric, **parameters):
+    """The mean of one count; NaN where it is not recorded."""
+    mine = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset) & (rows["strategy"] == label)]
+    mine = mine[mine["metric"] == metric]
+    mine = mine[[parameters.items() <= json.loads(text).items() for text in mine["parameters"]]]
+    return float(mine["value"].mean()) if len(mine) else np.nan
+
+
+def times(rows, labels):
+    """Milliseconds by the wall clock: one line a label, one column a graph; the larger graphs last."""
+    wall = means(rows, "time")
+    if wall.empty:
+        return wall
+    names = [
+        f"{line.dataset}{'' if line.weights == 'random' else ', unit'}{'' if line.arcs == 'both' else ', once'}"
+        for line in wall.itertuples()
+    ]
+    table = wall[[label for label in labels if label in wall]].T
+    table.columns = names
+    return table.dropna(how="all").reset_index(names="strategy")
+
+
+def goals(rows, costs=None):
+    """The fastest exact strategy of the GPU on each graph with a peer: events, wall clock, floor, peer, aim (ms)."""
+    wall, device = means(rows, "time", weights="random", arcs="both"), means(rows, "time", "device")
+    lines = []
+    for dataset, (peer, who, aim) in PEERS.items():
+        mine = wall[wall["dataset"] == dataset] if len(wall) else wall
+        if mine.empty or device.empty:
+            continue
+        candidates = [s for s in LADDER if s in mine and np.isfinite(mine[s].iloc[0])]
+        best = min(candidates, key=lambda s: mine[s].iloc[0])
+        events = device[(device["dataset"] == dataset) & (device["weights"] == "random") & (device["arcs"] == "both")]
+        lines.append({
+            "graph": dataset,
+            "fastest": best,
+            "events": events[best].iloc[0],
+            "wall": mine[best].iloc[0],
+            "auto": mine["auto"].iloc[0] if "auto" in mine else np.nan,
+            "floor": floor(rows, dataset, best, costs) if costs else np.nan,
+            "aim": aim,
+            "peer": peer,
+            "who": who,
+        })  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def floor(rows, dataset, label, costs):
+    """What study 0's costs say that the run must take (ms): rounds times what a round waits for, and the graph's bytes.
+
+    A round of `near-far` is a grid barrier and a chain of four loads from L2 and an atomic; of `atomic` and `barrier` a
+    launch and a read-back; of `fence` and `persistent` a grid barrier. A step of `asynchronous` is a block barrier and
+    a chain of three loads and two atomics in shared memory.
+    """
+    same = {"weights": "random", "arcs": "both"}
+    steps = counts(rows, "time", dataset, label, "steps" if label == "asynchronous" else "rounds", **same)
+    load, atomic = costs.load_ns("L2") / 1e3, costs.atomic_ns("L2") / 1e3
+    barrier = costs.grid_barrier_us(132)
+    inside = costs.block_barrier_ns(512) / 1e3 + (3 * costs.load_ns("shared") + 2 * costs.atomic_ns("shared")) / 1e3
+    per_round = {
+        "atomic": costs.readback_us,
+        "barrier": costs.readback_us,
+        "fence": barrier,
+        "persistent": barrier,
+        "near-far": barrier + 4 * load + atomic,
+        "cluster": 4 * load + atomic,
+        "asynchronous": inside,
+    }[label]
+    nodes, arcs = (counts(rows, "degrees", dataset, "(graph)", m) for m in ("vertices", "stored_arcs"))
+    data = (nodes * 12 + arcs * 8) / costs.bytes_per_second() * 1e3 if np.isfinite(nodes) else 0.0
+    return steps * per_round / 1e3 + data
+
+
+def layers(rows):
+    """Wrong vertices after 1 to 6 layers: one line a graph; the layers it needs, and what might predict them."""
+    mine = rows[rows["experiment"] == "layers"]
+    lines = []
+    for (dataset, text), cell in mine.groupby(["dataset", "parameters"], sort=False):
+        value = cell.groupby(["strategy", "metric"])["value"].mean()
+        line = {"graph": dataset, **{k: v for k, v in json.loads(text).items() if k in ("weights", "sources")}}
+        for k in range(1, 7):
+            line[f"{k}"] = value.get((f"semaphores-{k}", "wrong_vertices"), np.nan)
+        line |= {name: value.get(("(graph)", name), np.nan) for name in ("layers_needed", "hops", "nodes", "degree")}
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def predictor(table):
+    """Does a graph's size foretell the wrong vertices of one layer? Fitted on road-like graphs, tried on the others.
+
+    log(1 + wrong vertices) against log(nodes), a straight line; one line for each graph that it was not fitted on.
+    """
+    if table.empty:
+        return table
+    table = table[table["1"].notna() & table["nodes"].notna()]
+    fitted = table["graph"].str.startswith("road-like-")
+    if fitted.sum() < 3:
+        return pd.DataFrame()
+    x, y = np.log(table["nodes"].astype(float)), np.log1p(table["1"].astype(float))
+    slope, start = np.polyfit(x[fitted], y[fitted], 1)
+    rest = table[~fitted]
+    found = np.expm1(start + slope * x[~fitted])
+    return pd.DataFrame({
+        "graph": rest["graph"], "weights": rest["weights"], "wrong after one layer": rest["1"],
+        "foretold from road-like graphs": np.maximum(found, 0), "exponent": slope,
+    })  # fmt: skip
+
+
+def deltas(rows, dataset, metric="wall"):
+    """Time against bucket width (in mean weights; infinity: one bucket): one column a label."""
+    table = means(rows, "delta", metric)
+    if table.empty:
+        return table
+    table = table[table["dataset"] == dataset].copy()
+    table["delta"] = table["delta"].replace(0, np.inf)
+    return table.sort_values("delta").drop(columns=["dataset", "weights", "arcs", "nodes"], errors="ignore")
+
+
+def sizes(rows):
+    """atomic and barrier over semaphores with two layers, against the number of vertices of road-like graphs."""
+    wall = means(rows, "time")
+    if wall.empty or "nodes" not in wall or "semaphores-2" not in wall:
+        return pd.DataFrame()
+    wall = wall[wall["dataset"].str.startswith("road-like-") & wall["semaphores-2"].notna()].sort_values("nodes")
+    table = pd.DataFrame({"nodes": wall["nodes"].astype(int)})
+    for label in ("atomic", "barrier"):
+        if label in wall:
+            table[f"{label} / semaphores-2"] = wall[label] / wall["semaphores-2"]
+    return table.reset_index(drop=True)
+
+
+def races(rows):
+    """Of how many fuzzed schedules the four vertices come out wrong."""
+    mine = rows[(rows["experiment"] == "race")].pivot_table(index="strategy", columns="metric", values="value")
+    if mine.empty:
+        return mine
+    mine.index = [name.removeprefix("race-") for name in mine.index]
+    return mine[["seeds", "wrong_seeds", "first_wrong_seed"]].astype(int).reset_index(names="strategy")
