@@ -1,4 +1,4 @@
-"""The command line: data sets, this machine, the verdicts, and a user's own graph sorted or colored.
+"""The command line: data sets, this machine, the verdicts, and a user's own graph sorted, colored, its paths found.
 
 Exit status: 0 done; 1 the answer is no (the graph has a cycle, a recording is stale); 2 it could not be tried
 (wrong usage, unreadable input, no GPU). Results go to standard output, everything else to standard error.
@@ -76,6 +76,14 @@ def _parser() -> argparse.ArgumentParser:
     color.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
     color.add_argument("--executor", choices=["cuda", "host"], help="GPU or hypothetical GPU")
     color.add_argument("--output", metavar="FILE", type=Path, help="write the colors there")
+    paths = command("paths", _paths, "shortest distances from a vertex of the graph in a file, one vertex a line")
+    paths.add_argument("file", metavar="FILE", help="as for sort; without weights every arc counts 1")
+    paths.add_argument("--source", type=int, required=True, help="the vertex to start from, numbered from 0")
+    paths.add_argument("--strategy", default="auto", help="see lockstep.sssp.STRATEGIES (default: auto)")
+    paths.add_argument("--delta", type=float, help="width of a bucket (default: the strategy's choice)")
+    paths.add_argument("--layers", type=int, default=2, help="of semaphores (default: 2)")
+    paths.add_argument("--executor", choices=["cuda", "host"], help="GPU or hypothetical GPU")
+    paths.add_argument("--output", metavar="FILE", type=Path, help="write the distances there")
     return parser
 
 
@@ -155,6 +163,27 @@ def _color(choice) -> int:
     how = f"colored by {result.strategy}" + (f" ({'; '.join(told)})" if told else "")
     print(f"{choice.file}: {result.colors.size:,} vertices, {result.count:,} colors, {how}", file=sys.stderr)
     _write(result.colors, choice.output)
+    return 0
+
+
+def _paths(choice) -> int:
+    import numpy as np
+
+    from lockstep.graphs import read
+    from lockstep.sssp import STRATEGIES, shortest_paths
+
+    options = {"strategy": choice.strategy, "delta": choice.delta, "layers": choice.layers}
+    result = shortest_paths(read(choice.file), choice.source, executor=choice.executor, **options)
+    reached = result.distances[np.isfinite(result.distances)]
+    reason = result.stats.get("reason")
+    how = f"by {result.strategy}" + (f" ({reason})" if reason else "")
+    if not STRATEGIES[result.strategy].exact:
+        how += "; this strategy may give wrong distances, checked does not"
+    found = f"{reached.size:,} of {result.distances.size:,} vertices reached, the farthest at {reached.max():g}"
+    print(f"{choice.file}: {found}, {how}", file=sys.stderr)
+    whole = (reached == np.floor(reached)).all() and reached.max() < 2**53
+    lines = [int(d) if whole and np.isfinite(d) else d for d in result.distances.tolist()]
+    _write(np.array(lines, object), choice.output)
     return 0
 
 
