@@ -42,6 +42,32 @@ def test_under_every_interleaving(name, lanes, ratings):
         assert agrees(problem, name, get_executor("host", seed=seed, fuzz="sync"), lanes=lanes)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"each": 1, "stages": 2, "order": "ids"},
+        {"each": 1, "stages": 3, "stride": 1, "order": "ids"},
+        {"each": 3, "stages": 2, "lanes": 2, "stride": 3, "order": "degree"},
+        {"each": 2, "stages": 4, "lanes": 4, "threads": 64},
+    ],
+)
+def test_tiles_of_any_shape(options, ratings):
+    for seed in range(8):
+        assert agrees(Problem(ratings, 16, 0.05), "tiles", get_executor("host", seed=seed, fuzz="sync"), **options)
+
+
+def test_tiles_whose_items_do_not_fit_in_shared_memory(ratings):
+    executor = get_executor("host", fuzz="sync")
+    executor.max_shared = 9000
+    problem = Problem(ratings, 64, 0.05)
+    plan = STRATEGIES["tiles"].plan(problem, executor, each=1, threads=32, stages=2, log=True, lanes=4)
+    plan.reset()
+    plan.sweep()
+    plan.check_sweep()
+    assert not plan.stats["table_in_shared"]
+    assert all(np.array_equal(a, b) for a, b in zip(replay(plan), plan.vectors(), strict=True))
+
+
 @pytest.mark.parametrize("name", EXACT)
 def test_with_plain_accesses_interleaved_too(name):
     problem = Problem(skewed(20, 9, 60), 4, 0.05)

@@ -112,7 +112,7 @@ def factorize(
     machine = get_executor(executor)
     reason = None
     if strategy == "auto":
-        strategy, reason = choose(ratings, rank, machine)
+        strategy, reason = choose(ratings, machine)
     chosen = STRATEGIES[strategy]
     if machine is None and chosen.gpu:
         machine = get_executor("host")

@@ -1,10 +1,61 @@
-"""Which strategy `auto` takes."""
+"""Which strategy `auto` takes, and why."""
+
+import functools
+
+from . import model
+from .strategies import STRATEGIES
+
+FEW = 2_000_000  # ratings from which threads are worth their start
 
 
-def choose(ratings, rank, executor):
-    """(strategy, reason)."""
+def choose(ratings, executor):
+    """The strategy for these ratings here.
+
+    On a GPU the calibrated predictor decides (`model`): with what was measured on this machine, else on a recorded one.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    executor : Executor or None
+        None: no GPU answers and none was asked for.
+
+    Returns
+    -------
+    strategy, reason : str
+    """
     if executor is None:
-        if ratings.m < 2_000_000:
-            return "serial", f"no GPU, and {ratings.m:,} ratings are few"
-        return "multicore", "no GPU"
-    return "tiles", "a GPU"
+        if ratings.m < FEW:
+            return "serial", f"no GPU, and {ratings.m:,} ratings are too few for several threads"
+        return "multicore", f"no GPU, and {ratings.m:,} ratings"
+    machine, coefficients = calibration()
+    times = {
+        name: value
+        for name, value in model.predict(coefficients, ratings).items()
+        if name in STRATEGIES and STRATEGIES[name].exact
+    }
+    if not times:
+        return "tiles", "no machine is calibrated here; tiles have the shortest critical path of all"
+    (best, least), *others = times.items()
+    second = f", {others[0][0]} {others[0][1]:.3g} ms" if others else ""
+    return best, (
+        f"predicted {least:.3g} ms a sweep{second}, from {ratings.m:,} ratings and a largest degree of "
+        f"{ratings.largest_degree():,} on {machine}"
+    )
+
+
+@functools.cache
+def calibration():
+    """(machine, coefficients) of this machine's own rows, else of the first recorded machine that was calibrated."""
+    from lockstep.evidence import machine_name, machines
+
+    try:
+        known = machines()
+        here = machine_name()
+    except (OSError, ValueError):
+        return "", {}
+    for name in sorted(known, key=lambda name: name != here):
+        rows = known[name]
+        coefficients = model.from_rows(rows[rows["study"] == "1-sgd-schedules"])
+        if coefficients:
+            return name, coefficients
+    return "", {}

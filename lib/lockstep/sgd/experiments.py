@@ -257,11 +257,11 @@ def _cell(study, part, cell, names, executor, block, common, say):
 def _lacking(study, where, names, parameters, rounds):
     """Whether the recording lacks anything of a cell: large graphs are not made for nothing."""
     walls = derived.rows_of(study, where, parameters, "wall")
-    walls = walls[
-        [kernel == digests(name, where[2]) for name, kernel in zip(walls["strategy"], walls["kernel"], strict=True)]
-    ]
-    done = walls.groupby("strategy")["round"].nunique()
-    return not all(done.get(name, 0) >= rounds for name in names)
+    for name in names:
+        mine = walls[(walls["strategy"] == name) & (walls["kernel"] == digests(name, where[2]))]
+        if mine["round"].nunique() < rounds:
+            return True
+    return False
 
 
 def _graph(study, where, ratings, parameters, made_by):
@@ -282,7 +282,8 @@ def _costs(study, part, executor, common):
     lanes = 4 if on_gpu else 1
     one = {"blocks": 1, "threads": lanes, "lanes": lanes}
     chosen = [
-        candidate("block-diagonal", problem, executor, "star", "block-diagonal +one group", rows=1, columns=edges, **one),
+        candidate("block-diagonal", problem, executor, "star", "block-diagonal +one group", rows=1, columns=edges,
+                  **one),
         candidate("agm-edge", problem, executor, "star", "agm-edge +all blocks",
                   blocks=executor.multiprocessors * (5 if on_gpu else 1)),
         candidate("edge-locked", problem, executor, "star", "edge-locked +one group", shuffle=False, **one),

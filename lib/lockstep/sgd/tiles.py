@@ -52,32 +52,57 @@ class Tiles(DevicePlan):
 
     Options: `stages` batches in flight, `each` edges a lane in a batch, `stride` ranges between two blocks'
     first ones, `order`: "degree" deals items out by falling degree, "ids" gives each block neighbouring items
-    (graphs whose ids are spatial), None takes "ids" if no item is larger than a group's share.
+    (graphs whose ids are spatial). What is not given is chosen by `shape`.
     """
 
     name = "tiles"
     file = "tiles.cu"
     edge_bytes = 72
-    options = {"stages": None, "each": 1, "stride": 2, "order": None}
+    options = {"stages": None, "each": None, "stride": None, "order": None}
+
+    def shape(self, degrees):
+        """Batches, threads and order of the items, by the largest item and by whether a block's items fit in
+        it.
+
+        With hubs in a table that fits, the largest item's chain is all that counts: few threads, large
+        batches (what a batch costs is shared by its edges). With many small items the latency of their
+        vectors counts: many threads, and short batches, since a user's lock is held for as long as a batch is
+        under way.
+        """
+        given, width = self.given, self.problem.width
+        largest, total = degrees.max(initial=0), degrees.sum()
+        by_ids = largest < total / (self.executor.multiprocessors * 256)
+        if given["order"] is not None:
+            by_ids = given["order"] == "ids"
+        few = degrees.size / self.executor.multiprocessors * width * 4 < 48 * 1024
+        each = int(given["each"] or (max(1, 16 // self.lanes) if few and not by_ids else 1))
+        stages = int(given["stages"] or (3 if by_ids else 2))
+        stride = int(given["stride"] or (1 if by_ids else 2))
+        threads = self.threads
+        if self.executor.name == "cuda" and not given.get("threads"):
+            threads = 256 if few and not by_ids else 512
+        while threads > 32 and self._bytes(threads, stages, each) > self.executor.max_shared:
+            threads //= 2
+        return by_ids, each, stages, stride, threads
+
+    def _bytes(self, threads, stages, each):
+        """Shared memory of a block without its items: locks, and a vector and an edge for each slot."""
+        return self.locks // 8 + threads * stages * each * (self.problem.width * 4 + 16)
 
     def build(self):
         problem, executor, xp, given = self.problem, self.executor, self.xp, self.given
         ratings, width = problem.ratings, problem.width
-        if executor.name == "host" and not given.get("lanes"):
-            self.lanes = 1
-        groups = self.threads // self.lanes
-        each = int(given["each"])
-        stages = int(given["stages"] or max(2, min(4, 24 // (self.lanes * each))))
-        self.launch = self.kernel("tiles", THREADS=self.threads, STAGES=stages, EACH=each)
+        user_degrees, item_degrees = ratings.degrees()
         self.locks = HOST_LOCKS if executor.name == "host" else LOCKS
-        fixed = self.locks // 8 + groups * stages * each * self.lanes * (width * 4 + 16)
+        by_ids, each, stages, stride, self.threads = self.shape(item_degrees)
+        self.stride = stride
+        groups = self.threads // self.lanes
+        fixed = self._bytes(self.threads, stages, each)
+        self.launch = self.kernel("tiles", THREADS=self.threads, STAGES=stages, EACH=each)
         blocks = int(given.get("blocks") or executor.multiprocessors)
         self.blocks = max(1, min(blocks, self.launch.max_blocks(self.threads, fixed)))
-        rounds = self.rounds = self.blocks * int(given["stride"])
+        rounds = self.rounds = self.blocks * stride
         with self.phase("schedule"):
-            user_degrees, item_degrees = ratings.degrees()
-            share = ratings.m / (self.blocks * groups)
-            by_ids = given["order"] == "ids" or (given["order"] is None and item_degrees.max(initial=0) < share / 4)
             if by_ids:
                 block, slot = np.divmod(cut(item_degrees, self.blocks * groups), groups)
             else:
@@ -101,7 +126,7 @@ class Tiles(DevicePlan):
                 executor.array(a)
                 for a in (block.astype(np.int64), slot.astype(np.int64), place, cut(user_degrees, rounds))
             )
-            turn = (user_range[users] - block[items] * int(given["stride"])) % rounds
+            turn = (user_range[users] - block[items] * stride) % rounds
             segment = (block[items] * rounds + turn) * groups + slot[items]
             noise = (users.astype(xp.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(48)
             del turn
@@ -123,7 +148,7 @@ class Tiles(DevicePlan):
             self.packed[: ratings.m, 3] = place[items]
             # Which tiles hold edges: the others are skipped, and a range is passed on by those that are not.
             full = (self.starts[groups::groups] > self.starts[:-1:groups]).reshape(self.blocks, rounds)
-            self.turns = self.waits(full, int(given["stride"]))
+            self.turns = self.waits(full, stride)
         self.place(users, items, values)
         with self.phase("transfer"):
             self.table = executor.array(table.astype(np.int32))
@@ -134,6 +159,7 @@ class Tiles(DevicePlan):
             rounds=rounds,
             groups=groups,
             stages=stages,
+            each=each,
             table_in_shared=bool(self.fits),
             items_by="ids" if by_ids else "degree",
         )
@@ -163,7 +189,7 @@ class Tiles(DevicePlan):
                 self.starts,
                 self.turns,
                 np.int32(self.rounds),
-                np.int32(self.given["stride"]),
+                np.int32(self.stride),
                 np.int32(self.locks),
                 self.packed,
                 self.table,

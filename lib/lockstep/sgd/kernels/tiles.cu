@@ -24,11 +24,12 @@
 // the items of a block do not fit: then they stay in global memory). Edges are sorted by (block, range,
 // group, item). References: DSGD (Gemulla et al., KDD 2011) and LIBMF (Chin et al., TIST 2015) for the grid
 // of tiles; cuMF_SGD (Xie et al., HPDC 2017) for the lock-free kernel that this is held against.
-// compile: K=16 LANES=4 THREADS=256 STAGES=3
-// compile: K=32 LANES=8 THREADS=256 STAGES=3
-// compile: K=32 LANES=4 THREADS=128 STAGES=3 EACH=2
-// compile: K=64 LANES=16 THREADS=256 STAGES=3
-// compile: K=32 LANES=8 THREADS=256 STAGES=3 LOG=1
+// compile: K=16 LANES=4 THREADS=256 STAGES=2 EACH=4
+// compile: K=16 LANES=4 THREADS=512 STAGES=2 EACH=1
+// compile: K=16 LANES=4 THREADS=512 STAGES=3 EACH=1
+// compile: K=32 LANES=8 THREADS=256 STAGES=2 EACH=2
+// compile: K=64 LANES=16 THREADS=256 STAGES=2 EACH=1
+// compile: K=32 LANES=8 THREADS=256 STAGES=2 EACH=2 LOG=1
 #include "update.cuh"
 
 #ifndef THREADS
@@ -45,21 +46,19 @@ constexpr int GROUPS = THREADS / LANES;   // of a block
 constexpr int BATCH = EACH * LANES;       // edges a group has in one batch: EACH a lane
 constexpr int SLOTS = STAGES * BATCH;     // of a group
 
-// Copies this lane's share of one vector from global to shared memory without waiting for it, and stores its share of one
-// to global memory; both only if asked, by a predicate instead of a branch.
-__device__ __forceinline__ void fetch_if(bool wanted, float* to, const float* from) {
-    float4* target = reinterpret_cast<float4*>(to) + part() * CHUNKS;
-    const float4* source = reinterpret_cast<const float4*>(from) + part() * CHUNKS;
+// Copies a vector from global to shared memory without waiting for it.
+__device__ __forceinline__ void fetch(float* to, const float* from) {
     #pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) {
+    for (int c = 0; c < K; c += 4) {
 #ifdef LOCKSTEP_HOST
-        if (wanted) target[c] = __ldcg(source + c);
+        reinterpret_cast<float4*>(to)[c / 4] = __ldcg(reinterpret_cast<const float4*>(from) + c / 4);
 #else
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }"
-                     :: "r"((unsigned)__cvta_generic_to_shared(target + c)), "l"(source + c), "r"((int)wanted));
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                     :: "r"((unsigned)__cvta_generic_to_shared(to + c)), "l"(from + c) : "memory");
 #endif
     }
 }
+// Stores this lane's share of a vector to global memory, if asked, by a predicate instead of a branch.
 __device__ __forceinline__ void store_if(bool wanted, float* vectors, long node, const Vector& v) {
     float4* at = reinterpret_cast<float4*>(vectors + node * K) + part() * CHUNKS;
     #pragma unroll
@@ -78,20 +77,22 @@ __device__ __forceinline__ void close_batch() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-__device__ __forceinline__ void await_batch() {  // all but the STAGES - 2 youngest batches have arrived
+__device__ __forceinline__ void await_batch() {  // all but the STAGES - 1 youngest batches have arrived
 #ifndef LOCKSTEP_HOST
-    asm volatile("cp.async.wait_group %0;" :: "n"(STAGES - 2) : "memory");
+    asm volatile("cp.async.wait_group %0;" :: "n"(STAGES - 1) : "memory");
 #endif
 }
 
-// Locks are single bits: 16 KB of shared memory hold those of 131,072 users (users that share a bit exclude
-// each other).
-__device__ __forceinline__ bool take(unsigned* bits, int k) {
+// Locks are single bits: 16 KB of shared memory hold those of 131,072 users (users that share a bit exclude each other).
+// Who wants nothing sets or clears no bit of some word, which is cheaper than a branch.
+__device__ __forceinline__ bool take(unsigned* bits, int k, bool wanted) {
     if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
-    const unsigned bit = 1u << (k & 31);
-    return !(atomicOr(bits + (k >> 5), bit) & bit);
+    const unsigned bit = wanted ? 1u << (k & 31) : 0u;
+    return !(atomicOr(bits + (k >> 5), bit) & bit) && wanted;
 }
-__device__ __forceinline__ void give(unsigned* bits, int k) { atomicAnd(bits + (k >> 5), ~(1u << (k & 31))); }
+__device__ __forceinline__ void give(unsigned* bits, int k, bool held) {
+    atomicAnd(bits + (k >> 5), held ? ~(1u << (k & 31)) : ~0u);
+}
 
 // The items of one block: in shared memory if they fit there, else where they always are.
 struct Home {
@@ -161,16 +162,20 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
         while (__any_sync(full_mask, left > 0)) {
             #pragma unroll
             for (int stage = 0; stage < STAGES; ++stage) {
-                // (1) Every lane tries the locks of its edges.
+                // (1) Every lane tries the locks of its edges, and sends for the vectors of those that it gets: a whole
+                // vector each, so that one address serves all its pieces.
                 bool won[EACH];
                 #pragma unroll
+                for (int w = 0; w < EACH; ++w) won[w] = take(lock, edge[w].x & (locks - 1), id[w] >= 0);
+                order_in_block();
+                #pragma unroll
                 for (int w = 0; w < EACH; ++w) {
-                    won[w] = id[w] >= 0 && take(lock, edge[w].x & (locks - 1));
+                    const int slot = stage * BATCH + w * LANES + lane;
                     ready[stage][w] = won[w] ? id[w] : -1;
-                    slots[stage * BATCH + w * LANES + lane] = won[w] ? edge[w] : nobody;
+                    slots[slot] = won[w] ? edge[w] : nobody;
+                    if (won[w]) fetch(vectors + slot * K, user_vectors + (long)edge[w].x * K);
                 }
-                __threadfence_block();
-                __syncwarp();
+                close_batch();
                 // (2) Lanes that are free take the next edges of the segment, which arrive during (4).
                 #pragma unroll
                 for (int w = 0; w < EACH; ++w) {
@@ -183,61 +188,65 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                     }
                     next = min(next + __popc(takers), end);
                 }
-                // (3) The oldest batch: its vectors are here by now.
+                // (3) The vectors of the oldest batch are here by now.
                 const int old = (stage + 1) % STAGES;
                 await_batch();
-                int4 now[BATCH];
-                int fresh[BATCH];      // users of the new batch
+                __syncwarp();
+                int who[BATCH];
+                float rated[BATCH];
                 Vector user[BATCH];
-                bool stay = true;      // all edges of the old batch belong to the item in registers
+                bool stay = true;      // all edges of the batch belong to the item in registers
                 #pragma unroll
                 for (int j = 0; j < BATCH; ++j) {
-                    now[j] = slots[old * BATCH + j];
+                    const int4 now = slots[old * BATCH + j];
+                    who[j] = now.x;
+                    rated[j] = __int_as_float(now.y);
                     user[j] = recall(vectors, old * BATCH + j);
-                    fresh[j] = slots[stage * BATCH + j].x;
-                    stay = stay && (now[j].x < 0 || now[j].z == home.item);
+                    stay = stay && (now.x < 0 || now.z == home.item);
+                    left -= now.x >= 0;
                 }
                 stay = __all_sync(full_mask, stay);
-                // (4) The critical path: one update after the other. A slot without an edge takes part with rate 0, so
-                // that nothing branches; between updates the new batch's vectors are sent for.
-                const auto apply = [&](int j) {
-                    const bool live = now[j].x >= 0;
-                    fetch_if(fresh[j] >= 0, vectors + (stage * BATCH + j) * K, user_vectors + (long)fresh[j] * K);
-                    step(user[j], item, __int_as_float(now[j].y), live ? rate : 0.0f, live ? keep : 1.0f, full_mask);
-                    store_if(live, user_vectors, now[j].x, user[j]);
-                    left -= live;
-#if LOG
-                    const int e = __shfl_sync(full_mask, ready[old][j / LANES], j % LANES, LANES);
-                    if (live) log_update(e, now[j].x, now[j].z, user_clock, item_clock, user_turn, item_turn);
-#endif
-                };
+                // (4) The critical path: one update after the other, in registers alone. A slot without an edge takes
+                // part with rate 0, so that nothing branches. Stores come after: one that is under way holds its
+                // registers, and the next update would wait for them.
                 if (stay) {
                     #pragma unroll
-                    for (int j = 0; j < BATCH; ++j) apply(j);
+                    for (int j = 0; j < BATCH; ++j) {
+                        const bool live = who[j] >= 0;
+                        step(user[j], item, rated[j], live ? rate : 0.0f, live ? keep : 1.0f, full_mask);
+                    }
                 } else {
                     #pragma unroll
                     for (int j = 0; j < BATCH; ++j) {
-                        if (now[j].x >= 0 && now[j].z != home.item) {
+                        const bool live = who[j] >= 0;
+                        const int4 now = slots[old * BATCH + j];
+                        if (live && now.z != home.item) {
                             home.leave(item);
-                            item = home.enter(now[j]);
+                            item = home.enter(now);
                         }
                         __syncwarp();
-                        apply(j);
+                        step(user[j], item, rated[j], live ? rate : 0.0f, live ? keep : 1.0f, full_mask);
                     }
                 }
-                close_batch();
+                #pragma unroll
+                for (int j = 0; j < BATCH; ++j) {
+                    store_if(who[j] >= 0, user_vectors, who[j], user[j]);
+#if LOG
+                    const int e = __shfl_sync(full_mask, ready[old][j / LANES], j % LANES, LANES);
+                    if (who[j] >= 0) log_update(e, who[j], slots[old * BATCH + j].z, user_clock, item_clock, user_turn, item_turn);
+#endif
+                }
                 // (5) Each lane gives back the locks of its edges of that batch.
                 __syncwarp();
-                __threadfence_block();
+                order_in_block();
                 #pragma unroll
                 for (int w = 0; w < EACH; ++w) {
-                    if (ready[old][w] >= 0) {
-                        int4* slot = slots + old * BATCH + w * LANES + lane;
-                        give(lock, slot->x & (locks - 1));
-                        tally.add(ready[old][w]);
-                        ready[old][w] = -1;
-                        slot->x = -1;
-                    }
+                    int4* slot = slots + old * BATCH + w * LANES + lane;
+                    const bool held = ready[old][w] >= 0;
+                    give(lock, slot->x & (locks - 1), held);
+                    slot->x = -1;
+                    if (held) tally.add(ready[old][w]);
+                    ready[old][w] = -1;
                 }
                 __syncwarp();
             }

@@ -178,6 +178,15 @@ __device__ __forceinline__ void order_memory() {
 #endif
 }
 
+// The same between threads of one block.
+__device__ __forceinline__ void order_in_block() {
+#ifdef LOCKSTEP_HOST
+    __threadfence_block();
+#else
+    asm volatile("fence.acq_rel.cta;" ::: "memory");
+#endif
+}
+
 // One thread tries or gives back a lock: 0 is free, 1 is held.
 __device__ __forceinline__ bool try_lock(int* lock) {
     if (LOCK_DELAY) wait_cycles(LOCK_DELAY);

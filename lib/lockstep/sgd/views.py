@@ -1,0 +1,177 @@
+"""How recorded rows become the tables and figures of the notebook, beside the published figures and the
+floors."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from lockstep.evidence import statistics
+
+from . import model, twins
+from .derived import SEVEN, published_costs
+from .strategies import STRATEGIES
+
+CLASSES = {"scale-free": "scale-free twins", "road": "road twins"}
+SHOWN = (*SEVEN, "node-then-edge", "edge-hubs", "tiles", "hogwild", "multicore")
+
+# Seconds of the published Table II are for an unknown number of sweeps: only ratios between its rows mean
+# anything.
+PUBLISHED_ONLINE_OVER_OFFLINE = {"scale-free": 1.3, "road": 2.0}
+
+
+def cells(rows, experiment, metric="wall"):
+    """Medians over the rounds: one line a graph, one column a strategy, and the graph's own figures.
+
+    A part of a strategy's supersteps (`diagonal-part`) is scaled to a whole sweep and called by the
+    strategy's name.
+    """
+    mine = rows[rows["experiment"] == experiment]
+    lines = []
+    for (dataset, text), cell in mine.groupby(["dataset", "parameters"], sort=False):
+        own = cell[cell["strategy"] == "(graph)"].groupby("metric")["value"].median()
+        times = cell[cell["metric"] == metric].groupby("strategy")["value"].median()
+        shares = cell[cell["metric"] == "measured_share"].groupby("strategy")["value"].median()
+        if "diagonal-part" in times:
+            times["diagonal"] = times["diagonal-part"] / shares.get("diagonal-part", 1.0)
+        figures = {key: own.get(key, np.nan) for key in ("users", "items", "ratings", "largest degree")}
+        lines.append({"dataset": dataset, **json.loads(text), **figures, **times})
+    return pd.DataFrame(lines)
+
+
+def normalized(rows):
+    """Figure 7: geometric means of times over edge-locked, by class, with their intervals.
+
+    One line a class and strategy: `class, strategy, times, low, high, graphs`. A diagonal schedule measured
+    in part counts with its scaled time.
+    """
+    lines = []
+    for experiment in CLASSES:
+        mine = rows[rows["experiment"] == experiment]
+        for name in SHOWN:
+            logs = statistics.paired(mine, name, "edge-locked")
+            if name == "diagonal":
+                logs = pd.concat([logs, _scaled(mine)])
+            if len(logs):
+                found = statistics.geometric_mean(logs["log"], statistics.graph_labels(logs))
+                lines.append((experiment, name, found.value, found.low, found.high, found.graphs))
+    return pd.DataFrame(lines, columns=["class", "strategy", "times", "low", "high", "graphs"])
+
+
+def _scaled(rows):
+    logs = statistics.paired(rows, "diagonal-part", "edge-locked")
+    if not len(logs):
+        return logs
+    shares = rows[(rows["metric"] == "measured_share") & (rows["strategy"] == "diagonal-part")]
+    share = shares.groupby(["dataset", "parameters"])["value"].median()
+    places = pd.MultiIndex.from_frame(logs[["dataset", "parameters"]])
+    return logs.assign(log=logs["log"] - np.log(share.reindex(places).to_numpy()))
+
+
+def table_two(rows):
+    """Table II: the published graphs, ours, and the seconds of edge-locked there and here (a sweep)."""
+    lines = []
+    found = {c: cells(rows, c) for c in CLASSES}
+    for name, size in twins.TABLE.items():
+        line = {
+            "graph": name, "users + items": size.users + size.items, "ratings": size.edges,
+            "largest degree": size.largest, "edge-locked, K40 (s)": size.k40, "R9-290X (s)": size.r9,
+        }  # fmt: skip
+        table = found[size.kind]
+        mine = table[table["dataset"] == f"twin-{name}"] if len(table) else table
+        for strategy in ("edge-locked", "tiles"):
+            known = len(mine) and strategy in mine
+            line[f"{strategy}, a sweep here (ms)"] = float(mine[strategy].iloc[0]) if known else np.nan
+        exact = [s for s in SHOWN if len(mine) and s in mine and STRATEGIES[s].exact and STRATEGIES[s].gpu]
+        line["fastest here"] = mine[exact].iloc[0].idxmin() if exact and mine[exact].notna().any(axis=None) else None
+        line["note"] = size.note
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def floors(table, costs, rank=16, an_update_ns=None):
+    """Floors of a sweep in milliseconds, beside the fastest strategy: bytes and the largest node's chain.
+
+    Bytes: every vector once in and once out, and 12 bytes a rating, at the machine's copy bandwidth. Chain:
+    the largest degree times `an_update_ns`, the time of one update of a star by `tiles`.
+    """
+    lines = []
+    for _, line in table.iterrows():
+        vectors = (line["users"] + line["items"]) * rank * 4 * 2
+        moved = (vectors + 12 * line["ratings"]) / costs.bytes_per_second("device") * 1e3
+        chain = line["largest degree"] * (an_update_ns or np.nan) / 1e6
+        exact = [s for s in SHOWN if s in line and STRATEGIES[s].exact and STRATEGIES[s].gpu and line[s] > 0]
+        best = min(exact, key=lambda s: line[s]) if exact else None
+        floor = np.nanmax([moved, chain])
+        lines.append({
+            "dataset": line["dataset"], "bytes (ms)": moved, "chain (ms)": chain, "fastest": best,
+            "time (ms)": line[best] if best else np.nan, "floor / time": floor / line[best] if best else np.nan,
+        })  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def break_even(rows, experiment="scale-free"):
+    """Sweeps up to which the best diagonal schedule with its preprocessing beats the best matching with its
+    own.
+
+    Infinite where a diagonal is faster a sweep as well, 0 where it never pays.
+    """
+    walls, prepared = cells(rows, experiment), cells(rows, experiment, "preparation")
+    lines = []
+    for k in range(len(walls)):
+        wall, ready = walls.iloc[k], prepared.iloc[k]
+        sides = {}
+        for side, names in (
+            ("matching", ("agm-edge", "agm-node", "sgm")),
+            ("diagonal", ("diagonal", "block-diagonal")),
+        ):
+            known = [n for n in names if wall.get(n, 0) > 0 and n in ready.index]
+            if known:
+                sides[side] = [(ready[n], wall[n], n) for n in known]
+        if len(sides) < 2:
+            continue
+        found = 0.0
+        counts = np.unique(np.concatenate([np.arange(1, 101), np.geomspace(100, 1e6, 200).astype(int)]))
+        cost = {side: np.min([a + b * counts for a, b, _ in options], axis=0) for side, options in sides.items()}
+        wins = cost["diagonal"] < cost["matching"]
+        found = np.inf if wins.all() else float(counts[wins].max(initial=0))
+        lines.append({"dataset": wall["dataset"], "diagonals win up to (sweeps)": found})
+    return pd.DataFrame(lines)
+
+
+def predictions(rows):
+    """The predictor on the graphs of both classes and the real ones: what it chose, what was best, what that
+    cost."""
+    coefficients = model.from_rows(rows)
+    lines = []
+    for experiment in (*CLASSES, "real"):
+        mine = rows[(rows["experiment"] == experiment) & (rows["metric"] == "chosen")]
+        for dataset, cell in mine.groupby("dataset", sort=False):
+            chosen = cell.groupby("strategy")["value"].last().map(lambda n: list(STRATEGIES)[int(n) - 1])
+            if {"(best)", "(predicted)"} <= set(chosen.index):
+                pair = statistics.paired(
+                    rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)], "(predicted)", "(best)"
+                )
+                loss = float(np.exp(pair["log"].mean())) if len(pair) else np.nan
+                lines.append((experiment, dataset, chosen["(predicted)"], chosen["(best)"], loss))
+    return pd.DataFrame(lines, columns=["class", "dataset", "predicted", "best", "time over the best"]), coefficients
+
+
+def cost_model(rows):
+    """The published cost model graph by graph: predicted and measured offline over online, and whether the
+    order is right."""
+    lines = []
+    for experiment in (*CLASSES, "real"):
+        walls = cells(rows, experiment)
+        known = rows[(rows["experiment"] == experiment) & (rows["strategy"] == "(cost model)")]
+        for dataset, cell in known.groupby("dataset", sort=False):
+            value = cell.groupby("metric")["value"].last()
+            wall = walls[walls["dataset"] == dataset].iloc[0]
+            offline = min(wall[n] for n in ("agm-edge", "agm-node", "sgm") if n in wall and wall[n] > 0)
+            lines.append({
+                "class": experiment, "dataset": dataset, "largest degree": wall["largest degree"],
+                "predicted offline / online": value["offline"] / value["online"],
+                "measured offline / online": offline / wall["edge-locked"],
+                "order": "right" if value["order"] == 1 else "wrong",
+            })  # fmt: skip
+    return pd.DataFrame(lines), published_costs(rows)
