@@ -58,7 +58,7 @@ def test_tiles_of_any_shape(options, ratings):
 
 def test_tiles_whose_items_do_not_fit_in_shared_memory(ratings):
     executor = get_executor("host", fuzz="sync")
-    executor.max_shared = 9000
+    executor.max_shared = 18_000
     problem = Problem(ratings, 64, 0.05)
     plan = STRATEGIES["tiles"].plan(problem, executor, each=1, threads=32, stages=2, log=True, lanes=4)
     plan.reset()
