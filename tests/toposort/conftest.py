@@ -58,6 +58,7 @@ GRAPHS = {
     "dense": lambda: generators.random_dag(60, 1500),
 }
 
+
 @pytest.fixture(scope="session")
 def host():
     """The hypothetical GPU, without fuzz."""

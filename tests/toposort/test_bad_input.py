@@ -13,7 +13,9 @@ from lockstep.toposort.oracle import check_order, find_cycle
 
 def is_cycle(graph, cycle):
     arcs = set(zip(*(ends.tolist() for ends in graph.edges()), strict=True))
-    return all((u, v) in arcs for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True)) and len(set(cycle)) == len(cycle)
+    return all((u, v) in arcs for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True)) and len(set(cycle)) == len(
+        cycle
+    )
 
 
 CYCLIC = {
@@ -79,7 +81,11 @@ def test_verify_finds_what_is_wrong(host):
     graph = generators.layered(100, 5, ids="ordered")
     good = topological_sort(graph, "narrow", executor=host)
     order, sizes = good.order.copy(), good.level_sizes.copy()
-    for wrong, words in ((order[::-1], "backwards"), (order[:-1], "permutation"), (np.zeros_like(order), "permutation")):
+    for wrong, words in (
+        (order[::-1], "backwards"),
+        (order[:-1], "permutation"),
+        (np.zeros_like(order), "permutation"),
+    ):
         good._order = wrong
         with pytest.raises(WrongOrder, match=words):
             verify(good, graph)

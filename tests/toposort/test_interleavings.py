@@ -1,4 +1,6 @@
-"""The strategies with kernels under fuzzed schedules: whatever the order of the threads, the order of the vertices is valid."""
+"""The strategies with kernels under fuzzed schedules: whatever the order of the threads, the order of the vertices
+is valid.
+"""
 
 import pytest
 
@@ -34,7 +36,7 @@ def test_fuzzed_changes_of_width(strategy, wide_and_narrow):
 
 def test_a_race_would_be_seen():
     """The same kernel with a lost update in it fails under fuzz: the test above can fail."""
-    from lockstep.toposort.strategies import KERNELS
+    from lockstep.toposort.plan import KERNELS
 
     text = (KERNELS / "naive.cu").read_text()
     broken = text.replace("atomicSub(&in_degrees[targets[k]], 1)", "in_degrees[targets[k]] -= 1")

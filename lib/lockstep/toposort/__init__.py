@@ -12,17 +12,9 @@ import numpy as np
 from lockstep.graphs import Graph
 from lockstep.machine import get_executor
 
-from .choice import Auto
 from .oracle import CycleError, WrongOrder, find_cycle, verify
 from .result import TopologicalOrder
-from .strategies import STRATEGIES as _ALL
-from .strategies import Strategy
-
-STRATEGIES = {
-    **_ALL,
-    "auto": Strategy("auto", "chooses between CPU and GPU: features, then a trial of narrow that hands over if it falls behind",
-                     "choice", "this study", False, Auto),
-}  # fmt: skip
+from .table import STRATEGIES, Strategy
 
 
 def topological_sort(graph, strategy="auto", executor=None):
@@ -60,15 +52,18 @@ def topological_sort(graph, strategy="auto", executor=None):
     if not graph.directed and graph.m:
         from lockstep.graphs import GraphError
 
-        raise GraphError(f"{graph.name or 'the graph'} is undirected; an order needs directed arcs (lockstep.graphs.acyclic "
-                         "directs them without cycles)")  # fmt: skip
+        raise GraphError(
+            f"{graph.name or 'the graph'} is undirected; an order needs directed arcs (lockstep.graphs.acyclic "
+            "directs them without cycles)"
+        )
     chosen = STRATEGIES[strategy]
     machine = get_executor(executor)
     if machine is None and chosen.gpu:
         machine = get_executor("host")
     if graph.n == 0:
-        return TopologicalOrder(graph, np.zeros(0, graph.targets.dtype), strategy, np.zeros(0, np.int64),
-                                {"reason": "no vertices"})  # fmt: skip
+        return TopologicalOrder(
+            graph, np.zeros(0, graph.targets.dtype), strategy, np.zeros(0, np.int64), {"reason": "no vertices"}
+        )
     plan = chosen.plan(graph, machine)
     if machine is not None:
         machine.reset_counts()

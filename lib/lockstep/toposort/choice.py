@@ -6,23 +6,29 @@ How fast the GPU sorts depends on the depth, and no cheap feature tells the dept
    launch takes goes to the CPU at once;
 2. where there are about as many arcs as vertices, a few vertices are sampled: if nearly all are links of 1-1 runs,
    `chains` is taken, which does not care about depth;
-3. else `narrow` runs, but for no more levels than cost a small part of the least that the serial sort may take. Most graphs
-   worth sorting on a GPU are done by then. (Where arcs are so few that even a path of all of them would be done in time,
-   there is no limit.) Meanwhile the CPU samples arcs: how many of them lead far in memory decides the serial time.
-   If the trial is not done, the rest is extrapolated: vertices left over vertices a level in the second half of the trial
-   (the first levels of many graphs are far wider than the others), times the time of a level so far. Either the kernel is
-   resumed, or the CPU starts anew. So a wrong guess costs a small part, not a multiple.
+3. else `narrow` runs, but for no more levels than cost a small part of the least that the serial sort may take.
+   Most graphs worth sorting on a GPU are done by then. (Where arcs are so few that even a path of all of them would
+   be done in time, there is no limit.) Meanwhile the CPU samples arcs: how many of them lead far in memory decides
+   the serial time. If the trial is not done, the rest is extrapolated: vertices left over vertices a level in the
+   second half of the trial (the first levels of many graphs are far wider than the others), times the time of a
+   level so far. Either the kernel is resumed, or the CPU starts anew. So a wrong guess costs a small part, not a
+   multiple.
 """
 
+import hashlib
+import inspect
 import math
+import sys
 import time
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
+from .baselines import Serial
+from .plan import Plan
 from .result import TopologicalOrder
-from .strategies import Chains, Narrow, Plan, Serial
+from .strategies import Chains, Narrow
 
 SAMPLES = 32
 
@@ -93,12 +99,26 @@ class Auto(Plan):
 
     name = "auto"
     costs = Costs()
-    stake = 0.12  # of the predicted serial time that a trial may cost
+    stake = 0.06  # of the predicted serial time that a trial may cost
+    least = 24  # levels: fewer would not tell how wide the graph is
 
     def __init__(self, graph, executor=None):
         super().__init__(graph, executor)
         self.degrees = graph.in_degrees()
         self._plans = {}
+        # What n and m alone decide is decided with the plan, as other strategies choose their grids.
+        n, m, cost = graph.n, graph.m, self.costs
+        self.serial = cost.serial(n, m, 0.0)
+        self.level = cost.level + cost.level_degree * min(m / n, 8)
+        self.limit = int(max(self.least, self.stake * self.serial / self.level))
+        self.unlimited = m * self.level < self.serial
+        self.by_cpu = executor is None or self.serial < 2 * cost.launch
+        self.maybe_chains = 0.5 * n < m < 1.2 * n and cost.chains + n * cost.chains_vertex < self.serial
+
+    @classmethod
+    def digest(cls):
+        parts = (inspect.getsource(sys.modules[__name__]), *(kind.digest() for kind in (Serial, Narrow, Chains)))
+        return hashlib.sha256("".join(parts).encode()).hexdigest()[:16]
 
     def plan(self, kind):
         if kind not in self._plans:
@@ -123,27 +143,28 @@ class Auto(Plan):
     def choose(self):
         """The plan to run, or the result if a trial came to its end; then the reason: a text and its numbers."""
         graph, cost = self.graph, self.costs
-        n, m = graph.n, graph.m
         if self.executor is None:
             return self.plan(Serial), "no GPU here"
-        serial = cost.serial(n, m, 0.0)
-        level = cost.level + cost.level_degree * min(m / n, 8)
-        if serial < 2 * cost.launch:
-            return self.plan(Serial), "the CPU needs about {:.0f} us, a launch {:.0f}", serial, cost.launch
-        if 0.5 * n < m < 1.2 * n and cost.chains + n * cost.chains_vertex < serial:
+        if self.by_cpu:
+            return self.plan(Serial), "the CPU needs about {:.0f} us, a launch {:.0f}", self.serial, cost.launch
+        if self.maybe_chains:
             links = count_links(graph.offsets, graph.targets, self.degrees, SAMPLES)
             if links > 0.9 * SAMPLES:
                 return self.plan(Chains), "{} of {} sampled vertices begin links of 1-1 runs", links, SAMPLES
-        trial = self.plan(Trial)
-        if m * level < serial:
-            return trial, "even a path of all {} arcs would be done before the CPU is (about {:.0f} us)", m, serial
-        limit = int(max(8, self.stake * serial / level))
+        trial, limit, level = self.plan(Trial), self.limit, self.level
+        if self.unlimited:
+            return (
+                trial,
+                "even a path of all {} arcs would be done before the CPU is (about {:.0f} us)",
+                graph.m,
+                self.serial,
+            )
         begin = time.perf_counter()
         trial.go(limit)
         share = share_far(graph.offsets, graph.targets, SAMPLES, cost.near // 2)  # the GPU is at work
         left = trial.unreached()
         spent = (time.perf_counter() - begin) * 1e6
-        serial = cost.serial(n, m, share)
+        serial = cost.serial(graph.n, graph.m, share)
         if not left:
             text = "narrow was done within its trial of {} levels (the CPU needs about {:.0f} us)"
             return trial.result(trial.summary, trial.levels[2:]), text, limit, serial

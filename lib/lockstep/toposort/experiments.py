@@ -1,12 +1,12 @@
 """The sweeps that the notebook runs, as data: which graphs, which strategies, under which labels.
 
-A parameter file lists `cells` for each part. A cell names an experiment, a family of graphs (or data sets), and lists of
-sizes; every combination is one graph, measured by all the cell's strategies, interleaved.
+A parameter file lists `cells` for each part. A cell names an experiment, a family of graphs (or data sets), and
+lists of sizes; every combination is one graph, measured by all the cell's strategies, interleaved.
 
     {experiment: table-4.3, family: layered, nodes: [1000000], depth: [1, 10], ids: [random], strategies: ladder}
 
-Beside the times of each strategy, a graph's own figures are recorded under the name (graph): depth in layers, nodes, edges,
-and on a GPU the milliseconds of its transfer, which no strategy's time includes.
+Beside the times of each strategy, a graph's own figures are recorded under the name (graph): depth in layers,
+nodes, edges, and on a GPU the milliseconds of its transfer, which no strategy's time includes.
 """
 
 import hashlib
@@ -211,15 +211,17 @@ def candidates(case, graph, executor, check):
             continue
         if hasattr(plan, "warm"):
             plan.warm()
-        found.append(Candidate(
-            strategy=name,
-            run=plan.run,
-            prepare=_prepare(plan, executor),
-            verify=_verify(check),
-            kernel=digest(name, case.generators),
-            counts=_counts(plan, executor) if on_gpu else None,
-            executor=executor if on_gpu or name == "auto" and executor is not None else None,
-        ))  # fmt: skip
+        found.append(
+            Candidate(
+                strategy=name,
+                run=plan.run,
+                prepare=_prepare(plan, executor),
+                verify=_verify(check),
+                kernel=digest(name, case.generators),
+                counts=_counts(plan, executor) if on_gpu else None,
+                executor=executor if on_gpu or name == "auto" and executor is not None else None,
+            )
+        )
     return found
 
 
@@ -245,7 +247,11 @@ def _verify(check):
 def _counts(plan, executor):
     def counts(result):
         # Counted while the run lasted; what verification read back is not in it.
-        return {key: (executor.counts[key], "1") for key in ("launches", "barriers", "grid_barriers") if executor.counts[key]}
+        return {
+            key: (executor.counts[key], "1")
+            for key in ("launches", "barriers", "grid_barriers")
+            if executor.counts[key]
+        }
 
     return counts
 
@@ -295,16 +301,24 @@ def measure(study, part, executor, say=print):
         kernel = digest("(graph)", case.generators)
         study.count(*label, "(graph)", figures, kernel=kernel, parameters=case.parameters)
         if executor is not None and executor.name == "cuda":
-            study.count(*label, "(graph)", {"transfer": (_transfer(graph, executor), "ms")}, kernel=kernel,
-                        parameters=case.parameters)  # fmt: skip
+            study.count(
+                *label,
+                "(graph)",
+                {"transfer": (_transfer(graph, executor), "ms")},
+                kernel=kernel,
+                parameters=case.parameters,
+            )
         if case.options["shares"]:
             _shares(study, label, case, graph, executor)
         chosen = candidates(case, graph, executor, check)
         if chosen:
-            study.measure(*label, chosen, parameters=case.parameters, rounds=case.options["rounds"],
-                          warmup=case.options["warmup"])  # fmt: skip
-        say(f"{case.experiment} {case.dataset}: {graph.n:,} vertices, {graph.m:,} arcs, {check.depth:,} layers, "
-            f"{len(chosen)} strategies, {time.perf_counter() - begin:.1f} s")  # fmt: skip
+            study.measure(
+                *label, chosen, parameters=case.parameters, rounds=case.options["rounds"], warmup=case.options["warmup"]
+            )
+        say(
+            f"{case.experiment} {case.dataset}: {graph.n:,} vertices, {graph.m:,} arcs, {check.depth:,} layers, "
+            f"{len(chosen)} strategies, {time.perf_counter() - begin:.1f} s"
+        )
     return missing
 
 
@@ -329,5 +343,6 @@ def _shares(study, label, case, graph, executor):
         plan.prepare()
         spent = plan.shares()
         values = {f"{kernel}_ms": (spent[kernel], "ms") for kernel in SHARES}
-        study.count(*label, "naive", values, kernel=digest("naive", case.generators), parameters=case.parameters,
-                    round=turn)  # fmt: skip
+        study.count(
+            *label, "naive", values, kernel=digest("naive", case.generators), parameters=case.parameters, round=turn
+        )

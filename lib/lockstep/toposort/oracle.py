@@ -19,8 +19,10 @@ class CycleError(ValueError):
         shown = " -> ".join(str(v) for v in self.cycle[:8])
         more = f" -> ... ({len(self.cycle)} vertices)" if len(self.cycle) > 8 else ""
         back = f" -> {self.cycle[0]}" if not more else ""
-        super().__init__(f"{name or 'the graph'} has a cycle, so no topological order exists: {shown}{more}{back}; "
-                         "lockstep.graphs.acyclic(graph) turns such arcs round")  # fmt: skip
+        super().__init__(
+            f"{name or 'the graph'} has a cycle, so no topological order exists: {shown}{more}{back}; "
+            "lockstep.graphs.acyclic(graph) turns such arcs round"
+        )
 
 
 @njit(cache=True)
@@ -180,4 +182,4 @@ def find_cycle(graph):
         seen[v] = len(walk)
         walk.append(v)
         v = int(predecessor[v])
-    return walk[seen[v]:][::-1]
+    return walk[seen[v] :][::-1]

@@ -1,152 +1,17 @@
-"""The strategies: what each is, and the host side of those that run kernels.
-
-A plan is a strategy made ready for one graph on one machine. `prepare` puts the input back as it was (in-degrees are
-destroyed by sorting, counters must be zero); `run` sorts. Timing covers `run` alone, for CPU and GPU alike: the graph,
-its in-degrees and the memory are there before, as in the published study; results stay on the device.
-"""
+"""The host side of the strategies that run kernels; their ideas stand in the kernel files."""
 
 import functools
-import hashlib
-import inspect
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from lockstep.graphs import GraphError
-from lockstep.machine import source_digest
 
-from . import serial
+from .plan import KERNELS, Plan
 from .result import TopologicalOrder
 
-KERNELS = Path(__file__).parent / "kernels"
 BUFFER_SLOTS = 160  # of expand.cuh
 
 _int = np.int32
-
-
-class Plan:
-    """A strategy made ready for one graph.
-
-    Parameters
-    ----------
-    graph : Graph
-    executor : Executor or None
-        None for strategies of the CPU.
-    """
-
-    name = ""
-    files: tuple = ()
-
-    def __init__(self, graph, executor=None):
-        self.graph, self.executor = graph, executor
-
-    def prepare(self):
-        """Put the input back as it was; not timed."""
-
-    def run(self):
-        """Sort; returns a TopologicalOrder of the vertices that could be sorted (all of them, unless there is a cycle)."""
-        raise NotImplementedError
-
-    @classmethod
-    def digest(cls):
-        """Digest of the device text and of the host code that decide this strategy's result and time."""
-        host = "".join(inspect.getsource(c) for c in cls.__mro__ if c is not object)
-        if not cls.files:
-            return hashlib.sha256(" ".join(host.split()).encode()).hexdigest()[:16]
-        return source_digest(KERNELS / cls.files[0], extra=(host, *(source_digest(KERNELS / f) for f in cls.files[1:])))
-
-
-# -- CPU -------------------------------------------------------------------------------------------------------------------
-
-
-class Serial(Plan):
-    name = "serial"
-    sort = staticmethod(serial.kahn)
-
-    def __init__(self, graph, executor=None):
-        super().__init__(graph)
-        self.degrees = graph.in_degrees()
-        self.left = self.degrees.copy()
-        self.order = np.empty(graph.n, graph.targets.dtype)
-
-    def prepare(self):
-        self.left[:] = self.degrees
-
-    def run(self):
-        count = self.sort(self.graph.offsets, self.graph.targets, self.left, self.order)
-        return TopologicalOrder(self.graph, self.order[:count], self.name)
-
-
-class SerialList(Serial):
-    name = "serial-list"
-
-    def __init__(self, graph, executor=None):
-        super().__init__(graph)
-        self.sort = serial.kahn_with_list()
-
-
-class NetworkX(Plan):
-    name = "networkx"
-
-    def __init__(self, graph, executor=None):
-        super().__init__(graph)
-        self.converted = graph.to_networkx()
-
-    def run(self):
-        import networkx as nx
-
-        order = []
-        try:
-            order.extend(nx.topological_sort(self.converted))
-        except nx.NetworkXUnfeasible:
-            order = order[:0]
-        return TopologicalOrder(self.graph, np.array(order, self.graph.targets.dtype), self.name)
-
-
-class RustworkX(Plan):
-    name = "rustworkx"
-
-    def __init__(self, graph, executor=None):
-        import rustworkx
-
-        super().__init__(graph)
-        self.converted = rustworkx.PyDiGraph()
-        self.converted.add_nodes_from(range(graph.n))
-        self.converted.extend_from_edge_list(list(zip(*(ends.tolist() for ends in graph.edges()), strict=True)))
-
-    def run(self):
-        import rustworkx
-
-        try:
-            order = rustworkx.topological_sort(self.converted)
-        except rustworkx.DAGHasCycle:
-            order = []
-        return TopologicalOrder(self.graph, np.array(order, self.graph.targets.dtype), self.name)
-
-
-class Igraph(Plan):
-    name = "igraph"
-
-    def __init__(self, graph, executor=None):
-        import igraph
-
-        super().__init__(graph)
-        sources, targets = graph.edges()
-        self.loops = bool(np.any(sources == targets))  # igraph overlooks them
-        self.converted = igraph.Graph(n=graph.n, edges=np.column_stack([sources, targets]), directed=True)
-
-    def run(self):
-        import igraph
-
-        try:
-            order = [] if self.loops else self.converted.topological_sorting()
-        except igraph.InternalError:
-            order = []
-        return TopologicalOrder(self.graph, np.array(order, self.graph.targets.dtype), self.name)
-
-
-# -- GPU -------------------------------------------------------------------------------------------------------------------
 
 
 class DevicePlan(Plan):
@@ -158,8 +23,10 @@ class DevicePlan(Plan):
     def __init__(self, graph, executor):
         super().__init__(graph, executor)
         if max(graph.n, graph.m) >= 2**31 - 2**20:
-            raise GraphError(f"{graph.name or 'the graph'} has {graph.n:,} vertices and {graph.m:,} arcs; the GPU strategies "
-                             "take fewer than 2^31 of each: use strategy='serial'")  # fmt: skip
+            raise GraphError(
+                f"{graph.name or 'the graph'} has {graph.n:,} vertices and {graph.m:,} arcs; the GPU strategies "
+                "take fewer than 2^31 of each: use strategy='serial'"
+            )
         ex, n = executor, max(graph.n, 1)
         self.threads = self.per_block if ex.name == "cuda" else min(64, self.per_block)
         self.offsets = ex.array(graph.offsets.astype(_int))
@@ -195,7 +62,9 @@ class DevicePlan(Plan):
         return self.warps * BUFFER_SLOTS * 4
 
     def resident(self, kernel, shared, threads=None):
-        """Blocks of a cooperative launch: one for each multiprocessor, since a barrier's price grows with the blocks."""
+        """Blocks of a cooperative launch: one for each multiprocessor, since a barrier's price grows with the
+        blocks.
+        """
         return min(self.executor.multiprocessors, kernel.max_blocks(threads or self.threads, shared))
 
     def result(self, summary, sizes=None, order=None):
@@ -230,7 +99,9 @@ class Naive(DevicePlan):
         n, threads = self.graph.n, self.threads
         self.waiting = self.executor.empty(max(n, 1), _int)
         self.waiting_size, self.count = self.counters[0:1], self.counters[1:2]
-        self.enqueue = kernels["enqueue"].bind(n // threads + 1, threads, (self.left, self.waiting, self.waiting_size, _int(n)))
+        self.enqueue = kernels["enqueue"].bind(
+            n // threads + 1, threads, (self.left, self.waiting, self.waiting_size, _int(n))
+        )
         dequeue = (self.offsets, self.targets, self.left, self.waiting, self.waiting_size, self.order, self.count)
         self.dequeue = _by_grid(kernels["dequeue"], threads, dequeue)
         self.reset = kernels["reset"].bind(1, 1, (self.waiting_size,))
@@ -282,17 +153,35 @@ class Frontier(DevicePlan):
         self.most = 8 * self.executor.multiprocessors
         self.sizes = self.words[:2].view(_int)[1::2]  # the gates' upper halves
         halves = self.words[:2].view(_int)
-        self.sources = kernels["sources"].bind(min(self.most, n // (4 * self.threads) + 1), self.threads,
-                                               (self.left, self.order, halves, _int(n)), shared=self.buffers)  # fmt: skip
+        self.sources = kernels["sources"].bind(
+            min(self.most, n // (4 * self.threads) + 1),
+            self.threads,
+            (self.left, self.order, halves, _int(n)),
+            shared=self.buffers,
+        )
         self.expand = kernels["frontier"]
 
     def run(self):
         self.sources()
         begin, sizes = 0, []
         while size := self.executor.read(self.sizes, (len(sizes) + 1) % 2):
-            self.expand(min(self.most, -(-size // self.warps)), self.threads,
-                        (self.first, self.last, self.targets, self.left, self.order, self.queue, self.gates,
-                         _int(len(sizes)), _int(begin), _int(begin + size)), shared=self.buffers)  # fmt: skip
+            self.expand(
+                min(self.most, -(-size // self.warps)),
+                self.threads,
+                (
+                    self.first,
+                    self.last,
+                    self.targets,
+                    self.left,
+                    self.order,
+                    self.queue,
+                    self.gates,
+                    _int(len(sizes)),
+                    _int(begin),
+                    _int(begin + size),
+                ),
+                shared=self.buffers,
+            )
             begin += size
             sizes.append(size)
         result = self.result(lambda: (len(sizes), begin), self.levels)
@@ -310,11 +199,16 @@ class Graph(DevicePlan):
         n = self.graph.n
         self.records = self.counters[:12]
         blocks = min(8 * self.executor.multiprocessors, n // (4 * self.threads) + 1)
-        self.sources = kernels["sources"].bind(blocks, self.threads, (self.left, self.order, self.records, _int(n)),
-                                               shared=self.buffers)  # fmt: skip
+        self.sources = kernels["sources"].bind(
+            blocks, self.threads, (self.left, self.order, self.records, _int(n)), shared=self.buffers
+        )
         arguments = (self.first, self.last, self.targets, self.left, self.order, self.queue, self.levels, self.records)
-        steps = [kernels["step"].bind(2 * self.executor.multiprocessors, self.threads, (*arguments, _int(turn)),
-                                      shared=self.buffers) for turn in range(3)]  # fmt: skip
+        steps = [
+            kernels["step"].bind(
+                2 * self.executor.multiprocessors, self.threads, (*arguments, _int(turn)), shared=self.buffers
+            )
+            for turn in range(3)
+        ]
         self.graphs = []
         for count in self.replays:
             with self.executor.capture() as graph:
@@ -330,7 +224,7 @@ class Graph(DevicePlan):
             replay += 1
             count, depth, _, size = self.executor.get(self.records[:4]).tolist()
             if size == 0:
-                return self.result(lambda: (depth, count), self.levels[2:])
+                return self.result(functools.partial(tuple, (depth, count)), self.levels[2:])
 
 
 class Persistent(DevicePlan):
@@ -340,9 +234,21 @@ class Persistent(DevicePlan):
     def load(self):
         kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
         shared = self.buffers + 16  # and 4 ints to meet
-        arguments = (self.first, self.last, self.targets, self.left, self.order, self.queue, self.levels, self.gates,
-                     self.barrier, _int(self.graph.n))  # fmt: skip
-        self.launch = kernel.bind(self.resident(kernel, shared), self.threads, arguments, shared=shared, cooperative=True)
+        arguments = (
+            self.first,
+            self.last,
+            self.targets,
+            self.left,
+            self.order,
+            self.queue,
+            self.levels,
+            self.gates,
+            self.barrier,
+            _int(self.graph.n),
+        )
+        self.launch = kernel.bind(
+            self.resident(kernel, shared), self.threads, arguments, shared=shared, cooperative=True
+        )
 
     def summary(self):
         return self.executor.get(self.levels[:2]).tolist()
@@ -379,7 +285,7 @@ class Narrow(Persistent):
         ex, n = self.executor, max(self.graph.n, 1)
         degree = max(1.0, self.graph.m / n)
         # Few arcs a level: a smaller block has the cheaper barrier.
-        threads = min(self.threads, 512) if degree < 3 else self.threads
+        threads = min(self.threads, 512) if degree < 4 else self.threads
         # A block gets through about 600 arcs in the time of a level with a grid barrier; a warp has 32 lanes.
         width = np.clip(640 / degree, 16, 512)
         capacity = int(np.clip(2 * width, 128, 1024))  # of a ring; a larger frontier goes back to the grid
@@ -392,8 +298,21 @@ class Narrow(Persistent):
         shared = hot_offset + -(-n // 4) * bits // 2
         kernel = ex.load(KERNELS / "narrow.cu", {"BITS": bits, "THREADS": threads})["narrow"]
         numbers = map(_int, (self.graph.n, width, warp_width, capacity, patience, hot_offset, limit, resume))
-        arguments = (first, last, self.targets, self.left, self.order, self.queue, self.levels, self.rows, self.counters,
-                     self.outcome, self.gates, self.barrier, *numbers)  # fmt: skip
+        arguments = (
+            first,
+            last,
+            self.targets,
+            self.left,
+            self.order,
+            self.queue,
+            self.levels,
+            self.rows,
+            self.counters,
+            self.outcome,
+            self.gates,
+            self.barrier,
+            *numbers,
+        )
         return kernel.bind(self.resident(kernel, shared, threads), threads, arguments, shared=shared, cooperative=True)
 
 
@@ -404,10 +323,20 @@ class Asynchronous(DevicePlan):
 
     def load(self):
         kernel = self.executor.load(KERNELS / "asynchronous.cu")["asynchronous"]
-        arguments = (self.first, self.last, self.targets, self.left, self.order, self.queue, self.counters, self.barrier,
-                     _int(self.graph.n))  # fmt: skip
-        self.launch = kernel.bind(self.resident(kernel, self.buffers), self.threads, arguments, shared=self.buffers,
-                                  cooperative=True)  # fmt: skip
+        arguments = (
+            self.first,
+            self.last,
+            self.targets,
+            self.left,
+            self.order,
+            self.queue,
+            self.counters,
+            self.barrier,
+            _int(self.graph.n),
+        )
+        self.launch = kernel.bind(
+            self.resident(kernel, self.buffers), self.threads, arguments, shared=self.buffers, cooperative=True
+        )
 
     def summary(self):
         return None, self.executor.read(self.counters)
@@ -424,22 +353,61 @@ class Chains(Narrow):
 
     def load(self):
         ex, n = self.executor, _int(self.graph.n)
-        (following, linked, splitters, number, run_of, place, run_first, run_last, length, starts,
-         self.unfolded) = (ex.empty(max(n, 1), _int) for _ in range(11))  # fmt: skip
+        (following, linked, splitters, number, run_of, place, run_first, run_last, length, starts, self.unfolded) = (
+            ex.empty(max(n, 1), _int) for _ in range(11)
+        )
         jumps, parts = ex.empty(max(n, 1), np.uint64), ex.empty(4096, _int)
         splitter_count, self.placed = self.counters[8:9], self.counters[9:10]
         kernels = ex.load(KERNELS / "chains.cu")
         contract, unfold = kernels["contract"], kernels["unfold"]
         blocks = min(self.resident(contract, 0), self.resident(unfold, self.buffers))
         self.steps = (
-            contract.bind(blocks, self.threads, (
-                self.first, self.last, self.targets, self.left, following, linked, splitters, number, jumps, run_of, place,
-                run_first, run_last, length, splitter_count, self.barrier, n, _int(self.gap)), cooperative=True),
+            contract.bind(
+                blocks,
+                self.threads,
+                (
+                    self.first,
+                    self.last,
+                    self.targets,
+                    self.left,
+                    following,
+                    linked,
+                    splitters,
+                    number,
+                    jumps,
+                    run_of,
+                    place,
+                    run_first,
+                    run_last,
+                    length,
+                    splitter_count,
+                    self.barrier,
+                    n,
+                    _int(self.gap),
+                ),
+                cooperative=True,
+            ),
             self.bind_narrow(run_first, run_last),
-            unfold.bind(blocks, self.threads, (
-                self.order, self.levels, length, run_of, place, starts, parts, self.unfolded, self.placed, self.barrier, n),
-                shared=self.buffers, cooperative=True),
-        )  # fmt: skip
+            unfold.bind(
+                blocks,
+                self.threads,
+                (
+                    self.order,
+                    self.levels,
+                    length,
+                    run_of,
+                    place,
+                    starts,
+                    parts,
+                    self.unfolded,
+                    self.placed,
+                    self.barrier,
+                    n,
+                ),
+                shared=self.buffers,
+                cooperative=True,
+            ),
+        )
 
     def summary(self):
         return None, self.executor.read(self.placed)
@@ -448,64 +416,3 @@ class Chains(Narrow):
         for step in self.steps:
             step()
         return self.result(self.summary, order=self.unfolded)
-
-
-# -- the table -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Strategy:
-    """What a strategy is.
-
-    Attributes
-    ----------
-    name, what : str
-        Its name and, in a sentence, what it does.
-    family : {'cpu', 'published', 'ladder', 'choice'}
-    published : str
-        Where it comes from.
-    exact : bool
-        Always right. True for all of this study.
-    layered : bool
-        Whether its order lists layer after layer.
-    plan : type
-    """
-
-    name: str
-    what: str
-    family: str
-    published: str
-    layered: bool
-    plan: type
-    exact: bool = True
-
-    @property
-    def gpu(self):
-        return issubclass(self.plan, DevicePlan)
-
-
-STRATEGIES = {
-    s.name: s
-    for s in (
-        Strategy("serial", "Kahn on one core; the order is the queue, in one array", "cpu",
-                 "Kahn 1962; the thesis's CPU side", True, Serial),
-        Strategy("serial-list", "Kahn on one core with a linked list as queue, a node allocated for each vertex", "cpu",
-                 "the thesis's CPU side, as it describes its queue", True, SerialList),
-        Strategy("networkx", "networkx.topological_sort", "cpu", "NetworkX", False, NetworkX),
-        Strategy("rustworkx", "rustworkx.topological_sort", "cpu", "rustworkx", False, RustworkX),
-        Strategy("igraph", "igraph.Graph.topological_sorting", "cpu", "igraph", False, Igraph),
-        Strategy("naive", "three kernels a layer, a scan of all in-degrees, the queue's size read by the host", "published",
-                 "the thesis, appendix", True, Naive),
-        Strategy("frontier", "no scan: who takes the last predecessor away queues the vertex; the host reads each size",
-                 "ladder", "this study", True, Frontier),
-        Strategy("graph", "many levels in one CUDA graph; the host looks once a replay", "ladder", "this study", True, Graph),
-        Strategy("persistent", "one cooperative kernel with a grid barrier between levels", "ladder", "this study", True,
-                 Persistent),
-        Strategy("narrow", "the grid for wide levels, one block or warp with everything in shared memory for narrow ones",
-                 "ladder", "this study", True, Narrow),
-        Strategy("asynchronous", "no levels: a vertex is ready when its last predecessor is done", "ladder", "this study",
-                 False, Asynchronous),
-        Strategy("chains", "runs of 1-1 vertices contracted by list ranking, the rest sorted by narrow", "ladder",
-                 "this study", False, Chains),
-    )
-}  # fmt: skip

@@ -1,4 +1,6 @@
-"""How recorded rows become the tables of the notebook: beside the published figures, and beside what study 0 predicts."""
+"""How recorded rows become the tables of the notebook: beside the published figures, and beside what study 0
+predicts.
+"""
 
 import json
 
@@ -47,8 +49,8 @@ LADDER = ("naive", "frontier", "graph", "persistent", "narrow", "asynchronous", 
 def cells(rows, experiment, metric="wall"):
     """Geometric means over the rounds: one line a graph, one column a strategy; and the graph's own figures.
 
-    Columns `dataset`, `depth` (layers), `nodes`, `edges` (as asked for, where that is a parameter: merged arcs may make a few
-    fewer), the other parameters, then a column for each strategy (ms).
+    Columns `dataset`, `depth` (layers), `nodes`, `edges` (as asked for, where that is a parameter: merged arcs
+    may make a few fewer), the other parameters, then a column for each strategy (ms).
     """
     mine = rows[rows["experiment"] == experiment]
     lines = []
@@ -56,7 +58,8 @@ def cells(rows, experiment, metric="wall"):
         own = cell[cell["strategy"] == "(graph)"].groupby("metric")["value"].mean()
         times = cell[(cell["metric"] == metric) & (cell["value"] > 0)]
         means = np.exp(np.log(times["value"]).groupby(times["strategy"]).mean())
-        sizes = {key: own[key] for key in ("depth", "nodes", "edges", "transfer") if key in own}
+        sizes = {key: int(own[key]) for key in ("depth", "nodes", "edges") if key in own}
+        sizes |= {key: own[key] for key in ("transfer",) if key in own}
         lines.append({"dataset": dataset, **sizes, **json.loads(text), **means})
     return pd.DataFrame(lines)
 
@@ -88,18 +91,20 @@ def table(rows, number):
         key = key if isinstance(key, tuple) else (key,)
         depth, cpu, gpu = PUBLISHED[experiment].get(key if len(key) > 1 else key[0], (np.nan,) * 3)
         serial, naive = (_mean(group, name) for name in ("serial", "naive (events)"))
-        lines.append({
-            **dict(zip(keys, key, strict=True)),
-            "depth, published": depth,
-            "depth": (group["depth"] - 1).mean() if number != "4.3" else group["depth"].mean(),
-            "CPU, published": cpu,
-            "serial": serial,
-            "GPU, published": gpu,
-            "naive": naive,
-            "CPU/GPU, published": cpu / gpu,
-            "serial/naive": serial / naive,
-            **{name: _mean(group, name) for name in ("narrow", "auto") if name in group},
-        })  # fmt: skip
+        lines.append(
+            {
+                **dict(zip(keys, key, strict=True)),
+                "depth, published": depth,
+                "depth": (group["depth"] - 1).mean() if number != "4.3" else group["depth"].mean(),
+                "CPU, published": cpu,
+                "serial": serial,
+                "GPU, published": gpu,
+                "naive": naive,
+                "CPU/GPU, published": cpu / gpu,
+                "serial/naive": serial / naive,
+                **{name: _mean(group, name) for name in ("narrow", "auto") if name in group},
+            }
+        )
     found = pd.DataFrame(lines).sort_values(keys, ignore_index=True)
     return found.astype({key: int for key in keys if key != "dataset"})
 
@@ -129,8 +134,8 @@ def level_costs(rows, family="disjoint-paths", ids="ordered"):
 def predicted_level_costs(costs, blocks=132):
     """What study 0 says that a layer must cost (us): its way of keeping in step, and its chain of dependent accesses.
 
-    Each strategy's chain is said in its kernel file. `narrow` with one vertex a layer is a warp's: a row's load beside an
-    atomic, both on L2, no barrier worth the name.
+    Each strategy's chain is said in its kernel file. `narrow` with one vertex a layer is a warp's: a row's load
+    beside an atomic, both on L2, no barrier worth the name.
     """
     load, atomic = costs.load_ns("L2") / 1e3, costs.atomic_ns("L2") / 1e3
     chain = 2 * load + 2 * atomic  # row and target; in-degree, place in the queue
@@ -145,7 +150,9 @@ def predicted_level_costs(costs, blocks=132):
 
 
 def crossovers(rows, strategies=LADDER, metric="wall"):
-    """The depth up to which each strategy is faster than the serial sort, with its interval, on each family of table 4.3."""
+    """The depth up to which each strategy is faster than the serial sort, with its interval, on each family of
+    table 4.3.
+    """
     mine = rows[rows["experiment"] == "table-4.3"]
     lines = []
     keys = mine["parameters"].map(lambda text: (json.loads(text)["family"], json.loads(text)["ids"]))
@@ -156,10 +163,18 @@ def crossovers(rows, strategies=LADDER, metric="wall"):
                 continue
             found = trends.crossover(pairs["depth"], pairs["log"])
             beyond = np.isnan(found.value) and found.last.value > 1
-            lines.append({"family": family, "ids": ids, "strategy": strategy, "depth": found.value, "low": found.low,
-                          "high": found.high, "measured up to": int(pairs["depth"].max()),
-                          "note": "faster at every depth measured" if beyond else "" if found.value > 0 else "never faster",
-                          })  # fmt: skip
+            lines.append(
+                {
+                    "family": family,
+                    "ids": ids,
+                    "strategy": strategy,
+                    "depth": found.value,
+                    "low": found.low,
+                    "high": found.high,
+                    "measured up to": int(pairs["depth"].max()),
+                    "note": "faster at every depth measured" if beyond else "" if found.value > 0 else "never faster",
+                }
+            )
     return pd.DataFrame(lines)
 
 
@@ -168,7 +183,11 @@ def _pairs(rows, strategy, metric):
     serial = rows[(rows["strategy"] == "serial") & (rows["metric"] == "wall")]
     other = rows[(rows["strategy"] == strategy) & (rows["metric"] == metric)]
     key = ["dataset", "parameters", "round"]
-    both = serial.set_index(key)["value"].to_frame("serial").join(other.set_index(key)["value"].rename("other"), how="inner")
+    both = (
+        serial.set_index(key)["value"]
+        .to_frame("serial")
+        .join(other.set_index(key)["value"].rename("other"), how="inner")
+    )
     both = both.reset_index()
     depth = [json.loads(text)["depth"] for text in both["parameters"]]
     return pd.DataFrame({"depth": np.array(depth, float), "log": np.log(both["serial"] / both["other"])})
@@ -180,7 +199,9 @@ def predicted_crossover(serial_ms, fixed_ms, level_us):
 
 
 def choices(rows, experiment="auto", strategies=("serial", *LADDER[2:])):
-    """`auto` against the best of all strategies on each graph; the best chosen on half of the rounds, judged on the other."""
+    """`auto` against the best of all strategies on each graph; the best chosen on half of the rounds, judged on
+    the other.
+    """
     mine = rows[rows["experiment"] == experiment]
     judged = statistics.best(mine, strategies)
     lines = []
@@ -190,19 +211,31 @@ def choices(rows, experiment="auto", strategies=("serial", *LADDER[2:])):
         ratio = statistics.ratio(cell, "auto", "best")
         own = mine[(mine["dataset"] == dataset) & (mine["strategy"] == "(graph)")].groupby("metric")["value"].mean()
         best = cell[cell["strategy"] == "best"]
-        lines.append({"graph": dataset, "nodes": int(own["nodes"]), "edges": int(own["edges"]), "layers": int(own["depth"]),
-                      "best": best["chosen"].iloc[0], "best (ms)": best["value"].median(),
-                      "serial (ms)": statistics.mean(cell, "serial").value, "auto (ms)": statistics.mean(cell, "auto").value,
-                      "auto/best": ratio.value, "low": ratio.low, "high": ratio.high,
-                      "transfer (ms)": own.get("transfer", np.nan)})  # fmt: skip
+        lines.append(
+            {
+                "graph": dataset,
+                "nodes": int(own["nodes"]),
+                "edges": int(own["edges"]),
+                "layers": int(own["depth"]),
+                "best": best["chosen"].iloc[0],
+                "best (ms)": best["value"].median(),
+                "serial (ms)": statistics.mean(cell, "serial").value,
+                "auto (ms)": statistics.mean(cell, "auto").value,
+                "auto/best": ratio.value,
+                "low": ratio.low,
+                "high": ratio.high,
+                "transfer (ms)": own.get("transfer", np.nan),
+            }
+        )
     return pd.DataFrame(lines)
 
 
 def floors(rows, costs, blocks=132):
     """Measured times beside the floor that study 0 sets: layers times the cheapest step, and bytes over bandwidth.
 
-    Bytes: every arc's target once, every vertex's bounds and place in the order, and an in-degree read, changed and written
-    for each arc, in L2; so the floor is the larger of the bytes' and the atomics' time, plus the layers'.
+    Bytes: every arc's target once, every vertex's bounds and place in the order, and an in-degree read, changed
+    and written for each arc, in L2; so the floor is the larger of the bytes' and the atomics' time, plus the
+    layers'.
     """
     step = predicted_level_costs(costs, blocks)
     rate = costs.atomics_per_second(10**6, 10**5)
@@ -218,7 +251,15 @@ def floors(rows, costs, blocks=132):
             for name in ("persistent", "narrow"):
                 if cell.get(name, np.nan) > 0:
                     floor = costs.launch_us / 1e3 + throughput + cell["depth"] * step[name] / 1e3
-                    lines.append({"graph": cell["dataset"], "layers": int(cell["depth"]), "strategy": name,
-                                  "measured (ms)": cell[name], "floor (ms)": floor, "times the floor": cell[name] / floor,
-                                  "us a layer": cell[name] * 1e3 / cell["depth"]})  # fmt: skip
+                    lines.append(
+                        {
+                            "graph": cell["dataset"],
+                            "layers": int(cell["depth"]),
+                            "strategy": name,
+                            "measured (ms)": cell[name],
+                            "floor (ms)": floor,
+                            "times the floor": cell[name] / floor,
+                            "us a layer": cell[name] * 1e3 / cell["depth"],
+                        }
+                    )
     return pd.DataFrame(lines)
