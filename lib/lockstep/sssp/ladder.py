@@ -102,6 +102,7 @@ class Asynchronous(DevicePlan):
             "THREADS": self.threads,
             "LOCAL": int(self.local),
             "COUNT": int(self.counting),
+            "OUTSIDE": int(not self.inside),
         }
         self.kernel = self.kernels(**defines)["asynchronous"]
         self.mail = ex.empty(n, self.problem.dtype)
@@ -124,19 +125,29 @@ class Asynchronous(DevicePlan):
     def size_up(self, blocks):
         """What fits into shared memory: all arcs of a range if they do, else its distances and lists."""
         graph, word = self.problem.graph, self.problem.dtype.itemsize
-        self.range = self.ranges(self.problem, self.executor, blocks)
+        room = self.executor.max_shared - 1024
+        try:
+            self.range, self.inside = self.ranges(self.problem, self.executor, blocks), True
+        except NotFitting:  # in global memory: slower, and no reason to choose this strategy, but right
+            resident = self.executor.multiprocessors * (2 if self.executor.name == "cuda" else 16)
+            self.range, self.inside = -(-graph.n // resident), False
+            if self.range > 65535:
+                raise
+            room = 2**31
         self.blocks = max(1, -(-graph.n // self.range))
         ends = np.minimum(np.arange(self.blocks + 1) * self.range, graph.n)
         most_arcs = int(np.diff(graph.offsets[ends]).max(initial=0))
         # As the kernel carves it: distances, arcs, counters, offsets, pending bits (wide), two lists of ids.
         fixed = self.range * word + 16 + 8 * word + 8 * 4 + (-(-self.range // 32) * 4 if self.problem.wide else 0)
         arcs = most_arcs * (16 if self.problem.wide else 8) + (self.range + 1) * 4
-        room = self.executor.max_shared - 1024
-        self.local = self.options.get("local", fixed + arcs + 4 * min(self.range, 1024) <= room)
+        fits = self.inside and fixed + arcs + 4 * min(self.range, 1024) <= room
+        self.local = self.options.get("local", fits)
         used = fixed + (arcs if self.local else 0)
         self.list_capacity = min(self.options.get("list", 8192), self.range, (room - used) // 4)
         self.local_arcs = most_arcs if self.local else 0
-        self.shared = used + 4 * self.list_capacity + 16
+        needed = used + 4 * self.list_capacity + 16
+        self.shared, self.stride = (needed, 0) if self.inside else (0, -(-needed // 16) * 16)
+        self.outside = None if self.inside else self.executor.empty(self.blocks * self.stride, np.uint8)
 
     def default_delta(self):
         return road_delta(self.problem)
@@ -162,6 +173,8 @@ class Asynchronous(DevicePlan):
                 self.control,
                 self.dist,
                 self.barrier,
+                self.outside,
+                np.int64(self.stride),
             ),
             shared=self.shared,
             cooperative=True,

@@ -28,6 +28,7 @@
 // compile: DISTANCE=unsigned GROUP=4 THREADS=256 LOCAL=1
 // compile: DISTANCE=unsigned GROUP=4 THREADS=512 LOCAL=0
 // compile: DISTANCE=double GROUP=4 THREADS=512 LOCAL=0
+// compile: DISTANCE=unsigned GROUP=4 THREADS=512 LOCAL=0 OUTSIDE=1
 #include "types.cuh"
 
 #ifndef GROUP
@@ -38,6 +39,10 @@
 #endif
 #ifndef LOCAL
 #define LOCAL 0   // 1: the range's arcs and offsets are copied to shared memory
+#endif
+
+#ifndef OUTSIDE
+#define OUTSIDE 0  // 1: a range is too large for shared memory and kept in global memory: slower, but right
 #endif
 
 constexpr unsigned finished = 0xffffffffu;
@@ -114,8 +119,13 @@ __device__ __forceinline__ void improve(const Range& r, int v, Distance d, int s
 extern "C" __global__ void __launch_bounds__(THREADS)
 asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, int source, int range,
              int local_arcs, int list_capacity, DISTANCE delta, DISTANCE limit, DISTANCE* mail, int* border,
-             DISTANCE* lows, unsigned* vote, int* control, DISTANCE* dist, unsigned* barrier) {
+             DISTANCE* lows, unsigned* vote, int* control, DISTANCE* dist, unsigned* barrier, unsigned char* outside,
+             long long stride) {
+#if OUTSIDE
+    unsigned char* const memory = outside + stride * blockIdx.x;
+#else
     DYNAMIC_SHARED(unsigned char, memory);
+#endif
     const int thread = (int)threadIdx.x, blocks = (int)gridDim.x, block = (int)blockIdx.x;
     const int first = min(block * range, n), size = min(range, n - first);
 
@@ -182,7 +192,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         if (gets) own_border[atomicAdd(borders, 1)] = v;
     }
     __syncthreads();
-    const int mails = *borders;
+    const int mails = *(volatile const int*)borders;
     int place[keep];
     for (int j = 0; j < keep; ++j) place[j] = thread + j * THREADS < mails ? own_border[thread + j * THREADS] : -1;
 
@@ -200,9 +210,9 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     for (;; ++step) {
         __syncthreads();
         const int now = step % 3, then = (step + 1) % 3, list = step & 1;
-        const int count = r.count[now];
-        const Distance near = nearest[now], reach = near < infinity() ? sum(near, delta) : near;
-        const unsigned seen = generation[step & 1];
+        const int count = *(volatile const int*)(r.count + now);
+        const Distance near = *(volatile const Distance*)(nearest + now), reach = near < infinity() ? sum(near, delta) : near;
+        const unsigned seen = *(volatile const unsigned*)(generation + (step & 1));
         if (seen == finished) break;
         if (voted && seen != phase) phase = seen, voted = false, seen_at = step;
         if (count > 0) noisy = true;
@@ -222,7 +232,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
             noisy = false;
         }
         if (thread == 0) {
-            const Distance low = lowest[now];
+            const Distance low = *(volatile const Distance*)(lowest + now);
             if (low != told) store_relaxed(lows + block, low), told = low;
             const int clear = (step + 2) % 3;
             r.count[clear] = 0;

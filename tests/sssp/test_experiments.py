@@ -1,0 +1,67 @@
+"""The sweeps measure what their parameters say, once, and recordings can be told stale."""
+
+import pytest
+
+from lockstep.evidence import Study
+from lockstep.machine import get_executor
+from lockstep.sssp import experiments, views
+
+CELLS = [
+    {"kind": "degrees", "experiment": "degrees", "graphs": ["karate"]},
+    {"kind": "time", "experiment": "time", "graphs": ["road-like-256"],
+     "strategies": ["dijkstra", "atomic", "semaphores-1", "asynchronous", "auto"]},
+    {"kind": "sources", "experiment": "layers", "graphs": ["karate"], "sources": 2,
+     "strategies": ["semaphores-1", "semaphores-2"]},
+    {"kind": "delta", "experiment": "delta", "graphs": ["karate"], "deltas": [1, 0], "strategies": ["near-far"]},
+    {"kind": "race", "experiment": "race", "seeds": {"semaphores-1": 30, "checked": 30}},
+]  # fmt: skip
+
+
+@pytest.fixture
+def study(tmp_path):
+    config = {"studies": {experiments.STUDY: {"parts": {"all-kinds": {"seconds": 5, "rounds": 2, "cells": CELLS}}}}}
+    return Study(experiments.STUDY, part="all-kinds", executor=get_executor("host"), config=config, results=tmp_path)
+
+
+def test_measured_once(study):
+    machine = get_executor("host")
+    assert experiments.measure(study, "all-kinds", machine, say=lambda _: None) == []
+    rows = study.rows()
+    experiments.measure(study, "all-kinds", machine, say=lambda _: None)
+    assert len(study.rows()) == len(rows)
+    assert set(rows["experiment"]) == {"degrees", "time", "layers", "delta", "race"}
+    timed = rows[rows["metric"] == "wall"]
+    assert set(timed["strategy"]) == {"dijkstra", "auto"}  # the hypothetical GPU is never timed
+    assert set(rows[rows["strategy"] == "atomic"]["verified"]) == {"exact"}
+    for row in rows.itertuples():
+        assert experiments.digests(row.strategy, row.dataset) in (None, row.kernel)
+
+
+def test_views_of_the_rows(study):
+    experiments.measure(study, "all-kinds", get_executor("host"), say=lambda _: None)
+    rows = study.rows()
+    layers = views.layers(rows)
+    assert layers["graph"].tolist() == ["karate"]
+    assert layers["layers_needed"].between(1, 2).all()
+    races = views.races(rows).set_index("strategy")
+    assert races.loc["checked", "wrong_seeds"] == 0 < races.loc["semaphores-1", "wrong_seeds"]
+    assert views.times(rows, ["dijkstra", "atomic"])["strategy"].tolist() == ["dijkstra"]
+    assert views.deltas(rows, "karate").empty  # no times, no curve
+    assert views.predictor(layers).empty
+
+
+def test_a_missing_data_set_is_named(tmp_path, monkeypatch):
+    monkeypatch.delenv("LOCKSTEP_MIRROR", raising=False)
+    monkeypatch.setenv("LOCKSTEP_OFFLINE", "1")
+    monkeypatch.setattr("lockstep.paths.CACHE", tmp_path)
+    cells = [{"kind": "degrees", "experiment": "degrees", "graphs": ["amazon0302"]}]
+    config = {"studies": {experiments.STUDY: {"parts": {"one": {"seconds": 1, "cells": cells}}}}}
+    study = Study(experiments.STUDY, part="one", config=config, results=tmp_path)
+    missing = experiments.measure(study, "one", None, say=lambda _: None)
+    assert len(missing) == 1 and missing[0].startswith("amazon0302")
+
+
+def test_labels_have_strategies():
+    for label, (name, _) in experiments.LABELS.items():
+        assert name in experiments.STRATEGIES, label
+        assert len(experiments.digest(label)) == 16
