@@ -84,7 +84,12 @@ def machine_name():
 
 
 def commit():
-    """The checkout's commit, with `+` where tracked files differ from it; None outside a git checkout."""
+    """The checkout's commit, with `+` where tracked files differ from it; None outside a git checkout.
+
+    A copy without its .git folder can be told by the variable LOCKSTEP_COMMIT.
+    """
+    if os.environ.get("LOCKSTEP_COMMIT"):
+        return os.environ["LOCKSTEP_COMMIT"]
 
     def git(*words):
         command = ["git", "-C", str(paths.ROOT), *words]
