@@ -37,9 +37,6 @@ class Round:
     between: float
 
 
-FIGURES = tuple(Round.__dataclass_fields__)
-
-
 def measure(plan, graph, executor, seed=0, switch=None):
     """Color once with a counting build of a strategy in rounds; a list of `Round`, the Coloring, and what
     queues did.

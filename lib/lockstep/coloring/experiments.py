@@ -26,6 +26,7 @@ FIRST = 4  # "the first few iterations"
 COUNTED = "-counted"  # the suffix of strategies built to count what they read
 AGAIN = "-again"  # of those measured against themselves
 FAMILIES = {"rmat-": "rmat", "road-like-": "road_like", "erdos-renyi-": "erdos_renyi"}
+CURVES = ("randomized", "hybrid", "degree")  # strategies whose iterations are shown one by one
 RULES = ("best", "worst", "auto", "threshold")  # switches that hybrid is judged with
 
 
@@ -137,7 +138,7 @@ def ladder(study, plan, case, executor):
     study.count("ladder", "ladder", case.name, "(graph)", figures, parameters=parameters)
     chosen = [candidate(case, executor, name) for name in names]
     study.measure("ladder", "ladder", case.name, chosen, parameters=parameters, rounds=rounds)
-    for seed in range(plan.get("seeds", 0)):
+    for seed in range(plan.get("seeds", {}).get(case.name, 0)):
         chosen = [candidate(case, executor, "early", seed=seed)]
         study.measure("ladder", "seeds", case.name, chosen, parameters={**parameters, "seed": seed}, rounds=1)
     if case.name == plan["control"]:
@@ -186,10 +187,10 @@ def unevenness(study, plan, case, executor):
         rounds, result, traffic = balance.measure(strategy.plan, case.graph, executor)
         verified = case.checker(result, strategy)
         where = {"kernel": kernel, "verified": verified}
-        for i, r in enumerate(rounds[: plan["iterations"]]):
-            values = {key: (getattr(r, key), "1") for key in balance.FIGURES}
-            own = {**parameters, "iteration": i}
-            study.count("balance", "iterations", case.name, label, values, parameters=own, **where)
+        if name in CURVES:
+            shown = rounds[: plan["iterations"]]
+            curve = {f"{key}@{i}": (getattr(r, key), "1") for i, r in enumerate(shown) for key in ("active", "longest")}
+            study.count("balance", "iterations", case.name, label, curve, parameters=parameters, **where)
         values = {**summary(case, rounds, result), **traffic}
         if executor.name == "host":  # its workgroups run one after the other, which leaves one to steal from all
             values = {key: value for key, value in values.items() if key not in ("between", *traffic)}

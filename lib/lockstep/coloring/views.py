@@ -139,14 +139,16 @@ def _ratio(cell, above, below, metric):
 
 
 def curves(rows, graph, figure, strategies=("randomized", "hybrid", "degree")):
-    """{strategy: values by iteration} of a figure of `balance.Round` on one graph."""
-    mine = rows[(rows["experiment"] == "iterations") & (rows["dataset"] == graph) & (rows["metric"] == figure)]
+    """{strategy: values by iteration} of a figure, ``active`` or ``longest``, on one graph."""
+    mine = rows[(rows["experiment"] == "iterations") & (rows["dataset"] == graph)]
+    mine = mine[mine["metric"].str.startswith(f"{figure}@")]
     found = {}
     for strategy in strategies:
         own = mine[mine["strategy"] == f"{strategy}-counted"]
-        at = [json.loads(text)["iteration"] for text in own["parameters"]]
-        found[strategy] = own["value"].to_numpy()[np.argsort(at)]
-    return {strategy: values for strategy, values in found.items() if len(values)}
+        at = [int(metric.split("@")[1]) for metric in own["metric"]]
+        if at:
+            found[strategy] = own["value"].to_numpy()[np.argsort(at)]
+    return found
 
 
 def imbalance(rows):
