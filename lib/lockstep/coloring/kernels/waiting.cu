@@ -15,8 +15,8 @@
 // These two shortcuts (EARLY) do not change the colors; they cut the chains of waiting.
 //
 // Vertices by degree:
-//     below LANES (at most 30): a lane each. Which neighbors are still waited for is one bit per neighbor. A warp goes over its own list
-//         again and again and drops who is done.
+//     below LANES (at most 30): a lane each. Which neighbors are still waited for is one bit per neighbor. A warp goes
+//         over its own list again and again and drops who is done.
 //     LANES and more: a warp each, claimed in order of priority. Who has a warp then waits for vertices only that have one
 //         too, so this ends, and those who keep others waiting start first. A set of 1,024 colors lies in shared memory, a
 //         word a lane; further colors are looked at in windows of 1,024.
