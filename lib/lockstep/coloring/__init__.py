@@ -37,7 +37,8 @@ def color(graph, strategy="auto", switch="auto", seed=0, executor=None, loops="i
         ``"threshold"`` or ``"threshold:COUNT"`` (after a round that colors fewer vertices than the GPU has
         lanes, or than COUNT), or ``"auto"``.
     seed : int
-        Of the random numbers, 0 to 2^32 - 1. Every strategy gives the same colors in every run with one seed.
+        Of the random numbers, 0 to 2^32 - 1. Every strategy gives the same colors in every run with one seed, on any
+        machine; only what ``auto`` chooses may differ.
     executor : "cuda", "host", Executor or None
         Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy
         for the GPU runs on the host executor.
