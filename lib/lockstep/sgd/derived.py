@@ -50,13 +50,14 @@ def _best(study, where, parameters, table, kernels, ratings):
     if guess:
         choices["(predicted)"] = guess[0]
     for family, name in choices.items():
+        kernel = f"{name} {kernels[name]}"  # one for all rows of a choice: another choice makes these history
         for turn, value in odd[name].items():
             study.count(
-                *where, family, {"wall": (float(value), "ms")}, kernel=f"{name} {kernels[name]}",
+                *where, family, {"wall": (float(value), "ms")}, kernel=kernel,
                 parameters=parameters, verified="invariant", round=int(turn),
             )  # fmt: skip
         number = list(STRATEGIES).index(name) + 1
-        study.count(*where, family, {"chosen": (number, "1")}, kernel=name, parameters=parameters)
+        study.count(*where, family, {"chosen": (number, "1")}, kernel=kernel, parameters=parameters)
 
 
 def _with_preparation(study, where, parameters, walls):

@@ -81,8 +81,8 @@ class Tiles(DevicePlan):
         threads = self.threads
         if self.executor.name == "cuda" and not given.get("threads"):
             threads = 256 if few and not by_ids else 512
-        while threads > 32 and self._bytes(threads, stages, each) > self.executor.max_shared:
-            threads //= 2
+        while self._bytes(threads, stages, each) > self.executor.max_shared and (threads > 32 or each > 1):
+            threads, each = (threads // 2, each) if threads > 32 else (threads, each // 2)
         return by_ids, each, stages, stride, threads
 
     def _bytes(self, threads, stages, each):
