@@ -90,12 +90,14 @@ class Asynchronous(DevicePlan):
 
     name = "asynchronous"
     files = ("asynchronous.cu",)
-    threads = 256
+    threads = 512
 
     def load(self):
         ex, graph = self.executor, self.problem.graph
         n = max(graph.n, 1)
         self.size_up(self.options.get("blocks"))
+        if ex.name == "cuda" and "threads" not in self.options and self.range > 8192:
+            self.threads = 1024  # larger ranges have wider fronts
         self.counting = bool(self.options.get("count"))
         defines = {
             "GROUP": self.options.get("group", 4),
