@@ -106,6 +106,6 @@ def residency(study, part, executor, digest):
             "edge-locked": edges.by_edge.max_blocks(256, 0),
         }
         for name, blocks in found.items():
-            kernel = digest(name.split(" +")[0])
-            study.count(part, "residency", "any", name, {"resident_threads": (256 * blocks, "1")},
+            kernel = digest(name.split(" +")[0], "file")
+            study.count(part, "residency", "sample-graph", name, {"resident_threads": (256 * blocks, "1")},
                         parameters={"lanes": lanes}, kernel=kernel)  # fmt: skip

@@ -23,6 +23,13 @@ def rows_of(study, where, parameters, metric):
     return rows[keep]
 
 
+def recorded(study, where, parameters):
+    """Whether the best strategy of a cell is recorded."""
+    rows = study.rows()
+    keep = (rows["experiment"] == where[1]) & (rows["dataset"] == where[2]) & (rows["strategy"] == "(best)")
+    return bool((keep & (rows["parameters"] == canonical(parameters))).any())
+
+
 def record(study, where, parameters, ratings):
     """Record all that follows from the times of a cell."""
     walls = rows_of(study, where, parameters, "wall")
