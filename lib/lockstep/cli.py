@@ -84,6 +84,16 @@ def _parser() -> argparse.ArgumentParser:
     paths.add_argument("--layers", type=int, default=2, help="of semaphores (default: 2)")
     paths.add_argument("--executor", choices=["cuda", "host"], help="GPU or hypothetical GPU")
     paths.add_argument("--output", metavar="FILE", type=Path, help="write the distances there")
+    fit = command("factorize", _factorize, "vectors of users and items from the ratings in a file, error by sweep")
+    fit.add_argument("file", metavar="FILE", help="CSV user,item,rating or lists user item item ...")
+    fit.add_argument("--strategy", default="auto", help="see lockstep.sgd.STRATEGIES (default: auto)")
+    fit.add_argument("--rank", type=int, default=16, help="length of a vector (default: 16)")
+    fit.add_argument("--sweeps", type=int, default=10, help="over all ratings (default: 10)")
+    fit.add_argument("--learning-rate", type=float, default=0.01, help="default: 0.01")
+    fit.add_argument("--regularization", type=float, default=0.02, help="default: 0.02")
+    fit.add_argument("--seed", type=int, default=0, help="of the first vectors and of shuffles (default: 0)")
+    fit.add_argument("--executor", choices=["cuda", "host"], help="GPU or hypothetical GPU")
+    fit.add_argument("--output", metavar="NPZ", type=Path, help="write the arrays users and items there")
     return parser
 
 
@@ -184,6 +194,24 @@ def _paths(choice) -> int:
     whole = (reached == np.floor(reached)).all() and reached.max() < 2**53
     lines = [int(d) if whole and np.isfinite(d) else d for d in result.distances.tolist()]
     _write(np.array(lines, object), choice.output)
+    return 0
+
+
+def _factorize(choice) -> int:
+    import numpy as np
+
+    from lockstep.graphs import read_ratings
+    from lockstep.sgd import factorize
+
+    names = ("strategy", "rank", "sweeps", "seed", "learning_rate", "regularization", "executor")
+    result = factorize(read_ratings(choice.file), **{name: getattr(choice, name) for name in names})
+    reason = result.stats.get("reason")
+    how = f"by {result.strategy}" + (f" ({reason})" if reason else "")
+    print(f"{choice.file}: {result.users.shape[0]:,} users, {result.items.shape[0]:,} items, {how}", file=sys.stderr)
+    for sweep, error in enumerate(result.rmse, 1):
+        print(f"sweep {sweep}: RMSE {error:.4f}")
+    if choice.output:
+        np.savez_compressed(choice.output, users=result.users, items=result.items)
     return 0
 
 
