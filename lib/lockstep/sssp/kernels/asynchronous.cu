@@ -220,6 +220,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
             __threadfence();
             __syncthreads();
             if (thread == 0) {
+                __threadfence();  // passes on what the block's other threads sent before the barrier
                 const unsigned old = atomicAdd(vote, 1u + (noisy ? 0x10000u : 0u));
                 if ((old & 0xffffu) == (unsigned)blocks - 1) {
                     const bool quiet = !noisy && (old >> 16) == 0;
