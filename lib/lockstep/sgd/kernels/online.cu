@@ -26,8 +26,9 @@
 // One pass over `count` edges: those that `work` lists, or all if it is null. next_count must be zero.
 extern "C" __global__ void edge_locked(const int* work, int count, int* next, int* next_count, const int* users,
                                        const int* items, const float* values, int* user_locks, int* item_locks,
-                                       float* user_vectors, float* item_vectors, float rate, float keep, int* user_clock,
-                                       int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
+                                       float* user_vectors, float* item_vectors, float rate, float keep,
+                                       int* user_clock, int* item_clock, int* user_turn, int* item_turn,
+                                       unsigned long long* applied) {
     const int worker = global_thread() / LANES, workers = global_threads() / LANES;
     const int warp_first = worker - (int)(lane_id() / LANES);
     Tally tally;

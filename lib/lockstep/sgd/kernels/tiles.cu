@@ -83,8 +83,8 @@ __device__ __forceinline__ void await_batch() {  // all but the STAGES - 1 young
 #endif
 }
 
-// Locks are single bits: 16 KB of shared memory hold those of 131,072 users (users that share a bit exclude each other).
-// Who wants nothing sets or clears no bit of some word, which is cheaper than a branch.
+// Locks are single bits: 16 KB of shared memory hold those of 131,072 users (users that share a bit exclude each
+// other). Who wants nothing sets or clears no bit of some word, which is cheaper than a branch.
 __device__ __forceinline__ bool take(unsigned* bits, int k, bool wanted) {
     if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
     const unsigned bit = wanted ? 1u << (k & 31) : 0u;
@@ -113,8 +113,8 @@ struct Home {
 // for each, then the block's items.
 extern "C" __global__ void __launch_bounds__(THREADS) tiles(
     const int* starts, const int* waits, int rounds, int stride, int locks, const int4* edges, const int* table,
-    const int* table_starts, int table_fits, unsigned* turn, float* user_vectors, float* item_vectors, float rate, float keep,
-    int* user_clock, int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
+    const int* table_starts, int table_fits, unsigned* turn, float* user_vectors, float* item_vectors, float rate,
+    float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
     DYNAMIC_SHARED(unsigned char, shared);
     const int here = block_thread() / LANES, lane = part();
     const unsigned lanes_before = (1u << lane_id()) - 1u;
@@ -129,7 +129,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
     for (int k = 0; k < SLOTS; ++k) remember(vectors, k, Vector{});  // an empty slot is computed with: no NaN in it
     const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
     if (table_fits) {
-        for (int k = here; k < table_size; k += GROUPS) remember(resident, k, load(item_vectors, table[table_first + k]));
+        for (int k = here; k < table_size; k += GROUPS) {
+            remember(resident, k, load(item_vectors, table[table_first + k]));
+        }
     }
     Home home{table_fits ? resident : item_vectors, table_fits != 0};
     Vector item = {};
@@ -233,7 +235,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                     store_if(who[j] >= 0, user_vectors, who[j], user[j]);
 #if LOG
                     const int e = __shfl_sync(full_mask, ready[old][j / LANES], j % LANES, LANES);
-                    if (who[j] >= 0) log_update(e, who[j], slots[old * BATCH + j].z, user_clock, item_clock, user_turn, item_turn);
+                    const int rated_item = slots[old * BATCH + j].z;
+                    if (who[j] >= 0) log_update(e, who[j], rated_item, user_clock, item_clock, user_turn, item_turn);
 #endif
                 }
                 // (5) Each lane gives back the locks of its edges of that batch.
@@ -260,7 +263,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
     home.leave(item);
     __syncthreads();
     if (table_fits) {
-        for (int k = here; k < table_size; k += GROUPS) store(item_vectors, table[table_first + k], recall(resident, k));
+        for (int k = here; k < table_size; k += GROUPS) {
+            store(item_vectors, table[table_first + k], recall(resident, k));
+        }
     }
     tally.report(applied);
 }

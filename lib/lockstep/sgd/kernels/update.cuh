@@ -84,7 +84,8 @@ __device__ __forceinline__ float4 times(float4 a, float s) {
     return make_float4(__fmul_rn(a.x, s), __fmul_rn(a.y, s), __fmul_rn(a.z, s), __fmul_rn(a.w, s));
 }
 __device__ __forceinline__ float4 plus(float4 a, float s, float4 b) {  // a + s b
-    float4 r = make_float4(__fmaf_rn(s, b.x, a.x), __fmaf_rn(s, b.y, a.y), __fmaf_rn(s, b.z, a.z), __fmaf_rn(s, b.w, a.w));
+    float4 r = make_float4(__fmaf_rn(s, b.x, a.x), __fmaf_rn(s, b.y, a.y), __fmaf_rn(s, b.z, a.z),
+                           __fmaf_rn(s, b.w, a.w));
     if (NONNEGATIVE) r = make_float4(max(r.x, 0.0f), max(r.y, 0.0f), max(r.z, 0.0f), max(r.w, 0.0f));
     return r;
 }
