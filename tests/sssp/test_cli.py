@@ -1,0 +1,39 @@
+"""`lockstep paths`: distances of a user's own file, one a line, and errors in one line."""
+
+import pytest
+
+from lockstep.cli import main
+
+ROADS = "c two ways\np sp 4 4\na 1 2 1\na 1 3 1\na 2 4 9\na 3 4 2\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "roads.gr"
+    path.write_text(ROADS)
+    return path
+
+
+def test_distances_one_a_line(file, capsys):
+    assert main(["paths", str(file), "--source", "0"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "0\n1\n1\n3\n"
+    assert "4 of 4 vertices reached, the farthest at 3" in err
+
+
+def test_unreached_and_a_racy_strategy(file, tmp_path, capsys):
+    target = tmp_path / "distances.txt"
+    arguments = ["--strategy", "semaphores", "--layers", "1", "--executor", "host", "--output", str(target)]
+    assert main(["paths", str(file), "--source", "2", *arguments]) == 0
+    assert target.read_text() == "inf\ninf\n0\n2\n"
+    assert "may give wrong distances" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [(["--source", "4"], "vertices 0 to 3"), (["--source", "0", "--delta", "0"], "delta is 0")],
+)
+def test_errors(file, capsys, arguments, words):
+    assert main(["paths", str(file), *arguments]) == 2
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1
