@@ -83,7 +83,6 @@ rule measure:
         "results/datasets.csv",
         "results/config/{study}/{part}.json",
         lambda wildcards: package("graphs", "machine", "evidence", PACKAGES[wildcards.study]),
-        lambda wildcards: [ancient(done) for done in parts("0-machine")] if wildcards.study != "0-machine" else [],
         notebook="notebooks/{study}.ipynb",
     output: f"{RESULTS}/{{study}}/{{part}}.done",
     log: f"{RESULTS}/{{study}}/{{part}}.ipynb",

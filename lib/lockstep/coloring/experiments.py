@@ -8,6 +8,7 @@ On the hypothetical GPU there are no times, only counts; which switch is best is
 iterations. A graph's own figures are recorded under the name (graph).
 """
 
+import functools
 import hashlib
 import inspect
 from dataclasses import dataclass
@@ -81,8 +82,13 @@ def digests(label, dataset):
     if strategy is None:
         return None
     made = next((family for prefix, family in FAMILIES.items() if dataset.startswith(prefix)), None)
-    parts = [strategy.plan.digest(), generators.digest(made) if made else ""]
-    if label.endswith(COUNTED):
+    return _digest(strategy.plan, made, label.endswith(COUNTED))
+
+
+@functools.cache
+def _digest(plan, made, counted):
+    parts = [plan.digest(), generators.digest(made) if made else ""]
+    if counted:
         parts.append(inspect.getsource(balance))
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 

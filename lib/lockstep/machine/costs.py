@@ -214,8 +214,10 @@ class Costs:
         return self.one("hop")
 
     def grid_barrier_us(self, blocks, threads=256) -> float:
-        """A grid barrier of so many blocks; threads is 32, 256 or 1024."""
-        return self.along("grid-barrier", "blocks", blocks, threads=threads)
+        """A grid barrier of so many blocks, of the recorded number of threads that is nearest."""
+        known = {json.loads(case)["threads"] for case in self.find("grid-barrier")}
+        nearest = min(known, key=lambda n: abs(math.log(n / threads)))
+        return self.along("grid-barrier", "blocks", blocks, threads=nearest)
 
     def block_barrier_ns(self, threads) -> float:
         """A barrier of one block."""

@@ -62,6 +62,7 @@ class CudaExecutor(Executor):
         properties = cupy.cuda.runtime.getDeviceProperties(device)
         self.device = device
         self._counting = 1  # 0 while launches are only captured
+        self._captured = None  # arguments of the launches captured so far
         self.multiprocessors = int(properties["multiProcessorCount"])
         self.max_shared = int(properties["sharedMemPerBlockOptin"])
         self.l2_bytes = int(properties["l2CacheSize"])
@@ -108,6 +109,8 @@ class CudaExecutor(Executor):
         def launch():
             function(grid, block, values, shared_mem=shared, enable_cooperative_groups=cooperative)
             counts["launches"] += self._counting
+            if self._captured is not None:
+                self._captured.append(values)
 
         return launch
 
@@ -124,6 +127,8 @@ class CudaExecutor(Executor):
             target.set(values)
         else:
             target.data.copy_from_device_async(values.data, values.nbytes)
+            if self._captured is not None:
+                self._captured.append((target, values))
 
     def pinned(self, shape, dtype):
         count, dtype = int(np.prod(shape)), np.dtype(dtype)
@@ -176,7 +181,7 @@ class CudaExecutor(Executor):
         graph = _Graph(self.counts)
         with stream:
             stream.begin_capture()
-            self._counting = 0
+            self._counting, self._captured = 0, graph.kept
             try:
                 yield graph
             except BaseException:
@@ -184,7 +189,7 @@ class CudaExecutor(Executor):
                     stream.end_capture()
                 raise
             finally:
-                self._counting = 1
+                self._counting, self._captured = 1, None
             graph.graph = stream.end_capture()
 
 
@@ -193,6 +198,8 @@ class _Graph:
 
     def __init__(self, counts):
         self.counts = counts
+        # A CUDA graph holds addresses only: without these the arrays' memory could be given to somebody else.
+        self.kept = []
 
     def launch(self):
         if self.graph is None:

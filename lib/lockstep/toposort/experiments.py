@@ -9,6 +9,7 @@ Beside the times of each strategy, a graph's own figures are recorded under the 
 nodes, edges, and on a GPU the milliseconds of its transfer, which no strategy's time includes.
 """
 
+import functools
 import hashlib
 import inspect
 import itertools
@@ -177,6 +178,7 @@ def cases(plan, common=None):
             yield Case(cell["experiment"], name, make, made_by, parameters, options)
 
 
+@functools.cache
 def digest(strategy, made_by=()):
     """Digest of all that decides a strategy's rows on a graph: its own text and the graph's generators."""
     own = PLANS[strategy].digest() if strategy in PLANS else ""
