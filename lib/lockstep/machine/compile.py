@@ -17,6 +17,7 @@ from .errors import CompileError, MachineError
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 PACKAGE = Path(__file__).resolve().parents[1]
 
+SINCE = "ARCH>"  # `ARCH>=90` on a compile line: a variant for architectures from sm_90 on
 _KERNEL = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
 _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _REGISTERS = re.compile(r"Used (\d+) registers")
@@ -130,7 +131,10 @@ def main(arguments=None) -> int:
     print(f"{'file':32} {'kernel':40} {'arch':7} {'registers':>9} {'shared':>7} {'stack':>6} {'spills':>6}")
     for path in options.files or files():
         for defines in source.variants(path) if path.is_file() else [{}]:
+            least = int(defines.pop(SINCE, 0))
             for architecture in options.arch:
+                if int(architecture.removeprefix("sm_").rstrip("af")) < least:
+                    continue
                 try:
                     found = compile_file(path, defines, architecture)
                 except CompileError as error:

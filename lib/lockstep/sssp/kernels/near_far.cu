@@ -19,7 +19,7 @@
 // References: U. Meyer, P. Sanders, Delta-stepping, J. Algorithms 49 (2003); A. Davidson, S. Baxter, M. Garland,
 // J. Owens, Work-efficient parallel GPU methods for single-source shortest paths, IPDPS 2014 (near-far).
 // compile: DISTANCE=unsigned GROUP=4 CLUSTER=0
-// compile: DISTANCE=unsigned GROUP=4 CLUSTER=8
+// compile: DISTANCE=unsigned GROUP=4 CLUSTER=8 ARCH>=90
 // compile: DISTANCE=double GROUP=8 CLUSTER=0
 #include "types.cuh"
 
