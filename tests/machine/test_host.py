@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -256,3 +257,19 @@ def test_importing_touches_no_device():
     code = "import sys, lockstep.machine; print('cupy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr
+
+
+def test_many_kernels_do_not_use_up_the_process_mappings(tmp_path):
+    """Each kernel's library has guarded stacks of its own; a long session meets hundreds of them."""
+    (tmp_path / "fill.cu").write_text(
+        '#include "device.cuh"\n'
+        'extern "C" __global__ void fill(int* a) { __syncthreads(); a[global_thread()] = VALUE; }\n'
+    )
+    executor = get_executor("host")
+    mappings = []
+    for value in range(4):
+        a = executor.zeros(2048, np.int32)
+        executor.load(tmp_path / "fill.cu", {"VALUE": value + 1})["fill"](2, 1024, (a,))
+        assert (executor.get(a) == value + 1).all()
+        mappings.append(len(Path("/proc/self/maps").read_text().splitlines()))
+    assert mappings[-1] - mappings[0] < 3 * 200, "the stacks of a launch are given back"

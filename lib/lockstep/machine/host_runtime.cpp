@@ -83,6 +83,7 @@ unsigned char* stacks = nullptr;
 size_t stacks_count = 0;
 std::vector<int> free_stacks;
 std::vector<bool> guarded;
+int guards = 0;
 void* scheduler_pointer;
 uint64_t random_state, last_progress;
 unsigned live_blocks, grid_waiting;
@@ -271,6 +272,7 @@ void step(Fiber* f) {
         if (!guarded[f->stack]) {          // an overflowing stack meets this page, not its neighbour
             mprotect(low, kPage, PROT_NONE);
             guarded[f->stack] = true;
+            ++guards;
         }
         void** top = reinterpret_cast<void**>(low + kStack) - 2;
         *--top = nullptr;
@@ -312,6 +314,17 @@ void start_block(LiveBlock* b, unsigned linear) {
     ++live_blocks;
 }
 
+// Every guarded stack is a mapping of its own, of which a process may have some 65,000; and each kernel's library has
+// its stacks. So a library keeps few of them between its launches.
+void give_back_stacks() {
+    constexpr int few = 64;
+    if (guards <= few) return;
+    munmap(stacks, stacks_count * kStack);
+    stacks = nullptr;
+    stacks_count = 0;
+    guards = 0;
+}
+
 void make_room(unsigned window) {
     const size_t n = (size_t)block_dim.x * block_dim.y * block_dim.z, want = n * window;
     size_t ring = 1;
@@ -324,6 +337,7 @@ void make_room(unsigned window) {
         stacks = (unsigned char*)p;
         stacks_count = want;
         guarded.assign(want, false);
+        guards = 0;
     }
     free_stacks.clear();
     for (size_t i = stacks_count; i-- > 0;) free_stacks.push_back((int)i);
@@ -594,6 +608,7 @@ extern "C" __attribute__((visibility("default"))) int lockstep_run(LockstepLaunc
     sigaltstack(&old, nullptr);
     current = nullptr;
     launch = nullptr;
+    give_back_stacks();
     fflush(stdout);
     return request->error;
 }
