@@ -92,7 +92,7 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
         lines.append(
             ("report", "skipped: typst is not installed (figures, tables and verdicts are made all the same)")
         )
-    print("Lockstep", *(f"  {name:<18}{text}" for name, text in lines), sep="\n", file=file, flush=True)
+    print("Lockstep", *(f"  {name:<25}{text}" for name, text in lines), sep="\n", file=file, flush=True)
 
 
 def _duration(seconds: float) -> str:
