@@ -50,7 +50,7 @@ def test_a_change_reruns_just_what_depends_on_it(compendium):
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["Ctrl-C", "SIGKILL"])
 def test_an_interrupted_run_goes_on_where_it_stopped(compendium, how):
-    compendium.configure({"depth": {"rows": 3, "pause": 1.5}})
+    compendium.configure({"depth": {"rows": 3, "pause": 4}})
     compendium.goals = (compendium.done("depth"),)
     process = compendium.start()
     wait_for(lambda: "depth-0-0" in compendium.measured)
@@ -61,14 +61,14 @@ def test_an_interrupted_run_goes_on_where_it_stopped(compendium, how):
     process.wait(60)
     stopped_with = list(compendium.measured)
     assert "depth-2-0" not in stopped_with
-    time.sleep(4)
+    time.sleep(5)
     assert compendium.measured == stopped_with, "a notebook goes on measuring although its Snakemake is gone"
 
     if how == "SIGKILL":  # the lock is still there, and the way that `make` removes it
         assert "lock" in compendium.run(check=False).stderr.lower()
         subprocess.run([sys.executable, "-m", "lockstep.workflow", "unlock"], cwd=compendium.root, check=True)
     compendium.run()
-    assert sorted(compendium.measured) == ROWS[:-1], "a row was measured twice or not at all"
+    assert sorted(compendium.measured) == ROWS[1:-1], "a row was measured twice or not at all"
 
 
 @pytest.mark.slow
