@@ -21,6 +21,7 @@ WANTED = (
     "pooch",
     "rustworkx",
     "igraph",
+    "distributed",
 )
 # What an image for GPU computing with the usual PyData packages holds already, with everything these need.
 PRESENT = (
