@@ -1,0 +1,228 @@
+"""Many small graphs in one set of flat arrays, so that a million of them cost as little to hold, to copy and to hand
+to a kernel as one.
+
+Every graph keeps its own compressed sparse rows, with ids and offsets of its own. Graph i has the vertices
+``vertex_start[i]`` to ``vertex_start[i + 1] - 1`` of all results. Its n + 1 offsets begin at ``vertex_start[i] + i``,
+because every graph before it has one offset more than vertices. Ids within a graph fit 16 bits as long as no graph has
+more than 65,536 vertices: half the memory to load, to copy and to read.
+"""
+
+import numpy as np
+
+from lockstep.graphs import Graph, GraphError
+
+SMALL = 2**16  # vertices that 16-bit ids tell apart
+ARRAYS = ("n", "m", "vertex_start", "arc_start", "offsets", "targets", "weights")
+
+
+class Pack:
+    """Many small graphs, side by side.
+
+    Parameters
+    ----------
+    offsets : int32 array, shape (sum(n) + k,)
+        The offsets of every graph's rows, one graph after the other; each graph's begin with 0.
+    targets : uint16 or int32 array, shape (sum(m),)
+        Head of every arc, an id within its graph.
+    vertex_start, arc_start : int64 arrays, shape (k + 1,)
+        Vertices and arcs of all graphs before.
+    weights : float32 array, shape (sum(m),), optional
+    directed : bool
+        Undirected graphs store both arcs of an edge (a loop once).
+    names : sequence of str, optional
+
+    Attributes
+    ----------
+    n, m : int32 arrays, shape (k,)
+        Vertices and stored arcs of each graph.
+
+    Notes
+    -----
+    The arrays are NumPy's or CuPy's, all of one kind, and are taken as they are: `Pack.of` and `GraphBatch` check what
+    they are given, this constructor does not. Treat them as read-only.
+    """
+
+    __slots__ = (*ARRAYS, "directed", "names")
+
+    def __init__(self, offsets, targets, vertex_start, arc_start, weights=None, directed=False, names=None, *,
+                 n=None, m=None):  # fmt: skip
+        self.offsets, self.targets, self.weights = offsets, targets, weights
+        self.vertex_start, self.arc_start = vertex_start, arc_start
+        self.n = (vertex_start[1:] - vertex_start[:-1]).astype(np.int32) if n is None else n
+        self.m = (arc_start[1:] - arc_start[:-1]).astype(np.int32) if m is None else m
+        self.directed, self.names = bool(directed), names
+
+    def __len__(self):
+        return len(self.n)
+
+    def __repr__(self):
+        kind = "directed" if self.directed else "undirected"
+        sizes = f"{int(self.vertex_start[-1]):,} vertices, {int(self.arc_start[-1]):,} stored arcs"
+        return f"<Pack of {len(self):,} graphs: {sizes}, {kind}{'' if self.weights is None else ', weighted'}>"
+
+    @property
+    def nbytes(self):
+        """Bytes of all arrays."""
+        return sum(array.nbytes for array in map(self._array, ARRAYS) if array is not None)
+
+    def _array(self, name):
+        return getattr(self, name)
+
+    def name(self, i):
+        """What graph ``i`` is called; its number in the pack if it has no name."""
+        return str(i) if self.names is None else str(self.names[i])
+
+    @classmethod
+    def empty(cls, directed=False):
+        """A pack without graphs."""
+        starts = np.zeros(1, np.int64)
+        return cls(np.zeros(0, np.int32), np.zeros(0, np.uint16), starts, starts, directed=directed)
+
+    @classmethod
+    def of(cls, graphs):
+        """Pack any sequence of Graphs, NetworkX graphs or SciPy sparse matrices; a Pack is taken as it is.
+
+        Raises
+        ------
+        GraphError
+            If something is no graph, or the graphs are not alike: all directed or none, all weighted or none. The
+            graph's place in the sequence is named.
+        """
+        if isinstance(graphs, cls):
+            return graphs
+        found = []
+        for i, graph in enumerate(graphs):
+            try:
+                found.append(Graph.of(graph))
+            except GraphError as error:
+                raise GraphError(f"graph {i} of the batch: {error}") from None
+        if not found:
+            return cls.empty()
+        first = found[0]
+        for i, graph in enumerate(found):
+            if graph.directed != first.directed:
+                raise GraphError(
+                    f"graph {i} of the batch is {_kind(graph)}, graph 0 is {_kind(first)}; expected all alike "
+                    "(a SciPy matrix is directed: Graph.from_scipy(matrix, directed=False) says otherwise)"
+                )
+            if (graph.weights is None) != (first.weights is None):
+                which = (0, i) if graph.weights is None else (i, 0)
+                raise GraphError(
+                    f"graph {which[0]} of the batch has weights, graph {which[1]} has none; expected all or none"
+                )
+        vertex_start = _starts([graph.n for graph in found])
+        arc_start = _starts([graph.m for graph in found])
+        kind = np.uint16 if max(graph.n for graph in found) <= SMALL else np.int32
+        weights = None
+        if first.weights is not None:
+            weights = np.concatenate([graph.weights for graph in found]).astype(np.float32)
+        names = [graph.name for graph in found] if any(graph.name for graph in found) else None
+        return cls(
+            np.concatenate([graph.offsets for graph in found]).astype(np.int32),
+            np.concatenate([graph.targets for graph in found]).astype(kind),
+            vertex_start,
+            arc_start,
+            weights,
+            first.directed,
+            names,
+        )
+
+    def __getitem__(self, index):
+        """Graph ``i`` as a Graph; for a slice with step 1 those graphs as a Pack that shares the arrays."""
+        if isinstance(index, slice):
+            first, last, step = index.indices(len(self))
+            if step != 1:
+                return self.take(np.arange(first, last, step))
+            return self._part(first, max(first, last))
+        i = int(index)
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"graph {i} of a pack of {len(self)}")
+        i %= len(self)
+        one = self._part(i, i + 1).to(np)
+        weights = None if one.weights is None else one.weights.astype(np.float64)
+        offsets, targets = one.offsets.astype(np.int64), one.targets.astype(np.int32)
+        return Graph._trusted(offsets, targets, weights, self.directed, self.name(i) if self.names is not None else "")
+
+    def _part(self, first, last):
+        v0, v1 = int(self.vertex_start[first]), int(self.vertex_start[last])
+        a0, a1 = int(self.arc_start[first]), int(self.arc_start[last])
+        return Pack(
+            self.offsets[v0 + first : v1 + last],
+            self.targets[a0:a1],
+            self.vertex_start[first : last + 1] - v0,
+            self.arc_start[first : last + 1] - a0,
+            None if self.weights is None else self.weights[a0:a1],
+            self.directed,
+            None if self.names is None else self.names[first:last],
+            n=self.n[first:last],
+            m=self.m[first:last],
+        )
+
+    def take(self, indices):
+        """The graphs of these numbers, in that order, as a Pack of its own; arrays of the same kind."""
+        here = self.to(np)
+        indices = np.asarray(indices, np.int64).reshape(-1)
+        vertex_start, arc_start = _starts(here.n[indices]), _starts(here.m[indices])
+        arcs = _places(here.arc_start[indices], here.m[indices])
+        rows = _places(here.vertex_start[indices] + indices, here.n[indices].astype(np.int64) + 1)
+        found = Pack(
+            here.offsets[rows],
+            here.targets[arcs],
+            vertex_start,
+            arc_start,
+            None if here.weights is None else here.weights[arcs],
+            self.directed,
+            None if self.names is None else [self.names[int(i)] for i in indices],
+        )
+        return found if isinstance(self.n, np.ndarray) else found.to(_module(self.n))
+
+    def to(self, xp):
+        """A pack with the arrays of that module, ``numpy`` or ``cupy``; itself if they are."""
+        if xp is _module(self.n):
+            return self
+        copy = (lambda array: array.get()) if xp is np else xp.asarray
+        arrays = {name: None if self._array(name) is None else copy(self._array(name)) for name in ARRAYS}
+        return Pack(directed=self.directed, names=self.names, **arrays)
+
+
+def join(packs):
+    """Several host packs as one; all directed or none, all weighted or none."""
+    packs = [pack for pack in packs if len(pack)]
+    if len(packs) <= 1:
+        return packs[0] if packs else Pack.empty()
+    wide = any(pack.targets.dtype != np.uint16 for pack in packs)
+    named = any(pack.names is not None for pack in packs)
+    return Pack(
+        np.concatenate([pack.offsets for pack in packs]),
+        np.concatenate([pack.targets.astype(np.int32) if wide else pack.targets for pack in packs]),
+        _starts(np.concatenate([pack.n for pack in packs])),
+        _starts(np.concatenate([pack.m for pack in packs])),
+        None if packs[0].weights is None else np.concatenate([pack.weights for pack in packs]),
+        packs[0].directed,
+        [pack.name(i) for pack in packs for i in range(len(pack))] if named else None,
+    )
+
+
+def _module(array):
+    if isinstance(array, np.ndarray):
+        return np
+    import cupy
+
+    return cupy
+
+
+def _kind(graph):
+    return "directed" if graph.directed else "undirected"
+
+
+def _starts(sizes):
+    """Exclusive prefix sums with the total at the end, int64."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(np.asarray(sizes, np.int64), out=starts[1:])
+    return starts
+
+
+def _places(first, counts):
+    """``first[i], first[i] + 1, ...``, ``counts[i]`` of each, one after the other."""
+    counts = np.asarray(counts, np.int64)
+    return np.repeat(np.asarray(first, np.int64) - _starts(counts)[:-1], counts) + np.arange(counts.sum())

@@ -1,0 +1,108 @@
+"""Many graphs in one set of arrays, and each of them back."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from lockstep.graphs import Graph, GraphError
+from lockstep.swarm.pack import Pack, join
+
+
+def some(directed=False, weighted=False, count=7):
+    draw = np.random.default_rng(3)
+    graphs = []
+    for i in range(count):
+        n = int(draw.integers(1, 9))
+        m = int(draw.integers(0, 12))
+        u, v = draw.integers(0, n, (2, m))
+        weights = draw.integers(1, 5, m) if weighted else None
+        graphs.append(Graph.from_edges(u, v, n=n, weights=weights, directed=directed, name=f"g{i}"))
+    return graphs
+
+
+def same(a, b):
+    return (
+        np.array_equal(a.offsets, b.offsets)
+        and np.array_equal(a.targets, b.targets)
+        and (a.weights is None) == (b.weights is None)
+        and (a.weights is None or np.array_equal(a.weights, b.weights))
+        and (a.directed, a.name) == (b.directed, b.name)
+    )
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_each_graph_comes_back(directed, weighted):
+    graphs = some(directed, weighted)
+    pack = Pack.of(graphs)
+    assert len(pack) == len(graphs)
+    assert all(same(pack[i], graph) for i, graph in enumerate(graphs))
+    assert same(pack[-1], graphs[-1])
+    assert pack.n.tolist() == [graph.n for graph in graphs]
+    assert pack.offsets.size == pack.n.sum() + len(pack)
+    assert (pack.n.dtype, pack.m.dtype, pack.offsets.dtype, pack.targets.dtype) == (
+        np.int32, np.int32, np.int32, np.uint16)  # fmt: skip
+    assert pack.vertex_start.dtype == pack.arc_start.dtype == np.int64
+
+
+def test_ids_take_32_bits_only_where_16_do_not_suffice():
+    wide = Graph.from_edges([0], [65_536], n=65_537, directed=False)
+    assert Pack.of([wide]).targets.dtype == np.int32
+    full = Graph.from_edges([0], [65_535], n=65_536, directed=False)
+    pack = Pack.of([full])
+    assert pack.targets.dtype == np.uint16
+    assert same(pack[0], full)
+
+
+def test_slices_and_selections():
+    graphs = some(weighted=True)
+    pack = Pack.of(graphs)
+    part = pack[2:5]
+    assert [same(part[i], graphs[2 + i]) for i in range(3)] == [True] * 3
+    assert np.shares_memory(part.targets, pack.targets)
+    order = [5, 0, 5, 3]
+    taken = pack.take(order)
+    assert all(same(taken[i], graphs[k]) for i, k in enumerate(order))
+    assert all(same(pack[::2][i], graphs[2 * i]) for i in range(4))
+    assert len(pack[3:3]) == 0
+    with pytest.raises(IndexError, match="graph 7 of a pack of 7"):
+        pack[7]
+
+
+def test_joined_packs_are_one():
+    graphs = some()
+    joined = join([Pack.of(graphs[:3]), Pack.empty(), Pack.of(graphs[3:])])
+    assert all(same(joined[i], graph) for i, graph in enumerate(graphs))
+    assert len(join([])) == 0
+
+
+def test_what_people_have():
+    graph = nx.petersen_graph()
+    pack = Pack.of([graph, nx.path_graph(3)])
+    assert pack.n.tolist() == [10, 3] and pack.m.tolist() == [30, 4] and not pack.directed
+    assert Pack.of(pack) is pack
+    matrices = Pack.of([nx.to_scipy_sparse_array(nx.path_graph(3, create_using=nx.DiGraph))])
+    assert matrices.directed and matrices.weights.dtype == np.float32
+    assert len(Pack.of([])) == 0
+    assert pack.nbytes == sum(getattr(pack, a).nbytes for a in "n m vertex_start arc_start offsets targets".split())
+
+
+def test_graphs_that_do_not_fit_together_are_named():
+    with pytest.raises(GraphError, match="graph 1 of the batch is directed, graph 0 is undirected"):
+        Pack.of([nx.path_graph(3), nx.path_graph(3, create_using=nx.DiGraph)])
+    heavy = nx.Graph()
+    heavy.add_edge(0, 1, weight=2)
+    with pytest.raises(GraphError, match="graph 1 of the batch has weights, graph 0 has none"):
+        Pack.of([nx.path_graph(3), heavy])
+    with pytest.raises(GraphError, match="graph 1 of the batch: cannot take a str"):
+        Pack.of([nx.path_graph(3), "no graph"])
+
+
+@pytest.mark.gpu
+def test_to_the_device_and_back(cuda):
+    cupy = cuda.xp
+    graphs = some(weighted=True)
+    pack = Pack.of(graphs).to(cupy)
+    assert isinstance(pack.targets, cupy.ndarray) and pack.to(cupy) is pack
+    assert all(same(pack[i], graph) for i, graph in enumerate(graphs))
+    assert isinstance(pack.take([1, 2]).targets, cupy.ndarray)
