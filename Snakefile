@@ -3,6 +3,7 @@
     snakemake --cores 1                         everything, at the size that this machine is good for
     snakemake --cores 1 --config size=smoke     small sizes, also with a GPU
     snakemake --cores 1 -n                      what would run
+    snakemake --report results/workflow.html    what was made, with captions, in one file
 
 Measuring and drawing are apart. A `measure` job appends rows to results/<machine>/<study>.csv, a journal that no
 rule declares as output: Snakemake deletes the outputs of a job before it starts, and measurements must survive that.
@@ -50,6 +51,13 @@ def drawn(study):
     return f"paper/generated/{study}.json"
 
 
+# `snakemake --report` takes the captions from here: those that the notebooks hand to the paper.
+config["captions"] = screen.captions(STUDIES)
+
+
+report: "paper/captions/workflow.rst"
+
+
 JOB = f"exec {sys.executable} -m lockstep.workflow run"
 
 
@@ -72,7 +80,7 @@ rule datasets:
     input:
         "data/datasets.csv",
         package("graphs"),
-    output: "results/datasets.csv",
+    output: report("results/datasets.csv", caption="paper/captions/datasets.rst", category="Ledger and data"),
     params: sources=screen.data_sources(),  # another mirror, or going offline, asks anew
     shell: f"{sys.executable} -m lockstep datasets --output {{output}} > /dev/null"
 
@@ -103,7 +111,13 @@ rule study:
     output:
         "paper/generated/{study}.json",
         directory("paper/generated/{study}"),
-        directory("figures/{study}"),
+        report(
+            directory("figures/{study}"),
+            patterns=["{name}.svg"],
+            caption="paper/captions/figure.rst",
+            category="{study}",
+            labels={"figure": "{name}"},
+        ),
     log: f"{RESULTS}/{{study}}/study.ipynb",
     shell:
         "mkdir -p {output[1]} {output[2]} && "  # a study without a table or a figure is no failure
@@ -118,7 +132,7 @@ rule claims:
         package("evidence"),
         recorded("*/*"),
     output:
-        "results/claims.csv",
+        report("results/claims.csv", caption="paper/captions/claims.rst", category="Ledger and data"),
         "results/claims.txt",
     # Status 1 says that a recording is stale or a control does not pass: the last screen and the report tell.
     shell: f"{sys.executable} -m lockstep claims --output {{output[0]}} > {{output[1]}} || test $? = 1"
@@ -133,7 +147,7 @@ rule report:
         [str(p.relative_to(paths.ROOT)) for name in ("*.typ", "*.bib") for p in sorted(paths.PAPER.glob(name))],
         package("evidence", "report"),
     output:
-        "paper/generated/report.pdf",
+        report("paper/generated/report.pdf", caption="paper/captions/report.rst", category="The report"),
         "paper/generated/report.html",
     shell: f"{sys.executable} -m lockstep.report > /dev/null"
 

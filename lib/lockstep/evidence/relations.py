@@ -61,15 +61,14 @@ def matching(rows, select):
     A text is matched as a file name pattern (`erdos-renyi-*`), a list means any of its members. A parameter
     that the selector does not name may have any value.
     """
-    keep = np.ones(len(rows), bool)
-    for column in ("study", "experiment", "dataset"):
+    for column in ("study", "experiment", "dataset"):  # one after the other: each leaves fewer rows to look at
         if column in select:
             known = {value for value in rows[column].unique() if _matches(value, select[column])}
-            keep &= rows[column].isin(known).to_numpy()
+            rows = rows[rows[column].isin(known)]
     if select.get("parameters"):
         known = {text for text in rows["parameters"].unique() if _has(json.loads(text), select["parameters"])}
-        keep &= rows["parameters"].isin(known).to_numpy()
-    return rows[keep]
+        rows = rows[rows["parameters"].isin(known)]
+    return rows
 
 
 def _matches(value, wanted):

@@ -1,6 +1,7 @@
 """The workflow's first and last screen: what this machine is, what will run and how long, what was found."""
 
 import importlib.util
+import json
 import os
 import sys
 from pathlib import Path
@@ -42,6 +43,16 @@ def has_typst() -> bool:
 def data_sources() -> str:
     """The settings that decide where data sets come from, as text that changes with them."""
     return " ".join(f"{name}={os.environ.get(name, '')}" for name in ("LOCKSTEP_MIRROR", "LOCKSTEP_OFFLINE"))
+
+
+def captions(studies, generated=paths.GENERATED) -> dict:
+    """{study: {figure: caption}} as far as the notebooks have handed captions over, for Snakemake's own report."""
+    found = {}
+    for study in studies:
+        file = Path(generated) / f"{study}.json"
+        if file.is_file():
+            found[study] = json.loads(file.read_text(encoding="utf-8")).get("captions", {})
+    return found
 
 
 def greet(machine: Machine, size: str, studies: dict, results: str, *, report: bool, file=None) -> None:

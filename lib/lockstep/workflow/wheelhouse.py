@@ -22,6 +22,7 @@ WANTED = (
     "rustworkx",
     "igraph",
     "distributed",
+    "sortedcontainers",
 )
 # What an image for GPU computing with the usual PyData packages holds already, with everything these need.
 PRESENT = (
