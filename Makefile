@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export UV_PYTHON_DOWNLOADS := never
 unexport VIRTUAL_ENV PYTHONHOME
 
-.PHONY: all setup test notebooks publish wheelhouse lab lock clean help
+.PHONY: all setup test notebooks publish readme wheelhouse lab lock clean help
 .DEFAULT_GOAL := all
 
 all: setup  ## set up, run what is out of date, build the report
@@ -28,8 +28,11 @@ test: setup  ## set up, run the tests and compare the notebooks with their store
 notebooks: setup  ## run the notebooks with their own defaults and store what they print
 	@$(RUN) -m lockstep.workflow refresh
 
-publish: setup  ## copy the report and this machine's recording to where git tracks them
+publish: setup  ## copy the report and this machine's recording to where git tracks them, renew README's tables
 	@$(RUN) -m lockstep.workflow publish
+
+readme: setup  ## renew the tables of README.md alone (after a change of the ledger or the registry)
+	@$(RUN) -m lockstep.workflow readme
 
 lab: setup  ## open the notebooks in JupyterLab
 	@LOCKSTEP_DRAWN="$(CURDIR)/results/explored" $(RUN) -m jupyterlab notebooks

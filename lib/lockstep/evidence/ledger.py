@@ -40,7 +40,7 @@ PART = {
     "untestable", "twins",
 }  # fmt: skip
 ENTRY = PART | {"id", "statement", "parts"}
-PAPER = {"title", "reference", "study", "pending"}
+PAPER = {"title", "message", "reference", "study", "pending"}
 
 
 class ClaimsError(ValueError):
@@ -135,7 +135,7 @@ def load(path=None):
 
 
 def papers(path=None):
-    """{letter: {title, reference, study, pending}} of the ledger."""
+    """{letter: {title, message, reference, study, pending}} of the ledger."""
     return yaml.safe_load(Path(path or paths.PAPER / "claims.yaml").read_text())["papers"]
 
 

@@ -231,6 +231,36 @@ def verdicts(judged, *, ax=None, title=None):
     return ax
 
 
+def mosaic(judged, papers, *, across=40, ax=None):
+    """All parts of one machine in a few lines: a block of squares a paper, in the ledger's order.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        Verdicts of one machine, see `lockstep.evidence.claims.judge`.
+    papers : mapping
+        {letter: {title, ...}}, in the order of the blocks.
+    across : int
+        Squares in a line.
+    """
+    rows = [(letter, judged[judged["paper"] == letter]["verdict"].tolist()) for letter in papers]
+    lines = sum(-(-len(words) // across) + 1 for _, words in rows)
+    ax = ax or plt.subplots(figsize=(WIDTH, 0.3 + lines * WIDTH / (across + 1)))[1]
+    top = 0
+    for letter, words in rows:
+        tally = ", ".join(f"{words.count(word)} {word}" for word in VERDICT if word in words)
+        title = papers[letter]["title"]
+        ax.text(-0.5, top, f"{title}: {tally}", va="center", ha="left", fontsize=7.5, color=INK)
+        for k, word in enumerate(words):
+            x, y = k % across, top + 1 + k // across
+            ax.add_patch(plt.Rectangle((x - 0.42, y - 0.42), 0.84, 0.84, color=VERDICT[word], lw=0))
+            ax.text(x, y, SYMBOLS[word], va="center", ha="center", fontsize=6.5, color="white")
+        top += -(-len(words) // across) + 1
+    ax.set(xlim=(-0.8, across - 0.2), ylim=(top - 0.3, -0.7), aspect="equal")
+    ax.axis("off")
+    return ax
+
+
 def label(estimate, unit="\N{MULTIPLICATION SIGN}"):
     """An estimate as text: `16.2× (15.9 to 16.5)`; without an interval, or as a count, alone."""
     text = f"{significant(estimate.value)}{unit}"

@@ -91,7 +91,7 @@ def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger
     generated, results = Path(generated or paths.GENERATED), Path(results or paths.RESULTS)
     recordings, drawn = Path(recordings or paths.RECORDINGS), Path(drawn or paths.FIGURES)
     found = claims.summary(ledger, recordings, results)
-    machines = _machines(found, recordings, results)
+    machines = machines_of(found, recordings, results)
     numbers("ledger", _ledger(found, machines, claims.load(ledger), claims.papers(ledger)), generated)
     numbers("machines", machines, generated)
     numbers("methods", _methods(), generated)
@@ -107,7 +107,7 @@ def _records(table):
     return [{key: readable(value) for key, value in line.items()} for line in table.to_dict("records")]
 
 
-def _machines(found, recordings, results):
+def machines_of(found, recordings, results):
     """What each judged machine is, those with the most tested parts first: the first leads the text."""
     tested = found.verdicts[found.verdicts["verdict"] != "not testable here"].groupby("machine").size()
     rows, listed = study.machines(recordings, results), []

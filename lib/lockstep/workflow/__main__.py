@@ -21,6 +21,7 @@ def main(arguments=None) -> int:
         "notebooks", nargs="*"
     )
     chores.add_parser("publish", help="copy the report and this machine's recording to their tracked places")
+    chores.add_parser("readme", help="write the made parts of README.md anew")
     wheels = chores.add_parser("wheelhouse", help="collect wheels for a machine without network")
     wheels.add_argument("--lock", default="requirements.lock")
     wheels.add_argument("--python", default="3.12")
@@ -46,10 +47,14 @@ def _do(choice) -> int:
 
         notebooks.refresh(choice.notebooks)
     elif choice.chore == "publish":
+        from lockstep.report import readme
         from lockstep.workflow.publish import publish
 
-        for file in publish():
-            print(file)
+        print(*publish(), *readme.refresh(), sep="\n")
+    elif choice.chore == "readme":
+        from lockstep.report import readme
+
+        print(*readme.refresh(), sep="\n")
     else:
         from lockstep.workflow.wheelhouse import collect
 

@@ -1,0 +1,43 @@
+"""README.md's tables are made from the ledger, the recordings and the registry, and are the present ones."""
+
+import pytest
+
+from lockstep import paths
+from lockstep.evidence import claims
+from lockstep.report import readme
+
+TEXT = (paths.ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return claims.summary(recordings=paths.RECORDINGS, results=paths.RECORDINGS)
+
+
+def test_the_made_parts_are_the_present_ones(found):
+    assert readme.MADE.findall(TEXT), "README.md has lost its markers"
+    assert readme.made(TEXT, found) == TEXT, "renew them with: make readme"
+
+
+def test_every_paper_and_every_recorded_machine_has_its_place(found):
+    table = readme.verdicts(found)
+    for paper in claims.papers().values():
+        assert f"| {paper['study']} | {paper['message']} |" in table
+    assert table.splitlines()[0].count("parts of its claims") == found.verdicts["machine"].nunique()
+
+
+def test_a_part_that_does_not_exist_is_named(found):
+    with pytest.raises(ValueError, match="'weather'; there are verdicts, workflow, licences"):
+        readme.made("<!-- made: weather -->\nrain\n<!-- end -->", found)
+
+
+def test_the_picture_that_it_shows_is_there():
+    assert "paper/published/verdicts.svg" in TEXT
+    assert (paths.PAPER / "published" / "verdicts.svg").read_text().startswith("<?xml")
+
+
+def test_it_links_only_to_what_is_there():
+    import re
+
+    for target in re.findall(r"\]\(([^)#:]+)\)", TEXT):
+        assert (paths.ROOT / target).exists(), f"README.md links to {target}"
