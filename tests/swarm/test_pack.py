@@ -8,31 +8,9 @@ from lockstep.graphs import Graph, GraphError
 from lockstep.swarm.pack import Pack, join
 
 
-def some(directed=False, weighted=False, count=7):
-    draw = np.random.default_rng(3)
-    graphs = []
-    for i in range(count):
-        n = int(draw.integers(1, 9))
-        m = int(draw.integers(0, 12))
-        u, v = draw.integers(0, n, (2, m))
-        weights = draw.integers(1, 5, m) if weighted else None
-        graphs.append(Graph.from_edges(u, v, n=n, weights=weights, directed=directed, name=f"g{i}"))
-    return graphs
-
-
-def same(a, b):
-    return (
-        np.array_equal(a.offsets, b.offsets)
-        and np.array_equal(a.targets, b.targets)
-        and (a.weights is None) == (b.weights is None)
-        and (a.weights is None or np.array_equal(a.weights, b.weights))
-        and (a.directed, a.name) == (b.directed, b.name)
-    )
-
-
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_each_graph_comes_back(directed, weighted):
+def test_each_graph_comes_back(directed, weighted, some, same):
     graphs = some(directed, weighted)
     pack = Pack.of(graphs)
     assert len(pack) == len(graphs)
@@ -45,7 +23,7 @@ def test_each_graph_comes_back(directed, weighted):
     assert pack.vertex_start.dtype == pack.arc_start.dtype == np.int64
 
 
-def test_ids_take_32_bits_only_where_16_do_not_suffice():
+def test_ids_take_32_bits_only_where_16_do_not_suffice(same):
     wide = Graph.from_edges([0], [65_536], n=65_537, directed=False)
     assert Pack.of([wide]).targets.dtype == np.int32
     full = Graph.from_edges([0], [65_535], n=65_536, directed=False)
@@ -54,7 +32,7 @@ def test_ids_take_32_bits_only_where_16_do_not_suffice():
     assert same(pack[0], full)
 
 
-def test_slices_and_selections():
+def test_slices_and_selections(some, same):
     graphs = some(weighted=True)
     pack = Pack.of(graphs)
     part = pack[2:5]
@@ -69,7 +47,7 @@ def test_slices_and_selections():
         pack[7]
 
 
-def test_joined_packs_are_one():
+def test_joined_packs_are_one(some, same):
     graphs = some()
     joined = join([Pack.of(graphs[:3]), Pack.empty(), Pack.of(graphs[3:])])
     assert all(same(joined[i], graph) for i, graph in enumerate(graphs))
@@ -99,7 +77,7 @@ def test_graphs_that_do_not_fit_together_are_named():
 
 
 @pytest.mark.gpu
-def test_to_the_device_and_back(cuda):
+def test_to_the_device_and_back(cuda, some, same):
     cupy = cuda.xp
     graphs = some(weighted=True)
     pack = Pack.of(graphs).to(cupy)

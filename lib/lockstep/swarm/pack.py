@@ -35,6 +35,9 @@ class Pack:
     ----------
     n, m : int32 arrays, shape (k,)
         Vertices and stored arcs of each graph.
+    host : Pack
+        The same graphs in NumPy's arrays: what a pack on the device was copied from, else itself. Sizes are planned
+        with from there, without waiting for the device.
 
     Notes
     -----
@@ -42,15 +45,15 @@ class Pack:
     they are given, this constructor does not. Treat them as read-only.
     """
 
-    __slots__ = (*ARRAYS, "directed", "names")
+    __slots__ = (*ARRAYS, "directed", "names", "_host")
 
     def __init__(self, offsets, targets, vertex_start, arc_start, weights=None, directed=False, names=None, *,
-                 n=None, m=None):  # fmt: skip
+                 n=None, m=None, host=None):  # fmt: skip
         self.offsets, self.targets, self.weights = offsets, targets, weights
         self.vertex_start, self.arc_start = vertex_start, arc_start
         self.n = (vertex_start[1:] - vertex_start[:-1]).astype(np.int32) if n is None else n
         self.m = (arc_start[1:] - arc_start[:-1]).astype(np.int32) if m is None else m
-        self.directed, self.names = bool(directed), names
+        self.directed, self.names, self._host = bool(directed), names, host
 
     def __len__(self):
         return len(self.n)
@@ -67,6 +70,10 @@ class Pack:
 
     def _array(self, name):
         return getattr(self, name)
+
+    @property
+    def host(self):
+        return self._host if self._host is not None else self.to(np)
 
     def name(self, i):
         """What graph ``i`` is called; its number in the pack if it has no name."""
@@ -144,8 +151,9 @@ class Pack:
         return Graph._trusted(offsets, targets, weights, self.directed, self.name(i) if self.names is not None else "")
 
     def _part(self, first, last):
-        v0, v1 = int(self.vertex_start[first]), int(self.vertex_start[last])
-        a0, a1 = int(self.arc_start[first]), int(self.arc_start[last])
+        starts = self if self._host is None else self._host  # from the device each number would have to be waited for
+        v0, v1 = int(starts.vertex_start[first]), int(starts.vertex_start[last])
+        a0, a1 = int(starts.arc_start[first]), int(starts.arc_start[last])
         return Pack(
             self.offsets[v0 + first : v1 + last],
             self.targets[a0:a1],
@@ -156,11 +164,12 @@ class Pack:
             None if self.names is None else self.names[first:last],
             n=self.n[first:last],
             m=self.m[first:last],
+            host=None if self._host is None else self._host._part(first, last),
         )
 
     def take(self, indices):
         """The graphs of these numbers, in that order, as a Pack of its own; arrays of the same kind."""
-        here = self.to(np)
+        here = self.host
         indices = np.asarray(indices, np.int64).reshape(-1)
         vertex_start, arc_start = _starts(here.n[indices]), _starts(here.m[indices])
         arcs = _places(here.arc_start[indices], here.m[indices])
@@ -180,9 +189,11 @@ class Pack:
         """A pack with the arrays of that module, ``numpy`` or ``cupy``; itself if they are."""
         if xp is _module(self.n):
             return self
+        if xp is np and self._host is not None:
+            return self._host
         copy = (lambda array: array.get()) if xp is np else xp.asarray
         arrays = {name: None if self._array(name) is None else copy(self._array(name)) for name in ARRAYS}
-        return Pack(directed=self.directed, names=self.names, **arrays)
+        return Pack(directed=self.directed, names=self.names, host=None if xp is np else self, **arrays)
 
 
 def join(packs):

@@ -1,0 +1,226 @@
+"""A batch of graphs, larger than memory if need be: a sequence of graphs that is read piece by piece."""
+
+import dataclasses
+import functools
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from lockstep.graphs import GraphError
+
+from . import shards
+from .check import GOOD, Problem, judge, reason
+from .pack import Pack, join
+from .sources import cuts, pieces_of
+
+MOST = 2**31 - 1  # vertices of a graph, as offsets and ids are stored
+
+
+class Loaded(NamedTuple):
+    """A piece of a batch: the graphs that can be used, their numbers in the batch, and what became of the others."""
+
+    pack: Pack
+    numbers: np.ndarray
+    problems: list
+
+
+class GraphBatch:
+    """Many graphs from one source.
+
+    Parameters
+    ----------
+    source : path-like, str, Pack or sequence
+        A folder of shards (``.arrow``, ``.parquet``) or a file of them; a folder of files with one graph each; an
+        archive in the TU collection's layout (``NAME_A.txt``, ``NAME_graph_indicator.txt``); the name of a registered
+        batch (`PROTEINS`); a Pack; a sequence of Graphs, NetworkX graphs or SciPy matrices.
+    directed : bool, optional
+        For files of edges: what the first file's header says if left out, and True if it says nothing.
+    bad : {"skip", "refuse"}
+        What becomes of a graph that cannot be used (unreadable, empty, an id out of range, too many vertices): it is
+        noted in ``problems`` and left out, or it is an error.
+    max_vertices : int
+        Graphs with more are among those.
+    pack_bytes : int
+        Iteration gives packs of about this size at most.
+
+    Attributes
+    ----------
+    pieces : list
+        The pieces of the source, in order; `load_piece` loads one.
+    problems : list of Problem
+        Of the pieces loaded since the last iteration began: number, name and reason of each graph left out.
+
+    Raises
+    ------
+    GraphError
+        There is no such source, or with ``bad="refuse"`` the first graph that cannot be used.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> batch = GraphBatch([nx.path_graph(4), nx.star_graph(3)])
+    >>> len(batch), batch[1].out_degrees().tolist()
+    (2, [3, 1, 1, 1])
+    >>> [pack.n.tolist() for pack in batch]
+    [[4, 4]]
+    """
+
+    def __init__(self, source, *, directed=None, bad="skip", max_vertices=MOST, pack_bytes=64 * 2**20):
+        if bad not in ("skip", "refuse"):
+            raise ValueError(f"bad is {bad!r}; expected 'skip' or 'refuse'")
+        if not 1 <= max_vertices <= MOST:
+            raise ValueError(f"max_vertices is {max_vertices}; expected 1 to {MOST}")
+        self.bad, self.max_vertices, self.pack_bytes = bad, int(max_vertices), int(pack_bytes)
+        self.source = str(source) if isinstance(source, (str, Path)) else "memory"
+        self.pieces = pieces_of(source, directed, self.pack_bytes)
+        self.problems = []
+        self._piece = functools.lru_cache(1)(self.load_piece)
+
+    @classmethod
+    def of(cls, source, **options):
+        """``source`` itself if it is a GraphBatch, else one made of it."""
+        return source if isinstance(source, cls) else cls(source, **options)
+
+    def __len__(self):
+        return sum(piece.count for piece in self.pieces)
+
+    def __repr__(self):
+        return f"<GraphBatch of {len(self):,} graphs in {len(self.pieces):,} pieces from {self.source}>"
+
+    @property
+    def nbytes(self):
+        """Bytes of the source's files (of the arrays, for a batch in memory)."""
+        return sum({str(getattr(piece, "path", piece.name)): piece.size for piece in self.pieces}.values())
+
+    def digest(self):
+        """What tells this source from another or a changed one: its pieces' names, counts and sizes."""
+        text = "\n".join(f"{piece.name} {piece.first} {piece.count} {piece.size}" for piece in self.pieces)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def head(self, count):
+        """The first ``count`` graphs as a batch of its own; whole pieces are not read for it."""
+        left, some = count, []
+        for piece in self.pieces:
+            if left <= 0:
+                break
+            some.append(piece)
+            left -= piece.count
+        new = object.__new__(GraphBatch)
+        new.__dict__.update(self.__dict__, pieces=some, problems=[])
+        new._piece = functools.lru_cache(1)(new.load_piece)
+        if left < 0:
+            found = new.load_piece(some[-1])
+            keep = int(np.searchsorted(found.numbers, count))
+            last = pieces_of(found.pack[:keep], None, 2**62)[0] if keep else None
+            new.pieces = [*some[:-1], *([_moved(last, some[-1].name, int(found.numbers[0]))] if last else [])]
+            new.problems = []
+        return new
+
+    def load_piece(self, piece, memory=None):
+        """Load and check one piece.
+
+        Parameters
+        ----------
+        piece : one of `pieces`
+        memory : callable, optional
+            See `read_shard`.
+
+        Returns
+        -------
+        Loaded
+        """
+        pack, numbers, problems = piece.load(memory)
+        code, place = judge(pack, self.max_vertices)
+        known = {problem.graph for problem in problems}
+        for i in np.flatnonzero(code != GOOD):
+            if int(numbers[i]) not in known:
+                why = reason(pack, i, code[i], place[i], self.max_vertices)
+                problems.append(Problem(int(numbers[i]), pack.name(i), why))
+        if problems:
+            problems.sort()
+            if self.bad == "refuse":
+                first = problems[0]
+                raise GraphError(
+                    f"graph {first.graph} ({first.name}) of {self.source}: {first.reason} (bad='skip' leaves it out)"
+                )
+            self.problems += problems
+            keep = np.flatnonzero(~np.isin(numbers, [problem.graph for problem in problems]))
+            if keep.size < len(pack):
+                pack, numbers = pack.take(keep), numbers[keep]
+        return Loaded(shards.narrow(pack), numbers, problems)
+
+    def __iter__(self):
+        self.problems = []
+        for piece in self.pieces:
+            pack = self.load_piece(piece).pack
+            if len(pack) and pack.nbytes <= self.pack_bytes:
+                yield pack
+                continue
+            for first, last in cuts(pack, self.pack_bytes):
+                yield pack[first:last]
+
+    def __getitem__(self, index):
+        """Graph ``index`` as a Graph; its piece is loaded, and kept until another one's graph is asked for."""
+        i = int(index)
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"graph {i} of a batch of {len(self)}")
+        i %= len(self)
+        piece = next(piece for piece in self.pieces if piece.first <= i < piece.first + piece.count)
+        found = self._piece(piece)
+        place = int(np.searchsorted(found.numbers, i))
+        if place == found.numbers.size or found.numbers[place] != i:
+            problem = next(problem for problem in found.problems if problem.graph == i)
+            raise GraphError(f"graph {i} ({problem.name}) of {self.source} cannot be used: {problem.reason}")
+        return found.pack[place]
+
+    def write(self, folder, *, format="arrow", graphs=4096):
+        """Write the graphs that can be used as shards; those of a folder that is written again are replaced.
+
+        Parameters
+        ----------
+        folder : path-like
+        format : {"arrow", "parquet"}
+        graphs : int
+            In a shard; the last holds the rest.
+
+        Returns
+        -------
+        GraphBatch
+            What was written.
+        """
+        if format not in shards.FORMATS:
+            raise ValueError(f"format is {format!r}; expected one of {', '.join(shards.FORMATS)}")
+        folder = Path(folder)
+        if folder.is_dir() and self.source != "memory" and Path(self.source).exists() and folder.samefile(self.source):
+            raise GraphError(f"{folder} is what is read; write the shards somewhere else")
+        folder.mkdir(parents=True, exist_ok=True)
+        waiting, count, written = [], 0, []
+
+        def flush():
+            path = folder / f"shard-{len(written):05d}.{format}"
+            shards.write_shard(path, join(waiting))
+            written.append(path)
+            waiting.clear()
+
+        for pack in self:
+            first = 0
+            while first < len(pack):
+                last = min(first + graphs - count, len(pack))
+                waiting.append(pack[first:last])
+                count += last - first
+                first = last
+                if count == graphs:
+                    flush()
+                    count = 0
+        if waiting:
+            flush()
+        for old in folder.glob("shard-*"):
+            if old.suffix in (".arrow", ".parquet") and old not in written:
+                old.unlink()
+        return GraphBatch(folder, bad=self.bad, max_vertices=self.max_vertices, pack_bytes=self.pack_bytes)
+
+
+def _moved(piece, name, first):
+    return dataclasses.replace(piece, name=f"{name}-head", first=first)

@@ -1,0 +1,76 @@
+"""Which graphs of a pack cannot be used, and why: with an id out of range a kernel would read another's memory."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+GOOD, EMPTY, LARGE, RANGE, OFFSETS, COUNT, WEIGHT = range(7)
+
+
+class Problem(NamedTuple):
+    """A graph that was left out: its number in the batch (-1 if it never got one), its name, and why."""
+
+    graph: int
+    name: str
+    reason: str
+
+
+@njit(nogil=True, cache=True)
+def _judge(vertex_start, arc_start, offsets, targets, most, code, place):
+    for i in range(code.size):
+        n, m = vertex_start[i + 1] - vertex_start[i], arc_start[i + 1] - arc_start[i]
+        rows, arcs = vertex_start[i] + i, arc_start[i]
+        if n < 0:
+            code[i] = COUNT
+            continue
+        if n == 0:
+            code[i] = EMPTY
+            continue
+        if n > most:
+            code[i] = LARGE
+            continue
+        wrong = offsets[rows] != 0 or offsets[rows + n] != m
+        for v in range(n):
+            wrong |= offsets[rows + v] > offsets[rows + v + 1]
+        if wrong:
+            code[i] = OFFSETS
+            continue
+        outside = False
+        for arc in range(m):  # without a way out in the middle, so that the compiler takes many at a time
+            outside |= (targets[arcs + arc] < 0) | (targets[arcs + arc] >= n)
+        if outside:
+            code[i] = RANGE
+            for arc in range(m):
+                if targets[arcs + arc] < 0 or targets[arcs + arc] >= n:
+                    place[i] = arc
+                    break
+
+
+def judge(pack, most=2**31 - 1):
+    """Codes of the graphs of a host pack (GOOD or what is wrong), and the first arc at fault, int8 and int64."""
+    code, place = np.zeros(len(pack), np.int8), np.zeros(len(pack), np.int64)
+    _judge(pack.vertex_start, pack.arc_start, pack.offsets, pack.targets, most, code, place)
+    if pack.weights is not None:
+        for arc in np.flatnonzero(~np.isfinite(pack.weights))[::-1]:  # backwards, so that the first one stays
+            i = int(np.searchsorted(pack.arc_start, arc, side="right")) - 1
+            if code[i] in (GOOD, WEIGHT):
+                code[i], place[i] = WEIGHT, arc - pack.arc_start[i]
+    return code, place
+
+
+def reason(pack, i, code, place, most):
+    """What is wrong with graph ``i``, in words."""
+    n, m = int(pack.vertex_start[i + 1] - pack.vertex_start[i]), int(pack.arc_start[i + 1] - pack.arc_start[i])
+    if code == EMPTY:
+        return "it is empty; expected at least one vertex"
+    if code == LARGE:
+        return f"it has {n:,} vertices; expected at most {most:,}"
+    if code == COUNT:
+        return "it has no offsets; expected n + 1 of them, beginning with 0"
+    if code == OFFSETS:
+        return f"its offsets do not rise from 0 to {m}, the number of its targets"
+    arc = int(place)
+    if code == WEIGHT:
+        return f"weight of arc {arc} is {pack.weights[int(pack.arc_start[i]) + arc]}; expected a finite number"
+    return f"target of arc {arc} is {int(pack.targets[int(pack.arc_start[i]) + arc])}; expected an id in 0..{n - 1}"

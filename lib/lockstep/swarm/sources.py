@@ -1,0 +1,226 @@
+"""Where a batch's graphs come from. A source is cut into pieces, each loaded, computed and written as a whole.
+
+A piece is small and knows only how to load itself, so that it can be handed to another thread, process or machine. It
+gives a `Pack` as it was found, unchecked, the numbers its graphs have in the batch, and what it could not even read.
+"""
+
+import functools
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lockstep.graphs import Graph, GraphError, load_batch, read, read_batch
+from lockstep.graphs.containers import GRAPH_SUFFIXES
+
+from . import shards
+from .check import Problem
+from .pack import SMALL, Pack
+
+SHARDS = (".arrow", ".feather", ".parquet")
+PACKED = (".gz", ".xz", ".bz2")
+
+
+@dataclass(frozen=True)
+class ShardPiece:
+    """One record batch or row group of a shard."""
+
+    name: str
+    first: int
+    count: int
+    path: Path
+    index: int
+
+    @property
+    def size(self):
+        return self.path.stat().st_size
+
+    def load(self, memory=None):
+        pack, wrong = shards.read_shard(self.path, self.index, memory)
+        problems = [Problem(self.first + i, pack.name(i), why) for i, why in wrong.items()]
+        return pack, np.arange(self.first, self.first + len(pack)), problems
+
+
+@dataclass(frozen=True)
+class FilesPiece:
+    """Some files that hold one graph each; all taken as directed or not, weighted or not, alike."""
+
+    name: str
+    first: int
+    paths: tuple
+    directed: bool
+    weights: bool
+
+    @property
+    def count(self):
+        return len(self.paths)
+
+    @property
+    def size(self):
+        return sum(path.stat().st_size for path in self.paths)
+
+    def load(self, memory=None):
+        take = functools.partial(read, directed=self.directed, weights=self.weights)
+        return _each(self.paths, take, self.first, [path.name for path in self.paths])
+
+
+@dataclass(frozen=True)
+class MemoryPiece:
+    """Some graphs that are here already: a Pack, or any sequence of what `Graph.of` takes."""
+
+    name: str
+    first: int
+    graphs: Any
+
+    @property
+    def count(self):
+        return len(self.graphs)
+
+    @property
+    def size(self):
+        return self.graphs.nbytes if isinstance(self.graphs, Pack) else len(self.graphs)
+
+    def load(self, memory=None):
+        if isinstance(self.graphs, Pack):
+            return self.graphs, np.arange(self.first, self.first + len(self.graphs)), []
+        names = [str(getattr(graph, "name", "") or self.first + i) for i, graph in enumerate(self.graphs)]
+        return _each(self.graphs, Graph.of, self.first, names)
+
+
+def _each(things, take, first, names):
+    """Load graphs one by one; those that cannot be, or are not of the first one's kind, become problems."""
+    found, numbers, called, problems = [], [], [], []
+    for i, thing in enumerate(things):
+        try:
+            graph = take(thing)
+            Pack.of([*found[:1], graph])
+        except GraphError as error:
+            why = str(error).replace("graph 1 of the batch is", "it is").replace("graph 0", f"{names[0]}")
+            problems.append(Problem(first + i, names[i], why))
+            continue
+        found.append(graph)
+        numbers.append(first + i)
+        called.append(graph.name or names[i])
+    pack = Pack.of(found)
+    pack.names = called
+    return pack, np.array(numbers, np.int64), problems
+
+
+def pieces_of(source, directed=None, piece_bytes=64 * 2**20):
+    """The pieces of a source: what a path, a registered name or a sequence holds, in order.
+
+    Parameters
+    ----------
+    source : path-like, str, Pack or sequence
+    directed : bool, optional
+        For files of edges; what the first file's header says if left out, and True if it says nothing.
+    piece_bytes : int
+        About how large a piece of files or of graphs in memory is; shards are as large as they were written.
+
+    Raises
+    ------
+    GraphError
+        There is nothing to read.
+    """
+    if isinstance(source, Pack):
+        return _cut_pack(source, "memory", piece_bytes)
+    if not isinstance(source, (str, Path)):
+        try:
+            graphs = list(source) if not hasattr(source, "__len__") or not hasattr(source, "__getitem__") else source
+        except TypeError:
+            kind = type(source).__name__
+            raise GraphError(f"a batch of {kind}; expected a path, a registered name or a sequence of graphs") from None
+        cuts = range(0, len(graphs), 1024)
+        return [MemoryPiece(f"memory-{at // 1024:05d}", at, graphs[at : at + 1024]) for at in cuts]
+    path = Path(source)
+    if path.is_dir():
+        found = sorted(p for p in path.iterdir() if p.suffix in SHARDS)
+        return _shards(found) if found else _files(path, directed, piece_bytes)
+    if path.is_file():
+        if path.suffix in SHARDS:
+            return _shards([path])
+        if path.suffix == ".zip" or ".tar" in path.suffixes:
+            return _cut_pack(pack_of(*read_batch(path), path.name.split(".")[0]), path.name.split(".")[0], piece_bytes)
+        return _files(path, directed, piece_bytes)
+    if len(path.parts) == 1 and not path.suffix:
+        graph, starts = load_batch(str(source))
+        return _cut_pack(pack_of(graph, starts, graph.name), graph.name, piece_bytes)
+    raise GraphError(f"{path}: no such file or folder; expected shards, edge lists or a TU archive")
+
+
+def _shards(paths):
+    found, first = [], 0
+    for path in paths:
+        counts = shards.pieces(path)
+        for index, count in enumerate(counts):
+            name = path.stem if len(counts) == 1 else f"{path.stem}-{index:05d}"
+            found.append(ShardPiece(name, first, count, path, index))
+            first += count
+    return found
+
+
+def _files(path, directed, piece_bytes):
+    def named(p):
+        plain = p.with_suffix("") if p.suffix in PACKED else p
+        return p.is_file() and plain.suffix in GRAPH_SUFFIXES
+
+    paths = sorted(filter(named, path.iterdir())) if path.is_dir() else [path]
+    if not paths:
+        raise GraphError(
+            f"{path} holds no shard ({', '.join(SHARDS)}) and no file of a graph ({', '.join(GRAPH_SUFFIXES)})"
+        )
+    first = next(filter(None, map(_readable, itertools.islice(paths, 100))), None)
+    weights = first is not None and first.weights is not None
+    if directed is None:
+        directed = first is None or first.directed
+    found, some, size = [], [], 0
+    for number, p in enumerate(paths):
+        some.append(p)
+        size += p.stat().st_size
+        if size >= piece_bytes or len(some) == 4096 or number == len(paths) - 1:
+            name = f"files-{len(found):05d}"
+            found.append(FilesPiece(name, number + 1 - len(some), tuple(some), directed, weights))
+            some, size = [], 0
+    return found
+
+
+def _readable(path):
+    try:
+        return read(path)
+    except GraphError:
+        return None
+
+
+def _cut_pack(pack, name, piece_bytes):
+    return [MemoryPiece(f"{name}-{i:05d}", a, pack[a:b]) for i, (a, b) in enumerate(cuts(pack, piece_bytes))]
+
+
+def cuts(pack, most):
+    """Where to cut a pack so that no part is larger than ``most`` bytes, unless one graph alone is."""
+    each = pack.arc_start * (pack.targets.itemsize + (4 if pack.weights is not None else 0))
+    each = each + pack.vertex_start * 4 + np.arange(len(pack) + 1) * 28  # offsets, and what a graph takes itself
+    found, first = [], 0
+    while first < len(pack):
+        last = int(np.searchsorted(each, each[first] + most, side="right")) - 1
+        last = min(max(last, first + 1), len(pack))
+        found.append((first, last))
+        first = last
+    return found
+
+
+def pack_of(graph, starts, name=""):
+    """The graphs that lie side by side in one, graph k on the vertices ``starts[k]`` to ``starts[k + 1] - 1``."""
+    starts = np.asarray(starts, np.int64)
+    sizes = np.diff(starts)
+    kind = np.uint16 if sizes.max(initial=0) <= SMALL else np.int32
+    arc_start = graph.offsets[starts]
+    m = np.diff(arc_start)
+    targets = (graph.targets - np.repeat(starts[:-1], m)).astype(kind)
+    rows = np.repeat(starts[:-1], sizes + 1) - np.repeat(starts[:-1] + np.arange(sizes.size), sizes + 1)
+    rows += np.arange(rows.size)  # of every offset, the place in the common graph's
+    offsets = (graph.offsets[rows] - np.repeat(arc_start[:-1], sizes + 1)).astype(np.int32)
+    weights = None if graph.weights is None else graph.weights.astype(np.float32)
+    names = [f"{name}-{k}" for k in range(sizes.size)] if name else None
+    return Pack(offsets, targets, starts, arc_start, weights, graph.directed, names)

@@ -1,0 +1,211 @@
+"""A batch larger than memory: from shards, files, archives and sequences; what is bad is named, the rest is done."""
+
+import zipfile
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lockstep.graphs import GraphError
+from lockstep.swarm.batch import GraphBatch
+from lockstep.swarm.pack import Pack
+from lockstep.swarm.shards import read_shard, write_shard
+
+
+@pytest.fixture
+def equal(same):
+    """A function that compares a batch with graphs."""
+    return lambda batch, graphs: len(batch) == len(graphs) and all(same(batch[i], g) for i, g in enumerate(graphs))
+
+
+@pytest.mark.parametrize("format", ["arrow", "parquet"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_shards_give_back_what_was_written(tmp_path, format, weighted, directed, some, equal):
+    graphs = some(directed, weighted, count=23)
+    batch = GraphBatch(graphs).write(tmp_path / "out", format=format, graphs=5)
+    assert len(batch.pieces) == 5 and equal(batch, graphs)
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [f"shard-{i:05d}.{format}" for i in range(5)]
+    read = pd.read_feather if format == "arrow" else pd.read_parquet
+    table = read(tmp_path / "out" / f"shard-00001.{format}")
+    assert table["name"].tolist() == ["g5", "g6", "g7", "g8", "g9"]
+    assert table["targets"][2].tolist() == graphs[7].targets.tolist()
+    assert table["targets"][2].dtype == np.uint16
+    fewer = GraphBatch(graphs[:6]).write(tmp_path / "out", format=format, graphs=5)
+    assert len(fewer.pieces) == 2 and equal(fewer, graphs[:6])  # the shards of before are gone
+
+
+def test_a_shard_can_be_read_into_memory_of_the_callers(tmp_path, some):
+    pack = Pack.of(some(count=40))
+    write_shard(tmp_path / "one.arrow", pack)
+    given = []
+
+    def memory(size):
+        given.append(np.zeros(size + 100, np.uint8))
+        return given[0]
+
+    found, wrong = read_shard(tmp_path / "one.arrow", memory=memory)
+    assert not wrong and len(given) == 1
+    assert np.shares_memory(found.targets, given[0]) and np.shares_memory(found.offsets, given[0])
+    assert np.array_equal(found.targets, pack.targets)
+
+
+def test_packs_are_bounded(tmp_path):
+    graphs = [nx.path_graph(20)] * 30 + [nx.complete_graph(40)]
+    batch = GraphBatch(graphs, pack_bytes=1000).write(tmp_path, graphs=100)
+    packs = list(batch)
+    assert sum(len(pack) for pack in packs) == 31 and len(packs) > 5
+    assert all(pack.nbytes <= 1100 or len(pack) == 1 for pack in packs)
+
+
+def bad_rows():
+    """Rows of a shard, most of them wrong: (what is wrong, or None; offsets; targets)."""
+    return [
+        (None, [0, 1, 2], [1, 0]),
+        ("target of arc 1 is 2; expected an id in 0..1", [0, 1, 2], [1, 2]),
+        ("it is empty", [0], []),
+        ("it has no offsets", None, [1]),
+        ("its offsets do not rise from 0 to 2", [0, 3, 2], [1, 0]),
+        ("its offsets do not rise from 0 to 1", [0, 1, 2], [0]),
+        ("it has 6 vertices; expected at most 5", [0, 0, 0, 0, 0, 0, 0], []),
+        ("it has no offsets", [], []),
+        ("target of arc 0 is -1", [0, 1], [-1]),
+        ("target of arc 0 is 70000", [0, 1], [70_000]),
+        (None, [0, 0, 0], []),
+    ]
+
+
+@pytest.mark.parametrize("format", ["arrow", "parquet"])
+def test_bad_graphs_are_named_and_the_others_done(tmp_path, format):
+    rows = bad_rows()
+    table = pa.table(
+        {
+            "name": [f"r{i}" for i in range(len(rows))],
+            "offsets": pa.array([row[1] for row in rows], pa.list_(pa.int64())),
+            "targets": pa.array([row[2] for row in rows], pa.list_(pa.int32())),
+        }
+    )
+    path = tmp_path / f"some.{format}"
+    if format == "parquet":
+        pq.write_table(table, path)
+    else:
+        with pa.ipc.new_file(path, table.schema) as file:
+            file.write_table(table)
+    batch = GraphBatch(path, max_vertices=5)
+    packs = list(batch)
+    assert [list(pack.names) for pack in packs] == [["r0", "r10"]]
+    assert packs[0].targets.dtype == np.uint16 and packs[0].targets.tolist() == [1, 0]
+    assert [problem.graph for problem in batch.problems] == list(range(1, 10))
+    for problem in batch.problems:
+        assert problem.name == f"r{problem.graph}" and problem.reason.startswith(rows[problem.graph][0])
+    assert batch[10].n == 2
+    with pytest.raises(GraphError, match=r"graph 1 \(r1\) of .*some.* cannot be used: target of arc 1"):
+        batch[1]
+    with pytest.raises(GraphError, match=r"graph 1 \(r1\) of .*target of arc 1 is 2; expected an id in 0\.\.1"):
+        list(GraphBatch(path, bad="refuse"))
+
+
+def test_rows_that_contradict_themselves(tmp_path):
+    table = pa.table(
+        {
+            "n": pa.array([1, 3, 1], pa.int32()),
+            "offsets": pa.array([[0, 1], [0, 1], [0, 2]], pa.list_(pa.int32())),
+            "targets": pa.array([[0], [0], [0, 0]], pa.list_(pa.uint16())),
+            "weights": pa.array([[5.0], [5.0], [1.0]], pa.list_(pa.float64())),
+        }
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    batch = GraphBatch(tmp_path)
+    (pack,) = batch
+    assert pack.weights.tolist() == [5.0]
+    assert "n = 3, which does not go with 2 offsets" in batch.problems[0].reason
+    assert "1 weights for 2 arcs" in batch.problems[1].reason
+
+
+def test_weights_that_are_no_numbers(some):
+    pack = Pack.of(some(weighted=True))
+    pack.weights[pack.arc_start[3]] = np.nan
+    batch = GraphBatch(pack)
+    assert sum(map(len, batch)) == len(pack) - 1
+    assert batch.problems[0].reason == "weight of arc 0 is nan; expected a finite number"
+
+
+def test_files_that_are_no_shards(tmp_path):
+    (tmp_path / "a.arrow").write_text("not at all")
+    with pytest.raises(GraphError, match="a.arrow cannot be read as a shard"):
+        GraphBatch(tmp_path)
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "b.parquet")
+    with pytest.raises(GraphError, match="b.parquet has the columns x; expected a column offsets"):
+        list(GraphBatch(tmp_path / "b.parquet"))
+    with pytest.raises(GraphError, match="nothing: no such file or folder"):
+        GraphBatch(tmp_path / "nothing")
+    (tmp_path / "none").mkdir()
+    with pytest.raises(GraphError, match="holds no shard"):
+        GraphBatch(tmp_path / "none")
+
+
+def test_a_folder_of_edge_lists(tmp_path):
+    (tmp_path / "a.txt").write_text("0 1\n1 2\n")
+    (tmp_path / "b.txt").write_text("0 x\n")
+    (tmp_path / "c.txt").write_text("2 0\n")
+    (tmp_path / "notes.md").write_text("no graph")
+    batch = GraphBatch(tmp_path, directed=False)
+    (pack,) = batch
+    assert len(batch) == 3 and list(pack.names) == ["a", "c"] and pack.m.tolist() == [4, 2]
+    assert batch.problems[0].name == "b.txt" and "line 1" in batch.problems[0].reason
+    assert GraphBatch(tmp_path)[0].directed
+    (tmp_path / "b.txt").write_text("0 1\n")
+    assert sum(map(len, GraphBatch(tmp_path, bad="refuse"))) == 3
+
+
+def test_a_tu_archive(tmp_path):
+    graphs = [nx.path_graph(3), nx.cycle_graph(4), nx.empty_graph(2)]
+    arcs, owner, base = [], [], 1
+    for k, graph in enumerate(graphs, 1):
+        arcs += [f"{u + base}, {v + base}" for a, b in graph.edges for u, v in ((a, b), (b, a))]
+        owner += [str(k)] * len(graph)
+        base += len(graph)
+    with zipfile.ZipFile(tmp_path / "TINY.zip", "w") as archive:
+        archive.writestr("TINY/TINY_A.txt", "\n".join(arcs) + "\n")
+        archive.writestr("TINY/TINY_graph_indicator.txt", "\n".join(owner) + "\n")
+    batch = GraphBatch(tmp_path / "TINY.zip")
+    assert len(batch) == 3
+    for k, graph in enumerate(graphs):
+        found = batch[k]
+        assert found.name == f"TINY-{k}" and not found.directed
+        assert nx.utils.graphs_equal(nx.Graph(found.to_networkx().edges), nx.Graph(graph.edges))
+        assert found.n == len(graph)
+
+
+def test_networkx_graphs_and_one_that_is_none():
+    batch = GraphBatch([nx.path_graph(3), "what", nx.star_graph(4), nx.DiGraph([(0, 1)])])
+    (pack,) = batch
+    assert pack.n.tolist() == [3, 5]
+    assert [problem.graph for problem in batch.problems] == [1, 3]
+    assert "cannot take a str" in batch.problems[0].reason
+    assert "it is directed, 0 is undirected" in batch.problems[1].reason
+    with pytest.raises(GraphError, match="a batch of int"):
+        GraphBatch(5)
+
+
+def test_the_first_graphs_alone(tmp_path, some, equal):
+    graphs = some(count=12)
+    batch = GraphBatch(graphs).write(tmp_path, graphs=5)
+    for count in (1, 5, 7, 12, 20):
+        head = batch.head(count)
+        assert equal(head, graphs[:count])
+        assert sum(map(len, head)) == min(count, 12)
+
+
+def test_a_batch_does_not_overwrite_what_it_reads(tmp_path, some):
+    batch = GraphBatch(some()).write(tmp_path)
+    with pytest.raises(GraphError, match="is what is read"):
+        batch.write(tmp_path)
+    with pytest.raises(ValueError, match="format is 'csv'"):
+        batch.write(tmp_path / "x", format="csv")
+    with pytest.raises(ValueError, match="bad is 'drop'"):
+        GraphBatch(tmp_path, bad="drop")
+    assert batch.digest() == GraphBatch(tmp_path).digest() != batch.head(3).digest()
