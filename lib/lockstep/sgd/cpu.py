@@ -1,9 +1,13 @@
 """CPU baselines: one thread, and several threads on tiles that share no node (as LIBMF does)."""
 
+import hashlib
+import inspect
 import os
+import sys
 
 import numba
 import numpy as np
+from numba import njit, prange
 
 from . import oracle
 from .plans import Plan
@@ -15,10 +19,48 @@ def cores():
     return max(1, min(len(os.sched_getaffinity(0)), numba.config.NUMBA_NUM_THREADS))
 
 
+@njit(cache=True)
+def _spread(users, items, values, user_share, item_share, workers):
+    """Edges by tile: copies of the three arrays, and where each tile begins."""
+    starts = np.zeros(workers * workers + 1, np.int64)
+    for e in range(users.size):
+        starts[np.int64(item_share[items[e]]) * workers + user_share[users[e]] + 1] += 1
+    starts = np.cumsum(starts)
+    place = starts[:-1].copy()
+    sorted_users, sorted_items, sorted_values = np.empty_like(users), np.empty_like(items), np.empty_like(values)
+    for e in range(users.size):
+        tile = np.int64(item_share[items[e]]) * workers + user_share[users[e]]
+        k = place[tile]
+        place[tile] += 1
+        sorted_users[k], sorted_items[k], sorted_values[k] = users[e], items[e], values[e]
+    return starts, sorted_users, sorted_items, sorted_values
+
+
+@njit(cache=True, parallel=True)
+def _shuffle(starts, users, items, values, seed):
+    """Shuffles the edges of each tile in place (Fisher and Yates, with splitmix64 as the source)."""
+    for tile in prange(starts.size - 1):
+        first, word = starts[tile], np.uint64(seed) * np.uint64(0x632BE59BD9B4E019) + np.uint64(tile)
+        for k in range(starts[tile + 1] - 1, first, -1):
+            word += np.uint64(0x9E3779B97F4A7C15)
+            mixed = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            other = first + np.int64((mixed >> np.uint64(32)) % np.uint64(k + 1 - first))
+            users[k], users[other] = users[other], users[k]
+            items[k], items[other] = items[other], items[k]
+            values[k], values[other] = values[other], values[k]
+
+
 class HostPlan(Plan):
     """A plan whose sweeps run in Numba."""
 
     edge_bytes = 40
+
+    @classmethod
+    def digest(cls):
+        """As every plan's, and of this file."""
+        text = f"{super().digest()} {inspect.getsource(sys.modules[__name__])}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def reset(self):
         self.user_vectors, self.item_vectors = (vectors.copy() for vectors in self.first)
@@ -45,14 +87,16 @@ class Serial(HostPlan):
     options = {"shuffle": True}
 
     def build(self):
-        m = self.problem.ratings.m
+        ratings = self.problem.ratings
+        self.order = np.arange(ratings.m)
+        self.arrays = [ratings.users, ratings.items, ratings.values]
         with self.phase("shuffle"):
-            shuffled = np.random.default_rng(self.problem.seed).permutation(m)
-            self.order = shuffled if self.given["shuffle"] else np.arange(m)
+            if self.given["shuffle"]:  # the edges themselves: a sweep then reads them one after the other
+                shuffled = np.random.default_rng(self.problem.seed).permutation(ratings.m)
+                self.arrays = [a[shuffled] for a in self.arrays]
 
     def sweep(self):
-        ratings = self.problem.ratings
-        oracle.sweep(ratings.users, ratings.items, ratings.values, self.order, *self.state)
+        oracle.sweep(*self.arrays, self.order, *self.state)
 
 
 class Multicore(HostPlan):
@@ -65,21 +109,22 @@ class Multicore(HostPlan):
     def build(self):
         ratings = self.problem.ratings
         self.workers = int(self.given["threads"] or cores())
+        self._sort(*(np.empty(0, t) for t in (np.int32, np.int32, np.float32, np.int16, np.int16)))  # compiles
         with self.phase("schedule"):
             rng = np.random.default_rng(self.problem.seed)
             shares = []
             for degrees in ratings.degrees():  # nodes dealt out at random, with equal numbers of edges
                 order = rng.permutation(degrees.size)
-                share = np.empty(degrees.size, np.int64)
+                share = np.empty(degrees.size, np.int16)
                 share[order] = cut(degrees[order], self.workers)
                 shares.append(share)
-            shuffle = rng.permutation(ratings.m)
-            tile = (shares[1][ratings.items] * self.workers + shares[0][ratings.users])[shuffle]
-            order = shuffle[np.argsort(tile, kind="stable")]
-            sizes = np.bincount(tile, minlength=self.workers**2)
-            self.starts = np.concatenate([[0], np.cumsum(sizes)])
-            self.arrays = [a[order] for a in (ratings.users, ratings.items, ratings.values)]
+            self.starts, self.arrays = self._sort(ratings.users, ratings.items, ratings.values, *shares)
         self.stats["threads"] = self.workers
+
+    def _sort(self, users, items, values, user_share, item_share):
+        starts, *arrays = _spread(users, items, values, user_share, item_share, self.workers)
+        _shuffle(starts, *arrays, self.problem.seed)
+        return starts, arrays
 
     def sweep(self):
         numba.set_num_threads(min(self.workers, cores()))

@@ -1,21 +1,77 @@
 """Offline schedules: host side of `offline.cu`."""
 
+import hashlib
+import inspect
+import time
+
 import numpy as np
 
-from . import matchings, oracle
+from . import firstfit, matchings, oracle
 from .plans import DevicePlan
 
 
-class Matchings(DevicePlan):
-    """Supersteps over all groups of the machine; subclasses find the schedule."""
+class Offline(DevicePlan):
+    """What offline schedules share: the kernels' file, and first-fit where it is fastest."""
 
     file = "offline.cu"
+
+    @classmethod
+    def digest(cls):
+        """As every plan's, and of the text that finds matchings."""
+        text = f"{super().digest()} {firstfit.digest()} {inspect.getsource(matchings)}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def on_device(self):
+        """Whether matchings are found on the device: on a GPU, unless an item has millions of edges."""
+        return self.executor.name == "cuda" and firstfit.fits(self.executor, self.problem.ratings)
+
+    def compiled(self):
+        """Compile what `first_fit` needs: that is no part of the preprocessing."""
+        if self.on_device():
+            self.executor.load(firstfit.FILE)
+
+    def first_fit(self, edges, block=None):
+        """(items in the order in which they were taken, matching of each edge, number of matchings).
+
+        Matchings of the whole graph are found once a problem; whoever takes them again is charged their time.
+
+        Parameters
+        ----------
+        edges : (users, items, values)
+            The ratings on the device.
+        block : int, optional
+            Start afresh after so many items, which are then taken by falling degree.
+        """
+        ratings, executor = self.problem.ratings, self.executor
+        known, key = self.problem._cache, ("first fit", id(executor))
+        if block is None and key in known:
+            found, seconds = known[key]
+            self.preparation["schedule"] = self.preparation.get("schedule", 0.0) + seconds
+            return found
+        begin = time.perf_counter()
+        if self.on_device():
+            found = firstfit.first_fit(executor, ratings, executor.array(ratings.offsets), *edges[:2], block)
+        else:
+            nodes = np.arange(ratings.n_items)
+            if block is not None:
+                nodes = np.argsort(-np.diff(ratings.offsets), kind="stable")
+            times, count = matchings.first_fit(ratings, nodes, block)
+            found = self.xp.asarray(nodes), self.xp.asarray(times), count
+        if block is None:
+            executor.synchronize()
+            known[key] = found, time.perf_counter() - begin
+        return found
+
+
+class Matchings(Offline):
+    """Supersteps over all groups of the machine; subclasses find the schedule."""
 
     def build(self):
         ratings = self.problem.ratings
         users, items, values = self.bring()
+        self.compiled()
         with self.phase("schedule"):
-            self.schedule = self.find(ratings, users, items)
+            self.schedule = self.find(ratings, (users, items, values))
         with self.phase("order"):
             order = self.schedule.order
             self.place(users[order], items[order], values[order])
@@ -29,7 +85,7 @@ class Matchings(DevicePlan):
         self.blocks = self.grid(self.launch, work=widest)
         self.stats.update(supersteps=self.schedule.supersteps, widest=widest)
 
-    def find(self, ratings, users, items):
+    def find(self, ratings, edges):
         raise NotImplementedError
 
     @property
@@ -74,8 +130,9 @@ class AllGraphEdge(Matchings):
 
     name = "agm-edge"
 
-    def find(self, ratings, users, items):
-        return matchings.by_time(*matchings.first_fit(ratings), self.xp)
+    def find(self, ratings, edges):
+        _, times, count = self.first_fit(edges)
+        return matchings.by_time(times, count, self.xp)
 
 
 class Diagonal(Matchings):
@@ -87,7 +144,8 @@ class Diagonal(Matchings):
     name = "diagonal"
     options = {"limit": None}
 
-    def find(self, ratings, users, items):
+    def find(self, ratings, edges):
+        users, items, _ = edges
         if ratings.has_duplicates():  # ratings of one cell lie on one diagonal and must follow one another
             return matchings.block_diagonals(users, items, ratings.n_items, 1, 1, self.xp)
         return matchings.diagonals(users, items, ratings.n_items, self.xp)
@@ -99,17 +157,17 @@ class BlockDiagonal(Matchings):
     name = "block-diagonal"
     options = {"rows": 16, "columns": 16}
 
-    def find(self, ratings, users, items):
+    def find(self, ratings, edges):
+        users, items, _ = edges
         return matchings.block_diagonals(
             users, items, ratings.n_items, self.given["rows"], self.given["columns"], self.xp
         )
 
 
-class NodeBlocks(DevicePlan):
+class NodeBlocks(Offline):
     """AGM-N and SGM: an item to a group, its vector in shared memory, a kernel call for each block of
     items."""
 
-    file = "offline.cu"
     options = {"block": None}
 
     def build(self):
@@ -119,34 +177,35 @@ class NodeBlocks(DevicePlan):
         self.shared = self.threads // self.lanes * problem.width * 4
         self.blocks = self.grid(self.launch, self.shared, ratings.n_items)
         self.block = min(int(self.given["block"] or 2**31), self.blocks * (self.threads // self.lanes))
-        with self.phase("schedule"):
-            nodes, times = self.find(ratings)
         users, items, values = self.bring()
+        self.compiled()
+        with self.phase("schedule"):
+            nodes, times, count = self.find(ratings, (users, items, values))
         with self.phase("order"):
             # Edges in the order of their items' places; an item's edges in the order of their matchings.
-            place = np.empty(ratings.n_items, np.int64)
-            place[nodes] = np.arange(ratings.n_items)
-            times = xp.asarray(times)
-            count = int(times.max()) + 1 if ratings.m else 0
-            order = xp.argsort(xp.asarray(place)[items] * max(count, 1) + times, kind="stable")
-            starts = np.concatenate([[0], np.cumsum(np.diff(ratings.offsets)[nodes])])
+            place = xp.empty(ratings.n_items, np.int64)
+            place[nodes] = xp.arange(ratings.n_items)
+            order = xp.argsort(place[items] * max(count, 1) + times, kind="stable")
+            del place
+            degrees = xp.asarray(np.diff(ratings.offsets))
+            starts = xp.zeros(ratings.n_items + 1, np.int64)
+            starts[1:] = xp.cumsum(degrees[nodes])
             self.place(users[order], items[order], values[order])
             times = times[order]
             # A block column runs from its first matching to its last one.
             self.columns = []
-            for first in range(0, ratings.n_items, self.block):
-                last = min(first + self.block, ratings.n_items)
-                mine = times[int(starts[first]) : int(starts[last])]
+            ends = [*range(0, ratings.n_items, self.block), ratings.n_items]
+            cuts = starts[xp.asarray(np.array(ends))]
+            cuts = (cuts if xp is np else cuts.get()).tolist()
+            for k, first in enumerate(ends[:-1]):
+                mine = times[cuts[k] : cuts[k + 1]]
                 if mine.size:
                     low, high = int(mine.min()), int(mine.max())
                     mine -= low
-                    self.columns.append((first, last - first, high - low + 1))
+                    self.columns.append((first, ends[k + 1] - first, high - low + 1))
             self.times = times
         with self.phase("transfer"):
-            self.nodes, self.starts = (
-                executor.array(nodes.astype(np.int32)),
-                executor.array(starts.astype(np.int32)),
-            )
+            self.nodes, self.starts = nodes.astype(np.int32), starts.astype(np.int32)
             self.barrier = executor.zeros(2, np.uint32)
         self.order = order
         self.stats.update(supersteps=sum(c[2] for c in self.columns), calls=len(self.columns))
@@ -180,7 +239,7 @@ class NodeBlocks(DevicePlan):
                 cooperative=True,
             )
 
-    def find(self, ratings):
+    def find(self, ratings, edges):
         raise NotImplementedError
 
 
@@ -189,8 +248,8 @@ class AllGraphNode(NodeBlocks):
 
     name = "agm-node"
 
-    def find(self, ratings):
-        return np.arange(ratings.n_items), matchings.first_fit(ratings)[0]
+    def find(self, ratings, edges):
+        return self.xp.arange(ratings.n_items), *self.first_fit(edges)[1:]
 
 
 class SubGraph(NodeBlocks):
@@ -198,6 +257,5 @@ class SubGraph(NodeBlocks):
 
     name = "sgm"
 
-    def find(self, ratings):
-        nodes = np.argsort(-np.diff(ratings.offsets), kind="stable")
-        return nodes, matchings.first_fit(ratings, nodes, self.block)[0]
+    def find(self, ratings, edges):
+        return self.first_fit(edges, self.block)

@@ -105,6 +105,7 @@ class Ratings:
         self.values = np.ascontiguousarray(values, np.float32)
         counts = np.bincount(self.items, minlength=self.shape[1])
         self.offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self._degrees = None
 
     @classmethod
     def of(cls, anything, duplicates="keep", seed=0):
@@ -171,8 +172,10 @@ class Ratings:
         return self.users.size
 
     def degrees(self):
-        """Ratings of each user and of each item, int64."""
-        return np.bincount(self.users, minlength=self.n_users), np.diff(self.offsets)
+        """Ratings of each user and of each item, int64; counted once, not to be changed."""
+        if self._degrees is None:
+            self._degrees = np.bincount(self.users, minlength=self.n_users), np.diff(self.offsets)
+        return self._degrees
 
     def has_duplicates(self):
         """Whether some user has rated some item more than once."""
@@ -189,9 +192,9 @@ class Ratings:
     def split(self, share=0.1, seed=0):
         """Two Ratings of the same shape: all but about `share` of the entries to train on, the rest to test
         on."""
-        held_out = np.random.default_rng(seed).random(self.m) < share
+        held_out = np.random.default_rng(seed).random(self.m, np.float32) < share
         return tuple(
-            Ratings(self.users[k], self.items[k], self.values[k], self.shape, name=self.name)
+            Ratings._trusted(self.users[k], self.items[k], self.values[k], self.shape, self.name)
             for k in (~held_out, held_out)
         )
 
