@@ -39,7 +39,7 @@ PART = {
     "of", "published", "unit", "relation", "bound", "bounds", "factor", "select", "beside", "pending",
     "untestable", "twins",
 }  # fmt: skip
-ENTRY = PART | {"id", "statement", "parts"}
+ENTRY = PART | {"id", "statement", "short", "parts"}
 PAPER = {"title", "message", "reference", "study", "pending"}
 
 
@@ -57,6 +57,8 @@ class Part:
         `D4c`, `D4`, `D`.
     statement, of : str
         What the entry claims, and which part of it this is.
+    short : str
+        The statement in a few words; the statement itself where the file gives none.
     published : float, str or None
         The published figure; text where it is not a number.
     unit : str
@@ -99,6 +101,7 @@ class Part:
     pending: bool = False
     untestable: str = ""
     twins: bool = False
+    short: str = ""
 
 
 def load(path=None):
@@ -176,6 +179,7 @@ def _part(name, entry, part, paper, path):
         claim=entry["id"],
         paper=entry["id"][0],
         statement=entry["statement"],
+        short=entry.get("short", entry["statement"]),
         of=str(merged.get("of", "")),
         published=published,
         unit=str(merged.get("unit", "")),

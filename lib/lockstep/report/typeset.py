@@ -150,7 +150,7 @@ def _ledger(found, machines, parts, papers):
             "verdicts": {name: _verdict(verdicts.loc[(part.id, name)]) for name in names},
         }
         entry = entries.setdefault(part.claim, {"id": part.claim, "paper": part.paper, "parts": []})
-        entry["statement"] = part.statement
+        entry["statement"], entry["short"] = part.statement, part.short
         entry["parts"].append(line)
     for row in found.entries.itertuples():
         entries[row.claim].setdefault("summaries", {})[row.machine] = row.summary
