@@ -109,6 +109,16 @@ def test_a_count_needs_no_scatter(make_rows):
     assert judge(rows, part("within", published=100, select=value))["verdict"] == "fails"
 
 
+def test_an_exact_count_may_be_zero(make_rows):
+    rows = make_rows({"counts": {"all_right": 0}})
+    right = part("exact", published=1, select={"value": {"metric": "all_right"}}, beside={"again": {}})
+    found = judge(rows, right)
+    assert (found["verdict"], found["value"]) == ("fails", 0)
+    assert json.loads(found["beside"]) == {"again": [0, 0, 0]}
+    assert judge(rows, part("exact", published=0, select=right.select))["verdict"] == "holds"
+    assert "not positive" in judge(rows, part("above", select=right.select))["reason"]
+
+
 def test_an_ordering_is_as_good_as_its_weakest_pair(make_rows):
     rows = make_rows({"times": {"a": 1, "b": 2, "c": 3, "d": 3}}, noise=0.02)
     for order, verdict in (("abc", "holds"), ("acb", "fails"), ("abcd", "undecided")):

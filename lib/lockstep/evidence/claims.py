@@ -110,7 +110,7 @@ def _beside(part, rows):
     for label, change in part.beside.items():
         try:
             selected = replace(part, select=ledger.merge(part.select, change))
-            judged = JUDGES[part.relation](selected, rows) if part.relation == "crossover" else None
+            judged = JUDGES[part.relation](selected, rows) if part.relation in ("crossover", "exact") else None
             shown = judged or figure(rows, selected.select)
         except Missing:
             continue

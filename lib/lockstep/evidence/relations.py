@@ -108,8 +108,8 @@ def _alternatives(value):
     return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _side(rows, side, select):
-    """One side's samples: cell columns, round, value. A side may name its own experiment."""
+def _side(rows, side, select, logarithmic=True):
+    """One side's samples: cell columns, round, value. A side may name its own experiment. Counts may be 0."""
     own = {key: side[key] for key in OWN if key in side}
     common = {key: select[key] for key in ("study", "experiment", "dataset", "parameters") if key in select}
     base = matching(rows, merge(common, own)) if own else _rows(rows, select)
@@ -121,7 +121,7 @@ def _side(rows, side, select):
     if "of" in side:  # a share of several metrics' sum
         values = values / sum(_means(base, strategy, one) for one in side["of"])
     values = values.dropna() - side.get("less", 0)
-    if (values <= 0).any():
+    if logarithmic and (values <= 0).any():
         raise Missing(f"{metric} is not positive somewhere: a figure on a logarithmic scale needs it")
     values = values.rename("value").reset_index()
     if side.get("pick") == "largest":
@@ -258,7 +258,7 @@ def _within(part, rows):
 
 
 def _exact(part, rows):
-    values = _side(rows, part.select["value"], part.select)["value"]
+    values = _side(rows, part.select["value"], part.select, logarithmic=False)["value"]
     value = float(values.iloc[0]) if values.nunique() == 1 else float(values.mean())
     agrees = bool((values == part.published).all())
     return Finding(value, float(values.min()), float(values.max()), len(values), 1, agrees, 0.0)
