@@ -138,10 +138,30 @@ rule claims:
     shell: f"{sys.executable} -m lockstep claims --output {{output[0]}} > {{output[1]}} || test $? = 1"
 
 
+rule guide:
+    message: "the guide: what to choose, and what it loses when it is wrong"
+    input:
+        [drawn(study) for study in STUDIES],
+        package("guide", "evidence", "report"),
+        recorded("*/*"),
+    output:
+        "paper/generated/guide.json",
+        directory("paper/generated/guide"),
+        report(
+            directory("figures/guide"),
+            patterns=["{name}.svg"],
+            caption="paper/captions/guide.rst",
+            category="The report",
+            labels={"figure": "{name}"},
+        ),
+    shell: f"mkdir -p {{output[1]}} {{output[2]}} && {sys.executable} -m lockstep.guide > /dev/null"
+
+
 rule report:
     message: "report"
     input:
         "results/claims.csv",
+        "paper/generated/guide.json",
         "results/datasets.csv",
         [drawn(study) for study in STUDIES],
         [str(p.relative_to(paths.ROOT)) for name in ("*.typ", "*.bib") for p in sorted(paths.PAPER.glob(name))],

@@ -87,8 +87,8 @@ def against(
         handles.append(Line2D([], [], marker="o", mfc="none", mec=INK, linestyle="none"))
         labels.append("published")
     ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
-    _plain_ticks(ax.xaxis)
-    _plain_ticks(ax.yaxis)
+    decades(ax.xaxis)
+    decades(ax.yaxis)
     return ax
 
 
@@ -116,7 +116,7 @@ def curve(rows, strategy, metric, x):
     return points
 
 
-def _plain_ticks(axis):
+def decades(axis):
     """Decades only: plain numbers up to a thousand, powers of ten beyond."""
 
     def text(value, _):
@@ -171,7 +171,7 @@ def ratios(
     ax.set(xscale="log", yticks=range(len(labels)), yticklabels=labels, xlabel=xlabel, title=title)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
-    _plain_ticks(ax.xaxis)
+    decades(ax.xaxis)
     if published:
         handles = [
             Line2D([], [], marker="o", color="#4477AA", linewidth=2.4),

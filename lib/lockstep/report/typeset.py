@@ -240,7 +240,7 @@ def _inventory(generated, drawn):
         if file.read_text().count("\n") < 2:  # a heading alone: nothing was measured for it
             continue
         studies.setdefault(file.parent.name, _nothing())["tables"].append(file.stem)
-    for file in sorted(generated.glob("[0-9]-*.json")):
+    for file in (*sorted(generated.glob("[0-9]-*.json")), *generated.glob("guide.json")):
         studies.setdefault(file.stem, _nothing())["numbers"] = True
     return {
         "studies": studies,

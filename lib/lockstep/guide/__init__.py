@@ -1,0 +1,29 @@
+"""The guide: which way of keeping threads in step to choose for a graph, from what was recorded.
+
+A small decision tree for each problem is fitted to recorded times when it is asked for; no threshold and no gain is
+written down anywhere. What the tree loses where it is wrong is measured on graphs that it was not fitted on.
+
+>>> from lockstep.graphs import load
+>>> from lockstep.guide import advise
+>>> advice = advise(load("karate"))
+>>> sorted(advice.choices)
+['coloring', 'sgd', 'sssp', 'toposort']
+"""
+
+from .advice import Advice, Choice, UnknownMachine, advise, machine_of
+from .lessons import Gain, Lesson, learn, lessons
+from .problems import PROBLEMS, Problem
+
+__all__ = [
+    "PROBLEMS",
+    "Advice",
+    "Choice",
+    "Gain",
+    "Lesson",
+    "Problem",
+    "UnknownMachine",
+    "advise",
+    "learn",
+    "lessons",
+    "machine_of",
+]

@@ -1,0 +1,11 @@
+"""`python -m lockstep.guide` writes the guide's picture, tables and numbers for the report."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from lockstep.guide.drawing import publish  # noqa: E402
+
+if __name__ == "__main__":
+    for lesson in publish():
+        print(f"{lesson.problem.title}: {len(lesson.observations)} cells on {lesson.machine}")

@@ -1,0 +1,231 @@
+"""The guide's answer: for each problem the strategy, what it should gain, and how sure that is."""
+
+import math
+from dataclasses import dataclass, field
+
+from lockstep.machine import MachineError, costs, gpu_available
+from lockstep.report.output import significant
+
+from . import features as look
+from . import lessons, observed
+from .problems import PROBLEMS
+
+WORDS = {True: "more than", False: "at most"}
+
+
+class UnknownMachine(ValueError):
+    """No machine of that name is recorded."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to take for one problem.
+
+    Attributes
+    ----------
+    problem, title : str
+    strategy : str or None
+        None: not advised; `reason` says why.
+    reason : str
+    gains : list of Gain
+        Over the plain alternative and over what the study's paper proposes.
+    nearest : tuple of str
+        The recorded graphs that are most like this one.
+    loss : Loss or None
+        Of the rule on graphs that it was not fitted on.
+    warnings : list of str
+    """
+
+    problem: str
+    title: str
+    strategy: str | None
+    reason: str
+    gains: list = field(default_factory=list)
+    nearest: tuple = ()
+    loss: object = None
+    warnings: list = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What the guide says of a graph; `str()` of it is what `lockstep advise` prints.
+
+    Attributes
+    ----------
+    features : Features
+    machine : str
+        Whose recorded times it rests on; "" if none is recorded.
+    choices : dict
+        {problem: Choice}
+    notes : list of str
+    """
+
+    features: look.Features
+    machine: str
+    choices: dict
+    notes: list
+
+    def __str__(self):
+        lines = [self.features.name, *(f"  {what:<14}{text}" for what, text in self.features.lines), ""]
+        lines += [f"for {self.machine}:" if self.machine else "no machine is recorded", *map(_told, self.notes)]
+        for choice in self.choices.values():
+            lines += ["", *_lines(choice)]
+        return "\n".join(lines)
+
+
+def _told(note):
+    return f"  {note}"
+
+
+def _lines(choice):
+    if choice.strategy is None:
+        return [f"{choice.title}: {choice.reason}"]
+    lines = [f"{choice.title}: {choice.strategy}", f"  because       {choice.reason}"]
+    for gain in choice.gains:
+        span = f" ({significant(gain.low)} to {significant(gain.high)})" if len(gain.graphs) > 1 else " (one graph)"
+        lines.append(f"  expected      {significant(gain.value)} times as fast as {gain.against}{span}")
+    if choice.nearest:
+        lines.append(f"  as on         {', '.join(choice.nearest)}")
+    loss = choice.loss
+    if loss is not None and loss.judged:
+        share = f"on graphs left out {significant(loss.mean)} times the best time on average"
+        lines.append(f"  if wrong      {share}, at worst {significant(loss.worst)} times ({loss.where}); "
+                     f"{loss.right} of {loss.judged} as good as the best")  # fmt: skip
+    elif loss is not None:
+        lines.append("  if wrong      not known: too few graphs are recorded to leave one out")
+    return lines + [f"  but           {warning}" for warning in choice.warnings]
+
+
+def advise(graph, machine=None, recordings=None, results=None):
+    """Which synchronization to choose for a graph, and why.
+
+    Parameters
+    ----------
+    graph : Graph, NetworkX graph, SciPy sparse matrix, Ratings, or a sequence of graphs
+        Ratings are advised on for `factorize`, a sequence (or GraphBatch) for `analyze`; a graph for all the
+        others, its arcs taken as ratings too.
+    machine : str, optional
+        A recorded machine's name, or the beginning of one. None: this machine, if it is recorded, else the one
+        with most rows.
+    recordings, results : path, optional
+        Where recorded machines lie, and what was measured here.
+
+    Returns
+    -------
+    Advice
+
+    Raises
+    ------
+    GraphError
+        The input is no graph, or has no vertices.
+    UnknownMachine
+        No such machine is recorded.
+    """
+    found = look.of(graph)
+    name = machine_of(machine, recordings, results)
+    notes = _notes(name)
+    choices = {}
+    for problem in PROBLEMS.values():
+        if problem.name in found.missing:
+            if found.kind == "graph" and problem.name != "swarm":
+                choices[problem.name] = Choice(problem.name, problem.title, None, found.missing[problem.name])
+            continue
+        choices[problem.name] = _choice(problem, found, name, recordings, results)
+    return Advice(found, name, choices, notes)
+
+
+def machine_of(name=None, recordings=None, results=None):
+    """The name of the machine to advise for; "" if none is recorded and none was asked for."""
+    known = observed.machine_names(recordings, results)
+    if name is not None:
+        match = [one for one in known if one.startswith(name)]
+        if not match:
+            raise UnknownMachine(
+                f"no machine {name!r} with a GPU's times is recorded; there is {', '.join(known) or 'none'}"
+            )
+        return match[0]
+    if gpu_available():
+        from lockstep.evidence import machine_name
+
+        if machine_name() in known:
+            return machine_name()
+    return known[0] if known else ""
+
+
+def _notes(machine):
+    notes = []
+    try:
+        cost = costs.of(machine or None)
+    except MachineError:
+        cost = None
+    if cost is not None and cost.machine == machine:
+        notes.append(
+            f"a launch costs {significant(cost.launch_us)} us, a grid barrier of 132 blocks "
+            f"{significant(cost.grid_barrier_us(132))} us, a load from L2 {significant(cost.load_ns('L2'))} ns"
+        )
+    if not gpu_available():
+        notes.append("this machine has no GPU that answers: here `auto` takes a strategy for the CPU")
+    elif machine:
+        from lockstep.evidence import machine_name
+
+        if machine != machine_name():
+            notes.append("this machine's GPU is not recorded: `make` measures it")
+    notes.append("times are those of the work alone: without transfers to the GPU and without reading the file")
+    return notes
+
+
+def _choice(problem, found, machine, recordings, results):
+    lesson = lessons.learn(problem, machine, recordings, results) if machine else None
+    if lesson is None:
+        where = f"on {machine}" if machine else "anywhere"
+        reason = f"study {problem.study} has no times recorded {where} yet; `auto` chooses without them"
+        return Choice(problem.name, problem.title, None, reason)
+    features = {name: float(value) for name, value in problem.derive(found.figures).items()}
+    leaf, way = lesson.decide(features)
+    graphs = len({one.group for one in leaf.observations})
+    reason = condition(problem, way)
+    reason += f" (decided on {graphs} graph{'s' if graphs > 1 else ''})"
+    if problem.note:
+        reason += f"; {problem.note}"
+    gains = [lesson.gain(features, leaf, names) for names in (problem.plain, problem.published)]
+    warnings = [_beyond(problem, *one) for one in lesson.outside(features)]
+    return Choice(
+        problem.name,
+        problem.title,
+        leaf.strategy,
+        reason,
+        [gain for gain in gains if gain is not None],
+        tuple(one.dataset for one in lesson.nearest(features, leaf)),
+        lesson.unseen,
+        warnings,
+    )
+
+
+def condition(problem, way):
+    """The questions on the way to a leaf in words; of two bounds on one side the tighter one."""
+    tight = {}
+    for feature, threshold, above in way:  # a later question is asked inside the answer to an earlier one
+        tight[feature, above] = threshold
+    told = []
+    for feature in dict.fromkeys(feature for feature, _ in tight):
+        bounds = [f"{WORDS[above]} {number(tight[feature, above])}" for above in (True, False) if (feature, above) in tight]
+        told.append(f"{' and '.join(bounds)} {problem.units[feature]}")
+    return ", ".join(told) or "the same on every recorded graph"
+
+
+def asked(problem, feature, threshold, above):
+    """A question of the rule with its answer, in words: "more than 150 vertices and arcs a layer"."""
+    return f"{WORDS[above]} {number(threshold)} {problem.units[feature]}"
+
+
+def number(value):
+    """A threshold as one reads it: thousands apart, no digits that say nothing."""
+    if value and (abs(value) < 1e-3 or abs(value) >= 1e15 or math.isnan(value)):
+        return f"{value:.3g}"
+    return f"{value:,.10g}"
+
+
+def _beyond(problem, feature, value, bound):
+    side = "more" if value > bound else "fewer"
+    unit = problem.units[feature]
+    return f"{side} {unit} ({significant(value)}) than any recorded graph ({significant(bound)}): a guess"

@@ -1,0 +1,226 @@
+"""The guide in the paper: one picture of the decisions, a table of the choices, a table of what they lose."""
+
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from lockstep.report.figures import decades
+from lockstep.report.output import numbers, save, significant, table
+from lockstep.report.style import FAINT, INK, WIDTH, color_of
+
+from . import rule
+from .advice import asked, condition, machine_of
+from .lessons import lessons
+from .problems import PROBLEMS
+
+NAME = "guide"
+STEP = 1.15  # from one question to the next in the picture
+CHOSEN_BY = {
+    "unseen": "the rule, graph left out",
+    "unfamiliar": "the rule, its whole family left out",
+    "one": "one strategy for all, graph left out",
+    "auto": "the study's auto",
+    "plain": "the plain alternative",
+}
+
+
+def against_plain(problem, leaf):
+    """(plain alternative, [(times as fast, graph), ...]) of a leaf's strategy on its recorded graphs."""
+    for name in problem.plain:
+        found = [(one.time(name) / one.time(leaf.strategy), one.dataset) for one in leaf.observations]
+        found = [(value, graph) for value, graph in found if not math.isnan(value)]
+        if found:
+            return name, found
+    return "", []
+
+
+def choices(known):
+    """One line a leaf: the problem, when, what to take, what it gained on the recorded graphs."""
+    lines = []
+    for lesson in known:
+        for leaf, way in rule.leaves(lesson.tree):
+            name, found = against_plain(lesson.problem, leaf)
+            values = np.array([value for value, _ in found])
+            lines.append({
+                "problem": lesson.problem.title,
+                "when": condition(lesson.problem, way),
+                "take": leaf.strategy,
+                "graphs": len({one.group for one in leaf.observations}),
+                "plain alternative": name or None,
+                "times as fast": float(np.exp(np.log(values).mean())) if len(values) else None,
+                "least": float(values.min()) if len(values) else None,
+                "most": float(values.max()) if len(values) else None,
+            })  # fmt: skip
+    return lines
+
+
+def losses(known):
+    """One line a problem and way of choosing: time over the best time, on graphs that it was not fitted on."""
+    lines = []
+    for lesson in known:
+        for name, text in CHOSEN_BY.items():
+            loss = getattr(lesson, name)
+            if loss.judged:
+                lines.append({
+                    "problem": lesson.problem.title,
+                    "chosen by": text,
+                    "times the best": loss.mean,
+                    "at worst": loss.worst,
+                    "on": loss.where,
+                    "as good as the best": f"{loss.right} of {loss.judged}",
+                })  # fmt: skip
+    return lines
+
+
+def picture(known):
+    """The decisions: each problem's questions, and beside every answer what it gained on the recorded graphs.
+
+    Parameters
+    ----------
+    known : sequence of Lesson
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    heights = [max(len(rule.leaves(lesson.tree)), 1.5) for lesson in known]
+    figure = plt.figure(figsize=(WIDTH, 0.55 + 0.42 * sum(heights) + 0.2 * len(known)))
+    grid = figure.add_gridspec(len(known), 2, width_ratios=[2, 1], height_ratios=heights)
+    first = None
+    for row, (lesson, height) in enumerate(zip(known, heights, strict=True)):
+        left = figure.add_subplot(grid[row, 0])
+        right = first = figure.add_subplot(grid[row, 1], sharex=first)
+        _tree(left, lesson, height)
+        _gains(right, lesson, height)
+        right.tick_params(labelbottom=row == len(known) - 1)
+    first.set_xlabel("times as fast as the plain alternative")
+    return figure
+
+
+def _rows(lesson, height):
+    """Where each leaf stands: evenly, from the top."""
+    count = len(rule.leaves(lesson.tree))
+    return [(k + 0.5) * height / count for k in range(count)]
+
+
+def _colors(lesson):
+    return color_of(list(dict.fromkeys(leaf.strategy for leaf, _ in rule.leaves(lesson.tree))))
+
+
+def _tree(ax, lesson, height):
+    places = dict(zip((id(leaf) for leaf, _ in rule.leaves(lesson.tree)), _rows(lesson, height), strict=True))
+    colors = _colors(lesson)
+    ax.set(xlim=(0, 3), ylim=(height, 0), xticks=[], yticks=[], title=lesson.problem.title)
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
+
+    def line(xs, ys):
+        ax.plot(xs, ys, color=FAINT, linewidth=0.8, zorder=1)
+
+    def draw(tree, x):
+        if isinstance(tree, rule.Leaf):
+            y = places[id(tree)]
+            graphs = len({one.group for one in tree.observations})
+            line([x, 2.3], [y, y])
+            ax.text(2.98, y, tree.strategy, ha="right", va="center", fontsize=8, weight="bold",
+                    color=colors[tree.strategy][0])  # fmt: skip
+            ax.text(2.98, y + 0.3, f"{graphs} graphs", ha="right", va="center", fontsize=6, color="#666666")
+            return y
+        low, high = draw(tree.low, x + STEP), draw(tree.high, x + STEP)
+        line([x, x], [low, high])
+        for y, above in ((low, False), (high, True)):
+            line([x, x + STEP], [y, y])
+            ax.text(x + 0.04, y - 0.06, asked(lesson.problem, tree.feature, tree.threshold, above),
+                    ha="left", va="bottom", fontsize=5.8, color=INK)  # fmt: skip
+        return (low + high) / 2
+
+    if isinstance(lesson.tree, rule.Leaf):
+        ax.text(0.04, height / 2 - 0.06, "any graph", ha="left", va="bottom", fontsize=5.8, color=INK)
+    draw(lesson.tree, 0)
+
+
+def _gains(ax, lesson, height):
+    colors = _colors(lesson)
+    ax.axvline(1, color=INK, linewidth=0.8)
+    for (leaf, _), y in zip(rule.leaves(lesson.tree), _rows(lesson, height), strict=True):
+        name, found = against_plain(lesson.problem, leaf)
+        values = np.sort([value for value, _ in found])
+        spread = 0.16 * np.where(np.arange(len(values)) % 2, 1, -1)
+        color, marker = colors[leaf.strategy]
+        ax.plot(values, y + spread, marker, color=color, markersize=3, linestyle="none", alpha=0.8)
+        if len(values):
+            ax.plot(np.exp(np.log(values).mean()), y, "|", color=INK, markersize=11)
+            ax.text(0.995, y - 0.24, f"over {name}", ha="right", va="bottom", fontsize=5.5, color="#666666",
+                    transform=ax.get_yaxis_transform())  # fmt: skip
+    ax.set(xscale="log", ylim=(height, 0), yticks=[])
+    ax.grid(axis="y", visible=False)
+    decades(ax.xaxis)
+
+
+def sentences(known, machine, absent):
+    """What the text says, made from the figures."""
+    told = []
+    for lesson in known:
+        loss, family, one = lesson.unseen, lesson.unfamiliar, lesson.one
+        if not loss.judged:
+            continue
+        text = (
+            f"For {lesson.problem.title} the rule loses {_percent(loss.mean)} on graphs left out (geometric mean over "
+            f"{loss.judged}; at worst it takes {significant(loss.worst)} times the best time, on {loss.where})"
+        )
+        if len(rule.leaves(lesson.tree)) > 1 and one.judged:
+            text += f", one strategy for all graphs {_percent(one.mean)}"
+        if family.judged and family.mean > 1.03 * loss.mean:
+            text += f"; with the whole family left out it loses {_percent(family.mean)}"
+        told.append(text + ".")
+    if absent:
+        titles = ", ".join(PROBLEMS[name].title for name in absent)
+        told.append(f"Without recorded times on {machine}, and so without advice: {titles}.")
+    return told
+
+
+def _percent(mean):
+    return f"{significant(100 * (mean - 1), 2)} %" if mean < 2 else f"a factor of {significant(mean, 2)}"
+
+
+def publish(machine=None, generated=None, drawn=None, recordings=None, results=None):
+    """Write picture, tables and numbers for the report; with no machine recorded, numbers that say so.
+
+    Parameters
+    ----------
+    machine : str, optional
+    generated, drawn : path, optional
+        Folders of tables and numbers, and of figures; by default the project's.
+    recordings, results : path, optional
+
+    Returns
+    -------
+    list of Lesson
+        What the guide rests on.
+    """
+    from lockstep.report import style
+
+    name = machine_of(machine, recordings, results)
+    found = lessons(name, recordings, results) if name else dict.fromkeys(PROBLEMS)
+    known = [lesson for lesson in found.values() if lesson is not None]
+    absent = [problem for problem, lesson in found.items() if lesson is None]
+    values = {"machine": name, "problems": len(known), "summary": sentences(known, name or "any machine", absent)}
+    if known:
+        style.use()
+        save(picture(known), f"{NAME}/decisions", drawn)
+        table(choices(known), f"{NAME}/choices", generated)
+        table(losses(known), f"{NAME}/losses", generated)
+        values["captions"] = {
+            "decisions": f"What to choose on {name}: the questions of each problem's rule, and beside each answer how "
+            "many times as fast as the plain alternative the choice was on the recorded graphs that lead there "
+            "(a dot a graph, a bar their geometric mean)."
+        }
+        values["tables"] = {
+            "choices": "The guide: when to take what, the recorded graphs that it was decided on, and the gain over "
+            "the plain alternative there.",
+            "losses": "What a choice loses: time over that of the best strategy, as a geometric mean over graphs "
+            "that were left out when the rule was fitted.",
+        }
+    numbers(NAME, values, generated)
+    return known

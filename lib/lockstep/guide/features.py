@@ -1,0 +1,143 @@
+"""The features of a reader's graph, all found in time linear in its arcs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from lockstep.graphs import Graph, GraphError
+
+TOP = 0.01  # the share of vertices whose arcs are counted for the skew
+
+
+@dataclass(frozen=True)
+class Features:
+    """What a graph looks like.
+
+    Attributes
+    ----------
+    name, kind : str
+        kind is "graph", "ratings" or "batch".
+    figures : dict
+        Figure -> value, under the names that `problems` derives features from; a figure that the graph does not
+        have (the depth of a graph with a cycle) is left out.
+    lines : list of (str, str)
+        The same for people: what, and how much.
+    missing : dict
+        Problem -> why it does not apply to this graph.
+    """
+
+    name: str
+    kind: str
+    figures: dict
+    lines: list
+    missing: dict
+
+
+@njit(cache=True)
+def hops(offsets, targets, start):
+    """Breadth-first search: the number of arcs to the farthest vertex, and how many vertices are reached."""
+    distance = np.full(offsets.size - 1, -1, np.int32)
+    queue = np.empty(offsets.size - 1, targets.dtype)
+    distance[start], queue[0] = 0, start
+    head, tail = 0, 1
+    while head < tail:
+        v = queue[head]
+        head += 1
+        for k in range(offsets[v], offsets[v + 1]):
+            w = targets[k]
+            if distance[w] < 0:
+                distance[w] = distance[v] + 1
+                queue[tail] = w
+                tail += 1
+    return distance[queue[tail - 1]], tail, queue[tail - 1]
+
+
+def of(graph):
+    """Features of a graph, of ratings, or of a batch of graphs.
+
+    Raises
+    ------
+    GraphError
+        The input is none of these, or has no vertices.
+    """
+    if type(graph).__name__ == "Ratings":
+        return _of_ratings(graph)
+    if isinstance(graph, (list, tuple)) or type(graph).__name__ == "GraphBatch":
+        return _of_batch(graph)
+    return _of_graph(Graph.of(graph))
+
+
+def _of_graph(graph):
+    if graph.n == 0:
+        raise GraphError(f"{graph.name or 'the graph'} has no vertices: there is nothing to advise on")
+    n, m = graph.n, graph.m
+    degrees = graph.out_degrees()
+    inward = graph.in_degrees() if graph.directed else degrees
+    largest = int(max(degrees.max(), inward.max()))
+    figures = {"n": n, "m": m, "largest": largest, "users": n, "items": n}
+    kind = "directed" if graph.directed else "undirected, each edge stored both ways"
+    lines = [("vertices", f"{n:,}"), ("arcs", f"{m:,} ({kind})")]
+    mean = m / n
+    lines.append(("degree", f"{mean:.3g} arcs a vertex, {largest:,} at most"))
+    if m:
+        top = np.sort(degrees)[-max(1, round(n * TOP)) :].sum() / m
+        lines.append(("skew", f"the hundredth of vertices with most arcs has {100 * top:.0f} % of them"))
+        start = int(degrees.argmax())
+        far, reached, last = hops(graph.offsets, graph.targets, start)
+        if reached > 1:
+            far = max(far, hops(graph.offsets, graph.targets, int(last))[0])
+        told = f"at least {far:,} arcs between the farthest, by two searches; {100 * reached / n:.0f} % reached"
+        lines.append(("diameter", told))
+    missing = {}
+    depth = _depth(graph, missing)
+    if depth:
+        figures["depth"] = depth
+        lines.append(("depth", f"{depth:,} layers of {n / depth:,.1f} vertices"))
+    if m == 0:
+        missing |= {name: "there are no arcs" for name in ("sssp", "coloring", "sgd")}
+    missing["swarm"] = "one graph is no batch (give several)"
+    return Features(graph.name or "the graph", "graph", figures, lines, missing)
+
+
+def _depth(graph, missing):
+    """Layers of an acyclic graph: one serial sort tells them, which takes as long as looking at all arcs."""
+    from lockstep.toposort import CycleError, topological_sort
+
+    if not graph.directed and graph.m:
+        missing["toposort"] = "undirected: an order needs direction"
+        return None
+    try:
+        return int(topological_sort(graph, strategy="serial").depth)
+    except CycleError as error:
+        missing["toposort"] = f"there is a cycle of {len(error.cycle):,} vertices"
+        return None
+
+
+def _of_ratings(ratings):
+    users, items = ratings.shape
+    largest = ratings.largest_degree()
+    if not ratings.m:
+        raise GraphError(f"{ratings.name or 'the matrix'} has no ratings: there is nothing to advise on")
+    lines = [
+        ("users, items", f"{users:,} x {items:,}"),
+        ("ratings", f"{ratings.m:,}"),
+        ("degree", f"{ratings.m / (users + items):.3g} ratings a node, {largest:,} at most"),
+    ]
+    figures = {"users": users, "items": items, "m": ratings.m, "largest": largest}
+    missing = {name: "these are ratings" for name in ("toposort", "sssp", "coloring", "swarm")}
+    return Features(ratings.name or "the ratings", "ratings", figures, lines, missing)
+
+
+def _of_batch(batch):
+    if isinstance(batch, (list, tuple)):
+        batch = [Graph.of(graph) for graph in batch]
+    count = len(batch)
+    if not count:
+        raise GraphError("the batch holds no graph: there is nothing to advise on")
+    sizes = [(graph.n, graph.m) for graph in batch]
+    n, m = (float(np.mean(column)) for column in zip(*sizes, strict=True))
+    largest = max(n for n, _ in sizes)
+    lines = [("graphs", f"{count:,}"), ("sizes", f"{n:,.1f} vertices and {m:,.1f} arcs on average, {largest:,} at most")]
+    missing = {name: "this is a batch" for name in ("toposort", "sssp", "coloring", "sgd")}
+    return Features("the batch", "batch", {"graphs": count, "n": n, "m": m}, lines, missing)

@@ -1,0 +1,202 @@
+"""What a machine's recording teaches about a problem: the rule, and how it does on graphs left out.
+
+Reading tens of thousands of rows, and fitting the rule again without each graph, takes seconds. What comes out
+is kept in the cache folder under a name that carries the digest of everything that it came from: the
+recording, the table of strategies and the guide's own text. So it is never stale, and the guide answers at once.
+"""
+
+import hashlib
+import importlib.util
+import json
+import math
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lockstep import paths
+
+from . import observed, rule
+from .problems import PROBLEMS
+
+NEAREST = 3  # recorded graphs that a gain is foretold from
+KEPT = 8  # files of the cache folder, for each problem
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How many times as fast the choice was as something else, on the recorded graphs nearest to a graph.
+
+    Attributes
+    ----------
+    against : str
+    value, low, high : float
+        Geometric mean, least and most.
+    graphs : tuple of str
+    """
+
+    against: str
+    value: float
+    low: float
+    high: float
+    graphs: tuple
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What is known about a problem on a machine.
+
+    Attributes
+    ----------
+    problem : Problem
+    machine : str
+    observations : list of Observation
+    tree : Leaf or Question
+    unseen, unfamiliar : Loss
+        Of the rule on graphs, and on whole families of graphs, that it was not fitted on.
+    one : Loss
+        Of one strategy for all graphs, chosen without the graph.
+    auto, plain : Loss
+        Of the study's `auto` where it was timed, and of the plain alternative.
+    """
+
+    problem: object
+    machine: str
+    observations: list
+    tree: object
+    unseen: rule.Loss
+    unfamiliar: rule.Loss
+    one: rule.Loss
+    auto: rule.Loss
+    plain: rule.Loss
+
+    def decide(self, features):
+        """The leaf for a graph's features, and the questions on the way there."""
+        return rule.decide(self.tree, features)
+
+    def nearest(self, features, leaf):
+        """The recorded graphs of a leaf that are most like a graph, one of each group, the nearest first."""
+        names = [name for name in features if all(name in one.features for one in self.observations)]
+        known = np.array([[_scale(one.features[name]) for name in names] for one in self.observations])
+        spread = known.std(axis=0)
+        spread[spread == 0] = 1.0
+        at = np.array([_scale(features[name]) for name in names])
+
+        def distance(one):
+            place = np.array([_scale(one.features[name]) for name in names])
+            return float(np.linalg.norm((place - at) / spread))
+
+        found = {}
+        for one in sorted(leaf.observations, key=distance):
+            found.setdefault(one.group, one)
+        return list(found.values())[:NEAREST]
+
+    def gain(self, features, leaf, against):
+        """The gain over the first of some strategies that was timed on the nearest graphs; None if none was."""
+        for name in against:
+            if name == leaf.strategy:
+                continue
+            pairs = [
+                (one.time(name) / one.time(leaf.strategy), one.dataset)
+                for one in self.nearest(features, leaf)
+                if not math.isnan(one.time(name) / one.time(leaf.strategy))
+            ]
+            if pairs:
+                values = [value for value, _ in pairs]
+                mean = math.exp(np.mean(np.log(values)))
+                return Gain(name, mean, min(values), max(values), tuple(graph for _, graph in pairs))
+        return None
+
+    def outside(self, features):
+        """Features in which a graph lies beyond all recorded ones: [(feature, value, bound), ...]."""
+        found = []
+        for name, value in features.items():
+            known = [one.features[name] for one in self.observations if name in one.features]
+            if known and not min(known) <= value <= max(known):
+                found.append((name, value, min(known) if value < min(known) else max(known)))
+        return found
+
+
+def _scale(value):
+    return math.log(max(value, 1e-9))
+
+
+def learn(problem, machine, recordings=None, results=None):
+    """The lesson of a problem on a machine; None where nothing is recorded.
+
+    Parameters
+    ----------
+    problem : Problem
+    machine : str
+    recordings, results : path, optional
+        By default the project's.
+    """
+    file = observed.files(machine, recordings, results).get(problem.study)
+    if file is None:
+        return None
+    lines = _kept(file, problem)
+    observations = [observed.Observation(**line) for line in lines["observations"]]
+    if not observations:
+        return None
+
+    def pairs(name):
+        return [(observations[k], strategy) for k, strategy in lines[name]]
+
+    return Lesson(
+        problem, machine, observations, rule.fit(observations),
+        *(rule.loss(pairs(name)) for name in ("unseen", "unfamiliar", "one")),
+        rule.loss([(one, "auto") for one in observations if "auto" in one.others]),
+        rule.loss([(one, _first(problem.plain, one)) for one in observations]),
+    )  # fmt: skip
+
+
+def _first(names, one):
+    return next((name for name in names if not math.isnan(one.time(name))), "")
+
+
+def lessons(machine, recordings=None, results=None):
+    """{problem: Lesson or None} of a machine."""
+    return {name: learn(problem, machine, recordings, results) for name, problem in PROBLEMS.items()}
+
+
+def _compute(file, problem):
+    observations = observed.from_rows(problem, observed.rows(file))
+    place = {id(one): k for k, one in enumerate(observations)}
+    chosen = {
+        "unseen": rule.left_out(observations),
+        "unfamiliar": rule.left_out(observations, by="family"),
+        "one": rule.always(observations),
+    }
+    numbered = {name: [(place[id(one)], strategy) for one, strategy in found] for name, found in chosen.items()}
+    return {"observations": [asdict(one) for one in observations], **numbered}
+
+
+def _own_text():
+    """The text that decides what is learned, so that a change of it is noticed."""
+    names = ("observed", "rule", "problems", "lessons")
+    return "".join(Path(importlib.util.find_spec(f"{__package__}.{name}").origin).read_text() for name in names)
+
+
+def _kept(file, problem):
+    status = file.stat()
+    told = f"{file.resolve()} {status.st_size} {status.st_mtime_ns} {problem.name} {problem.strategies()}"
+    digest = hashlib.sha256(f"{told} {_own_text()}".encode()).hexdigest()[:16]
+    folder = paths.CACHE / "guide"
+    target = folder / f"{problem.name}-{digest}.json"
+    try:
+        return json.loads(target.read_text())
+    except (OSError, ValueError):
+        found = json.loads(json.dumps(_compute(file, problem)))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, suffix=".new") as scratch:
+            json.dump(found, scratch)
+        os.replace(scratch.name, target)
+        older = sorted(folder.glob(f"{problem.name}-*.json"), key=lambda one: one.stat().st_mtime)
+        for one in older[:-KEPT]:
+            one.unlink(missing_ok=True)
+    except OSError:
+        pass  # a home that cannot be written is no reason to fail: the next call computes again
+    return found

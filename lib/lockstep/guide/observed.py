@@ -1,0 +1,170 @@
+"""What was observed: of each recorded graph its features, and the time of each strategy on it.
+
+Nothing in here knows a figure beforehand: all come out of the recordings, at run time.
+"""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from lockstep import paths
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One cell of a recording: a graph under given parameters, and what every strategy took on it.
+
+    Attributes
+    ----------
+    dataset : str
+    group : str
+        The graph without its numbering and instance: variants of one graph are left out together.
+    family : str
+        What generated it, or the graph itself: all sizes of a family are left out together in the harder test.
+    features : dict
+    times : dict
+        {strategy: milliseconds} of those that may be advised: geometric means over the rounds, by the wall clock.
+    others : dict
+        The same of what they are compared with: `auto`, and published strategies that may not be advised.
+    """
+
+    dataset: str
+    group: str
+    family: str
+    features: dict
+    times: dict
+    others: dict
+
+    def time(self, strategy):
+        """Milliseconds; NaN if it was not measured here."""
+        return self.times.get(strategy, self.others.get(strategy, math.nan))
+
+    def loss(self, strategy):
+        """Time over that of the best strategy that may be advised; NaN if it was not measured here.
+
+        The best is picked from the same rounds that it is judged on, so a loss is rather told too large.
+        """
+        return self.time(strategy) / min(self.times.values())
+
+    @property
+    def best(self):
+        return min(self.times, key=self.times.get)
+
+
+def group_of(dataset):
+    """A data set's name without what makes variants of one graph: numbering, instance, shuffling."""
+    name = re.sub(r"-(ordered|random|shuffled)$", "", dataset)
+    return re.sub(r"^(erdos-renyi-[^-]+-[^-]+)-\d+$", r"\1", name)
+
+
+def family_of(dataset):
+    """What generated a graph: its name up to the first size; a real graph is a family of its own."""
+    found = re.match(r"((?:[a-z]+-)+)\d+(?:e\d+)?(?:-|$)", dataset)
+    if found:
+        return found[1].rstrip("-")
+    return "-".join(dataset.split("-")[:2]) if dataset.startswith("commit-dag-") else dataset
+
+
+def files(machine, recordings=None, results=None):
+    """The recordings of a machine, study by study; what was measured here counts before what was recorded."""
+    found = {}
+    for folder in (results or paths.RESULTS, recordings or paths.RECORDINGS):
+        for file in sorted(Path(folder).glob(f"{machine}/[1-9]-*.csv")):
+            found.setdefault(file.stem, file)
+    return found
+
+
+def machine_names(recordings=None, results=None):
+    """Names of the machines with times of a GPU, the one in front that has the most rows."""
+    sizes = {}
+    for folder in (recordings or paths.RECORDINGS, results or paths.RESULTS):
+        for file in Path(folder).glob("*/[1-9]-*.csv"):
+            if file.parent.name.startswith("nvidia-"):
+                sizes[file.parent.name] = sizes.get(file.parent.name, 0) + file.stat().st_size
+    return sorted(sizes, key=lambda name: (-sizes[name], name))
+
+
+def observations(problem, machine, recordings=None, results=None):
+    """All observations of a problem on a machine; empty where none is recorded.
+
+    Parameters
+    ----------
+    problem : Problem
+    machine : str
+    recordings, results : path, optional
+        By default the project's.
+
+    Returns
+    -------
+    list of Observation
+    """
+    file = files(machine, recordings, results).get(problem.study)
+    return from_rows(problem, rows(file)) if file else []
+
+
+def rows(file):
+    """Rows that count of a recording."""
+    from lockstep.evidence import recording
+
+    return recording.current(recording.read(file))
+
+
+def from_rows(problem, rows):
+    """Observations of a problem out of rows of its study.
+
+    Parameters
+    ----------
+    problem : Problem
+    rows : DataFrame
+        Rows that count, of one machine.
+
+    Returns
+    -------
+    list of Observation
+        Cells in which at least two strategies that may be advised were timed and whose figures are known.
+    """
+    import numpy as np
+
+    figures = _figures(problem, rows)
+    timed = rows[(rows["metric"] == "wall") & (rows["value"] > 0) & ~rows["experiment"].isin(problem.apart)]
+    if problem.experiments:
+        timed = timed[timed["experiment"].isin(problem.experiments)]
+    timed = timed[timed["verified"].isin(("exact", "invariant"))]
+    advisable = problem.strategies()
+    timed = timed[timed["strategy"].isin({*advisable, "auto", *problem.published})]
+    found = []
+    for (_, dataset, parameters), cell in timed.groupby(["experiment", "dataset", "parameters"], sort=False):
+        means = np.exp(np.log(cell["value"]).groupby(cell["strategy"]).mean()).to_dict()
+        times = {name: means.pop(name) for name in advisable if name in means}
+        known = {**_from_parameters(problem, parameters), **figures.get(dataset, {})}
+        if len(times) < 2 or set(problem.given) - set(problem.optional) - set(known):
+            continue
+        features = {name: float(value) for name, value in problem.derive(known).items()}
+        found.append(Observation(dataset, group_of(dataset), family_of(dataset), features, times, means))
+    return found
+
+
+def _figures(problem, rows):
+    """{data set: {figure: value}} from the rows that tell of the graphs themselves."""
+    own = rows[rows["strategy"] == "(graph)"].groupby(["dataset", "metric"])["value"].last()
+    found = {}
+    for dataset in own.index.get_level_values(0).unique():
+        there = own[dataset]
+        for figure, names in problem.given.items():
+            value = next((there[name] for name in names if name in there.index), None)
+            if value is not None:
+                found.setdefault(dataset, {})[figure] = float(value)
+    return found
+
+
+def _from_parameters(problem, text):
+    """Figures that stand among the parameters, where a study has no rows of the graph itself."""
+    own = json.loads(text)
+    known = {}
+    for figure, names in problem.given.items():
+        value = next((own[name] for name in names if isinstance(own.get(name), int | float)), None)
+        if value is not None and not isinstance(value, bool):
+            known[figure] = float(value)
+    return known

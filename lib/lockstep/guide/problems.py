@@ -1,0 +1,126 @@
+"""The problems that the guide advises on: which rows tell about each, and the figures of a graph that decide.
+
+A figure must be cheap to find on a reader's graph and recorded with the graphs of the study, for the rule is
+fitted on those. What a study calls its figures in its rows is written here and nowhere else.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One problem, as the guide sees its study.
+
+    Attributes
+    ----------
+    name, study : str
+        Name of the package, and of the study whose rows count.
+    title : str
+        What it is called in tables.
+    experiments : tuple of str
+        Experiments that timed the strategies against each other; empty: all but those in `apart`.
+    apart : tuple of str
+        Experiments that vary something else than the strategy.
+    plain : tuple of str
+        The plain alternative that a gain is told against: the first of these that was measured.
+    published : tuple of str
+        What the study's paper proposes, likewise.
+    wanted : callable
+        Whether a strategy of the study's table may be advised.
+    given : mapping
+        Figure -> names that it has in rows of `(graph)` or among the parameters.
+    optional : tuple of str
+        Figures that a graph may lack; a feature counts only if all graphs of the study have it.
+    derive : callable
+        Figures in, the features that the rule may look at out.
+    units : mapping
+        Feature -> how a threshold on it is read: "arcs a vertex", for example.
+    """
+
+    name: str
+    study: str
+    title: str
+    plain: tuple
+    published: tuple
+    given: dict
+    derive: Callable[[dict], dict]
+    units: dict
+    experiments: tuple = ()
+    apart: tuple = ("control",)
+    wanted: Callable = field(default=lambda strategy: strategy.exact)
+    optional: tuple = ()
+    note: str = ""
+
+    def strategies(self):
+        """Names that may be advised, without `auto`; empty where the study is not in this release."""
+        try:
+            table = import_module(f"lockstep.{self.name}").STRATEGIES
+        except (ImportError, AttributeError):
+            return ()
+        return tuple(name for name, strategy in table.items() if name != "auto" and self.wanted(strategy))
+
+
+def _of_graph(figures):
+    """Size and mean degree; the largest degree against the mean where it is known."""
+    n, m = figures["n"], figures["m"]
+    found = {"size": n + m, "degree": m / max(n, 1)}
+    if "largest" in figures and m:
+        found["skew"] = figures["largest"] / (m / n)
+    return found
+
+
+def _of_dag(figures):
+    n, m, depth = figures["n"], figures["m"], figures["depth"]
+    return {"size": n + m, "degree": m / max(n, 1), "width": (n + m) / max(depth, 1)}
+
+
+def _of_ratings(figures):
+    nodes, m, largest = figures["users"] + figures["items"], figures["m"], figures["largest"]
+    return {"size": m, "degree": m / max(nodes, 1), "share": largest / max(m, 1)}
+
+
+def _of_batch(figures):
+    n, m = figures["n"], figures["m"]
+    return {"graphs": figures["graphs"], "size": n + m, "degree": m / max(n, 1)}
+
+
+SIZE = {"n": ("nodes", "vertices", "n"), "m": ("edges", "arcs", "stored_arcs", "m")}
+UNITS = {"size": "vertices and arcs", "degree": "arcs a vertex", "skew": "times the mean degree at most"}
+
+PROBLEMS = {
+    problem.name: problem
+    for problem in (
+        Problem(
+            "toposort", "3-toposort-depth", "topological sort", ("serial",), ("naive",),
+            {**SIZE, "depth": ("depth",)}, _of_dag,
+            {**UNITS, "width": "vertices and arcs a layer"},
+            # The tables with two strategies of the GPU alone would say that no other one is good.
+            experiments=("auto", "ladder", "real-dags", "table-4.3", "table-4.4"),
+        ),
+        Problem(
+            "sssp", "2-sssp-sync", "shortest paths", ("dijkstra",), ("barrier", "atomic"),
+            {"n": SIZE["n"], "m": ("stored_arcs", "arcs", "edges"), "largest": ("largest_degree",)}, _of_graph, UNITS,
+            experiments=("time",), optional=("largest",),
+        ),
+        Problem(
+            "coloring", "4-coloring-phase-switch", "coloring", ("greedy",), ("randomized",),
+            {**SIZE, "largest": ("degree",)}, _of_graph, UNITS, experiments=("ladder",),
+            # Time alone would favor those that waste colors.
+            wanted=lambda strategy: strategy.smallest,
+            note="of those that take the smallest free color",
+        ),
+        Problem(
+            "sgd", "1-sgd-schedules", "SGD schedule", ("multicore", "serial"), ("edge-locked",),
+            {"users": ("users",), "items": ("items",), "m": ("ratings",), "largest": ("largest degree",)}, _of_ratings,
+            {"size": "ratings", "degree": "ratings a node", "share": "of all ratings at one node"},
+            experiments=("scale-free", "road", "real", "calibration"),
+        ),
+        Problem(
+            "swarm", "5-swarm-batch", "batch of small graphs", ("networkx", "cpu", "serial"), ("published",),
+            {"graphs": ("graphs", "batch", "count"), **SIZE}, _of_batch,
+            {"graphs": "graphs", "size": "vertices and arcs a graph", "degree": "arcs a vertex"},
+        ),
+    )
+}  # fmt: skip

@@ -1,0 +1,257 @@
+"""The rule: a small decision tree, fitted to recorded times, and what it loses on graphs that it has not seen.
+
+A tree of at most `DEPTH` questions is something one can remember and argue with. It is fitted to what a choice
+costs, not to which strategy has won: being second by a hair is no mistake, and ten times too slow is a large
+one. The loss of a leaf is the geometric mean of time over best time; a question stays only if it lowers that
+by more than the margin within which two strategies count as equal.
+
+How good it is, is asked on graphs left out: each graph with its variants (another numbering, another instance),
+and, harder, each family of graphs with all its sizes.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lockstep.evidence.statistics import MARGIN
+
+DEPTH = 2  # questions in a row
+LEAST = 2  # graphs that a leaf must hold
+TRIED = 40  # first questions that are tried together with the next one
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Where the rule ends: the strategy, and the graphs that it was decided on."""
+
+    strategy: str
+    observations: tuple
+
+
+@dataclass(frozen=True)
+class Question:
+    """Is a feature above a threshold? `low` follows if it is not, `high` if it is."""
+
+    feature: str
+    threshold: float
+    low: "Leaf | Question"
+    high: "Leaf | Question"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Time of what was chosen over time of the best, on graphs that the choice was not fitted on.
+
+    Attributes
+    ----------
+    mean, worst : float
+        Geometric mean over the graphs, and the worst graph; NaN if nothing could be judged.
+    where : str
+        The worst graph.
+    right : int
+        Graphs on which the choice was within the margin of the best.
+    judged, unknown : int
+        Graphs judged; graphs on which the choice was never timed.
+    """
+
+    mean: float
+    worst: float
+    where: str
+    right: int
+    judged: int
+    unknown: int
+
+
+def fit(observations):
+    """The rule for some observations; None without any."""
+    observations = [one for one in observations if one.times]
+    if not observations:
+        return None
+    names = set.intersection(*(set(one.features) for one in observations))
+    table = _Table(observations, [name for name in observations[0].features if name in names])
+    return _grow(table, np.arange(len(observations)), DEPTH)
+
+
+class _Table:
+    """Observations as arrays: features, log losses (0 where not timed), what was timed, weights."""
+
+    def __init__(self, observations, names):
+        self.observations, self.names = observations, names
+        self.strategies = list(dict.fromkeys(name for one in observations for name in one.times))
+        losses = np.array([[one.loss(name) for name in self.strategies] for one in observations])
+        self.timed = ~np.isnan(losses)
+        self.groups = np.unique([one.group for one in observations], return_inverse=True)[1]
+        self.weight = 1 / np.bincount(self.groups)[self.groups]  # a graph weighs one, whatever its variants
+        self.cost = np.where(self.timed, np.log(losses), 0.0) * self.weight[:, None]
+        self.features = np.array([[one.features[name] for name in names] for one in observations])
+
+    def leaf(self, rows):
+        """The strategy with the least loss among those timed on most graphs, and its summed log loss.
+
+        A strategy that was left out on a graph was too slow for it there: it must not win by its absence.
+        """
+        cost, count = self.cost[rows].sum(axis=0), self.timed[rows].sum(axis=0)
+        best = int(np.where(count == count.max(), cost, np.inf).argmin())
+        return best, float(cost[best])
+
+    def make(self, rows):
+        best, _ = self.leaf(rows)
+        return Leaf(self.strategies[best], tuple(self.observations[k] for k in rows))
+
+    def splits(self, rows):
+        """All ways to part some rows by one threshold: (summed cost, feature, below, above), the cheapest first."""
+        found = []
+        for k in range(len(self.names)):
+            order = rows[np.argsort(self.features[rows, k], kind="stable")]
+            values = self.features[order, k]
+            cost, count = self.cost[order].cumsum(axis=0), self.timed[order].cumsum(axis=0)
+            both = [(cost[:-1], count[:-1]), (cost[-1] - cost[:-1], count[-1] - count[:-1])]
+            total = sum(np.where(n == n.max(axis=1, keepdims=True), c, np.inf).min(axis=1) for c, n in both)
+            last = {group: at for at, group in enumerate(self.groups[order])}  # graphs begun and ended so far
+            seen = np.cumsum([at == 0 or g not in self.groups[order[:at]] for at, g in enumerate(self.groups[order])])
+            ends = np.cumsum(np.bincount(list(last.values()), minlength=len(order)))
+            fit = (values[1:] > values[:-1]) & (seen[:-1] >= LEAST) & (len(last) - ends[:-1] >= LEAST)
+            found += [(total[at], k, values[at], values[at + 1]) for at in np.flatnonzero(fit)]
+        return sorted(found)
+
+
+def _grow(table, rows, depth):
+    """The smallest tree that no larger one beats by more than the margin: a leaf, one question, two in a row."""
+    best = table.make(rows)
+    splits = table.splits(rows) if depth else []
+    if not splits:
+        return best
+    least = math.log(MARGIN) * table.weight[rows].sum()
+    for further in range(depth):
+        if further:  # what a question is worth may show only with the next one
+            ahead = [(_looked_ahead(table, rows, split), *split) for split in splits[:TRIED]]
+            _, k, below, above = min(ahead)[1:]
+        else:
+            _, k, below, above = splits[0]
+        threshold = rounded_between(below, above)
+        low, high = (_grow(table, part, further) for part in _parted(table, rows, k, threshold))
+        if _cost(low) + _cost(high) < _cost(best) - least:
+            best = Question(table.names[k], threshold, low, high)
+    return best
+
+
+def _parted(table, rows, k, threshold):
+    above = table.features[rows, k] > threshold
+    return rows[~above], rows[above]
+
+
+def _looked_ahead(table, rows, split):
+    _, k, below, _ = split
+    total = 0.0
+    for part in _parted(table, rows, k, below):
+        cheapest = table.splits(part)
+        own = table.leaf(part)[1]
+        total += min(own, cheapest[0][0]) if cheapest else own
+    return total
+
+
+def _cost(tree):
+    if isinstance(tree, Leaf):
+        groups = [one.group for one in tree.observations]
+        return sum(
+            math.log(one.loss(tree.strategy)) / groups.count(one.group)
+            for one in tree.observations
+            if tree.strategy in one.times
+        )
+    return _cost(tree.low) + _cost(tree.high)
+
+
+def rounded_between(low, high):
+    """The number with the fewest digits between two, nearest to their geometric mean: thresholds to remember."""
+    if low <= 0:
+        middle = (low + high) / 2
+    else:
+        middle = math.sqrt(low * high)
+    for digits in range(1, 17):
+        found = float(f"{middle:.{digits - 1}e}")
+        if low <= found < high:
+            return found
+    return low
+
+
+def decide(tree, features):
+    """The leaf for a graph's features, and the questions on the way: [(feature, threshold, above), ...]."""
+    way = []
+    while isinstance(tree, Question):
+        above = features[tree.feature] > tree.threshold
+        way.append((tree.feature, tree.threshold, above))
+        tree = tree.high if above else tree.low
+    return tree, way
+
+
+def leaves(tree, way=()):
+    """All leaves with the questions that lead there, from low to high."""
+    if isinstance(tree, Leaf):
+        return [(tree, list(way))]
+    return [
+        *leaves(tree.low, (*way, (tree.feature, tree.threshold, False))),
+        *leaves(tree.high, (*way, (tree.feature, tree.threshold, True))),
+    ]
+
+
+def left_out(observations, by="group"):
+    """What is chosen for each observation by a rule fitted without its group (or family).
+
+    Returns
+    -------
+    list of (Observation, str)
+        Observations whose group is the only one are left away: nothing is left to fit.
+    """
+    chosen = []
+    for group in dict.fromkeys(getattr(one, by) for one in observations):
+        rest = [one for one in observations if getattr(one, by) != group]
+        tree = fit(rest)
+        if tree is None:
+            continue
+        for one in observations:
+            if getattr(one, by) == group:
+                known = fit_features(tree) <= set(one.features)
+                chosen.append((one, decide(tree, one.features)[0].strategy if known else ""))
+    return chosen
+
+
+def fit_features(tree):
+    """The features that a rule asks for."""
+    if isinstance(tree, Leaf):
+        return set()
+    return {tree.feature} | fit_features(tree.low) | fit_features(tree.high)
+
+
+def always(observations, by="group"):
+    """What one strategy for all graphs would be, chosen without the group: the rule must beat this."""
+    chosen = []
+    for group in dict.fromkeys(getattr(one, by) for one in observations):
+        rest = [one for one in observations if getattr(one, by) != group]
+        if rest:
+            strategy = _Table(rest, []).make(np.arange(len(rest))).strategy
+            chosen += [(one, strategy) for one in observations if getattr(one, by) == group]
+    return chosen
+
+
+def loss(chosen):
+    """The loss of choices, [(Observation, strategy), ...]: each graph with its variants counts once."""
+    by_group, unknown = {}, set()
+    for one, strategy in chosen:
+        value = one.loss(strategy) if strategy else math.nan
+        if math.isnan(value):
+            unknown.add(one.group)
+        else:
+            by_group.setdefault(one.group, []).append((value, one.dataset))
+    if not by_group:
+        return Loss(math.nan, math.nan, "", 0, 0, len(unknown))
+    means = {group: math.exp(np.mean([math.log(v) for v, _ in values])) for group, values in by_group.items()}
+    worst, where = max(value for values in by_group.values() for value in values)
+    return Loss(
+        mean=math.exp(np.mean([math.log(v) for v in means.values()])),
+        worst=worst,
+        where=where,
+        right=sum(value <= MARGIN for value in means.values()),
+        judged=len(means),
+        unknown=len(unknown - set(by_group)),
+    )
