@@ -89,6 +89,10 @@ class GraphBatch:
     def __repr__(self):
         return f"<GraphBatch of {len(self):,} graphs in {len(self.pieces):,} pieces from {self.source}>"
 
+    def __getstate__(self):
+        """What another process needs to load pieces, which are handed over one by one."""
+        return {**self.__dict__, "pieces": [], "problems": [], "_piece": None}
+
     @property
     def nbytes(self):
         """Bytes of the source's files (of the arrays, for a batch in memory)."""

@@ -1,0 +1,149 @@
+"""A batch on several GPUs or several machines: a Dask cluster, one worker a GPU.
+
+Every piece of the batch is a task. Dask's scheduler gives a worker the next one when it has room, which is the paper's
+dynamic scheduling over GPUs; ``schedule="static"`` deals the pieces out beforehand, for comparison. A worker runs a few
+tasks at a time in threads that share one engine, so that loading and computing overlap as on one machine (`stream`).
+
+A task writes its part of the results and gives back checksums: a worker that dies loses nothing but what it was doing,
+which another one does again. Dask pickles what its own processes send each other; no file is a pickle.
+
+The same code runs with workers that have no GPU, which is how it is tested. On other machines start
+``CUDA_VISIBLE_DEVICES=0 dask worker ADDRESS --nthreads 4`` a GPU, with this package installed and the same paths.
+"""
+
+import contextlib
+import os
+import threading
+import time
+
+from lockstep.machine import get_executor, gpu_available
+
+from .batch import GraphBatch
+from .stream import THREADS, Pipeline, Report, bar, closed, opened
+
+SCHEDULES = ("dynamic", "static")
+
+
+def engine_of(spec):
+    """The engine that a specification asks for, on this machine."""
+    if callable(spec):
+        return spec()
+    from .run import Engine
+
+    measure, executor, strategy, options = spec
+    return Engine(measure, get_executor(executor), strategy, **options)
+
+
+@contextlib.contextmanager
+def connected(scheduler=None, workers=None, executor=None):
+    """A Dask client of the cluster at an address, or of one made here and closed again.
+
+    Parameters
+    ----------
+    scheduler : str, optional
+        Address of a running scheduler, ``tcp://host:8786``.
+    workers : int, optional
+        Of a cluster made here: one a GPU by default, or one in all without GPUs.
+    executor : str, optional
+        "cuda" or "host"; None: GPUs if they answer.
+    """
+    from distributed import Client
+
+    if scheduler is not None:
+        with Client(scheduler, timeout=30) as client:
+            client.wait_for_workers(1, timeout=60)
+            yield client
+        return
+    from distributed import Nanny, Scheduler, SpecCluster
+
+    gpus = _gpus() if executor != "host" else []
+    count = workers or max(len(gpus), 1)
+    if gpus and count > len(gpus):
+        raise ValueError(f"{count} workers asked for, but {len(gpus)} GPUs answer; expected at most one worker a GPU")
+    threads = str(max(len(os.sched_getaffinity(0)) // count, 1))
+    places = {}
+    for i in range(count):
+        env = {"NUMBA_NUM_THREADS": threads, **({"CUDA_VISIBLE_DEVICES": gpus[i]} if gpus else {})}
+        options = {"nthreads": THREADS, "env": env, "memory_limit": 0, "dashboard_address": None}
+        places[i] = {"cls": Nanny, "options": options}
+    master = {"cls": Scheduler, "options": {"dashboard": False, "host": "127.0.0.1", "port": 0}}
+    with SpecCluster(workers=places, scheduler=master, silence_logs="ERROR") as cluster, Client(cluster) as client:
+        client.wait_for_workers(count, timeout=120)
+        yield client
+
+
+def _gpus():
+    """Names by which CUDA_VISIBLE_DEVICES knows the GPUs that this process may use."""
+    if not gpu_available():
+        return []
+    import cupy
+
+    count = cupy.cuda.runtime.getDeviceCount()
+    visible = [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name]
+    return visible[:count] if visible else [str(i) for i in range(count)]
+
+
+def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", keep="values", progress=False):
+    """Put a batch through engines on all workers of a cluster.
+
+    Parameters
+    ----------
+    batch : GraphBatch or what makes one
+    spec : tuple or callable
+        (measure, executor or None, strategy, options) of the engines, or a function that makes one.
+    out : path-like, optional
+        As for `stream.run`; workers on other machines need the same path.
+    client : distributed.Client
+        See `connected`.
+    schedule : {"dynamic", "static"}
+    keep, progress
+        As for `stream.run`.
+
+    Returns
+    -------
+    Report
+        ``seconds["wall"]`` begins when every worker has its engine.
+    """
+    from distributed import as_completed
+
+    if schedule not in SCHEDULES:
+        raise ValueError(f"schedule is {schedule!r}; expected one of {', '.join(SCHEDULES)}")
+    batch = GraphBatch.of(batch)
+    output = opened(batch, engine_of(spec), out, keep)
+    job = (os.urandom(8).hex(), batch, spec, output)
+    client.run(_prepare, job)
+    todo = [piece for piece in batch.pieces if output is None or not output.done(piece)]
+    addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    report, found = Report(resumed=len(batch.pieces) - len(todo)), {}
+    start = time.perf_counter()
+    futures = {}
+    for number, piece in enumerate(todo):
+        where = {"workers": [addresses[number % len(addresses)]]} if schedule == "static" else {}
+        futures[client.submit(_piece, job, piece, pure=False, key=f"{job[0]}-{piece.name}", **where)] = number
+    with bar(batch, todo, progress) as advance:
+        for future, done in as_completed(futures, with_results=True):
+            report.add(done)
+            found[futures[future]] = done.checksums
+            advance(done)
+    report.seconds["wall"] = time.perf_counter() - start
+    return closed(batch, output, report, [found[number] for number in sorted(found)])
+
+
+# -- on the workers
+
+_lock = threading.Lock()
+_pipelines = {}
+
+
+def _prepare(job):
+    """Make a job's engine in this process, unless it is there; the one of the job before is let go."""
+    name, batch, spec, output = job
+    with _lock:
+        if name not in _pipelines:
+            _pipelines.clear()
+            _pipelines[name] = Pipeline(batch, engine_of(spec), output)
+
+
+def _piece(job, piece):
+    _prepare(job)
+    return _pipelines[job[0]](piece)

@@ -1,0 +1,138 @@
+"""Results on disk: a folder with one Parquet file for each piece of the batch, so that a killed run goes on.
+
+    _run.json           what was asked for, and of which batch: a folder never mixes two runs
+    part-NAME.parquet   graph (number in the batch), name, values (a list, or one number), checksum
+    _problems.csv       the graphs that were left out, and why; written when all is done
+
+``pandas.read_parquet(folder)`` reads all parts at once, and passes over names that begin with a stroke. A part appears whole or not at all.
+"""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .check import Problem
+
+KEEP = ("values", "checksums")
+
+
+class OutputError(ValueError):
+    """A folder of results that belongs to something else."""
+
+
+class Output:
+    """A folder of results.
+
+    Parameters
+    ----------
+    folder : path-like
+    what : mapping, optional
+        What is computed, of which batch, as JSON holds it; None opens a folder that `start` made.
+    keep : {"values", "checksums"}
+        What a part holds of each graph.
+    """
+
+    def __init__(self, folder, what=None, keep="values"):
+        if keep not in KEEP:
+            raise ValueError(f"keep is {keep!r}; expected one of {', '.join(KEEP)}")
+        self.folder, self.what, self.keep = Path(folder), what, keep
+
+    def start(self):
+        """Make the folder, or take up what is there.
+
+        Raises
+        ------
+        OutputError
+            It holds results of something else.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file, what = self.folder / "_run.json", {**(self.what or {}), "keep": self.keep}
+        if file.is_file():
+            known = json.loads(file.read_text())
+            other = [key for key in {**known, **what} if known.get(key) != what.get(key)]
+            if other:
+                told = "; ".join(f"{key} is {known.get(key)!r} there, {what.get(key)!r} now" for key in other)
+                raise OutputError(f"{self.folder} holds results of another run: {told}. Choose another folder")
+        elif any(self.folder.glob("part-*.parquet")):
+            raise OutputError(f"{self.folder} holds parts but no _run.json; choose another folder")
+        else:
+            _replace(file, json.dumps(what, indent=1) + "\n")
+        for torn in self.folder.glob(".part-*"):
+            torn.unlink(missing_ok=True)
+
+    def part(self, piece):
+        """The file of a piece's results."""
+        return self.folder / f"part-{piece.name}.parquet"
+
+    def done(self, piece):
+        """Whether a piece's results are there."""
+        return self.part(piece).is_file()
+
+    def write(self, piece, loaded, lengths, values, checksums):
+        """Write the results of a piece.
+
+        Parameters
+        ----------
+        piece : a piece of the batch
+        loaded : Loaded
+        lengths : int array, shape (k,), or None
+            Values of each graph; None: one number a graph.
+        values : array, shape (sum(lengths),) or (k,)
+            None if `keep` is "checksums".
+        checksums : uint64 array, shape (k,)
+        """
+        columns = {"graph": pa.array(loaded.numbers), "name": _names(loaded.pack)}
+        if self.keep == "values":
+            columns["values"] = pa.array(values) if lengths is None else _lists(lengths, values)
+        columns["checksum"] = pa.array(checksums)
+        table = pa.table(columns).replace_schema_metadata({"problems": json.dumps(loaded.problems)})
+        path = self.part(piece)
+        scratch = path.with_name(f".{path.stem}.{os.getpid()}")  # readers of a folder pass over such names
+        try:
+            pq.write_table(table, scratch, compression="none", use_dictionary=False, write_statistics=False)
+            scratch.replace(path)
+        finally:
+            scratch.unlink(missing_ok=True)
+
+    def read(self, piece):
+        """(problems, checksums) of a piece that is done."""
+        table = pq.read_table(self.part(piece), columns=["checksum"])
+        problems = [Problem(*one) for one in json.loads(table.schema.metadata[b"problems"])]
+        return problems, table["checksum"].to_numpy()
+
+    def finish(self, pieces):
+        """Write _problems.csv from all parts; returns (problems, checksums) of the whole batch, in its order."""
+        for torn in self.folder.glob(".part-*"):  # of a worker that died
+            torn.unlink(missing_ok=True)
+        found = [self.read(piece) for piece in pieces]
+        problems = [problem for some, _ in found for problem in some]
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(Problem._fields)
+        writer.writerows(problems)
+        _replace(self.folder / "_problems.csv", text.getvalue())
+        return problems, np.concatenate([np.zeros(0, np.uint64), *(checksums for _, checksums in found)])
+
+
+def _names(pack):
+    return pa.array(pack.names if pack.names is not None else [pack.name(i) for i in range(len(pack))], pa.string())
+
+
+def _lists(lengths, values):
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    wide = int(starts[-1]) >= 2**31
+    kind = pa.LargeListArray if wide else pa.ListArray
+    return kind.from_arrays(pa.array(starts.astype(np.int64 if wide else np.int32)), pa.array(values))
+
+
+def _replace(path, text):
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    scratch.write_text(text, encoding="utf-8")
+    scratch.replace(path)

@@ -1,0 +1,243 @@
+"""A batch through an engine: loading, copying, computing and writing of different pieces at the same time.
+
+The paper gives loading and computing a thread each, with a queue between them. Here a few threads each take a piece
+from its file to its results: load and check it, copy it to the device, launch, fetch, write. Whoever launches holds a
+lock, so the device sees one pack after the other, on one stream; while one thread waits for its results others load
+theirs. The executor's queue of pieces is the paper's queue, its order the batch's. With one thread nothing overlaps,
+which is the baseline that the paper compares with.
+"""
+
+import concurrent.futures
+import contextlib
+import threading
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .batch import GraphBatch
+from .output import Output
+from .upload import Slot
+
+THREADS = 4  # two that load, one whose pack is computed, one that writes: more only take memory
+
+
+@dataclass
+class Done:
+    """What became of one piece; seconds of each step, as the thread saw it (`compute`: as the device did)."""
+
+    piece: str
+    graphs: int
+    bytes: int
+    problems: list
+    checksums: np.ndarray
+    seconds: dict
+
+
+@dataclass
+class Report:
+    """What became of a batch.
+
+    Attributes
+    ----------
+    graphs, pieces, resumed : int
+        Graphs done now; pieces done now; pieces that were done before.
+    problems : list of Problem
+    bytes : int
+        Of the packs that were loaded.
+    seconds : dict
+        Sums over the pieces of ``load``, ``copy``, ``compute``, ``fetch`` and ``write``, and ``wall``, from the first
+        piece to the last.
+    checksums : uint64 array
+        Of all graphs in the batch's order.
+    """
+
+    graphs: int = 0
+    pieces: int = 0
+    resumed: int = 0
+    bytes: int = 0
+    problems: list = field(default_factory=list)
+    seconds: dict = field(default_factory=dict)
+    checksums: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint64))
+
+    def add(self, done):
+        """Count a piece."""
+        self.graphs += done.graphs
+        self.pieces += 1
+        self.bytes += done.bytes
+        self.problems += done.problems
+        for step, seconds in done.seconds.items():
+            self.seconds[step] = self.seconds.get(step, 0.0) + seconds
+
+
+class Pipeline:
+    """Takes pieces from files to results; several threads may use it at once.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        Says how pieces are checked.
+    engine : Engine or None
+        None only loads (and copies nothing), to see what loading takes.
+    output : Output, optional
+        Where results go; without it they are only summed up in checksums.
+    sink : callable, optional
+        ``sink(piece, loaded, lengths, values)`` is given every piece's results in this process.
+    """
+
+    def __init__(self, batch, engine, output=None, sink=None):
+        self.batch, self.engine, self.output, self.sink = batch, engine, output, sink
+        self.computing = threading.Lock()
+        self.executor = getattr(engine, "executor", None)
+        self.device = self.executor is not None and self.executor.name == "cuda"
+        self.stream = self.executor.xp.cuda.Stream(non_blocking=True) if self.device else None
+        self.own = threading.local()
+
+    def __call__(self, piece):
+        """Do one piece; returns Done."""
+        clock = _Clock()
+        if self.output is not None and self.output.done(piece):  # on a cluster, by a worker that died afterwards
+            problems, checksums = self.output.read(piece)
+            return Done(piece.name, checksums.size, 0, problems, checksums, clock.seconds)
+        if self.device and not hasattr(self.own, "slot"):
+            self.own.slot = Slot(self.executor)
+        slot = self.own.slot if self.device else None
+        with clock("load"):
+            loaded = self.batch.load_piece(piece, slot.memory if slot else None)
+        pack, checksums = loaded.pack, np.zeros(0, np.uint64)
+        if self.engine is not None and len(pack):
+            wanted = self.sink is not None or (self.output is not None and self.output.keep == "values")
+            values, checksums = self._on_device(pack, slot, clock, wanted) if slot else self._here(pack, clock)
+            lengths = self.engine.lengths(pack)
+            with clock("write"):
+                if self.output is not None:
+                    self.output.write(piece, loaded, lengths, values, checksums)
+                if self.sink is not None:
+                    self.sink(piece, loaded, lengths, values)
+        elif self.output is not None:
+            with clock("write"):
+                nothing = np.zeros(0)
+                self.output.write(piece, loaded, None, nothing, checksums)
+        return Done(piece.name, len(pack), pack.nbytes, loaded.problems, checksums, clock.seconds)
+
+    def _here(self, pack, clock):
+        with self.computing, clock("compute"):
+            found = self.engine.run(pack)
+        return np.asarray(found.values), np.asarray(found.checksums)
+
+    def _on_device(self, pack, slot, clock, wanted):
+        cuda, executor = self.executor.xp.cuda, self.executor
+        with clock("copy"):
+            there = slot.upload(pack)
+        begin, end = cuda.Event(), cuda.Event()
+        with self.computing, self.stream:
+            begin.record()
+            found = self.engine.run(there)
+            end.record()
+            arrays = [found.checksums, found.values] if wanted else [found.checksums]
+            fetched = [executor.pinned(array.shape, array.dtype) for array in arrays]
+            for target, array in zip(fetched, arrays, strict=True):
+                executor.fetch(target, array)
+            last = cuda.Event()
+            last.record()
+        with clock("fetch"):
+            last.synchronize()
+        clock.seconds["compute"] = cuda.get_elapsed_time(begin, end) / 1e3
+        return (fetched[1] if wanted else None), fetched[0]
+
+
+class _Clock:
+    def __init__(self):
+        self.seconds = {}
+
+    @contextlib.contextmanager
+    def __call__(self, step):
+        start = time.perf_counter()
+        yield
+        self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - start
+
+
+def run(batch, engine, out=None, *, threads=THREADS, keep="values", sink=None, progress=False):
+    """Put a batch through an engine.
+
+    Parameters
+    ----------
+    batch : GraphBatch or what makes one
+    engine : Engine or None
+        None: only load.
+    out : path-like, optional
+        Folder for the results (`Output`). A run that was killed is taken up: pieces whose results are there are not
+        done again.
+    threads : int
+        That each take pieces from file to results; 1: nothing overlaps.
+    keep : {"values", "checksums"}
+        What is written of each graph.
+    sink : callable, optional
+        See `Pipeline`.
+    progress : bool
+        Show a bar.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    OutputError
+        ``out`` holds the results of something else.
+    GraphError
+        A graph cannot be used, and the batch refuses such.
+    """
+    batch = GraphBatch.of(batch)
+    output = opened(batch, engine, out, keep)
+    return carry_out(batch, Pipeline(batch, engine, output, sink), output, threads, progress)
+
+
+def opened(batch, engine, out, keep):
+    """The folder of results, made or taken up; None without one."""
+    if out is None or engine is None:
+        return None
+    what = {"batch": batch.digest(), "source": batch.source, "measure": engine.measure, "options": engine.describe()}
+    output = Output(out, what, keep)
+    output.start()
+    return output
+
+
+def carry_out(batch, pipeline, output, threads, progress):
+    """Do the pieces that are not done yet in some threads, and report."""
+    todo = [piece for piece in batch.pieces if output is None or not output.done(piece)]
+    report, found = Report(resumed=len(batch.pieces) - len(todo)), []
+    pool = concurrent.futures.ThreadPoolExecutor(max(int(threads), 1), thread_name_prefix="piece")
+    start = time.perf_counter()
+    try:
+        with bar(batch, todo, progress) as advance:
+            for future in [pool.submit(pipeline, piece) for piece in todo]:
+                done = future.result()
+                report.add(done)
+                found.append(done.checksums)
+                advance(done)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    report.seconds["wall"] = time.perf_counter() - start
+    return closed(batch, output, report, found)
+
+
+def closed(batch, output, report, found):
+    """The report of a batch all of whose pieces are done."""
+    if output is not None:
+        report.problems, report.checksums = output.finish(batch.pieces)
+    elif found:
+        report.checksums = np.concatenate(found)
+        report.problems.sort()
+    return report
+
+
+@contextlib.contextmanager
+def bar(batch, todo, progress):
+    """A progress bar in graphs; gives the function that moves it on."""
+    from tqdm import tqdm
+
+    total = sum(piece.count for piece in batch.pieces)
+    left = sum(piece.count for piece in todo)
+    with tqdm(total=total, initial=total - left, unit=" graphs", unit_scale=True, disable=not progress) as shown:
+        yield lambda done: shown.update(done.graphs + len(done.problems))

@@ -1,0 +1,69 @@
+"""From a file to the device without a detour: page-locked memory that shards are read into and copied from.
+
+A copy from ordinary memory makes the driver copy once more, and makes the caller wait. A slot has page-locked memory
+on this side and as much on the device, both used again and again, and a stream of its own, so that its copies run
+beside whatever the device computes.
+"""
+
+import ctypes
+
+import numpy as np
+
+from .pack import ARRAYS, Pack
+
+ALIGN = 256
+
+
+class Slot:
+    """Room for one pack at a time, here and on the device.
+
+    Parameters
+    ----------
+    executor : Executor
+        The cuda executor.
+    """
+
+    def __init__(self, executor):
+        self.cupy = executor.xp
+        self.executor = executor
+        self.cupy.cuda.Device(executor.device).use()  # which a new thread does not know
+        self.stream = self.cupy.cuda.Stream(non_blocking=True)
+        self.here = self.there = None
+
+    def memory(self, size):
+        """Page-locked bytes for a file of ``size`` bytes and what belongs beside it."""
+        if self.here is None or self.here.size < size:
+            self.here = self.executor.pinned(size + size // 4 + 2**20, np.uint8)
+        return self.here
+
+    def upload(self, pack):
+        """Copy a pack to the device; returns the device's pack when it is there.
+
+        Arrays that do not lie in the slot's memory already are copied into what is left of it, or go the slow way.
+        """
+        arrays = {name: getattr(pack, name) for name in ARRAYS if getattr(pack, name) is not None}
+        if self.here is None:
+            self.memory(sum(array.nbytes + ALIGN for array in arrays.values()))
+        begin = self.here.ctypes.data
+        inside = {k: begin <= a.ctypes.data < begin + self.here.size for k, a in arrays.items()}
+        used = max((a.ctypes.data - begin + a.nbytes for k, a in arrays.items() if inside[k]), default=0)
+        need = sum(-(-array.nbytes // ALIGN) * ALIGN for array in arrays.values()) + ALIGN
+        if self.there is None or self.there.nbytes < need:
+            self.there = self.cupy.empty(need + need // 4, np.uint8)
+            self.cupy.cuda.get_current_stream().synchronize()
+        place, copies, held = 0, {}, []  # what is copied from must live until the copy is done
+        for name, array in arrays.items():
+            source = np.ascontiguousarray(array)
+            if not inside[name] and used + ALIGN + source.nbytes <= self.here.size:
+                used = -(-used // ALIGN) * ALIGN
+                staged = self.here[used : used + source.nbytes].view(source.dtype)
+                staged[:] = source
+                used, source = used + source.nbytes, staged
+            pointer = self.there.data + place
+            if source.nbytes:
+                pointer.copy_from_host_async(ctypes.c_void_p(source.ctypes.data), source.nbytes, self.stream)
+            held.append(source)
+            copies[name] = self.cupy.ndarray(source.shape, source.dtype, pointer)
+            place += -(-source.nbytes // ALIGN) * ALIGN
+        self.stream.synchronize()
+        return Pack(directed=pack.directed, names=pack.names, host=pack, **copies)

@@ -1,0 +1,208 @@
+"""A batch from files to results: the same with and without overlap, taken up after a kill, bad graphs told."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lockstep.graphs import GraphError
+from lockstep.swarm import stream
+from lockstep.swarm.batch import GraphBatch
+from lockstep.swarm.output import Output, OutputError
+from lockstep.swarm.stream import run
+
+
+class Degrees:
+    """An engine that counts arcs: what the pipeline needs of one."""
+
+    executor, measure = None, "degrees"
+
+    def __init__(self):
+        self.runs = 0
+
+    def describe(self):
+        return {"strategy": "fake"}
+
+    def lengths(self, pack):
+        return pack.n
+
+    def run(self, pack):
+        self.runs += 1
+        heads = np.concatenate([np.diff(pack[i].offsets) for i in range(len(pack))]).astype(np.float64)
+        return SimpleNamespace(values=heads, checksums=pack.m.astype(np.uint64))
+
+
+@pytest.fixture
+def shards(tmp_path, some):
+    graphs = some(count=43)
+    return graphs, GraphBatch(graphs).write(tmp_path / "in", graphs=5)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_results_lie_beside_the_graphs(shards, tmp_path, threads):
+    graphs, batch = shards
+    report = run(batch, Degrees(), tmp_path / "out", threads=threads)
+    table = pd.read_parquet(tmp_path / "out").sort_values("graph")
+    assert table["graph"].tolist() == list(range(43)) and table["name"].tolist() == [g.name for g in graphs]
+    for graph, values in zip(graphs, table["values"], strict=True):
+        assert values.tolist() == np.diff(graph.offsets).tolist()
+    assert report.checksums.tolist() == table["checksum"].tolist() == [g.m for g in graphs]
+    assert (report.graphs, report.pieces, report.resumed, report.problems) == (43, 9, 0, [])
+    assert {"load", "compute", "write", "wall"} <= set(report.seconds)
+
+
+def test_without_a_folder_checksums_come_back(shards):
+    graphs, batch = shards
+    seen = []
+    report = run(batch, Degrees(), sink=lambda piece, loaded, lengths, values: seen.append((piece.first, values)))
+    assert report.checksums.tolist() == [g.m for g in graphs]
+    ordered = np.concatenate([values for _, values in sorted(seen, key=lambda one: one[0])])
+    assert ordered.tolist() == np.concatenate([np.diff(g.offsets) for g in graphs]).tolist()
+    assert run(batch, None).graphs == 43  # loads only
+
+
+def test_checksums_alone(shards, tmp_path):
+    graphs, batch = shards
+    run(batch, Degrees(), tmp_path / "out", keep="checksums")
+    table = pd.read_parquet(tmp_path / "out")
+    assert list(table.columns) == ["graph", "name", "checksum"] and len(table) == 43
+    with pytest.raises(ValueError, match="keep is 'all'"):
+        Output(tmp_path, keep="all")
+
+
+def test_a_run_goes_on_where_it_stopped(shards, tmp_path):
+    graphs, batch = shards
+    out = tmp_path / "out"
+
+    class Dies(Degrees):
+        def run(self, pack):
+            if self.runs == 4:
+                raise RuntimeError("no more")
+            return super().run(pack)
+
+    with pytest.raises(RuntimeError, match="no more"):
+        run(batch, Dies(), out, threads=1)
+    (out / ".part-shard-00007.99").write_text("torn")
+    again = Degrees()
+    report = run(batch, again, out, threads=1)
+    assert (again.runs, report.resumed, report.pieces) == (5, 4, 5)
+    assert report.checksums.tolist() == [g.m for g in graphs]
+    assert not list(out.glob(".part-*"))
+    third = Degrees()
+    assert run(batch, third, out).resumed == 9 and third.runs == 0
+
+
+def test_a_killed_process_goes_on(shards, tmp_path):
+    """SIGKILL in the middle of a run: no part is torn, the next run does the rest and gives the same."""
+    graphs, batch = shards
+    out = tmp_path / "out"
+    program = f"""
+        import time
+        from types import SimpleNamespace
+        from lockstep.swarm.stream import run
+
+        class Slow:
+            executor, measure = None, "degrees"
+            def describe(self): return {{"strategy": "fake"}}
+            def lengths(self, pack): return pack.n
+            def run(self, pack):
+                time.sleep(0.15)
+                import numpy as np
+                heads = np.concatenate([np.diff(pack[i].offsets) for i in range(len(pack))]).astype(float)
+                return SimpleNamespace(values=heads, checksums=pack.m.astype(np.uint64))
+
+        run({str(tmp_path / "in")!r}, Slow(), {str(out)!r}, threads=2)
+    """
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)])
+    end = time.monotonic() + 60
+    while len(list(out.glob("part-*.parquet"))) < 2 and child.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    os.kill(child.pid, signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    left = len(list(out.glob("part-*.parquet")))
+    report = run(GraphBatch(tmp_path / "in"), Degrees(), out)
+    assert 2 <= left < 9 and report.resumed == left and report.graphs < 43
+    assert report.checksums.tolist() == [g.m for g in graphs]
+    assert len(pd.read_parquet(out)) == 43
+
+
+def test_a_folder_of_another_run_is_refused(shards, tmp_path):
+    _, batch = shards
+    run(batch, Degrees(), tmp_path / "out")
+    with pytest.raises(OutputError, match="keep is 'values' there, 'checksums' now"):
+        run(batch, Degrees(), tmp_path / "out", keep="checksums")
+    with pytest.raises(OutputError, match="batch is '[0-9a-f]*' there"):
+        run(batch.head(4), Degrees(), tmp_path / "out")
+    (tmp_path / "out" / "_run.json").unlink()
+    with pytest.raises(OutputError, match="no _run.json"):
+        run(batch, Degrees(), tmp_path / "out")
+
+
+def test_bad_graphs_are_told_and_the_others_done(tmp_path, some):
+    graphs = some(count=20)
+    pack = next(iter(GraphBatch(graphs)))
+    fault = int(np.flatnonzero(pack.m > 0)[2])
+    pack.targets[pack.arc_start[fault]] = 999
+    from lockstep.swarm.shards import write_shard
+
+    (tmp_path / "in").mkdir()
+    write_shard(tmp_path / "in" / "a.arrow", pack[:10])
+    write_shard(tmp_path / "in" / "b.arrow", pack[10:])
+    report = run(tmp_path / "in", Degrees(), tmp_path / "out")
+    assert [(p.graph, p.name) for p in report.problems] == [(fault, f"g{fault}")]
+    table = pd.read_parquet(tmp_path / "out")
+    assert sorted(table["graph"]) == [i for i in range(20) if i != fault]
+    told = pd.read_csv(tmp_path / "out" / "_problems.csv")
+    assert told["graph"].tolist() == [fault] and "target of arc 0 is 999" in told["reason"][0]
+    with pytest.raises(GraphError, match=f"graph {fault} .*999"):
+        run(GraphBatch(tmp_path / "in", bad="refuse"), Degrees())
+
+
+def test_a_piece_without_a_good_graph(tmp_path):
+    batch = GraphBatch(["nothing", "at all"])
+    report = run(batch, Degrees(), tmp_path / "out")
+    assert report.graphs == 0 and len(report.problems) == 2
+    assert run(batch, Degrees(), tmp_path / "out").resumed == 1
+
+
+def test_loading_and_computing_overlap(shards, monkeypatch):
+    _, batch = shards
+    load = GraphBatch.load_piece
+
+    def slow(self, piece, memory=None):
+        time.sleep(0.03)
+        return load(self, piece, memory)
+
+    class Slow(Degrees):
+        def run(self, pack):
+            time.sleep(0.03)
+            return super().run(pack)
+
+    monkeypatch.setattr(GraphBatch, "load_piece", slow)
+    apart, together = (run(batch, Slow(), threads=threads).seconds["wall"] for threads in (1, 3))
+    assert apart > 9 * 0.06 and together < 0.8 * apart
+
+
+def test_a_bar_counts_graphs(shards, capsys):
+    _, batch = shards
+    run(batch, Degrees(), progress=True)
+    assert "43.0/43.0" in capsys.readouterr().err
+
+
+@pytest.mark.gpu
+def test_through_page_locked_memory(cuda, shards):
+    """What the device gets is what the files hold."""
+    _, batch = shards
+    pipeline = stream.Slot(cuda)
+    for piece in batch.pieces:
+        loaded = batch.load_piece(piece, pipeline.memory)
+        there = pipeline.upload(loaded.pack)
+        for name in ("n", "m", "offsets", "targets", "vertex_start", "arc_start"):
+            assert np.array_equal(getattr(there, name).get(), getattr(loaded.pack, name))
