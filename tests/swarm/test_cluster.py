@@ -53,6 +53,7 @@ def shards(tmp_path, some):
     return graphs, GraphBatch(graphs).write(tmp_path / "in", graphs=4)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_loses_nothing(shards, degrees, tmp_path, monkeypatch):
     graphs, batch = shards
     victim = tmp_path / "victim"

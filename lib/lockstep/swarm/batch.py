@@ -98,6 +98,13 @@ class GraphBatch:
         """Bytes of the source's files (of the arrays, for a batch in memory)."""
         return sum({str(getattr(piece, "path", piece.name)): piece.size for piece in self.pieces}.values())
 
+    def evict(self):
+        """Put the source's files out of the page cache: the next reading of them is a cold one."""
+        paths = set()
+        for piece in self.pieces:
+            paths |= {*getattr(piece, "paths", ()), getattr(piece, "path", None)}
+        shards.evict(sorted(paths - {None}))
+
     def digest(self):
         """What tells this source from another or a changed one: its pieces' names, counts and sizes."""
         text = "\n".join(f"{piece.name} {piece.first} {piece.count} {piece.size}" for piece in self.pieces)

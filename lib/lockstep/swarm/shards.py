@@ -76,6 +76,17 @@ def _list(starts, values):
     return kind.from_arrays(pa.array(starts.astype(np.int64 if wide else np.int32)), pa.array(values))
 
 
+def evict(paths):
+    """Bring files to the disk and out of the page cache, so that the next reading of them comes from the disk."""
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(handle)
+
+
 def pieces(path):
     """Graphs in each piece of a shard that is read at once: a record batch, or a row group."""
     path = Path(path)
