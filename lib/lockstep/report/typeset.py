@@ -10,6 +10,7 @@ import inspect
 import json
 import math
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -172,7 +173,15 @@ def _ledger(found, machines, parts, papers):
     }
 
 
+def _coded(value, unit):
+    """What a coded value means: of `1: right, 2: wrong` the word after the value; None for other units."""
+    meanings = dict(re.findall(r"(\d+): ([^,]+)", unit))
+    return meanings.get(f"{value:g}") if meanings else None
+
+
 def _published(part):
+    if isinstance(part.published, int) and (word := _coded(part.published, part.unit)):
+        return word
     if isinstance(part.published, (int, float)) and not isinstance(part.published, bool):
         text = f"{part.published:,.10g}"
         return f"{text}×" if part.unit == "x" else f"{text} {part.unit}".strip()
@@ -180,12 +189,14 @@ def _published(part):
 
 
 def _verdict(line):
-    unit = {"x": "×", "slope": "", "share explained, ahead": ""}.get(line["unit"], f" {line['unit']}")
-    estimate = (
-        None
-        if math.isnan(line["value"])
-        else statistics.Estimate(line["value"], line["low"], line["high"], 0)
-    )
+    unit = {"x": "×", "slope": "", "share explained, ahead": ""}.get(line["unit"], f" {line['unit']}").rstrip()
+    figure = brief = value = ""
+    if not math.isnan(line["value"]):
+        estimate = statistics.Estimate(line["value"], line["low"], line["high"], 0)
+        value = _coded(line["value"], line["unit"]) or f"{significant(estimate.value)}{unit}"
+        figure = brief = _coded(line["value"], line["unit"]) or figures.label(estimate, unit)
+        if len(unit) > 14:  # the first page has a line for each entry
+            brief = figures.label(estimate, "")
     beside = {
         label: figures.label(
             statistics.Estimate(*(math.nan if end is None else end for end in ends), 0), unit
@@ -194,8 +205,9 @@ def _verdict(line):
     }
     return {
         "verdict": line["verdict"],
-        "figure": figures.label(estimate, unit.rstrip()) if estimate else "",
-        "value": f"{significant(estimate.value)}{unit.rstrip()}" if estimate else "",
+        "figure": figure,
+        "brief": brief,
+        "value": value,
         "factor": line["factor"],
         "reason": line["reason"],
         "beside": beside,
