@@ -23,13 +23,10 @@ def degrees():
         import numpy as np
 
         class Degrees:
-            executor, measure = None, "degrees"
+            executor, measure, options = None, SimpleNamespace(name="degrees"), {}
 
-            def describe(self):
-                return {"strategy": "fake"}
-
-            def lengths(self, pack):
-                return pack.n
+            def prepare(self, pack):
+                return SimpleNamespace(run=lambda: self.run(pack))
 
             def run(self, pack):
                 time.sleep(0.05)
@@ -40,7 +37,7 @@ def degrees():
                 except FileNotFoundError:
                     pass
                 values = np.concatenate([np.diff(pack[i].offsets) for i in range(len(pack))]).astype(float)
-                return SimpleNamespace(values=values, checksums=pack.m.astype(np.uint64))
+                return SimpleNamespace(values=values, checksums=pack.m.astype(np.uint64), starts=pack.vertex_start)
 
         return Degrees()
 

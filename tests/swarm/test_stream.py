@@ -22,21 +22,18 @@ from lockstep.swarm.stream import run
 class Degrees:
     """An engine that counts arcs: what the pipeline needs of one."""
 
-    executor, measure = None, "degrees"
+    executor, measure, options = None, SimpleNamespace(name="degrees"), {"fake": True}
 
     def __init__(self):
         self.runs = 0
 
-    def describe(self):
-        return {"strategy": "fake"}
-
-    def lengths(self, pack):
-        return pack.n
+    def prepare(self, pack):
+        return SimpleNamespace(run=lambda: self.run(pack))
 
     def run(self, pack):
         self.runs += 1
         heads = np.concatenate([np.diff(pack[i].offsets) for i in range(len(pack))]).astype(np.float64)
-        return SimpleNamespace(values=heads, checksums=pack.m.astype(np.uint64))
+        return SimpleNamespace(values=heads, checksums=pack.m.astype(np.uint64), starts=pack.vertex_start)
 
 
 @pytest.fixture
@@ -109,14 +106,13 @@ def test_a_killed_process_goes_on(shards, tmp_path):
         from lockstep.swarm.stream import run
 
         class Slow:
-            executor, measure = None, "degrees"
-            def describe(self): return {{"strategy": "fake"}}
-            def lengths(self, pack): return pack.n
+            executor, measure, options = None, SimpleNamespace(name="degrees"), {{"fake": True}}
+            def prepare(self, pack): return SimpleNamespace(run=lambda: self.run(pack))
             def run(self, pack):
                 time.sleep(0.15)
                 import numpy as np
                 heads = np.concatenate([np.diff(pack[i].offsets) for i in range(len(pack))]).astype(float)
-                return SimpleNamespace(values=heads, checksums=pack.m.astype(np.uint64))
+                return SimpleNamespace(values=heads, checksums=pack.m.astype(np.uint64), starts=pack.vertex_start)
 
         run({str(tmp_path / "in")!r}, Slow(), {str(out)!r}, threads=2)
     """

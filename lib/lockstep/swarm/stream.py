@@ -46,8 +46,8 @@ class Report:
     bytes : int
         Of the packs that were loaded.
     seconds : dict
-        Sums over the pieces of ``load``, ``copy``, ``compute``, ``fetch`` and ``write``, and ``wall``, from the first
-        piece to the last.
+        Sums over the pieces of ``load``, ``copy``, ``plan``, ``compute``, ``fetch`` and ``write``, and ``wall``, from
+        the first piece to the last.
     checksums : uint64 array
         Of all graphs in the batch's order.
     """
@@ -107,8 +107,8 @@ class Pipeline:
         pack, checksums = loaded.pack, np.zeros(0, np.uint64)
         if self.engine is not None and len(pack):
             wanted = self.sink is not None or (self.output is not None and self.output.keep == "values")
-            values, checksums = self._on_device(pack, slot, clock, wanted) if slot else self._here(pack, clock)
-            lengths = self.engine.lengths(pack)
+            way = self._on_device if slot else self._here
+            lengths, values, checksums = way(pack, slot, clock, wanted)
             with clock("write"):
                 if self.output is not None:
                     self.output.write(piece, loaded, lengths, values, checksums)
@@ -120,30 +120,39 @@ class Pipeline:
                 self.output.write(piece, loaded, None, nothing, checksums)
         return Done(piece.name, len(pack), pack.nbytes, loaded.problems, checksums, clock.seconds)
 
-    def _here(self, pack, clock):
+    def _here(self, pack, slot, clock, wanted):
         with self.computing, clock("compute"):
-            found = self.engine.run(pack)
-        return np.asarray(found.values), np.asarray(found.checksums)
+            found = self.engine.prepare(pack).run()
+        return np.diff(found.starts), found.values, _checks(found.checksums, pack)
 
     def _on_device(self, pack, slot, clock, wanted):
         cuda, executor = self.executor.xp.cuda, self.executor
         with clock("copy"):
             there = slot.upload(pack)
-        begin, end = cuda.Event(), cuda.Event()
-        with self.computing, self.stream:
-            begin.record()
-            found = self.engine.run(there)
-            end.record()
-            arrays = [found.checksums, found.values] if wanted else [found.checksums]
-            fetched = [executor.pinned(array.shape, array.dtype) for array in arrays]
-            for target, array in zip(fetched, arrays, strict=True):
-                executor.fetch(target, array)
-            last = cuda.Event()
-            last.record()
+        begin, end, last = cuda.Event(), cuda.Event(), cuda.Event()
+        with self.stream:
+            with clock("plan"):
+                task = self.engine.prepare(there)
+            with self.computing:
+                begin.record()
+                found = task.run()
+                end.record()
+                arrays = [found.values] if wanted else []
+                arrays += [] if found.checksums is None else [found.checksums]
+                fetched = [executor.pinned(array.shape, array.dtype) for array in arrays]
+                for target, array in zip(fetched, arrays, strict=True):
+                    executor.fetch(target, array)
+                last.record()
         with clock("fetch"):
             last.synchronize()
         clock.seconds["compute"] = cuda.get_elapsed_time(begin, end) / 1e3
-        return (fetched[1] if wanted else None), fetched[0]
+        checksums = None if found.checksums is None else fetched[-1]
+        return np.diff(found.starts), fetched[0] if wanted else None, _checks(checksums, pack)
+
+
+def _checks(checksums, pack):
+    """Checksums; of a measure without, zeros, which say nothing."""
+    return np.zeros(len(pack), np.uint64) if checksums is None else checksums
 
 
 class _Clock:
@@ -197,7 +206,7 @@ def opened(batch, engine, out, keep):
     """The folder of results, made or taken up; None without one."""
     if out is None or engine is None:
         return None
-    what = {"batch": batch.digest(), "source": batch.source, "measure": engine.measure, "options": engine.describe()}
+    what = {"batch": batch.digest(), "source": batch.source, "measure": engine.measure.name, "options": engine.options}
     output = Output(out, what, keep)
     output.start()
     return output

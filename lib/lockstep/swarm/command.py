@@ -1,0 +1,87 @@
+"""`lockstep swarm`: a measure of every graph of a batch, from a path to a folder of results."""
+
+import sys
+import time
+
+from .batch import MOST, GraphBatch
+from .cluster import connected, engine_of, run_cluster
+from .stream import THREADS, run
+
+STEPS = {"load": "loading", "copy": "copying", "compute": "computing", "write": "writing"}
+
+
+def compute(source, measure, out, *, scheduler=None, workers=None, strategy="auto", executor=None, threads=THREADS,
+            keep="values", bad="skip", directed=None, max_vertices=MOST, progress=False, options=None):  # fmt: skip
+    """Compute a measure of every graph of a batch.
+
+    Parameters
+    ----------
+    source : path-like or what else `GraphBatch` takes
+    measure : str
+        A name in MEASURES.
+    out : path-like
+        Folder for the results; see `lockstep.swarm.output`. A run that was killed is taken up.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers shall compute.
+    workers : int, optional
+        Compute on a Dask cluster made here, of so many workers. Without both: in this process.
+    strategy, executor, options
+        Of the `Engine`.
+    threads : int
+        That each take pieces from file to results (in this process).
+    keep : {"values", "checksums"}
+    bad, directed, max_vertices
+        Of the `GraphBatch`.
+    progress : bool
+        Show a bar.
+
+    Returns
+    -------
+    Report
+    """
+    batch = GraphBatch.of(source, bad=bad, directed=directed, max_vertices=max_vertices)
+    spec = (measure, executor, strategy, dict(options or {}))
+    if scheduler is None and workers is None:
+        return run(batch, engine_of(spec), out, threads=threads, keep=keep, progress=progress)
+    engine_of(spec)  # wrong names are refused here, before a cluster is asked
+    with connected(scheduler, workers, executor) as client:
+        return run_cluster(batch, spec, out, client=client, keep=keep, progress=progress)
+
+
+def main(choice):
+    """Carry out `lockstep swarm` for parsed arguments; returns the exit status."""
+    options = dict(pair.partition("=")[::2] for pair in choice.option)
+    names = ("scheduler", "workers", "strategy", "executor", "keep", "bad", "max_vertices")
+    start = time.perf_counter()
+    report = compute(
+        choice.input,
+        choice.measure,
+        choice.out,
+        progress=sys.stderr.isatty(),
+        directed=False if choice.undirected else None,
+        options={name: _value(text) for name, text in options.items()},
+        **{name: getattr(choice, name) for name in names},
+    )
+    steps = ", ".join(f"{word} {report.seconds[step]:.2f} s" for step, word in STEPS.items() if step in report.seconds)
+    done = f"{choice.measure} of {report.graphs:,} graphs in {time.perf_counter() - start:.2f} s ({steps})"
+    if report.resumed:
+        done += f"; {report.resumed:,} pieces were there from an earlier run"
+    print(f"{choice.input}: {done}; results in {choice.out}", file=sys.stderr)
+    for problem in report.problems[:10]:
+        print(f"left out: graph {problem.graph} ({problem.name}): {problem.reason}", file=sys.stderr)
+    if len(report.problems) > 10:
+        print(f"and {len(report.problems) - 10:,} more: {choice.out}/_problems.csv", file=sys.stderr)
+    return 0
+
+
+def _value(text):
+    """An option's value as Python would write it: a number, a truth value, or text."""
+    known = {"true": True, "false": False, "none": None}
+    if text.lower() in known:
+        return known[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

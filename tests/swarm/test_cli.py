@@ -1,0 +1,75 @@
+"""`lockstep swarm`: a folder of results, what was left out, and errors in one line."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from lockstep.cli import main
+from lockstep.swarm.batch import GraphBatch
+
+GRAPHS = [nx.path_graph(5), nx.star_graph(6), nx.petersen_graph(), nx.gnp_random_graph(30, 0.2, seed=1)]
+
+
+@pytest.fixture
+def shards(tmp_path):
+    GraphBatch(GRAPHS).write(tmp_path / "in", graphs=2)
+    return tmp_path / "in"
+
+
+def test_betweenness_of_a_folder(shards, tmp_path, capsys):
+    assert main(["swarm", str(shards), "--out", str(tmp_path / "out")]) == 0
+    assert "betweenness of 4 graphs" in capsys.readouterr().err
+    table = pd.read_parquet(tmp_path / "out").sort_values("graph")
+    for graph, values in zip(GRAPHS, table["values"], strict=True):
+        expected = nx.betweenness_centrality(graph, normalized=False)
+        np.testing.assert_allclose(values, [expected[v] for v in range(len(graph))], atol=1e-9)
+    assert main(["swarm", str(shards), "--out", str(tmp_path / "out")]) == 0
+    assert "2 pieces were there from an earlier run" in capsys.readouterr().err
+
+
+def test_an_option_of_the_measure(shards, tmp_path):
+    arguments = ["--measure", "closeness", "--option", "form=harmonic", "--out", str(tmp_path / "out")]
+    assert main(["swarm", str(shards), *arguments]) == 0
+    table = pd.read_parquet(tmp_path / "out").sort_values("graph")
+    expected = nx.harmonic_centrality(GRAPHS[3])
+    np.testing.assert_allclose(table["values"].iloc[3], [expected[v] for v in range(30)], rtol=1e-9)
+
+
+def test_bad_graphs_are_told(tmp_path, capsys):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "a.txt").write_text("0 1\n1 2\n")
+    (folder / "b.txt").write_text("0 one\n")
+    assert main(["swarm", str(folder), "--undirected", "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().err
+    assert "of 1 graphs" in told and "left out: graph 1 (b.txt)" in told and "line 1" in told
+    assert pd.read_parquet(tmp_path / "out")["values"][0].tolist() == [0, 1, 0]
+    assert main(["swarm", str(folder), "--bad", "refuse", "--out", str(tmp_path / "o2")]) == 2
+    assert "graph 1 (b.txt)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        (["--measure", "fame"], "no measure 'fame'"),
+        (["--strategy", "magic"], "no strategy 'magic'"),
+        (["--option", "form=odd", "--measure", "closeness"], "form='odd': choose one of"),
+        (["--max-vertices", "0"], "max_vertices is 0"),
+    ],
+)
+def test_what_cannot_be(shards, tmp_path, capsys, arguments, told):
+    assert main(["swarm", str(shards), "--out", str(tmp_path / "out"), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("lockstep: ") and told in error and error.count("\n") == 1
+    assert main(["swarm", str(tmp_path / "nowhere"), "--out", str(tmp_path / "out")]) == 2
+    assert "nowhere: no such file or folder" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_on_a_cluster(shards, tmp_path, capsys):
+    """Real engines in workers of their own; what no worker could do is refused before one is started."""
+    arguments = ["--workers", "1", "--executor", "host", "--strategy", "cpu", "--out", str(tmp_path / "out")]
+    assert main(["swarm", str(shards), *arguments]) == 0
+    assert "betweenness of 4 graphs" in capsys.readouterr().err
+    assert len(pd.read_parquet(tmp_path / "out")) == 4
