@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from lockstep.sgd import Ratings, matchings, twins
+from lockstep.machine import get_executor
+from lockstep.sgd import Ratings, firstfit, matchings, twins
 
 from .conftest import skewed
 
@@ -88,3 +89,54 @@ def test_no_ratings():
     assert matchings.first_fit(empty)[1] == 0
     assert matchings.diagonals(empty.users, empty.items, 4).supersteps == 0
     assert matchings.block_diagonals(empty.users, empty.items, 4, 2, 2).supersteps == 0
+
+
+def maximal(ratings, times):
+    """Whether each edge skipped only matchings that hold one of its ends."""
+    of_user, of_item = ({} for _ in range(2))
+    for u, i, t in zip(ratings.users, ratings.items, times, strict=True):
+        of_user.setdefault(u, set()).add(t)
+        of_item.setdefault(i, set()).add(t)
+    return all(
+        set(range(t)) <= of_user[u] | of_item[i] for u, i, t in zip(ratings.users, ratings.items, times, strict=True)
+    )
+
+
+def on_a_device(executor, ratings, block=None, **options):
+    """First-fit by the kernels: checked, and its items and matchings."""
+    arrays = (executor.array(a) for a in (ratings.offsets, ratings.users, ratings.items))
+    nodes, times, count = firstfit.first_fit(executor, ratings, *arrays, block, **options)
+    nodes, times = executor.get(nodes), executor.get(times)
+    matchings.check(ratings, matchings.by_time(times, count))
+    assert sorted(nodes) == list(range(ratings.n_items))
+    assert np.bincount(times, minlength=count).min() > 0 and count >= ratings.largest_degree()
+    return nodes, times, count
+
+
+@pytest.mark.parametrize("fuzz", ["sync", "memory"])
+def test_first_fit_by_many_threads_is_maximal(fuzz):
+    graphs = skewed(), skewed(300, 8, 900), twins.twin("POKEC", factor=40000)
+    graphs += (Ratings([0, 0, 0, 1, 1], [0, 0, 1, 0, 1], np.ones(5)),)  # an item rated twice by one user
+    for seed in range(8):
+        executor = get_executor("host", seed=seed, fuzz=fuzz)
+        for ratings in graphs:
+            _, times, count = on_a_device(executor, ratings, threads=64)
+            assert maximal(ratings, times)
+            assert count <= matchings.first_fit(ratings)[1] + 4
+            nodes, times, _ = on_a_device(executor, ratings, block=4)
+            end = 0
+            for first in range(0, ratings.n_items, 4):
+                mine = np.isin(ratings.items, nodes[first : first + 4])
+                if mine.any():
+                    assert times[mine].min() == end
+                    end = times[mine].max() + 1
+
+
+@pytest.mark.gpu
+def test_first_fit_on_the_gpu(cuda):
+    for name, factor in (("CAL", 40), ("WIKI", 50), ("POKEC", 50)):
+        ratings = twins.twin(name, factor=factor)
+        on_a_device(cuda, ratings)
+        on_a_device(cuda, ratings, block=1000)
+    small = twins.twin("POKEC", factor=4000)
+    assert maximal(small, on_a_device(cuda, small)[1])

@@ -84,7 +84,10 @@ def power_law(nodes, edges, largest):
     low, high = 0.0, 5.0
     for _ in range(60):
         middle = (low + high) / 2
-        total = np.maximum(largest * ranks**-middle, 1).sum()
+        above = nodes  # those of more than one; the others need no power
+        if np.log(largest) < middle * np.log(nodes):
+            above = min(int(largest ** (1 / middle)) + 1, nodes)
+        total = np.maximum(largest * ranks[:above] ** -middle, 1).sum() + (nodes - above)  # those beyond have 1
         low, high = (middle, high) if total > edges else (low, middle)
     degrees = np.maximum(largest * ranks**-high, 1).astype(np.int64)
     missing = edges - degrees.sum()  # rounding down and the last step of the search leave less than one a node
@@ -111,9 +114,9 @@ def scale_free(size, seed=0, xp=np, name=""):
     users, items = size.users, size.items
     wanted = power_law(items, size.edges, min(size.largest, users))
     wanted = np.minimum(wanted, users)
-    wanted = xp.asarray(wanted[np.argsort(_draws(items, seed, 1))])  # ids say nothing about degrees
+    wanted = xp.asarray(wanted)[xp.argsort(_draws(items, seed, 1, xp))]  # ids say nothing about degrees
     weights = power_law(users, max(size.edges, 2 * users), max(min(size.largest // 2, items // 4), 2))
-    ends = xp.asarray(np.cumsum(weights[np.argsort(_draws(users, seed, 2))]))
+    ends = xp.cumsum(xp.asarray(weights)[xp.argsort(_draws(users, seed, 2, xp))])
     total = np.uint64(int(ends[-1]))
     keys = xp.zeros(0, xp.int64)
     drawn = 0
@@ -173,7 +176,7 @@ def road(size, seed=0, xp=np, name="", shuffled=False):
     one = xp.concatenate([one, xp.full(len(spokes), hub, xp.int64)])
     other = xp.concatenate([other, xp.array(spokes, xp.int64)])
     if shuffled:
-        names = xp.asarray(np.argsort(_draws(n, seed, 3)))
+        names = xp.argsort(_draws(n, seed, 3, xp))
         one, other = names[one], names[other]
     keys = xp.sort(xp.concatenate([one * n + other, other * n + one]))
     return _rated(keys, n, n, seed, xp, name)
@@ -211,8 +214,8 @@ def digest():
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _draws(count, seed, stream):
-    return mix(np.arange(count, dtype=np.uint64) + np.uint64((seed << 44) + (stream << 40)))
+def _draws(count, seed, stream, xp):
+    return mix(xp.arange(count, dtype=xp.uint64) + np.uint64((seed << 44) + (stream << 40)), xp)
 
 
 def _rated(keys, users, items, seed, xp, name):
