@@ -4,7 +4,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-from lockstep.guide.drawing import publish  # noqa: E402
+from lockstep.guide.drawing import publish
 
 if __name__ == "__main__":
     for lesson in publish():

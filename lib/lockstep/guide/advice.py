@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 from lockstep.machine import MachineError, costs, gpu_available
-from lockstep.report.output import significant
+from lockstep.report.digits import significant
 
 from . import features as look
 from . import lessons, observed
@@ -123,14 +123,15 @@ def advise(graph, machine=None, recordings=None, results=None):
     """
     found = look.of(graph)
     name = machine_of(machine, recordings, results)
-    notes = _notes(name)
+    cost = _costs(name)
+    notes = _notes(name, cost)
     choices = {}
     for problem in PROBLEMS.values():
         if problem.name in found.missing:
             if found.kind == "graph" and problem.name != "swarm":
                 choices[problem.name] = Choice(problem.name, problem.title, None, found.missing[problem.name])
             continue
-        choices[problem.name] = _choice(problem, found, name, recordings, results)
+        choices[problem.name] = _choice(problem, found, name, cost, recordings, results)
     return Advice(found, name, choices, notes)
 
 
@@ -152,16 +153,21 @@ def machine_of(name=None, recordings=None, results=None):
     return known[0] if known else ""
 
 
-def _notes(machine):
-    notes = []
+def _costs(machine):
+    """The recorded costs of the machine itself, None if there are none."""
     try:
-        cost = costs.of(machine or None)
+        found = costs.of(machine) if machine else None
     except MachineError:
-        cost = None
-    if cost is not None and cost.machine == machine:
+        return None
+    return found if found is not None and found.machine == machine else None
+
+
+def _notes(machine, cost):
+    notes = []
+    if cost is not None:
         notes.append(
-            f"a launch costs {significant(cost.launch_us)} us, a grid barrier of 132 blocks "
-            f"{significant(cost.grid_barrier_us(132))} us, a load from L2 {significant(cost.load_ns('L2'))} ns"
+            f"a launch costs {significant(cost.launch_us)} us, read back {significant(cost.readback_us)} us, a load "
+            f"from L2 {significant(cost.load_ns('L2'))} ns"
         )
     if not gpu_available():
         notes.append("this machine has no GPU that answers: here `auto` takes a strategy for the CPU")
@@ -174,13 +180,16 @@ def _notes(machine):
     return notes
 
 
-def _choice(problem, found, machine, recordings, results):
+def _choice(problem, found, machine, cost, recordings, results):
     lesson = lessons.learn(problem, machine, recordings, results) if machine else None
     if lesson is None:
         where = f"on {machine}" if machine else "anywhere"
         reason = f"study {problem.study} has no times recorded {where} yet; `auto` chooses without them"
         return Choice(problem.name, problem.title, None, reason)
     features = {name: float(value) for name, value in problem.derive(found.figures).items()}
+    small = _too_small(lesson, features, cost)
+    if small:
+        return small
     leaf, way = lesson.decide(features)
     graphs = len({one.group for one in leaf.observations})
     reason = condition(problem, way)
@@ -188,7 +197,8 @@ def _choice(problem, found, machine, recordings, results):
     if problem.note:
         reason += f"; {problem.note}"
     gains = [lesson.gain(features, leaf, names) for names in (problem.plain, problem.published)]
-    warnings = [_beyond(problem, *one) for one in lesson.outside(features)]
+    outside = [_beyond(problem, *one) for one in lesson.outside(features)]
+    warnings = [f"outside of all that is recorded, so a guess: {', '.join(outside)}"] if outside else []
     return Choice(
         problem.name,
         problem.title,
@@ -201,6 +211,25 @@ def _choice(problem, found, machine, recordings, results):
     )
 
 
+def _too_small(lesson, features, cost):
+    """A graph smaller than all recorded ones that the plain alternative has done before a launch is read back.
+
+    The plain time is that of the smallest recorded graphs, in proportion to the size: for less work it is rather less.
+    """
+    smallest = min(lesson.observations, key=lambda one: one.features["size"])
+    plain = next((name for name in lesson.problem.plain if not math.isnan(smallest.time(name))), None)
+    if plain is None or cost is None or features["size"] >= smallest.features["size"]:
+        return None
+    needed = 1e3 * smallest.time(plain) * features["size"] / smallest.features["size"]
+    if needed >= cost.readback_us:
+        return None
+    reason = (
+        f"smaller than every recorded graph, and {plain} should need about {significant(needed)} us (in proportion to "
+        f"{smallest.dataset}), a launch and its read-back {significant(cost.readback_us)}"
+    )
+    return Choice(lesson.problem.name, lesson.problem.title, plain, reason)
+
+
 def condition(problem, way):
     """The questions on the way to a leaf in words; of two bounds on one side the tighter one."""
     tight = {}
@@ -208,8 +237,9 @@ def condition(problem, way):
         tight[feature, above] = threshold
     told = []
     for feature in dict.fromkeys(feature for feature, _ in tight):
-        bounds = [f"{WORDS[above]} {number(tight[feature, above])}" for above in (True, False) if (feature, above) in tight]
-        told.append(f"{' and '.join(bounds)} {problem.units[feature]}")
+        sides = [above for above in (True, False) if (feature, above) in tight]
+        bounds = " and ".join(f"{WORDS[above]} {number(tight[feature, above])}" for above in sides)
+        told.append(f"{bounds} {problem.units[feature]}")
     return ", ".join(told) or "the same on every recorded graph"
 
 
@@ -226,6 +256,5 @@ def number(value):
 
 
 def _beyond(problem, feature, value, bound):
-    side = "more" if value > bound else "fewer"
-    unit = problem.units[feature]
-    return f"{side} {unit} ({significant(value)}) than any recorded graph ({significant(bound)}): a guess"
+    side = "most" if value > bound else "least"
+    return f"{significant(value)} {problem.units[feature]} (recorded: {significant(bound)} at {side})"

@@ -5,8 +5,9 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 
+from lockstep.report.digits import significant
 from lockstep.report.figures import decades
-from lockstep.report.output import numbers, save, significant, table
+from lockstep.report.output import numbers, save, table
 from lockstep.report.style import FAINT, INK, WIDTH, color_of
 
 from . import rule

@@ -135,9 +135,10 @@ def _of_batch(batch):
     count = len(batch)
     if not count:
         raise GraphError("the batch holds no graph: there is nothing to advise on")
-    sizes = [(graph.n, graph.m) for graph in batch]
-    n, m = (float(np.mean(column)) for column in zip(*sizes, strict=True))
-    largest = max(n for n, _ in sizes)
-    lines = [("graphs", f"{count:,}"), ("sizes", f"{n:,.1f} vertices and {m:,.1f} arcs on average, {largest:,} at most")]
+    each = [(graph.n, graph.m) for graph in batch]
+    n, m = (float(np.mean(column)) for column in zip(*each, strict=True))
+    largest = max(vertices for vertices, _ in each)
+    sizes = f"{n:,.1f} vertices and {m:,.1f} arcs on average, {largest:,} vertices at most"
+    lines = [("graphs", f"{count:,}"), ("sizes", sizes)]
     missing = {name: "this is a batch" for name in ("toposort", "sssp", "coloring", "sgd")}
     return Features("the batch", "batch", {"graphs": count, "n": n, "m": m}, lines, missing)

@@ -6,7 +6,6 @@ recording, the table of strategies and the guide's own text. So it is never stal
 """
 
 import hashlib
-import importlib.util
 import json
 import math
 import os
@@ -136,24 +135,12 @@ def learn(problem, machine, recordings=None, results=None):
     file = observed.files(machine, recordings, results).get(problem.study)
     if file is None:
         return None
-    lines = _kept(file, problem)
-    observations = [observed.Observation(**line) for line in lines["observations"]]
+    found = _kept(file, problem)
+    observations = [observed.Observation(**line) for line in found["observations"]]
     if not observations:
         return None
-
-    def pairs(name):
-        return [(observations[k], strategy) for k, strategy in lines[name]]
-
-    return Lesson(
-        problem, machine, observations, rule.fit(observations),
-        *(rule.loss(pairs(name)) for name in ("unseen", "unfamiliar", "one")),
-        rule.loss([(one, "auto") for one in observations if "auto" in one.others]),
-        rule.loss([(one, _first(problem.plain, one)) for one in observations]),
-    )  # fmt: skip
-
-
-def _first(names, one):
-    return next((name for name in names if not math.isnan(one.time(name))), "")
+    losses = {name: rule.Loss(**line) for name, line in found["losses"].items()}
+    return Lesson(problem, machine, observations, rule.unpacked(found["tree"], observations), **losses)
 
 
 def lessons(machine, recordings=None, results=None):
@@ -162,27 +149,41 @@ def lessons(machine, recordings=None, results=None):
 
 
 def _compute(file, problem):
+    """What is kept: observations, the rule, and its losses beside those of other ways to choose."""
     observations = observed.from_rows(problem, observed.rows(file))
-    place = {id(one): k for k, one in enumerate(observations)}
     chosen = {
         "unseen": rule.left_out(observations),
         "unfamiliar": rule.left_out(observations, by="family"),
         "one": rule.always(observations),
+        "auto": [(one, "auto") for one in observations if "auto" in one.others],
+        "plain": [(one, _first(problem.plain, one)) for one in observations],
     }
-    numbered = {name: [(place[id(one)], strategy) for one, strategy in found] for name, found in chosen.items()}
-    return {"observations": [asdict(one) for one in observations], **numbered}
+    return {
+        "observations": [asdict(one) for one in observations],
+        "tree": rule.packed(rule.fit(observations), {id(one): k for k, one in enumerate(observations)}),
+        "losses": {name: asdict(rule.loss(pairs)) for name, pairs in chosen.items()},
+    }
 
 
-def _own_text():
-    """The text that decides what is learned, so that a change of it is noticed."""
-    names = ("observed", "rule", "problems", "lessons")
-    return "".join(Path(importlib.util.find_spec(f"{__package__}.{name}").origin).read_text() for name in names)
+def _first(names, one):
+    return next((name for name in names if not math.isnan(one.time(name))), "")
+
+
+def _own_text(problem):
+    """The text that decides what is learned: the guide's own, and the study's table of strategies.
+
+    Read, not imported: to import five studies takes longer than all the rest.
+    """
+    here = Path(__file__).parent
+    files = [here / f"{name}.py" for name in ("observed", "rule", "problems", "lessons")]
+    files += [here.parent / problem.name / name for name in ("__init__.py", "strategies.py", "table.py")]
+    return "".join(file.read_text() for file in files if file.is_file())
 
 
 def _kept(file, problem):
     status = file.stat()
-    told = f"{file.resolve()} {status.st_size} {status.st_mtime_ns} {problem.name} {problem.strategies()}"
-    digest = hashlib.sha256(f"{told} {_own_text()}".encode()).hexdigest()[:16]
+    told = f"{file.resolve()} {status.st_size} {status.st_mtime_ns} {problem.name}"
+    digest = hashlib.sha256(f"{told} {_own_text(problem)}".encode()).hexdigest()[:16]
     folder = paths.CACHE / "guide"
     target = folder / f"{problem.name}-{digest}.json"
     try:

@@ -87,7 +87,7 @@ def _of_batch(figures):
 
 
 SIZE = {"n": ("nodes", "vertices", "n"), "m": ("edges", "arcs", "stored_arcs", "m")}
-UNITS = {"size": "vertices and arcs", "degree": "arcs a vertex", "skew": "times the mean degree at most"}
+UNITS = {"size": "vertices and arcs", "degree": "arcs a vertex", "skew": "times the mean degree at the largest vertex"}
 
 PROBLEMS = {
     problem.name: problem

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lockstep.evidence.statistics import MARGIN
-
 DEPTH = 2  # questions in a row
 LEAST = 2  # graphs that a leaf must hold
 TRIED = 40  # first questions that are tried together with the next one
@@ -116,13 +114,20 @@ class _Table:
         return sorted(found)
 
 
+def _margin():
+    """Within it two strategies count as equal; imported late, for who only follows a rule need not wait for it."""
+    from lockstep.evidence.statistics import MARGIN
+
+    return MARGIN
+
+
 def _grow(table, rows, depth):
     """The smallest tree that no larger one beats by more than the margin: a leaf, one question, two in a row."""
     best = table.make(rows)
     splits = table.splits(rows) if depth else []
     if not splits:
         return best
-    least = math.log(MARGIN) * table.weight[rows].sum()
+    least = math.log(_margin()) * table.weight[rows].sum()
     for further in range(depth):
         if further:  # what a question is worth may show only with the next one
             ahead = [(_looked_ahead(table, rows, split), *split) for split in splits[:TRIED]]
@@ -216,6 +221,26 @@ def left_out(observations, by="group"):
     return chosen
 
 
+def packed(tree, place):
+    """A rule as plain lists and dicts; `place` numbers the observations of its leaves."""
+    if tree is None:
+        return None
+    if isinstance(tree, Leaf):
+        return {"strategy": tree.strategy, "rows": [place[id(one)] for one in tree.observations]}
+    sides = {"low": packed(tree.low, place), "high": packed(tree.high, place)}
+    return {"feature": tree.feature, "threshold": tree.threshold, **sides}
+
+
+def unpacked(found, observations):
+    """The rule that `packed` wrote."""
+    if found is None:
+        return None
+    if "strategy" in found:
+        return Leaf(found["strategy"], tuple(observations[k] for k in found["rows"]))
+    sides = (unpacked(found[side], observations) for side in ("low", "high"))
+    return Question(found["feature"], found["threshold"], *sides)
+
+
 def fit_features(tree):
     """The features that a rule asks for."""
     if isinstance(tree, Leaf):
@@ -245,13 +270,14 @@ def loss(chosen):
             by_group.setdefault(one.group, []).append((value, one.dataset))
     if not by_group:
         return Loss(math.nan, math.nan, "", 0, 0, len(unknown))
+    margin = _margin()
     means = {group: math.exp(np.mean([math.log(v) for v, _ in values])) for group, values in by_group.items()}
     worst, where = max(value for values in by_group.values() for value in values)
     return Loss(
         mean=math.exp(np.mean([math.log(v) for v in means.values()])),
         worst=worst,
         where=where,
-        right=sum(value <= MARGIN for value in means.values()),
+        right=sum(value <= margin for value in means.values()),
         judged=len(means),
         unknown=len(unknown - set(by_group)),
     )

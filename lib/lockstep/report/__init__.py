@@ -1,7 +1,21 @@
-"""The report: house style, figures, tables and numbers for the paper, and the paper itself."""
+"""The report: house style, figures, tables and numbers for the paper, and the paper itself.
 
-from lockstep.report import figures, style
-from lockstep.report.output import numbers, save, table
-from lockstep.report.typeset import build, collect
+Its parts are imported when they are first used: the guide wants a number written well, and no plotting library.
+"""
+
+from importlib import import_module
+
+_PLACES = {
+    "build": "typeset", "collect": "typeset", "numbers": "output", "save": "output", "table": "output",
+}  # fmt: skip
+_PARTS = ("digits", "figures", "output", "style", "typeset")
 
 __all__ = ["build", "collect", "figures", "numbers", "save", "style", "table"]
+
+
+def __getattr__(name):
+    if name in _PARTS:
+        return import_module(f"{__name__}.{name}")
+    if name in _PLACES:
+        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,16 @@
+"""Numbers as one reads them."""
+
+import math
+
+
+def significant(value, digits=3):
+    """`value` with `digits` significant digits and no exponent between 0.0001 and a billion: 1,234,567 gives
+    1,230,000.
+    """
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    power = math.floor(math.log10(abs(value)))
+    rounded = round(value, digits - 1 - power)
+    if not 1e-4 <= abs(rounded) < 1e9:
+        return f"{value:.{digits - 1}e}"
+    return f"{rounded:,.{max(0, digits - 1 - math.floor(math.log10(abs(rounded))))}f}"
