@@ -1,4 +1,4 @@
-"""The command line: data sets, this machine, the verdicts, and a user's own graph sorted, colored, its paths found.
+"""The command line: data sets, this machine, the verdicts, and a user's own graph: sorted, colored, advised on.
 
 Exit status: 0 done; 1 the answer is no (the graph has a cycle, a recording is stale); 2 it could not be tried
 (wrong usage, unreadable input, no GPU). Results go to standard output, everything else to standard error.
@@ -94,6 +94,22 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--seed", type=int, default=0, help="of the first vectors and of shuffles (default: 0)")
     fit.add_argument("--executor", choices=["cuda", "host"], help="GPU or hypothetical GPU")
     fit.add_argument("--output", metavar="NPZ", type=Path, help="write the arrays users and items there")
+    guide = command("advise", _advise, "which strategy to choose for the graph in a file, what it gains, and why")
+    guide.add_argument("file", metavar="FILE", nargs="+", help="as for sort; several files are a batch of graphs")
+    guide.add_argument("--ratings", action="store_true", help="the file holds ratings, as for factorize")
+    guide.add_argument("--machine", metavar="NAME", help="a recorded machine, or the beginning of its name (default: "
+                       "this one if it is recorded, else the recorded one)")  # fmt: skip
+    rank = command("compare", _compare, "all strategies of a study on the graph in a file: timed or counted, ranked")
+    rank.add_argument("study", metavar="STUDY", help="toposort, sssp, coloring or sgd, or the study's number")
+    rank.add_argument("file", metavar="FILE", help="as for sort; for sgd ratings, as for factorize")
+    rank.add_argument("--strategies", metavar="A,B,...", help="only these (default: all but auto)")
+    rank.add_argument("--executor", choices=["cuda", "host"], help="GPU or hypothetical GPU")
+    rank.add_argument("--rounds", type=int, default=3, help="timed runs, of which the median counts (default: 3)")
+    rank.add_argument("--seconds", type=float, help="longest time of a strategy (default: 60; 20 without a GPU)")
+    rank.add_argument("--source", type=int, help="of sssp (default: a vertex with most arcs)")
+    rank.add_argument("--rank", type=int, help="of sgd (default: 16)")
+    rank.add_argument("--plot", metavar="FILE", type=Path, help="draw the ranking: .svg, .pdf or .png")
+    rank.add_argument("--output", metavar="CSV", type=Path, help="write the table there as well")
     return parser
 
 
@@ -213,6 +229,49 @@ def _factorize(choice) -> int:
     if choice.output:
         np.savez_compressed(choice.output, users=result.users, items=result.items)
     return 0
+
+
+def _advise(choice) -> int:
+    from lockstep.graphs import read, read_ratings
+    from lockstep.guide import advise
+
+    if choice.ratings:
+        from lockstep.sgd import Ratings
+
+        graphs = [Ratings.of(read_ratings(file)) for file in choice.file]
+    else:
+        graphs = [read(file) for file in choice.file]
+    print(advise(graphs if len(graphs) > 1 else graphs[0], machine=choice.machine))
+    return 0
+
+
+def _compare(choice) -> int:
+    from lockstep import compare
+    from lockstep.graphs import read, read_ratings
+
+    package = compare.study_of(choice.study)
+    if choice.plot and choice.plot.suffix not in (".svg", ".pdf", ".png"):
+        raise ValueError(f"--plot {choice.plot}: name a file that ends in .svg, .pdf or .png")
+    if package == "sgd":
+        from lockstep.sgd import Ratings
+
+        graph = Ratings.of(read_ratings(choice.file))
+    else:
+        graph = read(choice.file)
+    options = {key: getattr(choice, key) for key in ("source", "rank") if getattr(choice, key) is not None}
+    found = compare.compare(
+        package, graph, choice.strategies.split(",") if choice.strategies else None, choice.executor, choice.rounds,
+        choice.seconds, lambda line: print(line, file=sys.stderr), **options,
+    )  # fmt: skip
+    print(compare.told(found))
+    _save(found, choice.output)
+    if choice.plot:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        choice.plot.parent.mkdir(parents=True, exist_ok=True)
+        compare.picture(found).savefig(choice.plot)
+    return 0 if found["verified"].notna().any() else 1
 
 
 def _write(numbers, file):
