@@ -5,12 +5,16 @@ combination is one set of ratings, measured by all of the cell's strategies, int
 
     {experiment: road, kind: twin, dataset: [CAL, E], strategies: gpu, rank: 16}
 
+A part may say `rounds`, and in `slow` the strategies whose runs there take seconds: those are not run once more to
+warm up.
+
 Beside the times stand, for every strategy, the milliseconds of its preprocessing and its counts; and, for
 every graph, its own figures under the name (graph). Under (best online), (best offline) and (best) stand the
 times of the strategy that was best in the even rounds, taken from the odd rounds: chosen on one half, judged
 on the other. Under (predicted) stand those of the strategy that the calibrated model named beforehand.
 """
 
+import functools
 import hashlib
 import itertools
 import time
@@ -18,12 +22,13 @@ import time
 import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError
-from lockstep.graphs import DatasetMissing, load, load_ratings
+from lockstep.graphs import DatasetMissing
 
 from . import counted, derived, model, twins
+from .inputs import RATE, REGULARIZATION, Last, label, problem_of, star
 from .plans import WrongSweep
-from .problem import Problem
-from .ratings import Ratings, planted
+from .problem import OutOfMemory, Problem
+from .ratings import RatingsError
 from .strategies import STRATEGIES
 
 STUDY = "1-sgd-schedules"
@@ -33,59 +38,11 @@ EXTRA = {  # variants under names of their own
     "diagonal-part": ("diagonal", {"limit": 200_000}),
 }
 PLANS = {name: s.plan for name, s in STRATEGIES.items()}
-RATE, REGULARIZATION = 0.005, 0.02
 
 
 def resolve(name):
     """(strategy, options) of a name in a parameter file."""
     return EXTRA.get(name, (name, {}))
-
-
-# -- ratings --
-
-
-def star(edges):
-    """One item rated by that many users: nothing but its critical path."""
-    users = np.arange(edges)
-    items = np.zeros(edges, np.int64)
-    return Ratings(users, items, planted(users, items), (edges, 1), name=f"star of {edges}")
-
-
-def random_ratings(users, items, edges, largest, executor=None, seed=5):
-    """A scale-free graph of any size, for calibration."""
-    size = twins.Size("scale-free", users, items, edges, largest, 0, 0)
-    name = f"{users} x {items}, {edges} edges, degree {largest}"
-    return twins.scale_free(size, seed, np if executor is None else executor.xp, name)
-
-
-def make(kind, cell, executor):
-    """The ratings of a cell, and what decides them."""
-    if kind == "star":
-        return star(cell["edges"]), "star"
-    if kind == "twin":
-        made = twins.twin(cell["dataset"], executor=executor, factor=cell.get("factor", 1),
-                          shuffled=cell.get("shuffled", False))  # fmt: skip
-        return made, twins.digest()
-    if kind == "random":
-        return random_ratings(*cell["size"], executor), twins.digest()
-    if kind == "ratings":
-        return Ratings.of(load_ratings(cell["dataset"])), "file"
-    if kind == "graph":
-        graph = load(cell["dataset"])
-        users, items = graph.edges()
-        made = Ratings(users, items, planted(users, items), (graph.n, graph.n), name=cell["dataset"])
-        return made, "file"
-    raise ValueError(f"kind {kind!r}; expected star, twin, random, ratings or graph")
-
-
-def label(kind, cell):
-    """What a cell's data set is called in rows."""
-    if kind == "star":
-        return f"star-{cell['edges']}"
-    if kind == "random":
-        return "random-" + "-".join(map(str, cell["size"]))
-    name = cell["dataset"] + (f"-by-{cell['factor']}" if cell.get("factor", 1) != 1 else "")
-    return f"twin-{name}{'-shuffled' if cell.get('shuffled') else ''}" if kind == "twin" else name
 
 
 def cases(plan, common=None):
@@ -197,31 +154,51 @@ def measure(study, part, executor, say=print):
         counted.atomics(study, part, block["atomics"], digest)
     if block.get("residency") and executor is not None and executor.name == "cuda":
         counted.residency(study, part, executor, digest)
+    last = Last()
     if block.get("calibrate") and executor is not None:
         _costs(study, part, executor, common)
         for cell, names in cases({"cells": common.get("calibration", [])}, common):
-            _cell(study, part, cell, names, executor, {"rounds": 3}, common, say)
+            _cell(study, part, cell, names, executor, {"rounds": 3}, common, say, last)
     for cell, names in cases(block, common):
         try:
-            _cell(study, part, cell, names, executor, block, common, say)
+            _cell(study, part, cell, names, executor, block, common, say, last)
         except DatasetMissing as error:
             missing.append(f"{cell['dataset']}: {error}")
     return missing
 
 
-def _cell(study, part, cell, names, executor, block, common, say):
+@functools.cache
+def _compiled(name, executor, rank, storage):
+    """Run a strategy on small graphs, so that no preprocessing is charged with compilation."""
+    strategy, own = resolve(name)
+    chosen = STRATEGIES[strategy]
+    for graph in ("POKEC", "CAL"):
+        small = problem_of(twins.twin(graph, factor=4000), rank, storage)
+        try:
+            plan = chosen.plan(small, executor if chosen.gpu else None, **own)
+        except RatingsError:  # not made for this kind of graph
+            continue
+        plan.reset()
+        plan.sweep()
+        plan.rmse()
+
+
+def _cell(study, part, cell, names, executor, block, common, say, last):
     begin = time.perf_counter()
     kind, experiment, rank = cell["kind"], cell["experiment"], int(cell.get("rank", 16))
     on_gpu = executor is not None and executor.name == "cuda"
     names = [name for name in names if executor is not None or not STRATEGIES[resolve(name)[0]].gpu]
     dataset = label(kind, cell)
     options = {key: cell[key] for key in ("lock_delay", "barrier_delay") if key in cell}
-    parameters = {"rank": rank, **options}
+    storage = cell.get("storage", "float32")
+    parameters = {"rank": rank, **options, **({} if storage == "float32" else {"storage": storage})}
     where = (part, experiment, dataset)
     most = common.get("largest_degree", {})
     if on_gpu and experiment != "sweeps" and not _lacking(study, where, names, parameters, cell, block):
         return
-    ratings, made_by = make(kind, cell, executor if on_gpu else None)
+    for name in names if on_gpu else ():
+        _compiled(name, executor, rank, storage)
+    ratings, made_by = last.ratings(kind, cell, executor if on_gpu else None)
     _graph(study, where, ratings, parameters, made_by)
     if experiment == "sweeps":
         counted.sweeps(
@@ -236,20 +213,28 @@ def _cell(study, part, cell, names, executor, block, common, say):
             (RATE, REGULARIZATION),
         )
     else:
-        problem = Problem(ratings, rank, RATE, REGULARIZATION)
+        problem = last.of_rank(rank, storage)
         chosen = []
         for name in names:
             if ratings.largest_degree() > most.get(name, np.inf):
                 say(f"  {name} is left out: a node of {ratings.largest_degree():,} ratings")
                 continue
             extra = {key: value for key, value in options.items() if STRATEGIES[resolve(name)[0]].gpu}
-            chosen.append(candidate(name, problem, executor, made_by, **extra))
-        study.measure(*where, chosen, parameters=parameters, rounds=block.get("rounds", 8))
+            try:
+                chosen.append(candidate(name, problem, executor, made_by, **extra))
+            except OutOfMemory:
+                raise
+            except RatingsError as error:
+                say(f"  {name} is left out: {error}")
+        slow = block.get("slow", ())
+        for one in chosen if slow else ():
+            if one.strategy not in slow:
+                one.prepare()
+                one.verify(one.run())
+        study.measure(*where, chosen, parameters=parameters, rounds=block.get("rounds", 8), warmup=not slow)
         if cell.get("best"):
             derived.record(study, where, parameters, ratings)
         del chosen, problem
-    if on_gpu:
-        executor.xp.get_default_memory_pool().free_all_blocks()
     say(f"{experiment} {dataset}: {ratings.n_users:,} x {ratings.n_items:,}, {ratings.m:,} ratings, largest degree "
         f"{ratings.largest_degree():,}, {len(names)} strategies, {time.perf_counter() - begin:.1f} s")  # fmt: skip
 

@@ -13,7 +13,7 @@ from .derived import SEVEN, published_costs
 from .strategies import STRATEGIES
 
 CLASSES = {"scale-free": "scale-free twins", "road": "road twins"}
-SHOWN = (*SEVEN, "node-then-edge", "edge-hubs", "tiles", "hogwild", "multicore")
+SHOWN = (*SEVEN, "node-then-edge", "edge-hubs", "tiles", "patches", "hogwild", "multicore")
 
 # Seconds of the published Table II are for an unknown number of sweeps: only ratios between its rows mean
 # anything.
@@ -155,6 +155,29 @@ def predictions(rows):
                 loss = float(np.exp(pair["log"].mean())) if len(pair) else np.nan
                 lines.append((experiment, dataset, chosen["(predicted)"], chosen["(best)"], loss))
     return pd.DataFrame(lines, columns=["class", "dataset", "predicted", "best", "time over the best"]), coefficients
+
+
+def learned(rows):
+    """Test error sweep by sweep (dataset, strategy, sweep, error), and each strategy's against one thread's.
+
+    The second table has a line a data set and strategy: the errors after as many sweeps as both it and the serial
+    baseline made, and after its own last one.
+    """
+    mine = rows[(rows["experiment"] == "sweeps") & (rows["metric"] == "test rmse")]
+    curves = mine.groupby(["dataset", "strategy", "round"], sort=False)["value"].mean().reset_index()
+    curves["sweep"] = curves["round"] + 1
+    lines = []
+    for dataset, group in curves.groupby("dataset", sort=False):
+        errors = group.pivot_table(index="sweep", columns="strategy", values="value", sort=False)
+        for name in errors:
+            line = {"dataset": dataset, "strategy": name, "sweeps": int(errors[name].dropna().index[-1])}
+            line["test RMSE"] = errors[name].dropna().iloc[-1]
+            both = errors[[name, "serial"]].dropna() if "serial" in errors and name != "serial" else []
+            if len(both):
+                line["sweeps of one thread"] = int(both.index[-1])
+                line["over one thread's"] = both[name].iloc[-1] / both["serial"].iloc[-1]
+            lines.append(line)
+    return curves, pd.DataFrame(lines)
 
 
 def cost_model(rows):
