@@ -1,10 +1,12 @@
 """The sweeps measure what their parameters say, once, and recordings can be told stale."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from lockstep.evidence import Study
 from lockstep.machine import get_executor
-from lockstep.sssp import experiments, views
+from lockstep.sssp import experiments, forecast, views
 
 CELLS = [
     {"kind": "degrees", "experiment": "degrees", "graphs": ["karate"]},
@@ -47,7 +49,37 @@ def test_views_of_the_rows(study):
     assert races.loc["checked", "wrong_seeds"] == 0 < races.loc["semaphores-1", "wrong_seeds"]
     assert views.times(rows, ["dijkstra", "atomic"])["strategy"].tolist() == ["dijkstra"]
     assert views.deltas(rows, "karate").empty  # no times, no curve
-    assert views.predictor(layers).empty
+    assert forecast.tried(rows)[0].empty  # one graph, and none to fit on
+    assert views.unfinished(rows, "layers") == views.unfinished(rows, "delta") == ""
+
+
+def test_a_sweep_that_was_cut_says_so(study):
+    experiments.measure(study, "all-kinds", get_executor("host"), say=lambda _: None)
+    rows = study.rows()
+    other = rows[(rows["experiment"] == "layers") & (rows["strategy"] == "semaphores-1")].assign(dataset="elsewhere")
+    text = views.unfinished(pd.concat([rows, other]), "layers", "semaphores-")
+    assert "elsewhere was not finished" in text
+    assert "elsewhere lacks 1 of 2 points (semaphores-2)" in text
+    assert "karate" not in text
+
+
+def test_the_forecast_of_layers_on_a_world_made_up():
+    """Errors a source fall by the same factor with each layer, everywhere: then four layers tell what eight will do."""
+    rows = []
+    random = np.random.default_rng(1)
+    graphs = [*(f"rmat-{k}" for k in range(6)), "road-like-9", "town", "village"]
+    for place, (graph, bad) in enumerate(zip(graphs, (0, 1, 2, 3, 4, 0, 2, 4, 0), strict=True)):
+        cell = {"experiment": "layers", "dataset": graph, "parameters": '{"sources":64,"weights":"random"}'}
+        figures = [("(graph)", "nodes", 1000 * (place + 1)), ("(graph)", "hops", 20)]
+        for k in forecast.LAYERS:
+            wrong = random.binomial(64, -np.expm1(-np.exp(1.5 + 0.5 * bad - 0.6 * k)))
+            figures += [(f"semaphores-{k}", "sources", 64), (f"semaphores-{k}", "wrong_sources", wrong)]
+        rows += [{**cell, "strategy": s, "metric": m, "value": v} for s, m, v in figures]
+    few = [{**row, "parameters": '{"sources":4,"weights":"random"}', "value": 4} for row in rows]  # counts for nothing
+    found, error = forecast.tried(pd.DataFrame(rows + few))
+    assert found["graph"].tolist() == ["town", "village"]
+    assert error["four tried"] < 0.08 < 0.1 < error["layers"]
+    assert (found["needed, by four tried"] - found["needed"]).abs().max() <= 6
 
 
 def test_a_missing_data_set_is_named(tmp_path, monkeypatch):

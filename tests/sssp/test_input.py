@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lockstep.graphs import Graph, GraphError
-from lockstep.machine import NoGpuError, gpu_available
-from lockstep.sssp import STRATEGIES, shortest_paths
+from lockstep.machine import NoGpuError, get_executor, gpu_available
+from lockstep.sssp import STRATEGIES, NotSupported, choice, experiments, shortest_paths
 from lockstep.sssp.problem import Problem, whole_numbers
 
 EXACT = [name for name, strategy in STRATEGIES.items() if strategy.exact]
@@ -74,7 +74,7 @@ def test_sums_beyond_the_narrow_type(strategy):
     assert result.distances.tolist() == [i * heavy for i in range(6)]
 
 
-@pytest.mark.parametrize("strategy", ["near-far", "atomic", "delta-cpu", "asynchronous"])
+@pytest.mark.parametrize("strategy", ["near-far", "atomic", "delta-cpu", "asynchronous", "chaotic"])
 def test_distance_beyond_float64(strategy):
     with pytest.raises(GraphError, match="exceeds float64"):
         shortest_paths(path([1.7e308, 1.7e308]), 0, strategy, executor="host")
@@ -92,3 +92,23 @@ def test_which_type():
 
 def test_negative_zero():
     assert shortest_paths(path([-0.0, 0.1]), 0, "atomic", executor="host").distances.tolist() == [0, 0, 0.1]
+
+
+def test_a_gpu_without_clusters_is_told(monkeypatch):
+    monkeypatch.setattr("lockstep.sssp.strategies.architecture", lambda executor: 80)
+    with pytest.raises(NotSupported, match="'cluster' needs a GPU of compute capability 9.0 or later.* has 8.0"):
+        shortest_paths(path([1]), 0, "cluster", executor="host")
+    prepared = experiments.Prepared("karate", get_executor("host"))
+    assert prepared.plan("cluster") is None and "capability 9.0" in str(prepared.left_out["cluster"])
+    assert shortest_paths(path([1]), 0, "near-far", executor="host").distances.tolist() == [0, 1]
+
+
+def test_auto_takes_no_strategy_that_some_gpus_lack():
+    assert all(STRATEGIES[name].since == 0 for name in choice.CHOICES)
+
+
+def test_arcs_beyond_the_threads_of_a_gpu():
+    small = get_executor("host", multiprocessors=1)
+    graph = Graph.from_edges(np.zeros(70_000, int), np.ones(70_000, int))
+    with pytest.raises(ValueError, match="70,000 arcs are more than 32 for each of the 2,048 threads"):
+        shortest_paths(graph, 0, "chaotic", executor=small)

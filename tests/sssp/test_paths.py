@@ -97,6 +97,19 @@ def test_short_lists_of_a_range():
     np.testing.assert_array_equal(result.distances, oracle.distances(graph, source))
 
 
+@pytest.mark.parametrize("looks", [1, 2])
+@pytest.mark.parametrize("delta", [300, np.inf])
+def test_chaotic_with_several_arcs_a_thread(delta, looks):
+    """With a sliding bucket or without, and a switch possible at every access: the end comes, and not too soon."""
+    graph = generators.road_like(150, seed=6)
+    source = int(np.argmax(graph.out_degrees()))
+    expected = oracle.distances(graph, source)
+    for seed in range(6):
+        executor = get_executor("host", seed=seed, fuzz="memory")
+        plan = STRATEGIES["chaotic"].plan(Problem(graph), executor, delta=delta, threads=32, blocks=4, looks=looks)
+        np.testing.assert_array_equal(plan.run(source).distances, expected)
+
+
 def test_what_people_have():
     graph = nx.les_miserables_graph()
     ours = shortest_paths(graph, 0, "near-far", executor="host").distances

@@ -16,7 +16,7 @@ from lockstep.machine import get_executor
 from .oracle import WrongDistances, verify
 from .problem import DistanceOverflow, Problem
 from .result import ShortestPaths
-from .strategies import STRATEGIES, Strategy
+from .strategies import STRATEGIES, NotSupported, Strategy
 
 
 def shortest_paths(graph, source, strategy="auto", layers=2, delta=None, executor=None, **options):
@@ -56,6 +56,8 @@ def shortest_paths(graph, source, strategy="auto", layers=2, delta=None, executo
         No such strategy; layers < 1; delta <= 0.
     NoGpuError
         ``executor="cuda"`` and no GPU answers.
+    NotSupported
+        This GPU lacks what the strategy is built on.
 
     Notes
     -----
@@ -80,7 +82,7 @@ def shortest_paths(graph, source, strategy="auto", layers=2, delta=None, executo
 
 
 def _run(chosen, problem, machine, source, delta, layers, options, again=None):
-    plan = chosen.plan(problem, machine, delta=delta, layers=layers, **options)
+    plan = chosen.prepare(problem, machine, delta=delta, layers=layers, **options)
     if machine is not None:
         machine.reset_counts()
     try:
@@ -115,4 +117,6 @@ def _checked(graph, source, strategy, layers, delta):
     return int(source)
 
 
-__all__ = ["STRATEGIES", "Problem", "ShortestPaths", "Strategy", "WrongDistances", "shortest_paths", "verify"]
+__all__ = [
+    "STRATEGIES", "NotSupported", "Problem", "ShortestPaths", "Strategy", "WrongDistances", "shortest_paths", "verify",
+]  # fmt: skip

@@ -26,7 +26,7 @@ from .choice import Auto
 from .oracle import Checker, WrongDistances, hops, open_vertices
 from .plans import DevicePlan
 from .problem import Problem
-from .strategies import STRATEGIES, NotFitting
+from .strategies import STRATEGIES, NotFitting, NotSupported
 
 STUDY = "2-sssp-sync"
 MOST_WEIGHT = 100
@@ -34,7 +34,7 @@ MOST_WEIGHT = 100
 # Labels of the tables: strategy and options. Layers stand in the label, for they are compared within a round.
 LABELS = {
     **{name: (name, {}) for name in STRATEGIES},
-    **{f"semaphores-{k}": ("semaphores", {"layers": k}) for k in range(1, 7)},
+    **{f"semaphores-{k}": ("semaphores", {"layers": k}) for k in (*range(1, 7), 8, 12, 16, 24)},
     **{f"pending-{k}": ("semaphores", {"layers": k, "reading": "pending"}) for k in range(1, 7)},
     **{f"relaunch-{k}": ("semaphores", {"layers": k, "reading": "relaunch"}) for k in range(1, 7)},
     **{f"one-look-{k}": ("semaphores", {"layers": k, "looks": 1}) for k in range(1, 7)},
@@ -109,6 +109,7 @@ class Prepared:
         self.dataset, self.executor = dataset, executor
         self.graph = make(dataset, weights, arcs)
         self.problem, self.check, self.arrays = Problem(self.graph), Checker(self.graph), {}
+        self.left_out = {}  # label -> why it has no place here
 
     def plan(self, label, delta=None):
         """The plan of a label; None if it has no place here (no GPU, no library, too large)."""
@@ -121,8 +122,9 @@ class Prepared:
         if on_gpu or kind is Auto:
             arguments["arrays"] = self.arrays
         try:
-            return kind(self.problem, self.executor, **arguments, **options)
-        except (ImportError, NotFitting):
+            return STRATEGIES[name].prepare(self.problem, self.executor, **arguments, **options)
+        except (ImportError, NotFitting, NotSupported) as error:
+            self.left_out[label] = error
             return None
 
     def candidate(self, label, source, delta=None):
@@ -201,6 +203,8 @@ def measure(study, part, executor, say=print):
                 parameters["nodes"] = prepared.graph.n
             KINDS[cell["kind"]](study, part, options, prepared, parameters)
             graph = prepared.graph
+            for label, reason in prepared.left_out.items():
+                say(f"{cell['experiment']} {dataset}: {label} is left out: {reason}")
             say(
                 f"{cell['experiment']} {dataset}: {graph.n:,} vertices, {graph.m:,} arcs, "
                 f"{time.perf_counter() - begin:.1f} s"

@@ -2,11 +2,25 @@
 
 from dataclasses import dataclass
 
+from lockstep.machine import MachineError
+
 from .baselines import DeltaCpu, Dijkstra, Igraph
+from .chaotic import Chaotic
 from .choice import Auto
 from .ladder import Asynchronous, Cluster, NearFar, NotFitting
 from .plans import DevicePlan
 from .published import Atomic, Barrier, Checked, Fence, Persistent, Semaphores
+
+
+class NotSupported(MachineError):
+    """This GPU lacks what a strategy is built on."""
+
+
+def architecture(executor):
+    """The GPU's compute capability times ten (90 for 9.0); None where kernels run on the host."""
+    if executor is None or executor.name != "cuda":
+        return None
+    return int(executor.xp.cuda.Device(executor.device).compute_capability)
 
 
 @dataclass(frozen=True)
@@ -23,6 +37,8 @@ class Strategy:
     exact : bool
         False where results may be wrong by design.
     plan : type
+    since : int
+        The first architecture of GPU that it runs on (90: compute capability 9.0).
     """
 
     name: str
@@ -31,10 +47,27 @@ class Strategy:
     published: str
     plan: type
     exact: bool = True
+    since: int = 0
 
     @property
     def gpu(self):
         return issubclass(self.plan, DevicePlan)
+
+    def prepare(self, problem, executor, **options):
+        """The plan, made ready.
+
+        Raises
+        ------
+        NotSupported
+            The GPU is older than the first that it runs on.
+        """
+        here = architecture(executor)
+        if here is not None and here < self.since:
+            raise NotSupported(
+                f"strategy {self.name!r} needs a GPU of compute capability {self.since / 10:.1f} or later; this one "
+                f"has {here / 10:.1f}. Choose another strategy, or 'auto'"
+            )
+        return self.plan(problem, executor, **options)
 
 
 STRATEGIES = {
@@ -105,6 +138,7 @@ STRATEGIES = {
             "ladder",
             "this study",
             Cluster,
+            since=90,
         ),
         Strategy(
             "asynchronous",
@@ -113,8 +147,15 @@ STRATEGIES = {
             "this study",
             Asynchronous,
         ),
+        Strategy(
+            "chaotic",
+            "no rounds, no lists: every thread keeps a few arcs and watches their tails",
+            "ladder",
+            "this study, after Chazan and Miranker 1969",
+            Chaotic,
+        ),
         Strategy("auto", "an exact one of these, by the graph and the machine", "choice", "this study", Auto),
     )
 }
 
-__all__ = ["STRATEGIES", "Asynchronous", "NotFitting", "Strategy"]
+__all__ = ["STRATEGIES", "Asynchronous", "NotFitting", "NotSupported", "Strategy"]

@@ -5,6 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 
+from lockstep.evidence.recording import CLOCKS
+
+from . import forecast
+
 # Milliseconds of the fastest public code that we know of on one H200 (host cores where it says so), and the aim.
 PEERS = {
     "ego-Facebook": (0.24, "ADDS", 0.12),
@@ -13,7 +17,7 @@ PEERS = {
     "road-like-4194304": (13.0, "ADDS", 9.0),
 }
 PUBLISHED = {"ego-Facebook": {"atomic": 1.8}, "USA-road-d.NY": {"atomic": 9.3, "barrier": 1.7}}
-LADDER = ("atomic", "persistent", "near-far", "cluster", "asynchronous")
+LADDER = ("atomic", "persistent", "near-far", "cluster", "asynchronous", "chaotic")
 
 
 def means(rows, experiment, metric="wall", **parameters):
@@ -80,10 +84,10 @@ def floor(rows, dataset, label, costs):
 
     A round of `near-far` is a grid barrier and a chain of four loads from L2 and an atomic; of `atomic` and `barrier` a
     launch and a read-back; of `fence` and `persistent` a grid barrier. A step of `asynchronous` is a block barrier and
-    a chain of three loads and two atomics in shared memory.
+    a chain of three loads and two atomics in shared memory. A sweep of `chaotic` is a load from L2 and a block barrier.
     """
     same = {"weights": "random", "arcs": "both"}
-    steps = counts(rows, "time", dataset, label, "steps" if label == "asynchronous" else "rounds", **same)
+    steps = counts(rows, "time", dataset, label, "steps" if label in ("asynchronous", "chaotic") else "rounds", **same)
     load, atomic = costs.load_ns("L2") / 1e3, costs.atomic_ns("L2") / 1e3
     barrier = costs.grid_barrier_us(132)
     inside = costs.block_barrier_ns(512) / 1e3 + (3 * costs.load_ns("shared") + 2 * costs.atomic_ns("shared")) / 1e3
@@ -95,6 +99,7 @@ def floor(rows, dataset, label, costs):
         "near-far": barrier + 4 * load + atomic,
         "cluster": 4 * load + atomic,
         "asynchronous": inside,
+        "chaotic": load + costs.block_barrier_ns(1024) / 1e3,
     }[label]
     nodes, arcs = (counts(rows, "degrees", dataset, "(graph)", m) for m in ("vertices", "stored_arcs"))
     data = (nodes * 12 + arcs * 8) / costs.bytes_per_second() * 1e3 if np.isfinite(nodes) else 0.0
@@ -102,38 +107,46 @@ def floor(rows, dataset, label, costs):
 
 
 def layers(rows):
-    """Wrong vertices after 1 to 6 layers: one line a graph; the layers it needs, and what might predict them."""
+    """Wrong vertices after 1 to 24 layers: a line a graph and its weights; the layers it needs, and what it is like.
+
+    Where a graph was measured from few sources and again from more, the latter count.
+    """
     mine = rows[rows["experiment"] == "layers"]
-    lines = []
+    lines = {}
     for (dataset, text), cell in mine.groupby(["dataset", "parameters"], sort=False):
         value = cell.groupby(["strategy", "metric"])["value"].mean()
         line = {"graph": dataset, **{k: v for k, v in json.loads(text).items() if k in ("weights", "sources")}}
-        for k in range(1, 7):
+        for k in forecast.LAYERS:
             line[f"{k}"] = value.get((f"semaphores-{k}", "wrong_vertices"), np.nan)
         line |= {name: value.get(("(graph)", name), np.nan) for name in ("layers_needed", "hops", "nodes", "degree")}
-        lines.append(line)
-    return pd.DataFrame(lines)
+        key = dataset, line.get("weights")
+        if line.get("sources", 0) >= lines.get(key, line).get("sources", 0):
+            lines[key] = line
+    table = pd.DataFrame(list(lines.values()))
+    return table.drop(columns=[str(k) for k in forecast.LAYERS if len(table) and table[str(k)].isna().all()])
 
 
-def predictor(table):
-    """Does a graph's size foretell the wrong vertices of one layer? Fitted on road-like graphs, tried on the others.
+def unfinished(rows, experiment, labels=""):
+    """What a sweep lacks, as a sentence for its caption; "" where nothing is missing.
 
-    log(1 + wrong vertices) against log(nodes), a straight line; one line for each graph that it was not fitted on.
+    A sweep over layers or widths is a grid: every label that begins with `labels` (and every width) that one graph has,
+    all graphs should have.
     """
-    if table.empty:
-        return table
-    table = table[table["1"].notna() & table["nodes"].notna()]
-    fitted = table["graph"].str.startswith("road-like-")
-    if fitted.sum() < 3:
-        return pd.DataFrame()
-    x, y = np.log(table["nodes"].astype(float)), np.log1p(table["1"].astype(float))
-    slope, start = np.polyfit(x[fitted], y[fitted], 1)
-    rest = table[~fitted]
-    found = np.expm1(start + slope * x[~fitted])
-    return pd.DataFrame({
-        "graph": rest["graph"], "weights": rest["weights"], "wrong after one layer": rest["1"],
-        "foretold from road-like graphs": np.maximum(found, 0), "exponent": slope,
-    })  # fmt: skip
+    mine = rows[(rows["experiment"] == experiment) & rows["strategy"].str.startswith(labels)]
+    mine = mine[(mine["strategy"] != "(graph)") & (mine["strategy"] != CLOCKS)]
+    have = {}
+    for (dataset, text, label), _ in mine.groupby(["dataset", "parameters", "strategy"], sort=False):
+        own = json.loads(text)
+        name = dataset if own.get("weights", "random") == "random" else f"{dataset} ({own['weights']} weights)"
+        have.setdefault(name, set()).add((label, own.get("delta")))
+    whole = set().union(*have.values())
+    # Sources are tried label by label, and the graph's own row comes last: without it the machine was stopped.
+    ended = set(rows[(rows["experiment"] == experiment) & (rows["strategy"] == "(graph)")]["dataset"])
+    lacking = [f"{name} was not finished" for name in have if ended and name.partition(" (")[0] not in ended]
+    for name, found in have.items():
+        if missing := sorted({label for label, _ in whole - found}):
+            lacking.append(f"{name} lacks {len(whole - found)} of {len(whole)} points ({', '.join(missing)})")
+    return f" The sweep is incomplete: {'; '.join(lacking)}." if lacking else ""
 
 
 def deltas(rows, dataset, metric="wall"):

@@ -1,0 +1,127 @@
+"""How many layers a graph needs: forecasts fitted on generated graphs, tried on graphs that they were not fitted on.
+
+If errors befall sources independently, a share p of wrong sources means lambda = -log(1 - p) errors a source. The
+model is a straight line on a logarithmic scale, log lambda = a + b x + c k for k layers (a binomial regression with the
+complementary log-log link), where x is what is known beforehand:
+
+    graph       the logarithms of its vertices and of the arcs on its longest shortest path
+    four tried  log lambda after four layers, from runs
+    layers      nothing: what k layers did on average to the graphs it was fitted on, the mark to beat
+"""
+
+import json
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+
+LAYERS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24)
+TRIED, FIRST = 4, 6  # layers of the trial; the first number of layers that is foretold
+MODELS = {"graph": ("nodes", "hops"), "four tried": ("tried",), "layers": ()}
+GENERATED = ("road-like-", "rmat-")
+SOURCES = 64
+_small = 1e-9
+
+
+def shares(rows):
+    """Wrong sources by graph and layers, with what is known of the graph: one line a graph, weights and layers.
+
+    Where a graph was measured from few sources and again from more, the latter count.
+    """
+    lines = {}
+    for (dataset, text), cell in rows[rows["experiment"] == "layers"].groupby(["dataset", "parameters"], sort=False):
+        own = json.loads(text)
+        value = cell.groupby(["strategy", "metric"])["value"].mean()
+        found = []
+        for k in LAYERS:
+            count = value.get((f"semaphores-{k}", "sources"), np.nan)
+            if np.isfinite(count):
+                found.append({"layers": k, "wrong": value[f"semaphores-{k}", "wrong_sources"], "sources": count})
+        tried = next((line["wrong"] / line["sources"] for line in found if line["layers"] == TRIED), np.nan)
+        known = {name: value.get(("(graph)", name), np.nan) for name in ("nodes", "hops")}
+        key = dataset, own.get("weights", "random")
+        if found and found[0]["sources"] >= lines.get(key, [{"sources": 0}])[0]["sources"]:
+            lines[key] = [{"graph": dataset, "weights": key[1], **line, **known, "tried": tried} for line in found]
+    return pd.DataFrame([line for found in lines.values() for line in found])
+
+
+def _matrix(table, names):
+    """Columns of the regression: one, the layers, and what is known beforehand."""
+    columns = [np.ones(len(table)), table["layers"].to_numpy(float)]
+    for name in names:
+        if name == "tried":  # half a source more than were seen, so that neither none nor all is infinite
+            share = (table["tried"] * SOURCES + 0.5) / (SOURCES + 1)
+            columns.append(np.log(-np.log1p(-share.to_numpy(float))))
+        else:
+            columns.append(np.log(table[name].to_numpy(float)))
+    return np.column_stack(columns)
+
+
+class Forecast:
+    """A model fitted to a table as `shares` makes it.
+
+    Parameters
+    ----------
+    table : DataFrame
+    names : tuple of str
+        What is known beforehand: nodes, hops, tried.
+    """
+
+    def __init__(self, table, names):
+        self.names, x = names, _matrix(table, names)
+        self.middle, self.width = x.mean(axis=0), x.std(axis=0) + _small
+        self.middle[0], self.width[0] = 0.0, 1.0
+        x, wrong, count = (x - self.middle) / self.width, table["wrong"].to_numpy(), table["sources"].to_numpy()
+
+        def cost(b):
+            p = np.clip(-np.expm1(-np.exp(np.clip(x @ b, -30, 6))), _small, 1 - _small)
+            return -np.sum(wrong * np.log(p) + (count - wrong) * np.log1p(-p)) / SOURCES + 1e-3 * np.sum(b[1:] ** 2)
+
+        self.slopes = minimize(cost, np.zeros(x.shape[1]), method="BFGS").x
+
+    def errors(self, table):
+        """Errors a source (lambda), line by line."""
+        return np.exp(np.clip((_matrix(table, self.names) - self.middle) / self.width @ self.slopes, -30, 6))
+
+    def needed(self, line, most=64):
+        """Fewest layers after which `SOURCES` sources come out right with more than even odds."""
+        each = pd.DataFrame([dict(line, layers=k) for k in range(1, most + 1)])
+        enough = np.flatnonzero(SOURCES * self.errors(each) < np.log(2))
+        return int(enough[0]) + 1 if enough.size else most
+
+
+def tried(rows):
+    """Every model on every graph that it was not fitted on.
+
+    Returns
+    -------
+    DataFrame, dict
+        A line a graph: the share of wrong sources after four and eight layers, foretold for eight, and the layers
+        needed (the fewest after which no source was seen to be wrong; missing: the most that were tried are too few).
+        For each model, the root of the mean squared error of the share over all graphs and layers from `FIRST` on.
+        Empty where fewer than four generated graphs or no other graph are recorded.
+    """
+    table = shares(rows)
+    if table.empty:
+        return table, {}
+    table = table[table["nodes"].notna() & table["hops"].gt(0) & table["tried"].notna()]
+    generated = table["graph"].str.startswith(GENERATED)
+    late = table[table["layers"] >= FIRST]
+    fitted, rest = late[generated.loc[late.index]], late[~generated.loc[late.index]]
+    if fitted["graph"].nunique() < 4 or rest.empty:
+        return pd.DataFrame(), {}
+    models = {name: Forecast(fitted, names) for name, names in MODELS.items()}
+    share = rest["wrong"] / rest["sources"]
+    error = {m: float(np.sqrt(np.mean((-np.expm1(-f.errors(rest)) - share) ** 2))) for m, f in models.items()}
+    lines = []
+    for (graph, weights), mine in table[~generated].groupby(["graph", "weights"], sort=False):
+        line = mine.iloc[0].to_dict()
+        wrong = dict(zip(mine["layers"], mine["wrong"] / mine["sources"], strict=True))
+        right = [k for k in LAYERS if wrong.get(k) == 0]
+        found = {"graph": graph, "weights": weights, "wrong after 4": wrong[4], "after 8": wrong.get(8, np.nan)}
+        eight = pd.DataFrame([dict(line, layers=8)])
+        for name in ("four tried", "graph"):
+            found[f"after 8, by {name}"] = float(-np.expm1(-models[name].errors(eight)[0]))
+        found["needed"] = right[0] if right else np.nan
+        lines.append(found | {f"needed, by {name}": models[name].needed(line) for name in ("four tried", "graph")})
+    return pd.DataFrame(lines), error

@@ -1,0 +1,200 @@
+// Shortest paths without rounds or lists: every thread keeps a few arcs, watches their tails, and relaxes what it sees.
+//
+// A GPU keeps 135,000 threads alive; a graph of up to some millions of arcs fits into their registers and the first
+// level of cache, KEEP arcs a thread. A thread looks at its arcs' tails again and again; where a distance is smaller than
+// the one it used last, it lowers the head's. Nothing is queued, nobody asks who is pending, and one link of a path
+// costs an atomic on its way to L2, the next look at it, and a barrier inside the block: about half a microsecond,
+// where a round with a device-wide barrier costs several. Everything but the arcs a path needs is work in vain, but
+// done by threads that have nothing else to do: small graphs leave a GPU idle.
+//
+// Why it is so
+//   - Arcs are sorted by tail, so that a warp's looks fall on few sectors and a hub's arcs are spread over many threads.
+//   - What a thread used last is its own record of what is pending: no flag, no list, no capacity, no lost wake-up.
+//   - A block's threads sweep together: the barrier at the end of a sweep tells whether any of them had something to do.
+//   - HORIZON: a tail beyond (smallest waiting distance of all blocks) + delta is left for later, as in delta-stepping
+//     with a bucket that slides. The smallest distances are published and read without waiting; old ones cost work
+//     done in vain or put off, never a wrong result. The block with the smallest waiting distance always goes on.
+//   - The end: a block that had nothing to do in a sweep votes. When all have voted the vote is closed and the next
+//     one begins; a block votes again after one more whole sweep without work. A vote in which nobody has worked since
+//     the vote before ends the run: what was lowered had reached L2 before those earlier votes (a fence precedes each),
+//     everybody has looked at all its tails since, and nothing was new.
+//
+// References: D. Chazan, W. Miranker, Chaotic relaxation, Linear Algebra and its Applications 2 (1969); termination by
+// two quiet rounds: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
+// compile: DISTANCE=unsigned KEEP=2 THREADS=1024 HELD=1
+// compile: DISTANCE=unsigned KEEP=6 THREADS=1024 HORIZON=1
+// compile: DISTANCE=unsigned KEEP=8 THREADS=1024 HORIZON=1
+// compile: DISTANCE=double KEEP=2 THREADS=1024
+// compile: DISTANCE=double KEEP=4 THREADS=1024 HORIZON=1
+#include "types.cuh"
+
+#ifndef KEEP
+#define KEEP 2     // arcs of a thread
+#endif
+#ifndef THREADS
+#define THREADS 64
+#endif
+#ifndef RESIDENT
+#define RESIDENT 1  // blocks of a multiprocessor
+#endif
+#ifndef HELD
+#define HELD 0     // 1: arcs stay in registers; 0: they come from L1 when they are needed
+#endif
+#ifndef HORIZON
+#define HORIZON 0
+#endif
+#ifndef LOOKS
+#define LOOKS 1    // at a thread's tails, from one barrier to the next
+#endif
+#ifndef FILTER
+#define FILTER 1   // 1: look at the head before lowering it (L2); 2: the same, through L1; 0: lower it unseen
+#endif
+#ifndef COUNT
+#define COUNT 0
+#endif
+
+constexpr unsigned finished = 0xffffffffu;
+// Words in memory that host and GPU share, so that a run is one launch and one wait: from the host the source; to it
+// whether a sum would leave the type, the sweeps of the block that saw the end, and with COUNT the relaxations.
+constexpr int source_word = 0, overflow = 1, sweeps = 2;
+
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int n, DISTANCE delta, DISTANCE limit,
+        DISTANCE* dist, DISTANCE* lows, unsigned* vote, int* shared_words, int* counts, unsigned* barrier) {
+    DYNAMIC_SHARED(unsigned char, memory);
+    Distance* const lowest = (Distance*)memory;            // [3] smallest waiting distance of the block
+    Distance* const nearest = lowest + 4;                  // [3] the same of all blocks, as far as known
+    unsigned* const generation = (unsigned*)(nearest + 4);  // [2] the vote that is open
+    const int thread = (int)threadIdx.x, block = (int)blockIdx.x, blocks = (int)gridDim.x;
+    const int share = (m + blocks - 1) / blocks;
+    const int first = (int)min((long long)block * share, (long long)m), end = min(first + share, m);
+
+    int tail[KEEP];
+    Distance known[KEEP];
+    Arc held[HELD ? KEEP : 1];
+#pragma unroll
+    for (int k = 0; k < KEEP; ++k) {
+        const int e = first + k * THREADS + thread;
+        tail[k] = e < end ? tails[e] : -1;
+        known[k] = infinity();
+        if (HELD) held[k] = load_arc(arcs + (e < end ? e : 0));
+    }
+    for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads()) dist[v] = infinity();
+    int source = 0;
+    if (thread == 0) {
+        for (int i = 0; i < 3; ++i) lowest[i] = nearest[i] = infinity();
+        generation[0] = generation[1] = 0;
+        if (HORIZON) lows[block] = infinity();
+        if (block == 0) {
+            vote[0] = vote[1] = 0;
+            source = load_relaxed(shared_words + source_word);
+        }
+    }
+    grid_barrier(barrier);
+    if (block == 0 && thread == 0) store_relaxed(dist + source, Distance(0));  // block 0 votes after this
+
+    bool noisy = true, voted = false;
+    unsigned phase = 0, present = 0;
+    int step = 0, from = 0;  // the first sweep that counts for the open vote
+    Distance reach = sum(0, delta), told = infinity();
+    long long relaxations = 0;
+    for (;; ++step) {
+        const int now = step % 3;
+        bool moved = false;
+        Distance low = infinity(), others = infinity();
+        for (int look = 0; look < LOOKS; ++look) {
+            Distance d[KEEP];
+#pragma unroll
+            for (int k = 0; k < KEEP; ++k) d[k] = tail[k] >= 0 ? load_relaxed(dist + tail[k]) : infinity();
+            if (look == LOOKS - 1) {
+                if (HORIZON)
+                    for (int i = thread; i < blocks; i += THREADS) {
+                        const Distance other = load_relaxed(lows + i);
+                        others = other < others ? other : others;
+                    }
+                if (thread == 0) {
+                    const unsigned open = load_relaxed(vote + 1);
+                    if (open != present) __threadfence();  // what was sent before the vote closed is visible from here on
+                    generation[step & 1] = present = open;
+                }
+            }
+            unsigned fresh = 0;
+#pragma unroll
+            for (int k = 0; k < KEEP; ++k) {
+                if (!(d[k] < known[k])) continue;
+                moved = true;
+                if (HORIZON && d[k] >= reach) {
+                    low = d[k] < low ? d[k] : low;
+                    continue;
+                }
+                known[k] = d[k];
+                if (d[k] > limit) shared_words[overflow] = 1;
+                else fresh |= 1u << k;
+            }
+            if (!__any_sync(full_mask, fresh != 0)) continue;
+#pragma unroll
+            for (int part = 0; part < KEEP; part += 4) {  // four at a time: their loads are under way together
+                Distance there[4];
+                int head[4];
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    const int k = part + i;
+                    if (k >= KEEP || !(fresh >> k & 1)) continue;
+                    const Arc arc = HELD ? held[k] : load_arc(arcs + first + k * THREADS + thread);
+                    head[i] = (int)arc.target;
+                    d[k] += arc.weight;
+                    there[i] = FILTER == 1 ? load_relaxed(dist + head[i]) : FILTER == 2 ? dist[head[i]] : infinity();
+                    if (COUNT) ++relaxations;
+                }
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    const int k = part + i;
+                    if (k >= KEEP || !(fresh >> k & 1) || !(d[k] < there[i])) continue;
+                    lower(dist + head[i], d[k]);
+                    if (HORIZON) low = d[k] < low ? d[k] : low;
+                }
+            }
+        }
+        if (HORIZON) {
+            if (__any_sync(full_mask, low < infinity())) {
+                low = warp_min(low);
+                if (lane_id() == 0) lower(lowest + now, low);
+            }
+            if (thread - (int)lane_id() < blocks) {
+                others = warp_min(others);
+                if (lane_id() == 0 && others < infinity()) lower(nearest + now, others);
+            }
+        }
+        const bool any = __syncthreads_or(moved);
+        const unsigned seen = *(volatile const unsigned*)(generation + (step & 1));
+        if (HORIZON) {
+            const Distance near = *(volatile const Distance*)(nearest + now);
+            reach = near < infinity() ? sum(near, delta) : near;
+            if (thread == 0) {
+                const Distance own = *(volatile const Distance*)(lowest + now);
+                if (own != told) store_relaxed(lows + block, own), told = own;
+                lowest[(step + 2) % 3] = nearest[(step + 2) % 3] = infinity();
+            }
+        }
+        if (seen == finished) break;
+        if (voted && seen != phase) phase = seen, voted = false, from = step + 1;
+        if (any) {
+            noisy = true;
+        } else if (!voted && step >= from) {
+            if (thread == 0) {
+                __threadfence();  // passes on what the block's threads sent before the barrier
+                const unsigned old = atomicAdd(vote, 1u + (noisy ? 0x10000u : 0u));
+                if ((old & 0xffffu) == (unsigned)blocks - 1) {
+                    const bool quiet = !noisy && (old >> 16) == 0;
+                    if (quiet) shared_words[sweeps] = step;
+                    store_relaxed(vote, 0u);
+                    __threadfence();
+                    store_release(vote + 1, quiet ? finished : phase + 1);
+                }
+            }
+            voted = true;
+            noisy = false;
+        }
+    }
+    if (COUNT) atomicAdd(reinterpret_cast<unsigned long long*>(counts), (unsigned long long)relaxations);
+}
