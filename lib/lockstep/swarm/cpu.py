@@ -1,0 +1,146 @@
+"""The strategy `cpu`: the oracle's Numba functions on all cores, a graph a core."""
+
+import numpy as np
+
+from . import oracle
+from .batched import FORMS
+from .task import Method, Task, Values
+
+
+class _Numba(Task):
+    def __init__(self, method, pack):
+        self.method, self.measure, self.options = method, method.measure, method.options
+        self.pack = pack.to(np)
+        p = self.pack
+        self.graphs, self.starts = len(p), np.asarray(p.vertex_start, np.int64)
+        self.arrays = (p.offsets, p.targets, p.vertex_start, p.arc_start)
+        self.total = int(self.starts[-1])
+        self.checks = np.zeros(self.graphs, np.uint64)
+
+
+class _Betweenness(_Numba):
+    def run(self):
+        fixed = np.empty(self.total, np.uint64)
+        unit = np.ones(1, np.float64 if self.options["precision"] == "double" else np.float32)
+        oracle.betweenness(*self.arrays, self.pack.directed, self.options["endpoints"], unit, fixed, self.checks)
+        factor = 1.0 if self.pack.directed else 0.5
+        n = np.asarray(self.pack.n, np.int64)
+        length = np.where(n > 0, np.floor(np.log2(np.maximum(n, 1))).astype(np.int64) + 1, 0)
+        scale = factor / 2.0 ** np.minimum(61 - 2 * length, 40)
+        return Values(self.measure.name, fixed * np.repeat(scale, n), self.starts, self.checks)
+
+
+class _Closeness(_Numba):
+    def run(self):
+        total, parts = np.empty(self.total, np.uint64), np.empty(self.total, np.uint64)
+        reach = np.empty(self.total, np.uint32)
+        oracle.closeness(*self.arrays, self.pack.directed, total, parts, reach, self.checks)
+        n = np.asarray(self.pack.n, np.int64)
+        found = closeness_values(total, parts, reach, np.repeat(n, n), self.options)
+        return Values(self.measure.name, found, self.starts, self.checks)
+
+
+def closeness_values(total, parts, reach, n, options):
+    """finish.cu's `finish_closeness` on NumPy's arrays; `n` of the graph of each vertex."""
+    if FORMS.index(options["form"]) == 2:
+        return parts / 2.0**oracle.RECIPROCAL
+    above = np.ones(total.size) if options["form"] == "plain" else reach.astype(np.float64)
+    found = np.divide(above, total.astype(np.float64), out=np.zeros(total.size), where=total > 0)
+    if options["form"] == "networkx" and options["wf_improved"]:
+        found *= np.divide(reach, n - 1.0, out=np.zeros(total.size), where=n > 1)
+    return found
+
+
+class _Apsp(_Numba):
+    def run(self):
+        n = np.asarray(self.pack.n, np.int64)
+        ends = np.zeros(self.graphs + 1, np.int64)
+        np.cumsum(n * n, out=ends[1:])
+        square = self.options["reduce"] == "matrix"
+        matrix = np.empty(int(ends[-1]) if square else 0, np.int16 if n.max(initial=0) <= 2**15 else np.int32)
+        total, largest = np.empty(self.total), np.empty(self.total)
+        reach = np.empty(self.total, np.uint32)
+        oracle.matrices(*self.arrays, ends, matrix, total, largest, reach, self.checks)
+        if square:
+            return Values(self.measure.name, matrix, ends, self.checks, True)
+        extra = {"total": total, "eccentricity": largest, "reached": reach}
+        reduce = self.options["reduce"]
+        found = total / np.maximum(reach, 1) if reduce == "average" else extra[reduce]
+        return Values(self.measure.name, found, self.starts, self.checks, extra=extra)
+
+
+class _Lengths(_Numba):
+    reduce, turn = None, False
+
+    def run(self):
+        n = np.asarray(self.pack.n, np.int64)
+        ends = np.zeros(self.graphs + 1, np.int64)
+        np.cumsum(n * n, out=ends[1:])
+        reduce = self.reduce or self.options["reduce"]
+        matrix = np.empty(int(ends[-1]) if reduce == "matrix" else 0)
+        total, largest, parts = (np.empty(self.total) for _ in range(3))
+        reach = np.empty(self.total, np.uint32)
+        offsets, targets, *starts = self.arrays
+        turn = self.turn and self.pack.directed
+        oracle.lengths(offsets, targets, self.pack.weights, *starts, turn, ends, matrix, total, largest, reach, parts,
+                       self.checks)  # fmt: skip
+        extra = {"total": total, "eccentricity": largest, "reached": reach}
+        if reduce == "matrix":
+            return Values(self.measure.name, matrix, ends, self.checks, True)
+        if reduce == "closeness":
+            n = np.repeat(n, n)
+            found = parts if self.options["form"] == "harmonic" else closeness_values(total, parts, reach, n, self.options)
+        else:
+            found = total / np.maximum(reach, 1) if reduce == "average" else extra[reduce]
+        return Values(self.measure.name, found, self.starts, self.checks, extra=extra)
+
+
+class _ClosenessByLengths(_Lengths):
+    reduce, turn = "closeness", True
+
+
+class _Labels(_Numba):
+    function = None
+
+    def run(self):
+        out = np.empty(self.total, np.int32)
+        self.function(*self.arrays, out, self.checks)
+        return Values(self.measure.name, out, self.starts, self.checks)
+
+
+class _Components(_Labels):
+    function = staticmethod(oracle.components)
+
+
+class _Strong(_Labels):
+    function = staticmethod(oracle.strong)
+
+
+class _Triangles(_Labels):
+    function = staticmethod(oracle.triangles)
+
+
+class _PageRank(_Numba):
+    def run(self):
+        out, rounds = np.empty(self.total), np.empty(self.graphs, np.int32)
+        given = [self.options[name] for name in ("damping", "tolerance", "limit")]
+        oracle.pagerank(*self.arrays, self.pack.directed, *given, out, rounds, self.checks)
+        return Values(self.measure.name, out, self.starts, self.checks)
+
+
+class _Walks(_Numba):
+    def run(self):
+        each, length, seed = (self.options[k] for k in ("walks", "length", "seed"))
+        out = np.empty((self.total, each, length + 1), np.int32)
+        oracle.walks(*self.arrays, each, length, np.uint64(seed), out, self.checks)
+        inner = (each, length + 1)
+        return Values(self.measure.name, out.reshape(-1), self.starts * (each * (length + 1)), self.checks, inner=inner)
+
+
+class Cpu(Method):
+    """A graph a core, Numba on all cores."""
+
+    name, gpu = "cpu", False
+    tasks = {"betweenness": _Betweenness, "closeness": _Closeness, "apsp": _Apsp, "components": _Components,
+             "strong": _Strong, "triangles": _Triangles, "pagerank": _PageRank, "walks": _Walks}  # fmt: skip
+    weighted = {"closeness": _ClosenessByLengths, "apsp": _Lengths}

@@ -1,0 +1,165 @@
+// Distances between all pairs of many small graphs: a bit for each source, a block for each graph.
+//
+// What it computes: for every vertex v how many vertices it reaches, the sum of their distances, the sum of reciprocals
+// (fixed point), the largest distance; and, if asked for, the row of the distance matrix that begins at v.
+//
+// The idea: reach[v] is a set, as a bit string, of the vertices within distance d of v. The set for d + 1 is the union
+// of those of v and its out-neighbors: one OR on 32 vertices at once. What is new in it lies at distance d + 1. There are
+// no queues, no flags, no atomics, and a vertex whose set is full is passed over. The rows of the matrix are written
+// once, each entry at the level that finds it, 32 entries by a warp at a time.
+//
+// Why it is so: a traversal from each source reads every arc once for each source; this reads it once for each level and
+// 32 sources, and small graphs have few levels.
+//
+// Closeness counts distances towards a vertex: it is handed the graph turned round.
+//
+// WORDS: words of a set, a power of two to 32; a block works on 32 * WORDS targets, an item names which.
+// OUTPUT: 0 sums alone, 1 the matrix in 16 bits, 2 in 32 bits.
+//
+// compile: WORDS=1 OUTPUT=0
+// compile: WORDS=8 OUTPUT=0
+// compile: WORDS=16 OUTPUT=0
+// compile: WORDS=16 OUTPUT=1
+// compile: WORDS=32 OUTPUT=1
+// compile: WORDS=4 OUTPUT=2 HOLDS=0 WIDE=1
+// compile: WORDS=8 OUTPUT=1 HOLDS=1
+//
+// References: Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB 2014.
+#include "pack.cuh"
+
+#if OUTPUT == 2
+typedef int Distance;
+#else
+typedef short Distance;
+#endif
+#define RECIPROCAL 40  // fraction bits of the reciprocals' sum
+
+// items: graph, first set of targets (in units of 32 * WORDS), how many such sets.
+// total, reach, reciprocal: a word for each vertex, zero before. matrix: entry [matrix_start[graph] + v * n + t].
+extern "C" __global__ void __launch_bounds__(1024, 1) distances(
+    const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
+    const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,
+    unsigned char* scratch, long long stride, u64* total, u64* reciprocal, unsigned* reach,
+    const long long* __restrict__ matrix_start, Distance* matrix) {
+    DYNAMIC_SHARED(unsigned char, shared);
+    const int threads = blockDim.x, t = block_thread(), lane = t & 31;
+    for (int round = 0;; ++round) {
+        const unsigned item = next_item(queue, (unsigned*)shared, round);
+        if (item >= (unsigned)count) return;
+        const int graph = items[3 * item], first = items[3 * item + 1], sets = items[3 * item + 2];
+        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+        const int n = p.n;
+
+        Carver in_shared{shared + 16}, in_global{scratch + (long long)blockIdx.x * stride};
+#if HOLDS == 0
+        Carver& state = in_global;
+#else
+        Carver& state = in_shared;
+#endif
+#if HOLDS == 2
+        Carver& graphs = in_shared;
+#else
+        Carver& graphs = in_global;
+#endif
+        unsigned* now = state.take<unsigned>((n + 1LL) * WORDS);
+        unsigned* next = state.take<unsigned>((n + 1LL) * WORDS);
+        u64* const sums = state.take<u64>(n);
+        u64* const parts = state.take<u64>(n);
+        unsigned* const counts = state.take<unsigned>(n);
+        const Rows out = carve_rows(graphs, n, p.m);
+        copy_rows(out, p.offsets, p.targets, n, threads);
+        for (int v = t; v < n; v += threads) {
+            sums[v] = parts[v] = 0;
+            counts[v] = 0;
+        }
+        // All threads of a warp stay together, for the sums over a set's words and the writing of 32 entries.
+        const int size = n * WORDS, padded = (size + 31) & ~31;
+#if OUTPUT
+        Distance* const here = matrix + matrix_start[graph];
+#endif
+        for (int set = first; set < first + sets; ++set) {
+            const int t0 = set * 32 * WORDS;
+            __syncthreads();
+            for (int i = t; i < (n + 1) * WORDS; i += threads) {
+                const int v = i / WORDS, inside = v - (t0 + 32 * (i % WORDS));
+                now[i] = v < n && inside >= 0 && inside < 32 ? 1u << inside : 0u;
+                if (v == n) next[i] = 0;
+            }
+            __syncthreads();
+            for (int d = OUTPUT ? 0 : 1;; ++d) {
+                const u64 part = d ? (1ull << RECIPROCAL) / (unsigned)d : 0;
+                bool grew = false;
+                for (int i = t; i < padded; i += threads) {
+                    unsigned fresh = 0;
+                    const int v = i / WORDS, word = i % WORDS, from = t0 + 32 * word;
+                    if (i < size) {
+                        const unsigned before = now[i];
+                        unsigned after = before;
+                        if (d == 0) {
+                            fresh = before;
+                        } else {
+                            const int left = n - from;
+                            const unsigned full = left >= 32 ? full_mask : left > 0 ? (1u << left) - 1u : 0u;
+                            if (before != full) {
+                                const Row row = out.rows[v];
+                                const Quad* quad = out.quads + first_quad(row);
+                                for (int k = quads_of(row); k > 0; --k) {
+                                    const Quad q = *quad++;
+                                    after |= now[q.a * WORDS + word] | now[q.b * WORDS + word] |
+                                             now[q.c * WORDS + word] | now[q.d * WORDS + word];
+                                }
+                                fresh = after & ~before;
+                                grew |= fresh != 0;
+                            }
+                            next[i] = after;
+                        }
+                    }
+#if OUTPUT
+                    for (unsigned writers = __ballot_sync(full_mask, fresh != 0); writers; writers &= writers - 1) {
+                        const int j = __ffs(writers) - 1;
+                        const unsigned bits = __shfl_sync(full_mask, fresh, j);
+                        const int row = __shfl_sync(full_mask, v, j), column = __shfl_sync(full_mask, from, j) + lane;
+                        if (bits >> lane & 1) here[(long long)row * n + column] = (Distance)d;
+                    }
+#endif
+                    if (d) {
+                        unsigned found = __popc(fresh);
+                        for (int o = WORDS / 2; o; o >>= 1) found += __shfl_xor_sync(full_mask, found, o);
+                        if (word == 0 && found) {
+                            counts[v] += found;
+                            sums[v] += (u64)found * d;
+                            parts[v] += (u64)found * part;
+                        }
+                    }
+                }
+                if (!__syncthreads_or(grew) && d) break;
+                if (d) {
+                    unsigned* const swapped = now;
+                    now = next;
+                    next = swapped;
+                }
+            }
+#if OUTPUT
+            // What no level found cannot be reached.
+            for (int i = t; i < padded; i += threads) {
+                const int v = i / WORDS, from = t0 + 32 * (i % WORDS), left = n - from;
+                const unsigned full = left >= 32 ? full_mask : left > 0 ? (1u << left) - 1u : 0u;
+                const unsigned never = i < size ? full & ~now[i] : 0u;
+                for (unsigned writers = __ballot_sync(full_mask, never != 0); writers; writers &= writers - 1) {
+                    const int j = __ffs(writers) - 1;
+                    const unsigned bits = __shfl_sync(full_mask, never, j);
+                    const int row = __shfl_sync(full_mask, v, j), column = __shfl_sync(full_mask, from, j) + lane;
+                    if (bits >> lane & 1) here[(long long)row * n + column] = (Distance)-1;
+                }
+            }
+#endif
+        }
+        __syncthreads();
+        for (int v = t; v < n; v += threads) {
+            if (counts[v] == 0) continue;
+            atomicAdd(&total[p.vertex + v], sums[v]);
+            atomicAdd(&reciprocal[p.vertex + v], parts[v]);
+            atomicAdd(&reach[p.vertex + v], counts[v]);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+// A graph of a pack, as the swarm's kernels see it, and the copy of its rows that a block works on.
+//
+// Every row of the copy begins at a multiple of four ids and is filled up with the id n, a vertex that exists in no
+// frontier. Four neighbors then come with one load, and the loop over a row has no ragged end. Row v begins at the id
+// (offsets[v] + 3 v) rounded down to a multiple of four: since each row needs at most three ids more than it has arcs,
+// rows never overlap, and nobody needs a prefix sum.
+//
+// Parallel arcs count once, as in NetworkX: their repetitions become the id n. Rows in ascending order, as most readers
+// give them, show that with a look at the arc before; only if some row is out of order is every arc compared with those
+// before it.
+//
+// WIDE=0: the copy's ids have 16 bits; WIDE=1: 32; ARCS32: the pack's have 32. HOLDS says what lies in shared memory: 2 rows and metadata, 1 metadata alone
+// (the paper's placement: the graph stays in global memory and its caches), 0 nothing.
+#pragma once
+#include "device.cuh"
+
+#ifndef HOLDS
+#define HOLDS 2
+#endif
+#ifndef WIDE
+#define WIDE 0
+#endif
+#ifndef ARCS32
+#define ARCS32 WIDE
+#endif
+#if ARCS32
+typedef int Arc;
+#else
+typedef unsigned short Arc;
+#endif
+#if WIDE
+typedef unsigned Id;
+struct __align__(16) Quad { Id a, b, c, d; };
+typedef uint2 Row;
+#else
+typedef unsigned short Id;
+struct __align__(8) Quad { Id a, b, c, d; };
+typedef unsigned Row;
+#endif
+typedef unsigned long long u64;
+
+// Where a region lies: each comes off the front of what is left, 16 bytes at a time.
+struct Carver {
+    unsigned char* left;
+    template <class X> __device__ __forceinline__ X* take(long long count) {
+        X* const found = (X*)left;
+        left += (count * (long long)sizeof(X) + 15) & ~15LL;
+        return found;
+    }
+};
+
+struct Rows {
+    Row* rows;      // first quad and number of quads of each vertex
+    Quad* quads;
+};
+
+__device__ __forceinline__ Rows carve_rows(Carver& from, int n, int m) {
+    Rows g;
+    g.rows = from.take<Row>(n);
+    g.quads = (Quad*)from.take<Id>((m + 3LL * n + 3) & ~3LL);
+    return g;
+}
+__device__ __forceinline__ unsigned first_quad(Row r) {
+#if WIDE
+    return r.x;
+#else
+    return r & 0xffffu;
+#endif
+}
+__device__ __forceinline__ unsigned quads_of(Row r) {
+#if WIDE
+    return r.y;
+#else
+    return r >> 16;
+#endif
+}
+
+// Copies the rows; eight lanes a row. The whole block calls it and passes a barrier before it uses them. Returns true in
+// the threads that saw a row out of order.
+__device__ __forceinline__ bool copy_rows(const Rows g, const int* __restrict__ offsets, const Arc* __restrict__ targets,
+                                          int n, int threads) {
+    const int t = block_thread(), lane = t & 7;
+    bool unsorted = false;
+    Id* const ids = (Id*)g.quads;
+    for (int v = t >> 3; v < n; v += threads >> 3) {
+        const int first = offsets[v], degree = offsets[v + 1] - first;
+        const unsigned begin = ((unsigned)first + 3u * v) & ~3u, quads = (unsigned)(degree + 3) >> 2;
+        if (lane == 0) {
+#if WIDE
+            g.rows[v] = make_uint2(begin >> 2, quads);
+#else
+            g.rows[v] = begin >> 2 | quads << 16;
+#endif
+        }
+        for (int i = lane; i < (int)(quads * 4); i += 8) {
+            Id id = (Id)n;
+            if (i < degree) {
+                id = (Id)targets[first + i];
+                unsorted |= i > 0 && targets[first + i - 1] >= targets[first + i];
+            }
+            ids[begin + i] = id;
+        }
+    }
+    return unsorted;
+}
+
+// What may not stay twice: arcs that repeat an earlier one of their row become the id n. For all threads of the block,
+// between barriers; an arc is compared with what was copied, never with what others blank meanwhile: from the end of a
+// row to its begin, by one thread.
+__device__ __forceinline__ void blank_repeated(const Rows g, int n, int threads) {
+    Id* const ids = (Id*)g.quads;
+    for (int v = block_thread(); v < n; v += threads) {
+        Id* const row = ids + 4 * first_quad(g.rows[v]);
+        for (int i = (int)(4 * quads_of(g.rows[v])) - 1; i > 0; --i) {
+            const Id id = row[i];
+            for (int j = 0; j < i; ++j) {
+                if (row[j] == id) {
+                    row[i] = (Id)n;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+// A graph's place in the pack.
+struct Place {
+    int n, m;
+    long long vertex, arc;
+    const int* offsets;
+    const Arc* targets;
+};
+__device__ __forceinline__ Place place_of(int graph, const long long* __restrict__ vertex_start,
+                                          const long long* __restrict__ arc_start, const int* offsets,
+                                          const Arc* targets) {
+    Place p;
+    p.vertex = vertex_start[graph];
+    p.arc = arc_start[graph];
+    p.n = (int)(vertex_start[graph + 1] - p.vertex);
+    p.m = (int)(arc_start[graph + 1] - p.arc);
+    p.offsets = offsets + p.vertex + graph;
+    p.targets = targets + p.arc;
+    return p;
+}
+
+// Number of this block's next item, from a queue that all blocks share, or its own number if there is no queue and this
+// is the first round. `slot` is a word of shared memory. All threads call it; it holds two barriers.
+__device__ __forceinline__ unsigned next_item(unsigned* queue, unsigned* slot, int round) {
+    __syncthreads();
+    if (queue == nullptr) return round == 0 ? blockIdx.x : 0xffffffffu;
+    if (block_thread() == 0) *slot = atomicAdd(queue, 1u);
+    __syncthreads();
+    return *slot;
+}
+
+// What a checksum adds up: a bijection of 64 bits, of the place within the graph and the value there. A sum of these
+// depends neither on the order nor on who adds.
+__device__ __forceinline__ u64 mixed(u64 place, u64 value) {
+    u64 z = value + (place + 1) * 0x9E3779B97F4A7C15ull;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+    return z ^ z >> 31;
+}
+
+// Fraction bits of the fixed point in which a graph's dependencies are summed: sums over n sources of up to n each fit
+// 62 bits. Whole numbers add up the same in any order.
+__device__ __forceinline__ int fraction_bits(int n) {
+    const int bits = 61 - 2 * (32 - __clz(n));
+    return bits < 40 ? bits : 40;
+}

@@ -1,0 +1,92 @@
+// PageRank of many small graphs: a block for each, rows and ranks in shared memory (HOLDS=0: in global).
+//
+// rank'[v] = damping * (sum over arcs u -> v of rank[u] / outs[u] + held / n) + (1 - damping) / n, where `held` is what
+// vertices without arcs hold; until the ranks move by less than n * tolerance in all, as NetworkX stops. A vertex adds up
+// its row in order; what is added up over the whole graph (held, moved) is added in fixed point. So the bits do not depend
+// on the number of threads.
+//
+// compile:
+// compile: HOLDS=0 WIDE=1
+#include "pack.cuh"
+
+#define UNIT 1152921504606846976.0  // 2^60
+
+// rounds[graph]: how many; negative if the limit came first. checksums: zero before.
+extern "C" __global__ void __launch_bounds__(1024, 1) pagerank(
+    const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
+    const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,
+    const int* __restrict__ in_offsets, const Arc* __restrict__ in_targets, int directed, double damping,
+    double tolerance, int limit, unsigned char* scratch, long long stride, double* out, int* rounds, u64* checksums) {
+    DYNAMIC_SHARED(unsigned char, shared);
+    const int threads = blockDim.x, t = block_thread();
+    for (int round = 0;; ++round) {
+        const unsigned item = next_item(queue, (unsigned*)shared, round);
+        if (item >= (unsigned)count) return;
+        const int graph = items[3 * item];
+        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+        const int n = p.n;
+#if HOLDS == 0
+        Carver state{scratch + (long long)blockIdx.x * stride};
+#else
+        Carver state{shared + 16};
+#endif
+        u64* const totals = state.take<u64>(4);      // held and moved, of odd and of even rounds
+        double* const rank = state.take<double>(n);
+        double* const share = state.take<double>(n + 1);
+        int* const outs = state.take<int>(n);
+        const Rows out_rows = carve_rows(state, n, p.m);
+        const Rows in = directed ? carve_rows(state, n, p.m) : out_rows;
+        bool unsorted = copy_rows(out_rows, p.offsets, p.targets, n, threads);
+        if (directed) unsorted |= copy_rows(in, in_offsets + p.vertex + graph, in_targets + p.arc, n, threads);
+        if (__syncthreads_or(unsorted)) {
+            blank_repeated(out_rows, n, threads);
+            if (directed) blank_repeated(in, n, threads);
+        }
+        if (t < 4) totals[t] = 0;
+        if (t == 0) share[n] = 0;
+        __syncthreads();
+        for (int v = t; v < n; v += threads) {
+            const Id* const row = (const Id*)(out_rows.quads + first_quad(out_rows.rows[v]));
+            int degree = 0;
+            for (int i = 0; i < (int)(4 * quads_of(out_rows.rows[v])); ++i) degree += row[i] != (Id)n;
+            outs[v] = degree;
+            rank[v] = 1.0 / n;
+        }
+        int step = 0;
+        for (bool moving = true; moving && step < limit; ++step) {
+            u64* const held = totals + 2 * (step & 1);
+            u64* const other = totals + 2 * (~step & 1);
+            u64 mine = 0;
+            for (int v = t; v < n; v += threads) {
+                if (outs[v]) share[v] = rank[v] / outs[v];
+                else {
+                    share[v] = 0;
+                    mine += (u64)(rank[v] * UNIT);
+                }
+            }
+            if (mine) atomicAdd(&held[0], mine);
+            __syncthreads();
+            if (t < 2) other[t] = 0;                 // of the round before; everybody has read it
+            const double all = (double)held[0] / UNIT / n, rest = (1.0 - damping) / n;
+            u64 far = 0;
+            for (int v = t; v < n; v += threads) {
+                const Id* const row = (const Id*)(in.quads + first_quad(in.rows[v]));
+                double sum = 0;
+                for (int i = 0; i < (int)(4 * quads_of(in.rows[v])); ++i) sum += share[row[i]];
+                const double now = __dadd_rn(__dmul_rn(damping, __dadd_rn(sum, all)), rest), change = now - rank[v];
+                far += (u64)((change < 0 ? -change : change) * UNIT);
+                rank[v] = now;
+            }
+            if (far) atomicAdd(&held[1], far);
+            __syncthreads();
+            moving = (double)held[1] / UNIT >= n * tolerance;
+        }
+        u64 check = 0;
+        for (int v = t; v < n; v += threads) {
+            out[p.vertex + v] = rank[v];
+            check += mixed(v, (u64)__double_as_longlong(rank[v]));
+        }
+        if (check) atomicAdd(&checksums[graph], check);
+        if (t == 0) rounds[graph] = step;
+    }
+}

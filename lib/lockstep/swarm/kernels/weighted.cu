@@ -1,0 +1,71 @@
+// Distances between all pairs along positive weights: a lane for each target, a group of lanes for each vertex, a block
+// for each graph.
+//
+// far[v][lane] is the length of the best way known from v to target t0 + lane. A vertex looks at its out-neighbors again
+// and again, away + far, until a whole round changes nothing. Rounds may read what others just wrote: lengths only fall,
+// each is that of a real way, and the only state in which nothing changes any more is the one that Dijkstra's algorithm
+// finds, to the last bit (rounded sums are monotone). Ways are summed up from the target's end.
+//
+// WIDTH: targets of a group. HOLDS=0: far lies in global memory.
+//
+// compile: WIDTH=32
+// compile: WIDTH=8
+// compile: WIDTH=32 HOLDS=0 WIDE=1
+#include "pack.cuh"
+
+// items: graph, first group, groups. matrix: entry [matrix_start[graph] + v * n + t]; -1 where there is no way.
+extern "C" __global__ void __launch_bounds__(1024, 1) lengths(
+    const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
+    const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,
+    const float* __restrict__ weights, unsigned char* scratch, long long stride,
+    const long long* __restrict__ matrix_start, double* matrix) {
+    DYNAMIC_SHARED(unsigned char, shared);
+    const int threads = blockDim.x, t = block_thread(), lane = t & (WIDTH - 1);
+    const double none = __longlong_as_double(0x7ff0000000000000LL);
+    for (int round = 0;; ++round) {
+        const unsigned item = next_item(queue, (unsigned*)shared, round);
+        if (item >= (unsigned)count) return;
+        const int graph = items[3 * item], first = items[3 * item + 1], groups = items[3 * item + 2];
+        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+        const float* const length = weights + p.arc;
+        const int n = p.n;
+#if HOLDS == 0
+        Carver state{scratch + (long long)blockIdx.x * stride};
+#else
+        Carver state{shared + 16};
+#endif
+        double* const far = state.take<double>((long long)n * WIDTH);
+        double* const here = matrix + matrix_start[graph];
+        for (int group = first; group < first + groups; ++group) {
+            const int target = group * WIDTH + lane;
+            __syncthreads();
+            for (int v = t / WIDTH; v < n; v += threads / WIDTH) {
+                far[(long long)v * WIDTH + lane] = v == target ? 0.0 : none;
+            }
+            __syncthreads();
+            for (bool moved = true; moved;) {
+                bool changed = false;
+                for (int v = t / WIDTH; v < n; v += threads / WIDTH) {
+                    const double before = far[(long long)v * WIDTH + lane];
+                    double best = before;
+                    for (int a = p.offsets[v]; a < p.offsets[v + 1]; ++a) {
+                        const double way =
+                            (double)length[a] + load_relaxed(&far[(long long)p.targets[a] * WIDTH + lane]);
+                        best = way < best ? way : best;
+                    }
+                    if (best < before) {
+                        store_relaxed(&far[(long long)v * WIDTH + lane], best);
+                        changed = true;
+                    }
+                }
+                moved = __syncthreads_or(changed);
+            }
+            if (target < n) {
+                for (int v = t / WIDTH; v < n; v += threads / WIDTH) {
+                    const double best = far[(long long)v * WIDTH + lane];
+                    here[(long long)v * n + target] = best < none ? best : -1.0;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+"""What can be computed of every graph of a batch."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure.
+
+    Attributes
+    ----------
+    name, what : str
+    shape : {"vertex", "matrix"}
+        One value a vertex; "matrix" may also be n x n.
+    dtype : str
+        Of the values.
+    weights : bool
+        Whether weights are understood (positive; lengths of arcs). Other measures refuse a weighted batch unless told
+        weighted=False.
+    options : dict
+        Names, and what they are by default.
+    choices : dict
+        What an option may be, where it is one of a few.
+    oracle : str
+        Whose implementation it is held against.
+    """
+
+    name: str
+    what: str
+    shape: str
+    dtype: str
+    weights: bool
+    oracle: str
+    options: dict = field(default_factory=dict)
+    choices: dict = field(default_factory=dict)
+
+    def filled(self, given):
+        """All options, with what is not given as it is by default.
+
+        Raises
+        ------
+        ValueError
+            No such option, or a value that it cannot have.
+        """
+        for name, value in given.items():
+            if name not in self.options:
+                known = f"it has {', '.join(self.options)}" if self.options else "it has none"
+                raise ValueError(f"measure {self.name!r} has no option {name!r}; {known}")
+            if name in self.choices and value not in self.choices[name]:
+                raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, self.choices[name]))}")
+        return {**self.options, **given}
+
+
+_PRECISION = {"precision": ("double", "single")}
+
+MEASURES = {
+    m.name: m
+    for m in (
+        Measure(
+            "betweenness", "how many shortest paths lead through each vertex (Brandes), not normalized", "vertex",
+            "float64", False, "networkx.betweenness_centrality",
+            {"endpoints": False, "precision": "double"}, _PRECISION | {"endpoints": (False, True)},
+        ),
+        Measure(
+            "closeness", "how near each vertex is to those that reach it", "vertex", "float64", True,
+            "networkx.closeness_centrality",
+            {"form": "networkx", "wf_improved": True, "weighted": None},
+            {"form": ("networkx", "plain", "harmonic"), "wf_improved": (False, True), "weighted": (None, False, True)},
+        ),
+        Measure(
+            "apsp", "all distances, as a matrix or reduced to a value a vertex", "matrix", "float64", True,
+            "scipy.sparse.csgraph.shortest_path",
+            {"reduce": "matrix", "weighted": None},
+            {"reduce": ("matrix", "total", "eccentricity", "average"), "weighted": (None, False, True)},
+        ),
+        Measure(
+            "components", "connected component (weakly, if directed): its smallest vertex", "vertex", "int32", False,
+            "networkx.connected_components",
+        ),
+        Measure(
+            "strong", "strongly connected component: its smallest vertex", "vertex", "int32", False,
+            "networkx.strongly_connected_components",
+        ),
+        Measure(
+            "triangles", "triangles that each vertex is part of; of directed graphs those of the graph without "
+            "directions", "vertex", "int32", False, "networkx.triangles",
+        ),
+        Measure(
+            "pagerank", "PageRank; what dead ends hold is shared by all", "vertex", "float64", False,
+            "networkx.pagerank", {"damping": 0.85, "tolerance": 1e-12, "limit": 1000},
+        ),
+        Measure(
+            "walks", "random walks from every vertex, for embeddings: vertices, -1 after a dead end", "walks", "int32",
+            False, "the same walk on the CPU", {"length": 16, "walks": 1, "seed": 0},
+        ),
+    )
+}  # fmt: skip
+
+
+def check_batch(measure, options, weighted):
+    """Whether lengths of arcs count; refuse a weighted batch where they mean nothing."""
+    asked = options.get("weighted", False if "weighted" not in measure.options else None)
+    if not weighted:
+        if asked:
+            raise ValueError("weighted=True, but the graphs have no weights")
+        return False
+    if not measure.weights:
+        raise ValueError(
+            f"{measure.name} takes no weights here; give the graphs without (Graph.from_edges without weights=), or "
+            "use closeness or apsp"
+        )
+    return asked is not False
+
+
+def check_weights(weights):
+    """Weights are lengths: positive and finite."""
+    weights = np.asarray(weights)
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if bad.size:
+        raise ValueError(
+            f"weight {bad[0]} of the batch is {weights[bad[0]]}; distances need weights above 0 and finite "
+            "(weighted=False counts arcs)"
+        )

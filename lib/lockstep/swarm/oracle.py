@@ -1,0 +1,592 @@
+"""What every result is held against, at two speeds.
+
+`reference` is slow and obvious: NetworkX and SciPy, graph by graph. The functions compiled by Numba run a graph a core,
+fast enough for a hundred thousand graphs. They add in the same order as the kernels do, so that betweenness agrees to the
+last bit and a checksum of each graph decides; they are themselves held against `reference` by the tests, and they are
+the parallel CPU that strategies are timed against.
+"""
+
+import networkx as nx
+import numpy as np
+from numba import njit, prange, uint64
+from scipy import sparse
+from scipy.sparse import csgraph
+
+RECIPROCAL = 40  # bits.cu: fraction bits of the sum of reciprocals
+
+
+class WrongMeasure(AssertionError):
+    """A strategy gave values that are not those of the reference."""
+
+
+# ---- slow and obvious
+
+
+def _simple(graph, weights=False):
+    """The graph in NetworkX, parallel arcs once (of the smallest weight), since its algorithms see neighbors only."""
+    found = (nx.DiGraph if graph.directed else nx.Graph)()
+    found.add_nodes_from(range(graph.n))
+    sources, targets = graph.edges()
+    length = graph.edge_weights() if weights and graph.weights is not None else np.ones(graph.m)
+    for u, v, w in zip(sources.tolist(), targets.tolist(), length.tolist(), strict=True):
+        if not found.has_edge(u, v) or w < found[u][v]["weight"]:
+            found.add_edge(u, v, weight=w)
+    return found
+
+
+def distances(graph, weighted=False):
+    """All distances, float64, shape (n, n), inf where there is no path (SciPy)."""
+    if graph.n == 0:
+        return np.zeros((0, 0))
+    sources, targets = graph.edges()
+    length = np.ones(graph.m) if not weighted or graph.weights is None else np.asarray(graph.weights, np.float64)
+    order = np.lexsort((length, targets, sources))
+    sources, targets, length = sources[order], targets[order], length[order]
+    first = np.ones(graph.m, bool)
+    first[1:] = (sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1])
+    first &= sources != targets
+    matrix = sparse.csr_array((length[first], (sources[first], targets[first])), shape=(graph.n, graph.n))
+    return csgraph.shortest_path(matrix, method="D", unweighted=not weighted)
+
+
+def reference(graph, measure, **options):
+    """A graph's values by NetworkX or SciPy.
+
+    Parameters
+    ----------
+    graph : lockstep.graphs.Graph
+    measure : str
+        A name in MEASURES.
+    **options
+        As of `analyze`.
+
+    Returns
+    -------
+    array
+        As `analyze` gives it for this graph.
+    """
+    return _REFERENCES[measure](graph, **options)
+
+
+def _betweenness(graph, endpoints=False):
+    found = nx.betweenness_centrality(_simple(graph), normalized=False, endpoints=endpoints)
+    return np.array([found[v] for v in range(graph.n)], np.float64)
+
+
+def _closeness(graph, form="networkx", wf_improved=True, weighted=None):
+    weighted = graph.weights is not None if weighted is None else weighted
+    if form == "networkx":
+        simple = _simple(graph, weighted)
+        length = "weight" if weighted else None
+        found = nx.closeness_centrality(simple, distance=length, wf_improved=wf_improved)
+        return np.array([found[v] for v in range(graph.n)], np.float64)
+    towards = distances(graph, weighted).T
+    np.fill_diagonal(towards, np.inf)
+    if form == "plain":
+        total = np.where(np.isfinite(towards), towards, 0).sum(axis=1)
+        return np.divide(1.0, total, out=np.zeros(graph.n), where=total > 0)
+    return np.where(np.isfinite(towards), 1.0 / towards, 0).sum(axis=1)
+
+
+def _apsp(graph, reduce="matrix", weighted=None):
+    weighted = graph.weights is not None if weighted is None else weighted
+    found = distances(graph, weighted)
+    if reduce == "matrix":
+        return found
+    np.fill_diagonal(found, 0)
+    finite = np.where(np.isfinite(found), found, 0)
+    if reduce == "eccentricity":
+        return finite.max(axis=1, initial=0)
+    if reduce == "total":
+        return finite.sum(axis=1)
+    reached = np.isfinite(found).sum(axis=1) - 1
+    return np.divide(finite.sum(axis=1), reached, out=np.zeros(graph.n), where=reached > 0)
+
+
+def _labels(groups, n):
+    """Every vertex's smallest fellow."""
+    found = np.arange(n, dtype=np.int32)
+    for group in groups:
+        found[list(group)] = min(group)
+    return found
+
+
+def _components(graph):
+    simple = _simple(graph)
+    groups = nx.weakly_connected_components(simple) if graph.directed else nx.connected_components(simple)
+    return _labels(groups, graph.n)
+
+
+def _strong(graph):
+    return _labels(nx.strongly_connected_components(_simple(graph).to_directed()), graph.n)
+
+
+def _triangles(graph):
+    simple = _simple(graph).to_undirected()
+    simple.remove_edges_from(list(nx.selfloop_edges(simple)))
+    found = nx.triangles(simple)
+    return np.array([found[v] for v in range(graph.n)], np.int32)
+
+
+def _pagerank(graph, damping=0.85, tolerance=1e-12, limit=10000):
+    found = nx.pagerank(_simple(graph), alpha=damping, tol=tolerance, max_iter=limit, weight=None)
+    return np.array([found[v] for v in range(graph.n)], np.float64)
+
+
+_REFERENCES = {
+    "betweenness": _betweenness,
+    "closeness": _closeness,
+    "apsp": _apsp,
+    "components": _components,
+    "strong": _strong,
+    "triangles": _triangles,
+    "pagerank": _pagerank,
+}
+
+
+# ---- fast: the same numbers in the same order as the kernels, all cores
+
+
+@njit(uint64(uint64, uint64), cache=True)
+def mixed(place, value):
+    """pack.cuh's `mixed`."""
+    z = value + (place + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(cache=True)
+def fraction_bits(n):
+    """pack.cuh's `fraction_bits`."""
+    length = 0
+    while n >> length:
+        length += 1
+    return min(61 - 2 * length, 40)
+
+
+@njit(cache=True)
+def _once(offsets, targets):
+    """The rows without repetitions of an arc; the first stays."""
+    n = offsets.size - 1
+    ascending = True
+    for v in range(n):
+        for a in range(offsets[v] + 1, offsets[v + 1]):
+            ascending &= targets[a - 1] < targets[a]
+    if ascending:
+        return offsets, targets
+    starts = np.zeros(n + 1, np.int32)
+    kept = np.empty(targets.size, targets.dtype)
+    last = np.full(n, -1, np.int32)
+    count = 0
+    for v in range(n):
+        for a in range(offsets[v], offsets[v + 1]):
+            if last[targets[a]] != v:
+                last[targets[a]] = v
+                kept[count] = targets[a]
+                count += 1
+        starts[v + 1] = count
+    return starts, kept[:count]
+
+
+@njit(cache=True)
+def _turned(offsets, targets):
+    """The graph turned round; rows in ascending order of the sources."""
+    n = offsets.size - 1
+    starts = np.zeros(n + 1, np.int32)
+    for t in targets:
+        starts[t + 1] += 1
+    for v in range(n):
+        starts[v + 1] += starts[v]
+    at = starts[:-1].copy()
+    found = np.empty(targets.size, targets.dtype)
+    for v in range(n):
+        for a in range(offsets[v], offsets[v + 1]):
+            found[at[targets[a]]] = v
+            at[targets[a]] += 1
+    return starts, found
+
+
+@njit(cache=True)
+def _visit(offsets, targets, source, level, queue):
+    """Breadth-first search; `level` is -1 before and for what is not reached. Returns how many are."""
+    level[source] = 0
+    queue[0] = source
+    done, count = 0, 1
+    while done < count:
+        v = queue[done]
+        done += 1
+        for a in range(offsets[v], offsets[v + 1]):
+            w = targets[a]
+            if level[w] < 0:
+                level[w] = level[v] + 1
+                queue[count] = w
+                count += 1
+    return count
+
+
+@njit(cache=True)
+def _dependencies(offsets, targets, in_offsets, in_targets, endpoints, unit, fixed):
+    """Brandes from every source, in the kernels' order; `unit` holds a 1 of the type to compute in."""
+    n = offsets.size - 1
+    level, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
+    sigma, given = np.empty(n, unit.dtype), np.empty(n, unit.dtype)
+    one = unit[0]
+    fraction = fraction_bits(n)
+    scale = np.float64(np.int64(1) << fraction)
+    for s in range(n):
+        count = _visit(offsets, targets, s, level, queue)
+        sigma[s] = one
+        for i in range(1, count):
+            v = queue[i]
+            total = one - one
+            for a in range(in_offsets[v], in_offsets[v + 1]):
+                u = in_targets[a]
+                if level[u] >= 0 and level[u] == level[v] - 1:
+                    total += sigma[u]
+            sigma[v] = total
+        for i in range(count - 1, 0, -1):
+            v = queue[i]
+            total = one - one
+            for a in range(offsets[v], offsets[v + 1]):
+                w = targets[a]
+                if level[w] == level[v] + 1:
+                    total += given[w]
+            delta = sigma[v] * total
+            given[v] = (one + delta) / sigma[v]
+            fixed[v] += np.uint64(np.int64(np.float64(delta) * scale))
+            if endpoints:
+                fixed[v] += np.uint64(np.int64(1) << fraction)
+        if endpoints:
+            fixed[s] += np.uint64(np.int64(count - 1) << fraction)
+        for i in range(count):
+            level[queue[i]] = -1
+
+
+@njit(parallel=True, cache=True)
+def betweenness(offsets, targets, vertex_start, arc_start, directed, endpoints, unit, fixed, checksums):
+    """Fixed-point betweenness of every graph of a pack, and the checksums."""
+    for g in prange(vertex_start.size - 1):
+        v0, v1 = vertex_start[g], vertex_start[g + 1]
+        rows, heads = _once(offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]])
+        in_rows, in_heads = rows, heads
+        if directed:
+            in_rows, in_heads = _turned(rows, heads)
+        own = fixed[v0:v1]
+        own[:] = 0
+        _dependencies(rows, heads, in_rows, in_heads, endpoints, unit, own)
+        check = np.uint64(0)
+        for v in range(v1 - v0):
+            check += mixed(np.uint64(v), own[v])
+        checksums[g] = check
+
+
+@njit(parallel=True, cache=True)
+def closeness(offsets, targets, vertex_start, arc_start, directed, total, reciprocal, reach, checksums):
+    """Sum of distances towards every vertex, sum of reciprocals, number of vertices that reach it; checksums."""
+    for g in prange(vertex_start.size - 1):
+        v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
+        rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
+        if directed:
+            rows, heads = _turned(rows, heads)
+        level, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
+        check = np.uint64(0)
+        for v in range(n):
+            count = _visit(rows, heads, v, level, queue)
+            far, parts = np.uint64(0), np.uint64(0)
+            for i in range(count):
+                d = level[queue[i]]
+                level[queue[i]] = -1
+                if d > 0:
+                    far += np.uint64(d)
+                    parts += (np.uint64(1) << np.uint64(RECIPROCAL)) // np.uint64(d)
+            total[v0 + v], reciprocal[v0 + v], reach[v0 + v] = far, parts, count - 1
+            place = np.uint64(v)
+            check += mixed(place, far) + mixed(place, parts ^ np.uint64(0x5555555555555555))
+            check += mixed(place, ~np.uint64(count - 1))
+        checksums[g] = check
+
+
+@njit(parallel=True, cache=True)
+def matrices(offsets, targets, vertex_start, arc_start, matrix_start, matrix, total, largest, reach, checksums):
+    """The distance matrix of every graph (-1: no path), its rows' sums, largest entries, finite entries, and the
+    checksums of the matrices. With an empty `matrix` the entries are not kept."""
+    for g in prange(vertex_start.size - 1):
+        v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
+        rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
+        level, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
+        check = np.uint64(0)
+        for v in range(n):
+            count = _visit(rows, heads, v, level, queue)
+            far = 0
+            for i in range(count):
+                far += level[queue[i]]
+            total[v0 + v], largest[v0 + v], reach[v0 + v] = far, level[queue[count - 1]], count - 1
+            for t in range(n):
+                check += mixed(np.uint64(v) * np.uint64(n) + np.uint64(t), np.uint64(np.int64(level[t])))
+                if matrix.size:
+                    matrix[matrix_start[g] + np.int64(v) * n + t] = level[t]
+            for i in range(count):
+                level[queue[i]] = -1
+        checksums[g] = check
+
+
+@njit(cache=True)
+def _lengths(rows, heads, weights, target, far, heap_key, heap_vertex):
+    """Dijkstra backwards from `target`; rows are those of the graph turned round. Sums begin at the target's end."""
+    far[:] = np.inf
+    far[target] = 0.0
+    heap_key[0], heap_vertex[0] = 0.0, target
+    size = 1
+    while size:
+        key, u = heap_key[0], heap_vertex[0]
+        size -= 1
+        last_key, last = heap_key[size], heap_vertex[size]
+        i = 0
+        while 2 * i + 1 < size:
+            child = 2 * i + 1
+            if child + 1 < size and heap_key[child + 1] < heap_key[child]:
+                child += 1
+            if heap_key[child] >= last_key:
+                break
+            heap_key[i], heap_vertex[i] = heap_key[child], heap_vertex[child]
+            i = child
+        heap_key[i], heap_vertex[i] = last_key, last
+        if key > far[u]:
+            continue
+        for a in range(rows[u], rows[u + 1]):
+            v = heads[a]
+            way = np.float64(weights[a]) + key
+            if way < far[v]:
+                far[v] = way
+                i = size
+                size += 1
+                while i and heap_key[(i - 1) // 2] > way:
+                    heap_key[i], heap_vertex[i] = heap_key[(i - 1) // 2], heap_vertex[(i - 1) // 2]
+                    i = (i - 1) // 2
+                heap_key[i], heap_vertex[i] = way, v
+
+
+@njit(cache=True)
+def _turned_lengths(offsets, targets, weights):
+    """`_turned` with weights."""
+    starts, found = _turned(offsets, targets)
+    at = starts[:-1].copy()
+    lengths = np.empty(weights.size, weights.dtype)
+    for a in range(targets.size):
+        lengths[at[targets[a]]] = weights[a]
+        at[targets[a]] += 1
+    return starts, found, lengths
+
+
+@njit(parallel=True, cache=True)
+def lengths(offsets, targets, weights, vertex_start, arc_start, turn, matrix_start, matrix, total, largest, reach,
+            parts, checksums):  # fmt: skip
+    """`matrices` along weights, in float64; with `turn` of the graph turned round. parts: sums of reciprocals."""
+    for g in prange(vertex_start.size - 1):
+        v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
+        rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
+        own = weights[arc_start[g] : arc_start[g + 1]]
+        if not turn:
+            rows, heads, own = _turned_lengths(rows, heads, own)
+        far = np.empty((n, n), np.float64)
+        keys, vertices = np.empty(heads.size + 1, np.float64), np.empty(heads.size + 1, np.int32)
+        for t in range(n):
+            _lengths(rows, heads, own, t, far[t], keys, vertices)
+        check = np.uint64(0)
+        for v in range(n):
+            summed, most, count, part = 0.0, 0.0, 0, 0.0
+            for t in range(n):
+                d = far[t, v]
+                if d < np.inf and t != v:
+                    summed += d
+                    most = max(most, d)
+                    part += 1.0 / d
+                    count += 1
+                entry = d if d < np.inf else -1.0
+                if matrix.size:
+                    matrix[matrix_start[g] + np.int64(v) * n + t] = entry
+                far[t, v] = entry
+            total[v0 + v], largest[v0 + v], reach[v0 + v], parts[v0 + v] = summed, most, count, part
+        words = far.view(np.uint64)
+        for v in range(n):
+            for t in range(n):
+                check += mixed(np.uint64(v) * np.uint64(n) + np.uint64(t), words[t, v])
+        checksums[g] = check
+
+
+@njit(cache=True)
+def _sum_labels(labels):
+    check = np.uint64(0)
+    for v in range(labels.size):
+        check += mixed(np.uint64(v), np.uint64(labels[v]))
+    return check
+
+
+@njit(parallel=True, cache=True)
+def components(offsets, targets, vertex_start, arc_start, out, checksums):
+    """Smallest vertex of every component, directions left aside (union and find)."""
+    for g in prange(vertex_start.size - 1):
+        v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
+        label = np.arange(n).astype(np.int32)
+        for v in range(n):
+            for a in range(offsets[v0 + g + v], offsets[v0 + g + v + 1]):
+                x, y = v, np.int64(targets[arc_start[g] + a])
+                while label[x] != x:
+                    label[x] = label[label[x]]
+                    x = label[x]
+                while label[y] != y:
+                    label[y] = label[label[y]]
+                    y = label[y]
+                label[max(x, y)] = min(x, y)
+        for v in range(n):
+            label[v] = label[label[v]]  # smaller vertices have theirs already
+            out[v0 + v] = label[v]
+        checksums[g] = _sum_labels(out[v0 : v0 + n])
+
+
+@njit(cache=True)
+def _finish_order(offsets, targets):
+    """Vertices in the order in which a depth-first search leaves them."""
+    n = offsets.size - 1
+    order, stack, at = np.empty(n, np.int32), np.empty(n, np.int32), offsets[:-1].copy()
+    seen = np.zeros(n, np.bool_)
+    count = 0
+    for root in range(n):
+        if seen[root]:
+            continue
+        seen[root] = True
+        stack[0], depth = root, 1
+        while depth:
+            v = stack[depth - 1]
+            if at[v] == offsets[v + 1]:
+                order[count] = v
+                count += 1
+                depth -= 1
+                continue
+            w = targets[at[v]]
+            at[v] += 1
+            if not seen[w]:
+                seen[w] = True
+                stack[depth] = w
+                depth += 1
+    return order
+
+
+@njit(parallel=True, cache=True)
+def strong(offsets, targets, vertex_start, arc_start, out, checksums):
+    """Smallest vertex of every strongly connected component (Kosaraju)."""
+    for g in prange(vertex_start.size - 1):
+        v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
+        rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
+        order = _finish_order(rows, heads)
+        rows, heads = _turned(rows, heads)
+        label, group = np.full(n, -1, np.int32), np.empty(n, np.int32)
+        for i in range(n - 1, -1, -1):
+            if label[order[i]] >= 0:
+                continue
+            group[0], label[order[i]], done, count, least = order[i], order[i], 0, 1, order[i]
+            while done < count:
+                v = group[done]
+                done += 1
+                for a in range(rows[v], rows[v + 1]):
+                    w = heads[a]
+                    if label[w] < 0:
+                        label[w] = order[i]
+                        least = min(least, np.int32(w))
+                        group[count] = w
+                        count += 1
+            for j in range(count):
+                label[group[j]] = least
+        out[v0 : v0 + n] = label
+        checksums[g] = _sum_labels(label)
+
+
+@njit(parallel=True, cache=True)
+def triangles(offsets, targets, vertex_start, arc_start, out, checksums):
+    """Triangles at every vertex, without directions, parallel arcs and loops."""
+    for g in prange(vertex_start.size - 1):
+        v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
+        near = np.zeros((n, n), np.bool_)
+        for v in range(n):
+            for a in range(offsets[v0 + g + v], offsets[v0 + g + v + 1]):
+                u = targets[arc_start[g] + a]
+                if u != v:
+                    near[v, u] = near[u, v] = True
+        for v in range(n):
+            count = 0
+            for u in range(n):
+                if near[v, u]:
+                    for w in range(u):
+                        count += near[v, w] and near[u, w]
+            out[v0 + v] = count
+        checksums[g] = _sum_labels(out[v0 : v0 + n])
+
+
+@njit(parallel=True, cache=True)
+def pagerank(offsets, targets, vertex_start, arc_start, directed, damping, tolerance, limit, out, rounds, checksums):
+    """rank.cu's iteration, bit for bit."""
+    unit = 2.0**60
+    for g in prange(vertex_start.size - 1):
+        v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
+        rows, heads = _once(offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]])
+        in_rows, in_heads = rows, heads
+        if directed:
+            in_rows, in_heads = _turned(rows, heads)
+        rank, share = np.full(n, 1.0 / max(n, 1)), np.zeros(n)
+        step, moving = 0, True
+        while moving and step < limit and n:
+            held, moved = np.uint64(0), np.uint64(0)
+            for v in range(n):
+                outs = rows[v + 1] - rows[v]
+                share[v] = rank[v] / outs if outs else 0.0
+                if not outs:
+                    held += np.uint64(rank[v] * unit)
+            everybody, rest = np.float64(held) / unit / n, (1.0 - damping) / n
+            for v in range(n):
+                total = 0.0
+                for a in range(in_rows[v], in_rows[v + 1]):
+                    total += share[in_heads[a]]
+                now = damping * (total + everybody) + rest
+                moved += np.uint64(abs(now - rank[v]) * unit)
+                rank[v] = now
+            moving = np.float64(moved) / unit >= n * tolerance
+            step += 1
+        out[v0 : v0 + n] = rank
+        rounds[g] = step
+        check, words = np.uint64(0), rank.view(np.uint64)
+        for v in range(n):
+            check += mixed(np.uint64(v), words[v])
+        checksums[g] = check
+
+
+@njit(uint64(uint64), cache=True)
+def _scrambled(z):
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(parallel=True, cache=True)
+def walks(offsets, targets, vertex_start, arc_start, each, length, seed, out, checksums):
+    """walks.cu's walks; out has the shape (vertices, each, length + 1)."""
+    golden = np.uint64(0x9E3779B97F4A7C15)
+    for g in prange(vertex_start.size - 1):
+        v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
+        check = np.uint64(0)
+        for v in range(n):
+            for walk in range(each):
+                key = _scrambled(_scrambled(seed + golden) + ((np.uint64(v) << np.uint64(32)) | np.uint64(walk)))
+                at = np.int64(v)
+                for step in range(length + 1):
+                    out[v0 + v, walk, step] = at
+                    check += mixed(np.uint64((v * each + walk) * (length + 1) + step), np.uint64(at))
+                    if at >= 0 and step < length:
+                        first = offsets[v0 + g + at]
+                        degree = np.uint64(offsets[v0 + g + at + 1] - first)
+                        word = _scrambled(key + np.uint64(step + 1) * golden) >> np.uint64(32)
+                        if degree:
+                            at = np.int64(targets[arc_start[g] + first + np.int64((word * degree) >> np.uint64(32))])
+                        else:
+                            at = np.int64(-1)
+        checksums[g] = check

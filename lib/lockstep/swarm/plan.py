@@ -1,0 +1,129 @@
+"""Which block takes what: graphs in bins by the memory they need, sources in groups.
+
+A block holds one graph in shared memory. What it needs follows from the numbers of vertices and arcs; a bin collects
+the graphs of which a multiprocessor holds the same number, so that small graphs do not wait behind the memory of large
+ones. Within a bin the largest come first, and each is cut into as many items as keep all multiprocessors busy to the
+end.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+RESERVED = 1024  # bytes of shared memory that the machine keeps for itself in every block
+SLOT = 16  # bytes at the begin of shared memory: the number of the item
+NARROW = 2**16 - 1  # rows of 16-bit ids: fewer vertices than this, and fewer quads
+AT_ONCE = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32])  # blocks of a bin that one multiprocessor holds
+THREADS = np.array([1024, 512, 512, 256, 256, 128, 128, 64, 64, 32])
+BUSY = 16  # items for each block, where there is as much to cut
+
+
+def up(size):
+    """Rounded up to 16 bytes, as pack.cuh's Carver does."""
+    return (np.asarray(size, np.int64) + 15) & ~np.int64(15)
+
+
+def rows_bytes(n, m, wide=False):
+    """Bytes of a graph's rows, padded to four ids (pack.cuh)."""
+    return up(n * (8 if wide else 4)) + up(((m + 3 * n + 3) & ~3) * (4 if wide else 2))
+
+
+@dataclass
+class Bin:
+    """Items that one launch works on.
+
+    Attributes
+    ----------
+    defines : dict
+        What the kernel is compiled with.
+    items : int32 array, shape (count, 3)
+        Graph, first group, groups.
+    threads, at_once : int
+        Of a block; blocks on a multiprocessor.
+    shared : int
+        Bytes of shared memory a block gets.
+    scratch : int
+        Bytes of global memory a block gets.
+    """
+
+    defines: dict
+    items: np.ndarray
+    threads: int
+    at_once: int
+    shared: int
+    scratch: int
+
+
+def items(graphs, groups, blocks, busy=BUSY):
+    """Graphs cut into ranges of groups, so that there are about `busy` items for each block; whole graphs if there are
+    more anyway.
+    """
+    each = max(1, int(groups.sum()) // max(busy * blocks, 1))
+    pieces = -(-groups // each)
+    graph = np.repeat(graphs, pieces)
+    start = np.cumsum(pieces) - pieces
+    first = (np.arange(pieces.sum()) - np.repeat(start, pieces)) * each
+    count = np.minimum(each, np.repeat(groups, pieces) - first)
+    return np.column_stack([graph, first, count]).astype(np.int32)
+
+
+def bins(n, m, width, size, rows, far, machine, defines, holds=2, busy=BUSY, threads=None):
+    """Sort graphs into bins.
+
+    Parameters
+    ----------
+    n, m : int arrays
+        Vertices and arcs of each graph.
+    width : sequence of int
+        Sources of a group, the most wanted first; a graph takes the first with which it fits into shared memory.
+    size : callable
+        ``size(n, width)``: bytes of metadata.
+    rows : int
+        Copies of the rows that a block keeps: 1, or 2 for a graph and itself turned round.
+    far : int
+        Bytes for each vertex that lie in global memory in any case.
+    machine : Executor
+    defines : callable
+        ``defines(width)``: macro definitions that go with it.
+    holds : {2, 1, 0}
+        What lies in shared memory: rows and metadata, metadata, nothing.
+    busy : int
+        Items for each block.
+    threads : int, optional
+        Of a block, for all bins.
+
+    Yields
+    ------
+    Bin
+    """
+    n, m = np.asarray(n, np.int64), np.asarray(m, np.int64)
+    width = list(width)
+    narrow = (n < NARROW) & (m + 3 * n < 4 * NARROW)
+    graph_bytes = np.where(narrow, rows_bytes(n, m), rows_bytes(n, m, True)) * rows
+    chosen, held = np.full(n.size, -1), np.full(n.size, holds)
+    for w in width:
+        inside = size(n, w) * (holds > 0) + graph_bytes * (holds > 1)
+        chosen[(chosen < 0) & (SLOT + inside <= machine.max_shared)] = w
+    held[chosen < 0], chosen[chosen < 0] = 0, width[0]
+    state = np.array([0]) if n.size == 0 else np.select([chosen == w for w in width], [size(n, w) for w in width])
+    inside = SLOT + state * (held > 0) + graph_bytes * (held > 1)
+    outside = up(far * n) + np.where(held == 0, state, 0) + np.where(held < 2, graph_bytes, 0)
+    most = np.array([min(233472 // k - RESERVED, machine.max_shared) for k in AT_ONCE])
+    place = (inside[:, None] <= most[None, :]).sum(axis=1) - 1
+    place[held == 0] = 1
+    groups = -(-n // chosen)
+    key = ((chosen * 64 + place) * 4 + held) * 2 + narrow
+    for value in np.unique(key[n > 0]):
+        members = np.flatnonzero((key == value) & (n > 0))
+        members = members[np.argsort(-(groups * (m + 4 * n))[members], kind="stable")]
+        one = members[0]
+        k, w, h, fits = int(place[one]), int(chosen[one]), int(held[one]), bool(narrow[one])
+        at_once = int(AT_ONCE[k])
+        yield Bin(
+            {**defines(w), "HOLDS": h, "WIDE": 0 if fits else 1},
+            items(members, groups[members], at_once * machine.multiprocessors, busy),
+            int(threads or THREADS[k]),
+            at_once,
+            int(inside[members].max()),
+            int(outside[members].max()),
+        )

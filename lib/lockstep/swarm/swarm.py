@@ -1,0 +1,36 @@
+"""The strategy `swarm`: a launch for each bin of a whole batch."""
+
+from . import plan
+from .batched import Betweenness, Closeness, Distances
+from .task import Method
+from .whole import ClosenessByLengths, Components, Lengths, PageRank, Strong, Triangles, Walks
+
+
+class Swarm(Method):
+    """A launch for each bin of graphs alike in size; a lane (betweenness, lengths) or a bit (distances) for each source.
+
+    Options of its own
+    ------------------
+    shared : {"rows", "metadata", "nothing"}
+        What lies in shared memory where it fits.
+    persistent : bool
+        Blocks take items from a queue until it is empty; False: a block for each item.
+    width : int
+        Sources of a group, 32, 16, 8 or 4; 0: 32, or as many as fit.
+    words : int
+        Words of a set of sources at most, a power of two to 32.
+    busy : int
+        Items for each block, where there is as much to cut.
+    threads : int
+        Of a block, a power of two from 32 to 1,024; 0: by the size of the graphs.
+    memory : int
+        Bytes for distance matrices at a time, and for what does not fit into shared memory.
+    """
+
+    name = "swarm"
+    files = ("lanes.cu", "bits.cu", "weighted.cu", "finish.cu", "reduce.cu", "turn.cu", "groups.cu", "rank.cu", "walks.cu")
+    knobs = {"shared": "rows", "persistent": True, "width": 0, "words": 16, "busy": plan.BUSY, "threads": 0,
+             "memory": 4 << 30}  # fmt: skip
+    tasks = {"betweenness": Betweenness, "closeness": Closeness, "apsp": Distances, "components": Components,
+             "strong": Strong, "triangles": Triangles, "pagerank": PageRank, "walks": Walks}  # fmt: skip
+    weighted = {"closeness": ClosenessByLengths, "apsp": Lengths}

@@ -1,0 +1,211 @@
+"""What all strategies share on the host: the values of a batch, and a pack made ready to be computed on a machine.
+
+`Method.prepare(pack)` plans, allocates and copies what kernels are told; `Task.run()` only launches (or computes, on
+the CPU) and may be called again. Neither waits for the device, so that loading the next pack can go on meanwhile.
+"""
+
+import hashlib
+import inspect
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from lockstep.machine import source_digest
+
+KERNELS = Path(__file__).parent / "kernels"
+_int = np.int32
+
+
+@dataclass(eq=False)
+class Values:
+    """The values of every graph of a pack; a sequence of one array for each graph.
+
+    Attributes
+    ----------
+    measure : str
+    values : array
+        All graphs' values, one after the other; NumPy's or the device's. For a matrix its rows one after the other, -1
+        where there is no path (inf in what indexing gives).
+    starts : int64 array, shape (k + 1,), NumPy
+        Where each graph's values begin.
+    checksums : uint64 array, shape (k,)
+        Of each graph's bits before any scaling (betweenness in fixed point, sums of distances, labels...): equal if
+        and, but for a chance of 2^-64, only if these are equal. All strategies give the same, on all machines.
+    square : bool
+        Each graph's array is n x n.
+    inner : tuple of int
+        Shape of the value of one vertex.
+    extra : dict
+        Further arrays of the same layout.
+    """
+
+    measure: str
+    values: object
+    starts: np.ndarray
+    checksums: object
+    square: bool = False
+    inner: tuple = ()
+    extra: dict = field(default_factory=dict)
+    keep: object = None  # what kernels that may still run read
+
+    def __len__(self):
+        return self.starts.size - 1
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = int(index)
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"graph {i} of {len(self)}")
+        i %= len(self)
+        found = self.values[int(self.starts[i]) : int(self.starts[i + 1])]
+        if not self.square:
+            return found.reshape(-1, *self.inner)
+        n = round(found.size**0.5)
+        return _distances(found.reshape(n, n))
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def get(self):
+        """The same with NumPy's arrays; waits for the device."""
+        host = _host(self.values)
+        extra = {name: _host(array) for name, array in self.extra.items()}
+        return Values(self.measure, host, self.starts, _host(self.checksums), self.square, self.inner, extra)
+
+
+def _distances(matrix):
+    """A matrix in which entries below 0 stand for no path, as float64 with inf there."""
+    found = matrix.astype(np.float64)
+    found[matrix < 0] = np.inf
+    return found
+
+
+def _host(array):
+    return array if array is None or isinstance(array, np.ndarray) else array.get()
+
+
+class Task:
+    """A pack made ready; `run()` computes and returns Values."""
+
+    launches = 0  # of kernels, for each run
+
+    def run(self):
+        raise NotImplementedError
+
+
+class Method:
+    """A strategy for one measure on one machine.
+
+    Parameters
+    ----------
+    measure : Measure
+    executor : Executor or None
+        None for strategies of the CPU.
+    options : dict
+        Of the measure, with all defaults filled in.
+    """
+
+    name = ""
+    files: tuple = ()
+    gpu = True
+    tasks: dict = {}  # measure -> Task
+    weighted: dict = {}  # the same for graphs with lengths
+    knobs: dict = {}  # options of the strategy itself, and what they are by default
+
+    def __init__(self, measure, executor, options, **knobs):
+        unknown = set(knobs) - set(self.knobs)
+        if unknown:
+            raise ValueError(
+                f"strategy {self.name!r} has no option {sorted(unknown)[0]!r}"
+                + (f"; it has {', '.join(self.knobs)}" if self.knobs else "")
+            )
+        self.measure, self.executor, self.options = measure, executor, options
+        self.knob = {**self.knobs, **knobs}
+
+    def prepare(self, pack, weighted=False) -> Task:
+        """The pack made ready; `weighted`: its weights are lengths."""
+        return (self.weighted if weighted else self.tasks)[self.measure.name](self, pack)
+
+    @classmethod
+    def digest(cls):
+        """Digest of the device text and of the host code that decide this strategy's result and time."""
+        host = "".join(inspect.getsource(c) for c in cls.__mro__ if c is not object)
+        digests = [source_digest(KERNELS / file, {}) for file in cls.files]
+        return hashlib.sha256(" ".join((*host.split(), *digests)).encode()).hexdigest()[:16]
+
+
+class DeviceTask(Task):
+    """Launches, in order; a step is a function without arguments."""
+
+    def __init__(self, method, pack):
+        self.executor, self.pack, self.measure = method.executor, pack, method.measure
+        self.method, self.options = method, method.options
+        self.graphs = len(pack)
+        self.starts = np.asarray(pack.host.vertex_start, np.int64)
+        self.total = int(self.starts[-1])
+        self.steps, self.kept = [], []
+
+    def module(self, file, **defines):
+        defines.setdefault("ARCS32", int(self.pack.targets.dtype != np.uint16))
+        return self.executor.load(KERNELS / file, defines)
+
+    def words(self, size, dtype):
+        """A device array of at least one element."""
+        return self.executor.empty(max(int(size), 1), dtype)
+
+    def send(self, values):
+        """A device copy of a small array, from page-locked memory so that nobody waits."""
+        values = np.ascontiguousarray(values)
+        if values.size == 0:
+            return self.words(1, values.dtype)
+        pinned = self.executor.pinned(values.shape, values.dtype)
+        pinned[...] = values
+        found = self.executor.empty(values.shape, values.dtype)
+        self.executor.copy(found, pinned)
+        self.kept.append(pinned)
+        return found
+
+    def zero(self, array):
+        """A step that clears an array."""
+        self.steps.append(lambda: array.fill(0))
+
+    def launch(self, kernel, grid, block, args, shared=0):
+        self.steps.append(kernel.bind(grid, block, args, shared=shared))
+        self.launches += 1
+
+    def warps(self, count, threads=256):
+        """A grid for `count` warps' worth of work, each going on with another when it is done."""
+        if self.executor.name == "host":
+            threads = 64
+        blocks = max(1, min(-(-int(count) * 32 // threads), 16 * self.executor.multiprocessors))
+        return blocks, threads
+
+    def turned(self):
+        """offsets, targets, weights of the pack turned round; the pack's own if it is undirected."""
+        pack = self.pack
+        if not pack.directed:
+            return pack.offsets, pack.targets, pack.weights
+        offsets = self.words(pack.offsets.size, np.int32)
+        targets = self.words(pack.targets.size, pack.targets.dtype)
+        weights = None if pack.weights is None else self.words(pack.weights.size, np.float32)
+        cursor = self.words(self.total, np.int32)
+        self.zero(offsets)
+        kernel = self.module("turn.cu")["turn"]
+        args = (pack.vertex_start, pack.arc_start, _int(self.graphs), pack.offsets, self.arcs(), pack.weights, offsets,
+                targets, weights, cursor)  # fmt: skip
+        self.launch(kernel, *self.warps(self.graphs), args)
+        return offsets, targets, weights
+
+    def arcs(self):
+        """The pack's targets; kernels want an address even where there is nothing."""
+        return self.pack.targets if self.pack.targets.size else self.words(1, self.pack.targets.dtype)
+
+    def run(self):
+        for step in self.steps:
+            step()
+        return self.values()
+
+    def values(self):
+        raise NotImplementedError
