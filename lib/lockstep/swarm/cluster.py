@@ -83,7 +83,8 @@ def _gpus():
     return visible[:count] if visible else [str(i) for i in range(count)]
 
 
-def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", keep="values", progress=False):
+def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=None, keep="values",
+                progress=False):  # fmt: skip
     """Put a batch through engines on all workers of a cluster.
 
     Parameters
@@ -96,6 +97,8 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", keep="valu
     client : distributed.Client
         See `connected`.
     schedule : {"dynamic", "static"}
+    workers : int, optional
+        Only so many of the cluster's.
     keep, progress
         As for `stream.run`.
 
@@ -111,14 +114,16 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", keep="valu
     batch = GraphBatch.of(batch)
     output = opened(batch, engine_of(spec), out, keep)
     job = (os.urandom(8).hex(), batch, spec, output)
-    client.run(_prepare, job)
     todo = [piece for piece in batch.pieces if output is None or not output.done(piece)]
-    addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])[:workers]
+    client.run(_prepare, job, workers=addresses)
     report, found = Report(resumed=len(batch.pieces) - len(todo)), {}
     start = time.perf_counter()
     futures = {}
     for number, piece in enumerate(todo):
         where = {"workers": [addresses[number % len(addresses)]]} if schedule == "static" else {}
+        if workers is not None and schedule == "dynamic":
+            where = {"workers": addresses}
         futures[client.submit(_piece, job, piece, pure=False, key=f"{job[0]}-{piece.name}", **where)] = number
     with bar(batch, todo, progress) as advance:
         for future, done in as_completed(futures, with_results=True):

@@ -4,7 +4,8 @@
     part-NAME.parquet   graph (number in the batch), name, values (a list, or one number), checksum
     _problems.csv       the graphs that were left out, and why; written when all is done
 
-``pandas.read_parquet(folder)`` reads all parts at once, and passes over names that begin with a stroke. A part appears whole or not at all.
+``pandas.read_parquet(folder)`` reads all parts at once; it passes over names that begin with an underscore. A part
+appears whole or not at all.
 """
 
 import csv
@@ -95,7 +96,9 @@ class Output:
         path = self.part(piece)
         scratch = path.with_name(f".{path.stem}.{os.getpid()}")  # readers of a folder pass over such names
         try:
-            pq.write_table(table, scratch, compression="none", use_dictionary=False, write_statistics=False)
+            packed = self.keep == "values" and np.asarray(values).dtype.kind in "iu"  # few different numbers, few bits
+            columns = ["values.list.element"] if packed else False
+            pq.write_table(table, scratch, compression="none", use_dictionary=columns, write_statistics=False)
             scratch.replace(path)
         finally:
             scratch.unlink(missing_ok=True)

@@ -1,0 +1,202 @@
+"""Batches from disk: overlap of loading and computing, graphs of one size, results written out, several GPUs.
+
+Shards are made once, and before every timed run they are brought to the disk and put out of the page cache, so that
+loading is loading from the disk. Every run's checksums, one for each graph, are held against those of the run before,
+and against the CPU's for as many graphs as the cell says.
+"""
+
+import contextlib
+import shutil
+import time
+
+import numpy as np
+
+from lockstep import paths
+from lockstep.evidence import Candidate, VerificationError
+
+from . import cases, shards, stream
+from .batch import GraphBatch
+from .cluster import connected, run_cluster
+from .experiments import Unmeasurable, digests, engine_of
+from .run import Engine
+
+THREADS = {"overlapped": stream.THREADS, "one-thread": 1, "loading": stream.THREADS, "loading-one-thread": 1,
+           "written": stream.THREADS}  # fmt: skip
+
+
+class Sums:
+    """Checksums that runs on one batch must agree on; the first graphs' are the CPU's.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+    measure : str
+    options : dict
+    checked : int
+        Graphs whose checksums the CPU computes too.
+    """
+
+    def __init__(self, batch, measure, options, checked):
+        self.batch, self.measure, self.options, self.checked = batch, measure, options, min(checked, len(batch))
+        self.seen = None
+
+    def __call__(self, report):
+        """`exact` if the CPU has checked every graph, else `invariant`: all runs agree."""
+        if self.seen is None:
+            engine = Engine(self.measure, None, "cpu", **self.options)
+            self.seen = stream.run(self.batch.head(self.checked), engine).checksums
+        known = self.seen[: report.checksums.size]
+        wrong = np.flatnonzero(report.checksums[: known.size] != known)
+        if wrong.size or report.checksums.size < len(self.batch):
+            what = f"graph {wrong[0]} first" if wrong.size else f"{report.checksums.size} of {len(self.batch)} done"
+            raise VerificationError(f"{self.measure}: {wrong.size} graphs have other checksums than before; {what}")
+        if report.checksums.size > self.seen.size:
+            self.seen = report.checksums.copy()
+        return "exact" if self.checked == len(self.batch) else "invariant"
+
+
+def candidate(batch, label, measure, options, executor, sums, dataset, out=None):
+    """A way through a batch, made ready to be measured; one that only loads has no engine."""
+    loads = label.startswith("loading")
+    engine = None if loads else engine_of("cpu" if executor.name == "host" else "swarm", measure, executor, options)
+
+    def prepare():
+        if out is not None:
+            shutil.rmtree(out, ignore_errors=True)
+        batch.evict()
+
+    def run():
+        report = stream.run(batch, engine, out, threads=THREADS[label])
+        if out is not None:
+            shards.evict(out.glob("*.parquet"))  # what is not on the disk is not written
+        return report
+
+    def verify(report):
+        if loads:
+            if report.graphs != len(batch):
+                raise VerificationError(f"{report.graphs} graphs loaded, {len(batch)} are there")
+            return "not-applicable"
+        return sums(report)
+
+    def counts(report):
+        found = {step: (seconds, "s") for step, seconds in report.seconds.items() if step != "wall"}
+        found["bytes"] = (batch.nbytes, "B")
+        for step in ("load", "compute"):
+            if step in report.seconds:
+                found[f"{step}_us"] = (report.seconds[step] / report.graphs * 1e6, "us")
+        if out is not None:
+            found["written_bytes"] = (sum(path.stat().st_size for path in out.glob("*.parquet")), "B")
+        return found
+
+    return Candidate(label, run, verify, digests(label, dataset), prepare=prepare, counts=counts)
+
+
+def _warm(executor, labels, measure, options):
+    """Compile what will run, on a small batch."""
+    small = cases.benchmark(200 if executor.name == "cuda" else 4)
+    for label in labels:
+        if not label.startswith("loading"):
+            engine = engine_of("cpu" if executor.name == "host" else "swarm", measure, executor, options)
+            stream.run(small, engine)
+
+
+def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=None):
+    for measure, labels in cell["strategies"].items():
+        options = cell.get("options", {}).get(measure, {})
+        sums = Sums(batch, measure, options, cell.get("checked", 10**4))
+        if study.selected(part):
+            _warm(executor, labels, measure, options)
+        chosen = [
+            candidate(batch, label, measure, options, executor, sums, dataset, out if label == "written" else None)
+            for label in labels
+        ]
+        study.measure(part, cell["experiment"], dataset, chosen, rounds=cell["rounds"], warmup=False,
+                      parameters={"measure": measure, **options, **(parameters or {})})  # fmt: skip
+
+
+def _stream(study, part, cell, executor):
+    """Batches of growing size, each from its own shards."""
+    for count in cell["counts"]:
+        begin = time.perf_counter()
+        batch = cases.benchmark(count)
+        making = time.perf_counter() - begin
+        dataset = f"benchmark-{count}"
+        values = {"bytes": (batch.nbytes, "B"), "making": (making, "s"), "shards": (len(batch.pieces), "1")}
+        study.count(part, cell["experiment"], dataset, "(batch)", values)
+        _measured(study, part, cell, executor, batch, dataset, {"graphs": count})
+        yield f"{cell['experiment']} {count:,} graphs, {batch.nbytes / 1e9:.2f} GB, made in {making:.1f} s"
+
+
+def _sizes(study, part, cell, executor):
+    """Graphs of one size: shards, and the same graphs as files of edges, as the paper has them."""
+    for size, count in cell["sizes"].items():
+        size, dataset = int(size), f"benchmark-{size}-{count}"
+        batch = cases.benchmark(count, size)
+        _measured(study, part, cell, executor, batch, dataset, {"size": size})
+        files = cell.get("files")
+        if files:
+            folder = paths.CACHE / "swarm" / f"edges-{size}-{files}"
+            _write_edges(batch, folder, files)
+            text = GraphBatch(folder, directed=False)
+            one = candidate(text, "loading-one-thread", "", {}, executor, None, dataset)
+            study.measure(part, "edge-lists", dataset, [one], rounds=cell["rounds"], warmup=False,
+                          parameters={"size": size})  # fmt: skip
+        yield f"{cell['experiment']} {count:,} graphs of {size} vertices"
+
+
+def _write_edges(batch, folder, count):
+    folder.mkdir(parents=True, exist_ok=True)
+    for i in range(count):
+        file = folder / f"{i:06d}.txt"
+        if not file.is_file():
+            sources, targets = batch[i].edges(once=True)
+            np.savetxt(file, np.column_stack([sources, targets]), "%d")
+
+
+def _writing(study, part, cell, executor):
+    """Results written beside the graphs, against the same run that keeps checksums alone."""
+    count = cell["graphs"]
+    batch = cases.benchmark(count, shard=cell.get("shard", 4096))
+    out = paths.CACHE / "swarm" / "results"
+    _measured(study, part, cell, executor, batch, f"benchmark-{count}", {"graphs": count}, out)
+    shutil.rmtree(out, ignore_errors=True)
+    yield f"{cell['experiment']} results of {count:,} graphs"
+
+
+def _gpus(study, part, cell, executor):
+    """The same batch on 1, 2, ... GPUs of this machine, pieces dealt out beforehand or as workers are free."""
+    count = cell["graphs"]
+    here = executor.xp.cuda.runtime.getDeviceCount() if executor.name == "cuda" else max(cell["gpus"])
+    asked = [gpus for gpus in cell["gpus"] if gpus <= here]
+    if not asked or max(asked) < 2:
+        raise Unmeasurable(f"this machine has {here} GPU; two or more are needed")
+    batch = cases.benchmark(count)
+    device = "cuda" if executor.name == "cuda" else "host"
+    with contextlib.ExitStack() as stack:
+        client = stack.enter_context(connected(workers=max(asked), executor=device)) if study.selected(part) else None
+        for measure, schedules in cell["strategies"].items():
+            options = cell.get("options", {}).get(measure, {})
+            sums = Sums(batch, measure, options, cell.get("checked", 10**4))
+            spec = (measure, device, "swarm" if device == "cuda" else "cpu", options)
+            chosen = [
+                _on_gpus(client, batch, spec, gpus, schedule, sums, f"benchmark-{count}")
+                for gpus in asked
+                for schedule in (schedules if gpus > 1 else schedules[:1])
+            ]
+            study.measure(part, cell["experiment"], f"benchmark-{count}", chosen, rounds=cell["rounds"],
+                          parameters={"measure": measure, **options, "graphs": count})  # fmt: skip
+    yield f"{cell['experiment']} {count:,} graphs on {', '.join(map(str, asked))} GPUs"
+
+
+def _on_gpus(client, batch, spec, gpus, schedule, sums, dataset):
+    def run():
+        return run_cluster(batch, spec, client=client, schedule=schedule, workers=gpus)
+
+    def counts(report):
+        found = {step: (seconds, "s") for step, seconds in report.seconds.items() if step != "wall"}
+        return {**found, "gpus": (gpus, "1"), "work": (report.seconds["wall"], "s")}
+
+    return Candidate(f"gpus@{gpus}-{schedule}", run, sums, digests("gpus", dataset), prepare=batch.evict, counts=counts)
+
+
+KINDS = {"stream": _stream, "sizes": _sizes, "writing": _writing, "gpus": _gpus}

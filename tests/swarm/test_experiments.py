@@ -1,0 +1,133 @@
+"""The parts that the notebook runs, small, without a GPU: rows as the ledger and the figures expect them."""
+
+import numpy as np
+import pytest
+
+from lockstep.evidence import Study, VerificationError
+from lockstep.machine import get_executor
+from lockstep.swarm import cases, experiments, scaling
+from lockstep.swarm.run import Engine
+
+MACHINE = {"name": "test", "cores": 2}
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A function that measures a part of these cells and gives the study."""
+    monkeypatch.setattr(cases.paths, "CACHE", tmp_path / "cache")
+    cases.case.cache_clear()
+
+    def measured(cells, rounds=1):
+        config = {"studies": {experiments.STUDY: {"parts": {"p": {"seconds": 1, "rounds": rounds, "cells": cells}}}}}
+        found = Study(experiments.STUDY, "p", get_executor("host"), config=config, results=tmp_path, machine=MACHINE)
+        measured.missing = experiments.measure(found, "p", found.executor, lambda line: None)
+        return found
+
+    return measured
+
+
+def values(rows, **labels):
+    for column, value in labels.items():
+        rows = rows[rows[column] == value]
+    return rows["value"].tolist()
+
+
+def test_batches_by_every_strategy(study):
+    cell = {"kind": "batch", "experiment": "batch", "datasets": ["benchmark-32-6"]}
+    both = {measure: ["cpu", "swarm"] for measure in ("betweenness", "closeness", "apsp")}
+    rows = study([{**cell, "strategies": both}], rounds=2).rows()
+    assert set(rows["verified"]) == {"exact", "not-applicable"}
+    assert len(values(rows, strategy="cpu", metric="wall")) == 6
+    assert len(values(rows, strategy="swarm", metric="runs")) == 3  # the hypothetical GPU has no times
+    assert min(values(rows, strategy="swarm", metric="launches")) >= 1
+    assert values(rows, strategy="(batch)", metric="graphs") == [6]
+    visits = cases.case("benchmark-32-6").visits
+    assert values(rows, metric="visits") == [visits] and visits > 6 * 32 * 200
+
+
+def test_one_graph_after_the_other(study):
+    cell = {"kind": "single", "experiment": "single", "datasets": ["benchmark-32-5", "benchmark-64-5"], "count": 3}
+    rows = study([{**cell, "strategies": {"betweenness": ["cpu", "cpu-again"]},
+                   "gains": {"betweenness": ["cpu", ["cpu-again"]]}}], rounds=3).rows()  # fmt: skip
+    assert rows[rows["strategy"] == "cpu"]["parameters"].iloc[0] == '{"graphs":3,"measure":"betweenness"}'
+    gains = rows[rows["experiment"] == "groups"]
+    assert set(gains["metric"]) == {"others_over_first", "last_over_others"} and len(gains) == 6
+    wall = {d: values(rows, experiment="single", dataset=d, strategy="cpu", metric="wall") for d in cell["datasets"]}
+    again = {d: values(rows, experiment="single", dataset=d, strategy="cpu-again", metric="wall") for d in wall}
+    small, large = (again[d][0] / wall[d][0] for d in cell["datasets"])
+    assert values(gains, metric="last_over_others", round=0)[0] == pytest.approx(large / small, rel=1e-3)
+
+
+def test_a_wrong_result_is_not_recorded(study, monkeypatch):
+    found = cases.case("benchmark-32-4")
+    result = Engine("betweenness", None, "cpu").run(found.pack).get()
+    assert found.check("betweenness", {}, result) == "exact"
+    result.checksums[2] += np.uint64(1)
+    with pytest.raises(VerificationError, match="1 of 4 graphs of benchmark-32-4 have other checksums"):
+        found.check("betweenness", {}, result)
+    result.checksums[2] -= np.uint64(1)
+    result.values[:] += 1
+    with pytest.raises(VerificationError, match="other values than the reference"):
+        found.check("betweenness", {}, result)
+
+
+def test_batches_from_disk(study):
+    cells = [
+        {"kind": "stream", "experiment": "curve", "counts": [3, 40],
+         "strategies": {"closeness": ["overlapped", "one-thread", "loading"]}, "checked": 10},
+        {"kind": "sizes", "experiment": "sizes", "sizes": {"32": 20, "64": 10}, "files": 5,
+         "strategies": {"apsp": ["one-thread"]}, "options": {"apsp": {"reduce": "total"}}},
+        {"kind": "writing", "experiment": "writing", "graphs": 20, "shard": 8,
+         "strategies": {"apsp": ["written", "overlapped"]}},
+    ]  # fmt: skip
+    rows = study(cells, rounds=2).rows()
+    curve = rows[rows["experiment"] == "curve"]
+    assert len(values(curve, dataset="benchmark-40", strategy="overlapped", metric="wall")) == 2
+    assert values(curve, dataset="benchmark-40", strategy="one-thread", metric="compute")[0] > 0
+    assert set(curve[curve["dataset"] == "benchmark-3"]["verified"]) == {"exact", "not-applicable"}
+    assert "invariant" in set(curve[curve["dataset"] == "benchmark-40"]["verified"])  # ten of them checked
+    assert "not-applicable" in set(curve[curve["strategy"] == "loading"]["verified"])
+    sizes = rows[rows["experiment"] == "sizes"]
+    assert len(values(sizes, strategy="one-thread", metric="load_us")) == 4
+    assert len(values(rows, experiment="edge-lists", metric="load_us")) == 4
+    written = values(rows, strategy="written", metric="written_bytes")
+    assert written and written[0] > 20 * 32 * 32 / 4
+    assert not list((cases.paths.CACHE / "swarm").glob("results*"))
+
+
+def test_runs_that_do_not_agree(study):
+    study([])
+    batch = cases.benchmark(8)
+    sums = scaling.Sums(batch, "betweenness", {}, 4)
+    report = scaling.stream.run(batch, Engine("betweenness", None, "cpu"))
+    assert sums(report) == "invariant"
+    report.checksums[7] += np.uint64(1)
+    with pytest.raises(VerificationError, match="1 graphs have other checksums than before; graph 7 first"):
+        sums(report)
+    report.checksums = report.checksums[:7]
+    with pytest.raises(VerificationError, match="7 of 8 done"):
+        sums(report)
+
+
+def test_several_gpus_need_several(study):
+    cell = {"kind": "gpus", "experiment": "gpus", "graphs": 10, "gpus": [1], "strategies": {"betweenness": ["dynamic"]}}
+    assert len(study([cell]).rows()) == 0
+    assert study.missing == ["gpus: this machine has 1 GPU; two or more are needed"]
+
+
+@pytest.mark.slow
+def test_several_gpus(study):
+    """Two workers without GPUs stand in: the same code path."""
+    cell = {"kind": "gpus", "experiment": "gpus", "graphs": 40, "gpus": [1, 2]}
+    rows = study([{**cell, "strategies": {"closeness": ["dynamic", "static"]}}]).rows()
+    assert set(rows["strategy"]) == {"gpus@1-dynamic", "gpus@2-dynamic", "gpus@2-static"}
+    assert set(rows["verified"]) == {"exact"}
+
+
+def test_labels():
+    assert experiments.plan_of("swarm@shared=metadata,busy=8")[1] == {"shared": "metadata", "busy": 8}
+    assert experiments.plan_of("swarm-again")[0].name == "swarm"
+    assert experiments.plan_of("(batch)") == (None, {})
+    assert experiments.digests("(batch)", "DD") is None
+    labels = [experiments.digests(x, "DD") for x in ("cpu", "swarm", "overlapped")]
+    assert len({*labels, experiments.digests("swarm", "benchmark-9")}) == 4 and None not in labels
