@@ -15,9 +15,12 @@ from lockstep.sgd import (
     Ratings,
     RatingsError,
     factorize,
+    model,
     planted,
+    twins,
 )
 from lockstep.sgd import oracle as reference
+from lockstep.sgd.choice import choose
 
 from .conftest import skewed
 
@@ -138,6 +141,58 @@ def test_settings_are_obeyed(ratings):
     assert (given.users == 0.5).all() and (given.items == -0.5).all() and given.rmse == []
     positive = factorize(ratings, "edge-locked", rank=4, sweeps=3, nonnegative=True, initial=initial)
     assert positive.users.min() >= 0 and positive.items.min() >= 0
+
+
+HALF = [name for name, s in STRATEGIES.items() if "float16" in s.plan.storages]
+
+
+@pytest.mark.parametrize("name", HALF)
+def test_float16_storage_learns_as_well(name, ratings):
+    full, half = (
+        factorize(ratings, name, rank=6, sweeps=5, learning_rate=0.05, executor="host", storage=storage)
+        for storage in ("float32", "float16")
+    )
+    assert half.users.dtype == np.float32
+    assert np.array_equal(half.users, half.users.astype(np.float16))
+    assert half.rmse[-1] == pytest.approx(full.rmse[-1], rel=0.02)
+
+
+def test_float16_is_numpys_float16():
+    # Extremes, subnormals and ties: what one sweep over a lonely rating leaves of everybody else's first vectors.
+    features = [0, 1, -1, 65504, 70000, 6e-8, 3e-8, 2e-8, 6.1e-5, 1 + 2**-11, 1 + 3 * 2**-11, -0.1, 1e-3, np.pi, 2047.5]
+    users = np.array(features, np.float32)[:, None].repeat(4, axis=1)
+    shape = (users.shape[0], 1)
+    lonely = sparse.coo_array(([1.0], ([1], [0])), shape=shape)
+    item = np.full((1, 4), 0.5, np.float32)
+    made = factorize(lonely, "tiles", rank=4, sweeps=1, initial=(users, item), learning_rate=1e-3, regularization=0.0,
+                     executor="host", storage="float16", users="resident")  # fmt: skip
+    with np.errstate(over="ignore"):
+        expected = users.astype(np.float16).astype(np.float32)
+    rest = np.arange(shape[0]) != 1
+    assert np.array_equal(made.users[rest], expected[rest])
+
+
+def test_float16_is_refused_where_it_is_not_known(ratings):
+    with pytest.raises(ValueError, match="strategy agm-edge stores vectors as float32, not float16"):
+        factorize(ratings, "agm-edge", storage="float16")
+    with pytest.raises(ValueError, match="storage='double'"):
+        factorize(ratings, "tiles", storage="double")
+
+
+def test_patches_refuse_hubs():
+    hub = Ratings(np.arange(2000), np.zeros(2000, int), np.ones(2000), (2000, 1))
+    with pytest.raises(RatingsError, match="largest degree here is 2,000.* take tiles"):
+        factorize(hub, "patches")
+
+
+def test_auto_takes_patches_for_roads(monkeypatch):
+    monkeypatch.setattr("lockstep.sgd.choice.calibration", lambda: ("", {}))
+    road = twins.twin("CAL", factor=100)
+    assert model.scatter(road) < 0.05
+    assert choose(road, get_executor("host"))[0] == "patches"
+    shuffled = twins.twin("CAL", factor=100, shuffled=True)
+    assert model.scatter(shuffled) > 0.5
+    assert choose(shuffled, get_executor("host"))[0] == "tiles"
 
 
 def test_auto_says_why(ratings):

@@ -5,7 +5,7 @@ import pytest
 
 from lockstep.graphs import Graph
 from lockstep.machine import get_executor
-from lockstep.sgd import STRATEGIES, NotSerializable, Problem, oracle
+from lockstep.sgd import STRATEGIES, NotSerializable, Problem, oracle, twins
 from lockstep.toposort import topological_sort
 
 from .conftest import skewed
@@ -53,14 +53,45 @@ def test_under_every_interleaving(name, lanes, ratings):
 )
 def test_tiles_of_any_shape(options, ratings):
     for seed in range(8):
-        assert agrees(Problem(ratings, 16, 0.05), "tiles", get_executor("host", seed=seed, fuzz="sync"), **options)
+        assert agrees(Problem(ratings, 16, 0.05), "tiles", get_executor("host", seed=seed, fuzz="sync"),
+                      users="fetched", **options)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"each": 1, "lanes": 2, "stride": 2},
+        {"each": 4, "lanes": 4, "blocks": 3},
+        {"each": 1, "lanes": 1, "threads": 96, "stride": 5},
+    ],
+)
+@pytest.mark.parametrize("fuzz", ["sync", "memory"])
+def test_resident_tiles_of_any_shape(options, fuzz, ratings):
+    for seed in range(5):
+        executor = get_executor("host", seed=seed, fuzz=fuzz)
+        assert agrees(Problem(ratings, 16, 0.05), "tiles", executor, users="resident", **options)
+
+
+@pytest.mark.parametrize("options", [{"room": 20}, {"room": 7, "chunk": 5, "lanes": 2}, {"room": 2}])
+def test_patches_of_any_size(options, ratings):
+    for seed in range(3):
+        assert agrees(Problem(ratings, 16, 0.05), "patches", get_executor("host", seed=seed, fuzz="sync"), **options)
+
+
+def test_patches_of_a_road_hold_nearly_all_of_its_edges():
+    made = twins.twin("CAL", factor=200)
+    plan = STRATEGIES["patches"].plan(Problem(made, 8), get_executor("host"), room=600)
+    assert plan.stats["edges_after_first_level"] < 0.1 * made.m and plan.stats["levels"] <= 4
+    plan.reset()
+    plan.sweep()
+    plan.check_sweep()
 
 
 def test_tiles_whose_items_do_not_fit_in_shared_memory(ratings):
     executor = get_executor("host", fuzz="sync")
     executor.max_shared = 18_000
     problem = Problem(ratings, 64, 0.05)
-    plan = STRATEGIES["tiles"].plan(problem, executor, each=1, threads=32, stages=2, log=True, lanes=4)
+    plan = STRATEGIES["tiles"].plan(problem, executor, each=1, threads=32, stages=2, log=True, lanes=4, users="fetched")
     plan.reset()
     plan.sweep()
     plan.check_sweep()
@@ -141,3 +172,34 @@ def test_the_histories_have_no_cycle_by_our_own_topological_sort(ratings):
 @pytest.mark.parametrize("rank", [16, 32, 64])
 def test_on_a_gpu(name, rank, cuda):
     assert agrees(Problem(skewed(5000, 900, 60_000), rank, 0.01), name, cuda)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("users", ["resident", "fetched"])
+@pytest.mark.parametrize("rank", [16, 32, 64])
+def test_both_forms_of_tiles_on_a_gpu(users, rank, cuda):
+    assert agrees(Problem(skewed(5000, 900, 60_000), rank, 0.01), "tiles", cuda, users=users)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("rank", [16, 32])
+def test_patches_of_a_road_on_a_gpu(rank, cuda):
+    assert agrees(Problem(twins.twin("CAL", factor=40), rank, 0.01), "patches", cuda)
+    assert agrees(Problem(skewed(), rank, 0.01), "patches", cuda, room=20)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", [name for name, s in STRATEGIES.items() if "float16" in s.plan.storages])
+def test_float16_storage_on_a_gpu(name, cuda):
+    made = skewed(5000, 900, 60_000)
+    if name == "patches":
+        made = twins.twin("CAL", factor=40)
+    ends = []
+    for storage in ("float32", "float16"):
+        plan = STRATEGIES[name].plan(Problem(made, 16, 0.01, storage=storage), cuda)
+        plan.reset()
+        for _ in range(5):
+            plan.sweep()
+            plan.check_sweep()
+        ends.append(plan.rmse())
+    assert ends[1] == pytest.approx(ends[0], rel=0.01)

@@ -44,6 +44,7 @@ def factorize(
     nonnegative=False,
     duplicates="keep",
     initial=None,
+    storage="float32",
     **options,
 ):
     """Factorize a sparse matrix of ratings into vectors of users and of items.
@@ -77,6 +78,10 @@ def factorize(
     initial : (array, array), optional
         First vectors of users and items; by default seeded, uniform, with the mean rating as their first
         prediction.
+    storage : "float32" or "float16"
+        How the vectors lie in the GPU's memory: float16 halves their traffic, each is rounded to nearest whenever it
+        is written there, arithmetic stays float32. For tiles, patches, hogwild and the locked schedules. A sweep
+        is still one of updates one after the other, but no longer the bits of a serial float32 sweep.
     **options
         Of the strategy, for instance ``shuffle=False`` of ``edge-locked``.
 
@@ -116,7 +121,7 @@ def factorize(
     chosen = STRATEGIES[strategy]
     if machine is None and chosen.gpu:
         machine = get_executor("host")
-    problem = Problem(ratings, rank, learning_rate, regularization, seed, nonnegative, initial)
+    problem = Problem(ratings, rank, learning_rate, regularization, seed, nonnegative, initial, storage)
     plan = chosen.plan(problem, machine if chosen.gpu else None, **options)
     if machine is not None:
         machine.reset_counts()

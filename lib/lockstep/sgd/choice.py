@@ -6,6 +6,7 @@ from . import model
 from .strategies import STRATEGIES
 
 FEW = 2_000_000  # ratings from which threads are worth their start
+SMALL, NEAR = 64, 0.05  # degree and scatter (see `model`) up to which patches are taken without calibration
 
 
 def choose(ratings, executor):
@@ -33,6 +34,11 @@ def choose(ratings, executor):
         for name, value in model.predict(coefficients, ratings).items()
         if name in STRATEGIES and STRATEGIES[name].exact
     }
+    if not times and ratings.largest_degree() <= SMALL and model.scatter(ratings) <= NEAR:
+        return "patches", (
+            "no machine is calibrated here; no node has more than "
+            f"{ratings.largest_degree():,} ratings, and neighbouring ids rate each other"
+        )
     if not times:
         return "tiles", "no machine is calibrated here; tiles have the shortest critical path of all"
     (best, least), *others = times.items()

@@ -4,7 +4,7 @@ The published model (Section V-A) compares d (p + b) for offline schedules with 
 ones: d is the largest degree, p the time of an update, b of a barrier, l of the locks, 1 / f the number of
 passes. All four are measured here on a star, where nothing else happens.
 
-The predictor gives each strategy a time that is linear in five properties of a graph, with coefficients that
+The predictor gives each strategy a time that is linear in six properties of a graph, with coefficients that
 are not negative, fitted to *calibration graphs* that appear in no experiment. The coefficients are the
 platform, the properties are the graph. What it is judged on are graphs that it has never seen.
 """
@@ -14,13 +14,37 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-FEATURES = ("one", "largest degree", "ratings", "nodes", "diagonals")
+from .patches import LARGEST
+
+FEATURES = ("one", "largest degree", "ratings", "nodes", "diagonals", "scattered ratings")
+FEWEST = 5  # calibration graphs that a strategy must have been timed on
+WINDOWS = 1024  # ranges of ids on each side, for `scatter`
+SAMPLE = 1 << 21
 
 
 def features(ratings):
     """The properties of a graph that the predictor knows; float64, in the order of FEATURES."""
-    nodes = sum(ratings.shape)
-    return np.array([1, ratings.largest_degree(), ratings.m, nodes, min(ratings.m, max(nodes - 1, 0))], float)
+    nodes, m = sum(ratings.shape), ratings.m
+    return np.array([1, ratings.largest_degree(), m, nodes, min(m, max(nodes - 1, 0)), scatter(ratings) * m], float)
+
+
+def scatter(ratings):
+    """How little the ids say of who is near: 0 if neighbouring items are rated by neighbouring users, 1 if by
+    anybody.
+
+    Both sides' ids are cut into ranges; counted are the pairs of ranges with a rating between them, among all that
+    could have one. At most SAMPLE ratings are looked at, evenly spread.
+    """
+    some = slice(None, None, max(1, ratings.m // SAMPLE))
+    ends, ranges = (ratings.users[some], ratings.items[some]), []
+    for nodes in ratings.shape:
+        ranges.append(int(np.clip(nodes // 64, 1, WINDOWS)))
+    user, item = (
+        end.astype(np.int64) * count // max(nodes, 1)
+        for end, count, nodes in zip(ends, ranges, ratings.shape, strict=True)
+    )
+    pairs = np.count_nonzero(np.bincount(item * ranges[0] + user, minlength=1))
+    return max(pairs - 1, 0) / max(min(user.size, ranges[0] * ranges[1]) - 1, 1)
 
 
 @dataclass(frozen=True)
@@ -57,9 +81,10 @@ def fit(known, times):
 
 
 def predict(coefficients, ratings):
-    """{strategy: milliseconds a sweep}, the fastest first."""
+    """{strategy: milliseconds a sweep}, the fastest first; without patches where a degree is too large for them."""
     known = features(ratings)
-    times = {name: float(known @ np.asarray(c)) for name, c in coefficients.items()}
+    hub = ratings.largest_degree() > LARGEST
+    times = {name: float(known @ np.asarray(c)) for name, c in coefficients.items() if not (hub and name == "patches")}
     return dict(sorted(times.items(), key=lambda item: item[1]))
 
 
@@ -85,6 +110,6 @@ def from_rows(rows):
     found = {}
     for name, mine in timed.groupby("strategy"):
         times = mine.groupby("dataset")["value"].median()
-        if len(times) >= len(FEATURES):
+        if len(times) >= FEWEST:
             found[name] = fit(known.loc[times.index, list(FEATURES)].to_numpy(), times.to_numpy())
     return found

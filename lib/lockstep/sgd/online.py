@@ -15,6 +15,7 @@ class Online(DevicePlan):
     """What locking schedules share: the locks, and the passes of the edge-locked one."""
 
     file = "online.cu"
+    storages = ("float32", "float16")
 
     def locks(self):
         executor, ratings = self.executor, self.problem.ratings
@@ -178,6 +179,7 @@ class EdgeHubs(Online):
     """
 
     name = "edge-hubs"
+    storages = ("float32",)  # as the matchings of its other part
     options = {"degree": None}
 
     def build(self):

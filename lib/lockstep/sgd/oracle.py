@@ -34,17 +34,17 @@ def _fma(typingctx, a, b, c):
 
 @njit(cache=True, inline="always")
 def _dot(a, b, sums):
-    """Chunks of four as chains of multiply-adds, the chunks as a binary tree: the kernels' order, hence their
-    bits."""
+    """Chunks of four as chains of multiply-adds, the chunks as a binary tree, the second half to the first: the
+    kernels' order, hence their bits."""
     chunks = a.size // 4
     for c in range(chunks):
         k = 4 * c
         sums[c] = _fma(a[k + 3], b[k + 3], _fma(a[k + 2], b[k + 2], _fma(a[k + 1], b[k + 1], a[k] * b[k])))
-    width = 1
-    while width < chunks:
-        for c in range(0, chunks - width, 2 * width):
+    width = chunks // 2
+    while width:
+        for c in range(width):
             sums[c] = sums[c] + sums[c + width]
-        width *= 2
+        width //= 2
     return sums[0]
 
 

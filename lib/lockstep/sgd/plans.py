@@ -44,8 +44,13 @@ class Plan:
     file = ""
     edge_bytes = 48  # of device memory an edge, for the check beforehand
     options: dict = {}
+    storages = ("float32",)  # how vectors may lie in memory
 
     def __init__(self, problem, executor=None, log=False, **options):
+        if problem.storage not in self.storages:
+            raise ValueError(
+                f"strategy {self.name} stores vectors as {' or '.join(self.storages)}, not {problem.storage}"
+            )
         unknown = set(options) - {*self.options, "lanes", "threads", "blocks", "lock_delay", "barrier_delay"}
         if unknown:
             known = ", ".join(self.options) or "none of its own"
@@ -135,6 +140,7 @@ class DevicePlan(Plan):
             "LANES": self.lanes,
             **({"LOG": 1} if self.log else {}),
             **({"NONNEGATIVE": 1} if self.problem.nonnegative else {}),
+            **({"HALF": 1} if self.problem.storage == "float16" else {}),
             **delays,
             **defines,
         }
@@ -162,8 +168,9 @@ class DevicePlan(Plan):
                 else executor.array(np.ascontiguousarray(a))
                 for a in (users, items, values)
             )
-            self.first_device = self.problem.on(executor)[0]
-            self.user_vectors, self.item_vectors = (executor.empty(v.shape, np.float32) for v in self.first)
+            stored = np.dtype(self.problem.storage)
+            self.first_device = [v.astype(stored, copy=False) for v in self.problem.on(executor)[0]]
+            self.user_vectors, self.item_vectors = (executor.empty(v.shape, stored) for v in self.first)
             self.applied = executor.zeros(2, np.uint64)
             clocks = [(ratings.n_users,), (ratings.n_items,), (ratings.m,), (ratings.m,)]
             self.history = [executor.zeros(shape, np.int32) for shape in clocks] if self.log else [None] * 4
@@ -191,7 +198,8 @@ class DevicePlan(Plan):
         return self.user_vectors, self.item_vectors, self.rate, self.keep
 
     def vectors(self):
-        return self.executor.get(self.user_vectors), self.executor.get(self.item_vectors)
+        both = (self.executor.get(v) for v in (self.user_vectors, self.item_vectors))
+        return tuple(v.astype(np.float32, copy=False) for v in both)
 
     def edges(self):
         """(users, items, values) as NumPy arrays, in the order in which histories number the edges."""

@@ -33,6 +33,8 @@ class Problem:
         Clamp features at zero after each update (non-negative factorization).
     initial : (array, array), optional
         First vectors, shapes (users, rank) and (items, rank).
+    storage : "float32" or "float16"
+        How vectors lie in the GPU's memory between updates; arithmetic is float32 either way.
     """
 
     ratings: Ratings
@@ -42,6 +44,7 @@ class Problem:
     seed: int = 0
     nonnegative: bool = False
     initial: tuple | None = None
+    storage: str = "float32"
     width: int = field(init=False)
     _cache: dict = field(init=False, default_factory=dict, repr=False)  # what all plans of a problem share
 
@@ -53,6 +56,8 @@ class Problem:
                 f"learning_rate={self.rate}, regularization={self.regularization}; expected a positive "
                 "number and one that is not negative"
             )
+        if self.storage not in ("float32", "float16"):
+            raise ValueError(f"storage={self.storage!r}; expected float32 or float16")
         self.rank = int(self.rank)
         self.width = max(LANE_FEATURES, 1 << (self.rank - 1).bit_length())
 

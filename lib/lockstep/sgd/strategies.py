@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from . import cpu, offline, online, tiles
+from . import cpu, offline, online, patches, tiles
 from .plans import Plan
 
 PAPER = "Figure 1 of the published study"
@@ -60,6 +60,7 @@ STRATEGIES = {
         online.EdgeHubs,
     ),
     "tiles": Strategy("items stay in a multiprocessor, users go round", "tiles", HERE, tiles.Tiles),
+    "patches": Strategy("both sides of a patch in shared memory, for small degrees", "tiles", HERE, patches.Patches),
     "hogwild": Strategy("no locks", "racy", "Niu et al., NIPS 2011; cuMF_SGD", online.Hogwild, exact=False),
     "serial": Strategy("one thread, random order", "cpu", "the definition", cpu.Serial),
     "multicore": Strategy("tiles to cores", "cpu", "DSGD, LIBMF", cpu.Multicore),

@@ -1,10 +1,15 @@
 """Tiles: host side of `tiles.cu`. Which block and group owns an item, which range a user is in, edges in that
 order."""
 
+import hashlib
+
 import numpy as np
 from numba import njit
 
-from .plans import DevicePlan
+from lockstep.machine import source_digest
+
+from .plans import KERNELS
+from .resident import Resident
 
 LOCKS = 1 << 17  # bits of shared memory, 16 KB; users of a range that share one exclude each other
 HOST_LOCKS = 1 << 10  # so that a launch on the host executor does not spend its time clearing them
@@ -46,19 +51,21 @@ def cut(weights, bins):
     return np.minimum((middle * bins / max(total, 1)).astype(np.int32), bins - 1)
 
 
-class Tiles(DevicePlan):
+class Tiles(Resident):
     """Items stay in a multiprocessor for a sweep, ranges of users go round; locks in shared memory inside a
     tile.
 
     Options: `stages` batches in flight, `each` edges a lane in a batch, `stride` ranges between two blocks'
     first ones, `order`: "degree" deals items out by falling degree, "ids" gives each block neighbouring items
-    (graphs whose ids are spatial). What is not given is chosen by `shape`.
+    (graphs whose ids are spatial). What is not given is chosen by `shape`. `users`: "resident" brings whole ranges
+    of users into shared memory (resident.cu), "fetched" each user for its edge; by default as dense as tiles are.
     """
 
     name = "tiles"
     file = "tiles.cu"
     edge_bytes = 72
-    options = {"stages": None, "each": None, "stride": None, "order": None}
+    options = {"stages": None, "each": None, "stride": None, "order": None, "users": None}
+    storages = ("float32", "float16")
 
     def shape(self, degrees):
         """Batches, threads and order of the items, by the largest item and by whether a block's items fit in
@@ -89,7 +96,21 @@ class Tiles(DevicePlan):
         """Shared memory of a block without its items: locks, and a vector and an edge for each slot."""
         return self.locks // 8 + threads * stages * each * (self.problem.width * 4 + 16)
 
+    @classmethod
+    def digest(cls):
+        both = super().digest() + source_digest(KERNELS / "resident.cu")
+        return hashlib.sha256(both.encode()).hexdigest()[:16]
+
     def build(self):
+        if self.given["users"] not in (None, "resident", "fetched"):
+            raise ValueError(f"users={self.given['users']!r}: choose resident, fetched or None")
+        lanes, threads = self.lanes, self.threads
+        self.resident = self.dense() and self.build_resident(deal, cut)
+        if not self.resident:
+            self.lanes, self.threads = lanes, threads
+            self.build_fetched()
+
+    def build_fetched(self):
         problem, executor, xp, given = self.problem, self.executor, self.xp, self.given
         ratings, width = problem.ratings, problem.width
         user_degrees, item_degrees = ratings.degrees()
@@ -161,6 +182,7 @@ class Tiles(DevicePlan):
             stages=stages,
             each=each,
             table_in_shared=bool(self.fits),
+            users="fetched",
             items_by="ids" if by_ids else "degree",
         )
 
@@ -182,6 +204,9 @@ class Tiles(DevicePlan):
     def sweep(self):
         self.begin()
         self.turn.fill(0)
+        if self.resident:
+            self.sweep_resident()
+            return
         self.launch(
             self.blocks,
             self.threads,

@@ -26,7 +26,7 @@
 // One pass over `count` edges: those that `work` lists, or all if it is null. next_count must be zero.
 extern "C" __global__ void edge_locked(const int* work, int count, int* next, int* next_count, const int* users,
                                        const int* items, const float* values, int* user_locks, int* item_locks,
-                                       float* user_vectors, float* item_vectors, float rate, float keep,
+                                       Stored* user_vectors, Stored* item_vectors, float rate, float keep,
                                        int* user_clock, int* item_clock, int* user_turn, int* item_turn,
                                        unsigned long long* applied) {
     const int worker = global_thread() / LANES, workers = global_threads() / LANES;
@@ -77,8 +77,8 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
 // One pass over the items first <= w < last. The edges of item w are offsets[w] <= e < offsets[w + 1];
 // done[e] marks those that were applied. `left` counts what this pass left over.
 extern "C" __global__ void node_locked(int first, int last, const int* offsets, const int* users, const float* values,
-                                       unsigned char* done, int* left, int* user_locks, float* user_vectors,
-                                       float* item_vectors, float rate, float keep, int* user_clock, int* item_clock,
+                                       unsigned char* done, int* left, int* user_locks, Stored* user_vectors,
+                                       Stored* item_vectors, float rate, float keep, int* user_clock, int* item_clock,
                                        int* user_turn, int* item_turn, unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
     const int worker = global_thread() / LANES, workers = global_threads() / LANES;
@@ -148,7 +148,7 @@ extern "C" __global__ void unmarked(int count, const unsigned char* done, int* l
 
 // All edges once, whoever comes first; lost updates are possible and wanted.
 extern "C" __global__ void hogwild(int count, const int* users, const int* items, const float* values,
-                                   float* user_vectors, float* item_vectors, float rate, float keep,
+                                   Stored* user_vectors, Stored* item_vectors, float rate, float keep,
                                    unsigned long long* applied) {
     const int worker = global_thread() / LANES, workers = global_threads() / LANES;
     Tally tally;

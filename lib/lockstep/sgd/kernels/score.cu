@@ -6,7 +6,7 @@
 #include "update.cuh"
 
 extern "C" __global__ void squared_error(int count, const int* users, const int* items, const float* values,
-                                         const float* user_vectors, const float* item_vectors, double* total) {
+                                         const Stored* user_vectors, const Stored* item_vectors, double* total) {
     const int worker = global_thread() / LANES, workers = global_threads() / LANES;
     double sum = 0;
     for (int e = worker; e < count; e += workers) {

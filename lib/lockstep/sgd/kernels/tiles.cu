@@ -47,27 +47,28 @@ constexpr int BATCH = EACH * LANES;       // edges a group has in one batch: EAC
 constexpr int SLOTS = STAGES * BATCH;     // of a group
 
 // Copies a vector from global to shared memory without waiting for it.
-__device__ __forceinline__ void fetch(float* to, const float* from) {
+__device__ __forceinline__ void fetch(float* to, const Stored* from) {
+#if defined(LOCKSTEP_HOST) || HALF
+    #pragma unroll
+    for (int c = 0; c < K; c += 4) reinterpret_cast<float4*>(to)[c / 4] = load_chunk(from + c);   // widened: by hand
+#else
     #pragma unroll
     for (int c = 0; c < K; c += 4) {
-#ifdef LOCKSTEP_HOST
-        reinterpret_cast<float4*>(to)[c / 4] = __ldcg(reinterpret_cast<const float4*>(from) + c / 4);
-#else
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
                      :: "r"((unsigned)__cvta_generic_to_shared(to + c)), "l"(from + c) : "memory");
-#endif
     }
+#endif
 }
 // Stores this lane's share of a vector to global memory, if asked, by a predicate instead of a branch.
-__device__ __forceinline__ void store_if(bool wanted, float* vectors, long node, const Vector& v) {
-    float4* at = reinterpret_cast<float4*>(vectors + node * K) + part() * CHUNKS;
+__device__ __forceinline__ void store_if(bool wanted, Stored* vectors, long node, const Vector& v) {
+    Stored* at = vectors + node * K + 4 * part();
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) {
-#ifdef LOCKSTEP_HOST
-        if (wanted) __stcg(at + c, v.chunk[c]);
+#if defined(LOCKSTEP_HOST) || HALF
+        if (wanted) store_chunk(at + 4 * LANES * c, v.chunk[c]);
 #else
         asm volatile("{ .reg .pred p; setp.ne.b32 p, %5, 0; @p st.global.cg.v4.f32 [%0], {%1, %2, %3, %4}; }"
-                     :: "l"(at + c), "f"(v.chunk[c].x), "f"(v.chunk[c].y), "f"(v.chunk[c].z), "f"(v.chunk[c].w),
+                     :: "l"(at + 4 * LANES * c), "f"(v.chunk[c].x), "f"(v.chunk[c].y), "f"(v.chunk[c].z), "f"(v.chunk[c].w),
                         "r"((int)wanted));
 #endif
     }
@@ -96,16 +97,19 @@ __device__ __forceinline__ void give(unsigned* bits, int k, bool held) {
 
 // The items of one block: in shared memory if they fit there, else where they always are.
 struct Home {
-    float* vectors;
+    float* resident;
+    Stored* vectors;
     bool fits;
     int item = -1, place = 0;   // whose vector is in registers
     __device__ __forceinline__ void leave(const Vector& v) {
-        if (item >= 0) remember(vectors, fits ? place : item, v);
+        if (item < 0) return;
+        if (fits) remember(resident, place, v);
+        else store(vectors, item, v);
     }
     __device__ __forceinline__ Vector enter(int4 edge) {
         item = edge.z;
         place = edge.w;
-        return recall(vectors, fits ? place : item);
+        return fits ? recall(resident, place) : load(vectors, item);
     }
 };
 
@@ -113,7 +117,7 @@ struct Home {
 // for each, then the block's items.
 extern "C" __global__ void __launch_bounds__(THREADS) tiles(
     const int* starts, const int* waits, int rounds, int stride, int locks, const int4* edges, const int* table,
-    const int* table_starts, int table_fits, unsigned* turn, float* user_vectors, float* item_vectors, float rate,
+    const int* table_starts, int table_fits, unsigned* turn, Stored* user_vectors, Stored* item_vectors, float rate,
     float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
     DYNAMIC_SHARED(unsigned char, shared);
     const int here = block_thread() / LANES, lane = part();
@@ -133,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
             remember(resident, k, load(item_vectors, table[table_first + k]));
         }
     }
-    Home home{table_fits ? resident : item_vectors, table_fits != 0};
+    Home home{resident, item_vectors, table_fits != 0};
     Vector item = {};
     Tally tally;
 

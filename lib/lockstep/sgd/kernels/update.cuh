@@ -7,12 +7,13 @@
 // waits for the dot product. K is the padded rank (a power of two from 4),
 // LANES the threads that share one edge (1 is the published form, K/4 gives each thread one 16-byte load).
 // Both vectors are cut into chunks of four features; the products of a chunk are a chain of fused
-// multiply-adds, the chunks are added as a binary tree over their numbers. So the bits of a result depend
-// neither on LANES nor on the machine, and the serial oracle (Numba, the same chain and tree) replays any
-// logged order exactly.
+// multiply-adds, the chunks are added as a binary tree: the second half to the first, and so on. So the bits of
+// a result depend neither on LANES nor on the machine, and the serial oracle (Numba, the same chain and tree)
+// replays any logged order exactly. A lane has every LANES-th chunk: neighbouring lanes read neighbouring 16
+// bytes, and what it has are partners in the tree.
 //
 // Vectors lie in global memory and are read past L1 (__ldcg): another multiprocessor may just have written
-// them.
+// them. HALF=1 stores them there as float16, rounded to nearest; all arithmetic stays float32.
 //
 // LOG=1 records the position of each update in the history of its two nodes. The counters of the nodes are
 // plain memory on purpose: if two threads ever held a node together, a position would be lost or given twice,
@@ -33,6 +34,9 @@
 #ifndef BARRIER_DELAY
 #define BARRIER_DELAY 0
 #endif
+#ifndef HALF
+#define HALF 0
+#endif
 
 constexpr int CHUNKS = K / 4 / LANES;
 static_assert(CHUNKS * 4 * LANES == K, "K must be LANES times 4, 8, 16, ...");
@@ -52,32 +56,84 @@ __device__ __forceinline__ int from_first(int value) {
     return LANES == 1 ? value : __shfl_sync(full_mask, value, 0, LANES);
 }
 
-__device__ __forceinline__ Vector load(const float* vectors, long node) {
+// Four features in global memory.
+#if HALF
+typedef unsigned short Stored;   // the bits of a float16
+
+#ifdef LOCKSTEP_HOST
+// float16 by hand: the same bits under any host compiler.
+LOCKSTEP_PLAIN float widen(Stored half) {
+    const unsigned exponent = half >> 10 & 31u, fraction = half & 1023u;
+    const float size = exponent == 31u ? (fraction ? NAN : INFINITY)
+                       : exponent      ? std::ldexp(1024.0f + fraction, (int)exponent - 25)
+                                       : std::ldexp((float)fraction, -24);
+    return half & 0x8000u ? -size : size;
+}
+LOCKSTEP_PLAIN Stored narrow(float value) {
+    const Stored sign = std::signbit(value) ? 0x8000 : 0;
+    const float size = std::fabs(value);
+    if (size != size) return sign | 0x7e00;
+    if (size >= 65520.0f) return sign | 0x7c00;
+    int exponent = 0;
+    std::frexp(size, &exponent);                          // size = 0.5 to 1 times 2^exponent
+    const bool normal = size >= std::ldexp(1.0f, -14);
+    const int unit = normal ? exponent - 11 : -24;        // the value of the last place
+    const unsigned places = (unsigned)std::nearbyint(std::ldexp(size, -unit));   // to nearest, ties to even
+    return sign | (Stored)(normal ? places + ((unsigned)(exponent + 13) << 10) : places);
+}
+#else
+__device__ __forceinline__ float widen(Stored half) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
+    return value;
+}
+__device__ __forceinline__ Stored narrow(float value) {
+    Stored half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
+    return half;
+}
+#endif
+__device__ __forceinline__ float4 wide(ushort4 v) {
+    return make_float4(widen(v.x), widen(v.y), widen(v.z), widen(v.w));
+}
+__device__ __forceinline__ float4 load_chunk(const Stored* at) {
+    return wide(__ldcg(reinterpret_cast<const ushort4*>(at)));
+}
+__device__ __forceinline__ void store_chunk(Stored* at, float4 v) {
+    __stcg(reinterpret_cast<ushort4*>(at), make_ushort4(narrow(v.x), narrow(v.y), narrow(v.z), narrow(v.w)));
+}
+#else
+typedef float Stored;
+__device__ __forceinline__ float4 load_chunk(const Stored* at) { return __ldcg(reinterpret_cast<const float4*>(at)); }
+__device__ __forceinline__ void store_chunk(Stored* at, float4 v) { __stcg(reinterpret_cast<float4*>(at), v); }
+#endif
+
+__device__ __forceinline__ Vector load(const Stored* vectors, long node) {
     Vector v;
-    const float4* at = reinterpret_cast<const float4*>(vectors + node * K) + part() * CHUNKS;
+    const Stored* at = vectors + node * K + 4 * part();
     #pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = __ldcg(at + c);
+    for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = load_chunk(at + 4 * LANES * c);
     return v;
 }
-__device__ __forceinline__ void store(float* vectors, long node, const Vector& v) {
-    float4* at = reinterpret_cast<float4*>(vectors + node * K) + part() * CHUNKS;
+__device__ __forceinline__ void store(Stored* vectors, long node, const Vector& v) {
+    Stored* at = vectors + node * K + 4 * part();
     #pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) __stcg(at + c, v.chunk[c]);
+    for (int c = 0; c < CHUNKS; ++c) store_chunk(at + 4 * LANES * c, v.chunk[c]);
 }
 
 // The same for a vector in shared memory that only this thread's group touches: each lane reads what it wrote
 // itself.
 __device__ __forceinline__ Vector recall(const float* vectors, long node) {
     Vector v;
-    const float4* at = reinterpret_cast<const float4*>(vectors + node * K) + part() * CHUNKS;
+    const float4* at = reinterpret_cast<const float4*>(vectors + node * K) + part();
     #pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = at[c];
+    for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = at[LANES * c];
     return v;
 }
 __device__ __forceinline__ void remember(float* vectors, long node, const Vector& v) {
-    float4* at = reinterpret_cast<float4*>(vectors + node * K) + part() * CHUNKS;
+    float4* at = reinterpret_cast<float4*>(vectors + node * K) + part();
     #pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) at[c] = v.chunk[c];
+    for (int c = 0; c < CHUNKS; ++c) at[LANES * c] = v.chunk[c];
 }
 
 __device__ __forceinline__ float4 times(float4 a, float s) {
@@ -99,25 +155,29 @@ __device__ __forceinline__ float dot(const Vector& a, const Vector& b, unsigned 
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) s[c] = chain(a.chunk[c], b.chunk[c]);
     #pragma unroll
-    for (int width = 1; width < CHUNKS; width *= 2) {
+    for (int width = CHUNKS / 2; width; width /= 2) {
         #pragma unroll
-        for (int c = 0; c + width < CHUNKS; c += 2 * width) s[c] = __fadd_rn(s[c], s[c + width]);
+        for (int c = 0; c < width; ++c) s[c] = __fadd_rn(s[c], s[c + width]);
     }
     float sum = s[0];
     #pragma unroll
-    for (int width = 1; width < LANES; width *= 2) sum = __fadd_rn(sum, __shfl_xor_sync(lanes, sum, width));
+    for (int width = LANES / 2; width; width /= 2) sum = __fadd_rn(sum, __shfl_xor_sync(lanes, sum, width));
     return sum;
 }
 
-// The update itself, in registers.
-__device__ __forceinline__ void step(Vector& user, Vector& item, float rating, float rate, float keep, unsigned lanes) {
-    const float gain = __fmaf_rn(-rate, dot(user, item, lanes), __fmul_rn(rate, rating));
+// The update itself, in registers; `scaled` is rate * rating.
+__device__ __forceinline__ void step_scaled(Vector& user, Vector& item, float scaled, float rate, float keep,
+                                            unsigned lanes) {
+    const float gain = __fmaf_rn(-rate, dot(user, item, lanes), scaled);
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) {
         const float4 u = user.chunk[c], i = item.chunk[c];
         user.chunk[c] = plus(times(u, keep), gain, i);
         item.chunk[c] = plus(times(i, keep), gain, u);
     }
+}
+__device__ __forceinline__ void step(Vector& user, Vector& item, float rating, float rate, float keep, unsigned lanes) {
+    step_scaled(user, item, __fmul_rn(rate, rating), rate, keep, lanes);
 }
 
 // Positions of edge e in the histories of its nodes; whoever calls holds both nodes.
