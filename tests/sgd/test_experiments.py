@@ -6,7 +6,9 @@ import pytest
 
 from lockstep.evidence import Study
 from lockstep.machine import get_executor
-from lockstep.sgd import Problem, experiments, model, twins
+from lockstep.sgd import STRATEGIES, Problem, experiments, inputs, model, twins, views
+
+from .conftest import skewed
 
 CONFIG = {
     "studies": {
@@ -75,7 +77,8 @@ def test_the_predictor_finds_coefficients_that_made_the_times():
     rng = np.random.default_rng(0)
     graphs = [twins.twin(name, factor=2000) for name in ("STACK", "IMDB", "WIKI", "BGG", "CITP", "POKEC", "CAL", "W")]
     known = np.array([model.features(g) for g in graphs])
-    truth = np.array([0.02, 1e-3, 2e-6, 0, 0])
+    truth = np.zeros(len(model.FEATURES))
+    truth[:3] = 0.02, 1e-3, 2e-6
     found = model.fit(known, known @ truth * rng.uniform(0.99, 1.01, len(graphs)))
     assert (found >= 0).all()
     assert np.allclose(known @ found, known @ truth, rtol=0.05)
@@ -92,7 +95,8 @@ def test_coefficients_out_of_rows():
     lines = []
     for k in range(6):
         degree, edges = 10 * (k + 1), 1000 + 500 * k**2
-        values = dict(zip(model.FEATURES, (1, degree, edges, 100 + k, 50 + 7 * k % 5), strict=True))
+        values = dict.fromkeys(model.FEATURES, 0.0)
+        values |= zip(model.FEATURES, (1, degree, edges, 100 + k, 50 + 7 * k % 5), strict=False)
         lines += [("(graph)", name, f"g{k}", value) for name, value in values.items()]
         lines.append(("tiles", "wall", f"g{k}", 1.0 + 0.1 * degree))
     rows = pd.DataFrame(lines, columns=["strategy", "metric", "dataset", "value"]).assign(experiment="calibration")
@@ -104,3 +108,58 @@ def test_coefficients_out_of_rows():
 def test_a_star_has_one_critical_path():
     star = experiments.star(50)
     assert star.largest_degree() == 50 and Problem(star).width == 16
+
+
+def test_cells_in_a_row_share_ratings_and_problem():
+    last = inputs.Last()
+    cell = {"dataset": "CAL", "factor": 20000}
+    first = last.ratings("twin", cell, None)
+    problem = last.of_rank(4)
+    assert last.ratings("twin", dict(cell), None) is first and last.of_rank(4) is problem
+    assert last.of_rank(8) is not problem
+    other = last.ratings("twin", {**cell, "shuffled": True}, None)
+    assert other is not first and last.of_rank(8).ratings is other[0]
+
+
+def test_a_strategy_that_refuses_a_graph_is_left_out_and_named(tmp_path):
+    refuser = next((name for name in experiments.PLANS if name == "patches"), None)
+    if refuser is None:
+        pytest.skip("no strategy refuses a graph")
+    config = {"studies": {experiments.STUDY: {"parts": {"one": {"rounds": 1, "cells": [
+        {"experiment": "real", "kind": "star", "edges": 3000, "strategies": ["hogwild", refuser]}]}}}}}  # fmt: skip
+    said = []
+    study = Study(experiments.STUDY, part="one", executor=get_executor("host"), config=config, results=tmp_path)
+    experiments.measure(study, "one", study.executor, say=said.append)
+    assert any(f"{refuser} is left out" in line for line in said)
+    assert set(study.rows()["strategy"]) == {"(graph)", "hogwild"}
+
+
+def test_learning_is_compared_after_as_many_sweeps_as_one_thread_made():
+    lines = [("serial", k, 1.0 / (k + 1)) for k in range(3)] + [("tiles", k, 1.1 / (k + 1)) for k in range(5)]
+    rows = pd.DataFrame(lines, columns=["strategy", "round", "value"])
+    rows = rows.assign(experiment="sweeps", metric="test rmse", dataset="twin-X")
+    curves, table = views.learned(rows)
+    assert len(curves) == 8
+    tiles = table.set_index("strategy").loc["tiles"]
+    assert tiles["sweeps"] == 5 and tiles["sweeps of one thread"] == 3
+    assert tiles["over one thread's"] == pytest.approx(1.1) and tiles["test RMSE"] == pytest.approx(0.22)
+    empty = views.learned(rows[:0])
+    assert all(len(part) == 0 for part in empty)
+
+
+def test_cores_get_every_edge_once_in_a_random_order():
+    ratings = skewed()
+    plan = STRATEGIES["multicore"].plan(Problem(ratings, 4), threads=3)
+    users, items, values = plan.arrays
+    assert sorted(zip(users, items, values, strict=True)) == sorted(
+        zip(ratings.users, ratings.items, ratings.values, strict=True)
+    )
+    assert plan.starts[-1] == ratings.m
+    tiles = [slice(*plan.starts[k : k + 2]) for k in range(9)]
+    for one in range(9):  # two tiles of one round share no node
+        for other in range(one):
+            if one // 3 != other // 3 and (one - one // 3) % 3 == (other - other // 3) % 3:
+                assert not set(users[tiles[one]]) & set(users[tiles[other]])
+                assert not set(items[tiles[one]]) & set(items[tiles[other]])
+    first = items[tiles[0]]
+    assert np.any(first[1:] < first[:-1]), "shuffled inside a tile"
