@@ -5,6 +5,7 @@ everything to the device. `reset` puts the first vectors back; `sweep` applies e
 `sweep` alone, the time of the preprocessing is `preparation` (seconds by part).
 """
 
+import functools
 import hashlib
 import inspect
 import time
@@ -148,12 +149,18 @@ class DevicePlan(Plan):
 
     def grid(self, kernel, shared=0, work=None):
         """Blocks of a launch: as many as stay resident, and no more than there is work (in groups) for."""
-        most = kernel.max_blocks(self.threads, shared)
+        most = self._most(kernel, self.threads, shared)
         if self.given.get("blocks"):
             return min(int(self.given["blocks"]), most)
         if work is not None:
             most = min(most, -(-work * self.lanes // self.threads))
         return max(most, 1)
+
+    @functools.cached_property
+    def _most(self):
+        """`Kernel.max_blocks`, asked once: the driver takes microseconds to answer, and a sweep may have thousands of
+        passes."""
+        return functools.cache(lambda kernel, threads, shared: kernel.max_blocks(threads, shared))
 
     # -- arrays --
 
