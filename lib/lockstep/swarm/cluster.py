@@ -8,7 +8,7 @@ A task writes its part of the results and gives back checksums: a worker that di
 which another one does again. Dask pickles what its own processes send each other; no file is a pickle.
 
 The same code runs with workers that have no GPU, which is how it is tested. On other machines start
-``CUDA_VISIBLE_DEVICES=0 dask worker ADDRESS --nthreads 4`` a GPU, with this package installed and the same paths.
+``CUDA_VISIBLE_DEVICES=0 dask worker ADDRESS --nthreads 8`` a GPU, with this package installed and the same paths.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ import time
 from lockstep.machine import get_executor, gpu_available
 
 from .batch import GraphBatch
-from .stream import THREADS, Pipeline, Report, bar, closed, opened
+from .stream import Pipeline, Report, bar, closed, opened, usual_threads
 
 SCHEDULES = ("dynamic", "static")
 
@@ -64,7 +64,7 @@ def connected(scheduler=None, workers=None, executor=None):
     places = {}
     for i in range(count):
         env = {"NUMBA_NUM_THREADS": threads, **({"CUDA_VISIBLE_DEVICES": gpus[i]} if gpus else {})}
-        options = {"nthreads": THREADS, "env": env, "memory_limit": 0, "dashboard_address": None}
+        options = {"nthreads": usual_threads(count), "env": env, "memory_limit": 0, "dashboard_address": None}
         places[i] = {"cls": Nanny, "options": options}
     master = {"cls": Scheduler, "options": {"dashboard": False, "host": "127.0.0.1", "port": 0}}
     with SpecCluster(workers=places, scheduler=master, silence_logs="ERROR") as cluster, Client(cluster) as client:

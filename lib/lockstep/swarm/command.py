@@ -5,12 +5,12 @@ import time
 
 from .batch import MOST, GraphBatch
 from .cluster import connected, engine_of, run_cluster
-from .stream import THREADS, run
+from .stream import run
 
 STEPS = {"load": "loading", "copy": "copying", "compute": "computing", "write": "writing"}
 
 
-def compute(source, measure, out, *, scheduler=None, workers=None, strategy="auto", executor=None, threads=THREADS,
+def compute(source, measure, out, *, scheduler=None, workers=None, strategy="auto", executor=None, threads=None,
             keep="values", bad="skip", directed=None, max_vertices=MOST, progress=False, options=None):  # fmt: skip
     """Compute a measure of every graph of a batch.
 
@@ -27,7 +27,7 @@ def compute(source, measure, out, *, scheduler=None, workers=None, strategy="aut
         Compute on a Dask cluster made here, of so many workers. Without both: in this process.
     strategy, executor, options
         Of the `Engine`.
-    threads : int
+    threads : int, optional
         That each take pieces from file to results (in this process).
     keep : {"values", "checksums"}
     bad, directed, max_vertices

@@ -31,7 +31,15 @@ from .strategies import STRATEGIES
 
 STUDY = "5-swarm-batch"
 AGAIN = "-again"  # the suffix of strategies measured against themselves
-STREAMED = ("overlapped", "one-thread", "loading", "loading-one-thread", "written", "gpus")  # labels of `scaling`
+STREAMED = (
+    "overlapped",
+    "one-loader",
+    "one-thread",
+    "loading",
+    "loading-one-thread",
+    "written",
+    "gpus",
+)  # labels of `scaling`
 
 
 def plan_of(label):

@@ -1,14 +1,16 @@
 """A batch through an engine: loading, copying, computing and writing of different pieces at the same time.
 
-The paper gives loading and computing a thread each, with a queue between them. Here a few threads each take a piece
+The paper gives loading and computing a thread each, with a queue between them. Here some threads each take a piece
 from its file to its results: load and check it, copy it to the device, launch, fetch, write. Whoever launches holds a
 lock, so the device sees one pack after the other, on one stream; while one thread waits for its results others load
-theirs. The executor's queue of pieces is the paper's queue, its order the batch's. With one thread nothing overlaps,
-which is the baseline that the paper compares with.
+theirs. The executor's queue of pieces is the paper's queue, its order the batch's. With ``loaders=1`` one thread at a
+time loads, as in the paper; a disk of today wants several. With one thread nothing overlaps, which is the baseline that
+the paper compares with.
 """
 
 import concurrent.futures
 import contextlib
+import os
 import threading
 import time
 from dataclasses import dataclass, field
@@ -19,7 +21,10 @@ from .batch import GraphBatch
 from .output import Output
 from .upload import Slot
 
-THREADS = 4  # two that load, one whose pack is computed, one that writes: more only take memory
+
+def usual_threads(workers=1):
+    """Threads for one of so many workers on this machine: eight keep a disk busy, one a core is enough."""
+    return max(2, min(8, len(os.sched_getaffinity(0)) // workers))
 
 
 @dataclass
@@ -83,11 +88,14 @@ class Pipeline:
         Where results go; without it they are only summed up in checksums.
     sink : callable, optional
         ``sink(piece, loaded, lengths, values)`` is given every piece's results in this process.
+    loaders : int, optional
+        Threads that load at the same time; all by default.
     """
 
-    def __init__(self, batch, engine, output=None, sink=None):
+    def __init__(self, batch, engine, output=None, sink=None, loaders=None):
         self.batch, self.engine, self.output, self.sink = batch, engine, output, sink
         self.computing = threading.Lock()
+        self.loading = threading.Semaphore(loaders) if loaders else contextlib.nullcontext()
         self.executor = getattr(engine, "executor", None)
         self.device = self.executor is not None and self.executor.name == "cuda"
         self.stream = self.executor.xp.cuda.Stream(non_blocking=True) if self.device else None
@@ -102,7 +110,7 @@ class Pipeline:
         if self.device and not hasattr(self.own, "slot"):
             self.own.slot = Slot(self.executor)
         slot = self.own.slot if self.device else None
-        with clock("load"):
+        with self.loading, clock("load"):
             loaded = self.batch.load_piece(piece, slot.memory if slot else None)
         pack, checksums = loaded.pack, np.zeros(0, np.uint64)
         if self.engine is not None and len(pack):
@@ -166,7 +174,7 @@ class _Clock:
         self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - start
 
 
-def run(batch, engine, out=None, *, threads=THREADS, keep="values", sink=None, progress=False):
+def run(batch, engine, out=None, *, threads=None, loaders=None, keep="values", sink=None, progress=False):
     """Put a batch through an engine.
 
     Parameters
@@ -177,8 +185,10 @@ def run(batch, engine, out=None, *, threads=THREADS, keep="values", sink=None, p
     out : path-like, optional
         Folder for the results (`Output`). A run that was killed is taken up: pieces whose results are there are not
         done again.
-    threads : int
-        That each take pieces from file to results; 1: nothing overlaps.
+    threads : int, optional
+        That each take pieces from file to results; 1: nothing overlaps. By default `usual_threads`.
+    loaders : int, optional
+        Threads that load at the same time; all by default.
     keep : {"values", "checksums"}
         What is written of each graph.
     sink : callable, optional
@@ -199,7 +209,7 @@ def run(batch, engine, out=None, *, threads=THREADS, keep="values", sink=None, p
     """
     batch = GraphBatch.of(batch)
     output = opened(batch, engine, out, keep)
-    return carry_out(batch, Pipeline(batch, engine, output, sink), output, threads, progress)
+    return carry_out(batch, Pipeline(batch, engine, output, sink, loaders), output, threads, progress)
 
 
 def opened(batch, engine, out, keep):
@@ -216,7 +226,7 @@ def carry_out(batch, pipeline, output, threads, progress):
     """Do the pieces that are not done yet in some threads, and report."""
     todo = [piece for piece in batch.pieces if output is None or not output.done(piece)]
     report, found = Report(resumed=len(batch.pieces) - len(todo)), []
-    pool = concurrent.futures.ThreadPoolExecutor(max(int(threads), 1), thread_name_prefix="piece")
+    pool = concurrent.futures.ThreadPoolExecutor(threads or usual_threads(), thread_name_prefix="piece")
     start = time.perf_counter()
     try:
         with bar(batch, todo, progress) as advance:

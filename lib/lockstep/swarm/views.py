@@ -1,0 +1,287 @@
+"""How recorded rows become the notebook's tables and figures: speedups by group, growth with the batch, overlap."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from . import cases, synthetic
+
+NAMES = {"betweenness": "betweenness", "closeness": "closeness", "apsp": "all distances"}
+# The paper's averages over groups, Figure 6 and its text: how much faster SwarmGraph is.
+SPEEDUPS = {
+    "betweenness": {"parallel CPU": 314, "conventional GPU": 93, "Gunrock": 24, "hybrid BC": 19},
+    "closeness": {"parallel CPU": 306, "conventional GPU": 26},
+    "apsp": {"parallel CPU": 56, "conventional GPU": 29},
+}
+# Minutes for a million graphs, Figure 8 and its text: without overlap, with it, on eight GPUs.
+MINUTES = {"betweenness": (283, 218, 30), "closeness": (25, 13, 2), "apsp": (31, 17.5, 2.4)}
+GAINS = {"apsp": 1.9, "closeness": 1.8, "betweenness": 1.3}  # of overlap, a million graphs
+SECONDS = {"betweenness": 40, "closeness": 20, "apsp": 20}  # what this study set out to reach, loading included
+# On one H200, ms: what SwarmGraph's own code takes (kernels alone, as released), and what we set out to reach.
+PEERS = {("DD-small", "betweenness"): (187, 417, 6), ("DD-small", "apsp"): (39, 259, 3)}
+
+
+def of_measure(rows, measure):
+    """Rows whose parameters name the measure."""
+    texts = {text for text in rows["parameters"].unique() if json.loads(text).get("measure") == measure}
+    return rows[rows["parameters"].isin(texts)]
+
+
+def _mean(values):
+    values = values[values > 0]
+    return float(np.exp(np.log(values).mean())) if len(values) else np.nan
+
+
+def means(rows, experiment, metric, measure=None):
+    """Geometric means over rounds: one line a batch, one column a strategy, both in the order of measuring."""
+    mine = rows[(rows["experiment"] == experiment) & (rows["metric"] == metric)]
+    mine = mine if measure is None else of_measure(mine, measure)
+    if mine.empty:
+        return pd.DataFrame()
+    found = mine.groupby(["dataset", "strategy"], sort=False)["value"].agg(_mean).unstack()
+    return found.reindex(index=mine["dataset"].unique(), columns=sorted(mine["strategy"].unique()))
+
+
+def _graphs(rows, experiment, dataset):
+    """Graphs that a cell of single graphs took."""
+    mine = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
+    found = [json.loads(text).get("graphs") for text in mine["parameters"].unique()]
+    return next((count for count in found if count), np.nan)
+
+
+def table_2(pack):
+    """The groups of a batch beside the paper's Table 2."""
+    lines = []
+    for group, (low, high) in cases.GROUPS.items():
+        mine = (pack.n >= low) & (pack.n < high)
+        published = cases.TABLE_2[group]
+        lines.append(
+            {
+                "group": group,
+                "vertices": f"{low} to {high - 1}",
+                "graphs": int(mine.sum()),
+                "published graphs": published[0],
+                "mean vertices": float(pack.n[mine].mean()),
+                "published mean vertices": published[1],
+                "mean edges": float(pack.m[mine].mean() / 2),
+                "published mean edges": published[2],
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def table_3(count=50):
+    """Numbers of graphs in Benchmark II (as in Table 3), and the average degrees that a few of each kind have."""
+    lines = []
+    for kind, name in enumerate(synthetic.TABLE_3):
+        for size, published in zip(synthetic.SIZES, synthetic.TABLE_3[name], strict=True):
+            pack = synthetic.generate(np.arange(count), np.full(count, kind), np.full(count, size))
+            degrees = pack.m / pack.n
+            low, mean, high = float(degrees.min()), float(degrees.mean()), float(degrees.max())
+            lines.append(
+                {"kind": name, "vertices": size, "graphs": published, "lowest": low, "mean": mean, "highest": high}
+            )
+    return pd.DataFrame(lines)
+
+
+def singles(rows, measure):
+    """Microseconds a graph, one after the other: one line a group, one column a strategy (Figure 6's times)."""
+    found = means(rows, "single", "wall", measure)
+    if found.empty:
+        return found
+    counts = [_graphs(of_measure(rows, measure), "single", dataset) for dataset in found.index]
+    return found.mul(1e3 / np.array(counts, float), axis=0).rename_axis("group").reset_index()
+
+
+def batches(rows, measure):
+    """Milliseconds for whole batches: one line a batch, one column a strategy; by device events where there are any."""
+    wall, device = (means(rows, "batch", metric, measure) for metric in ("wall", "device"))
+    if wall.empty:
+        return wall
+    found = wall.copy()
+    for column in device:
+        found[column] = device[column].combine_first(wall[column])
+    return found.rename_axis("batch").reset_index()
+
+
+def goals(rows, costs=None):
+    """DD beside SwarmGraph's own code and what was to be reached, with the floor of the arcs that must be looked at.
+
+    The floor: each search looks at every arc once (betweenness: twice), 32 searches or more at a time, a warp's load
+    from shared memory serves 32 lanes in a cycle and a multiprocessor does one such load a cycle.
+    """
+    lines = []
+    for (dataset, measure), (kernels, released, goal) in PEERS.items():
+        found = batches(rows, measure)
+        if found.empty or dataset not in set(found["batch"]):
+            continue
+        line = found.set_index("batch").loc[dataset].dropna()
+        own = line[[name for name in line.index if not name.startswith(("cpu", "igraph", "networkx"))]]
+        if own.empty:
+            continue
+        lines.append(
+            {
+                "batch": dataset,
+                "measure": NAMES[measure],
+                "strategy": own.idxmin(),
+                "ms": own.min(),
+                "SwarmGraph's kernels ms": kernels,
+                "as released ms": released,
+                "goal ms": goal,
+                "reached": bool(own.min() <= goal),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def curve(rows, measure):
+    """Seconds against the number of graphs (Figure 7): one line a number, columns the ways through a batch."""
+    found = means(rows, "curve", "wall", measure)
+    if found.empty:
+        return found
+    found = found / 1e3
+    found.insert(0, "graphs", [int(name.rsplit("-", 1)[1]) for name in found.index])
+    return found.sort_values("graphs").reset_index(drop=True)
+
+
+def overlap(rows):
+    """What overlap gains, and how near it comes to the larger of loading and computing.
+
+    `gain`: one thread for all over one that loads beside one that computes (as published); `floor`: the larger of what
+    loading alone takes and the sum of what computing took, in seconds; `over floor`: with all threads, over that.
+    """
+    lines = []
+    loading = means(rows, "curve", "wall")
+    for measure in NAMES:
+        times, busy = curve(rows, measure), means(rows, "curve", "compute", measure)
+        for line in times.to_dict("records") if len(times) else []:
+            name = f"benchmark-{line['graphs']}"
+            if "overlapped" not in line or not line["overlapped"] > 0 or line["graphs"] < 1000:
+                continue
+            alone = loading["loading"].get(name, np.nan) / 1e3 if "loading" in loading else np.nan
+            computing = busy["overlapped"].get(name, np.nan) if "overlapped" in busy else np.nan
+            floor = np.nanmax([alone, computing]) if np.isfinite([alone, computing]).any() else np.nan
+            lines.append(
+                {
+                    "measure": NAMES[measure],
+                    "graphs": line["graphs"],
+                    "one thread s": line.get("one-thread", np.nan),
+                    "one loader s": line.get("one-loader", np.nan),
+                    "overlapped s": line["overlapped"],
+                    "gain": line.get("one-thread", np.nan) / line.get("one-loader", np.nan),
+                    "gain of all": line.get("one-thread", np.nan) / line["overlapped"],
+                    "published gain": GAINS[measure],
+                    "loading s": alone,
+                    "computing s": computing,
+                    "over floor": line["overlapped"] / floor,
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def million(rows):
+    """A million graphs (Figure 8): minutes as published, seconds here."""
+    lines = []
+    for measure, (apart, together, eight) in MINUTES.items():
+        times = curve(rows, measure)
+        mine = times[times["graphs"] == 10**6] if len(times) else times
+        if len(mine):
+            mine = mine.iloc[0]
+            line = {
+                "measure": NAMES[measure],
+                "published min": together,
+                "without overlap min": apart,
+                "on 8 GPUs min": eight,
+            }
+            line |= {"s": mine.get("overlapped", np.nan), "one thread s": mine.get("one-thread", np.nan)}
+            lines.append({**line, "goal s": SECONDS[measure], "reached": bool(mine["overlapped"] <= SECONDS[measure])})
+    return pd.DataFrame(lines)
+
+
+def by_size(rows):
+    """Microseconds a graph that loading and computing take, by size; loading from shards and from files of edges."""
+    mine = rows[rows["experiment"].isin(["sizes", "edge-lists"])]
+    lines = []
+    for dataset in mine["dataset"].unique():
+        own = mine[mine["dataset"] == dataset]
+        shards, text = own[own["experiment"] == "sizes"], own[own["experiment"] == "edge-lists"]
+        lines.append(
+            {
+                "vertices": int(dataset.split("-")[1]),
+                "loading": _mean(shards[shards["metric"] == "load_us"]["value"]),
+                "computing": _mean(shards[shards["metric"] == "compute_us"]["value"]),
+                "loading from text": _mean(text[text["metric"] == "load_us"]["value"]),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def several(rows):
+    """Seconds on several GPUs, and the share of linear: one line a measure and number of GPUs."""
+    mine = rows[rows["experiment"] == "gpus"]
+    lines = []
+    for measure in NAMES:
+        own = of_measure(mine, measure)
+        times = own[own["metric"] == "work"].groupby("strategy")["value"].agg(_mean)
+        one = times.get("gpus@1-dynamic", np.nan)
+        for label, seconds in times.items():
+            gpus, schedule = label.removeprefix("gpus@").split("-")
+            share = one / seconds / int(gpus)
+            lines.append(
+                {"measure": NAMES[measure], "GPUs": int(gpus), "schedule": schedule, "s": seconds, "of linear": share}
+            )
+    return pd.DataFrame(lines)
+
+
+def right(rows):
+    """Further measures: on how many graphs each was checked, and how long it took."""
+    mine = rows[rows["experiment"] == "further"]
+    lines = []
+    for (dataset, text), own in mine[mine["metric"] == "right"].groupby(["dataset", "parameters"], sort=False):
+        cell = mine[(mine["dataset"] == dataset) & (mine["parameters"] == text)]
+        graphs = mine[(mine["dataset"] == dataset) & (mine["metric"] == "graphs")]["value"]
+        for strategy in own["strategy"].unique():
+            times = cell[(cell["strategy"] == strategy) & (cell["metric"] == "wall")]["value"]
+            line = {"batch": dataset, "measure": json.loads(text)["measure"], "strategy": strategy}
+            lines.append(
+                {**line, "graphs": int(graphs.iloc[0]) if len(graphs) else 0, "right": True, "ms": _mean(times)}
+            )
+    return pd.DataFrame(lines)
+
+
+def ablation(rows, experiment="design"):
+    """What each part of the design is worth: time of a variant over the strategy as it is, by batch and measure."""
+    mine = rows[rows["experiment"] == experiment]
+    lines = []
+    for measure in NAMES:
+        metric = "device" if (mine["metric"] == "device").any() else "launches"
+        found = means(mine, experiment, metric, measure)
+        for dataset, line in found.iterrows() if len(found) else []:
+            for label, value in line.dropna().items():
+                if "@" in label and line.get(label.split("@")[0], 0) > 0:
+                    base = line[label.split("@")[0]]
+                    one = {"batch": dataset, "measure": NAMES[measure], "variant": label}
+                    lines.append({**one, f"{metric}": value, "over": value / base})
+    return pd.DataFrame(lines)
+
+
+def written(rows):
+    """Writing results: seconds with and without, and what was written."""
+    mine = rows[rows["experiment"] == "writing"]
+    lines = []
+    for measure in NAMES:
+        own = of_measure(mine, measure)
+        times = {label: _mean(own[(own["strategy"] == label) & (own["metric"] == "wall")]["value"]) / 1e3
+                 for label in ("overlapped", "written")}  # fmt: skip
+        size = own[own["metric"] == "written_bytes"]["value"]
+        if len(size):
+            graphs = int(own["dataset"].iloc[0].rsplit("-", 1)[1])
+            line = {
+                "measure": NAMES[measure],
+                "graphs": graphs,
+                "s": times["overlapped"],
+                "with writing s": times["written"],
+            }
+            lines.append({**line, "GB": float(size.iloc[0]) / 1e9})
+    return pd.DataFrame(lines)
