@@ -1,10 +1,14 @@
-"""The host side of waiting.cu: no rounds."""
+"""The host side of waiting.cu and near.cu: no rounds."""
 
 import numpy as np
 
-from .plan import DevicePlan
+from lockstep.machine import source_digest
+
+from .plan import KERNELS, DevicePlan
 
 CLASSES, SHELF = 256, 16  # of waiting.cu
+NEAR = "near.cu", 15  # takes graphs up to this degree, with one large block a multiprocessor
+NEAR_THREADS = 1024
 ARCS = 4  # a thread shall have no more, if there are blocks to share them
 
 _int = np.int32
@@ -29,13 +33,50 @@ class Waiting(DevicePlan):
             self.defines = {**self.defines, **small}
         super().__init__(graph, executor, seed, switch)
 
+    @classmethod
+    def extra(cls):
+        return (source_digest(KERNELS / NEAR[0], {**cls.defines, "THREADS": NEAR_THREADS}),)
+
     def load(self):
+        launch = self.near() or self.anywhere()
+        # From a graph a launch costs some microseconds less, which is much on a small graph.
+        with self.executor.capture() as graph:
+            launch()
+        self.launch = graph.launch
+
+    def near(self):
+        """The launch of near.cu; None if it does not take the graph."""
+        if self.graph.out_degrees().max(initial=0) > NEAR[1]:
+            return None
+        n, machine = self.graph.n, self.executor
+        threads = self.threads if machine.name == "host" else NEAR_THREADS
+        kernel = machine.load(KERNELS / NEAR[0], {**self.defines, "THREADS": threads})["near_ids"]
+        own = 32 * -(-n // (32 * min(machine.multiprocessors, -(-n // threads))))  # vertices of a block
+        shared = 4 * (2 * own + 1 + threads * -(-own // threads))
+        if shared > machine.max_shared:
+            return None
+        arguments = (
+            self.offsets,
+            self.targets,
+            _int(n),
+            np.uint32(self.seed),
+            _int(own),
+            self.words(n),
+            self.colors,
+            self.words(2, 0, np.uint32),
+        )
+        return kernel.bind(-(-n // own), threads, arguments, shared=shared, cooperative=True)
+
+    def anywhere(self):
+        """The launch of waiting.cu."""
         n, m, threads = self.graph.n, self.graph.m, self.threads
         self.kernel = self.kernels["waiting"]
         sets = 4 * (threads + CLASSES)
         big = int((self.graph.out_degrees() >= self.lanes).sum())
         # A warp for each big vertex is worth more than a full block.
         useful = max(-(-n // threads), -(-m // (ARCS * threads)), -(-32 * big // threads))
+        both = -(-(32 * big + n) // threads) + 1  # so many, and the small ones need not wait for a warp's big one
+        useful = max(useful, both if both <= 2 * self.executor.multiprocessors else 0)
         # Lists lie in shared memory if two blocks a multiprocessor can have theirs there.
         lists = 16 * threads * -(-n // (threads * min(2 * self.executor.multiprocessors, useful)))
         self.shared = sets + lists * (sets + lists <= self.executor.max_shared // 2 - 1024)
@@ -62,11 +103,7 @@ class Waiting(DevicePlan):
             self.words(n + 3),
             self.colors,
         )
-        # From a graph a launch costs some microseconds less, which is much on a small graph.
-        launch = self.kernel.bind(self.blocks, threads, arguments, shared=self.shared, cooperative=True)
-        with self.executor.capture() as graph:
-            launch()
-        self.launch = graph.launch
+        return self.kernel.bind(self.blocks, threads, arguments, shared=self.shared, cooperative=True)
 
     def run(self):
         self.launch()

@@ -24,7 +24,8 @@
 //
 // Steps, with grid barriers between them: classes of degree; for vertices that are a warp's the neighbors of higher
 // priority; if these vertices are more than the warps, their order, in three steps more; coloring, a warp's vertices first.
-// On a graph without such vertices there is one barrier.
+// Where no vertex is a hub and there are warps enough, a vertex' own warp goes from one to the next, and there is one barrier;
+// on a small graph the other vertices then have warps of their own too, and need not wait for a warp's large one.
 //
 // References: M. Jones, P. Plassmann, "A parallel graph coloring heuristic", SIAM J. Sci. Comput. 14 (1993). W.
 // Hasenplaugh et al., "Ordering heuristics for parallel graph coloring", SPAA 2014 (classes of degree). G. Alabandi, E.
@@ -55,7 +56,7 @@ constexpr int window = 32 * SET_WORDS;       // colors in a warp's set
 constexpr int classes = full_classes;
 constexpr int shelf = 16;                    // vertices that are sorted together, about
 constexpr int wide = 4;                      // loads of a lane that overlap
-enum { BIG = 2, ITEMS, TICKET, SIZES = 8 };  // words of `control`
+enum { BIG = 2, ITEMS, TICKET, READ, SIZES = 8 };  // words of `control`
 
 struct Graph {
     const int* offsets;
@@ -371,13 +372,16 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
             if (warp_id() == 0) begin_classes(words + SIZES, begin);
             __syncthreads();
             sort(big, bigs, sorted, filled, starts, words + SIZES, begin, g, control);
-        } else {
+        } else if (items) {
             grid_barrier(control);
+        } else {
+            __syncthreads();  // a warp settles the vertex that it has gathered for
         }
-        if (blockIdx.x == 0) {
+        if (blockIdx.x == 0)
             for (int i = threadIdx.x; i < classes; i += THREADS) words[SIZES + i] = 0;
-            if (threadIdx.x == 0) words[BIG] = words[ITEMS] = 0;
-        }
+        // All warps of a block have read how many there are; the last block puts that back.
+        if (threadIdx.x == 0 && atomicAdd(words + READ, 1) == static_cast<int>(gridDim.x) - 1)
+            words[BIG] = words[ITEMS] = words[READ] = 0;
         for (int ticket = warp; ticket < bigs;) {
             const int v = big[ticket], first = offsets[v];
             settle(v, up + first, count[v], g, state, colors, set);
@@ -389,7 +393,8 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
 
     // The others: every warp its own, once through all of them, then again those who still wait.
     const int turns = (n + 32 * warps - 1) / (32 * warps);
-    const int mine = 32 * (static_cast<int>(blockIdx.x) * turns * per_block + static_cast<int>(warp_id())) + lane;
+    int mine = 32 * (static_cast<int>(blockIdx.x) * turns * per_block + static_cast<int>(warp_id())) + lane;
+    if (bigs + (n + 31) / 32 <= warps) mine = warp < bigs ? n : 32 * (warp - bigs) + lane;  // warps enough for both
     int4* list = in_shared ? shared + (THREADS + classes) / 4 + warp_id() * in_shared
                            : reinterpret_cast<int4*>(listed) + static_cast<long long>(warp) * turns * 32;
     int left = turns * 32;

@@ -1,0 +1,158 @@
+// Colors a graph whose degrees are all below 16, such as a road network, exactly as waiting.cu does: largest degree first,
+// ties by a seeded hash, the smallest color that no neighbor of higher priority has; each vertex waits for those alone.
+//
+// What differs is where things lie. In such graphs ids are mostly spatial, so neighbors have near ids. A block owns a range
+// of ids; the offsets and the states of its range are in its shared memory, where a look costs a tenth of one into L2, and
+// only a vertex with a neighbor outside the range tells its state in global memory as well. Any numbering gives the same
+// colors; a random one is only slower.
+//
+// A state is the set of colors that a vertex may still take, bits 0..15, and only ever shrinks; one bit is a final color. The
+// word is the whole message. The shortcuts (EARLY) are those of waiting.cu; without them others see no set before it is a
+// color, and a vertex keeps what it knows in bits 16..31.
+//
+// One cooperative launch. Nobody may read a state outside before its owner has taken out what the last run left there; a
+// block says so when it has, and asks the others only after it has found out who waits for whom, so that barrier is free.
+//
+// References: those of waiting.cu.
+//
+// compile: EARLY=1 THREADS=1024
+// compile: EARLY=0 THREADS=1024
+#include "device.cuh"
+#include "priority.cuh"
+
+constexpr int anything = 0xffff;
+constexpr int wide = 4;  // loads of a lane that overlap
+
+// Thread 0 of a block says that the block has come, and learns what `all_came` needs. state: as for grid_barrier.
+__device__ __forceinline__ unsigned come(unsigned* state) {
+    __threadfence();
+    return atomicAdd(state, blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u);
+}
+__device__ __forceinline__ bool all_came(const unsigned* state, unsigned seen) {
+    return (load_acquire(state) ^ seen) & 0x80000000u;
+}
+
+struct Range {
+    const int* offsets;
+    const int* targets;
+    const int* state;
+    int low, size;
+    const int* at;    // offsets of the range, in shared memory
+    const int* mask;  // states of the range, in shared memory
+
+    __device__ __forceinline__ bool has(int u) const {
+        return static_cast<unsigned>(u - low) < static_cast<unsigned>(size);
+    }
+    // Either way known to the compiler as what it is: a load that may be from both sorts of memory takes longer.
+    __device__ __forceinline__ int degree(int u) const {
+        return has(u) ? at[u - low + 1] - at[u - low] : offsets[u + 1] - offsets[u];
+    }
+    __device__ __forceinline__ int look(int u) const {
+        return (has(u) ? *static_cast<const volatile int*>(mask + (u - low)) : load_relaxed(state + u)) & anything;
+    }
+};
+
+// own: vertices of a block, a multiple of 32. An item of a list is a vertex of the range (bits 0..15), which of its neighbors
+// it waits for (16..30), and whether it has neighbors outside (31).
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n, unsigned seed, int own, int* state,
+         int* colors, unsigned* barrier) {
+    DYNAMIC_SHARED(int, shared);
+    const int lane = lane_id(), turns = (own + THREADS - 1) / THREADS, tid = threadIdx.x;
+    int* at = shared;
+    int* mask = at + own + 1;
+    unsigned* list = reinterpret_cast<unsigned*>(mask + own) + warp_id() * turns * 32;
+    const int low = static_cast<int>(blockIdx.x) * own, size = max(min(own, n - low), 0);
+    const Range range = {offsets, targets, state, low, size, at, mask};
+
+    for (int i = tid; i < size; i += THREADS) {
+        at[i] = offsets[low + i];
+        mask[i] = -1;  // anything
+        state[low + i] = -1;
+    }
+    if (tid == 0) at[size] = offsets[min(low + size, n)];
+    __syncthreads();
+    unsigned seen = 0;
+    if (tid == 0) seen = come(barrier);
+
+    // Who waits for whom.
+    int left = 0;
+    for (int turn = 0; turn < turns; ++turn) {
+        const int i = turn * THREADS + tid, v = low + i;
+        int waits = 0;
+        bool outside = false;
+        if (i < size) {
+            const int first = at[i], degree = at[i + 1] - first;
+            const unsigned number = draw(v, seed);
+            auto ask = [&](int j, int u, int its) {
+                outside |= !range.has(u);
+                if (its != degree ? its > degree : draw(u, seed) > number) waits |= 1 << j;
+            };
+            int u[wide], its[wide];
+            for (int k = 0; k < wide; ++k) u[k] = degree ? targets[first + min(k, degree - 1)] : v;
+            for (int k = 0; k < wide; ++k) its[k] = range.degree(u[k]);
+            for (int k = 0; k < wide; ++k)
+                if (k < degree) ask(k, u[k], its[k]);
+            for (int j = wide; j < degree; ++j) {  // one by one: a warp has a lane or two with so many neighbors
+                const int other = targets[first + j];
+                ask(j, other, range.degree(other));
+            }
+            const int possible = (2 << __popc(waits)) - 1;  // k neighbors leave k + 1 colors
+            if (EARLY || !waits) {
+                store_relaxed(mask + i, possible);
+                if (outside) store_relaxed(state + v, possible);
+            }
+        }
+        const unsigned votes = __ballot_sync(full_mask, waits != 0);
+        if (waits) list[left + __popc(votes & ((1u << lane) - 1))] = i | waits << 16 | (outside ? 0x80000000u : 0u);
+        left += __popc(votes);
+    }
+    if (tid == 0)
+        while (!all_came(barrier, seen)) {}
+    __syncthreads();
+
+    // A warp goes over its list again and again and drops who is done.
+    while (left) {
+        int kept = 0;
+        for (int start = 0; start < left; start += 32) {
+            const unsigned item = start + lane < left ? list[start + lane] : 0;
+            int waits = item >> 16 & 0x7fff;
+            const int i = item & 0xffff;
+            if (waits) {
+                const int* row = targets + at[i];
+                const int told = EARLY ? mask[i] : mask[i] >> 16 & anything;
+                int possible = told, theirs = 0;
+                for (int rest = waits; rest;) {
+                    int bit[wide], can[wide];
+                    for (int k = 0; k < wide; ++k) {
+                        bit[k] = rest & -rest;
+                        rest ^= bit[k];
+                    }
+                    for (int k = 0; k < wide; ++k) can[k] = bit[k] ? range.look(row[31 - __clz(bit[k])]) : 0;
+                    for (int k = 0; k < wide; ++k) {
+                        if (!(can[k] & (can[k] - 1))) possible &= ~can[k];
+                        if (!(can[k] & possible)) waits &= ~bit[k];
+                        else theirs |= can[k];
+                    }
+                }
+                const int smallest = possible & -possible;
+                if (EARLY ? !(theirs & smallest) : !waits) possible = smallest, waits = 0;
+                if (possible != told) {
+                    const bool shown = EARLY || !waits;
+                    atomicAnd(mask + i, shown ? possible : possible << 16 | anything);  // others read it meanwhile
+                    if (shown && item >> 31) store_relaxed(state + low + i, possible);
+                }
+            }
+            const unsigned votes = __ballot_sync(full_mask, waits != 0);
+            if (waits) list[kept + __popc(votes & ((1u << lane) - 1))] = i | waits << 16 | (item & 0x80000000u);
+            kept += __popc(votes);  // kept <= start: those places have been read
+        }
+        __syncwarp();
+        if (kept == left) pause(40);
+        left = kept;
+    }
+    for (int turn = 0; turn < turns; ++turn) {
+        const int i = turn * THREADS + tid;
+        if (i < size) colors[low + i] = __ffs(mask[i]) - 1;
+    }
+}
