@@ -27,6 +27,7 @@ FIRST = 4  # "the first few iterations"
 COUNTED = "-counted"  # the suffix of strategies built to count what they read
 AGAIN = "-again"  # of those measured against themselves
 FAMILIES = {"rmat-": "rmat", "road-like-": "road_like", "erdos-renyi-": "erdos_renyi"}
+CURVE = ("active", "longest", "warp", "group")  # what is shown of each iteration
 CURVES = ("randomized", "hybrid", "degree")  # strategies whose iterations are shown one by one
 RULES = ("best", "worst", "auto", "threshold")  # switches that hybrid is judged with
 
@@ -94,7 +95,12 @@ def _digest(plan, made, counted):
 
 
 def candidate(case, executor, label, switch="auto", seed=0):
-    """A strategy on a graph, made ready to be measured."""
+    """A strategy on a graph, made ready to be measured.
+
+    On a GPU every timed run follows an untimed one of the same strategy at once. Otherwise it would meet whatever
+    caches the strategy before it and the check of its colors on the host had left, on either side, and a GPU that
+    has stood still meanwhile: for runs below a millisecond that is more than the strategies differ by.
+    """
     strategy = plan_of(label)
     machine = executor if strategy.gpu else None
     plan = strategy.plan(case.graph, machine, seed, switching.of(switch))
@@ -105,6 +111,12 @@ def candidate(case, executor, label, switch="auto", seed=0):
             return checker(result, strategy)
         except oracle.WrongColoring as error:
             raise VerificationError(str(error)) from None
+
+    def prepare():
+        plan.prepare()
+        if machine is not None and machine.name == "cuda":
+            plan.run()
+            plan.prepare()
 
     def counts(result):
         found = {"colors": (result.count, "1")}
@@ -119,7 +131,7 @@ def candidate(case, executor, label, switch="auto", seed=0):
         plan.run,
         verify,
         digests(label, case.name),
-        prepare=plan.prepare,
+        prepare=prepare,
         counts=counts,
         executor=machine,
     )
@@ -148,7 +160,7 @@ def ladder(study, plan, case, executor):
         chosen = [candidate(case, executor, "early", seed=seed)]
         study.measure("ladder", "seeds", case.name, chosen, parameters={**parameters, "seed": seed}, rounds=1)
     if case.name == plan["control"]:
-        pairs = ("greedy",) if executor.name == "host" else ("randomized", "early")  # those that are timed
+        pairs = ("greedy",) if executor.name == "host" else ("randomized", "hybrid", "early")  # those that are timed
         names = [f"{name}{suffix}" for name in pairs for suffix in ("", AGAIN)]
         chosen = [candidate(case, executor, name) for name in names]
         study.measure("ladder", "control", case.name, chosen, parameters=parameters, rounds=4 * rounds)
@@ -195,7 +207,7 @@ def unevenness(study, plan, case, executor):
         where = {"kernel": kernel, "verified": verified}
         if name in CURVES:
             shown = rounds[: plan["iterations"]]
-            curve = {f"{key}@{i}": (getattr(r, key), "1") for i, r in enumerate(shown) for key in ("active", "longest")}
+            curve = {f"{key}@{i}": (getattr(r, key), "1") for i, r in enumerate(shown) for key in CURVE}
             study.count("balance", "iterations", case.name, label, curve, parameters=parameters, **where)
         values = {**summary(case, rounds, result), **traffic}
         if executor.name == "host":  # its workgroups run one after the other, which leaves one to steal from all

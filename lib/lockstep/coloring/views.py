@@ -64,9 +64,10 @@ def targets(rows, costs=None):
     """The fastest strategy beside the peer, what was to be reached, and the floors of the machine's own
     costs.
 
-    Floors in ms: `chain` is the longest chain of priorities times one load from L2, since a vertex of the
-    chain must see the color of the one before; early coloring may stay below it, for it need not follow the
-    chain. `bytes` is offsets, targets, states and colors, each moved once, over the copy bandwidth.
+    Floors in ms. `chain`: the longest chain of priorities, times one store of a block that another block's load
+    sees, since a vertex of the chain must see the color of the one before; early coloring need not follow all of
+    it. `bytes`: offsets, targets, states and colors, each moved once, over the copy bandwidth. Both can go on at
+    once, so the floor is a launch and the longer of the two, which `bound by` names.
     """
     shown, own = pictures(rows), figures(rows)
     lines = []
@@ -88,8 +89,11 @@ def targets(rows, costs=None):
             "chain": chain,
         }
         if costs is not None:
-            line["chain floor ms"] = chain * costs.load_ns("L2") / 1e6
-            line["bytes floor ms"] = 4 * (m + 3 * n) / costs.bytes_per_second() * 1e3
+            parts = {"chain": chain * costs.hop_ns / 1e6, "bytes": 4 * (m + 3 * n) / costs.bytes_per_second() * 1e3}
+            line |= {f"{key} floor ms": value for key, value in parts.items()}
+            line["bound by"] = max(parts, key=parts.get)
+            line["floor ms"] = costs.launch_us / 1e3 + max(parts.values())
+            line["times the floor"] = line["ms"] / line["floor ms"]
         lines.append(line)
     return pd.DataFrame(lines)
 
