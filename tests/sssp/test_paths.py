@@ -1,5 +1,7 @@
 """Every strategy that promises exact distances gives Dijkstra's, on whatever graph."""
 
+from types import SimpleNamespace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from lockstep.graphs import Graph, generators
 from lockstep.machine import get_executor, gpu_available
 from lockstep.sssp import STRATEGIES, WrongDistances, oracle, shortest_paths, verify
+from lockstep.sssp.choice import choose
 from lockstep.sssp.problem import Problem
 
 from .conftest import weighted_graphs
@@ -98,15 +101,16 @@ def test_short_lists_of_a_range():
 
 
 @pytest.mark.parametrize("looks", [1, 2])
-@pytest.mark.parametrize("delta", [300, np.inf])
-def test_chaotic_with_several_arcs_a_thread(delta, looks):
-    """With a sliding bucket or without, and a switch possible at every access: the end comes, and not too soon."""
+@pytest.mark.parametrize("filtered", [0, 1])
+def test_chaotic_with_several_arcs_a_thread(filtered, looks):
+    """A switch is possible at every access: the end comes, and not too soon."""
     graph = generators.road_like(150, seed=6)
     source = int(np.argmax(graph.out_degrees()))
     expected = oracle.distances(graph, source)
     for seed in range(6):
-        executor = get_executor("host", seed=seed, fuzz="memory")
-        plan = STRATEGIES["chaotic"].plan(Problem(graph), executor, delta=delta, threads=32, blocks=4, looks=looks)
+        executor = get_executor("host", seed=seed, fuzz="memory", multiprocessors=1)
+        options = {"threads": 32, "looks": looks, "filter": filtered}
+        plan = STRATEGIES["chaotic"].plan(Problem(graph), executor, **options)
         np.testing.assert_array_equal(plan.run(source).distances, expected)
 
 
@@ -134,6 +138,20 @@ def test_auto_says_why(monkeypatch):
     result = shortest_paths(generators.road_like(300, seed=1), 0)
     assert result.strategy == "dijkstra"
     assert "arcs" in result.stats["reason"]
+
+
+@pytest.mark.parametrize(
+    "size, degree, spatial, expected",
+    [(400, 4, True, "dijkstra"), (4000, 40, False, "chaotic"), (400_000, 3, True, "chaotic"),
+     (2_000_000, 3, True, "asynchronous"), (2_000_000, 3, False, "near-far"), (300_000, 20, False, "near-far")],
+)  # fmt: skip
+def test_what_auto_takes_on_a_gpu(size, degree, spatial, expected):
+    gpu = SimpleNamespace(name="cuda", multiprocessors=132, max_shared=232_448)
+    random = np.random.default_rng(1)
+    tails = random.integers(0, size, size * degree)
+    heads = (tails + random.integers(-9, 10, tails.size)) % size if spatial else random.integers(0, size, tails.size)
+    name, reason = choose(Problem(Graph.from_edges(tails, heads, n=size)), gpu)
+    assert name == expected and reason
 
 
 def test_verify_finds_a_wrong_distance(parallel):

@@ -3,58 +3,72 @@
 import numpy as np
 
 from .ladder import NotFitting
-from .plans import DevicePlan, road_delta
+from .plans import DevicePlan
 
 MOST = 32  # arcs of a thread: a bit of a word for each
+LONG = 4  # arcs a vertex: sparser graphs are taken for roads, whose paths are long
 _int = np.int32
 
 
 class Chaotic(DevicePlan):
-    """Options: ``blocks``, ``threads``, ``held``, ``looks``, ``filter``, ``count``; see the kernel's macros."""
+    """There is no bucket: ``delta`` has no say.
+
+    Options: ``threads``, ``resident`` blocks of a multiprocessor, ``held``, ``looks``, ``filter``, ``count``; see the
+    kernel's macros.
+    """
 
     name = "chaotic"
     files = ("chaotic.cu",)
     threads = 1024
 
     def load(self):
-        ex, graph, options = self.executor, self.problem.graph, self.options
-        self.resident_blocks, keep = self.shares(self.problem, ex, self.threads, options.get("blocks"))
-        self.counting, self.horizon = bool(options.get("count")), np.isfinite(self.delta)
+        ex, graph, options, long = self.executor, self.problem.graph, self.options, self.long(self.problem)
+        self.delta, self.counting = np.inf, bool(options.get("count"))
+        self.resident_blocks, keep = self.shares(self.problem, ex, self.threads, options.get("resident"))
         defines = {
             "KEEP": keep,
             "THREADS": self.threads,
-            "RESIDENT": max(1, self.resident_blocks // ex.multiprocessors) if ex.name == "cuda" else 1,
-            "HELD": int(options.get("held", keep <= 4)),
-            "HORIZON": int(self.horizon),
-            "LOOKS": options.get("looks", 1),
-            "FILTER": options.get("filter", 1),
+            "RESIDENT": self.together(self.problem, ex, options.get("resident")),
+            "HELD": int(options.get("held", keep <= 3)),
+            "LOOKS": options.get("looks", 2 if long else 1),
+            "FILTER": int(options.get("filter", not long)),
             "COUNT": int(self.counting),
         }
         self.kernel = self.kernels(**defines)["chaotic"]
-        self.shared = 8 * self.problem.dtype.itemsize + 8
         tails = np.repeat(np.arange(graph.n, dtype=_int), np.diff(graph.offsets))
         self.tails = ex.array(tails if graph.m else np.zeros(1, _int))
-        self.lows = ex.empty(self.resident_blocks, self.problem.dtype)
         self.vote = ex.zeros(2, np.uint32)
-        self.words, words = shared_words(ex, 4)
+        self.words, words = shared_words(ex, 3)
         self.counts = ex.zeros(1, np.int64)
         # Bound once: what a run changes, the source, stands in the shared words.
         self.launch = self.kernel.bind(
             self.resident_blocks,
             self.threads,
-            (self.tails, self.arcs, _int(graph.m), self.n, self.width, self.limit, self.dist, self.lows, self.vote,
-             words, self.counts.view(_int), self.barrier),
-            shared=self.shared,
+            (self.tails, self.arcs, _int(graph.m), self.n, self.limit, self.dist, self.vote, words,
+             self.counts.view(_int), self.barrier),
+            shared=8,
             cooperative=True,
         )  # fmt: skip
 
     @staticmethod
-    def shares(problem, executor, threads=None, blocks=None):
+    def long(problem):
+        """Whether paths are taken to be long: then every thread that can be alive helps, and few arcs share a head."""
+        return problem.graph.m < LONG * problem.graph.n
+
+    @staticmethod
+    def together(problem, executor, resident=None):
+        """Blocks of a multiprocessor."""
+        if executor.name != "cuda":
+            return 1
+        return resident or (2 if Chaotic.long(problem) and not problem.wide else 1)
+
+    @staticmethod
+    def shares(problem, executor, threads=None, resident=None):
         """(blocks, arcs of a thread); NotFitting if the GPU's threads cannot hold the arcs."""
         m, threads = max(problem.graph.m, 1), threads or Chaotic.threads
         # As many threads as are alive together: the host executor has 2,048 a multiprocessor too.
-        most = executor.multiprocessors * (1 if executor.name == "cuda" else 2048 // threads)
-        blocks = blocks or min(most, -(-m // 32))
+        each = Chaotic.together(problem, executor, resident) if executor.name == "cuda" else 2048 // threads
+        blocks = min(executor.multiprocessors * each, -(-m // 32))
         keep = -(-m // (blocks * threads))
         if keep > MOST:
             raise NotFitting(
@@ -63,18 +77,14 @@ class Chaotic(DevicePlan):
             )
         return blocks, keep if keep <= 4 else -(-keep // 2) * 2
 
-    def default_delta(self):
-        graph = self.problem.graph
-        return road_delta(self.problem) if graph.m < 8 * graph.n else np.inf
-
     def run(self, source):
         if self.counting:
             self.executor.copy(self.counts, np.zeros(1, np.int64))
-        self.words[:] = source, 0, 0, 0
+        self.words[:] = source, 0, 0
         self.launch()
         self.executor.synchronize()
         self.executor.counts["readbacks"] += 1
-        _, overflow, steps, _ = self.words.tolist()
+        _, overflow, steps = self.words.tolist()
         self.overflowed(overflow)
         counted = {"relaxations": int(self.executor.get(self.counts)[0])} if self.counting else {}
         return self.result(source, self.raw(), steps=steps, blocks=self.resident_blocks, **counted)

@@ -7,18 +7,21 @@ import sys
 import numpy as np
 
 from .baselines import DeltaCpu, Dijkstra
+from .chaotic import Chaotic
 from .ladder import Asynchronous, NearFar, NotFitting
 from .plans import DevicePlan, Plan
 
 SMALL = 2000  # arcs: below, a launch and its read-back cost more than Dijkstra's algorithm on one core
+FEW = 12  # arcs of a thread: beyond, a look at all of them takes longer than lists do
 STAYS = 0.7  # share of arcs that must stay inside a block's range of ids for messages to be the exception
 
 
 def choose(problem, executor):
     """(strategy, reason).
 
-    On a GPU, sparse graphs with spatial ids (roads) go to `asynchronous`, for there the chain of thousands of
-    steps is the time; all others go to `near-far`, for few rounds with much work each.
+    On a GPU, graphs whose arcs its threads can hold go to `chaotic`; of the larger ones, sparse graphs with spatial ids
+    (roads) go to `asynchronous`, for there the chain of thousands of steps is the time, all others to `near-far`, for
+    few rounds with much work each.
     """
     graph = problem.graph
     if executor is None or executor.name != "cuda":
@@ -30,6 +33,12 @@ def choose(problem, executor):
             "dijkstra",
             f"{graph.m:,} arcs: a launch and its read-back cost more than the whole work on one core",
         )
+    try:
+        blocks, keep = Chaotic.shares(problem, executor)
+        if keep <= FEW:
+            return "chaotic", f"{graph.m:,} arcs: at most {keep} for each thread of {blocks} blocks alive together"
+    except NotFitting:
+        pass
     degree = graph.m / graph.n
     if degree < 8:
         try:
@@ -78,4 +87,4 @@ class Auto(Plan):
         return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 
 
-CHOICES = {kind.name: kind for kind in (Dijkstra, DeltaCpu, NearFar, Asynchronous)}
+CHOICES = {kind.name: kind for kind in (Dijkstra, DeltaCpu, NearFar, Asynchronous, Chaotic)}

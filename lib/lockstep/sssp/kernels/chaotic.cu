@@ -1,19 +1,22 @@
-// Shortest paths without rounds or lists: every thread keeps a few arcs, watches their tails, and relaxes what it sees.
+// Shortest paths without rounds, lists or buckets: every thread keeps a few arcs, watches their tails, and relaxes what
+// it sees.
 //
-// A GPU keeps 135,000 threads alive; a graph of up to some millions of arcs fits into their registers and the first
-// level of cache, KEEP arcs a thread. A thread looks at its arcs' tails again and again; where a distance is smaller than
-// the one it used last, it lowers the head's. Nothing is queued, nobody asks who is pending, and one link of a path
-// costs an atomic on its way to L2, the next look at it, and a barrier inside the block: about half a microsecond,
-// where a round with a device-wide barrier costs several. Everything but the arcs a path needs is work in vain, but
-// done by threads that have nothing else to do: small graphs leave a GPU idle.
+// A GPU keeps a quarter of a million threads alive; a graph of up to some millions of arcs fits into their registers and
+// the first level of cache, KEEP arcs a thread. A thread looks at its arcs' tails again and again; where a distance is
+// smaller than the one it used last, it lowers the head's. Nothing is queued, nobody asks who is pending, and one link of
+// a path costs an atomic on its way to L2, the next look at it, and a barrier inside the block: about half a microsecond,
+// where a round with a device-wide barrier costs several. Most relaxations are in vain, but done by threads that have
+// nothing else to do: graphs of this size leave a GPU idle. For the same reason a bucket does not pay: a horizon like
+// that of `asynchronous` saved nine tenths of the relaxations on New York's roads and took longer.
 //
 // Why it is so
 //   - Arcs are sorted by tail, so that a warp's looks fall on few sectors and a hub's arcs are spread over many threads.
 //   - What a thread used last is its own record of what is pending: no flag, no list, no capacity, no lost wake-up.
 //   - A block's threads sweep together: the barrier at the end of a sweep tells whether any of them had something to do.
-//   - HORIZON: a tail beyond (smallest waiting distance of all blocks) + delta is left for later, as in delta-stepping
-//     with a bucket that slides. The smallest distances are published and read without waiting; old ones cost work
-//     done in vain or put off, never a wrong result. The block with the smallest waiting distance always goes on.
+//     LOOKS times they look between two barriers, which is worth more the longer the paths.
+//   - FILTER: the head is looked at first, through L1. A stale line holds a distance that is too large, so it can only
+//     let a useless atomic through. Where several arcs lead to a head this saves most atomics; on roads it is cheaper
+//     to send them all than to wait.
 //   - The end: a block that had nothing to do in a sweep votes. When all have voted the vote is closed and the next
 //     one begins; a block votes again after one more whole sweep without work. A vote in which nobody has worked since
 //     the vote before ends the run: what was lowered had reached L2 before those earlier votes (a fence precedes each),
@@ -21,15 +24,16 @@
 //
 // References: D. Chazan, W. Miranker, Chaotic relaxation, Linear Algebra and its Applications 2 (1969); termination by
 // two quiet rounds: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
-// compile: DISTANCE=unsigned KEEP=2 THREADS=1024 HELD=1
-// compile: DISTANCE=unsigned KEEP=6 THREADS=1024 HORIZON=1
-// compile: DISTANCE=unsigned KEEP=8 THREADS=1024 HORIZON=1
-// compile: DISTANCE=double KEEP=2 THREADS=1024
-// compile: DISTANCE=double KEEP=4 THREADS=1024 HORIZON=1
+// compile: DISTANCE=unsigned KEEP=2 THREADS=1024 HELD=1 FILTER=1
+// compile: DISTANCE=unsigned KEEP=3 THREADS=1024 RESIDENT=2 HELD=1 LOOKS=2
+// compile: DISTANCE=unsigned KEEP=6 THREADS=1024 RESIDENT=2 LOOKS=2
+// compile: DISTANCE=unsigned KEEP=12 THREADS=1024 FILTER=1
+// compile: DISTANCE=double KEEP=2 THREADS=1024 FILTER=1
+// compile: DISTANCE=double KEEP=3 THREADS=1024 RESIDENT=2 LOOKS=2
 #include "types.cuh"
 
 #ifndef KEEP
-#define KEEP 2     // arcs of a thread
+#define KEEP 2     // arcs of a thread, at most 32
 #endif
 #ifndef THREADS
 #define THREADS 64
@@ -40,14 +44,11 @@
 #ifndef HELD
 #define HELD 0     // 1: arcs stay in registers; 0: they come from L1 when they are needed
 #endif
-#ifndef HORIZON
-#define HORIZON 0
-#endif
 #ifndef LOOKS
-#define LOOKS 1    // at a thread's tails, from one barrier to the next
+#define LOOKS 1
 #endif
 #ifndef FILTER
-#define FILTER 1   // 1: look at the head before lowering it (L2); 2: the same, through L1; 0: lower it unseen
+#define FILTER 0
 #endif
 #ifndef COUNT
 #define COUNT 0
@@ -55,23 +56,20 @@
 
 constexpr unsigned finished = 0xffffffffu;
 // Words in memory that host and GPU share, so that a run is one launch and one wait: from the host the source; to it
-// whether a sum would leave the type, the sweeps of the block that saw the end, and with COUNT the relaxations.
+// whether a sum would leave the type, and the sweeps of the block that saw the end.
 constexpr int source_word = 0, overflow = 1, sweeps = 2;
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int n, DISTANCE delta, DISTANCE limit,
-        DISTANCE* dist, DISTANCE* lows, unsigned* vote, int* shared_words, int* counts, unsigned* barrier) {
-    DYNAMIC_SHARED(unsigned char, memory);
-    Distance* const lowest = (Distance*)memory;            // [3] smallest waiting distance of the block
-    Distance* const nearest = lowest + 4;                  // [3] the same of all blocks, as far as known
-    unsigned* const generation = (unsigned*)(nearest + 4);  // [2] the vote that is open
-    const int thread = (int)threadIdx.x, block = (int)blockIdx.x, blocks = (int)gridDim.x;
+chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int n, DISTANCE limit, DISTANCE* dist,
+        unsigned* vote, int* shared_words, int* counts, unsigned* barrier) {
+    DYNAMIC_SHARED(unsigned, generation);  // [2] the vote that is open, for sweeps in turn
+    const int thread = (int)threadIdx.x, blocks = (int)gridDim.x;
     const int share = (m + blocks - 1) / blocks;
-    const int first = (int)min((long long)block * share, (long long)m), end = min(first + share, m);
+    const int first = (int)min((long long)blockIdx.x * share, (long long)m), end = min(first + share, m);
 
     int tail[KEEP];
     Distance known[KEEP];
-    Arc held[HELD ? KEEP : 1];
+    Arc held[KEEP];
 #pragma unroll
     for (int k = 0; k < KEEP; ++k) {
         const int e = first + k * THREADS + thread;
@@ -81,53 +79,35 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
     }
     for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads()) dist[v] = infinity();
     int source = 0;
-    if (thread == 0) {
-        for (int i = 0; i < 3; ++i) lowest[i] = nearest[i] = infinity();
-        generation[0] = generation[1] = 0;
-        if (HORIZON) lows[block] = infinity();
-        if (block == 0) {
-            vote[0] = vote[1] = 0;
-            source = load_relaxed(shared_words + source_word);
-        }
+    if (thread == 0) generation[0] = generation[1] = 0;
+    if (global_thread() == 0) {
+        vote[0] = vote[1] = 0;
+        source = load_relaxed(shared_words + source_word);
     }
     grid_barrier(barrier);
-    if (block == 0 && thread == 0) store_relaxed(dist + source, Distance(0));  // block 0 votes after this
+    if (global_thread() == 0) store_relaxed(dist + source, Distance(0));  // its block votes after this
 
     bool noisy = true, voted = false;
     unsigned phase = 0, present = 0;
     int step = 0, from = 0;  // the first sweep that counts for the open vote
-    Distance reach = sum(0, delta), told = infinity();
     long long relaxations = 0;
     for (;; ++step) {
-        const int now = step % 3;
         bool moved = false;
-        Distance low = infinity(), others = infinity();
         for (int look = 0; look < LOOKS; ++look) {
             Distance d[KEEP];
 #pragma unroll
             for (int k = 0; k < KEEP; ++k) d[k] = tail[k] >= 0 ? load_relaxed(dist + tail[k]) : infinity();
-            if (look == LOOKS - 1) {
-                if (HORIZON)
-                    for (int i = thread; i < blocks; i += THREADS) {
-                        const Distance other = load_relaxed(lows + i);
-                        others = other < others ? other : others;
-                    }
-                if (thread == 0) {
-                    const unsigned open = load_relaxed(vote + 1);
-                    if (open != present) __threadfence();  // what was sent before the vote closed is visible from here on
-                    generation[step & 1] = present = open;
-                }
+            if (thread == 0 && look == LOOKS - 1) {
+                const unsigned open = load_relaxed(vote + 1);
+                if (open != present) __threadfence();  // what was sent before the vote closed is visible from here on
+                generation[step & 1] = present = open;
             }
             unsigned fresh = 0;
 #pragma unroll
             for (int k = 0; k < KEEP; ++k) {
                 if (!(d[k] < known[k])) continue;
-                moved = true;
-                if (HORIZON && d[k] >= reach) {
-                    low = d[k] < low ? d[k] : low;
-                    continue;
-                }
                 known[k] = d[k];
+                moved = true;
                 if (d[k] > limit) shared_words[overflow] = 1;
                 else fresh |= 1u << k;
             }
@@ -143,39 +123,18 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
                     const Arc arc = HELD ? held[k] : load_arc(arcs + first + k * THREADS + thread);
                     head[i] = (int)arc.target;
                     d[k] += arc.weight;
-                    there[i] = FILTER == 1 ? load_relaxed(dist + head[i]) : FILTER == 2 ? dist[head[i]] : infinity();
+                    there[i] = FILTER ? dist[head[i]] : infinity();
                     if (COUNT) ++relaxations;
                 }
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
                     const int k = part + i;
-                    if (k >= KEEP || !(fresh >> k & 1) || !(d[k] < there[i])) continue;
-                    lower(dist + head[i], d[k]);
-                    if (HORIZON) low = d[k] < low ? d[k] : low;
+                    if (k < KEEP && fresh >> k & 1 && d[k] < there[i]) lower(dist + head[i], d[k]);
                 }
-            }
-        }
-        if (HORIZON) {
-            if (__any_sync(full_mask, low < infinity())) {
-                low = warp_min(low);
-                if (lane_id() == 0) lower(lowest + now, low);
-            }
-            if (thread - (int)lane_id() < blocks) {
-                others = warp_min(others);
-                if (lane_id() == 0 && others < infinity()) lower(nearest + now, others);
             }
         }
         const bool any = __syncthreads_or(moved);
         const unsigned seen = *(volatile const unsigned*)(generation + (step & 1));
-        if (HORIZON) {
-            const Distance near = *(volatile const Distance*)(nearest + now);
-            reach = near < infinity() ? sum(near, delta) : near;
-            if (thread == 0) {
-                const Distance own = *(volatile const Distance*)(lowest + now);
-                if (own != told) store_relaxed(lows + block, own), told = own;
-                lowest[(step + 2) % 3] = nearest[(step + 2) % 3] = infinity();
-            }
-        }
         if (seen == finished) break;
         if (voted && seen != phase) phase = seen, voted = false, from = step + 1;
         if (any) {
