@@ -44,6 +44,13 @@ def test_checked_goes_on_where_one_layer_fails():
     assert result.stats["failing"][-1] == 0
 
 
+def test_a_wrong_result_leaves_an_arc_to_relax():
+    graph = race.race_graph()
+    _, seed = race.count_wrong(graph, range(SEEDS), layers=1)
+    assert oracle.open_vertices(graph, race.run(graph, seed, layers=1)[0].distances) > 0
+    assert oracle.open_vertices(graph, oracle.distances(graph, 0)) == 0
+
+
 def test_racy_results_are_measured_not_refused():
     graph = generators.road_like(600, seed=3)
     source = int(np.argmax(graph.out_degrees()))

@@ -80,7 +80,8 @@ def goals(rows, costs=None):
 
 
 def floor(rows, dataset, label, costs):
-    """What study 0's costs say that the run must take (ms): rounds times what a round waits for, and the graph's bytes.
+    """What study 0's costs say that the run must take (ms): rounds times what a round waits for, the graph's bytes, and
+    a launch and its read-back.
 
     A round of `near-far` is a grid barrier and a chain of four loads from L2 and an atomic; of `atomic` and `barrier` a
     launch and a read-back; of `fence` and `persistent` a grid barrier. A step of `asynchronous` is a block barrier and
@@ -103,7 +104,8 @@ def floor(rows, dataset, label, costs):
     }[label]
     nodes, arcs = (counts(rows, "degrees", dataset, "(graph)", m) for m in ("vertices", "stored_arcs"))
     data = (nodes * 12 + arcs * 8) / costs.bytes_per_second() * 1e3 if np.isfinite(nodes) else 0.0
-    return steps * per_round / 1e3 + data
+    once = 0.0 if label in ("atomic", "barrier") else costs.readback_us / 1e3
+    return steps * per_round / 1e3 + data + once
 
 
 def layers(rows):
