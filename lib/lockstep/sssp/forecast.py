@@ -84,10 +84,10 @@ class Forecast:
         return np.exp(np.clip((_matrix(table, self.names) - self.middle) / self.width @ self.slopes, -30, 6))
 
     def needed(self, line, most=64):
-        """Fewest layers after which `SOURCES` sources come out right with more than even odds."""
+        """Fewest layers after which `SOURCES` sources come out right with more than even odds; NaN beyond `most`."""
         each = pd.DataFrame([dict(line, layers=k) for k in range(1, most + 1)])
         enough = np.flatnonzero(SOURCES * self.errors(each) < np.log(2))
-        return int(enough[0]) + 1 if enough.size else most
+        return int(enough[0]) + 1 if enough.size else np.nan
 
 
 def tried(rows):
@@ -99,7 +99,8 @@ def tried(rows):
         A line a graph: the share of wrong sources after four and eight layers, foretold for eight, and the layers
         needed (the fewest after which no source was seen to be wrong; missing: the most that were tried are too few).
         For each model, the root of the mean squared error of the share over all graphs and layers from `FIRST` on.
-        Empty where fewer than four generated graphs or no other graph are recorded.
+        Empty where fewer than four generated graphs, fewer than three late numbers of layers, or no other graph are
+        recorded.
     """
     table = shares(rows)
     if table.empty:
@@ -108,7 +109,7 @@ def tried(rows):
     generated = table["graph"].str.startswith(GENERATED)
     late = table[table["layers"] >= FIRST]
     fitted, rest = late[generated.loc[late.index]], late[~generated.loc[late.index]]
-    if fitted["graph"].nunique() < 4 or rest.empty:
+    if fitted["graph"].nunique() < 4 or fitted["layers"].nunique() < 3 or rest.empty:
         return pd.DataFrame(), {}
     models = {name: Forecast(fitted, names) for name, names in MODELS.items()}
     share = rest["wrong"] / rest["sources"]
