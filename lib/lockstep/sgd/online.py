@@ -192,7 +192,9 @@ class EdgeHubs(Online):
             hub_edges, rest = np.flatnonzero(hub), np.flatnonzero(~hub)
         shared = {k: v for k, v in self.given.items() if k != "degree"}
         some = Ratings._trusted(ratings.users[rest], ratings.items[rest], ratings.values[rest], ratings.shape)
-        self.rest = SubGraph(replace(problem, ratings=some), self.executor, self.log, **shared)
+        part = replace(problem, ratings=some)
+        part._cache["first"] = problem.first_vectors()  # drawn once
+        self.rest = SubGraph(part, self.executor, self.log, **shared)
         for key, value in self.rest.preparation.items():
             self.preparation[key] = self.preparation.get(key, 0.0) + value
         with self.phase("shuffle"):
