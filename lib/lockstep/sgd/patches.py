@@ -1,5 +1,5 @@
 """Patches: host side of `patches.cu`. Grows patches over both sides of a graph, and cuts a patch's edges into
-matchings."""
+matchings. What is cheap to do by several threads of the host is done there (Numba), sorting where the GPU is."""
 
 import numpy as np
 from numba import njit, prange
@@ -113,19 +113,24 @@ def _compact(ends):
     return result, old[:count].copy()
 
 
-def level(users, items, shape, room, xp=np, chunk=CHUNK):
-    """Patches of a graph, and the edges inside them.
+def grow(users, items, offsets, user_degrees, room, xp=np, chunk=CHUNK, brought=None):
+    """Patches of a graph.
 
     Parameters
     ----------
     users, items : int32 arrays, shape (m,)
         Ends of the edges, sorted by item.
-    shape : (int, int)
-        Number of users and of items.
+    offsets : int64 array, shape (items + 1,)
+        Where each item's edges begin.
+    user_degrees : int array, shape (users,)
     room : int
         Nodes that a patch can hold, users and items together.
     xp : module
         numpy or cupy: where edges are sorted by user.
+    chunk : int
+        Items over which patches are grown together.
+    brought : (array, array), optional
+        `users` and `items` where `xp` is.
 
     Returns
     -------
@@ -133,29 +138,20 @@ def level(users, items, shape, room, xp=np, chunk=CHUNK):
         Of all patches, one after another; items as ~item.
     starts, ends : int64 arrays, shape (patches,)
         Of each patch in `nodes`.
-    order : int32 array
-        Edges inside patches, by patch and matching.
-    pairs : uint32 array
-        Places in the patch of those edges' ends: user | item << 16.
-    counts : int32 array, shape (patches, MATCHINGS)
-        Edges of each matching.
-    left : int32 array
-        The other edges, in their order.
+    user_at : int32 array, shape (users,)
+        Where a user stands in `nodes`, -1: in no patch.
     """
-    n_users, n_items = shape
-    degrees = np.bincount(items, minlength=n_items)
-    offsets = np.concatenate([[0], np.cumsum(degrees)])
-    user_degrees = np.bincount(users, minlength=n_users)
-    user_offsets = np.concatenate([[0], np.cumsum(user_degrees)])
-    by_user = xp.argsort(xp.asarray(users), kind="stable")
-    items_by_user = xp.asarray(items)[by_user]
+    n_users, n_items = user_degrees.size, offsets.size - 1
+    by_user, by_item = brought or (xp.asarray(users), xp.asarray(items))
+    items_by_user = by_item[xp.argsort(by_user, kind="stable")]
     items_by_user = items_by_user if xp is np else items_by_user.get()
+    user_offsets = np.concatenate([[0], np.cumsum(user_degrees)])
     # A user belongs to the chunk of the middle one of its items.
-    some = np.minimum(user_offsets[:-1] + user_degrees // 2, max(users.size - 1, 0))
-    user_chunk = (items_by_user[some] // chunk).astype(np.int32)
+    middle = np.minimum(user_offsets[:-1] + user_degrees // 2, users.size - 1)
+    user_chunk = (items_by_user[middle] // chunk).astype(np.int32)
     user_chunk[user_degrees == 0] = -1
-    chunks = max(-(-n_items // chunk), 1)
-    sizes = np.bincount(user_chunk[user_chunk >= 0], minlength=chunks)
+    chunks = -(-n_items // chunk)
+    sizes = np.bincount(user_chunk + 1, minlength=chunks + 1)[1:]
     sizes += np.minimum(chunk, n_items - np.arange(chunks) * chunk)
     region = np.concatenate([[0], np.cumsum(sizes)])
     nodes, filled = np.zeros(region[-1], np.int32), np.zeros(chunks, np.int64)
@@ -165,13 +161,35 @@ def level(users, items, shape, room, xp=np, chunk=CHUNK):
     number = np.arange(several.sum()) - np.repeat(np.cumsum(several) - several, several)  # of a patch in its chunk
     starts = np.repeat(region[:-1], several) + room * number
     ends = np.minimum(starts + room, np.repeat(region[:-1] + filled, several))
+    return nodes, starts, ends, user_at
+
+
+def match(users, offsets, nodes, starts, ends, user_at, room):
+    """Matchings of the edges inside patches, those of each patch by themselves.
+
+    Parameters
+    ----------
+    users, offsets, nodes, starts, ends, user_at, room
+        As of `grow`.
+
+    Returns
+    -------
+    order : int32 array
+        Edges inside patches, by patch and matching.
+    pairs : uint32 array
+        Places in the patch of those edges' ends: user | item << 16.
+    counts : int32 array, shape (patches, MATCHINGS)
+        Edges of each matching.
+    left : int32 array
+        The other edges, in their order.
+    """
     colors, counts = np.full(users.size, LEFT, np.uint8), np.zeros((starts.size, MATCHINGS), np.int32)
     _color(starts, ends, nodes, offsets, users, user_at, room, colors, counts)
     places = np.cumsum(counts, dtype=np.int64) - counts.ravel()
     total = int(counts.sum())
     order, pairs = np.empty(total, np.int32), np.empty(total, np.uint32)
     _order(starts, ends, nodes, offsets, users, user_at, colors, places.reshape(counts.shape), order, pairs)
-    return nodes, starts, ends, order, pairs, counts, np.flatnonzero(colors == LEFT).astype(np.int32)
+    return order, pairs, counts, np.flatnonzero(colors == LEFT).astype(np.int32)
 
 
 class Patches(DevicePlan):
@@ -195,69 +213,81 @@ class Patches(DevicePlan):
                 f"patches are for graphs without hubs: the largest degree here is {ratings.largest_degree():,}, at "
                 f"most {LARGEST:,} is worth trying; take tiles"
             )
-        # A block's share of shared memory (1 KB of each is the system's); about one and a half edges a node.
-        share = (executor.max_shared + 1024) // int(self.given["resident"]) - 1024
-        self.room = int(self.given["room"] or min(share // (width * 4 + 12), 1 << 15))
-        self.edge_room = max((share - self.room * width * 4) // 8, 0)
-        self.shared = self.room * width * 4 + self.edge_room * 8
-        self.launch = self.kernel("patches", THREADS=self.threads)
+        # A block's share of shared memory (1 KB of each is the system's): a vector a node, and twice its lists, with
+        # 1.2 edges a node, which is what a patch of a road has.
+        share = (executor.max_shared + 1024) // int(self.given["resident"]) - 1024 - 8 * (MATCHINGS + 1)
+        if executor.name == "cuda" and not self.given.get("threads"):
+            self.threads = 512
+        self.room = int(self.given["room"] or min(int(share / (width * 4 + 8 + 1.2 * 16)), 1 << 15))
+        self.edge_room = max((share - self.room * (width * 4 + 8)) // 16, 0)
+        self.shared = self.room * (width * 4 + 8) + self.edge_room * 16 + 8 * (MATCHINGS + 1)
+        self.launch = self.kernel("patches", THREADS=self.threads, RESIDENT=int(self.given["resident"]))
         if self.room < 2 or not self.launch.max_blocks(self.threads, self.shared):
             most = executor.max_shared // (width * 4)
             raise ValueError(f"room={self.room}: a block's shared memory holds 2 to {most} vectors")
-        with self.phase("schedule"):
-            order, nodes, patch_list, pairs, steps = self.find(ratings)
         users, items, values = self.bring()
+        order, nodes, patch_list, pairs, steps = self.find(ratings, (users, items))
         with self.phase("order"):
-            order = executor.array(order)
             users, items, values = users[order], items[order], values[order]
             self.packed = xp.empty((max(ratings.m, 1), 2), np.int32)
-            self.packed[: ratings.m, 0] = executor.array(pairs.view(np.int32))
+            self.packed[: ratings.m, 0] = pairs.view(np.int32)
             self.packed[: ratings.m, 1] = values.view(np.int32)
         self.place(users, items, values)
-        with self.phase("transfer"):
-            self.nodes, self.patch_list, self.steps = (executor.array(a) for a in (nodes, patch_list, steps))
+        self.nodes, self.patch_list, self.steps = nodes, patch_list, steps
         self.grids = [self.grid_of(last - first) for first, last in self.levels]
 
     def grid_of(self, patches):
         return max(min(self.grid(self.launch, self.shared), patches), 1)
 
-    def find(self, ratings):
-        """Levels until no edge is left: the edges' order, all nodes, patches, places and matchings."""
-        users, items, numbers = ratings.users, ratings.items, None
-        user_ids = item_ids = None
-        shape = ratings.shape
+    def find(self, ratings, brought):
+        """Levels until no edge is left: the edges' order, all nodes, patches, places and matchings, on the device.
+
+        `brought` are the edges' ends there.
+        """
         chunk = int(self.given["chunk"] or CHUNK)
+        users, items, offsets, user_degrees = ratings.users, ratings.items, ratings.offsets, ratings.degrees()[0]
+        numbers = user_ids = item_ids = None  # of the edges and nodes that are left: all of them at first
         parts = []
         self.levels, done, node_base, patch_base = [], 0, 0, 0
         while users.size:
-            nodes, starts, ends, order, pairs, counts, left = level(users, items, shape, self.room, self.xp, chunk)
-            if user_ids is not None:
-                nodes = np.where(nodes < 0, ~item_ids[np.maximum(~nodes, 0)], user_ids[np.maximum(nodes, 0)])
-            inside = counts.sum(axis=1)
-            begin = done + np.cumsum(inside) - inside
-            patch_list = np.stack([node_base + starts, ends - starts, begin, inside], axis=1).astype(np.int32)
-            steps = np.zeros((starts.size, MATCHINGS + 1), np.int32)
-            np.cumsum(counts, axis=1, out=steps[:, 1:])
-            parts.append((order if numbers is None else numbers[order], nodes, patch_list, pairs, steps))
-            self.levels.append((patch_base, patch_base + starts.size))
-            done, node_base, patch_base = done + order.size, node_base + nodes.size, patch_base + starts.size
-            numbers = left if numbers is None else numbers[left]
-            if left.size:
-                # What is left, with new numbers for the nodes that it touches.
-                users, user_ids = _compact(ratings.users[numbers])
-                items, item_ids = _compact(ratings.items[numbers])
-                shape = user_ids.size, item_ids.size
-            else:
+            with self.phase("growth"):
+                nodes, starts, ends, user_at = grow(
+                    users, items, offsets, user_degrees, self.room, self.xp, chunk, brought
+                )
+            with self.phase("matchings"):
+                order, pairs, counts, left = match(users, offsets, nodes, starts, ends, user_at, self.room)
+            with self.phase("levels"):
+                if user_ids is not None:
+                    nodes = np.where(nodes < 0, ~item_ids[np.maximum(~nodes, 0)], user_ids[np.maximum(nodes, 0)])
+                inside = counts.sum(axis=1)
+                begin = done + np.cumsum(inside) - inside
+                patch_list = np.stack([node_base + starts, ends - starts, begin, inside], axis=1).astype(np.int32)
+                steps = np.zeros((starts.size, MATCHINGS + 1), np.int32)
+                np.cumsum(counts, axis=1, out=steps[:, 1:])
+                new = order if numbers is None else numbers[order], nodes, patch_list, pairs, steps
+                parts.append([self.executor.array(a) for a in new])
+                self.levels.append((patch_base, patch_base + starts.size))
+                done, node_base, patch_base = done + order.size, node_base + nodes.size, patch_base + starts.size
+                numbers = left if numbers is None else numbers[left]
                 users = left
+                if left.size:
+                    # What is left, with new numbers for the nodes that it touches.
+                    users, user_ids = _compact(ratings.users[numbers])
+                    items, item_ids = _compact(ratings.items[numbers])
+                    offsets = np.concatenate([[0], np.cumsum(np.bincount(items, minlength=item_ids.size))])
+                    user_degrees = np.bincount(users, minlength=user_ids.size)
+                    brought = None
         self.stats.update(levels=len(self.levels), patches=patch_base, room=self.room)
         if not parts:
-            return (np.zeros(0, np.int32), np.zeros(1, np.int32), np.zeros((1, 4), np.int32), np.zeros(0, np.uint32),
-                    np.zeros((1, 1), np.int32))  # fmt: skip
+            empty = (0,), (1,), (1, 4), (0,), (1, 1)
+            return [self.executor.zeros(shape, np.int32) for shape in empty]
         self.stats["edges_after_first_level"] = ratings.m - parts[0][0].size
-        order, nodes, patch_list, pairs, steps = (np.concatenate(part) for part in zip(*parts, strict=True))
-        most = int((steps < steps[:, -1:]).sum(axis=1).max(initial=0))  # matchings that any patch needs
+        with self.phase("levels"):
+            order, nodes, patch_list, pairs, steps = (self.xp.concatenate(part) for part in zip(*parts, strict=True))
+            most = int((steps < steps[:, -1:]).sum(axis=1).max())  # matchings that any patch needs
+            steps = self.xp.ascontiguousarray(steps[:, : most + 1])
         self.stats["matchings"] = most
-        return order, nodes, patch_list, pairs, np.ascontiguousarray(steps[:, : most + 1])
+        return order, nodes, patch_list, pairs, steps
 
     def sweep(self):
         self.begin()

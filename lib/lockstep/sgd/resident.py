@@ -7,6 +7,16 @@ from .plans import DevicePlan
 WIDEST = 64  # features of a vector from which on a batch of them does not fit in registers
 
 
+def _slots(degrees, warps, groups, deal):
+    """The group of each item of a block: first dealt to warps, so that a hub has few neighbours in its own."""
+    warp = deal(degrees, warps)
+    slot = np.empty(degrees.size, np.int64)
+    for w in range(warps):
+        mine = np.flatnonzero(warp == w)
+        slot[mine] = w * groups + deal(degrees[mine], groups)
+    return slot
+
+
 class Resident(DevicePlan):
     """What `tiles` does where its tiles are dense: whole ranges of users are brought into shared memory."""
 
@@ -29,6 +39,10 @@ class Resident(DevicePlan):
         # Eight features a lane: see resident.cu. A batch of eight edges.
         self.lanes = int(given.get("lanes") or (max(1, width // 8) if on_gpu else 1))
         self.threads = int(given.get("threads") or (160 if on_gpu else 64))
+        if self.threads < 64 or self.threads % 32:
+            raise ValueError(
+                f"threads={self.threads}: resident tiles take a warp to move users and one or more to work"
+            )
         each = int(given["each"] or max(1, 8 // self.lanes))
         groups = (self.threads - 32) // self.lanes
         self.launch = self.kernel("resident", "resident.cu", THREADS=self.threads, EACH=each)
@@ -59,7 +73,7 @@ class Resident(DevicePlan):
             range_starts = np.concatenate([[0], np.cumsum(range_sizes)])
             slot = np.empty(ratings.n_items, np.int64)
             for mine in np.split(table, table_starts[1:-1]):
-                slot[mine] = deal(item_degrees[mine], groups)
+                slot[mine] = _slots(item_degrees[mine], (self.threads - 32) // 32, 32 // self.lanes, deal)
             place = np.empty(ratings.n_items, np.int64)
             place[table] = np.arange(ratings.n_items) - np.repeat(table_starts[:-1], sizes)
             visits = np.zeros((self.blocks, rounds, 4), np.int32)

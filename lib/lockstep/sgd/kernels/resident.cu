@@ -31,19 +31,24 @@
 #define EACH 2
 #endif
 
-constexpr int WORKERS = THREADS - 32;             // the last warp moves the users
-constexpr int GROUPS = WORKERS / LANES;
+// The first warp moves the users. The next one, with the largest item, then has a scheduler of its own in a block of five
+// warps: warps go to the four schedulers in turn.
+constexpr int GROUPS = (THREADS - 32) / LANES;
 constexpr int MOST = EACH * LANES;                // edges in a deep batch
 constexpr int DEEP = 4 * MOST;                    // edges of a tile from which on a group works in deep batches
 
-// Locks are single bits of shared memory. Who wants nothing sets or clears no bit: cheaper than a branch.
-__device__ __forceinline__ bool take(unsigned* bits, int k, bool wanted) {
+// Locks are single bits of shared memory. Who wants nothing sets or clears no bit: cheaper than a branch. `ask` gives the
+// word as it was before; asking and looking at the answer are apart, so that nobody waits for the atomic.
+__device__ __forceinline__ unsigned lock_bit(int k, bool wanted) { return wanted ? 1u << (k & 31) : 0u; }
+__device__ __forceinline__ unsigned ask(unsigned* bits, int k, bool wanted) {
     if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
-    const unsigned bit = wanted ? 1u << (k & 31) : 0u;
-    return !(atomicOr(bits + (k >> 5), bit) & bit) && wanted;
+    return atomicOr(bits + (k >> 5), lock_bit(k, wanted));
+}
+__device__ __forceinline__ bool granted(unsigned answer, int k, bool wanted) {
+    return wanted & !(answer & lock_bit(k, wanted));
 }
 __device__ __forceinline__ void give(unsigned* bits, int k, bool held) {
-    atomicAnd(bits + (k >> 5), held ? ~(1u << (k & 31)) : ~0u);
+    atomicAnd(bits + (k >> 5), ~lock_bit(k, held));
 }
 
 // A slot of a batch: what one update needs but the vectors. An empty slot has rate 0, keep 1 and the group's own dummy
@@ -105,22 +110,26 @@ template <int SIZE> __device__ __forceinline__ void apply(Group& g, bool stay) {
     }
 }
 
-// What a lane wants to lock next (numbers `id`, -1: nothing), and takes after that: every LANES * EDGES-th edge.
+// What a lane wants to lock next (numbers `id`, -1: nothing), and takes after that: every LANES * EDGES-th edge. Edges
+// are read whether they are needed or not, which is cheaper than a branch.
 template <int EDGES> struct Wanted {
     int id[EDGES];
     int2 edge[EDGES];
+    __device__ __forceinline__ void set(int w, const int2* edges, int next, int end) {
+        id[w] = next < end ? next : -1;
+        edge[w] = edges[max(id[w], 0)];
+    }
     __device__ __forceinline__ void open(const int2* edges, int begin, int end) {
         #pragma unroll
         for (int w = 0; w < EDGES; ++w) set(w, edges, begin + w * LANES + part(), end);
     }
-    __device__ __forceinline__ void set(int w, const int2* edges, int next, int end) {
-        id[w] = next < end ? next : -1;
-        edge[w] = next < end ? edges[next] : make_int2(0, 0);
+    __device__ __forceinline__ void move_on(int w, const int2* edges, int end, bool won) {
+        set(w, edges, id[w] < 0 ? end : won ? id[w] + EDGES * LANES : id[w], end);
     }
     __device__ __forceinline__ bool some() const {
         bool any = false;
         #pragma unroll
-        for (int w = 0; w < EDGES; ++w) any = any || id[w] >= 0;
+        for (int w = 0; w < EDGES; ++w) any = any | (id[w] >= 0);
         return any;
     }
 };
@@ -162,30 +171,29 @@ template <int EDGES> __device__ __forceinline__ void work_deep(Group& g, const i
     for (int w = 0; w < EDGES; ++w) ready[w] = -1, node[w] = 0;
     bool any = false, stay = false;   // somebody of the warp has an edge in the present batch; for all of the same item
     while (any || __any_sync(full_mask, wanted.some())) {
-        bool won[EDGES];
+        unsigned answer[EDGES];
         #pragma unroll
-        for (int w = 0; w < EDGES; ++w) won[w] = take(g.lock, wanted.edge[w].x & 0xffff, wanted.id[w] >= 0);
+        for (int w = 0; w < EDGES; ++w) answer[w] = ask(g.lock, wanted.edge[w].x & 0xffff, wanted.id[w] >= 0);
         if (any) {
             apply<EDGES * LANES>(g, stay);
             log_batch<EDGES>(clocks, ready, node);
-            __syncwarp();
-            order_in_block();
-            #pragma unroll
-            for (int w = 0; w < EDGES; ++w) {
-                give(g.lock, node[w] & 0xffff, ready[w] >= 0);
-                if (ready[w] >= 0) g.tally.add(ready[w]);
-            }
         }
+        // One fence for both sides: what was written under the present locks is seen by who gets them next, and what
+        // is read under the new ones was written before they were given.
+        __syncwarp();
         order_in_block();
         bool mine = false, same = true;
         #pragma unroll
         for (int w = 0; w < EDGES; ++w) {
-            ready[w] = won[w] ? wanted.id[w] : -1;
+            give(g.lock, node[w] & 0xffff, ready[w] >= 0);
+            if (ready[w] >= 0) g.tally.add(ready[w]);
+            const bool won = granted(answer[w], wanted.edge[w].x & 0xffff, wanted.id[w] >= 0);
+            ready[w] = won ? wanted.id[w] : -1;
             node[w] = wanted.edge[w].x;
-            g.fill(w * LANES + part(), wanted.edge[w], won[w]);
-            mine = mine | won[w];
-            same = same & (!won[w] | (node[w] >> 16 == g.place));
-            if (won[w]) wanted.set(w, edges, wanted.id[w] + EDGES * LANES, end);
+            g.fill(w * LANES + part(), wanted.edge[w], won);
+            mine = mine | won;
+            same = same & (!won | (node[w] >> 16 == g.place));
+            wanted.move_on(w, edges, end, won);
         }
         any = __any_sync(full_mask, mine);
         stay = __all_sync(full_mask, same);
@@ -199,12 +207,12 @@ __device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int
     wanted.open(edges, begin, end);
     while (__any_sync(full_mask, wanted.some())) {
         const int id[1] = {wanted.id[0]}, node[1] = {wanted.edge[0].x};
-        const bool won = take(g.lock, node[0] & 0xffff, id[0] >= 0);
+        const bool won = granted(ask(g.lock, node[0] & 0xffff, id[0] >= 0), node[0] & 0xffff, id[0] >= 0);
         if (!__any_sync(full_mask, won)) continue;
         order_in_block();
         g.fill(part(), wanted.edge[0], won);
         const bool stay = __all_sync(full_mask, !won | (node[0] >> 16 == g.place));
-        if (won) wanted.set(0, edges, id[0] + LANES, end);
+        wanted.move_on(0, edges, end, won);
         __syncwarp();
         apply<LANES>(g, stay);
         const int applied[1] = {won ? id[0] : -1};
@@ -265,8 +273,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     float* items = reinterpret_cast<float*>(slot_items + GROUPS * MOST);
     const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
     unsigned* lock = reinterpret_cast<unsigned*>(items + table_size * K);
-    const bool mover = __any_sync(full_mask, block_thread() >= WORKERS);   // a vote: the compiler sees that a warp agrees
-    const int here = mover ? 0 : block_thread() / LANES, groups = THREADS / LANES;
+    const bool mover = __any_sync(full_mask, block_thread() < 32);   // a vote: the compiler sees that a warp agrees
+    const int here = mover ? 0 : (block_thread() - 32) / LANES, groups = THREADS / LANES;
 
     for (int k = block_thread(); k < room / 32 + 1; k += THREADS) lock[k] = 0;
     for (int k = block_thread(); k < GROUPS * K; k += THREADS) {
