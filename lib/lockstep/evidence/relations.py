@@ -124,9 +124,10 @@ def _side(rows, side, select, logarithmic=True):
     if logarithmic and (values <= 0).any():
         raise Missing(f"{metric} is not positive somewhere: a figure on a logarithmic scale needs it")
     values = values.rename("value").reset_index()
-    if side.get("pick") == "largest":
+    if side.get("pick") in ("largest", "smallest"):
         means = np.log(values["value"]).groupby(statistics.graph_labels(values)).mean()
-        values = values[statistics.graph_labels(values) == means.idxmax()]
+        place = means.idxmax() if side["pick"] == "largest" else means.idxmin()
+        values = values[statistics.graph_labels(values) == place]
     return values
 
 
