@@ -7,12 +7,13 @@ from .task import DeviceTask, Values
 
 _int, _long = np.int32, np.int64
 FORMS = ("networkx", "plain", "harmonic")
+SIDE = 8  # streams that bins are launched on
 HOLDS = {"rows": 2, "metadata": 1, "nothing": 0}  # what lies in shared memory (pack.cuh)
 
 
 def _betweenness_bytes(real):
     def size(n, width):
-        return (plan.up(n * width * real) + plan.up(8 * n) + 2 * plan.up(4 * (n + 1)) + plan.up(4 * n)
+        return (plan.up(n * width * real) + plan.up(8 * n) + 3 * plan.up(4 * (n + 1)) + plan.up(4 * n)
                 + plan.up(16 * n))  # fmt: skip
 
     return size
@@ -26,12 +27,13 @@ class Bins(DeviceTask):
     """What the measures share: the bins' launches and their queues."""
 
     def spread(self, file, name, bins, arguments):
-        """Launch kernel `name` for every bin; `arguments(bin)` is what follows items, count, queue."""
+        """Launch kernel `name` for every bin; `arguments(scratch, stride)` is what follows items, count, queue."""
         executor, knob = self.executor, self.method.knob
         bins = list(bins)
         queues = self.words(len(bins), np.uint32)
         if knob["persistent"]:
             self.zero(queues)
+        launches = []
         for i, b in enumerate(bins):
             kernel = self.module(file, **b.defines)[name]
             threads = min(b.threads, 64) if executor.name == "host" else b.threads
@@ -49,7 +51,30 @@ class Bins(DeviceTask):
             scratch = self.words(b.scratch * blocks, np.uint8)
             queue = queues[i : i + 1] if knob["persistent"] else None
             args = (self.send(b.items), _int(count), queue, *arguments(scratch, _long(b.scratch)))
-            self.launch(kernel, blocks, threads, args, b.shared)
+            launches.append(kernel.bind(blocks, threads, args, shared=b.shared))
+        self.launches += len(launches)
+        if executor.name == "host" or len(launches) < 2:
+            self.steps += launches
+        else:
+            self.steps.append(lambda: self.fan(launches))
+
+    def fan(self, launches):
+        """Launch side by side: a bin's last blocks leave multiprocessors to the next bin's first."""
+        cuda = self.executor.xp.cuda
+        main = cuda.get_current_stream()
+        start = cuda.Event(disable_timing=True)
+        start.record(main)
+        streams = self.method.streams(min(len(launches), SIDE))
+        for i, launch in enumerate(launches):
+            stream = streams[i % SIDE]
+            if i < SIDE:
+                stream.wait_event(start)
+            with stream:
+                launch()
+        for stream in streams:
+            end = cuda.Event(disable_timing=True)
+            end.record(stream)
+            main.wait_event(end)
 
 
 class Betweenness(Bins):
@@ -127,15 +152,17 @@ def spread_distances(task, rows, sums, matrix, output, part=slice(None), matrix_
     # A set is as wide as the graph, to knob["words"]; of wider graphs several sets are done one after the other.
     wide = np.maximum(-(-np.asarray(n, np.int64) // 32), 1)
     wide = np.minimum(2 ** np.ceil(np.log2(wide)).astype(np.int64), knob["words"])
-    for words in np.unique(wide):
+    found = []
+    for words in np.unique(wide)[::-1]:
         ids = np.flatnonzero(wide == words)
         options = [32 * w for w in (32, 16, 8, 4, 2, 1) if w <= words]
-        found = plan.bins(n[ids], m[ids], options, lambda n, w: _distances_bytes(n, w // 32), 1, 0, task.executor,
-                          lambda w: {"WORDS": w // 32, "OUTPUT": output},
-                          HOLDS[knob["shared"]], knob["busy"], knob["threads"])  # fmt: skip
-        for b in found:
+        bins = plan.bins(n[ids], m[ids], options, lambda n, w: _distances_bytes(n, w // 32), 1, 0, task.executor,
+                         lambda w: {"WORDS": w // 32, "OUTPUT": output}, HOLDS[knob["shared"]], knob["busy"],
+                         knob["threads"])  # fmt: skip
+        for b in bins:
             b.items[:, 0] = ids[b.items[:, 0]] + first
-            task.spread("bits.cu", "distances", [b], arguments)
+            found.append(b)
+    task.spread("bits.cu", "distances", found, arguments)
 
 
 class Distances(Bins):

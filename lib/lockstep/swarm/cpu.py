@@ -144,3 +144,89 @@ class Cpu(Method):
     tasks = {"betweenness": _Betweenness, "closeness": _Closeness, "apsp": _Apsp, "components": _Components,
              "strong": _Strong, "triangles": _Triangles, "pagerank": _PageRank, "walks": _Walks}  # fmt: skip
     weighted = {"closeness": _ClosenessByLengths, "apsp": _Lengths}
+
+
+class _Library(_Numba):
+    """A library's functions, graph by graph; without checksums, for they are of no whole numbers."""
+
+    def __init__(self, method, pack):
+        super().__init__(method, pack)
+        graphs = [self.pack[i] for i in range(self.graphs)]
+        self.converted = [method.convert(graph) for graph in graphs]  # not timed
+
+    def run(self):
+        found = [self.compute(graph) for graph in self.converted]
+        values = np.concatenate([np.zeros(0), *found])
+        return Values(self.measure.name, values, self.starts, None)
+
+
+class _IgraphBetweenness(_Library):
+    def compute(self, graph):
+        if self.options["endpoints"]:
+            raise ValueError("igraph knows no endpoints=True")
+        return np.array(graph.betweenness(directed=self.pack.directed))
+
+
+class _IgraphCloseness(_Library):
+    def compute(self, graph):
+        n = graph.vcount()
+        if self.options["form"] == "harmonic":
+            return np.nan_to_num(np.array(graph.harmonic_centrality(mode="in", normalized=False)))
+        own = np.nan_to_num(np.array(graph.closeness(mode="in", normalized=False)))  # 1 / total
+        if self.options["form"] == "plain":
+            return own
+        reached = np.array(graph.neighborhood_size(order=n, mode="in")) - 1.0
+        return own * reached * (reached / max(n - 1, 1) if self.options["wf_improved"] else 1.0)
+
+
+class _IgraphApsp(_Library):
+    def run(self):
+        found = [np.asarray(graph.distances(), np.float64).reshape(graph.vcount(), -1) for graph in self.converted]
+        for matrix in found:
+            np.fill_diagonal(matrix, 0)
+        reduce = self.options["reduce"]
+        if reduce == "matrix":
+            ends = np.concatenate([[0], np.cumsum([matrix.size for matrix in found])]).astype(np.int64)
+            flat = [np.where(np.isfinite(matrix), matrix, -1).reshape(-1) for matrix in found]
+            return Values(self.measure.name, np.concatenate([np.zeros(0), *flat]), ends, None, True)
+        parts = []
+        for matrix in found:
+            finite = np.isfinite(matrix)
+            far = np.where(finite, matrix, 0)
+            total, reached = far.sum(axis=1), finite.sum(axis=1) - 1
+            by = {"total": total, "eccentricity": far.max(axis=1, initial=0), "average": total / np.maximum(reached, 1)}
+            parts.append(by[reduce])
+        return Values(self.measure.name, np.concatenate([np.zeros(0), *parts]), self.starts, None)
+
+
+class Igraph(Method):
+    """igraph, graph by graph, on one core."""
+
+    name, gpu = "igraph", False
+    tasks = {"betweenness": _IgraphBetweenness, "closeness": _IgraphCloseness, "apsp": _IgraphApsp}
+
+    @staticmethod
+    def convert(graph):
+        import igraph
+
+        sources, targets = graph.edges(once=True)
+        found = igraph.Graph(n=graph.n, edges=np.column_stack([sources, targets]), directed=graph.directed)
+        return found.simplify()
+
+
+class _Reference(_Numba):
+    def run(self):
+        options = {name: value for name, value in self.options.items() if name != "precision"}
+        found = [oracle.reference(self.pack[i], self.measure.name, **options) for i in range(self.graphs)]
+        square = self.options.get("reduce") == "matrix"
+        starts = np.concatenate([[0], np.cumsum([len(x) * (len(x) if square else 1) for x in found])]).astype(np.int64)
+        flat = [np.where(np.isfinite(x), x, -1).reshape(-1) if square else x for x in found]
+        return Values(self.measure.name, np.concatenate([np.zeros(0), *flat]), starts, None, square)
+
+
+class NetworkX(Method):
+    """NetworkX (SciPy for distances), graph by graph, on one core: the oracle itself."""
+
+    name, gpu = "networkx", False
+    tasks = {name: _Reference for name in oracle.REFERENCES}
+    weighted = {name: _Reference for name in ("closeness", "apsp")}

@@ -65,7 +65,7 @@ def reference(graph, measure, **options):
     array
         As `analyze` gives it for this graph.
     """
-    return _REFERENCES[measure](graph, **options)
+    return REFERENCES[measure](graph, **options)
 
 
 def _betweenness(graph, endpoints=False):
@@ -133,7 +133,7 @@ def _pagerank(graph, damping=0.85, tolerance=1e-12, limit=10000):
     return np.array([found[v] for v in range(graph.n)], np.float64)
 
 
-_REFERENCES = {
+REFERENCES = {
     "betweenness": _betweenness,
     "closeness": _closeness,
     "apsp": _apsp,

@@ -1,7 +1,7 @@
 """The strategy `swarm`: a launch for each bin of a whole batch."""
 
 from . import plan
-from .batched import Betweenness, Closeness, Distances
+from .batched import SIDE, Betweenness, Closeness, Distances
 from .task import Method
 from .whole import ClosenessByLengths, Components, Lengths, PageRank, Strong, Triangles, Walks
 
@@ -34,3 +34,9 @@ class Swarm(Method):
     tasks = {"betweenness": Betweenness, "closeness": Closeness, "apsp": Distances, "components": Components,
              "strong": Strong, "triangles": Triangles, "pagerank": PageRank, "walks": Walks}  # fmt: skip
     weighted = {"closeness": ClosenessByLengths, "apsp": Lengths}
+
+    def streams(self, count):
+        """That many streams of the device."""
+        if not hasattr(self, "_streams"):
+            self._streams = [self.executor.xp.cuda.Stream(non_blocking=True) for _ in range(SIDE)]
+        return self._streams[:count]

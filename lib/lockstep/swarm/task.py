@@ -146,6 +146,7 @@ class DeviceTask(Task):
         self.starts = np.asarray(pack.host.vertex_start, np.int64)
         self.total = int(self.starts[-1])
         self.steps, self.kept = [], []
+        self.cleared, self.launched = [], []  # the same steps, apart
 
     def module(self, file, **defines):
         defines.setdefault("ARCS32", int(self.pack.targets.dtype != np.uint16))
@@ -169,10 +170,12 @@ class DeviceTask(Task):
 
     def zero(self, array):
         """A step that clears an array."""
-        self.steps.append(lambda: array.fill(0))
+        self.cleared.append(lambda: array.fill(0))
+        self.steps.append(self.cleared[-1])
 
     def launch(self, kernel, grid, block, args, shared=0):
-        self.steps.append(kernel.bind(grid, block, args, shared=shared))
+        self.launched.append(kernel.bind(grid, block, args, shared=shared))
+        self.steps.append(self.launched[-1])
         self.launches += 1
 
     def warps(self, count, threads=256):

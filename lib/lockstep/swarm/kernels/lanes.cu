@@ -14,17 +14,19 @@
 // CPU that adds in the same order.
 //
 // One array does for both directions: once a vertex of level d has its dependency, only g = (1 + delta) / sigma is asked
-// for by level d - 1, and g takes sigma's place. The levels themselves are kept as bit planes: bit k of the level of v
-// under source i is bit i of planes[k][v]. Four planes lie in shared memory, the rest (levels from 16 on) in global.
+// for by level d - 1, and g takes sigma's place. Who is in which level is found by words alone, one level ahead of the path
+// counts and between the same two barriers: 4 threads a vertex, an OR for 32 sources. The levels are kept as bit planes:
+// bit k of the level of v under source i is bit i of planes[k][v]. Four planes lie in shared memory, the rest (levels from
+// 16 on) in global.
 //
-// REAL: float or double. WIDTH: lanes and sources of a group, 32 to 4; fewer when 32 do not fit into shared memory, or
-// when one graph alone shall be spread over many multiprocessors.
+// REAL: float or double. WIDTH: lanes and sources of a group, 32 to 4; fewer when 32 do not fit into shared memory, where
+// the levels of 32 sources have too little in common, or when one graph shall be spread over many multiprocessors.
 //
 // compile: REAL=float WIDTH=32
 // compile: REAL=float WIDTH=16
-// compile: REAL=float WIDTH=8
 // compile: REAL=double WIDTH=32
 // compile: REAL=double WIDTH=16
+// compile: REAL=double WIDTH=8
 // compile: REAL=double WIDTH=8 HOLDS=1
 // compile: REAL=double WIDTH=32 HOLDS=0 WIDE=1
 //
@@ -37,6 +39,42 @@
 
 __device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
 __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
+
+// sum += the values of those of four neighbors whose word has one of `me`'s bits, in order. With everything in shared
+// memory the loads and additions are predicated by hand: compiled from `if`s they become branches, which cost more
+// instructions than what they save.
+__device__ __forceinline__ void add_quad(REAL& sum, const Quad q, const unsigned* words, unsigned me, const REAL* values,
+                                         unsigned base) {
+    const unsigned a = words[q.a] & me, b = words[q.b] & me, c = words[q.c] & me, d = words[q.d] & me;
+#if HOLDS == 2 && !defined(LOCKSTEP_HOST)
+    const unsigned step = WIDTH * sizeof(REAL);
+    if (sizeof(REAL) == 8) {
+        asm volatile(
+            "{ .reg .pred p, q, r, s; .reg .f64 w, x, y, z;\n"
+            "setp.ne.u32 p, %1, 0; setp.ne.u32 q, %2, 0; setp.ne.u32 r, %3, 0; setp.ne.u32 s, %4, 0;\n"
+            "@p ld.shared.f64 w, [%5]; @q ld.shared.f64 x, [%6]; @r ld.shared.f64 y, [%7]; @s ld.shared.f64 z, [%8];\n"
+            "@p add.rn.f64 %0, %0, w; @q add.rn.f64 %0, %0, x; @r add.rn.f64 %0, %0, y; @s add.rn.f64 %0, %0, z; }"
+            : "+d"(*(double*)&sum)
+            : "r"(a), "r"(b), "r"(c), "r"(d), "r"(base + q.a * step), "r"(base + q.b * step), "r"(base + q.c * step),
+              "r"(base + q.d * step));
+    } else {
+        asm volatile(
+            "{ .reg .pred p, q, r, s; .reg .f32 w, x, y, z;\n"
+            "setp.ne.u32 p, %1, 0; setp.ne.u32 q, %2, 0; setp.ne.u32 r, %3, 0; setp.ne.u32 s, %4, 0;\n"
+            "@p ld.shared.f32 w, [%5]; @q ld.shared.f32 x, [%6]; @r ld.shared.f32 y, [%7]; @s ld.shared.f32 z, [%8];\n"
+            "@p add.rn.ftz.f32 %0, %0, w; @q add.rn.ftz.f32 %0, %0, x; @r add.rn.ftz.f32 %0, %0, y;\n"
+            "@s add.rn.ftz.f32 %0, %0, z; }"
+            : "+f"(*(float*)&sum)
+            : "r"(a), "r"(b), "r"(c), "r"(d), "r"(base + q.a * step), "r"(base + q.b * step), "r"(base + q.c * step),
+              "r"(base + q.d * step));
+    }
+#else
+    if (a) sum += values[(long long)q.a * WIDTH];
+    if (b) sum += values[(long long)q.b * WIDTH];
+    if (c) sum += values[(long long)q.c * WIDTH];
+    if (d) sum += values[(long long)q.d * WIDTH];
+#endif
+}
 
 // items: graph, first group, groups. in_offsets, in_targets: the graph turned round; of undirected graphs the same arrays.
 extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
@@ -74,12 +112,19 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
 #endif
         REAL* const value = state.take<REAL>((long long)n * WIDTH);
         u64* const sums = state.take<u64>(n);
-        unsigned* front = state.take<unsigned>(n + 1);
-        unsigned* next = state.take<unsigned>(n + 1);
+        unsigned* before = state.take<unsigned>(n + 1);  // words of three levels next to each other
+        unsigned* present = state.take<unsigned>(n + 1);
+        unsigned* after = state.take<unsigned>(n + 1);
         unsigned* const seen = state.take<unsigned>(n);
         unsigned* const near = state.take<unsigned>((long long)PLANES * n);
         const Rows out = carve_rows(graphs, n, p.m);
         const Rows in = directed ? carve_rows(graphs, n, p.m) : out;
+        REAL* const column = value + lane;
+#if HOLDS == 2 && !defined(LOCKSTEP_HOST)
+        const unsigned base_of = (unsigned)__cvta_generic_to_shared(column);
+#else
+        const unsigned base_of = 0;
+#endif
 
         bool unsorted = copy_rows(out, p.offsets, p.targets, n, threads);
         if (directed) {
@@ -91,6 +136,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
             if (directed) blank_repeated(in, n, threads);
         }
         for (int v = t; v < n; v += threads) sums[v] = 0;
+        if (t == 0) before[n] = present[n] = after[n] = 0;
         const int fraction = fraction_bits(n);
         const REAL scale = (REAL)(1LL << fraction);
 
@@ -100,110 +146,118 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
             __syncthreads();
             for (int v = t; v < n; v += threads) {
                 const unsigned start = v >= s0 && v < s0 + WIDTH ? 1u << (v - s0) : 0u;
-                front[v] = seen[v] = start;
+                present[v] = seen[v] = start;
                 if (start) value[(long long)v * WIDTH + (v - s0)] = 1;
                 for (int k = 0; k < PLANES; ++k) near[(long long)k * n + v] = 0;
             }
-            if (t == 0) front[n] = next[n] = 0;
             __syncthreads();
 
-            // Forward: the path counts, level by level.
-            int level = 1, reached = 0;
+            // Forward: the path counts of level `level`, and who is in the next one.
+            int level = 0, reached = 0;
             for (;; ++level) {
-                if (level == 1 << PLANES) {
+                const int ahead = level + 1;
+                if (ahead == 1 << PLANES) {
                     for (long long i = t; i < (long long)(32 - PLANES) * n; i += threads) far[i] = 0;
                     __syncthreads();
                 }
                 bool found = false;
-                // A group looks at as many vertices as it has lanes and then takes those that need work, one by one.
-                for (int base = 0; base < n; base += subs * WIDTH) {
-                    const int look = base + lane * subs + ((sub + lane) & (subs - 1));
-                    const bool open = look < n && (live & ~seen[look < n ? look : 0]) != 0;
-                    if (look < n && !open) next[look] = 0;
-                    unsigned todo = __ballot_sync(mine, open) >> shift;
-                    while (todo) {
-                        const int j = __ffs(todo) - 1;
-                        todo &= todo - 1;
-                        const int v = base + j * subs + ((sub + j) & (subs - 1));
-                        const unsigned before = seen[v], me = bit & live & ~before;
+                for (int base = 0; base < n; base += threads / 4) {
+                    const int v = base + (t >> 2);
+                    const unsigned known = v < n ? seen[v] : full_mask, want = live & ~known;
+                    unsigned got = 0;
+                    if (want) {
                         const Row row = in.rows[v];
-                        const Quad* quad = in.quads + first_quad(row);
-                        REAL sum = 0;
-                        for (int k = quads_of(row); k > 0; --k) {
-                            const Quad q = *quad++;
-                            const unsigned fa = front[q.a] & me, fb = front[q.b] & me;
-                            const unsigned fc = front[q.c] & me, fd = front[q.d] & me;
-                            if (fa) sum += value[(long long)q.a * WIDTH + lane];
-                            if (fb) sum += value[(long long)q.b * WIDTH + lane];
-                            if (fc) sum += value[(long long)q.c * WIDTH + lane];
-                            if (fd) sum += value[(long long)q.d * WIDTH + lane];
+                        const Quad* const quads = in.quads + first_quad(row);
+                        for (int k = t & 3; k < (int)quads_of(row); k += 4) {
+                            const Quad q = quads[k];
+                            got |= present[q.a] | present[q.b] | present[q.c] | present[q.d];
                         }
-                        const unsigned got = __ballot_sync(mine, sum != 0) >> shift;
-                        if (sum != 0) {
-                            value[(long long)v * WIDTH + lane] = sum;
-                            ++reached;
+                    }
+                    got |= __shfl_xor_sync(full_mask, got, 1);
+                    got |= __shfl_xor_sync(full_mask, got, 2);
+                    got &= want;
+                    if (v < n && (t & 3) == 0) {
+                        after[v] = got;
+                        if (got) {
+                            found = true;
+                            seen[v] = known | got;
+                            for (int k = 0, d = ahead; d; ++k, d >>= 1) {
+                                if ((d & 1) == 0) continue;
+                                if (k < PLANES) near[(long long)k * n + v] |= got;
+                                else far[(long long)(k - PLANES) * n + v] |= got;
+                            }
                         }
-                        found |= got != 0;
-                        if (lane == 0) {
-                            next[v] = got;
-                            if (got) {
-                                seen[v] = before | got;
-                                for (int k = 0, d = level; d; ++k, d >>= 1) {
-                                    if ((d & 1) == 0) continue;
-                                    if (k < PLANES) near[(long long)k * n + v] |= got;
-                                    else far[(long long)(k - PLANES) * n + v] |= got;
-                                }
+                    }
+                }
+                if (level) {
+                    // A group looks at as many vertices as it has lanes and then takes those of this level one by one.
+                    for (int base = 0; base < n; base += subs * WIDTH) {
+                        const int look = base + lane * subs + ((sub + lane) & (subs - 1));
+                        unsigned todo = __ballot_sync(mine, look < n && present[look < n ? look : n] != 0) >> shift;
+                        while (todo) {
+                            const int j = __ffs(todo) - 1;
+                            todo &= todo - 1;
+                            const int v = base + j * subs + ((sub + j) & (subs - 1));
+                            const unsigned me = bit & present[v];
+                            const Row row = in.rows[v];
+                            const Quad* quad = in.quads + first_quad(row);
+                            REAL sum = 0;
+#pragma unroll 1
+                            for (int k = quads_of(row); k > 0; --k) add_quad(sum, *quad++, before, me, column, base_of);
+                            if (me) {
+                                value[(long long)v * WIDTH + lane] = sum;
+                                ++reached;
                             }
                         }
                     }
                 }
                 if (!__syncthreads_or(found)) break;
-                unsigned* const swapped = front;
-                front = next;
-                next = swapped;
+                unsigned* const oldest = before;
+                before = present;
+                present = after;
+                after = oldest;
             }
 
-            // Backward: from the last level that has vertices to the first; `front` holds the level below.
-            const int last = level - 1;
+            // Backward: from the last level to the first. `before` is now the level below (none at first), `present` the
+            // level itself, and `after` becomes the one that comes next.
+            const int last = level;
+            {
+                unsigned* const none = before;
+                for (int v = t; v < n; v += threads) none[v] = 0;
+            }
+            __syncthreads();
             for (int d = last; d > 0; --d) {
-                unsigned* const own_level = d & 1 ? front : next;
-                const unsigned* const below = d & 1 ? next : front;
-                for (int v = t; v < n; v += threads) {
-                    unsigned word = seen[v];
-                    for (int k = 0; k < PLANES; ++k) {
-                        const unsigned plane = near[(long long)k * n + v];
-                        word &= d >> k & 1 ? plane : ~plane;
-                    }
-                    if (last >= 1 << PLANES) {
-                        for (int k = PLANES; last >> k; ++k) {
-                            const unsigned plane = far[(long long)(k - PLANES) * n + v];
-                            word &= d >> k & 1 ? plane : ~plane;
+                const int coming = d - 1;
+                if (coming) {
+                    for (int v = t; v < n; v += threads) {
+                        unsigned word = seen[v];
+                        for (int k = 0; k < PLANES; ++k) {
+                            const unsigned plane = near[(long long)k * n + v];
+                            word &= coming >> k & 1 ? plane : ~plane;
                         }
+                        if (last >= 1 << PLANES) {
+                            for (int k = PLANES; last >> k; ++k) {
+                                const unsigned plane = far[(long long)(k - PLANES) * n + v];
+                                word &= coming >> k & 1 ? plane : ~plane;
+                            }
+                        }
+                        after[v] = word;
                     }
-                    own_level[v] = word;
                 }
-                __syncthreads();
                 for (int base = 0; base < n; base += subs * WIDTH) {
                     const int look = base + lane * subs + ((sub + lane) & (subs - 1));
-                    unsigned todo = __ballot_sync(mine, look < n && own_level[look < n ? look : 0] != 0) >> shift;
+                    unsigned todo = __ballot_sync(mine, look < n && present[look < n ? look : n] != 0) >> shift;
                     while (todo) {
                         const int j = __ffs(todo) - 1;
                         todo &= todo - 1;
                         const int v = base + j * subs + ((sub + j) & (subs - 1));
-                        const unsigned level_of = own_level[v], me = bit & level_of;
+                        const unsigned me = bit & present[v];
                         REAL sum = 0;
                         if (d < last) {
                             const Row row = out.rows[v];
                             const Quad* quad = out.quads + first_quad(row);
-                            for (int k = quads_of(row); k > 0; --k) {
-                                const Quad q = *quad++;
-                                const unsigned fa = below[q.a] & me, fb = below[q.b] & me;
-                                const unsigned fc = below[q.c] & me, fd = below[q.d] & me;
-                                if (fa) sum += value[(long long)q.a * WIDTH + lane];
-                                if (fb) sum += value[(long long)q.b * WIDTH + lane];
-                                if (fc) sum += value[(long long)q.c * WIDTH + lane];
-                                if (fd) sum += value[(long long)q.d * WIDTH + lane];
-                            }
+#pragma unroll 1
+                            for (int k = quads_of(row); k > 0; --k) add_quad(sum, *quad++, before, me, column, base_of);
                         }
                         long long share = 0;
                         if (me) {
@@ -212,7 +266,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                             share = (long long)times(delta, scale);
                             if (endpoints) share += 1LL << fraction;
                         }
-                        if (d < last || endpoints) {
+                        if (__any_sync(mine, share != 0)) {
                             const unsigned low = __reduce_add_sync(mine, (unsigned)share & ((1u << HALF) - 1u));
                             const unsigned high = __reduce_add_sync(mine, (unsigned)(share >> HALF));
                             if (lane == 0) sums[v] += ((u64)high << HALF) + low;
@@ -220,6 +274,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                     }
                 }
                 __syncthreads();
+                unsigned* const oldest = before;
+                before = present;
+                present = after;
+                after = oldest;
             }
             if (endpoints && reached) atomicAdd(&sums[s0 + lane], (u64)reached << fraction);
         }

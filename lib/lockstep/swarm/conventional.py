@@ -1,0 +1,158 @@
+"""The conventional GPU (level.cu): a launch a level. `level` takes one graph at a time, `packed` all at once."""
+
+import numpy as np
+
+from .batched import Distances, finish_closeness, finish_fixed
+from .plain import without_repeats
+from .task import DeviceTask, Method, Values
+
+_int, _long = np.int32, np.int64
+
+
+class Levels:
+    """The launches of level.cu for a task; work arrays for all vertices of its pack.
+
+    Parameters
+    ----------
+    task : DeviceTask
+    rows, turned : (offsets, targets)
+        The graphs, and the graphs turned round.
+    counting : bool
+        Path counts too.
+    """
+
+    def __init__(self, task, rows, turned, counting=False, entry="short"):
+        self.task, self.executor = task, task.executor
+        real = np.float64 if task.options.get("precision", "double") == "double" else np.float32
+        self.module = task.module("level.cu", REAL="double" if real is np.float64 else "float", DISTANCE=entry)
+        self.pack, self.rows, self.turned = task.pack, rows, turned
+        self.level, self.found = task.words(task.total, np.int32), task.words(1, np.int32)
+        self.sigma = task.words(task.total, real) if counting else None
+        self.given = task.words(task.total, real) if counting else None
+        self.owner = task.words(task.total, np.int32)
+        blocks = max(1, min(task.graphs, 1024))
+        task.launch(task.module("walks.cu")["owners"], blocks, 64,
+                    (self.pack.vertex_start, _int(task.graphs), self.owner))  # fmt: skip
+        self.threads = 64 if self.executor.name == "host" else 256
+
+    def __call__(self, name, first, count, *args):
+        where = (_long(first), _long(count), self.owner, self.pack.vertex_start)
+        self.module[name](-(-count // self.threads), self.threads, (*where, *args))
+
+    def search(self, first, count, i):
+        """From the i-th vertex of each graph as far as it goes; the number of the last level."""
+        self("begin", first, count, _int(i), self.level, self.sigma)
+        d = 0
+        while True:
+            d += 1
+            self("forward", first, count, self.pack.arc_start, *self.turned, _int(d), self.level, self.sigma,
+                 self.found)  # fmt: skip
+            if self.executor.read(self.found) != d:
+                return d - 1
+
+    def clear(self):
+        self.found.fill(0)
+
+
+def parts(task, whole):
+    """(first vertex, vertices, sources) of each part that is traversed by itself."""
+    if whole:
+        return [(0, task.total, int(task.pack.host.n.max(initial=0)))] if task.total else []
+    return [(int(task.starts[g]), int(task.pack.host.n[g]), int(task.pack.host.n[g])) for g in range(task.graphs)]
+
+
+class LevelBetweenness(DeviceTask):
+    whole = False
+
+    def __init__(self, method, pack):
+        super().__init__(method, without_repeats(pack, method.executor))
+        rows, turned = (self.pack.offsets, self.arcs()), self.turned()[:2]
+        self.fixed = self.words(self.total, np.uint64)
+        self.zero(self.fixed)
+        self.levels = Levels(self, rows, turned, counting=True)
+        for first, count, sources in parts(self, self.whole):
+            self.steps.append(lambda f=first, c=count, s=sources: self.part(f, c, s))
+        self.out, self.checks = self.words(self.total, np.float64), self.words(self.graphs, np.uint64)
+        finish_fixed(self, self.fixed, self.out, self.checks)
+
+    def part(self, first, count, sources):
+        levels, endpoints = self.levels, _int(self.options["endpoints"])
+        for i in range(sources):
+            levels.clear()
+            for d in range(levels.search(first, count, i), 0, -1):
+                levels("backward", first, count, self.pack.arc_start, *levels.rows, _int(d), _int(i), endpoints,
+                       levels.level, levels.sigma, levels.given, self.fixed)  # fmt: skip
+
+    def values(self):
+        return Values(self.measure.name, self.out[: self.total], self.starts, self.checks[: self.graphs],
+                      keep=self)  # fmt: skip
+
+
+class LevelCloseness(DeviceTask):
+    whole = False
+
+    def __init__(self, method, pack):
+        super().__init__(method, pack)
+        self.sums = [self.words(self.total, kind) for kind in (np.uint64, np.uint64, np.uint32)]
+        for array in self.sums:
+            self.zero(array)
+        # Distances towards a vertex: a search from it along the arcs turned round, which looks back along the arcs.
+        rows = (self.pack.offsets, self.arcs())
+        self.levels = Levels(self, self.turned()[:2], rows)
+        for first, count, sources in parts(self, self.whole):
+            self.steps.append(lambda f=first, c=count, s=sources: self.part(f, c, s))
+        finish_closeness(self, *self.sums)
+
+    def part(self, first, count, sources):
+        for i in range(sources):
+            self.levels.clear()
+            self.levels.search(first, count, i)
+            self.levels("count_levels", first, count, _int(i), self.levels.level, *self.sums)
+
+    def values(self):
+        return Values(self.measure.name, self.out[: self.total], self.starts, self.checks[: self.graphs],
+                      keep=self)  # fmt: skip
+
+
+class LevelDistances(Distances):
+    whole = False
+
+    def fill(self, a, b):
+        if not hasattr(self, "levels"):
+            entry = "short" if self.kind.itemsize == 2 else "int"
+            self.levels = Levels(self, self.rows[:2], self.turned()[:2], entry=entry)
+        if self.whole:
+            first, last = int(self.starts[a]), int(self.starts[b])
+            found = [(first, last - first, int(self.pack.host.n[a:b].max(initial=0)))] if last > first else []
+        else:
+            found = [(int(self.starts[g]), int(self.pack.host.n[g]), int(self.pack.host.n[g])) for g in range(a, b)]
+        for first, count, sources in found:
+            self.steps.append(lambda f=first, c=count, s=sources: self.part(f, c, s))
+
+    def part(self, first, count, sources):
+        for i in range(sources):
+            self.levels.clear()
+            self.levels.search(first, count, i)
+            self.levels("keep", first, count, _int(i), self.levels.level, self.matrix_start, self.matrix)
+
+
+class Level(Method):
+    """A launch for each level of each source of each graph, one graph at a time; the host reads after each level."""
+
+    name = "level"
+    files = ("level.cu", "finish.cu", "reduce.cu", "turn.cu", "walks.cu")
+    knobs = {"memory": 4 << 30}
+    tasks = {"betweenness": LevelBetweenness, "closeness": LevelCloseness, "apsp": LevelDistances}
+
+
+def _whole(task):
+    return type("Packed" + task.__name__, (task,), {"whole": True})
+
+
+class Packed(Method):
+    """The batch as one block-diagonal graph: source i of all graphs at once, a launch a level."""
+
+    name = "packed"
+    files = Level.files
+    knobs = Level.knobs
+    tasks = {measure: _whole(task) for measure, task in Level.tasks.items()}
