@@ -112,6 +112,8 @@ class Resident(DevicePlan):
             self.table = executor.array(table.astype(np.int32))
             self.table_starts = executor.array(table_starts.astype(np.int32))
             self.turn = executor.zeros(rounds, np.uint32)
+        # Deep batches hold many locks at once: for groups with much more than their share of a tile.
+        self.deep = max(4 * each * self.lanes, 2 * ratings.m // (self.blocks * rounds * groups))
         self.room = room
         self.stats.update(blocks=self.blocks, rounds=rounds, groups=groups, each=each, table_in_shared=True,
                           users="resident", room=room, items_by="degree")  # fmt: skip
@@ -127,6 +129,7 @@ class Resident(DevicePlan):
                 self.starts,
                 self.range_starts,
                 np.int32(self.room),
+                np.int32(self.deep),
                 self.packed,
                 self.table,
                 self.table_starts,

@@ -35,7 +35,6 @@
 // warps: warps go to the four schedulers in turn.
 constexpr int GROUPS = (THREADS - 32) / LANES;
 constexpr int MOST = EACH * LANES;                // edges in a deep batch
-constexpr int DEEP = 4 * MOST;                    // edges of a tile from which on a group works in deep batches
 
 // Locks are single bits of shared memory. Who wants nothing sets or clears no bit: cheaper than a branch. `ask` gives the
 // word as it was before; asking and looking at the answer are apart, so that nobody waits for the atomic.
@@ -257,12 +256,13 @@ __device__ __forceinline__ void await_turn(const unsigned* turn, int before) {
 }
 
 // visits: (range, blocks that come before, first segment) of each tile of a block, in order; block b has those from
-// visit_starts[b]. range_starts: the first user of each range, at most `room` of them.
+// visit_starts[b]. range_starts: the first user of each range, at most `room` of them. A warp works in deep batches
+// where one of its groups has `deep` edges or more in a tile.
 // Shared memory: two buffers of room vectors, a dummy vector for each group, the slots and their
 // items, the items, the locks.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     const int4* visits, const int* visit_starts, const int* starts, const int* range_starts, int room,
-    const int2* edges, const int* table, const int* table_starts, unsigned* turn, Stored* user_vectors,
+    int deep, const int2* edges, const int* table, const int* table_starts, unsigned* turn, Stored* user_vectors,
     Stored* item_vectors, float rate, float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn,
     unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
@@ -323,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
             g.users = shared + ((v - first) & 1) * stride;
             const Clocks clocks{user_clock, item_clock, user_turn, item_turn, LOG ? range_starts[visits[v].x] : 0,
                                 table + table_first};
-            if (__any_sync(full_mask, to - from >= DEEP)) {
+            if (__any_sync(full_mask, to - from >= deep)) {
                 work_deep<EACH>(g, edges, from, to, clocks);
             } else {
                 work(g, edges, from, to, clocks);
