@@ -93,7 +93,7 @@ def candidate(batch, label, measure, options, executor, sums, dataset, out=None)
 
     def counts(report):
         found = {step: (seconds, "s") for step, seconds in report.seconds.items() if step != "wall"}
-        found["bytes"] = (batch.nbytes, "B")
+        found |= {"bytes": (batch.nbytes, "B"), "minutes": (report.seconds["wall"] / 60, "min")}
         for step in ("load", "compute"):
             if step in report.seconds:
                 found[f"{step}_us"] = (report.seconds[step] / report.graphs * 1e6, "us")
@@ -137,7 +137,18 @@ def _stream(study, part, cell, executor):
         values = {"bytes": (batch.nbytes, "B"), "making": (making, "s"), "shards": (len(batch.pieces), "1")}
         study.count(part, cell["experiment"], dataset, "(batch)", values)
         _measured(study, part, cell, executor, batch, dataset, {"graphs": count})
+        _together(study, part, cell, dataset)
         yield f"{cell['experiment']} {count:,} graphs, {batch.nbytes / 1e9:.2f} GB, made in {making:.1f} s"
+
+
+def _together(study, part, cell, dataset):
+    """All measures, one after the other, once each of them is there."""
+    rows = study.rows()
+    rows = rows[(rows["dataset"] == dataset) & (rows["metric"] == "minutes") & (rows["strategy"] == "overlapped")]
+    each = rows.groupby("parameters")["value"].mean()
+    if len(each) == 3 and study.selected(part):
+        study.count(part, cell["experiment"], dataset, "(all three)", {"minutes": (each.sum(), "min")},
+                    kernel=digests("overlapped", dataset))  # fmt: skip
 
 
 def _sizes(study, part, cell, executor):
@@ -146,7 +157,7 @@ def _sizes(study, part, cell, executor):
         size, dataset = int(size), f"benchmark-{size}-{count}"
         batch = cases.benchmark(count, size)
         _measured(study, part, cell, executor, batch, dataset, {"size": size})
-        files = cell.get("files")
+        files = min(cell.get("files", 0), count)
         if files:
             folder = paths.CACHE / "swarm" / f"edges-{size}-{files}"
             _write_edges(batch, folder, files)

@@ -50,24 +50,19 @@ def _graphs(rows, experiment, dataset):
     return next((count for count in found if count), np.nan)
 
 
-def table_2(pack):
-    """The groups of a batch beside the paper's Table 2."""
+def table_2(rows):
+    """The groups of DD beside the paper's Table 2."""
+    mine = rows[rows["experiment"] == "table-2"]
     lines = []
-    for group, (low, high) in cases.GROUPS.items():
-        mine = (pack.n >= low) & (pack.n < high)
-        published = cases.TABLE_2[group]
-        lines.append(
-            {
-                "group": group,
-                "vertices": f"{low} to {high - 1}",
-                "graphs": int(mine.sum()),
-                "published graphs": published[0],
-                "mean vertices": float(pack.n[mine].mean()),
-                "published mean vertices": published[1],
-                "mean edges": float(pack.m[mine].mean() / 2),
-                "published mean edges": published[2],
-            }
-        )
+    for group, published in cases.TABLE_2.items():
+        own = mine[mine["dataset"] == f"DD-{group}"].set_index("metric")["value"]
+        if len(own):
+            low, high = cases.GROUPS[group]
+            line = {"group": group, "sizes": f"{low} to {high - 1}"}
+            pairs = zip(("graphs", "vertices", "edges"), published, strict=True)
+            lines.append(
+                line | {k: v for key, p in pairs for k, v in ((key, round(own[key])), (f"{key} published", p))}
+            )
     return pd.DataFrame(lines)
 
 
@@ -76,7 +71,8 @@ def table_3(count=50):
     lines = []
     for kind, name in enumerate(synthetic.TABLE_3):
         for size, published in zip(synthetic.SIZES, synthetic.TABLE_3[name], strict=True):
-            pack = synthetic.generate(np.arange(count), np.full(count, kind), np.full(count, size))
+            numbers = np.arange(count) + count * len(lines)
+            pack = synthetic.generate(numbers, np.full(count, kind), np.full(count, size))
             degrees = pack.m / pack.n
             low, mean, high = float(degrees.min()), float(degrees.mean()), float(degrees.max())
             lines.append(
