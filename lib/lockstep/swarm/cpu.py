@@ -88,8 +88,9 @@ class _Lengths(_Numba):
         if reduce == "matrix":
             return Values(self.measure.name, matrix, ends, self.checks, True)
         if reduce == "closeness":
-            n = np.repeat(n, n)
-            found = parts if self.options["form"] == "harmonic" else closeness_values(total, parts, reach, n, self.options)
+            found = parts
+            if self.options["form"] != "harmonic":
+                found = closeness_values(total, parts, reach, np.repeat(n, n), self.options)
         else:
             found = total / np.maximum(reach, 1) if reduce == "average" else extra[reduce]
         return Values(self.measure.name, found, self.starts, self.checks, extra=extra)

@@ -1,9 +1,9 @@
 """What every result is held against, at two speeds.
 
 `reference` is slow and obvious: NetworkX and SciPy, graph by graph. The functions compiled by Numba run a graph a core,
-fast enough for a hundred thousand graphs. They add in the same order as the kernels do, so that betweenness agrees to the
-last bit and a checksum of each graph decides; they are themselves held against `reference` by the tests, and they are
-the parallel CPU that strategies are timed against.
+fast enough for a hundred thousand graphs. They add in the same order as the kernels do, so that betweenness agrees to
+the last bit and a checksum of each graph decides; they are themselves held against `reference` by the tests, and they
+are the parallel CPU that strategies are timed against.
 """
 
 import networkx as nx

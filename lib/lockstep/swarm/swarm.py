@@ -7,7 +7,7 @@ from .whole import ClosenessByLengths, Components, Lengths, PageRank, Strong, Tr
 
 
 class Swarm(Method):
-    """A launch for each bin of graphs alike in size; a lane (betweenness, lengths) or a bit (distances) for each source.
+    """A launch for each bin of graphs alike in size; a lane (betweenness, lengths) or a bit (distances) a source.
 
     Options of its own
     ------------------
@@ -28,7 +28,8 @@ class Swarm(Method):
     """
 
     name = "swarm"
-    files = ("lanes.cu", "bits.cu", "weighted.cu", "finish.cu", "reduce.cu", "turn.cu", "groups.cu", "rank.cu", "walks.cu")
+    files = ("lanes.cu", "bits.cu", "weighted.cu", "finish.cu", "reduce.cu", "turn.cu", "groups.cu", "rank.cu",
+             "walks.cu")  # fmt: skip
     knobs = {"shared": "rows", "persistent": True, "width": 0, "words": 16, "busy": plan.BUSY, "threads": 0,
              "memory": 4 << 30}  # fmt: skip
     tasks = {"betweenness": Betweenness, "closeness": Closeness, "apsp": Distances, "components": Components,

@@ -1,0 +1,204 @@
+"""The measures: every strategy's numbers are those of NetworkX, SciPy and igraph, and bad input gets one clear error."""
+
+import os
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lockstep.graphs import DatasetMissing, Graph
+from lockstep.swarm import MEASURES, STRATEGIES, Engine, GraphBatch, Pack, analyze, reference
+
+OPTIONS = [
+    ("betweenness", {}),
+    ("betweenness", {"endpoints": True}),
+    ("closeness", {}),
+    ("closeness", {"wf_improved": False}),
+    ("closeness", {"form": "plain"}),
+    ("closeness", {"form": "harmonic"}),
+    ("apsp", {}),
+    ("apsp", {"reduce": "total"}),
+    ("apsp", {"reduce": "eccentricity"}),
+    ("apsp", {"reduce": "average"}),
+    ("components", {}),
+    ("strong", {}),
+    ("triangles", {}),
+    ("pagerank", {}),
+]
+NAMES = [f"{measure}{'-' if options else ''}{'-'.join(map(str, options.values()))}" for measure, options in OPTIONS]
+
+
+def undirected(pairs, n=None):
+    pairs = np.array(pairs, np.int64).reshape(-1, 2)
+    return Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n, directed=False)
+
+
+SHAPES = [
+    undirected([], 1),
+    undirected([], 7),
+    undirected([(0, 0)], 1),
+    undirected([(0, 1)]),
+    undirected([(0, 1), (0, 1), (1, 1), (1, 2)]),
+    undirected([(i, i + 1) for i in range(40)]),
+    undirected([(0, i) for i in range(1, 35)]),
+    undirected([(i, j) for i in range(6) for j in range(i)] + [(9, 10)], 12),
+]
+
+
+@st.composite
+def batches(draw, weighted=False):
+    """Graphs alike: directed or not, with parallel arcs, loops, isolated vertices."""
+    directed, found = draw(st.booleans()), []
+    for _ in range(draw(st.integers(1, 4))):
+        n = draw(st.integers(1, 40))
+        pairs = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=90))
+        pairs = np.array(pairs, np.int64).reshape(-1, 2)
+        weights = None
+        if weighted:
+            weights = draw(st.lists(st.integers(1, 9), min_size=len(pairs), max_size=len(pairs)))
+        found.append(Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n, directed=directed, weights=weights))
+    return found
+
+
+def agree(graphs, measure, options, strategy="cpu", tolerance=1e-9, **more):
+    result = analyze(graphs, measure, strategy=strategy, **options, **more)
+    assert len(result) == len(graphs)
+    for graph, values in zip(graphs, result, strict=True):
+        np.testing.assert_allclose(values, reference(graph, measure, **options), rtol=tolerance, atol=1e-9)
+
+
+@pytest.mark.parametrize(("measure", "options"), OPTIONS, ids=NAMES)
+def test_shapes(measure, options):
+    agree(SHAPES, measure, options)
+
+
+@pytest.mark.parametrize(("measure", "options"), OPTIONS, ids=NAMES)
+@settings(max_examples=25, deadline=None)
+@given(graphs=batches())
+def test_any_graphs(measure, options, graphs):
+    agree(graphs, measure, options)
+
+
+@pytest.mark.parametrize(("measure", "options"), [case for case in OPTIONS if MEASURES[case[0]].weights])
+@settings(max_examples=15, deadline=None)
+@given(graphs=batches(weighted=True))
+def test_weights_are_lengths(measure, options, graphs):
+    agree(graphs, measure, options)
+    agree(graphs, measure, {**options, "weighted": False})
+
+
+def test_networkx_graphs_as_they_are():
+    """What people call: NetworkX in, the numbers of NetworkX out."""
+    graphs = [nx.karate_club_graph(), nx.petersen_graph(), nx.path_graph(9)]
+    for graph in graphs:
+        for *_, attributes in graph.edges(data=True):
+            attributes.clear()
+    for graph, found in zip(graphs, analyze(graphs), strict=True):
+        np.testing.assert_allclose(found, list(nx.betweenness_centrality(graph, normalized=False).values()))
+    for graph, found in zip(graphs, analyze(graphs, "closeness"), strict=True):
+        np.testing.assert_allclose(found, list(nx.closeness_centrality(graph).values()))
+
+
+@settings(max_examples=15, deadline=None)
+@given(graphs=batches())
+def test_igraph_says_the_same(graphs):
+    for measure in ("betweenness", "closeness", "apsp"):
+        agree(graphs, measure, {}, "igraph")
+
+
+def test_single_precision_is_near():
+    graph = nx.gnp_random_graph(80, 0.1, seed=1)
+    (double,), (single,) = analyze([graph], strategy="cpu"), analyze([graph], strategy="cpu", precision="single")
+    np.testing.assert_allclose(single, double, rtol=1e-5)
+    assert (single != double).any()
+
+
+def test_walks_follow_arcs():
+    graph = Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 0, 3, 4], n=5)
+    (found,) = analyze([graph], "walks", strategy="cpu", walks=40, length=12, seed=3)
+    assert found.shape == (5, 40, 13)
+    arcs = set(zip(*(part.tolist() for part in graph.edges()), strict=True))
+    for walk in found.reshape(-1, 13):
+        for here, there in zip(walk[:-1].tolist(), walk[1:].tolist(), strict=True):
+            assert (here, there) in arcs or (there == -1 and here in (4, -1))
+    assert {tuple(w) for w in found[2].tolist()} != {tuple(found[2, 0].tolist())}
+    (again,) = analyze([graph], "walks", strategy="cpu", walks=40, length=12, seed=3)
+    assert (again == found).all()
+    (other,) = analyze([graph], "walks", strategy="cpu", walks=40, length=12, seed=4)
+    assert (other != found).any()
+
+
+def test_checksums_see_one_changed_arc():
+    base = [(i, (i * 7 + 1) % 50) for i in range(50)] + [(i, i + 1) for i in range(49)]
+    one, two = undirected(base, 50), undirected([*base[:-1], (3, 40)], 50)
+    for measure in ("betweenness", "closeness", "apsp", "pagerank", "walks"):
+        engine = Engine(measure, None, "cpu")
+        first, second = (engine.run(Pack.of([graph])).checksums[0] for graph in (one, two))
+        assert first == engine.run(Pack.of([one])).checksums[0]
+        assert first != second
+
+
+def proteins():
+    if not os.environ.get("LOCKSTEP_MIRROR"):
+        pytest.skip("LOCKSTEP_MIRROR names no folder with the data sets")
+    try:
+        return GraphBatch("PROTEINS")
+    except DatasetMissing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("measure", ["betweenness", "closeness", "apsp"])
+def test_every_tenth_protein_is_as_in_networkx(measure):
+    batch = proteins()
+    result = analyze(batch, measure, strategy="cpu")
+    for i in range(0, len(batch), 10):
+        np.testing.assert_allclose(result[i], reference(batch[i], measure), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["betweenness", "closeness", "apsp"])
+def test_every_protein_is_as_in_networkx(measure):
+    batch = proteins()
+    result = analyze(batch, measure, strategy="cpu")
+    assert len(result) == len(batch) == 1113
+    for i, found in enumerate(result):
+        np.testing.assert_allclose(found, reference(batch[i], measure), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (dict(measure="between"), "no measure 'between'; choose one of betweenness"),
+        (dict(strategy="fast"), "no strategy 'fast'; choose auto or one of cpu"),
+        (dict(precision="half"), "precision='half': choose one of 'double', 'single'"),
+        (dict(damping=0.5), "measure 'betweenness' has no option 'damping'"),
+        (dict(strategy="level", measure="pagerank"), "strategy 'level' does not compute pagerank; it computes"),
+        (dict(knobs={"speed": 1}), "strategy 'cpu' has no option 'speed'"),
+        (dict(measure="apsp", weighted=True), "weighted=True, but the graphs have no weights"),
+    ],
+)
+def test_errors_say_what_to_do(call, words):
+    call = {"strategy": "cpu", **call}
+    with pytest.raises(ValueError, match=words.replace("(", r"\(")):
+        analyze([undirected([(0, 1)])], **call)
+
+
+def test_weights_where_they_mean_nothing_or_are_no_lengths():
+    weighted = Graph.from_edges([0, 1], [1, 2], weights=[1.0, 2.0])
+    with pytest.raises(ValueError, match="betweenness takes no weights here"):
+        analyze([weighted], strategy="cpu")
+    zero = Graph.from_edges([0, 1], [1, 2], weights=[1.0, 0.0])
+    with pytest.raises(ValueError, match="weight 1 of the batch is 0"):
+        analyze([zero], "closeness", strategy="cpu")
+    with pytest.raises(ValueError, match="takes no weights; use swarm or cpu"):
+        analyze([weighted], "closeness", strategy="paper", executor="host")
+
+
+def test_the_table_is_whole():
+    for name, strategy in STRATEGIES.items():
+        assert strategy.name == name and strategy.what and strategy.method.name == name
+        assert set(strategy.measures) <= set(MEASURES)
+        assert len(strategy.method.digest()) == 16
+    assert set(STRATEGIES["swarm"].measures) == set(STRATEGIES["cpu"].measures) == set(MEASURES)
