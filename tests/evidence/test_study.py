@@ -67,6 +67,16 @@ def test_every_round_holds_every_strategy_once(study):
     assert all(w.runs == w.prepared == 6 for w in works.values()), "one warm-up, five rounds"
 
 
+def test_a_long_run_may_have_fewer_rounds_and_no_warm_up(study):
+    short, long = Work(), Work()
+    rows = study().measure(
+        "p", "e", "g", [short.candidate("short"), long.candidate("long", rounds=2, warmup=False)], rounds=5
+    )
+    assert rows[rows["strategy"] == "long"]["round"].tolist() == [0, 1]
+    assert short.runs == 6 and long.runs == 2
+    assert len(study().measure("p", "e", "g", [long.candidate("long", rounds=2)], rounds=5)) == 2 and long.runs == 2
+
+
 def test_the_order_within_rounds_is_random_and_the_same_for_a_seed(study, tmp_path):
     def order(seed, experiment):
         candidates = [Work().candidate(name) for name in "abcd"]

@@ -136,13 +136,13 @@ class Study:
         if self.selected(part):
             done = self._recording.keys()
             todo = [
-                [c for c in candidates if (c.timed or turn == 0) and self._key(cell, c, turn) not in done]
+                [c for c in candidates if self._due(c, turn) and self._key(cell, c, turn) not in done]
                 for turn in range(rounds)
             ]
             if any(todo):
                 self._log()
                 if warmup:
-                    self._warm_up({id(c): c for turn in todo for c in turn if c.timed}.values())
+                    self._warm_up({id(c): c for turn in todo for c in turn if c.timed and c.warmup}.values())
                 gc.collect()  # of what came before; while a run is timed the collector is off
                 for turn, missing in enumerate(todo):
                     order = np.random.default_rng([seed, turn]).permutation(len(candidates))
@@ -215,6 +215,11 @@ class Study:
             "dataset": dataset,
             "parameters": recording.canonical(parameters),
         }
+
+    @staticmethod
+    def _due(candidate, turn):
+        """Whether a candidate runs in a round: in the first alone if it is only counted."""
+        return turn == 0 or (candidate.timed and (candidate.rounds is None or turn < candidate.rounds))
 
     @staticmethod
     def _key(cell, candidate, turn):

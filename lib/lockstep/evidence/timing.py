@@ -49,6 +49,10 @@ class Candidate:
     exact : bool
         Whether a wrong result is an error. False for strategies declared racy, whose wrong results are
         recorded as `measured-wrong`.
+    rounds : int, optional
+        At most so many samples, in the first rounds of its cell: for a run that takes seconds.
+    warmup : bool
+        Whether it runs once, untimed, before the first round.
     """
 
     strategy: str
@@ -60,6 +64,8 @@ class Candidate:
     timed: bool = True
     executor: Any = None
     exact: bool = True
+    rounds: int | None = None
+    warmup: bool = True
     done: str = field(init=False, default="wall")  # the metric written last: its row completes the sample
 
     def __post_init__(self):

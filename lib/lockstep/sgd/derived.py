@@ -58,7 +58,7 @@ def _best(study, where, parameters, table, kernels, ratings):
         choices["(predicted)"] = guess[0]
     for family, name in choices.items():
         kernel = f"{name} {kernels[name]}"  # one for all rows of a choice: another choice makes these history
-        for turn, value in odd[name].items():
+        for turn, value in odd[name].dropna().items():
             study.count(
                 *where, family, {"wall": (float(value), "ms")}, kernel=kernel,
                 parameters=parameters, verified="invariant", round=int(turn),

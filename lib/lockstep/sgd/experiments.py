@@ -5,8 +5,8 @@ combination is one set of ratings, measured by all of the cell's strategies, int
 
     {experiment: road, kind: twin, dataset: [CAL, E], strategies: gpu, rank: 16}
 
-A part may say `rounds`, and in `slow` the strategies whose runs there take seconds: those are not run once more to
-warm up.
+A part may say `rounds`, and in `slow` the strategies whose runs there take seconds: those, and the CPU's, have FEW
+rounds, and are not run once more to warm up.
 
 Beside the times stand, for every strategy, the milliseconds of its preprocessing and its counts; and, for
 every graph, its own figures under the name (graph). Under (best online), (best offline) and (best) stand the
@@ -37,6 +37,7 @@ EXTRA = {  # variants under names of their own
     "edge-locked-again": ("edge-locked", {}),
     "diagonal-part": ("diagonal", {"limit": 200_000}),
 }
+FEW = 3  # rounds of what takes long
 PLANS = {name: s.plan for name, s in STRATEGIES.items()}
 
 
@@ -226,12 +227,10 @@ def _cell(study, part, cell, names, executor, block, common, say, last):
                 raise
             except RatingsError as error:
                 say(f"  {name} is left out: {error}")
-        slow = block.get("slow", ())
-        for one in chosen if slow else ():
-            if one.strategy not in slow:
-                one.prepare()
-                one.verify(one.run())
-        study.measure(*where, chosen, parameters=parameters, rounds=block.get("rounds", 8), warmup=not slow)
+        for one in chosen:
+            if _long(one.strategy, block) and on_gpu:
+                one.rounds, one.warmup = FEW, False
+        study.measure(*where, chosen, parameters=parameters, rounds=block.get("rounds", 8))
         if cell.get("best"):
             derived.record(study, where, parameters, ratings)
         del chosen, problem
@@ -241,15 +240,20 @@ def _cell(study, part, cell, names, executor, block, common, say, last):
 
 def _lacking(study, where, names, parameters, cell, block):
     """Whether the recording lacks anything of a cell: large graphs are not made for nothing."""
-    rounds = block.get("rounds", 8)
+    most = block.get("rounds", 8)
     if cell.get("best") and not derived.recorded(study, where, parameters):
         return True  # stopped between the last round and what follows from all
     walls = derived.rows_of(study, where, parameters, "wall")
     for name in names:
         mine = walls[(walls["strategy"] == name) & (walls["kernel"] == digests(name, where[2]))]
-        if mine["round"].nunique() < rounds:
+        if mine["round"].nunique() < (min(most, FEW) if _long(name, block) else most):
             return True
     return False
+
+
+def _long(name, block):
+    """Whether a strategy has few rounds in a part."""
+    return name in block.get("slow", ()) or not STRATEGIES[resolve(name)[0]].gpu
 
 
 def _graph(study, where, ratings, parameters, made_by):
