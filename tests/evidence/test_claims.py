@@ -263,7 +263,7 @@ def test_the_summary_says_all_and_its_code_tells_of_stale_recordings(make_rows, 
     Recording(tmp_path / "rec" / "nvidia-h200-1" / "3-toposort-depth.csv").append(rows.to_dict("records"))
     where = {"recordings": tmp_path / "rec", "results": tmp_path / "none"}
     fine = claims.summary(**where, digests={"3-toposort-depth": lambda strategy, dataset: "k"})
-    assert fine.code == 0 and "nvidia-h200-1: 72 claims, 167 parts" in fine.text
+    assert fine.code == 0 and "nvidia-h200-1: 72 claims, 171 parts" in fine.text
     old = claims.summary(**where, digests={"3-toposort-depth": {"naive": "new"}})
     assert old.code == 1
     assert "stale: 3-toposort-depth/naive" in old.text and "snakemake --cores 1 && make publish" in old.text
