@@ -55,6 +55,20 @@ def _grow(
         filled[c] = fill - region[c]
 
 
+@njit(cache=True)
+def _belong(user_degrees, items_by_user, chunk, user_offsets, user_chunk, sizes):
+    """A user belongs to the chunk of the middle one of its items (-1: it has none); counts the users of each."""
+    at = 0
+    for u in range(user_degrees.size):
+        user_offsets[u] = at
+        count = user_degrees[u]
+        if count:
+            user_chunk[u] = items_by_user[at + count // 2] // chunk
+            sizes[user_chunk[u]] += 1
+        at += count
+    user_offsets[user_degrees.size] = at
+
+
 @njit(cache=True, parallel=True)
 def _color(starts, ends, nodes, offsets, users, user_at, room, colors, counts):
     """The matching of each edge inside a patch, first fit; LEFT for edges between patches and those that find none."""
@@ -145,14 +159,10 @@ def grow(users, items, offsets, user_degrees, room, xp=np, chunk=CHUNK, brought=
     by_user, by_item = brought or (xp.asarray(users), xp.asarray(items))
     items_by_user = by_item[xp.argsort(by_user, kind="stable")]
     items_by_user = items_by_user if xp is np else items_by_user.get()
-    user_offsets = np.concatenate([[0], np.cumsum(user_degrees)])
-    # A user belongs to the chunk of the middle one of its items.
-    middle = np.minimum(user_offsets[:-1] + user_degrees // 2, users.size - 1)
-    user_chunk = (items_by_user[middle] // chunk).astype(np.int32)
-    user_chunk[user_degrees == 0] = -1
     chunks = -(-n_items // chunk)
-    sizes = np.bincount(user_chunk + 1, minlength=chunks + 1)[1:]
-    sizes += np.minimum(chunk, n_items - np.arange(chunks) * chunk)
+    user_offsets, user_chunk = np.empty(n_users + 1, np.int64), np.full(n_users, -1, np.int32)
+    sizes = np.minimum(chunk, n_items - np.arange(chunks) * chunk)
+    _belong(user_degrees, items_by_user, chunk, user_offsets, user_chunk, sizes)
     region = np.concatenate([[0], np.cumsum(sizes)])
     nodes, filled = np.zeros(region[-1], np.int32), np.zeros(chunks, np.int64)
     user_at, item_at = np.full(n_users, -1, np.int32), np.full(n_items, -1, np.int32)

@@ -46,15 +46,16 @@ class Resident(DevicePlan):
         each = int(given["each"] or max(1, 8 // self.lanes))
         groups = (self.threads - 32) // self.lanes
         self.launch = self.kernel("resident", "resident.cu", THREADS=self.threads, EACH=each)
-        self.blocks = max(1, min(int(given.get("blocks") or executor.multiprocessors),
-                                 self.launch.max_blocks(self.threads, 1024)))  # fmt: skip
+        # One block a multiprocessor: it takes nearly all of the shared memory.
+        self.blocks = min(int(given.get("blocks") or executor.multiprocessors), executor.multiprocessors)
         with self.phase("schedule"):
             block = deal(item_degrees, self.blocks)
             table = np.argsort(block, kind="stable")
             sizes = np.bincount(block, minlength=self.blocks)
             table_starts = np.concatenate([[0], np.cumsum(sizes)])
-            fixed = groups * (2 * width * 4 + each * self.lanes * 20) + int(sizes.max(initial=0)) * width * 4 + 64
-            room = min((executor.max_shared - fixed) // (2 * width * 4 + 1), 60_000)
+            # Dummy users and slots of each group, the items; then, for each user, two vectors and a lock.
+            fixed = groups * (2 * (width * 4 + 128) + each * self.lanes * 20) + int(sizes.max(initial=0)) * width * 4
+            room = min((executor.max_shared - fixed - 64) // (2 * width * 4 + 1), 60_000)
             if room < 32 or sizes.max(initial=0) >= 1 << 15:
                 return False
             # A range is visited `stride` rounds apart by two blocks: two at least, or they would wait for each other in
@@ -81,9 +82,7 @@ class Resident(DevicePlan):
             visits[:, :, 0] = (np.arange(self.blocks)[:, None] * stride + turns) % rounds
             visits[:, :, 1] = turns // stride  # the blocks that had the range before
             visits[:, :, 2] = (np.arange(self.blocks)[:, None] * rounds + turns) * groups
-        self.shared = 2 * (room + groups) * width * 4 + groups * each * self.lanes * 20
-        self.shared += int(sizes.max(initial=0)) * width * 4 + (room // 32 + 1) * 4
-        self.shared = -(-self.shared // 16) * 16
+        self.shared = -(-(fixed + room * 2 * width * 4 + (room // 32 + 1) * 4) // 16) * 16
         users, items, values = self.bring()
         with self.phase("order"):
             item_block, slot, place, user_range, first_users = (

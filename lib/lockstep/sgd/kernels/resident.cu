@@ -35,6 +35,8 @@
 // warps: warps go to the four schedulers in turn.
 constexpr int GROUPS = (THREADS - 32) / LANES;
 constexpr int MOST = EACH * LANES;                // edges in a deep batch
+constexpr int NEIGHBOURS = 32 / LANES;            // groups of a warp; their slots lie side by side: no bank conflicts
+constexpr int DUMMY = K / 4 + (LANES < 8 ? LANES : 0);   // pieces from one group's dummy to the next: other banks
 
 // Locks are single bits of shared memory. Who wants nothing sets or clears no bit: cheaper than a branch. `ask` gives the
 // word as it was before; asking and looking at the answer are apart, so that nobody waits for the atomic.
@@ -53,7 +55,7 @@ __device__ __forceinline__ void give(unsigned* bits, int k, bool held) {
 // A slot of a batch: what one update needs but the vectors. An empty slot has rate 0, keep 1 and the group's own dummy
 // user, so that it is computed like any other and changes nothing.
 struct __align__(16) Slot {
-    int place;            // of the user's vector
+    int at;               // of the user's vector in the buffer, in 16-byte pieces
     float scaled;         // rate * rating
     float rate, keep;
 };
@@ -65,18 +67,31 @@ struct Group {
     float* items;         // of the block
     Slot* slots;
     int* slot_items;      // the place of each slot's item
-    int dummy;
+    int dummy;            // where the group's dummy user is, as in a slot
     float rate, keep;
     int place = -1;       // of the item in registers
     Vector item = {};
     Tally tally;
 
     __device__ __forceinline__ void fill(int slot, int2 edge, bool live) {
-        slots[slot] = {live ? edge.x & 0xffff : dummy, live ? __fmul_rn(rate, __int_as_float(edge.y)) : 0.0f,
+        slots[slot * NEIGHBOURS] = {live ? (edge.x & 0xffff) * (K / 4) : dummy, live ? __fmul_rn(rate, __int_as_float(edge.y)) : 0.0f,
                        live ? rate : 0.0f, live ? keep : 1.0f};
-        slot_items[slot] = live ? edge.x >> 16 : -1;
+        slot_items[slot * NEIGHBOURS] = live ? edge.x >> 16 : -1;
     }
 };
+
+__device__ __forceinline__ Vector recall_at(const float* users, int at) {
+    Vector v;
+    const float4* from = reinterpret_cast<const float4*>(users) + part() + at;
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = from[LANES * c];
+    return v;
+}
+__device__ __forceinline__ void remember_at(float* users, int at, const Vector& v) {
+    float4* to = reinterpret_cast<float4*>(users) + part() + at;
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) to[LANES * c] = v.chunk[c];
+}
 
 // Applies the edges in the first SIZE slots, one after the other. `stay`: all of them belong to the item in registers.
 template <int SIZE> __device__ __forceinline__ void apply(Group& g, bool stay) {
@@ -84,27 +99,27 @@ template <int SIZE> __device__ __forceinline__ void apply(Group& g, bool stay) {
         Slot now[SIZE];
         Vector user[SIZE];
         #pragma unroll
-        for (int j = 0; j < SIZE; ++j) now[j] = g.slots[j];
+        for (int j = 0; j < SIZE; ++j) now[j] = g.slots[j * NEIGHBOURS];
         #pragma unroll
-        for (int j = 0; j < SIZE; ++j) user[j] = recall(g.users, now[j].place);
+        for (int j = 0; j < SIZE; ++j) user[j] = recall_at(g.users, now[j].at);
         #pragma unroll
         for (int j = 0; j < SIZE; ++j) step_scaled(user[j], g.item, now[j].scaled, now[j].rate, now[j].keep, full_mask);
         #pragma unroll
-        for (int j = 0; j < SIZE; ++j) remember(g.users, now[j].place, user[j]);
+        for (int j = 0; j < SIZE; ++j) remember_at(g.users, now[j].at, user[j]);
     } else {
         #pragma unroll 1
         for (int j = 0; j < SIZE; ++j) {
-            const Slot slot = g.slots[j];
-            const int place = g.slot_items[j];
+            const Slot slot = g.slots[j * NEIGHBOURS];
+            const int place = g.slot_items[j * NEIGHBOURS];
             if (place >= 0 && place != g.place) {
                 if (g.place >= 0) remember(g.items, g.place, g.item);
                 g.place = place;
                 g.item = recall(g.items, place);
             }
             __syncwarp();
-            Vector user = recall(g.users, slot.place);
+            Vector user = recall_at(g.users, slot.at);
             step_scaled(user, g.item, slot.scaled, slot.rate, slot.keep, full_mask);
-            remember(g.users, slot.place, user);
+            remember_at(g.users, slot.at, user);
         }
     }
 }
@@ -267,7 +282,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
     // A buffer is followed by the groups' dummies, so that a place finds either.
-    const int stride = (room + GROUPS) * K;
+    const int stride = room * K + GROUPS * DUMMY * 4;
     Slot* slots = reinterpret_cast<Slot*>(shared + 2 * stride);
     int* slot_items = reinterpret_cast<int*>(slots + GROUPS * MOST);
     float* items = reinterpret_cast<float*>(slot_items + GROUPS * MOST);
@@ -277,14 +292,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     const int here = mover ? 0 : (block_thread() - 32) / LANES, groups = THREADS / LANES;
 
     for (int k = block_thread(); k < room / 32 + 1; k += THREADS) lock[k] = 0;
-    for (int k = block_thread(); k < GROUPS * K; k += THREADS) {
+    for (int k = block_thread(); k < GROUPS * DUMMY * 4; k += THREADS) {
         shared[room * K + k] = 0.0f;
         shared[stride + room * K + k] = 0.0f;
     }
     for (int k = block_thread() / LANES; k < table_size; k += groups) {
         remember(items, k, load(item_vectors, table[table_first + k]));
     }
-    Group g{lock, shared, items, slots + here * MOST, slot_items + here * MOST, room + here, rate, keep};
+    const int own = here / NEIGHBOURS * NEIGHBOURS * MOST + here % NEIGHBOURS;   // first slot of this group
+    Group g{lock, shared, items, slots + own, slot_items + own, room * (K / 4) + here * DUMMY, rate, keep};
     const int first = visit_starts[blockIdx.x], last = visit_starts[blockIdx.x + 1];
     if (mover && first < last) {
         const int4 visit = visits[first];
