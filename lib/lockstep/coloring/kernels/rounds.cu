@@ -102,10 +102,18 @@ template <bool STAYS> __device__ __forceinline__ Visit visit(const Input& in, in
     const int first = in.offsets[v], size = degree(in, v);
     const unsigned number = draw(v, in.seed);
     bool maximum = true;
-#pragma unroll 4
-    for (int j = 0; j < size; ++j) {
-        const int u = in.targets[first + j];
-        if (uncolored<STAYS>(in, u) && beats(in, u, v, size, number)) maximum = false;
+    // Four at a time, and the next four on their way, so that loads overlap in every kernel alike, not just in those where
+    // the compiler finds that they may.
+    int u[4], next[4];
+    for (int k = 0; k < 4; ++k) next[k] = size ? in.targets[first + min(k, size - 1)] : v;
+    for (int j = 0; j < size; j += 4) {
+        bool open[4];
+        for (int k = 0; k < 4; ++k) u[k] = next[k];
+        if (j + 4 < size)
+            for (int k = 0; k < 4; ++k) next[k] = in.targets[first + min(j + 4 + k, size - 1)];
+        for (int k = 0; k < 4; ++k) open[k] = uncolored<STAYS>(in, u[k]);
+        for (int k = 0; k < 4; ++k)
+            if (open[k] && beats(in, u[k], v, size, number)) maximum = false;
     }
     out.read = size;
     if (maximum) {
