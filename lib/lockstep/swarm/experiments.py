@@ -59,8 +59,8 @@ def _value(text):
 
 def digests(label, dataset):
     """The present digest of recorded rows; None if nothing in them can go stale."""
-    if label == "(all three)":
-        label = "overlapped"
+    if label.startswith("(all three)"):
+        label = "gpus" if " on " in label else "overlapped"
     made = dataset.split("-")[0] if dataset.startswith(("benchmark-", "rmat-")) else None
     if label.split("@")[0] in STREAMED:
         return _digest(STRATEGIES["swarm"].method, made, True)

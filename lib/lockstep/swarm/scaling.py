@@ -137,18 +137,18 @@ def _stream(study, part, cell, executor):
         values = {"bytes": (batch.nbytes, "B"), "making": (making, "s"), "shards": (len(batch.pieces), "1")}
         study.count(part, cell["experiment"], dataset, "(batch)", values)
         _measured(study, part, cell, executor, batch, dataset, {"graphs": count})
-        _together(study, part, cell, dataset)
+        _together(study, part, cell, dataset, "overlapped", "(all three)")
         yield f"{cell['experiment']} {count:,} graphs, {batch.nbytes / 1e9:.2f} GB, made in {making:.1f} s"
 
 
-def _together(study, part, cell, dataset):
+def _together(study, part, cell, dataset, label, name):
     """All measures, one after the other, once each of them is there."""
     rows = study.rows()
-    rows = rows[(rows["dataset"] == dataset) & (rows["metric"] == "minutes") & (rows["strategy"] == "overlapped")]
-    each = rows.groupby("parameters")["value"].mean()
+    rows = rows[(rows["experiment"] == cell["experiment"]) & (rows["dataset"] == dataset)]
+    each = rows[(rows["metric"] == "minutes") & (rows["strategy"] == label)].groupby("parameters")["value"].mean()
     if len(each) == 3 and study.selected(part):
-        study.count(part, cell["experiment"], dataset, "(all three)", {"minutes": (each.sum(), "min")},
-                    kernel=digests("overlapped", dataset))  # fmt: skip
+        study.count(part, cell["experiment"], dataset, name, {"minutes": (each.sum(), "min")},
+                    kernel=digests(label, dataset))  # fmt: skip
 
 
 def _sizes(study, part, cell, executor):
@@ -209,6 +209,8 @@ def _gpus(study, part, cell, executor):
             ]
             study.measure(part, cell["experiment"], f"benchmark-{count}", chosen, rounds=cell["rounds"],
                           parameters={"measure": measure, **options, "graphs": count})  # fmt: skip
+    for gpus in asked:
+        _together(study, part, cell, f"benchmark-{count}", f"gpus@{gpus}-dynamic", f"(all three) on {gpus}")
     yield f"{cell['experiment']} {count:,} graphs on {', '.join(map(str, asked))} GPUs"
 
 
@@ -218,7 +220,8 @@ def _on_gpus(client, batch, spec, gpus, schedule, sums, dataset):
 
     def counts(report):
         found = {step: (seconds, "s") for step, seconds in report.seconds.items() if step != "wall"}
-        return {**found, "gpus": (gpus, "1"), "work": (report.seconds["wall"], "s")}
+        wall = report.seconds["wall"]
+        return {**found, "gpus": (gpus, "1"), "work": (wall, "s"), "minutes": (wall / 60, "min")}
 
     return Candidate(f"gpus@{gpus}-{schedule}", run, sums, digests("gpus", dataset), prepare=batch.evict, counts=counts)
 
