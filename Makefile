@@ -34,8 +34,8 @@ publish: setup  ## copy the report and this machine's recording to where git tra
 readme: setup  ## renew the tables of README.md alone (after a change of the ledger or the registry)
 	@$(RUN) -m lockstep.workflow readme
 
-lab: setup  ## open the notebooks in JupyterLab
-	@LOCKSTEP_DRAWN="$(CURDIR)/results/explored" $(RUN) -m jupyterlab notebooks
+lab: setup  ## open the notebooks in JupyterLab, explore.ipynb in front
+	@LOCKSTEP_DRAWN="$(CURDIR)/results/explored" $(RUN) -m jupyterlab --ServerApp.root_dir=notebooks notebooks/explore.ipynb
 
 wheelhouse: setup  ## collect what a GPU machine without network lacks: make wheelhouse PYTHON=3.12
 	@$(RUN) -m lockstep.workflow wheelhouse --lock requirements.lock --python "$(or $(PYTHON:python%=%),3.12)"

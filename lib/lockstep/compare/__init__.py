@@ -1,0 +1,151 @@
+"""All strategies of a study on a graph of one's own: timed where that means something, counted elsewhere, ranked.
+
+On a machine with a GPU every strategy is timed. Without one the baselines of the CPU are timed, and the kernels run
+on the hypothetical GPU, which gives results and counts but no times. Every result is verified.
+
+The strategies run in a process of their own: one that takes too long, or takes the process down with it, is
+ended, said so, and the others go on.
+"""
+
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+import pandas as pd
+
+from lockstep.graphs import GraphError
+from lockstep.studies import PACKAGES
+
+from .runs import COUNTS, suited
+from .showing import picture, steps, told
+from .worker import save, watched
+
+COLUMNS = ("strategy", "family", "ms", "times the fastest", "colors", *COUNTS, "verified", "note")
+
+
+def study_of(name):
+    """The package of a study by its name, its number or its package's: "sssp", "2" or "2-sssp-sync".
+
+    Raises
+    ------
+    ValueError
+        There is no such study; the text names all.
+    """
+    known = {package: study for study, package in PACKAGES.items() if study != "0-machine"}
+    for package, study in known.items():
+        if name in (package, study, study.partition("-")[0]):
+            if not Path(__file__).parents[1].joinpath(package).joinpath("__init__.py").is_file():
+                raise ValueError(f"study {study} is not in this release")
+            return package
+    raise ValueError(f"no study {name!r}; choose one of {', '.join(known)}")
+
+
+def compare(study, graph, strategies=None, executor=None, rounds=3, seconds=None, say=None, **options):
+    """All strategies of a study on a graph, ranked.
+
+    Parameters
+    ----------
+    study : str
+        "toposort", "sssp", "coloring" or "sgd", or the study's number.
+    graph : Graph, NetworkX graph or SciPy sparse matrix; Ratings for "sgd"
+    strategies : sequence of str, optional
+        By default all but `auto`.
+    executor : {"cuda", "host"}, optional
+        Where kernels run. None: the GPU if one answers, else the hypothetical one.
+    rounds : int
+        Timed runs, of which the median counts.
+    seconds : float, optional
+        Longest time of a strategy, its first run included; by default 60, and 20 on the hypothetical GPU.
+    say : callable, optional
+        Is told which strategy has been done.
+    **options
+        ``source`` of sssp (by default a vertex with most arcs), ``rank`` of sgd (16).
+
+    Returns
+    -------
+    DataFrame
+        Columns `COLUMNS`: the timed ones first, the fastest on top; then those that were counted, by the steps
+        that they wait for; then those that failed, with a note that says why. ``.attrs`` says on what.
+
+    Raises
+    ------
+    ValueError
+        No such study or strategy.
+    GraphError
+        The study cannot use the graph.
+    NoGpuError
+        ``executor="cuda"`` and no GPU answers.
+    """
+    from lockstep.machine import get_executor, gpu_available
+
+    package = study_of(study)
+    if package == "swarm":
+        raise ValueError("a batch of graphs is compared by `lockstep swarm` and its notebook, not by compare")
+    table = import_module(f"lockstep.{package}").STRATEGIES
+    names = list(strategies or (name for name in table if name != "auto"))
+    unknown = [name for name in names if name not in table]
+    if unknown:
+        raise ValueError(f"no strategy {unknown[0]!r}; choose from {', '.join(table)}")
+    if executor is not None:
+        get_executor(executor)  # its error says why there is none
+    where = executor or ("cuda" if gpu_available() else "host")
+    seconds = seconds or (60 if where == "cuda" else 20)
+    named = getattr(graph, "name", "") or "the graph"
+    graph = suited(package, graph)
+    options = _options(package, graph, options)
+    lines = {}
+    with tempfile.TemporaryDirectory() as folder:
+        save(graph, Path(folder), package)
+        left = list(names)
+        while left:
+            task = {"folder": folder, "package": package, "strategies": left, "executor": where, "rounds": rounds,
+                    "seconds": seconds / 2, "options": options}  # fmt: skip
+            for line in watched(task, seconds):
+                name = line.pop("done", None) or line.pop("lost") or left[0]
+                lines[name] = line
+                left.remove(name)
+                if say:
+                    say(f"{name}: {_outcome(line)}")
+    return _ranked(table, lines, package=package, executor=where, graph=named, options=options)
+
+
+def _options(package, graph, given):
+    known = {"sssp": ("source",), "sgd": ("rank",)}.get(package, ())
+    wrong = set(given) - set(known)
+    if wrong:
+        raise ValueError(f"{package} has no option {', '.join(sorted(wrong))}; it has {', '.join(known) or 'none'}")
+    given = {key: value for key, value in given.items() if value is not None}
+    if package == "sssp":
+        source = int(given.get("source", graph.out_degrees().argmax()))
+        if not 0 <= source < graph.n:
+            raise GraphError(f"source is {source}; the graph has vertices 0 to {graph.n - 1}")
+        return {"source": source}
+    return {"rank": int(given.get("rank", 16))} if package == "sgd" else {}
+
+
+def _outcome(line):
+    return f"{line['ms']:.3g} ms" if line.get("ms") else line.get("note") or "counted"
+
+
+def _ranked(table, lines, **attributes):
+    timed = [line["ms"] for line in lines.values() if line.get("ms")]
+    rows = []
+    for name, line in lines.items():
+        family = getattr(table[name], "family", "")
+        ratio = line["ms"] / min(timed) if line.get("ms") else None
+        rows.append({"strategy": name, "family": family, "ms": line.get("ms"), "times the fastest": ratio,
+                     **{key: line.get(key) for key in ("colors", *COUNTS)}, "verified": line.get("verified"),
+                     "note": line.get("note", "")})  # fmt: skip
+
+    def rank(row):
+        failed = row["verified"] is None
+        return failed, row["ms"] is None, row["ms"] or 0.0, steps(row), row["strategy"]
+
+    found = pd.DataFrame(sorted(rows, key=rank), columns=list(COLUMNS))
+    for key in ("ms", "times the fastest", "colors", *COUNTS):
+        found[key] = pd.to_numeric(found[key])
+    found.attrs = attributes
+    return found
+
+
+__all__ = ["COLUMNS", "compare", "picture", "steps", "study_of", "told"]

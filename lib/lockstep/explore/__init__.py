@@ -1,0 +1,31 @@
+"""A schedule of the hypothetical GPU as a picture, step by step; what notebooks/explore.ipynb shows.
+
+>>> from lockstep.explore import schedule
+>>> found = schedule("sssp", "two ways", "atomic")
+>>> found.steps > 0 and found.kinds["atomic"] > 0
+True
+"""
+
+from .picture import draw, told
+from .schedule import GRAPHS, STUDIES, Event, Schedule, graph_of, schedule, strategies_of, suits
+
+__all__ = [
+    "GRAPHS",
+    "STUDIES",
+    "Event",
+    "Schedule",
+    "draw",
+    "explorer",
+    "graph_of",
+    "schedule",
+    "strategies_of",
+    "suits",
+    "told",
+]
+
+
+def explorer(*args, **options):
+    """The widgets of the notebook; see `lockstep.explore.widgets.explorer`."""
+    from .widgets import explorer as made
+
+    return made(*args, **options)

@@ -1,0 +1,306 @@
+"""What the threads of a run did, as steps of a machine that does in one step all that need not wait.
+
+The hypothetical GPU runs one thread at a time and keeps what each did, in order. Here the same events are put
+onto a clock for each thread. A thread's events follow each other; an access to a word comes after the last
+write to it by another thread, so atomics on one word stand in a row; whoever waits at a barrier goes on when
+the last one has come; a launch begins when the one before has ended. What remains is the longest chain: the steps
+that the schedule needs however many threads there are.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from importlib import import_module
+
+import numpy as np
+
+from lockstep.graphs import Graph, generators, load
+from lockstep.machine import get_executor
+
+LIMIT = 60_000  # events of a launch that are kept: spinning threads would fill any memory
+STUDIES = {"toposort": "topological sort", "sssp": "shortest paths", "coloring": "coloring", "sgd": "SGD schedules"}
+READS, WRITES = ("read", "load"), ("write", "store")
+
+
+def _two_ways():
+    from lockstep.sssp.race import race_graph
+
+    return race_graph()
+
+
+def _sample():
+    from lockstep.sgd.worked import sample
+
+    return sample()
+
+
+def _path(n):
+    return Graph.from_edges(np.arange(n - 1), np.arange(1, n), name=f"path of {n}")
+
+
+def _star(n):
+    return Graph.from_edges(np.zeros(n - 1, int), np.arange(1, n), name=f"star of {n}")
+
+
+# Small graphs of different kinds, for a picture holds a few dozen threads.
+GRAPHS = {
+    "two ways": _two_ways,
+    "path of 6": lambda: _path(6),
+    "star of 9": lambda: _star(9),
+    "12 vertices in 4 layers": lambda: generators.layered(12, 4),
+    "random, 16 vertices": lambda: generators.random_dag(16, 32),
+    "karate": lambda: load("karate"),
+    "sample ratings": _sample,
+}
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a thread did at a step: `kind` is read, write, atomic, wait (until `until`) or mark (`what` says which)."""
+
+    step: int
+    block: int
+    thread: int
+    kind: str
+    what: str
+    until: int = 0
+
+
+@dataclass
+class Schedule:
+    """A run, step by step.
+
+    Attributes
+    ----------
+    study, graph, strategy : str
+    seed : int
+    events : list of Event
+        By rising step.
+    launches : list of int
+        The step with which each launch begins.
+    steps : int
+        The last step: the longest chain.
+    cut : bool
+        Whether a launch did more than was kept.
+    counts : dict
+        What the executor counted: launches, barriers, atomics...
+    """
+
+    study: str
+    graph: str
+    strategy: str
+    seed: int
+    events: list
+    launches: list
+    steps: int
+    cut: bool
+    counts: dict = field(default_factory=dict)
+
+    @property
+    def kinds(self):
+        """How many events there are of each kind."""
+        return Counter(event.kind for event in self.events)
+
+    def threads(self):
+        """The threads that did more than wait, (block, thread): those that changed something, then the others."""
+        changed = {(e.block, e.thread) for e in self.events if e.kind in ("write", "atomic", "mark")}
+        looked = {(e.block, e.thread) for e in self.events if e.kind == "read"} - changed
+        return sorted(changed) + sorted(looked)
+
+
+def graph_of(name):
+    """A graph of `GRAPHS` by name, or one of the registry."""
+    return GRAPHS[name]() if name in GRAPHS else load(name)
+
+
+def strategies_of(study):
+    """The strategies of a study whose kernels can be watched."""
+    table = import_module(f"lockstep.{study}").STRATEGIES
+    return [name for name, strategy in table.items() if getattr(strategy, "gpu", False) and name != "auto"]
+
+
+def suits(study, name):
+    """Whether a study takes a graph: a sort needs arcs without a cycle, ratings are for SGD alone."""
+    graph = graph_of(name)
+    if not isinstance(graph, Graph):
+        return study == "sgd"
+    if study != "toposort":
+        return True
+    if not graph.directed:
+        return False
+    from lockstep.toposort import CycleError, topological_sort
+
+    try:
+        topological_sort(graph, strategy="serial")
+    except CycleError:
+        return False
+    return True
+
+
+def _run(study, graph, strategy, executor):
+    if study == "toposort":
+        return import_module("lockstep.toposort").topological_sort(graph, strategy, executor)
+    if study == "sssp":
+        return import_module("lockstep.sssp").shortest_paths(graph, 0, strategy, executor=executor)
+    if study == "coloring":
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that arcs are taken as edges
+            return import_module("lockstep.coloring").color(graph, strategy, executor=executor)
+    if study == "sgd":
+        return import_module("lockstep.sgd").factorize(graph, strategy, rank=2, sweeps=1, executor=executor)
+    raise ValueError(f"no study {study!r} to watch; choose one of {', '.join(STUDIES)}")
+
+
+def schedule(study, graph, strategy, seed=0):
+    """Run a strategy on the hypothetical GPU, and lay out what its threads did.
+
+    Parameters
+    ----------
+    study : str
+        A key of `STUDIES`.
+    graph : str or Graph
+        A name in `GRAPHS` or in the registry, or a graph; small, for everything is kept.
+    strategy : str
+        One of `strategies_of`.
+    seed : int
+        Of the interleaving: another seed is another run of the same kernel.
+
+    Returns
+    -------
+    Schedule
+
+    Raises
+    ------
+    ValueError
+        No such study or strategy, or one without kernels.
+    GraphError, CycleError
+        The study cannot use the graph.
+    """
+    if study not in STUDIES:
+        raise ValueError(f"no study {study!r} to watch; choose one of {', '.join(STUDIES)}")
+    known = strategies_of(study)
+    if strategy not in known:
+        raise ValueError(f"{study} has no kernels of {strategy!r} to watch; choose one of {', '.join(known)}")
+    name = graph if isinstance(graph, str) else getattr(graph, "name", "") or "the graph"
+    graph = graph_of(graph) if isinstance(graph, str) else graph
+    executor = get_executor("host", seed=int(seed), fuzz="memory", multiprocessors=1, trace=LIMIT)
+    _run(study, graph, strategy, executor)
+    counts = {key: value for key, value in executor.counts.items() if key != "switches"}
+    events, launches, cut = lay_out(executor.trace())
+    steps = max((max(e.step, e.until) for e in events), default=0)
+    return Schedule(study, name, strategy, int(seed), events, launches, steps, cut, counts)
+
+
+class _Clocks:
+    """The threads' clocks while a trace is laid out."""
+
+    def __init__(self):
+        self.events = []
+        self.base = 0  # the step with which the present launch began
+        self.clock = {}  # of each thread: its last step
+        self.written = {}  # word -> (step, thread) of its last write
+        self.at_barrier = {}  # block -> {thread: step of arrival}
+        self.at_grid = {}  # thread -> step of arrival
+        self.looked = {}  # thread -> what it last read
+
+    def now(self, who):
+        return self.clock.get(who, self.base)
+
+    def open(self, waiting):
+        """All who wait go on together, a step after the last one came."""
+        if not waiting:
+            return
+        until = max(waiting.values()) + 1
+        for who, since in waiting.items():
+            self.events.append(Event(since, *who, "wait", "barrier", until))
+            self.clock[who] = until
+        waiting.clear()
+
+    def arrive(self, who, waiting):
+        waiting[who] = self.clock[who] = self.now(who) + 1
+
+    def access(self, who, event):
+        kind = "read" if event.event in READS else "write" if event.event in WRITES else event.event
+        step = self.now(who) + 1
+        last, by = self.written.get(event.where, (self.base, who))
+        if by != who:
+            step = max(step, last + 1)
+        if kind != "read":
+            self.written[event.where] = step, who
+        look = (event.where, event.before)
+        if kind == "read" and event.event == "load" and self.looked.get(who) == look:
+            return  # it spins: nothing has changed since it looked
+        self.looked[who] = look if kind == "read" else None
+        self.clock[who] = step
+        self.events.append(Event(step, *who, kind, _words(event, kind)))
+
+    def mark(self, who, event):
+        self.clock[who] = step = self.now(who) + 1
+        self.events.append(Event(step, *who, "mark", f"{event.where}: {event.before}"))
+
+    def end_launch(self):
+        for waiting in (*self.at_barrier.values(), self.at_grid):
+            self.open(waiting)
+        self.base = max(self.clock.values(), default=self.base)
+        self.clock, self.looked = {}, {}
+
+
+def lay_out(trace):
+    """Put the events of a trace onto the threads' clocks.
+
+    Parameters
+    ----------
+    trace : sequence of TraceEvent
+        In the order in which they happened; the step numbers of each launch begin anew.
+
+    Returns
+    -------
+    events : list of Event
+        By rising step.
+    launches : list of int
+        The step with which each launch begins.
+    cut : bool
+        Whether a launch did more than `LIMIT` events.
+    """
+    clocks, launches, before, kept, cut = _Clocks(), [], None, 0, False
+    for event in trace:
+        if before is None or event.step < before:
+            if before is not None:
+                clocks.end_launch()
+            launches.append(clocks.base + 1)
+            kept = 0
+        before, kept = event.step, kept + 1
+        cut |= kept >= LIMIT
+        who = (event.block, event.thread)
+        if who in clocks.at_grid:
+            clocks.open(clocks.at_grid)
+        if who in clocks.at_barrier.get(event.block, ()):
+            clocks.open(clocks.at_barrier[event.block])
+        if event.event == "barrier":
+            clocks.arrive(who, clocks.at_barrier.setdefault(event.block, {}))
+        elif event.event == "grid barrier":
+            clocks.arrive(who, clocks.at_grid)
+        elif event.event == "mark":
+            clocks.mark(who, event)
+        elif "[" in event.where:  # a word of an argument; others are a thread's own or its block's
+            if event.event in (*READS, *WRITES, "atomic"):
+                clocks.access(who, event)
+        elif event.event == "atomic":
+            clocks.access(who, event)
+    clocks.end_launch()
+    return sorted(clocks.events, key=lambda e: (e.step, e.block, e.thread, e.kind)), launches, cut
+
+
+def _words(event, kind):
+    if kind == "read":
+        return f"{event.where} is {_short(event.before)}"
+    if kind == "write":  # what was there before may be whatever was in memory
+        return f"{event.where} becomes {_short(event.after)}"
+    return f"{event.where} from {_short(event.before)} to {_short(event.after)}"
+
+
+def _short(value):
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return "infinity" if value in (2**31 - 1, 2**32 - 1) else str(value)

@@ -1,0 +1,163 @@
+"""The widgets of the notebook: a graph, a study and a strategy are picked, its schedule is played step by step.
+
+Everything that is computed or drawn is elsewhere; here it is only connected.
+"""
+
+import functools
+import io
+import threading
+
+import ipywidgets as w
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from lockstep import compare
+from lockstep.report import style
+
+from .picture import draw, told
+from .schedule import GRAPHS, STUDIES, graph_of, schedule, strategies_of, suits
+
+_drawing = threading.RLock()
+
+
+def alone(method):
+    """One callback at a time: JupyterLab hands messages of widgets to threads, and matplotlib bears one alone."""
+
+    @functools.wraps(method)
+    def locked(*args, **options):
+        with _drawing:
+            return method(*args, **options)
+
+    return locked
+
+
+def png(draw):
+    """The bytes of what `draw(figure)` draws: on a figure of its own, of which the notebook's backend knows nothing."""
+    figure = Figure(layout="constrained", dpi=95)
+    draw(figure)
+    buffer = io.BytesIO()
+    FigureCanvasAgg(figure).print_png(buffer)
+    return buffer.getvalue()
+
+
+class Explorer:
+    """The widgets and what they do.
+
+    Attributes
+    ----------
+    graph, study, strategy, seed, step : ipywidgets
+        What is picked.
+    picture, words : ipywidgets
+        The schedule, and what happens at the step.
+    rivals, rank, ranking, table : ipywidgets
+        The strategies to rank, the button, and what comes of it.
+    box : ipywidgets.VBox
+        All of it, to be shown.
+    """
+
+    def __init__(self, study="sssp", graph="two ways", strategy="semaphores", seed=0):
+        style.use()
+        self.schedule = None
+        self.quiet = False  # while a change of one widget changes others
+        named = [(text, name) for name, text in STUDIES.items()]
+        self.study = w.Dropdown(options=named, value=study, description="study")
+        self.graph = w.Dropdown(options=self._graphs(), description="graph")
+        self.graph.value = graph if graph in self.graph.options else self.graph.options[0]
+        self.strategy = w.Dropdown(options=strategies_of(study), value=strategy, description="strategy")
+        self.seed = w.BoundedIntText(value=seed, min=0, max=10**6, description="seed")
+        self.play = w.Play(value=1, min=1, max=10, interval=300, description="play")
+        self.step = w.IntSlider(value=1, min=1, max=10, description="step", layout=w.Layout(width="60%"))
+        w.jslink((self.play, "value"), (self.step, "value"))
+        self.picture = w.Image(format="png", layout=w.Layout(max_width="100%"))
+        self.picture.add_class("lockstep-schedule")
+        self.words = w.HTML()
+        self.words.add_class("lockstep-words")
+        self.rivals = w.SelectMultiple(rows=8, description="ranking")
+        self.rank = w.Button(description="rank them", icon="sort-amount-asc")
+        self.rank.add_class("lockstep-rank")
+        self.ranking = w.Image(format="png", layout=w.Layout(max_width="45em", display="none"))
+        self.ranking.add_class("lockstep-ranking")
+        self.table = w.HTML()
+        self.study.observe(self._study_changed, "value")
+        for one in (self.graph, self.strategy, self.seed):
+            one.observe(self._run, "value")
+        self.step.observe(self._show, "value")
+        self.rank.on_click(self._rank)
+        self._offer_rivals()
+        self._run()
+        self.box = w.VBox([
+            w.HBox([self.study, self.graph]), w.HBox([self.strategy, self.seed]), w.HBox([self.play, self.step]),
+            self.words, self.picture, w.HBox([self.rivals, self.rank]), self.table, self.ranking,
+        ])  # fmt: skip
+
+    def _graphs(self):
+        return [name for name in GRAPHS if suits(self.study.value, name)]
+
+    def _offer_rivals(self):
+        from importlib import import_module
+
+        table = import_module(f"lockstep.{self.study.value}").STRATEGIES
+        self.rivals.options = [name for name in table if name != "auto"]
+        self.rivals.value = self.rivals.options[:4]
+
+    @alone
+    def _study_changed(self, _=None):
+        self.quiet = True
+        kept = self.graph.value
+        self.graph.options = self._graphs()
+        self.graph.value = kept if kept in self.graph.options else self.graph.options[0]
+        self.strategy.options = strategies_of(self.study.value)
+        self.strategy.value = self.strategy.options[0]
+        self._offer_rivals()
+        self.ranking.layout.display, self.table.value = "none", ""
+        self.quiet = False
+        self._run()
+
+    @alone
+    def _run(self, _=None):
+        if self.quiet:
+            return
+        try:
+            self.schedule = schedule(self.study.value, self.graph.value, self.strategy.value, self.seed.value)
+        except Exception as error:  # shown where the picture would be: a notebook has no other place for it
+            self.words.value = _text(f"{type(error).__name__}: {error}")
+            self.picture.layout.display = "none"
+            return
+        self.picture.layout.display = None
+        last = max(self.schedule.steps, 1)
+        self.quiet = True
+        self.play.max = self.step.max = last
+        self.play.value = self.step.value = last
+        self.quiet = False
+        self._show()
+
+    @alone
+    def _show(self, _=None):
+        if self.quiet or self.schedule is None:
+            return
+        self.picture.value = png(lambda figure: draw(self.schedule, self.step.value, figure))
+        self.words.value = _text(told(self.schedule, self.step.value))
+
+    @alone
+    def _rank(self, _=None):
+        self.table.value = _text("ranking ...")
+        try:
+            graph, rivals = graph_of(self.graph.value), list(self.rivals.value)
+            found = compare.compare(self.study.value, graph, rivals, "host", rounds=1)
+        except Exception as error:
+            self.table.value = _text(f"{type(error).__name__}: {error}")
+            return
+        self.table.value = _text(compare.told(found))
+        self.ranking.value = png(lambda figure: compare.picture(found, figure))
+        self.ranking.layout.display = None
+
+
+def _text(text):
+    from html import escape
+
+    return f"<pre style='line-height:1.25'>{escape(text)}</pre>"
+
+
+def explorer(**picked):
+    """The widgets, to be shown by a notebook; `picked` is what they begin with (study, graph, strategy, seed)."""
+    return Explorer(**picked).box
