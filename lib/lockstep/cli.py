@@ -110,6 +110,20 @@ def _parser() -> argparse.ArgumentParser:
     rank.add_argument("--rank", type=int, help="of sgd (default: 16)")
     rank.add_argument("--plot", metavar="FILE", type=Path, help="draw the ranking: .svg, .pdf or .png")
     rank.add_argument("--output", metavar="CSV", type=Path, help="write the table there as well")
+    batch = command("swarm", _swarm, "a measure of every graph of a batch, written to a folder of Parquet files")
+    batch.add_argument("input", metavar="INPUT", help="folder of shards (.arrow, .parquet) or of files with one graph "
+                       "each, one such file, a TU archive, or a registered batch such as PROTEINS")  # fmt: skip
+    batch.add_argument("--measure", default="betweenness", help="see lockstep.swarm.MEASURES (default: betweenness)")
+    batch.add_argument("--option", metavar="NAME=VALUE", action="append", default=[], help="of the measure; repeatable")
+    batch.add_argument("--out", metavar="DIR", required=True, help="folder for the results; a killed run goes on there")
+    batch.add_argument("--strategy", default="auto", help="see lockstep.swarm.STRATEGIES (default: auto)")
+    batch.add_argument("--executor", choices=["cuda", "host"], help="GPU or hypothetical GPU")
+    batch.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler whose workers compute")
+    batch.add_argument("--workers", type=int, metavar="N", help="a Dask cluster made here, one worker a GPU")
+    batch.add_argument("--keep", choices=["values", "checksums"], default="values", help="what is written of a graph")
+    batch.add_argument("--bad", choices=["skip", "refuse"], default="skip", help="graphs that cannot be used")
+    batch.add_argument("--max-vertices", type=int, default=2**31 - 1, metavar="N", help="a larger graph is among those")
+    batch.add_argument("--undirected", action="store_true", help="a line of a graph's file is an edge, not an arc")
     return parser
 
 
@@ -272,6 +286,12 @@ def _compare(choice) -> int:
         choice.plot.parent.mkdir(parents=True, exist_ok=True)
         compare.picture(found).savefig(choice.plot)
     return 0 if found["verified"].notna().any() else 1
+
+
+def _swarm(choice) -> int:
+    from lockstep.swarm.command import main
+
+    return main(choice)
 
 
 def _write(numbers, file):
