@@ -29,11 +29,13 @@ class Slot:
         self.cupy.cuda.Device(executor.device).use()  # which a new thread does not know
         self.stream = self.cupy.cuda.Stream(non_blocking=True)
         self.here = self.there = None
+        self.filled = 0  # bytes here that a file was read into: names may lie between its arrays and behind them
 
     def memory(self, size):
         """Page-locked bytes for a file of ``size`` bytes and what belongs beside it."""
         if self.here is None or self.here.size < size:
             self.here = self.executor.pinned(size + size // 4 + 2**20, np.uint8)
+        self.filled = size
         return self.here
 
     def upload(self, pack):
@@ -44,9 +46,10 @@ class Slot:
         arrays = {name: getattr(pack, name) for name in ARRAYS if getattr(pack, name) is not None}
         if self.here is None:
             self.memory(sum(array.nbytes + ALIGN for array in arrays.values()))
+            self.filled = 0
         begin = self.here.ctypes.data
         inside = {k: begin <= a.ctypes.data < begin + self.here.size for k, a in arrays.items()}
-        used = max((a.ctypes.data - begin + a.nbytes for k, a in arrays.items() if inside[k]), default=0)
+        used, self.filled = self.filled, 0
         need = sum(-(-array.nbytes // ALIGN) * ALIGN for array in arrays.values()) + ALIGN
         if self.there is None or self.there.nbytes < need:
             self.there = self.cupy.empty(need + need // 4, np.uint8)
