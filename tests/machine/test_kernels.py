@@ -1,5 +1,8 @@
 """What kernels may rely on: every test runs on the host executor, and on the GPU where one answers."""
 
+import gc
+import threading
+
 import numpy as np
 import pytest
 
@@ -185,6 +188,57 @@ def test_cooperative_launch_in_a_graph(executor, module):
         module["rounds"](4, 64, (state, cells, wrong), cooperative=True)
     graph.launch()
     assert executor.read(wrong) == 0 and executor.get(cells).tolist() == [3] * 4
+
+
+@pytest.mark.gpu
+def test_a_captured_graph_keeps_its_arrays(cuda, kernels_cu):
+    """Its nodes hold addresses: nobody else may get that memory while the graph may still be launched."""
+    n, module = 1 << 20, cuda.load(kernels_cu, {"ROUNDS": 3})
+    out = cuda.zeros(n, np.int32)
+
+    def captured(turns):
+        a, b = cuda.full(n, 5, np.int32), cuda.zeros(n, np.int32)
+        add = module["add"].bind(n // 256, 256, (a, b, np.int32(n)))
+        for _ in range(turns):  # the first launch of a binding goes another way than the later ones
+            add()
+        cuda.copy(b, cuda.zeros(n, np.int32))
+        with cuda.capture() as graph:
+            add()
+            cuda.copy(out, b)
+        return graph, {a.data.ptr, b.data.ptr}
+
+    for turns in (0, 2):
+        graph, kept = captured(turns)
+        gc.collect()
+        others = [cuda.full(n, 77, np.int32) for _ in range(8)]  # would be given the memory, were it free
+        assert kept.isdisjoint(other.data.ptr for other in others)
+        graph.launch()
+        assert (cuda.get(out) == 5).all()
+        assert all((cuda.get(other) == 77).all() for other in others)
+
+
+def test_a_binding_launched_often(executor, module):
+    """The first launch of a binding lays nothing out, the second does, all others use that."""
+    n = 1000
+    a, b = executor.full(n, 3, np.int32), executor.zeros(n, np.int32)
+    add = module["add"].bind(4, 256, (a, b, np.int32(n)))
+    executor.reset_counts()
+    for turn in range(1, 5):
+        add()
+        assert (executor.get(b) == 3 * turn).all()
+    assert executor.counts["launches"] == 4
+
+
+def test_a_binding_launched_by_another_thread(executor, module):
+    n = 1000
+    a, b = executor.full(n, 3, np.int32), executor.zeros(n, np.int32)
+    add = module["add"].bind(4, 256, (a, b, np.int32(n)))
+    add(), add()
+    executor.synchronize()
+    other = threading.Thread(target=add)
+    other.start()
+    other.join()
+    assert (executor.get(b) == 9).all()
 
 
 def test_a_cooperative_grid_too_large_is_an_error_and_is_not_shrunk(executor, module):

@@ -49,7 +49,7 @@ def _sorts(text, graph, seed):
     import tempfile
     from pathlib import Path
 
-    from lockstep.toposort.strategies import Naive
+    from lockstep.toposort.stepwise import Naive
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "naive.cu"

@@ -1,6 +1,7 @@
 """The cuda executor: one NVIDIA GPU through CuPy."""
 
 import contextlib
+import threading
 import time
 
 import numpy as np
@@ -39,6 +40,31 @@ class CudaModule(Module):
             raise CompileError(f"{self.path.name} does not compile for the GPU:\n{error}") from None
 
 
+class _LaidOut:
+    """A launch whose arguments lie in memory as the driver wants them.
+
+    CuPy lays them out anew for every launch; for twenty arguments that takes longer than the launch. Worth it from a
+    launch's second time on.
+    """
+
+    def __init__(self, function, grid, block, shared, values, cooperative):
+        from cupy_backends.cuda.api import driver
+
+        self.slots = np.zeros(len(values) + 1, np.uint64)
+        for slot, value in enumerate(values):
+            if isinstance(value, np.generic):
+                self.slots[slot : slot + 1].view(np.uint8)[: value.nbytes] = np.frombuffer(value.tobytes(), np.uint8)
+            else:
+                self.slots[slot] = value.data.ptr
+        self.addresses = self.slots.ctypes.data + 8 * np.arange(self.slots.size, dtype=np.uint64)
+        self.begin = (function, *grid, *block, shared)
+        self.start, last = (driver.launchCooperativeKernel, ()) if cooperative else (driver.launchKernel, (0,))
+        self.end = (self.addresses.ctypes.data, *last)
+
+    def launch(self, stream):
+        self.start(*self.begin, stream, *self.end)
+
+
 class CudaExecutor(Executor):
     """One NVIDIA GPU. Launches go to CuPy's current stream.
 
@@ -63,6 +89,7 @@ class CudaExecutor(Executor):
         self.device = device
         self._counting = 1  # 0 while launches are only captured
         self._captured = None  # arguments of the launches captured so far
+        self._threads = set()  # that have this device as their current one
         self.multiprocessors = int(properties["multiProcessorCount"])
         self.max_shared = int(properties["sharedMemPerBlockOptin"])
         self.l2_bytes = int(properties["l2CacheSize"])
@@ -104,10 +131,20 @@ class CudaExecutor(Executor):
             )
         self._raise_shared(kernel, shared)
         values = tuple(np.uint64(0) if a is None else a for a in args)
-        function, counts = kernel.function.kernel, self.counts
+        function, counts, stream = kernel.function.kernel, self.counts, self.xp.cuda.get_current_stream
+        laid_out, launches = None, 0
 
         def launch():
-            function(grid, block, values, shared_mem=shared, enable_cooperative_groups=cooperative)
+            nonlocal laid_out, launches
+            launches += 1
+            if launches == 1:
+                function(grid, block, values, shared_mem=shared, enable_cooperative_groups=cooperative)
+            else:
+                laid_out = laid_out or _LaidOut(function.ptr, grid, block, shared, values, cooperative)
+                if threading.get_ident() not in self._threads:  # the driver knows no current device on a new thread
+                    self.xp.cuda.Device(self.device).use()
+                    self._threads.add(threading.get_ident())
+                laid_out.launch(stream().ptr)
             counts["launches"] += self._counting
             if self._captured is not None:
                 self._captured.append(values)

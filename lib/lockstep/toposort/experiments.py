@@ -25,7 +25,8 @@ from lockstep.graphs.registry import DatasetMissing
 
 from . import STRATEGIES
 from .oracle import Checker, WrongOrder
-from .strategies import Naive, PersistentAgain
+from .resident import PersistentAgain
+from .stepwise import Naive
 
 STUDY = "3-toposort-depth"
 SHARES = ("enqueue", "dequeue", "reset")
@@ -221,10 +222,17 @@ def candidates(case, graph, executor, check):
                 verify=_verify(check),
                 kernel=digest(name, case.generators),
                 counts=_counts(plan, executor) if on_gpu else None,
-                executor=executor if on_gpu or name == "auto" and executor is not None else None,
+                executor=executor if on_gpu or name == "auto" and not _by_cpu(plan, executor) else None,
             )
         )
     return found
+
+
+def _by_cpu(plan, executor):
+    """Whether `auto` has given this graph to the CPU for its size alone: then it is timed as the CPU's strategies are,
+    without events of the GPU.
+    """
+    return plan.by_cpu and executor is not None and executor.name == "cuda"
 
 
 def _prepare(plan, executor):

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from .baselines import Igraph, NetworkX, RustworkX, Serial, SerialList
 from .choice import Auto
-from .strategies import Asynchronous, Chains, DevicePlan, Frontier, Graph, Naive, Narrow, Persistent
+from .device import DevicePlan
+from .resident import Asynchronous, Chains, Narrow, Persistent
+from .stepwise import Frontier, Graph, Naive
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ STRATEGIES = {
         ),
         Strategy(
             "persistent",
-            "one cooperative kernel with a grid barrier between levels",
+            "one cooperative kernel; all blocks meet between wide levels, the warps of a few blocks between others",
             "ladder",
             "this study",
             True,
@@ -89,7 +91,7 @@ STRATEGIES = {
         ),
         Strategy(
             "narrow",
-            "the grid for wide levels, one block or warp with everything in shared memory for narrow ones",
+            "the grid for wide levels, a few blocks for less wide ones, one block or warp alone for narrow ones",
             "ladder",
             "this study",
             True,
@@ -113,7 +115,7 @@ STRATEGIES = {
         ),
         Strategy(
             "auto",
-            "chooses between CPU and GPU: features, then a trial of narrow that hands over if it falls behind",
+            "the CPU or the GPU where features decide; else both begin, and who is done first stops the other",
             "choice",
             "this study",
             False,

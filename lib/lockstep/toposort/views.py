@@ -131,7 +131,7 @@ def level_costs(rows, family="disjoint-paths", ids="ordered"):
     return found
 
 
-def predicted_level_costs(costs, blocks=132):
+def predicted_level_costs(costs):
     """What study 0 says that a layer must cost (us): its way of keeping in step, and its chain of dependent accesses.
 
     Each strategy's chain is said in its kernel file. `narrow` with one vertex a layer is a warp's: a row's load
@@ -143,7 +143,8 @@ def predicted_level_costs(costs, blocks=132):
         "naive": costs.readback_us + 2 * costs.launch_us,
         "frontier": costs.readback_us,
         "graph": costs.graph_node_us + load + chain,
-        "persistent": costs.grid_barrier_us(blocks, 512) + chain - atomic,  # a block's place comes with its arrival
+        # A target, an in-degree, a warp's arrival, a look at the gate: its vertices' rows come beside the arrival.
+        "persistent": 2 * load + 2 * atomic,
         "narrow": max(load, atomic) + costs.block_barrier_ns(32) / 1e3,
         "asynchronous": load + 2 * atomic,
     }
@@ -230,14 +231,14 @@ def choices(rows, experiment="auto", strategies=("serial", *LADDER[2:])):
     return pd.DataFrame(lines)
 
 
-def floors(rows, costs, blocks=132):
+def floors(rows, costs):
     """Measured times beside the floor that study 0 sets: layers times the cheapest step, and bytes over bandwidth.
 
     Bytes: every arc's target once, every vertex's bounds and place in the order, and an in-degree read, changed
     and written for each arc, in L2; so the floor is the larger of the bytes' and the atomics' time, plus the
     layers'.
     """
-    step = predicted_level_costs(costs, blocks)
+    step = predicted_level_costs(costs)
     rate = costs.atomics_per_second(10**6, 10**5)
     bandwidth = costs.bytes_per_second()
     lines = []

@@ -21,7 +21,7 @@
 #include "expand.cuh"
 
 // Words of state, each on a cache line of its own: those who look at one must not slow down those who change another.
-constexpr int handed_word = 32, ticket_word = 64, done_word = 96;
+constexpr int placed_word = 1, handed_word = 32, ticket_word = 64, done_word = 96;
 
 // Give the buffer's vertices (at most buffer_slots) their places. Returns the row of vertex `lane` of the buffer; a row is
 // asked for while the atomic is under way.
@@ -29,7 +29,7 @@ __device__ inline Word claim(const Rows& rows, const int* buffer, int held, int*
     __syncwarp();
     const int lane = lane_id();
     int place = 0;
-    if (lane == 0) place = atomicAdd(state, held);
+    if (lane == 0) place = atomicAdd(state + placed_word, held);
     const int v = lane < held ? buffer[lane] : -1;
     const Word row = v >= 0 ? bounds(rows, v) : 0;
     place = __shfl_sync(full_mask, place, 0);
@@ -61,10 +61,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     const Rows rows = {first, last, targets};
     int* buffer = shared + warp_id() * buffer_slots;
     for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
-    push_sources(in_degrees, n, order, state, shared);
+    push_sources(rows, in_degrees, n, order, nullptr, reinterpret_cast<Word*>(state), shared);
     grid_barrier(barrier);
-    // Between here and the next barrier nobody adds to state[0], so all read the same number.
-    const int sources = load_relaxed(state);
+    // Between here and the next barrier nobody places more, so all read the same number.
+    const int sources = load_relaxed(state + placed_word);
     grid_barrier(barrier);
     bool busy = false;  // this lane has a ready vertex, whose arcs are `row`
     Word row = 0;
@@ -104,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
                 int over = 0;
                 if (lane == 0) {
                     const int done = load_acquire(state + done_word);
-                    over = done == load_acquire(state);
+                    over = done == load_acquire(state + placed_word);
                 }
                 if (__shfl_sync(full_mask, over, 0)) break;
             }

@@ -115,10 +115,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 }
 
 // heads: runs in order, heads_levels[1] of them. starts[v]: where the run of first vertex v begins (-1: not in heads).
-// parts: one int a block. placed: number of vertices written.
+// parts: one int a block. placed: number of vertices written. done: if not null, 1 is written there at the end.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     unfold(const int* heads, const int* heads_levels, const int* length, const int* run, const int* place, int* starts,
-           int* parts, int* order, int* placed, unsigned* barrier, int n) {
+           int* parts, int* order, int* placed, unsigned* barrier, unsigned long long* done, int n) {
     DYNAMIC_SHARED(int, shared);
     const int lane = lane_id(), warp = warp_id(), warps = blockDim.x / 32;
     const int count = heads_levels[1];
@@ -172,4 +172,5 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         const int at = load_relaxed(starts + head);
         if (at >= 0) order[at + place[v]] = v;
     }
+    if (done && global_thread() == 0) *const_cast<volatile unsigned long long*>(done) = 1;
 }

@@ -25,6 +25,7 @@ typedef unsigned long long Word;
 constexpr int arcs_at_once = 4;
 constexpr int buffer_slots = 32 * (arcs_at_once + 1);  // of a warp: up to 31 left over, then 32 for each arc at once
 constexpr Word unwritten = ~0ull;                      // in queue: no row starts at arc -1
+constexpr int max_helpers = 8;
 
 struct Rows {
     const int *first, *last, *targets;
@@ -58,6 +59,13 @@ __device__ inline void flush(const Rows& rows, const int* buffer, int& held, int
     append(rows, buffer, held, order, queue, base + static_cast<int>(__shfl_sync(full_mask, before, 0) >> 32), row);
     held = 0;
     __syncwarp();
+}
+
+// The same, if a warp's width is held.
+__device__ inline bool flush_full(const Rows& rows, const int* buffer, int& held, int* order, Word* queue, int base, Word* gate) {
+    const bool full = held >= 32;
+    if (full) flush(rows, buffer, held, order, queue, base, gate);
+    return full;
 }
 
 __device__ inline void push(bool ready, int v, int* buffer, int& held) {
@@ -130,39 +138,73 @@ __device__ inline void take_away(const Rows& rows, const Deal& deal, int k, int*
     }
 }
 
-// Expand order[begin, end): `warps` warps share it, this one is number `warp`; `buffer` is this warp's own. The sources
-// (begin == 0) have no entry in queue. wait: the queue was filled in this launch, and an entry may be on its way still.
-// Returns how many vertices are left in the buffer.
+// Expand the rows from[begin, end): `warps` warps share them, this one is number `warp`; `buffer` is this warp's own. What
+// gets ready goes to order[base] and behind. wait: from is the queue, filled in this launch, and an entry may be on its way
+// still; else the sources (begin == 0) are looked up in order. held: how many vertices are in the buffer, before and after.
+// Returns whether the buffer was emptied in between.
 template <bool wait>
-__device__ inline int expand(const Rows& rows, int* in_degrees, int* order, Word* queue, int begin, int end, Word* gate,
-                             int* buffer, int warp, int warps) {
-    const int lane = lane_id();
-    const int share = min(32, (end - begin + warps - 1) / warps);
-    int held = 0;
-    for (long long i = begin + (long long)warp * share; i < end; i += (long long)warps * share) {
+__device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Word* queue, const Word* from, int begin, int end,
+                              int base, Word* gate, int* buffer, int& held, int warp, int warps) {
+    const int lane = lane_id(), size = end - begin;
+    const int share = min(32, (size + warps - 1) / warps);
+    // Where warps are plenty, up to `helpers` share a vertex: a row may be long.
+    const int helpers = size > 0 ? max(1, min(max_helpers, warps / size)) : 1;
+    const int part = helpers > 1 ? warp / size : 0;
+    const int mine = helpers > 1 ? warp - part * size : warp;
+    bool flushed = false;
+    for (long long i = begin + (long long)mine * share; i < end && part < helpers; i += (long long)warps * share) {
         const bool have = lane < share && i + lane < end;
         Word row = 0;
         if (have) {
-            if (begin == 0) row = bounds(rows, load_relaxed(order + i + lane));
-            else do row = load_relaxed(queue + i + lane);
+            if (!wait && begin == 0) row = bounds(rows, load_relaxed(order + i + lane));
+            else do row = load_relaxed(from + i + lane);
                 while (wait && row == unwritten);
         }
         const Deal deal(have, row);
-        for (int k = 0; k < deal.total; k += 32 * arcs_at_once) {
+        for (int k = part * 32 * arcs_at_once; k < deal.total; k += helpers * 32 * arcs_at_once) {
             take_away(rows, deal, k, in_degrees, buffer, held);
-            if (held >= 32) flush(rows, buffer, held, order, queue, end, gate);
+            flushed |= flush_full(rows, buffer, held, order, queue, base, gate);
         }
     }
-    return held;
+    return flushed;
 }
 
+// Where a sort stands; the same for all threads that work on it.
+struct Stand {
+    int begin, size, level;  // of the frontier in order; its layer
+    int step;                // meetings so far: which gate is next
+    int patience;            // narrow levels yet to be done the wide way
+};
+
+// The bit of a gate by which its leader tells all others to stop.
+constexpr unsigned halt_bit = 0x80000000u;
+
+// Whether somebody outside has asked to stop (stop: memory of the host, or null). The answer takes a microsecond or two to come,
+// longer than a level: so it is asked for once in a few levels, and what is used is the answer to the question before.
+struct Bell {
+    const Word* stop;
+    Word answer;
+
+    __device__ unsigned ring(int level) {
+        if (!stop || level % 4 != 0) return 0;
+        const unsigned halt = answer ? halt_bit : 0;
+#ifdef LOCKSTEP_HOST
+        answer = load_relaxed(stop);
+#else
+        asm volatile("ld.relaxed.sys.b64 %0, [%1];" : "=l"(answer) : "l"(stop));
+#endif
+        return halt;
+    }
+};
+
 // All blocks meet after step `step` (0, 1, ...), and append what their warps have left. Returns the size of the next
-// frontier, which starts at `base`. gates: 4 words, zero at first; scratch: 4 ints of shared memory, zero at first.
+// frontier, which starts at `base`; 0 if the first thread of the grid brought a halt_bit. gates: 4 words, zero at first;
+// scratch: 4 ints of shared memory, zero at first.
 // A block's arrival is the same atomic that fetches its place in the queue. There is no fence: what the next level needs of
 // other blocks is in-degrees, changed by atomics that have answered, and the queue, whose reader waits for each entry. So
 // the stores need not have arrived when the barrier opens.
 __device__ inline int meet(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int base, Word* gates,
-                           int step, int* scratch) {
+                           int step, int* scratch, unsigned halt = 0) {
     int* count = scratch + (step & 1);  // of the block
     int before = 0;
     if (lane_id() == 0 && held > 0) before = atomicAdd(count, held);
@@ -172,7 +214,7 @@ __device__ inline int meet(const Rows& rows, const int* buffer, int held, int* o
     const int total = *count;
     if (threadIdx.x == 0) {
         scratch[(step + 1) & 1] = 0;
-        const Word arrival = atomicAdd(gate, static_cast<Word>(total) << 32 | 1);
+        const Word arrival = atomicAdd(gate, static_cast<Word>(total) << 32 | halt | 1);
         // Cleared two steps ahead: the last to look there passed it before this block got here.
         if (blockIdx.x == 0) atomicExch(gates + ((step + 2) & 3), Word(0));
         if (total > 0) scratch[2] = base + static_cast<int>(arrival >> 32);
@@ -185,42 +227,145 @@ __device__ inline int meet(const Rows& rows, const int* buffer, int held, int* o
     if (threadIdx.x == 0) {
         Word seen;
         do seen = load_relaxed(gate);
-        while (static_cast<unsigned>(seen) < gridDim.x);
-        scratch[3] = static_cast<int>(seen >> 32);
+        while ((static_cast<unsigned>(seen) & ~halt_bit) < gridDim.x);
+        scratch[3] = seen & halt_bit ? 0 : static_cast<int>(seen >> 32);
     }
     __syncthreads();
     return scratch[3];
 }
 
-// Write the vertices of in-degree 0 to the start of order and count them in *size (the gate's upper half). A block takes
-// stretches of 4 vertices a thread, so one atomic serves thousands; scratch: 32 ints of shared memory. in_degrees is padded
-// to a multiple of 4. Every thread must call.
-__device__ inline void push_sources(const int* in_degrees, int n, int* order, int* size, int* scratch) {
+// Levels by a crew of `warps` warps in a few blocks, while all others wait elsewhere; this is warp number `warp` of it. Ends
+// with no vertex or more than `most`, or with at most `least` once there is no patience left.
+// Here the warps meet, not the blocks: a warp arrives as soon as its own arcs are done, with the atomic that fetches its
+// places, and looks at the gate itself. So there is no block barrier in a level, and those without work arrive ahead of the
+// others, who thus find the gate's address free. A crew is small because every warp's arrival is an atomic on one address.
+// A warp that made up to `keep` vertices ready goes on with them itself: their rows are in its registers before their
+// places in the queue are known. In the queue it leaves rows without arcs for them, in case others do look there; whether
+// anybody put real rows there, the gate tells (in units of queue_unit).
+constexpr unsigned queue_unit = 1u << 12;
+
+__device__ inline void run_crew(const Rows& rows, int* in_degrees, int* order, Word* queue, int* levels, Word* gates, Stand& at,
+                                int least, int most, int keep, int* buffer, int warp, int warps, Bell& bell) {
+    const int lane = lane_id();
+    const bool leader = warp == 0 && lane == 0;
+    bool queued = true;
+    int kept = 0, place = 0;
+    Word row = 0;  // of this lane's vertex, if lane < kept
+    while (at.size > 0 && at.size <= most && (at.size > least || at.patience > 0)) {
+        at.patience -= at.size <= least;
+        const int end = at.begin + at.size;
+        Word* gate = gates + (at.step & 3);
+        if (leader) levels[2 + at.level] = at.size;
+        int held = 0;
+        bool flushed = false;
+        if (kept > 0) {
+            const Deal deal(lane < kept, row);
+            for (int k = 0; k < deal.total; k += 32 * arcs_at_once) {
+                take_away(rows, deal, k, in_degrees, buffer, held);
+                flushed |= flush_full(rows, buffer, held, order, queue, end, gate);
+            }
+        }
+        if (queued) {
+            flushed |= expand<true>(rows, in_degrees, order, queue, queue, at.begin, end, end, gate, buffer, held, warp, warps);
+        }
+        kept = held <= keep ? held : 0;
+        Word arrival = static_cast<Word>(held) << 32 | 1;
+        if (flushed || held > kept) arrival += queue_unit;
+        if (lane == 0) arrival = atomicAdd(gate, arrival + (leader ? bell.ring(at.level) : 0));
+        row = row_ahead(rows, buffer, held);
+        if (leader) atomicExch(gates + ((at.step + 2) & 3), Word(0));  // as in meet
+        if (held > 0) {
+            place = end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32);
+            append(rows, buffer, held, order, queue, place, kept > 0 ? Word(0) : row);
+            __syncwarp();
+        }
+        Word seen = 0;
+        if (lane == 0) {
+            do seen = load_relaxed(gate);
+            while ((static_cast<unsigned>(seen) & (queue_unit - 1)) < static_cast<unsigned>(warps));
+        }
+        seen = __shfl_sync(full_mask, seen, 0);
+        queued = (static_cast<unsigned>(seen) & ~halt_bit) >= queue_unit;
+        at.begin = end;
+        at.size = seen & halt_bit ? 0 : static_cast<int>(seen >> 32);
+        ++at.level;
+        ++at.step;
+    }
+    // Whoever goes on from here finds all rows in the queue.
+    if (lane < kept) store_relaxed(queue + place + lane, row);
+}
+
+// Block 0 leaves for the others where the sort stands, and takes it up. control: two sets of 8 ints, which take turns: a block
+// may still read one while the next is written. A grid barrier lies between hand_on and take_up, and between a take_up and
+// the hand_on after the next.
+__device__ inline void hand_on(int* control, int turn, const Stand& at) {
+    int* c = control + 8 * (turn & 1);
+    c[0] = at.begin;
+    c[1] = at.size;
+    c[2] = at.level;
+    c[3] = at.step;
+    c[4] = at.patience;
+}
+
+__device__ inline Stand take_up(const int* control, int turn) {
+    const int* c = control + 8 * (turn & 1);
+    return {load_relaxed(c), load_relaxed(c + 1), load_relaxed(c + 2), load_relaxed(c + 3), load_relaxed(c + 4)};
+}
+
+constexpr int looks = 16;  // vertices that a thread looks at in one go
+
+// Write the vertices of in-degree 0 to the start of order, and the rows of those that have arcs to roots (null: not wanted). The
+// gate's upper half counts the former, its lower half the latter. A block takes `looks` vertices a thread, all asked for at
+// once, and one atomic serves them all; scratch: 34 ints of shared memory. Every thread must call.
+__device__ inline void push_sources(const Rows& rows, const int* in_degrees, int n, int* order, Word* roots, Word* gate,
+                                    int* scratch) {
     const int lane = lane_id(), warp = warp_id(), warps = blockDim.x / 32;
-    const int stretch = 4 * blockDim.x;
+    const unsigned below = (1u << lane) - 1;
+    const int stretch = looks * blockDim.x;
     for (long long start = (long long)blockIdx.x * stretch; start < n; start += (long long)gridDim.x * stretch) {
-        const long long v = start + 4 * threadIdx.x;
-        int4 degree = make_int4(1, 1, 1, 1);
-        if (v < n) degree = *reinterpret_cast<const int4*>(in_degrees + v);
-        const bool zero[4] = {degree.x == 0, v + 1 < n && degree.y == 0, v + 2 < n && degree.z == 0,
-                              v + 3 < n && degree.w == 0};
-        const int mine = zero[0] + zero[1] + zero[2] + zero[3];
-        const int sum = scan_lanes(mine);
-        if (lane == 31) scratch[warp] = sum;
+        const int mine = static_cast<int>(start) + threadIdx.x;
+        unsigned source = 0, root = 0;  // a bit for each vertex
+        int counted = 0;                // of the warp: sources in the upper half, roots in the lower one
+#pragma unroll
+        for (int k = 0; k < looks; ++k) {
+            const int v = mine + k * blockDim.x;
+            if (v < n && in_degrees[v] == 0) source |= 1u << k;
+        }
+        if (roots) {
+#pragma unroll
+            for (int k = 0; k < looks; ++k) {
+                const int v = mine + k * blockDim.x;
+                if (source >> k & 1 && rows.first[v] < rows.last[v]) root |= 1u << k;
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < looks; ++k) {
+            counted += __popc(__ballot_sync(full_mask, source >> k & 1)) << 16 | __popc(__ballot_sync(full_mask, root >> k & 1));
+        }
+        if (lane == 0) scratch[warp] = counted;
         __syncthreads();
         if (warp == 0) {
             const int part = lane < warps ? scratch[lane] : 0;
-            const int before = scan_lanes(part) - part;
-            const int total = __shfl_sync(full_mask, before + part, 31);
-            int place = 0;
-            if (lane == 0 && total > 0) place = atomicAdd(size, total);
-            place = __shfl_sync(full_mask, place, 0);
-            if (lane < warps) scratch[lane] = place + before;
+            const int sum = scan_lanes(part);
+            const int total = __shfl_sync(full_mask, sum, 31);
+            Word before = 0;
+            if (lane == 0 && total > 0) before = atomicAdd(gate, static_cast<Word>(total >> 16) << 32 | (total & 0xffff));
+            if (lane < warps) scratch[lane] = sum - part;
+            if (lane == 0) {
+                scratch[32] = static_cast<int>(before >> 32);
+                scratch[33] = static_cast<int>(before);
+            }
         }
         __syncthreads();
-        int place = scratch[warp] + sum - mine;
-        for (int j = 0; j < 4; ++j) {
-            if (zero[j]) order[place++] = static_cast<int>(v + j);
+        int place = scratch[32] + (scratch[warp] >> 16), entry = scratch[33] + (scratch[warp] & 0xffff);
+#pragma unroll
+        for (int k = 0; k < looks; ++k) {
+            const int v = mine + k * blockDim.x;
+            const unsigned sources = __ballot_sync(full_mask, source >> k & 1), with_arcs = __ballot_sync(full_mask, root >> k & 1);
+            if (source >> k & 1) order[place + __popc(sources & below)] = v;
+            if (root >> k & 1) roots[entry + __popc(with_arcs & below)] = bounds(rows, v);
+            place += __popc(sources);
+            entry += __popc(with_arcs);
         }
         __syncthreads();
     }

@@ -7,9 +7,9 @@
 #include "device.cuh"
 #include "expand.cuh"
 
-extern "C" __global__ void sources(const int* in_degrees, int* order, int* gates, int n) {
+extern "C" __global__ void sources(const int* in_degrees, int* order, unsigned long long* gates, int n) {
     DYNAMIC_SHARED(int, shared);
-    push_sources(in_degrees, n, order, gates + 3, shared);  // gate 1's upper half
+    push_sources(Rows{}, in_degrees, n, order, nullptr, gates + 1, shared);
 }
 
 // Expand layer `level`, which is order[begin, end). The next one is counted in the upper half of gates[level % 2].
@@ -21,7 +21,8 @@ extern "C" __global__ void frontier(const int* __restrict__ first, const int* __
     const Rows rows = {first, last, targets};
     int* buffer = shared + warp_id() * buffer_slots;
     Word* gate = gates + (level & 1);
-    int held = expand<false>(rows, in_degrees, order, queue, begin, end, gate, buffer, warp_id() * gridDim.x + blockIdx.x,
-                             gridDim.x * (blockDim.x / 32));
+    int held = 0;
+    expand<false>(rows, in_degrees, order, queue, queue, begin, end, end, gate, buffer, held,
+                  warp_id() * gridDim.x + blockIdx.x, gridDim.x * (blockDim.x / 32));
     if (held > 0) flush(rows, buffer, held, order, queue, end, gate);
 }

@@ -16,7 +16,7 @@
 // A record is {begin, level, 0, size}: its second 8 bytes are the gate that counts the size (see expand.cuh).
 extern "C" __global__ void sources(const int* in_degrees, int* order, int* records, int n) {
     DYNAMIC_SHARED(int, shared);
-    push_sources(in_degrees, n, order, records + 3, shared);
+    push_sources(Rows{}, in_degrees, n, order, nullptr, reinterpret_cast<Word*>(records + 2), shared);
 }
 
 // records: three; turn: 0, 1 or 2.
@@ -39,7 +39,8 @@ extern "C" __global__ void step(const int* __restrict__ first, const int* __rest
     const Rows rows = {first, last, targets};
     int* buffer = shared + warp_id() * buffer_slots;
     Word* gate = reinterpret_cast<Word*>(next + 2);
-    int held = expand<false>(rows, in_degrees, order, queue, begin, begin + size, gate, buffer,
-                             warp_id() * gridDim.x + blockIdx.x, gridDim.x * (blockDim.x / 32));
+    int held = 0;
+    expand<false>(rows, in_degrees, order, queue, queue, begin, begin + size, begin + size, gate, buffer, held,
+                  warp_id() * gridDim.x + blockIdx.x, gridDim.x * (blockDim.x / 32));
     if (held > 0) flush(rows, buffer, held, order, queue, begin + size, gate);
 }

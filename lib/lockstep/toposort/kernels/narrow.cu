@@ -1,5 +1,5 @@
-// Ladder, step 4: as many threads as a level is worth. The grid takes wide levels, one block narrow ones, one warp the
-// narrowest.
+// Ladder, step 4: as many threads as a level is worth. The grid takes wide levels, a crew of a few blocks those of middling
+// width, one block narrow ones, one warp the narrowest.
 //
 // What it computes   order: the vertices, layer after layer; levels[0]: the number of layers, levels[1]: of vertices
 //                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints.
@@ -20,6 +20,7 @@
 //
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
 //             D. Merrill et al., PPoPP 2012 (different kernels for different widths of a frontier).
+// compile: BITS=0 THREADS=512
 // compile: BITS=0 THREADS=1024
 // compile: BITS=8 THREADS=512
 // compile: BITS=8 THREADS=1024
@@ -50,7 +51,7 @@ struct Problem {
     const int *first, *last, *targets;
     int *in_degrees, *order, *levels;
     const int4* rows;
-    int n, capacity, limit;
+    int n, capacity;
     int4* ring;
     int* counts;    // how many were pushed; three, in turns
     unsigned* hot;  // in-degrees in shared memory
@@ -132,9 +133,9 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
     }
 }
 
-// Levels of up to 32 vertices by one warp, a vertex a lane, all in registers. Ends before a level with a row of more than
-// two arcs; then the frontier lies in the ring again.
-__device__ void run_lanes(const Problem& p, Position& at) {
+// Levels before `until` of up to 32 vertices by one warp, a vertex a lane, all in registers. Ends before a level with a row of
+// more than two arcs; then the frontier lies in the ring again.
+__device__ void run_lanes(const Problem& p, Position& at, int until) {
     const int lane = lane_id();
     const unsigned below = (1u << lane) - 1;
     const int4 none = make_int4(0, 0, -1, -1);
@@ -142,7 +143,7 @@ __device__ void run_lanes(const Problem& p, Position& at) {
     int* found = p.order + at.begin + at.size;
     int* levels = p.levels + 2;
     bool held = lane < at.size;
-    while (at.size > 0 && at.level < p.limit && !__any_sync(full_mask, row.y - row.x > 2)) {
+    while (at.size > 0 && at.level < until && !__any_sync(full_mask, row.y - row.x > 2)) {
         if (lane == 0) levels[at.level] = at.size;
         ++at.level;
         // Lanes without a successor ask for row 0, all the same one: cheaper than a branch.
@@ -185,36 +186,49 @@ __device__ void run_lanes(const Problem& p, Position& at) {
     __syncwarp();
 }
 
-// Block 0 alone: levels until the frontier is empty or outgrows the ring.
-__device__ void go_alone(const Problem& p, Position& at, int warp_width) {
+constexpr int between_rings = 8;  // levels between two looks at whether somebody wants this to stop
+constexpr int crew_threads = 512;  // of a block that may be larger
+
+// Block 0 alone: levels until the frontier is empty or outgrows the ring, or the bell rings (then the frontier is empty).
+__device__ void go_alone(const Problem& p, Position& at, int warp_width, Bell& bell) {
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) p.ring[i] = p.rows[load_relaxed(p.order + at.begin + i)];
     if (threadIdx.x < 3) p.counts[threadIdx.x] = 0;
     at.turn = 0;
+    int* shared_position = p.counts + 3;
+    int until = bell.stop ? at.level + between_rings : 0x7fffffff;
     __syncthreads();
-    for (;;) {
-        run_levels<false>(p, at, warp_width, p.capacity, p.limit, threadIdx.x, blockDim.x);
-        if (at.size == 0 || at.size > p.capacity || at.level >= p.limit) break;
-        int* shared_position = p.counts + 3;
+    while (at.size > 0 && at.size <= p.capacity) {
+        run_levels<false>(p, at, warp_width, p.capacity, until, threadIdx.x, blockDim.x);
+        if (at.size == 0 || at.size > p.capacity) break;
         __syncthreads();
         if (warp_id() == 0) {
             int general = 1;  // levels to do the general way before lanes are tried again
-            while (at.size > 0 && at.size <= 2 * warp_width && at.level < p.limit) {
+            for (;;) {
+                if (at.level >= until) {
+                    if (__shfl_sync(full_mask, lane_id() == 0 ? bell.ring(0) : 0u, 0)) {
+                        at.size = 0;
+                        break;
+                    }
+                    until = at.level + between_rings;
+                }
+                if (at.size == 0 || at.size > 2 * warp_width) break;
                 const int level = at.level;
-                run_lanes(p, at);
+                run_lanes(p, at, until);
                 general = at.level > level ? 1 : min(2 * general, 64);
                 if (at.size == 0 || at.size > 2 * warp_width) break;
-                run_levels<true>(p, at, 0, 2 * warp_width, min(p.limit, at.level + general), lane_id(), 32);
+                run_levels<true>(p, at, 0, 2 * warp_width, min(until, at.level + general), lane_id(), 32);
             }
             if (lane_id() == 0) {
                 shared_position[0] = at.begin;
                 shared_position[1] = at.size;
                 shared_position[2] = at.level;
                 shared_position[3] = at.turn;
+                shared_position[4] = until;
             }
         }
         __syncthreads();
         at = {shared_position[0], shared_position[1], shared_position[2], shared_position[3]};
-        if (at.size == 0 || at.size > p.capacity || at.level >= p.limit) break;
+        until = shared_position[4];
     }
 }
 
@@ -243,82 +257,81 @@ __device__ inline void cool_down(const Problem& p) {
 #endif
 }
 
-// control: {begin, size, level} as block 0 leaves them for the others. outcome: {begin, size, level, packed} at the end; size
-// is 0 unless `limit` levels were reached first. With resume = 1 the kernel goes on from there. gates: 4 words, gates[4]:
-// the number of sources, all zero. BITS other than 0: no in-degree needs more, and hot_offset leaves room for all.
+// gates: 4 words, gates[4]: the numbers of sources and of roots, all zero. A frontier of more than `breadth` vertices is the
+// grid's, one of at most `width` block 0's once `patience` such levels have passed, the rest is a crew's of `crew` blocks (keep: see
+// run_crew).
+// stop: if not null and not zero, the sort may end at once, with whatever there is; done: if not null, 1 is written there at
+// the end. Both may be the host's memory. BITS other than 0: no in-degree needs more, and hot_offset leaves room for all.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
-           int* order, unsigned long long* queue, int* levels, int4* rows, int* control, int* outcome,
-           unsigned long long* gates, unsigned* barrier, int n, int width, int warp_width, int capacity, int patience, int hot_offset,
-           int limit, int resume) {
+           int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows, int* control,
+           unsigned long long* gates, unsigned* barrier, const unsigned long long* stop, unsigned long long* done, int n,
+           int breadth, int crew, int keep, int width, int warp_width, int capacity, int patience, int hot_offset) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* buffer = reinterpret_cast<int*>(shared) + warp_id() * buffer_slots;
     int* scratch = reinterpret_cast<int*>(shared + hot_offset - 64);
-    int* sources = reinterpret_cast<int*>(gates + 4);
     const Rows graph = {first, last, targets};
-    const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity, limit,
+    const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
                        reinterpret_cast<int4*>(shared), scratch + 4, reinterpret_cast<unsigned*>(shared + hot_offset)};
     const int warp = warp_id() * gridDim.x + blockIdx.x, warps = gridDim.x * (blockDim.x / 32);
-    int begin = 0, level = 0, step = 0, size = 0;
+    Bell bell = {stop, 0};
+    int turn = 0;
     bool packed = false;
     if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
-    __syncthreads();
-    if (resume) {
-        begin = outcome[0];
-        size = outcome[1];
-        level = outcome[2];
-        packed = outcome[3];
-    } else {
-        for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
-        push_sources(in_degrees, n, order, sources, reinterpret_cast<int*>(shared));
-        grid_barrier(barrier);
-        size = load_relaxed(sources);
-    }
-    while (size > 0 && level < limit) {
-        if (size > width || patience > 0) {
-            patience -= size <= width;
-            if (global_thread() == 0) levels[2 + level] = size;
-            const int held = expand<true>(graph, in_degrees, order, queue, begin, begin + size, gates + (step & 3), buffer,
-                                          warp, warps);
-            begin += size;
-            ++level;
-            size = meet(graph, buffer, held, order, queue, begin, gates, step++, scratch);
+    for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
+    push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(shared));
+    grid_barrier(barrier);
+    const Word sources = load_relaxed(gates + 4);
+    Stand at = {0, static_cast<int>(sources >> 32), 0, 0, patience};
+    int work = static_cast<int>(sources);  // rows to expand: in the first level only those of vertices with arcs
+    while (at.size > 0) {
+        if (at.level == 0 || at.size > breadth) {
+            if (global_thread() == 0) levels[2 + at.level] = at.size;
+            const Word* from = at.level > 0 ? queue + at.begin : roots;
+            if (at.level > 0) work = at.size;
+            at.begin += at.size;
+            int held = 0;
+            expand<true>(graph, in_degrees, order, queue, from, 0, work, at.begin, gates + (at.step & 3), buffer, held, warp,
+                         warps);
+            at.size = meet(graph, buffer, held, order, queue, at.begin, gates, at.step++, scratch,
+                           global_thread() == 0 ? bell.ring(at.level) : 0);
+            ++at.level;
             continue;
         }
-        if (!packed) {
-            for (int v = global_thread(); v < n; v += global_threads()) rows[v] = pack(p, v);
-            packed = true;
-        }
-        grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
-        if (blockIdx.x == 0) {
-            Position at = {begin, size, level, 0};
-            warm_up(p);
-            go_alone(p, at, warp_width);
-            if (at.size > 0) {
-                cool_down(p);
-                // Only these rows' bounds will be looked up there; everything before is done.
-                for (int i = at.begin + threadIdx.x; i < at.begin + at.size; i += blockDim.x) {
-                    store_relaxed(queue + i, bounds(graph, order[i]));
+        if (at.size > width || at.patience > 0) {
+            if (static_cast<int>(blockIdx.x) < crew && threadIdx.x < crew_threads) {
+                run_crew(graph, in_degrees, order, queue, levels, gates, at, width, 2 * breadth, keep, buffer,
+                         warp_id() * crew + blockIdx.x, crew * (min(blockDim.x, crew_threads) / 32), bell);
+            }
+        } else {
+            if (!packed) {
+                for (int v = global_thread(); v < n; v += global_threads()) rows[v] = pack(p, v);
+                packed = true;
+            }
+            grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
+            if (blockIdx.x == 0) {
+                Position alone = {at.begin, at.size, at.level, 0};
+                warm_up(p);
+                go_alone(p, alone, warp_width, bell);
+                if (alone.size > 0) {
+                    cool_down(p);
+                    // Only these rows' bounds will be looked up there; everything before is done.
+                    for (int i = alone.begin + threadIdx.x; i < alone.begin + alone.size; i += blockDim.x) {
+                        store_relaxed(queue + i, bounds(graph, order[i]));
+                    }
                 }
-            }
-            if (threadIdx.x == 0) {
-                control[0] = at.begin;
-                control[1] = at.size;
-                control[2] = at.level;
+                at = {alone.begin, alone.size, alone.level, at.step, 1};
             }
         }
+        if (global_thread() == 0) hand_on(control, turn, at);
         grid_barrier(barrier);
-        begin = load_relaxed(control);
-        size = load_relaxed(control + 1);
-        level = load_relaxed(control + 2);
-        patience = size > 0;  // a wide level before the next attempt; so control is not written before all have read it
+        at = take_up(control, turn++);
+        if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
+        __syncthreads();
     }
     if (global_thread() == 0) {
-        levels[0] = level;
-        levels[1] = begin;
-        outcome[0] = begin;
-        outcome[1] = size;
-        outcome[2] = level;
-        outcome[3] = packed;
+        levels[0] = at.level;
+        levels[1] = at.begin;
+        if (done) *const_cast<volatile Word*>(done) = 1;
     }
 }

@@ -1,0 +1,90 @@
+"""What the host side of all strategies on the GPU shares; their ideas stand in the kernel files."""
+
+import numpy as np
+
+from lockstep.graphs import GraphError
+
+from .plan import Plan
+from .result import TopologicalOrder
+
+BUFFER_SLOTS = 160  # of expand.cuh
+LOOKS = 16  # vertices a thread looks at for sources in one go; of expand.cuh too
+
+Int = np.int32
+
+
+class DevicePlan(Plan):
+    """What the strategies on the GPU share: the graph there, and how the result comes back."""
+
+    layered = True
+    per_block = 1024  # threads; on the hypothetical GPU two warps, for threads there are no faster than one
+
+    def __init__(self, graph, executor):
+        super().__init__(graph, executor)
+        if max(graph.n, graph.m) >= 2**31 - 2**20:
+            raise GraphError(
+                f"{graph.name or 'the graph'} has {graph.n:,} vertices and {graph.m:,} arcs; the GPU strategies "
+                "take fewer than 2^31 of each: use strategy='serial'"
+            )
+        ex, n = executor, max(graph.n, 1)
+        self.threads = self.per_block if ex.name == "cuda" else min(64, self.per_block)
+        self.offsets = ex.array(graph.offsets.astype(Int))
+        self.first, self.last = self.offsets[:-1], self.offsets[1:]
+        self.targets = ex.array(graph.targets.astype(Int, copy=False))
+        degrees = np.ones(-(-n // 4) * 4, Int)  # kernels read four at once
+        degrees[: graph.n] = self.degrees_on_host = graph.in_degrees()
+        self.degrees = ex.array(degrees)
+        self.left = ex.empty(degrees.size, Int)
+        self.order = ex.empty(n, Int)
+        self.queue = ex.empty(n, np.uint64)
+        self.levels = ex.zeros(n + 4, Int)  # {layers, vertices sorted, size of layer 0, of layer 1, ...}
+        # What must be zero at first: gates 0-4, a barrier 6, and what else a strategy counts in, from 16 on.
+        self.words, self.zeros = ex.zeros(80, np.uint64), ex.zeros(80, np.uint64)
+        self.gates, self.barrier = self.words[:5], self.words[6:7].view(np.uint32)
+        self.counters = self.words[16:].view(Int)
+        self.load()
+
+    def load(self):
+        """Load kernels, allocate work arrays, bind launches."""
+
+    def prepare(self):
+        self.executor.copy(self.left, self.degrees)
+        self.executor.copy(self.words, self.zeros)
+
+    @property
+    def warps(self):
+        return self.threads // 32
+
+    @property
+    def buffers(self):
+        """Bytes of shared memory for the warps' buffers."""
+        return self.warps * BUFFER_SLOTS * 4
+
+    def resident(self, kernel, shared, threads=None):
+        """Blocks of a cooperative launch: one for each multiprocessor, since a barrier's price grows with the
+        blocks.
+        """
+        return min(self.executor.multiprocessors, kernel.max_blocks(threads or self.threads, shared))
+
+    def result(self, summary, sizes=None, order=None):
+        """The outcome; all of it stays on the device until somebody asks for it.
+
+        Parameters
+        ----------
+        summary : callable
+            Gives (number of layers or None, number of vertices sorted).
+        sizes : array, optional
+            Sizes of the layers on the device; None if the strategy makes no layers.
+        """
+        get, order, n = self.executor.get, self.order if order is None else order, self.graph.n
+        empty = np.zeros(0, Int)
+
+        def bring_order():
+            count = summary()[1]
+            return get(order[:count]) if n and count else empty
+
+        def bring_sizes():
+            depth = summary()[0]
+            return get(sizes[:depth]) if depth else empty
+
+        return TopologicalOrder(self.graph, bring_order, self.name, None if sizes is None else bring_sizes)

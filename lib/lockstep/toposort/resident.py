@@ -1,0 +1,233 @@
+"""Strategies whose kernel stays on the GPU until all is sorted: the ladder from its third step on."""
+
+import functools
+
+import numpy as np
+
+from .device import DevicePlan, Int
+from .plan import KERNELS
+
+
+class Persistent(DevicePlan):
+    name, files = "persistent", ("persistent.cu",)
+    per_block = 512
+    crew = 8  # blocks that go on alone with a frontier of middling width
+    arcs = 4096  # that make a frontier wider than that
+    kept, row = 4, 128  # vertices that a warp goes on with; arcs that it takes in one go
+
+    def load(self):
+        kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
+        shared = self.buffers + 16  # and 4 ints to meet
+        blocks = self.resident(kernel, shared)
+        arguments = (
+            self.first,
+            self.last,
+            self.targets,
+            self.left,
+            self.order,
+            self.queue,
+            self.roots,
+            self.levels,
+            self.control,
+            self.gates,
+            self.barrier,
+            Int(self.graph.n),
+            Int(self.breadth),
+            Int(min(self.crew, blocks)),
+            Int(self.keep),
+        )
+        self.launch = kernel.bind(blocks, self.threads, arguments, shared=shared, cooperative=True)
+
+    @functools.cached_property
+    def roots(self):
+        return self.executor.empty(max(self.graph.n, 1), np.uint64)
+
+    @property
+    def control(self):
+        return self.counters[:16]
+
+    @property
+    def degree(self):
+        return max(1.0, self.graph.m / max(self.graph.n, 1))
+
+    @property
+    def breadth(self):
+        """Vertices that a crew takes on; on the hypothetical GPU few, so that small graphs have wide levels too."""
+        return np.clip(self.arcs / self.degree, 64, 2048) if self.executor.name == "cuda" else 40
+
+    @property
+    def keep(self):
+        """Vertices that a warp of a crew goes on with itself: none where rows are too long for one warp."""
+        longest = int(np.diff(self.graph.offsets).max(initial=0))
+        return self.kept if longest <= self.row else 0
+
+    def summary(self):
+        return self.executor.get(self.levels[:2]).tolist()
+
+    def run(self):
+        self.launch()
+        return self.result(self.summary, self.levels[2:])
+
+
+class PersistentAgain(Persistent):
+    name = "persistent-again"  # the same once more: what a difference of nothing looks like
+
+
+class Narrow(Persistent):
+    """See narrow.cu.
+
+    `stop` and `done` are words that the host may see: with a one in the first it asks the kernel to end, and it finds
+    a one in the second when all is sorted.
+    """
+
+    name, files = "narrow", ("narrow.cu",)
+    per_block = 1024
+    stop = done = None
+
+    def load(self):
+        self.launch = self.bind_narrow(self.first, self.last, self.stop, self.done)
+
+    @functools.cached_property
+    def rows(self):
+        return self.executor.empty((max(self.graph.n, 1), 4), Int)
+
+    def bind_narrow(self, first, last, stop, done):
+        """The launch of the kernel on the graph with these rows."""
+        ex, n, degree = self.executor, max(self.graph.n, 1), self.degree
+        # Few arcs a level: a smaller block has the cheaper barrier.
+        threads = min(self.threads, 512) if degree < 4 else self.threads
+        # A block gets through about 600 arcs in the time of a level with a grid barrier; a warp has 32 lanes.
+        width = np.clip(640 / degree, 16, 512)
+        capacity = int(np.clip(2 * width, 128, 1024))  # of a ring; a larger frontier goes back to the crew or the grid
+        warp_width = np.clip(24 / degree, 1, 16)
+        patience = np.clip(n / 60_000, 2, 16)  # packing all rows takes the time of a few levels
+        hot_offset = -(-max(2 * capacity * 16, self.buffers) // 16) * 16 + 64
+        room, most = ex.max_shared - hot_offset, int(self.degrees_on_host.max(initial=0))
+        fits = [bits for bits in (8, 16) if most < 2**bits and -(-n // 4) * bits // 2 <= room]
+        bits = fits[0] if fits else 0
+        shared = hot_offset + -(-n // 4) * bits // 2
+        kernel = ex.load(KERNELS / "narrow.cu", {"BITS": bits, "THREADS": threads})["narrow"]
+        blocks = self.resident(kernel, shared, threads)
+        breadth, crew = max(self.breadth, width), min(self.crew, blocks)
+        numbers = map(Int, (self.graph.n, breadth, crew, self.keep, width, warp_width, capacity, patience, hot_offset))
+        arguments = (
+            first,
+            last,
+            self.targets,
+            self.left,
+            self.order,
+            self.queue,
+            self.roots,
+            self.levels,
+            self.rows,
+            self.control,
+            self.gates,
+            self.barrier,
+            stop,
+            done,
+            *numbers,
+        )
+        return kernel.bind(blocks, threads, arguments, shared=shared, cooperative=True)
+
+
+class Asynchronous(DevicePlan):
+    name, files = "asynchronous", ("asynchronous.cu",)
+    layered = False
+    per_block = 256
+
+    def load(self):
+        kernel = self.executor.load(KERNELS / "asynchronous.cu")["asynchronous"]
+        arguments = (
+            self.first,
+            self.last,
+            self.targets,
+            self.left,
+            self.order,
+            self.queue,
+            self.counters,
+            self.barrier,
+            Int(self.graph.n),
+        )
+        self.launch = kernel.bind(
+            self.resident(kernel, self.buffers), self.threads, arguments, shared=self.buffers, cooperative=True
+        )
+
+    def summary(self):
+        return None, self.executor.read(self.counters, 1)
+
+    def run(self):
+        self.launch()
+        return self.result(self.summary)
+
+
+class Chains(Narrow):
+    name, files = "chains", ("chains.cu", "narrow.cu")
+    layered = False
+    gap = 8  # one vertex of so many is a splitter
+
+    def load(self):
+        ex, n = self.executor, Int(self.graph.n)
+        (following, linked, splitters, number, run_of, place, run_first, run_last, length, starts, self.unfolded) = (
+            ex.empty(max(n, 1), Int) for _ in range(11)
+        )
+        jumps, parts = ex.empty(max(n, 1), np.uint64), ex.empty(4096, Int)
+        splitter_count, self.placed = self.counters[24:25], self.counters[25:26]
+        kernels = ex.load(KERNELS / "chains.cu")
+        contract, unfold = kernels["contract"], kernels["unfold"]
+        blocks = min(self.resident(contract, 0), self.resident(unfold, self.buffers))
+        self.steps = (
+            contract.bind(
+                blocks,
+                self.threads,
+                (
+                    self.first,
+                    self.last,
+                    self.targets,
+                    self.left,
+                    following,
+                    linked,
+                    splitters,
+                    number,
+                    jumps,
+                    run_of,
+                    place,
+                    run_first,
+                    run_last,
+                    length,
+                    splitter_count,
+                    self.barrier,
+                    n,
+                    Int(self.gap),
+                ),
+                cooperative=True,
+            ),
+            self.bind_narrow(run_first, run_last, self.stop, None),
+            unfold.bind(
+                blocks,
+                self.threads,
+                (
+                    self.order,
+                    self.levels,
+                    length,
+                    run_of,
+                    place,
+                    starts,
+                    parts,
+                    self.unfolded,
+                    self.placed,
+                    self.barrier,
+                    self.done,
+                    n,
+                ),
+                shared=self.buffers,
+                cooperative=True,
+            ),
+        )
+
+    def summary(self):
+        return None, self.executor.read(self.placed)
+
+    def run(self):
+        for step in self.steps:
+            step()
+        return self.result(self.summary, order=self.unfolded)
