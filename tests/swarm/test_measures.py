@@ -1,4 +1,4 @@
-"""The measures: every strategy's numbers are those of NetworkX, SciPy and igraph, and bad input gets one clear error."""
+"""The measures: all strategies have the numbers of NetworkX, SciPy and igraph; bad input gets one clear error."""
 
 import os
 

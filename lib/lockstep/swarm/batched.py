@@ -93,7 +93,7 @@ class Betweenness(Bins):
                     scratch, stride, self.fixed)  # fmt: skip
 
         knob = method.knob
-        widths = (knob["width"],) if knob["width"] else (32, 16, 8)
+        widths = (knob["width"],) if knob["width"] else (32, 16, 8, 4)
         bins = plan.bins(host.n, host.m, widths, _betweenness_bytes(real), 2 if pack.directed else 1, 4 * 28,
                          self.executor, lambda w: {"REAL": "double" if real == 8 else "float", "WIDTH": w},
                          HOLDS[knob["shared"]], knob["busy"], knob["threads"])  # fmt: skip

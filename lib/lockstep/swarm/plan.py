@@ -105,6 +105,12 @@ def bins(n, m, width, size, rows, far, machine, defines, holds=2, busy=BUSY, thr
         inside = size(n, w) * (holds > 0) + graph_bytes * (holds > 1)
         chosen[(chosen < 0) & (SLOT + inside <= machine.max_shared)] = w
     held[chosen < 0], chosen[chosen < 0] = 0, width[0]
+    # A batch too small for all multiprocessors is cut finer, and its blocks are as large as may be.
+    room, few = 2 * machine.multiprocessors, False
+    for w in sorted(width, reverse=True):
+        finer = np.minimum(chosen, w)
+        if int((-(-n // finer)).sum()) <= room:
+            chosen, few = finer, True
     state = np.array([0]) if n.size == 0 else np.select([chosen == w for w in width], [size(n, w) for w in width])
     inside = SLOT + state * (held > 0) + graph_bytes * (held > 1)
     outside = up(far * n) + np.where(held == 0, state, 0) + np.where(held < 2, graph_bytes, 0)
@@ -119,10 +125,13 @@ def bins(n, m, width, size, rows, far, machine, defines, holds=2, busy=BUSY, thr
         one = members[0]
         k, w, h, fits = int(place[one]), int(chosen[one]), int(held[one]), bool(narrow[one])
         at_once = int(AT_ONCE[k])
+        if not threads:
+            useful = 1 << (int(n[members].max()) * min(w, 1024) - 1).bit_length()
+            block = min(1024, max(32, useful)) if few else int(THREADS[k])
         yield Bin(
             {**defines(w), "HOLDS": h, "WIDE": 0 if fits else 1},
             items(members, groups[members], at_once * machine.multiprocessors, busy),
-            int(threads or THREADS[k]),
+            int(threads or block),
             at_once,
             int(inside[members].max()),
             int(outside[members].max()),

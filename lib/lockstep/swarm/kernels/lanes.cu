@@ -27,6 +27,7 @@
 // compile: REAL=double WIDTH=32
 // compile: REAL=double WIDTH=16
 // compile: REAL=double WIDTH=8
+// compile: REAL=double WIDTH=4
 // compile: REAL=double WIDTH=8 HOLDS=1
 // compile: REAL=double WIDTH=32 HOLDS=0 WIDE=1
 //
@@ -76,6 +77,24 @@ __device__ __forceinline__ void add_quad(REAL& sum, const Quad q, const unsigned
 #endif
 }
 
+// Whether there is work left in the warp. Groups of one warp keep in step even where they are done: apart, each would take
+// the time of all.
+__device__ __forceinline__ bool any_left(unsigned todo) {
+    return WIDTH == 32 ? todo != 0 : __any_sync(full_mask, todo != 0);
+}
+
+// The sum of `share` over a group's lanes; all lanes of the warp call it.
+__device__ __forceinline__ u64 group_sum(u64 share) {
+#if WIDTH == 32
+    const unsigned low = __reduce_add_sync(full_mask, (unsigned)share & ((1u << HALF) - 1u));
+    const unsigned high = __reduce_add_sync(full_mask, (unsigned)(share >> HALF));
+    return ((u64)high << HALF) + low;
+#else
+    for (int o = WIDTH / 2; o; o >>= 1) share += __shfl_xor_sync(full_mask, share, o);
+    return share;
+#endif
+}
+
 // items: graph, first group, groups. in_offsets, in_targets: the graph turned round; of undirected graphs the same arrays.
 extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
@@ -87,7 +106,6 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
     const int lane = t & (WIDTH - 1), sub = t / WIDTH, subs = threads / WIDTH;  // subs is a power of two
     const int shift = (t & 31) & ~(WIDTH - 1);
     const unsigned all = WIDTH == 32 ? full_mask : (1u << (WIDTH & 31)) - 1u;   // a group's lanes, counted from 0
-    const unsigned mine = all << shift;                                          // the same lanes in their warp
     const unsigned bit = 1u << lane;
     unsigned char* const own = scratch + (long long)blockIdx.x * stride;
 
@@ -193,20 +211,23 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                     // A group looks at as many vertices as it has lanes and then takes those of this level one by one.
                     for (int base = 0; base < n; base += subs * WIDTH) {
                         const int look = base + lane * subs + ((sub + lane) & (subs - 1));
-                        unsigned todo = __ballot_sync(mine, look < n && present[look < n ? look : n] != 0) >> shift;
-                        while (todo) {
-                            const int j = __ffs(todo) - 1;
-                            todo &= todo - 1;
-                            const int v = base + j * subs + ((sub + j) & (subs - 1));
+                        const unsigned voted = __ballot_sync(full_mask, look < n && present[look < n ? look : n] != 0);
+                        for (unsigned todo = voted >> shift & all; any_left(todo); todo &= todo - 1) {
+                            const int j = todo ? __ffs(todo) - 1 : 0;
+                            const int v = todo ? base + j * subs + ((sub + j) & (subs - 1)) : n;
                             const unsigned me = bit & present[v];
-                            const Row row = in.rows[v];
-                            const Quad* quad = in.quads + first_quad(row);
-                            REAL sum = 0;
+                            if (todo) {
+                                const Row row = in.rows[v];
+                                const Quad* quad = in.quads + first_quad(row);
+                                REAL sum = 0;
 #pragma unroll 1
-                            for (int k = quads_of(row); k > 0; --k) add_quad(sum, *quad++, before, me, column, base_of);
-                            if (me) {
-                                value[(long long)v * WIDTH + lane] = sum;
-                                ++reached;
+                                for (int k = quads_of(row); k > 0; --k) {
+                                    add_quad(sum, *quad++, before, me, column, base_of);
+                                }
+                                if (me) {
+                                    value[(long long)v * WIDTH + lane] = sum;
+                                    ++reached;
+                                }
                             }
                         }
                     }
@@ -246,30 +267,28 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                 }
                 for (int base = 0; base < n; base += subs * WIDTH) {
                     const int look = base + lane * subs + ((sub + lane) & (subs - 1));
-                    unsigned todo = __ballot_sync(mine, look < n && present[look < n ? look : n] != 0) >> shift;
-                    while (todo) {
-                        const int j = __ffs(todo) - 1;
-                        todo &= todo - 1;
-                        const int v = base + j * subs + ((sub + j) & (subs - 1));
-                        const unsigned me = bit & present[v];
+                    const unsigned voted = __ballot_sync(full_mask, look < n && present[look < n ? look : n] != 0);
+                    for (unsigned todo = voted >> shift & all; any_left(todo); todo &= todo - 1) {
+                        const int j = todo ? __ffs(todo) - 1 : 0;
+                        const int v = todo ? base + j * subs + ((sub + j) & (subs - 1)) : n;
+                        const unsigned me = todo ? bit & present[v] : 0u;
                         REAL sum = 0;
-                        if (d < last) {
+                        if (d < last && todo) {
                             const Row row = out.rows[v];
                             const Quad* quad = out.quads + first_quad(row);
 #pragma unroll 1
                             for (int k = quads_of(row); k > 0; --k) add_quad(sum, *quad++, before, me, column, base_of);
                         }
-                        long long share = 0;
+                        u64 share = 0;
                         if (me) {
                             const REAL sigma = value[(long long)v * WIDTH + lane], delta = times(sigma, sum);
                             value[(long long)v * WIDTH + lane] = ((REAL)1 + delta) / sigma;
-                            share = (long long)times(delta, scale);
-                            if (endpoints) share += 1LL << fraction;
+                            share = (u64)(long long)times(delta, scale);
+                            if (endpoints) share += 1ull << fraction;
                         }
-                        if (__any_sync(mine, share != 0)) {
-                            const unsigned low = __reduce_add_sync(mine, (unsigned)share & ((1u << HALF) - 1u));
-                            const unsigned high = __reduce_add_sync(mine, (unsigned)(share >> HALF));
-                            if (lane == 0) sums[v] += ((u64)high << HALF) + low;
+                        if (__any_sync(full_mask, share != 0)) {
+                            share = group_sum(share);
+                            if (lane == 0 && share) sums[v] += share;
                         }
                     }
                 }
