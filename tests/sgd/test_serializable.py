@@ -63,6 +63,7 @@ def test_tiles_of_any_shape(options, ratings):
         {"each": 1, "lanes": 2, "stride": 2},
         {"each": 4, "lanes": 4, "blocks": 3},
         {"each": 1, "lanes": 1, "threads": 96, "stride": 5},
+        {"each": 1, "lanes": 4, "threads": 128, "hubs": 1},
     ],
 )
 @pytest.mark.parametrize("fuzz", ["sync", "memory"])
@@ -178,7 +179,11 @@ def test_on_a_gpu(name, rank, cuda):
 @pytest.mark.parametrize("users", ["resident", "fetched"])
 @pytest.mark.parametrize("rank", [16, 32, 64])
 def test_both_forms_of_tiles_on_a_gpu(users, rank, cuda):
-    assert agrees(Problem(skewed(5000, 900, 60_000), rank, 0.01), "tiles", cuda, users=users)
+    problem = Problem(skewed(5000, 900, 60_000), rank, 0.01)
+    assert agrees(problem, "tiles", cuda, users=users)
+    if users == "resident":  # two warps share the largest item of every block, or of none
+        assert agrees(problem, "tiles", cuda, users=users, hubs=1)
+        assert agrees(problem, "tiles", cuda, users=users, hubs=0)
 
 
 @pytest.mark.gpu

@@ -7,14 +7,18 @@ from .plans import DevicePlan
 WIDEST = 64  # features of a vector from which on a batch of them does not fit in registers
 
 
-def _slots(degrees, warps, groups, deal):
-    """The group of each item of a block: first dealt to warps, so that a hub has few neighbours in its own."""
-    warp = deal(degrees, warps)
-    slot = np.empty(degrees.size, np.int64)
-    for w in range(warps):
-        mine = np.flatnonzero(warp == w)
+def _slots(degrees, warps, groups, shared, deal):
+    """The group of each item of a block: first dealt to warps, so that a hub has few neighbours in its own. With
+    `shared` the largest item has the first group, and two warps for itself."""
+    slot = np.zeros(degrees.size, np.int64)
+    hub = int(degrees.argmax()) if shared else -1
+    first = 2 if shared else 0
+    rest = np.flatnonzero(np.arange(degrees.size) != hub)
+    warp = first + deal(degrees[rest], warps - first)
+    for w in range(first, warps):
+        mine = rest[warp == w]
         slot[mine] = w * groups + deal(degrees[mine], groups)
-    return slot
+    return slot, hub
 
 
 class Resident(DevicePlan):
@@ -36,14 +40,14 @@ class Resident(DevicePlan):
         problem, executor, xp, given = self.problem, self.executor, self.xp, self.given
         ratings, width, on_gpu = problem.ratings, problem.width, executor.name == "cuda"
         user_degrees, item_degrees = ratings.degrees()
-        # Eight features a lane: see resident.cu. A batch of eight edges.
-        self.lanes = int(given.get("lanes") or (max(1, width // 8) if on_gpu else 1))
+        # A warp that works alone is bound by its instructions: four features a lane, and long batches.
+        self.lanes = int(given.get("lanes") or (max(1, min(width // 4, 8)) if on_gpu else 1))
         self.threads = int(given.get("threads") or (160 if on_gpu else 64))
         if self.threads < 64 or self.threads % 32:
             raise ValueError(
                 f"threads={self.threads}: resident tiles take a warp to move users and one or more to work"
             )
-        each = int(given["each"] or max(1, 8 // self.lanes))
+        each = int(given["each"] or max(1, (16 if width < 64 else 8) // self.lanes))
         groups = (self.threads - 32) // self.lanes
         self.launch = self.kernel("resident", "resident.cu", THREADS=self.threads, EACH=each)
         # One block a multiprocessor: it takes nearly all of the shared memory.
@@ -73,8 +77,15 @@ class Resident(DevicePlan):
             room, rounds = int(range_sizes.max(initial=1)), self.blocks * stride
             range_starts = np.concatenate([[0], np.cumsum(range_sizes)])
             slot = np.empty(ratings.n_items, np.int64)
-            for mine in np.split(table, table_starts[1:-1]):
-                slot[mine] = _slots(item_degrees[mine], (self.threads - 32) // 32, 32 // self.lanes, deal)
+            hubs = np.full(self.blocks, -1, np.int32)  # places of items that two warps share
+            second = np.zeros(ratings.n_items, np.int64)  # how far the second group of such an item is from its first
+            warps, neighbours = (self.threads - 32) // 32, 32 // self.lanes
+            least = ratings.m / (8 * self.blocks) if given["hubs"] is None else given["hubs"] or np.inf
+            for b, mine in enumerate(np.split(table, table_starts[1:-1])):
+                share = bool(warps > 2 and mine.size and item_degrees[mine].max() >= max(least, 1))
+                slot[mine], hubs[b] = _slots(item_degrees[mine], warps, neighbours, share, deal)
+                if share:
+                    second[mine[hubs[b]]] = neighbours
             place = np.empty(ratings.n_items, np.int64)
             place[table] = np.arange(ratings.n_items) - np.repeat(table_starts[:-1], sizes)
             visits = np.zeros((self.blocks, rounds, 4), np.int32)
@@ -82,15 +93,16 @@ class Resident(DevicePlan):
             visits[:, :, 0] = (np.arange(self.blocks)[:, None] * stride + turns) % rounds
             visits[:, :, 1] = turns // stride  # the blocks that had the range before
             visits[:, :, 2] = (np.arange(self.blocks)[:, None] * rounds + turns) * groups
-        self.shared = -(-(fixed + room * 2 * width * 4 + (room // 32 + 1) * 4) // 16) * 16
+        self.shared = -(-(fixed + room * 2 * width * 4 + (room // 32 + 2) * 4) // 16) * 16
         users, items, values = self.bring()
         with self.phase("order"):
-            item_block, slot, place, user_range, first_users = (
-                executor.array(a) for a in (block.astype(np.int64), slot, place, user_range, range_starts)
+            item_block, slot, second, place, user_range, first_users = (
+                executor.array(a) for a in (block.astype(np.int64), slot, second, place, user_range, range_starts)
             )
             segment = (user_range[users] - item_block[items] * stride) % rounds
-            segment = (item_block[items] * rounds + segment) * groups + slot[items]
             noise = (users.astype(xp.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(48)
+            segment = (item_block[items] * rounds + segment) * groups + slot[items]
+            segment += second[items] * (noise & np.uint64(1)).astype(xp.int64)
             key = segment.astype(xp.uint64) << np.uint64(40)
             key |= (place[items].astype(xp.uint64) << np.uint64(16)) | noise
             order = xp.argsort(key, kind="stable")
@@ -108,6 +120,7 @@ class Resident(DevicePlan):
             self.visits = executor.array(visits.reshape(-1, 4))
             self.visit_starts = executor.array((np.arange(self.blocks + 1) * rounds).astype(np.int32))
             self.range_starts = executor.array(range_starts.astype(np.int32))
+            self.hubs = executor.array(hubs)
             self.table = executor.array(table.astype(np.int32))
             self.table_starts = executor.array(table_starts.astype(np.int32))
             self.turn = executor.zeros(rounds, np.uint32)
@@ -115,7 +128,8 @@ class Resident(DevicePlan):
         self.deep = max(4 * each * self.lanes, 2 * ratings.m // (self.blocks * rounds * groups))
         self.room = room
         self.stats.update(blocks=self.blocks, rounds=rounds, groups=groups, each=each, table_in_shared=True,
-                          users="resident", room=room, items_by="degree")  # fmt: skip
+                          users="resident", room=room, shared_hubs=int((hubs >= 0).sum()),
+                          items_by="degree")  # fmt: skip
         return True
 
     def sweep_resident(self):
@@ -129,6 +143,7 @@ class Resident(DevicePlan):
                 self.range_starts,
                 np.int32(self.room),
                 np.int32(self.deep),
+                self.hubs,
                 self.packed,
                 self.table,
                 self.table_starts,

@@ -5,23 +5,26 @@
 //   - The range of the next tile is fetched, and that of the previous one written back, by a warp of their own
 //     (the movers), while the other warps work on the present tile. So the warps that compute never touch
 //     global memory but for the edges, read in order, one batch ahead.
-//   - What is left between two updates of the largest item is its arithmetic: a dot product, two multiply-adds.
-//     Fewer lanes an edge make the sum over the lanes shorter (each halving takes a shuffle of 23 cycles from
-//     the chain), more lanes make the arithmetic of a lane shorter; four lanes are best at rank 32.
+//   - What is left between two updates of the largest item is its arithmetic: a dot product, two multiply-adds. A
+//     warp that works alone issues hardly more than an instruction every other cycle, so four features a lane are
+//     best: fewer lanes save shuffles, but double the instructions.
 //   - Few warps: what counts is the group of the largest item, and the others' locks are in its way.
 // A group with many edges works in deep batches: it tries the locks of the next batch before it computes the
-// present one, so that nothing waits for an atomic. The others lock, compute and unlock.
-// A batch is short, so that its code stays in the instruction cache: a warp that runs alone waits for every line.
+// present one, so that nothing waits for an atomic. The others lock, compute and unlock. Locking, loading and storing a
+// batch takes as long as a third of its updates; so the largest item of a block, if it is much larger than the rest,
+// is shared by two warps, of which one computes while the other does all that: see work_hub.
+//
+// racecheck knows no locks: it reports the users' vectors where several warps exchange them under theirs, and is
+// silent with one working warp (threads=64). What shows that the locks hold are the logged runs.
 //
 // An edge is an int2: the user's place in its range and, 16 bits up, the item's place in the block's table; then
 // the bits of the rating. Edges are sorted by (block, range, group, item).
 // References: as in tiles.cu.
-// compile: K=16 LANES=2 THREADS=160 EACH=4
-// compile: K=32 LANES=4 THREADS=160 EACH=2
-// compile: K=32 LANES=8 THREADS=160 EACH=1
+// compile: K=16 LANES=4 THREADS=160 EACH=4
+// compile: K=32 LANES=8 THREADS=160 EACH=2
 // compile: K=64 LANES=8 THREADS=160 EACH=1
-// compile: K=32 LANES=4 THREADS=160 EACH=2 LOG=1
-// compile: K=32 LANES=4 THREADS=160 EACH=2 HALF=1
+// compile: K=32 LANES=8 THREADS=160 EACH=2 LOG=1
+// compile: K=32 LANES=8 THREADS=160 EACH=2 HALF=1
 #include "update.cuh"
 
 #ifndef THREADS
@@ -238,6 +241,63 @@ __device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int
     }
 }
 
+// A hub's edges, by two warps that take turns with its vector: while one computes a batch, the other locks and loads the
+// next one. `hub` is the lock of the vector, `place` where it lies; whoever holds it waits for nothing.
+template <int EDGES> __device__ __forceinline__ void work_hub(Group& g, const int2* edges, int begin, int end,
+                                                              const Clocks& clocks, unsigned* hub, int place) {
+    constexpr int SIZE = EDGES * LANES;
+    const bool owner = begin < end;       // one group of the warp has the hub's edges, the others look on
+    Wanted<EDGES> wanted;
+    wanted.open(edges, begin, end);
+    while (__any_sync(full_mask, wanted.some())) {
+        unsigned answer[EDGES];
+        #pragma unroll
+        for (int w = 0; w < EDGES; ++w) answer[w] = ask(g.lock, wanted.edge[w].x & 0xffff, wanted.id[w] >= 0);
+        order_in_block();
+        bool mine = false;
+        int ready[EDGES], node[EDGES];
+        #pragma unroll
+        for (int w = 0; w < EDGES; ++w) {
+            const bool won = granted(answer[w], wanted.edge[w].x & 0xffff, wanted.id[w] >= 0);
+            ready[w] = won ? wanted.id[w] : -1;
+            node[w] = wanted.edge[w].x;
+            g.fill(w * LANES + part(), wanted.edge[w], won);
+            mine = mine | won;
+            wanted.move_on(w, edges, end, won);
+        }
+        if (!__any_sync(full_mask, mine)) continue;
+        __syncwarp();
+        Slot now[SIZE];
+        Vector user[SIZE];
+        #pragma unroll
+        for (int j = 0; j < SIZE; ++j) now[j] = g.slots[j * NEIGHBOURS];
+        #pragma unroll
+        for (int j = 0; j < SIZE; ++j) user[j] = recall_at(g.users, now[j].at);
+        if (lane_id() == 0) {
+            while (atomicExch(hub, 1u)) {}
+        }
+        __syncwarp();
+        order_in_block();
+        Vector item = recall(g.items, place);
+        #pragma unroll
+        for (int j = 0; j < SIZE; ++j) step_scaled(user[j], item, now[j].scaled, now[j].rate, now[j].keep, full_mask);
+        if (owner) remember(g.items, place, item);
+        log_batch<EDGES>(clocks, ready, node);
+        __syncwarp();
+        order_in_block();
+        if (lane_id() == 0) atomicExch(hub, 0u);
+        #pragma unroll
+        for (int j = 0; j < SIZE; ++j) remember_at(g.users, now[j].at, user[j]);
+        __syncwarp();
+        order_in_block();
+        #pragma unroll
+        for (int w = 0; w < EDGES; ++w) {
+            give(g.lock, node[w] & 0xffff, ready[w] >= 0);
+            if (ready[w] >= 0) g.tally.add(ready[w]);
+        }
+    }
+}
+
 // The movers' two jobs, by one warp; `count` vectors from `first` on. A lane writes and reads the same places of the
 // shared buffer in both, so that it need not wait for the others in between.
 __device__ __forceinline__ void bring(float* buffer, const Stored* vectors, int first, int count) {
@@ -272,12 +332,13 @@ __device__ __forceinline__ void await_turn(const unsigned* turn, int before) {
 
 // visits: (range, blocks that come before, first segment) of each tile of a block, in order; block b has those from
 // visit_starts[b]. range_starts: the first user of each range, at most `room` of them. A warp works in deep batches
-// where one of its groups has `deep` edges or more in a tile.
+// where one of its groups has `deep` edges or more in a tile. hubs: the place of a block's item that the first two of the
+// working warps share, -1: none.
 // Shared memory: two buffers of room vectors, a dummy vector for each group, the slots and their
 // items, the items, the locks.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     const int4* visits, const int* visit_starts, const int* starts, const int* range_starts, int room,
-    int deep, const int2* edges, const int* table, const int* table_starts, unsigned* turn, Stored* user_vectors,
+    int deep, const int* hubs, const int2* edges, const int* table, const int* table_starts, unsigned* turn, Stored* user_vectors,
     Stored* item_vectors, float rate, float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn,
     unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
@@ -287,11 +348,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     int* slot_items = reinterpret_cast<int*>(slots + GROUPS * MOST);
     float* items = reinterpret_cast<float*>(slot_items + GROUPS * MOST);
     const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
-    unsigned* lock = reinterpret_cast<unsigned*>(items + table_size * K);
+    unsigned* lock = reinterpret_cast<unsigned*>(items + table_size * K);   // the last word is the hub's
+    unsigned* hub_lock = lock + room / 32 + 1;
+    const int hub = hubs[blockIdx.x];
+    const bool shares = __all_sync(full_mask, hub >= 0 && block_thread() >= 32 && block_thread() < 96);
     const bool mover = __any_sync(full_mask, block_thread() < 32);   // a vote: the compiler sees that a warp agrees
     const int here = mover ? 0 : (block_thread() - 32) / LANES, groups = THREADS / LANES;
 
-    for (int k = block_thread(); k < room / 32 + 1; k += THREADS) lock[k] = 0;
+    for (int k = block_thread(); k < room / 32 + 2; k += THREADS) lock[k] = 0;
     for (int k = block_thread(); k < GROUPS * DUMMY * 4; k += THREADS) {
         shared[room * K + k] = 0.0f;
         shared[stride + room * K + k] = 0.0f;
@@ -339,7 +403,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
             g.users = shared + ((v - first) & 1) * stride;
             const Clocks clocks{user_clock, item_clock, user_turn, item_turn, LOG ? range_starts[visits[v].x] : 0,
                                 table + table_first};
-            if (__any_sync(full_mask, to - from >= deep)) {
+            if (shares) {
+                work_hub<EACH>(g, edges, from, to, clocks, hub_lock, hub);
+            } else if (__any_sync(full_mask, to - from >= deep)) {
                 work_deep<EACH>(g, edges, from, to, clocks);
             } else {
                 work(g, edges, from, to, clocks);
