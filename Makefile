@@ -35,7 +35,7 @@ readme: setup  ## renew the tables of README.md alone (after a change of the led
 	@$(RUN) -m lockstep.workflow readme
 
 lab: setup  ## open the notebooks in JupyterLab, explore.ipynb in front
-	@LOCKSTEP_DRAWN="$(CURDIR)/results/explored" $(RUN) -m jupyterlab --ServerApp.root_dir=notebooks notebooks/explore.ipynb
+	@LOCKSTEP_DRAWN="$(CURDIR)/results/explored" $(RUN) -m jupyterlab notebooks/explore.ipynb
 
 wheelhouse: setup  ## collect what a GPU machine without network lacks: make wheelhouse PYTHON=3.12
 	@$(RUN) -m lockstep.workflow wheelhouse --lock requirements.lock --python "$(or $(PYTHON:python%=%),3.12)"
