@@ -105,6 +105,22 @@ def test_path_counts_beyond_32_bits():
     same_bits(Pack.of([graph]), "betweenness", "host")
 
 
+def test_path_counts_beyond_single_precision():
+    """80 layers of 3: 3^79 shortest paths are too many for float32; what they decide is NaN, nothing is wrong."""
+    layers = np.arange(240).reshape(80, 3)
+    ends = np.array([pair for a, b in itertools.pairwise(layers) for pair in itertools.product(a, b)])
+    pack = Pack.of([Graph.from_edges(ends[:, 0], ends[:, 1], directed=False), path(40)])
+    (double, near), (single, far) = (
+        Engine("betweenness", None, "cpu", precision=precision).run(pack) for precision in ("double", "single")
+    )
+    assert np.isfinite(double).all() and np.isnan(single).any()
+    np.testing.assert_allclose(single[np.isfinite(single)], double[np.isfinite(single)], rtol=1e-4)
+    np.testing.assert_array_equal(near, far)
+    for strategy in ON_GPU[1:]:
+        if "betweenness" in STRATEGIES[strategy].measures:
+            same_bits(pack, "betweenness", "host", strategy, precision="single")
+
+
 def test_wide_ids(monkeypatch):
     """Ids of 32 bits, in the pack and in the copy, give what 16 bits give."""
     pack = Pack.of(graphs(6, True, SIZES))

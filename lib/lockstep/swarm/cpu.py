@@ -27,7 +27,8 @@ class _Betweenness(_Numba):
         n = np.asarray(self.pack.n, np.int64)
         length = np.where(n > 0, np.floor(np.log2(np.maximum(n, 1))).astype(np.int64) + 1, 0)
         scale = factor / 2.0 ** np.minimum(61 - 2 * length, 40)
-        return Values(self.measure.name, fixed * np.repeat(scale, n), self.starts, self.checks)
+        values = np.where(fixed >= oracle.UNCOUNTABLE, np.nan, fixed * np.repeat(scale, n))
+        return Values(self.measure.name, values, self.starts, self.checks)
 
 
 class _Closeness(_Numba):

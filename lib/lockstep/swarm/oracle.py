@@ -12,6 +12,7 @@ from numba import njit, prange, uint64
 from scipy import sparse
 from scipy.sparse import csgraph
 
+UNCOUNTABLE = np.uint64(1 << 63)  # pack.cuh: a vertex with more shortest paths than a number can count
 RECIPROCAL = 40  # bits.cu: fraction bits of the sum of reciprocals
 
 
@@ -232,6 +233,7 @@ def _dependencies(offsets, targets, in_offsets, in_targets, endpoints, unit, fix
     level, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
     sigma, given = np.empty(n, unit.dtype), np.empty(n, unit.dtype)
     one = unit[0]
+    most = 1e37 if unit.itemsize == 4 else 1e300  # pack.cuh's `given_by`
     fraction = fraction_bits(n)
     scale = np.float64(np.int64(1) << fraction)
     for s in range(n):
@@ -253,8 +255,11 @@ def _dependencies(offsets, targets, in_offsets, in_targets, endpoints, unit, fix
                 if level[w] == level[v] + 1:
                     total += given[w]
             delta = sigma[v] * total
-            given[v] = (one + delta) / sigma[v]
-            fixed[v] += np.uint64(np.int64(np.float64(delta) * scale))
+            given[v] = (one + delta) / sigma[v] if sigma[v] < most else np.nan
+            if not np.isnan(given[v]):
+                fixed[v] += np.uint64(np.int64(np.float64(delta) * scale))
+            else:
+                fixed[v] |= UNCOUNTABLE
             if endpoints:
                 fixed[v] += np.uint64(np.int64(1) << fraction)
         if endpoints:

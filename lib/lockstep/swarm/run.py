@@ -134,7 +134,8 @@ def analyze(batch, measure="betweenness", executor=None, strategy="auto", knobs=
     knobs : mapping
         Options of the strategy itself.
     **options
-        Of the measure: ``endpoints``, ``precision`` ("double", "single") for betweenness; ``form`` ("networkx",
+        Of the measure: ``endpoints``, ``precision`` ("double", "single") for betweenness (NaN where there are more
+        shortest paths than 1e300, with single 1e37, which fewer than 240 vertices never have); ``form`` ("networkx",
         "plain": the paper's first equation, "harmonic": its second), ``wf_improved``, ``weighted`` for closeness;
         ``reduce`` ("matrix", "total", "eccentricity", "average"), ``weighted`` for apsp; ``damping``, ``tolerance``,
         ``limit`` for pagerank; ``length``, ``walks``, ``seed`` for walks.

@@ -1,7 +1,8 @@
 // What a graph falls into and what its neighborhoods hold: components, strongly connected components, triangles.
 //
 // A block takes a graph and keeps everything in shared memory (HOLDS=0: in global). All results are whole numbers that no
-// order of events can change: smallest vertices, counts.
+// order of events can change: smallest vertices, counts. Labels and marks may be read while others write them: they only
+// fall (only rise), so an old one costs a round at most (a race detector reports it all the same).
 //
 // compile:
 // compile: HOLDS=0 WIDE=1

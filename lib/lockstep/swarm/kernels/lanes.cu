@@ -282,8 +282,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                         u64 share = 0;
                         if (me) {
                             const REAL sigma = value[(long long)v * WIDTH + lane], delta = times(sigma, sum);
-                            value[(long long)v * WIDTH + lane] = ((REAL)1 + delta) / sigma;
-                            share = (u64)(long long)times(delta, scale);
+                            const REAL given = given_by(sigma, delta);
+                            value[(long long)v * WIDTH + lane] = given;
+                            if (given == given) share = (u64)(long long)times(delta, scale);
+                            else atomicOr(&fixed[p.vertex + v], UNCOUNTABLE);
                             if (endpoints) share += 1ull << fraction;
                         }
                         if (__any_sync(full_mask, share != 0)) {

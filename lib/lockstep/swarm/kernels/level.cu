@@ -66,10 +66,12 @@ extern "C" __global__ void backward(long long first, long long count, const int*
         if (level[w] == d + 1) sum += given[w];
     }
     const REAL delta = product(sigma[x], sum);
-    given[x] = ((REAL)1 + delta) / sigma[x];
-    fixed[x] += (u64)(long long)product(delta, (REAL)(1LL << fraction));
+    given[x] = given_by(sigma[x], delta);
+    u64 share = endpoints ? 1ull << fraction : 0ull;
+    if (given[x] == given[x]) share += (u64)(long long)product(delta, (REAL)(1LL << fraction));
+    else atomicOr(&fixed[x], UNCOUNTABLE);
+    atomicAdd(&fixed[x], share);
     if (endpoints) {
-        fixed[x] += 1ull << fraction;
         atomicAdd(&fixed[p.vertex + i], 1ull << fraction);
     }
 }

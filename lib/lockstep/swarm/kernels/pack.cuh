@@ -162,6 +162,17 @@ __device__ __forceinline__ u64 mixed(u64 place, u64 value) {
     return z ^ z >> 31;
 }
 
+// More shortest paths than this cannot be counted: the reciprocal of the count must be a normal number too. What a vertex
+// with more of them gives is NaN, and so is everything that comes of it. Whoever meets a NaN sets the top bit of the
+// vertex' fixed point, which no sum reaches, and the vertex' value becomes NaN: never a wrong number.
+__device__ __forceinline__ float given_by(float sigma, float delta) {
+    return sigma < 1e37f ? (1.0f + delta) / sigma : __int_as_float(0x7fc00000);
+}
+__device__ __forceinline__ double given_by(double sigma, double delta) {
+    return sigma < 1e300 ? (1.0 + delta) / sigma : __longlong_as_double(0x7ff8000000000000LL);
+}
+#define UNCOUNTABLE (1ull << 63)
+
 // Fraction bits of the fixed point in which a graph's dependencies are summed: sums over n sources of up to n each fit
 // 62 bits. Whole numbers add up the same in any order.
 __device__ __forceinline__ int fraction_bits(int n) {

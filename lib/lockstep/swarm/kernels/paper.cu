@@ -8,7 +8,8 @@
 //
 // The text leaves open how a block goes through a level. Here a thread takes every blockDim-th vertex: for distances a
 // vertex of the present level looks forward along its row; for path counts a vertex that has no level yet looks back along
-// its row, in order, so that sums are the same in every run.
+// its row, in order, so that sums are the same in every run. A level may be read while it is written; what is read is then
+// -1 or the next level, and neither is the level that is looked for (a race detector reports it all the same).
 //
 // compile: REAL=double
 // compile: REAL=float
@@ -148,8 +149,9 @@ extern "C" __global__ void sources_shares(int graph, const long long* __restrict
                 if (level[p.targets[a]] == d + 1) sum += given[p.targets[a]];
             }
             const REAL delta = product(sigma[v], sum);
-            given[v] = ((REAL)1 + delta) / sigma[v];
-            row[v] = (u64)(long long)product(delta, scale) + (endpoints ? 1ull << fraction : 0ull);
+            given[v] = given_by(sigma[v], delta);
+            row[v] = given[v] == given[v] ? (u64)(long long)product(delta, scale) : UNCOUNTABLE;
+            if (endpoints) row[v] += 1ull << fraction;
         }
         __syncthreads();
     }
@@ -162,8 +164,11 @@ extern "C" __global__ void sum_shares(int graph, const long long* __restrict__ v
     const long long first = vertex_start[graph];
     const int n = (int)(vertex_start[graph + 1] - first);
     for (int v = threadIdx.x; v < n; v += blockDim.x) {
-        u64 sum = 0;
-        for (int s = 0; s < n; ++s) sum += shares[(long long)s * n + v];
-        fixed[first + v] = sum;
+        u64 sum = 0, bad = 0;
+        for (int s = 0; s < n; ++s) {
+            sum += shares[(long long)s * n + v] & ~UNCOUNTABLE;
+            bad |= shares[(long long)s * n + v] & UNCOUNTABLE;
+        }
+        fixed[first + v] = sum | bad;
     }
 }
