@@ -64,7 +64,7 @@ def test_a_study_without_rows_says_so_and_is_picked_up_when_they_appear(world):
     choice = advise(graph, **places).choices["sgd"]
     assert choice.strategy is None and "1-sgd-schedules has no times recorded" in choice.reason
     lines = []
-    for k, largest in enumerate((100, 200, 5000, 9000)):
+    for k, largest in enumerate((100, 150, 200, 250, 3000, 4000, 5000, 6000)):
         figures = {"users": 1000, "items": 1000, "ratings": 10_000, "largest degree": largest}
         fast, slow = ("tiles", "agm-node") if largest > 1000 else ("agm-node", "tiles")
         times = {fast: 1.0, slow: 4.0, "edge-locked": 8.0, "multicore": 16.0, "hogwild": 0.1}
@@ -74,6 +74,23 @@ def test_a_study_without_rows_says_so_and_is_picked_up_when_they_appear(world):
     assert choice.strategy == "agm-node", "hogwild may lose updates and is never advised"
     assert [one.against for one in choice.gains] == ["multicore", "edge-locked"]
     assert choice.gains[0].value == pytest.approx(16, rel=0.01)
+
+
+def test_batches_are_advised_on_from_rows_of_batches(world):
+    lines = []
+    for k, count in enumerate((100, 200, 400)):
+        figures = {"graphs": count, "vertices": 20 * count, "arcs": 80 * count}
+        batch = world.rows("5-swarm-batch", "batch", f"G{k}", figures, {})
+        lines += [{**line, "strategy": "(batch)"} for line in batch]
+        for measure, slow in (("betweenness", 40.0), ("closeness", 10.0)):
+            times = {"cpu": slow, "paper": 3.0, "swarm": 1.0, "swarm@words=4": 0.5}
+            lines += world.rows("5-swarm-batch", "batch", f"G{k}", {}, times, {"measure": measure})
+        # an experiment of its own with other figures under the same name
+        lines += world.rows("5-swarm-batch", "table-2", f"G{k}", {"graphs": 1, "vertices": 20}, {})
+    choice = advise([load("karate")] * 150, **world(*lines)).choices["swarm"]
+    assert choice.strategy == "swarm" and "betweenness" in choice.reason
+    assert choice.gains[0].against == "cpu" and choice.gains[0].value == pytest.approx(20, rel=0.01)
+    assert not choice.warnings or "graphs" not in choice.warnings[0].split("(recorded")[0]
 
 
 def test_figures_in_the_recordings_names_of_each_study(world):

@@ -205,7 +205,7 @@ def _choice(problem, found, machine, cost, recordings, results):
         leaf.strategy,
         reason,
         [gain for gain in gains if gain is not None],
-        tuple(one.dataset for one in lesson.nearest(features, leaf)),
+        tuple(dict.fromkeys(one.dataset for one in lesson.nearest(features, leaf))),
         lesson.unseen,
         warnings,
     )

@@ -136,9 +136,9 @@ def _of_batch(batch):
     if not count:
         raise GraphError("the batch holds no graph: there is nothing to advise on")
     each = [(graph.n, graph.m) for graph in batch]
-    n, m = (float(np.mean(column)) for column in zip(*each, strict=True))
+    n, m = (int(np.sum(column)) for column in zip(*each, strict=True))
     largest = max(vertices for vertices, _ in each)
-    sizes = f"{n:,.1f} vertices and {m:,.1f} arcs on average, {largest:,} vertices at most"
+    sizes = f"{n / count:,.1f} vertices and {m / count:,.1f} arcs on average, {largest:,} vertices at most"
     lines = [("graphs", f"{count:,}"), ("sizes", sizes)]
     missing = {name: "this is a batch" for name in ("toposort", "sssp", "coloring", "sgd")}
     return Features("the batch", "batch", {"graphs": count, "n": n, "m": m}, lines, missing)

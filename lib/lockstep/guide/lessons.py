@@ -76,7 +76,7 @@ class Lesson:
         return rule.decide(self.tree, features)
 
     def nearest(self, features, leaf):
-        """The recorded graphs of a leaf that are most like a graph, one of each group, the nearest first."""
+        """The observations of those recorded graphs of a leaf that are most like a graph, the nearest first."""
         names = [name for name in features if all(name in one.features for one in self.observations)]
         known = np.array([[_scale(one.features[name]) for name in names] for one in self.observations])
         spread = known.std(axis=0)
@@ -87,10 +87,9 @@ class Lesson:
             place = np.array([_scale(one.features[name]) for name in names])
             return float(np.linalg.norm((place - at) / spread))
 
-        found = {}
-        for one in sorted(leaf.observations, key=distance):
-            found.setdefault(one.group, one)
-        return list(found.values())[:NEAREST]
+        ordered = sorted(leaf.observations, key=distance)
+        groups = list(dict.fromkeys(one.group for one in ordered))[:NEAREST]
+        return [one for one in ordered if one.group in groups]
 
     def gain(self, features, leaf, against):
         """The gain over the first of some strategies that was timed on the nearest graphs; None if none was."""
@@ -105,7 +104,7 @@ class Lesson:
             if pairs:
                 values = [value for value, _ in pairs]
                 mean = math.exp(np.mean(np.log(values)))
-                return Gain(name, mean, min(values), max(values), tuple(graph for _, graph in pairs))
+                return Gain(name, mean, min(values), max(values), tuple(dict.fromkeys(graph for _, graph in pairs)))
         return None
 
     def outside(self, features):
@@ -151,16 +150,17 @@ def lessons(machine, recordings=None, results=None):
 def _compute(file, problem):
     """What is kept: observations, the rule, and its losses beside those of other ways to choose."""
     observations = observed.from_rows(problem, observed.rows(file))
+    depth = rule.best_depth(observations)
     chosen = {
-        "unseen": rule.left_out(observations),
-        "unfamiliar": rule.left_out(observations, by="family"),
-        "one": rule.always(observations),
+        "unseen": rule.left_out(observations, depth),
+        "unfamiliar": rule.left_out(observations, depth, by="family"),
+        "one": rule.left_out(observations, 0),
         "auto": [(one, "auto") for one in observations if "auto" in one.others],
         "plain": [(one, _first(problem.plain, one)) for one in observations],
     }
     return {
         "observations": [asdict(one) for one in observations],
-        "tree": rule.packed(rule.fit(observations), {id(one): k for k, one in enumerate(observations)}),
+        "tree": rule.packed(rule.fit(observations, depth), {id(one): k for k, one in enumerate(observations)}),
         "losses": {name: asdict(rule.loss(pairs)) for name, pairs in chosen.items()},
     }
 

@@ -55,7 +55,7 @@ class Observation:
 
 def group_of(dataset):
     """A data set's name without what makes variants of one graph: numbering, instance, shuffling."""
-    name = re.sub(r"-(ordered|random|shuffled)$", "", dataset)
+    name = re.sub(r"-(ordered|random|shuffled|printed)$", "", dataset)
     return re.sub(r"^(erdos-renyi-[^-]+-[^-]+)-\d+$", r"\1", name)
 
 
@@ -64,7 +64,10 @@ def family_of(dataset):
     found = re.match(r"((?:[a-z]+-)+)\d+(?:e\d+)?(?:-|$)", dataset)
     if found:
         return found[1].rstrip("-")
-    return "-".join(dataset.split("-")[:2]) if dataset.startswith("commit-dag-") else dataset
+    # Histories of commits are of one kind; a twin made smaller, or a batch's part, is of the kind of the whole.
+    if dataset.startswith("commit-dag-"):
+        return "commit-dag"
+    return re.sub(r"-(by-\d+|small|printed|shuffled)$", "", dataset)
 
 
 def files(machine, recordings=None, results=None):
@@ -128,17 +131,16 @@ def from_rows(problem, rows):
     import numpy as np
 
     figures = _figures(problem, rows)
-    timed = rows[(rows["metric"] == "wall") & (rows["value"] > 0) & ~rows["experiment"].isin(problem.apart)]
-    if problem.experiments:
-        timed = timed[timed["experiment"].isin(problem.experiments)]
+    timed = rows[(rows["metric"] == "wall") & (rows["value"] > 0) & rows["experiment"].isin(problem.experiments)]
     timed = timed[timed["verified"].isin(("exact", "invariant"))]
     advisable = problem.strategies()
     timed = timed[timed["strategy"].isin({*advisable, "auto", *problem.published})]
     found = []
-    for (_, dataset, parameters), cell in timed.groupby(["experiment", "dataset", "parameters"], sort=False):
+    for (experiment, dataset, parameters), cell in timed.groupby(["experiment", "dataset", "parameters"], sort=False):
         means = np.exp(np.log(cell["value"]).groupby(cell["strategy"]).mean()).to_dict()
         times = {name: means.pop(name) for name in advisable if name in means}
-        known = {**_from_parameters(problem, parameters), **figures.get(dataset, {})}
+        elsewhere, own = figures.get((None, dataset), {}), figures.get((experiment, dataset), {})
+        known = {**_from_parameters(problem, parameters), **elsewhere, **own}
         if len(times) < 2 or set(problem.given) - set(problem.optional) - set(known):
             continue
         features = {name: float(value) for name, value in problem.derive(known).items()}
@@ -147,16 +149,23 @@ def from_rows(problem, rows):
 
 
 def _figures(problem, rows):
-    """{data set: {figure: value}} from the rows that tell of the graphs themselves."""
-    own = rows[rows["strategy"] == "(graph)"].groupby(["dataset", "metric"])["value"].last()
-    found = {}
-    for dataset in own.index.get_level_values(0).unique():
-        there = own[dataset]
-        for figure, names in problem.given.items():
-            value = next((there[name] for name in names if name in there.index), None)
-            if value is not None:
-                found.setdefault(dataset, {})[figure] = float(value)
-    return found
+    """{(experiment, data set): {figure: value}} from the rows that tell of the graphs themselves.
+
+    Under (None, data set) stand those of any experiment, for those that have none of their own.
+    """
+    told = rows[rows["strategy"].isin(("(graph)", "(batch)"))]
+    place = {name: (figure, rank) for figure, names in problem.given.items() for rank, name in enumerate(names)}
+    told = told[told["metric"].isin(place)]
+    ranked = {}
+    for experiment, dataset, metric, value in zip(
+        told["experiment"], told["dataset"], told["metric"], told["value"], strict=True
+    ):
+        figure, rank = place[metric]
+        for key in ((experiment, dataset), (None, dataset)):
+            known = ranked.setdefault(key, {})
+            if figure not in known or rank <= known[figure][0]:  # of a figure's names the first that there is
+                known[figure] = rank, float(value)
+    return {key: {figure: value for figure, (_, value) in known.items()} for key, known in ranked.items()}
 
 
 def _from_parameters(problem, text):

@@ -20,9 +20,7 @@ class Problem:
     title : str
         What it is called in tables.
     experiments : tuple of str
-        Experiments that timed the strategies against each other; empty: all but those in `apart`.
-    apart : tuple of str
-        Experiments that vary something else than the strategy.
+        Experiments that timed the strategies against each other.
     plain : tuple of str
         The plain alternative that a gain is told against: the first of these that was measured.
     published : tuple of str
@@ -30,13 +28,15 @@ class Problem:
     wanted : callable
         Whether a strategy of the study's table may be advised.
     given : mapping
-        Figure -> names that it has in rows of `(graph)` or among the parameters.
+        Figure -> names that it has in rows of `(graph)` or `(batch)`, or among the parameters.
     optional : tuple of str
         Figures that a graph may lack; a feature counts only if all graphs of the study have it.
     derive : callable
         Figures in, the features that the rule may look at out.
     units : mapping
         Feature -> how a threshold on it is read: "arcs a vertex", for example.
+    note : str
+        What a choice holds for.
     """
 
     name: str
@@ -48,7 +48,6 @@ class Problem:
     derive: Callable[[dict], dict]
     units: dict
     experiments: tuple = ()
-    apart: tuple = ("control",)
     wanted: Callable = field(default=lambda strategy: strategy.exact)
     optional: tuple = ()
     note: str = ""
@@ -82,8 +81,8 @@ def _of_ratings(figures):
 
 
 def _of_batch(figures):
-    n, m = figures["n"], figures["m"]
-    return {"graphs": figures["graphs"], "size": n + m, "degree": m / max(n, 1)}
+    graphs, n, m = figures["graphs"], figures["n"], figures["m"]  # vertices and arcs of all graphs together
+    return {"graphs": graphs, "size": (n + m) / max(graphs, 1), "degree": m / max(n, 1)}
 
 
 SIZE = {"n": ("nodes", "vertices", "n"), "m": ("edges", "arcs", "stored_arcs", "m")}
@@ -112,15 +111,16 @@ PROBLEMS = {
             note="of those that take the smallest free color",
         ),
         Problem(
-            "sgd", "1-sgd-schedules", "SGD schedule", ("multicore", "serial"), ("edge-locked",),
+            "sgd", "1-sgd-schedules", "SGD sweeps", ("multicore", "serial"), ("edge-locked",),
             {"users": ("users",), "items": ("items",), "m": ("ratings",), "largest": ("largest degree",)}, _of_ratings,
             {"size": "ratings", "degree": "ratings a node", "share": "of all ratings at one node"},
-            experiments=("scale-free", "road", "real", "calibration"),
+            experiments=("scale-free", "road", "real", "calibration"), note="for a sweep, its schedule made beforehand",
         ),
         Problem(
-            "swarm", "5-swarm-batch", "batch of small graphs", ("networkx", "cpu", "serial"), ("published",),
-            {"graphs": ("graphs", "batch", "count"), **SIZE}, _of_batch,
+            "swarm", "5-swarm-batch", "batches of small graphs", ("cpu",), ("paper",),
+            {"graphs": ("graphs",), **SIZE}, _of_batch,
             {"graphs": "graphs", "size": "vertices and arcs a graph", "degree": "arcs a vertex"},
+            experiments=("batch",), note="over betweenness, closeness and all distances",
         ),
     )
 }  # fmt: skip
