@@ -15,7 +15,7 @@ def steps(line):
 
 def told(found):
     """The ranking as text, and in its first line what the figures are."""
-    from lockstep.report.output import readable
+    from lockstep.report.digits import readable
 
     counted = found.attrs["executor"] == "host"
     kind = (

@@ -2,6 +2,22 @@
 
 import math
 
+import numpy as np
+
+
+def readable(value):
+    """A value as a table shows it: three significant digits, thousands apart, a dash for what is missing."""
+    missing = value is None or type(value).__name__ == "NAType"  # pandas' own, which need not be imported for it
+    if missing or (isinstance(value, (float, np.floating)) and math.isnan(value)):
+        return "\N{EN DASH}"
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (int, np.integer)):
+        return f"{int(value):,}"
+    if isinstance(value, (float, np.floating)):
+        return significant(float(value))
+    return str(value)
+
 
 def significant(value, digits=3):
     """`value` with `digits` significant digits and no exponent between 0.0001 and a billion: 1,234,567 gives

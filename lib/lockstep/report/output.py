@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lockstep import paths
-from lockstep.report.digits import significant
+from lockstep.report.digits import readable, significant  # noqa: F401 - both are known under this name
 
 
 def save(figure, name, folder=None, close=True):
@@ -55,19 +55,6 @@ def table(rows, name, folder=None):
     shown = shown.apply(lambda column: column.map(readable))
     shown.to_csv(path, index=False, lineterminator="\n")
     return path
-
-
-def readable(value):
-    """A value as a table shows it: three significant digits, thousands apart, a dash for what is missing."""
-    if value is None or value is pd.NA or (isinstance(value, (float, np.floating)) and math.isnan(value)):
-        return "\N{EN DASH}"
-    if isinstance(value, (bool, np.bool_)):
-        return "yes" if value else "no"
-    if isinstance(value, (int, np.integer)):
-        return f"{int(value):,}"
-    if isinstance(value, (float, np.floating)):
-        return significant(float(value))
-    return str(value)
 
 
 def numbers(study, values, folder=None):
