@@ -10,7 +10,7 @@ from .result import TopologicalOrder
 BUFFER_SLOTS = 160  # of expand.cuh
 LOOKS = 16  # vertices a thread looks at for sources in one go; of expand.cuh too
 
-Int = np.int32
+_int = np.int32
 
 
 class DevicePlan(Plan):
@@ -28,20 +28,20 @@ class DevicePlan(Plan):
             )
         ex, n = executor, max(graph.n, 1)
         self.threads = self.per_block if ex.name == "cuda" else min(64, self.per_block)
-        self.offsets = ex.array(graph.offsets.astype(Int))
+        self.offsets = ex.array(graph.offsets.astype(_int))
         self.first, self.last = self.offsets[:-1], self.offsets[1:]
-        self.targets = ex.array(graph.targets.astype(Int, copy=False))
-        degrees = np.ones(-(-n // 4) * 4, Int)  # kernels read four at once
+        self.targets = ex.array(graph.targets.astype(_int, copy=False))
+        degrees = np.ones(-(-n // 4) * 4, _int)  # kernels read four at once
         degrees[: graph.n] = self.degrees_on_host = graph.in_degrees()
         self.degrees = ex.array(degrees)
-        self.left = ex.empty(degrees.size, Int)
-        self.order = ex.empty(n, Int)
+        self.left = ex.empty(degrees.size, _int)
+        self.order = ex.empty(n, _int)
         self.queue = ex.empty(n, np.uint64)
-        self.levels = ex.zeros(n + 4, Int)  # {layers, vertices sorted, size of layer 0, of layer 1, ...}
+        self.levels = ex.zeros(n + 4, _int)  # {layers, vertices sorted, size of layer 0, of layer 1, ...}
         # What must be zero at first: gates 0-4, a barrier 6, and what else a strategy counts in, from 16 on.
         self.words, self.zeros = ex.zeros(80, np.uint64), ex.zeros(80, np.uint64)
         self.gates, self.barrier = self.words[:5], self.words[6:7].view(np.uint32)
-        self.counters = self.words[16:].view(Int)
+        self.counters = self.words[16:].view(_int)
         self.load()
 
     def load(self):
@@ -77,7 +77,7 @@ class DevicePlan(Plan):
             Sizes of the layers on the device; None if the strategy makes no layers.
         """
         get, order, n = self.executor.get, self.order if order is None else order, self.graph.n
-        empty = np.zeros(0, Int)
+        empty = np.zeros(0, _int)
 
         def bring_order():
             count = summary()[1]

@@ -4,8 +4,10 @@ import functools
 
 import numpy as np
 
-from .device import DevicePlan, Int
+from .device import DevicePlan
 from .plan import KERNELS
+
+_int = np.int32
 
 
 class Persistent(DevicePlan):
@@ -31,10 +33,10 @@ class Persistent(DevicePlan):
             self.control,
             self.gates,
             self.barrier,
-            Int(self.graph.n),
-            Int(self.breadth),
-            Int(min(self.crew, blocks)),
-            Int(self.keep),
+            _int(self.graph.n),
+            _int(self.breadth),
+            _int(min(self.crew, blocks)),
+            _int(self.keep),
         )
         self.launch = kernel.bind(blocks, self.threads, arguments, shared=shared, cooperative=True)
 
@@ -89,7 +91,7 @@ class Narrow(Persistent):
 
     @functools.cached_property
     def rows(self):
-        return self.executor.empty((max(self.graph.n, 1), 4), Int)
+        return self.executor.empty((max(self.graph.n, 1), 4), _int)
 
     def bind_narrow(self, first, last, stop, done):
         """The launch of the kernel on the graph with these rows."""
@@ -109,7 +111,7 @@ class Narrow(Persistent):
         kernel = ex.load(KERNELS / "narrow.cu", {"BITS": bits, "THREADS": threads})["narrow"]
         blocks = self.resident(kernel, shared, threads)
         breadth, crew = max(self.breadth, width), min(self.crew, blocks)
-        numbers = map(Int, (self.graph.n, breadth, crew, self.keep, width, warp_width, capacity, patience, hot_offset))
+        numbers = map(_int, (self.graph.n, breadth, crew, self.keep, width, warp_width, capacity, patience, hot_offset))
         arguments = (
             first,
             last,
@@ -146,7 +148,7 @@ class Asynchronous(DevicePlan):
             self.queue,
             self.counters,
             self.barrier,
-            Int(self.graph.n),
+            _int(self.graph.n),
         )
         self.launch = kernel.bind(
             self.resident(kernel, self.buffers), self.threads, arguments, shared=self.buffers, cooperative=True
@@ -166,11 +168,11 @@ class Chains(Narrow):
     gap = 8  # one vertex of so many is a splitter
 
     def load(self):
-        ex, n = self.executor, Int(self.graph.n)
+        ex, n = self.executor, _int(self.graph.n)
         (following, linked, splitters, number, run_of, place, run_first, run_last, length, starts, self.unfolded) = (
-            ex.empty(max(n, 1), Int) for _ in range(11)
+            ex.empty(max(n, 1), _int) for _ in range(11)
         )
-        jumps, parts = ex.empty(max(n, 1), np.uint64), ex.empty(4096, Int)
+        jumps, parts = ex.empty(max(n, 1), np.uint64), ex.empty(4096, _int)
         splitter_count, self.placed = self.counters[24:25], self.counters[25:26]
         kernels = ex.load(KERNELS / "chains.cu")
         contract, unfold = kernels["contract"], kernels["unfold"]
@@ -197,7 +199,7 @@ class Chains(Narrow):
                     splitter_count,
                     self.barrier,
                     n,
-                    Int(self.gap),
+                    _int(self.gap),
                 ),
                 cooperative=True,
             ),

@@ -4,8 +4,10 @@ import functools
 
 import numpy as np
 
-from .device import LOOKS, DevicePlan, Int
+from .device import LOOKS, DevicePlan
 from .plan import KERNELS
+
+_int = np.int32
 
 
 class Naive(DevicePlan):
@@ -14,10 +16,10 @@ class Naive(DevicePlan):
     def load(self):
         kernels = self.executor.load(KERNELS / "naive.cu")
         n, threads = self.graph.n, self.threads
-        self.waiting = self.executor.empty(max(n, 1), Int)
+        self.waiting = self.executor.empty(max(n, 1), _int)
         self.waiting_size, self.count = self.counters[0:1], self.counters[1:2]
         self.enqueue = kernels["enqueue"].bind(
-            n // threads + 1, threads, (self.left, self.waiting, self.waiting_size, Int(n))
+            n // threads + 1, threads, (self.left, self.waiting, self.waiting_size, _int(n))
         )
         dequeue = (self.offsets, self.targets, self.left, self.waiting, self.waiting_size, self.order, self.count)
         self.dequeue = _by_grid(kernels["dequeue"], threads, dequeue)
@@ -37,7 +39,7 @@ class Naive(DevicePlan):
             yield "reset", size
 
     def run(self):
-        sizes = np.array([size for kernel, size in self.launches() if kernel == "enqueue"][:-1], Int)
+        sizes = np.array([size for kernel, size in self.launches() if kernel == "enqueue"][:-1], _int)
         result = self.result(lambda: (sizes.size, int(sizes.sum())), self.levels)
         result._sizes = sizes
         return result
@@ -68,11 +70,11 @@ class Frontier(DevicePlan):
         kernels = self.executor.load(KERNELS / "frontier.cu")
         n = self.graph.n
         self.most = 8 * self.executor.multiprocessors
-        self.sizes = self.words[:2].view(Int)[1::2]  # the gates' upper halves
+        self.sizes = self.words[:2].view(_int)[1::2]  # the gates' upper halves
         self.sources = kernels["sources"].bind(
             min(self.most, n // (LOOKS * self.threads) + 1),
             self.threads,
-            (self.left, self.order, self.gates, Int(n)),
+            (self.left, self.order, self.gates, _int(n)),
             shared=self.buffers,
         )
         self.expand = kernels["frontier"]
@@ -92,16 +94,16 @@ class Frontier(DevicePlan):
                     self.order,
                     self.queue,
                     self.gates,
-                    Int(len(sizes)),
-                    Int(begin),
-                    Int(begin + size),
+                    _int(len(sizes)),
+                    _int(begin),
+                    _int(begin + size),
                 ),
                 shared=self.buffers,
             )
             begin += size
             sizes.append(size)
         result = self.result(lambda: (len(sizes), begin), self.levels)
-        result._sizes = np.array(sizes, Int)
+        result._sizes = np.array(sizes, _int)
         return result
 
 
@@ -116,12 +118,12 @@ class Graph(DevicePlan):
         self.records = self.counters[:12]
         blocks = min(8 * self.executor.multiprocessors, n // (LOOKS * self.threads) + 1)
         self.sources = kernels["sources"].bind(
-            blocks, self.threads, (self.left, self.order, self.records, Int(n)), shared=self.buffers
+            blocks, self.threads, (self.left, self.order, self.records, _int(n)), shared=self.buffers
         )
         arguments = (self.first, self.last, self.targets, self.left, self.order, self.queue, self.levels, self.records)
         steps = [
             kernels["step"].bind(
-                2 * self.executor.multiprocessors, self.threads, (*arguments, Int(turn)), shared=self.buffers
+                2 * self.executor.multiprocessors, self.threads, (*arguments, _int(turn)), shared=self.buffers
             )
             for turn in range(3)
         ]
