@@ -6,7 +6,7 @@
 // The idea: reach[v] is a set, as a bit string, of the vertices within distance d of v. The set for d + 1 is the union
 // of those of v and its out-neighbors: one OR on 32 vertices at once. What is new in it lies at distance d + 1. There are
 // no queues, no flags, no atomics, and a vertex whose set is full is passed over. The rows of the matrix are written
-// once, each entry at the level that finds it, 32 entries by a warp at a time.
+// once, each entry at the level that finds it.
 //
 // Why it is so: a traversal from each source reads every arc once for each source; this reads it once for each level and
 // 32 sources, and small graphs have few levels.
@@ -34,6 +34,25 @@ typedef short Distance;
 #endif
 #define RECIPROCAL 40  // fraction bits of the reciprocals' sum
 
+#if OUTPUT
+// Every lane has a word of row `row`, for the columns from `from` on; where a bit is set, the entry becomes d. Few bits in
+// every word: each lane writes its own. Many: the warp writes word after word, 32 entries next to each other at a time.
+__device__ __forceinline__ void write_entries(Distance* matrix, int n, int row, int from, unsigned word, Distance d) {
+    if (__reduce_max_sync(full_mask, (unsigned)__popc(word)) <= 6) {
+        Distance* const entries = matrix + (long long)row * n + from;
+        for (; word; word &= word - 1) entries[__ffs(word) - 1] = d;
+        return;
+    }
+    const int lane = lane_id();
+    for (unsigned writers = __ballot_sync(full_mask, word != 0); writers; writers &= writers - 1) {
+        const int j = __ffs(writers) - 1;
+        const unsigned bits = __shfl_sync(full_mask, word, j);
+        const int where = __shfl_sync(full_mask, row, j), column = __shfl_sync(full_mask, from, j) + lane;
+        if (bits >> lane & 1) matrix[(long long)where * n + column] = d;
+    }
+}
+#endif
+
 // items: graph, first set of targets (in units of 32 * WORDS), how many such sets.
 // total, reach, reciprocal: a word for each vertex, zero before. matrix: entry [matrix_start[graph] + v * n + t].
 extern "C" __global__ void __launch_bounds__(1024, 1) distances(
@@ -42,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) distances(
     unsigned char* scratch, long long stride, u64* total, u64* reciprocal, unsigned* reach,
     const long long* __restrict__ matrix_start, Distance* matrix) {
     DYNAMIC_SHARED(unsigned char, shared);
-    const int threads = blockDim.x, t = block_thread(), lane = t & 31;
+    const int threads = blockDim.x, t = block_thread();
     for (int round = 0;; ++round) {
         const unsigned item = next_item(queue, (unsigned*)shared, round);
         if (item >= (unsigned)count) return;
@@ -115,12 +134,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) distances(
                         }
                     }
 #if OUTPUT
-                    for (unsigned writers = __ballot_sync(full_mask, fresh != 0); writers; writers &= writers - 1) {
-                        const int j = __ffs(writers) - 1;
-                        const unsigned bits = __shfl_sync(full_mask, fresh, j);
-                        const int row = __shfl_sync(full_mask, v, j), column = __shfl_sync(full_mask, from, j) + lane;
-                        if (bits >> lane & 1) here[(long long)row * n + column] = (Distance)d;
-                    }
+                    write_entries(here, n, v, from, fresh, (Distance)d);
 #endif
                     if (d) {
                         unsigned found = __popc(fresh);
@@ -145,12 +159,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) distances(
                 const int v = i / WORDS, from = t0 + 32 * (i % WORDS), left = n - from;
                 const unsigned full = left >= 32 ? full_mask : left > 0 ? (1u << left) - 1u : 0u;
                 const unsigned never = i < size ? full & ~now[i] : 0u;
-                for (unsigned writers = __ballot_sync(full_mask, never != 0); writers; writers &= writers - 1) {
-                    const int j = __ffs(writers) - 1;
-                    const unsigned bits = __shfl_sync(full_mask, never, j);
-                    const int row = __shfl_sync(full_mask, v, j), column = __shfl_sync(full_mask, from, j) + lane;
-                    if (bits >> lane & 1) here[(long long)row * n + column] = (Distance)-1;
-                }
+                write_entries(here, n, v, from, never, (Distance)-1);
             }
 #endif
         }
