@@ -97,17 +97,19 @@ def _parser() -> argparse.ArgumentParser:
     guide = command("advise", _advise, "which strategy to choose for the graph in a file, what it gains, and why")
     guide.add_argument("file", metavar="FILE", nargs="+", help="as for sort; several files are a batch of graphs")
     guide.add_argument("--ratings", action="store_true", help="the file holds ratings, as for factorize")
+    guide.add_argument("--batch", action="store_true", help="the file holds a batch of graphs, as for swarm")
     guide.add_argument("--machine", metavar="NAME", help="a recorded machine, or the beginning of its name (default: "
                        "this one if it is recorded, else the recorded one)")  # fmt: skip
     rank = command("compare", _compare, "all strategies of a study on the graph in a file: timed or counted, ranked")
-    rank.add_argument("study", metavar="STUDY", help="toposort, sssp, coloring or sgd, or the study's number")
-    rank.add_argument("file", metavar="FILE", help="as for sort; for sgd ratings, as for factorize")
+    rank.add_argument("study", metavar="STUDY", help="toposort, sssp, coloring, sgd or swarm, or the study's number")
+    rank.add_argument("file", metavar="FILE", help="as for sort; for sgd ratings, for swarm a batch")
     rank.add_argument("--strategies", metavar="A,B,...", help="only these (default: all but auto)")
     rank.add_argument("--executor", choices=["cuda", "host"], help="GPU or hypothetical GPU")
     rank.add_argument("--rounds", type=int, default=3, help="timed runs, of which the median counts (default: 3)")
     rank.add_argument("--seconds", type=float, help="longest time of a strategy (default: 60; 20 without a GPU)")
     rank.add_argument("--source", type=int, help="of sssp (default: a vertex with most arcs)")
     rank.add_argument("--rank", type=int, help="of sgd (default: 16)")
+    rank.add_argument("--measure", help="of swarm (default: betweenness)")
     rank.add_argument("--plot", metavar="FILE", type=Path, help="draw the ranking: .svg, .pdf or .png")
     rank.add_argument("--output", metavar="CSV", type=Path, help="write the table there as well")
     batch = command("swarm", _swarm, "a measure of every graph of a batch, written to a folder of Parquet files")
@@ -253,8 +255,14 @@ def _advise(choice) -> int:
         from lockstep.sgd import Ratings
 
         graphs = [Ratings.of(read_ratings(file)) for file in choice.file]
+    elif choice.batch:
+        from lockstep.swarm import GraphBatch
+
+        graphs = [GraphBatch(file) for file in choice.file]
     else:
         graphs = [read(file) for file in choice.file]
+    if len(graphs) > 1 and (choice.ratings or choice.batch):
+        raise ValueError("--ratings and --batch take one file")
     print(advise(graphs if len(graphs) > 1 else graphs[0], machine=choice.machine))
     return 0
 
@@ -270,9 +278,14 @@ def _compare(choice) -> int:
         from lockstep.sgd import Ratings
 
         graph = Ratings.of(read_ratings(choice.file))
+    elif package == "swarm":
+        from lockstep.swarm import GraphBatch
+        from lockstep.swarm.pack import join
+
+        graph = join(list(GraphBatch(choice.file)))
     else:
         graph = read(choice.file)
-    options = {key: getattr(choice, key) for key in ("source", "rank") if getattr(choice, key) is not None}
+    options = {key: getattr(choice, key) for key in ("source", "rank", "measure") if getattr(choice, key) is not None}
     found = compare.compare(
         package, graph, choice.strategies.split(",") if choice.strategies else None, choice.executor, choice.rounds,
         choice.seconds, lambda line: print(line, file=sys.stderr), **options,

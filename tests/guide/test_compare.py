@@ -1,5 +1,6 @@
 """Compare: every strategy of a study on one graph, timed or counted, ranked and drawn."""
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -13,6 +14,7 @@ from lockstep.machine import gpu_available
     ("sssp", "2-sssp-sync", load("karate"), ["dijkstra", "near-far", "semaphores"]),
     ("coloring", "coloring", load("karate"), ["greedy", "early", "randomized"]),
     ("sgd", "1", load("karate"), ["serial", "tiles", "edge-locked"]),
+    ("swarm", "5", [nx.path_graph(9), nx.star_graph(6)], ["cpu", "paper", "swarm"]),
 ])  # fmt: skip
 def test_strategies_are_timed_or_counted_and_verified(study, named, graph, names):
     assert compare.study_of(named) == study
@@ -60,6 +62,10 @@ def test_errors_name_what_is_there():
         compare.compare("toposort", graph)
     with pytest.raises(GraphError, match="no vertices"):
         compare.compare("coloring", Graph.from_edges([], []))
+    with pytest.raises(GraphError, match="no graph"):
+        compare.compare("swarm", [])
+    with pytest.raises(ValueError, match="no measure 'x'; choose one of betweenness"):
+        compare.compare("swarm", [graph], measure="x")
     if not gpu_available():
         from lockstep.machine import NoGpuError
 
@@ -78,6 +84,18 @@ def test_the_command_line_prints_and_draws(capsys, tmp_path):
     assert table.read_text().startswith("strategy,family,ms")
     assert cli.main(["compare", "toposort", str(file), "--plot", "x.gif"]) == 2
     assert "ends in .svg" in capsys.readouterr().err
+
+
+def test_a_batch_from_a_file(capsys, tmp_path):
+    folder = tmp_path / "batch"
+    folder.mkdir()
+    for k in (4, 5):
+        (folder / f"{k}.txt").write_text("".join(f"{a} {a + 1}\n" for a in range(k)))
+    words = ["--strategies", "cpu,swarm", "--executor", "host", "--measure", "closeness"]
+    assert cli.main(["compare", "swarm", str(folder), *words]) == 0
+    assert "swarm" in capsys.readouterr().out
+    assert cli.main(["advise", "--batch", str(folder)]) == 0
+    assert "graphs        2" in capsys.readouterr().out
 
 
 @pytest.mark.gpu

@@ -46,8 +46,8 @@ def compare(study, graph, strategies=None, executor=None, rounds=3, seconds=None
     Parameters
     ----------
     study : str
-        "toposort", "sssp", "coloring" or "sgd", or the study's number.
-    graph : Graph, NetworkX graph or SciPy sparse matrix; Ratings for "sgd"
+        "toposort", "sssp", "coloring", "sgd" or "swarm", or the study's number.
+    graph : Graph, NetworkX graph or SciPy sparse matrix; Ratings for "sgd", a sequence of graphs for "swarm"
     strategies : sequence of str, optional
         By default all but `auto`.
     executor : {"cuda", "host"}, optional
@@ -59,7 +59,8 @@ def compare(study, graph, strategies=None, executor=None, rounds=3, seconds=None
     say : callable, optional
         Is told which strategy has been done.
     **options
-        ``source`` of sssp (by default a vertex with most arcs), ``rank`` of sgd (16).
+        ``source`` of sssp (by default a vertex with most arcs), ``rank`` of sgd (16), ``measure`` of swarm
+        (betweenness).
 
     Returns
     -------
@@ -79,8 +80,6 @@ def compare(study, graph, strategies=None, executor=None, rounds=3, seconds=None
     from lockstep.machine import get_executor, gpu_available
 
     package = study_of(study)
-    if package == "swarm":
-        raise ValueError("a batch of graphs is compared by `lockstep swarm` and its notebook, not by compare")
     table = import_module(f"lockstep.{package}").STRATEGIES
     names = list(strategies or (name for name in table if name != "auto"))
     unknown = [name for name in names if name not in table]
@@ -90,7 +89,8 @@ def compare(study, graph, strategies=None, executor=None, rounds=3, seconds=None
         get_executor(executor)  # its error says why there is none
     where = executor or ("cuda" if gpu_available() else "host")
     seconds = seconds or (60 if where == "cuda" else 20)
-    named = getattr(graph, "name", "") or "the graph"
+    named = getattr(graph, "name", "")
+    named = named if isinstance(named, str) and named else "the batch" if package == "swarm" else "the graph"
     graph = suited(package, graph)
     options = _options(package, graph, options)
     lines = {}
@@ -110,7 +110,7 @@ def compare(study, graph, strategies=None, executor=None, rounds=3, seconds=None
 
 
 def _options(package, graph, given):
-    known = {"sssp": ("source",), "sgd": ("rank",)}.get(package, ())
+    known = {"sssp": ("source",), "sgd": ("rank",), "swarm": ("measure",)}.get(package, ())
     wrong = set(given) - set(known)
     if wrong:
         raise ValueError(f"{package} has no option {', '.join(sorted(wrong))}; it has {', '.join(known) or 'none'}")
@@ -120,6 +120,13 @@ def _options(package, graph, given):
         if not 0 <= source < graph.n:
             raise GraphError(f"source is {source}; the graph has vertices 0 to {graph.n - 1}")
         return {"source": source}
+    if package == "swarm":
+        from lockstep.swarm import MEASURES
+
+        measure = given.get("measure", "betweenness")
+        if measure not in MEASURES:
+            raise ValueError(f"no measure {measure!r}; choose one of {', '.join(MEASURES)}")
+        return {"measure": measure}
     return {"rank": int(given.get("rank", 16))} if package == "sgd" else {}
 
 

@@ -68,7 +68,18 @@ def _sgd(ratings, strategy, executor, options):
     return Run(plan.reset, plan.sweep, verify)
 
 
-READY = {"toposort": _toposort, "sssp": _sssp, "coloring": _coloring, "sgd": _sgd}
+def _swarm(pack, strategy, executor, options):
+    from lockstep.swarm import Engine
+    from lockstep.swarm.cases import Case
+
+    measure = options["measure"]
+    engine = Engine(measure, executor, strategy.name)
+    task = engine.prepare(pack)
+    case = Case("the batch", pack)
+    return Run(lambda: None, task.run, lambda result: case.check(measure, engine.options, result))
+
+
+READY = {"toposort": _toposort, "sssp": _sssp, "coloring": _coloring, "sgd": _sgd, "swarm": _swarm}
 
 
 def measure(package, graph, name, executor, rounds, seconds, options):
@@ -129,6 +140,13 @@ def suited(package, graph):
         from lockstep.sgd import Ratings
 
         return Ratings.of(graph)
+    if package == "swarm":
+        from lockstep.swarm import Pack
+
+        pack = Pack.of(graph)
+        if not len(pack):
+            raise GraphError("the batch holds no graph: there is nothing to compare")
+        return pack
     graph = Graph.of(graph)
     if graph.n == 0:
         raise GraphError(f"{graph.name or 'the graph'} has no vertices: there is nothing to compare")

@@ -39,8 +39,12 @@ def work():
 def save(graph, folder, package):
     if package == "sgd":
         np.savez(folder / "graph.npz", users=graph.users, items=graph.items, values=graph.values, shape=graph.shape)
+        return
+    weights = {} if graph.weights is None else {"weights": graph.weights}
+    if package == "swarm":
+        arrays = {name: getattr(graph, name) for name in ("offsets", "targets", "vertex_start", "arc_start")}
+        np.savez(folder / "graph.npz", directed=graph.directed, **arrays, **weights)
     else:
-        weights = {} if graph.weights is None else {"weights": graph.weights}
         np.savez(folder / "graph.npz", offsets=graph.offsets, targets=graph.targets, directed=graph.directed, **weights)
 
 
@@ -51,6 +55,11 @@ def load(folder, package):
 
             return Ratings(file["users"], file["items"], file["values"], tuple(file["shape"].tolist()))
         weights = file["weights"] if "weights" in file else None
+        if package == "swarm":
+            from lockstep.swarm import Pack
+
+            arrays = (file[name] for name in ("offsets", "targets", "vertex_start", "arc_start"))
+            return Pack(*arrays, weights, bool(file["directed"]))
         return Graph(file["offsets"], file["targets"], weights, bool(file["directed"]))
 
 

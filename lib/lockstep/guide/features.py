@@ -131,13 +131,15 @@ def _of_ratings(ratings):
 
 def _of_batch(batch):
     if isinstance(batch, (list, tuple)):
-        batch = [Graph.of(graph) for graph in batch]
-    count = len(batch)
+        graphs = [Graph.of(graph) for graph in batch]
+        n, m = ([getattr(graph, name) for graph in graphs] for name in "nm")
+    else:  # a GraphBatch hands out packs of graphs
+        packs = list(batch)
+        n, m = (np.concatenate([getattr(pack.host, name) for pack in packs] or [[]]) for name in "nm")
+    count = len(n)
     if not count:
         raise GraphError("the batch holds no graph: there is nothing to advise on")
-    each = [(graph.n, graph.m) for graph in batch]
-    n, m = (int(np.sum(column)) for column in zip(*each, strict=True))
-    largest = max(vertices for vertices, _ in each)
+    n, m, largest = int(np.sum(n)), int(np.sum(m)), int(np.max(n))
     sizes = f"{n / count:,.1f} vertices and {m / count:,.1f} arcs on average, {largest:,} vertices at most"
     lines = [("graphs", f"{count:,}"), ("sizes", sizes)]
     missing = {name: "this is a batch" for name in ("toposort", "sssp", "coloring", "sgd")}
