@@ -12,6 +12,7 @@ The same code runs with workers that have no GPU, which is how it is tested. On 
 """
 
 import contextlib
+import logging
 import os
 import threading
 import time
@@ -64,10 +65,12 @@ def connected(scheduler=None, workers=None, executor=None):
     places = {}
     for i in range(count):
         env = {"NUMBA_NUM_THREADS": threads, **({"CUDA_VISIBLE_DEVICES": gpus[i]} if gpus else {})}
-        options = {"nthreads": usual_threads(count), "env": env, "memory_limit": 0, "dashboard_address": None}
+        options = {"nthreads": usual_threads(count), "env": env, "memory_limit": 0, "dashboard_address": None,
+                   "silence_logs": logging.ERROR}  # fmt: skip
         places[i] = {"cls": Nanny, "options": options}
     master = {"cls": Scheduler, "options": {"dashboard": False, "host": "127.0.0.1", "port": 0}}
-    with SpecCluster(workers=places, scheduler=master, silence_logs="ERROR") as cluster, Client(cluster) as client:
+    made = SpecCluster(workers=places, scheduler=master, silence_logs=logging.ERROR)
+    with made as cluster, Client(cluster) as client:
         client.wait_for_workers(count, timeout=120)
         yield client
 
