@@ -30,7 +30,7 @@ class Swarm(Method):
     name = "swarm"
     files = ("lanes.cu", "bits.cu", "weighted.cu", "finish.cu", "reduce.cu", "turn.cu", "groups.cu", "rank.cu",
              "walks.cu")  # fmt: skip
-    knobs = {"shared": "rows", "persistent": True, "width": 0, "words": 16, "busy": plan.BUSY, "threads": 0,
+    knobs = {"shared": "rows", "persistent": True, "width": 0, "words": 8, "busy": plan.BUSY, "threads": 0,
              "memory": 4 << 30}  # fmt: skip
     tasks = {"betweenness": Betweenness, "closeness": Closeness, "apsp": Distances, "components": Components,
              "strong": Strong, "triangles": Triangles, "pagerank": PageRank, "walks": Walks}  # fmt: skip
