@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from lockstep.evidence import recording
+from lockstep.studies import digests
 from lockstep.workflow import notebooks, publish, screen, wheelhouse
 
 STUDIES = {"0-machine": {"parts": {"costs": {"seconds": 30}}},
@@ -46,12 +48,25 @@ def test_the_last_screen_keeps_sums_and_warnings(tmp_path):
     assert screen.verdict_lines(tmp_path / "none") == ["no verdicts yet"]
 
 
+HEAD = ",".join(recording.COLUMNS) + "\n"
+SAMPLE = dict(study="3-toposort-depth", experiment="e", dataset="g", parameters="{}", metric="wall", unit="ms", round=0,
+              value=1.5, verified="exact")  # fmt: skip
+
+
+def line(strategy, kernel):
+    return ",".join(str((SAMPLE | {"strategy": strategy, "kernel": kernel})[key]) for key in recording.COLUMNS) + "\n"
+
+
+FRESH = line("serial", digests("3-toposort-depth")("serial", "g")) + line("rustworkx-of-old", "")
+ROWS = HEAD + line("serial", "0123456789abcdef") + FRESH
+
+
 @pytest.fixture
 def measured(tmp_path):
     """A compendium's folders with one machine's results and a report."""
     facts = {"name": "box-1", "gpu": None, "gpus": 0, "cpu": "a box", "cores": 2}
     (tmp_path / "results/box-1").mkdir(parents=True)
-    (tmp_path / "results/box-1/3-toposort-depth.csv").write_text("study\n")
+    (tmp_path / "results/box-1/3-toposort-depth.csv").write_text(ROWS)
     (tmp_path / "results/box-1/machine.json").write_text(json.dumps(facts))
     (tmp_path / "paper/generated").mkdir(parents=True)
     (tmp_path / "paper/generated/report.pdf").write_text("pdf")
@@ -70,6 +85,12 @@ def test_publish_copies_report_and_recording(measured):
     assert publish_in(measured) == expected, "the same machine may publish again"
 
 
+def test_publish_leaves_out_what_is_stale_and_keeps_the_rest_as_it_is(measured):
+    publish_in(measured)
+    assert (measured / "recordings/box-1/3-toposort-depth.csv").read_text() == HEAD + FRESH
+    assert (measured / "results/box-1/3-toposort-depth.csv").read_text() == ROWS
+
+
 def test_publish_refuses_another_machines_folder(measured):
     publish_in(measured)
     theirs = measured / "recordings/box-1/machine.json"
@@ -77,7 +98,7 @@ def test_publish_refuses_another_machines_folder(measured):
     (measured / "results/box-1/3-toposort-depth.csv").write_text("other\n")
     with pytest.raises(ValueError, match=r"another machine \(cores 64, here 2\); it is not overwritten"):
         publish_in(measured)
-    assert (measured / "recordings/box-1/3-toposort-depth.csv").read_text() == "study\n"
+    assert (measured / "recordings/box-1/3-toposort-depth.csv").read_text() == HEAD + FRESH
 
 
 def test_publish_without_measurements_says_what_to_run(tmp_path):

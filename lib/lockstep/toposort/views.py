@@ -199,7 +199,7 @@ def predicted_crossover(serial_ms, fixed_ms, level_us):
     return max(serial_ms - fixed_ms, 0) * 1e3 / level_us
 
 
-def choices(rows, experiment="auto", strategies=("serial", *LADDER[2:])):
+def choices(rows, experiment="held-out", strategies=("serial", *LADDER[2:])):
     """`auto` against the best of all strategies on each graph; the best chosen on half of the rounds, judged on
     the other.
     """

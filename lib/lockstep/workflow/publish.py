@@ -1,16 +1,22 @@
 """Copy what this machine made to where git tracks it: on purpose, never by a rule."""
 
+import itertools
 import json
 import shutil
 from pathlib import Path
 
 from lockstep import paths
+from lockstep.evidence import recording
+from lockstep.studies import PACKAGES, digests
 
 REPORT = ("report.pdf", "report.html")
 
 
 def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPER, name=None) -> list[Path]:
     """Copy the report to paper/published/ and this machine's rows to data/recordings/<machine>/.
+
+    Every row is copied as it was written, but for stale ones: samples of a kernel or a strategy that has changed
+    since, and that the present one's samples stand beside or that are no longer measured, are left out.
 
     Parameters
     ----------
@@ -41,13 +47,28 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
         )
     _refuse_foreign(source / "machine.json", target / "machine.json")
     target.mkdir(parents=True, exist_ok=True)
-    written = [Path(shutil.copy2(file, target / file.name)) for file in (*rows, source / "machine.json")]
+    written = [_copy_fresh(file, target / file.name) for file in rows]
+    written.append(Path(shutil.copy2(source / "machine.json", target / "machine.json")))
     for file in (Path(paper) / "generated" / part for part in REPORT):
         if file.is_file():
             folder = Path(paper) / "published"
             folder.mkdir(parents=True, exist_ok=True)
             written.append(Path(shutil.copy2(file, folder / file.name)))
     return written
+
+
+def _copy_fresh(source: Path, target: Path) -> Path:
+    """Copy a recording without its stale rows; all other lines keep their bytes."""
+    present = digests(source.stem) if source.stem in PACKAGES else None
+    if present is None:
+        return Path(shutil.copy2(source, target))
+    rows = recording.read(source)
+    stale = recording.stale(rows, present)
+    gone = set(zip(stale["strategy"], stale["dataset"], stale["recorded"], strict=True))
+    keep = [key not in gone for key in zip(rows["strategy"], rows["dataset"], rows["kernel"], strict=True)]
+    head, *lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
+    target.write_text(head + "".join(itertools.compress(lines, keep)), encoding="utf-8")
+    return target
 
 
 def _refuse_foreign(ours: Path, theirs: Path) -> None:
