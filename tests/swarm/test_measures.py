@@ -198,7 +198,7 @@ def test_weights_where_they_mean_nothing_or_are_no_lengths():
 
 def test_the_table_is_whole():
     for name, strategy in STRATEGIES.items():
-        assert strategy.name == name and strategy.what and strategy.method.name == name
+        assert strategy.name == name and strategy.what and strategy.plan.name == name
         assert set(strategy.measures) <= set(MEASURES)
-        assert len(strategy.method.digest()) == 16
+        assert len(strategy.plan.digest()) == 16
     assert set(STRATEGIES["swarm"].measures) == set(STRATEGIES["cpu"].measures) == set(MEASURES)

@@ -1,55 +1,35 @@
-"""The table of strategies."""
+"""The strategies: what each is, where it comes from, the plan that runs it, and which colors it gives."""
 
 from dataclasses import dataclass
 
+from lockstep import strategy
+
 from .cpu import Greedy, Igraph, NetworkX
-from .plan import DevicePlan
 from .rounds import Binned, Degree, Hybrid, Largest, Queues, Randomized, Resident, Smallest, Staying, Stealing
 from .waiting import Early, Waiting
 
 
 @dataclass(frozen=True)
-class Strategy:
-    """What a strategy is.
+class Strategy(strategy.Strategy):
+    """What a strategy is. All give the same colors in every run with one seed, on every machine.
 
     Attributes
     ----------
-    name, what : str
-        Its name and, in a sentence, what it does.
-    family : {'cpu', 'published', 'control', 'ladder'}
-    published : str
-        Where it comes from.
-    plan : type
     smallest : bool
         Takes the smallest free color: never more colors than the largest degree plus one.
     by_priority : bool
         Its colors are those of a greedy loop in the ladder's order of priority, bit for bit.
-    exact : bool
-        Always right. True for all of this study.
-    deterministic : bool
-        The same colors in every run with one seed, on every machine. True for all of this study.
     """
 
-    name: str
-    what: str
-    family: str
-    published: str
-    plan: type
     smallest: bool = False
     by_priority: bool = False
-    exact: bool = True
-    deterministic: bool = True
-
-    @property
-    def gpu(self):
-        return issubclass(self.plan, DevicePlan)
 
 
 _RULES = {"": {}, "smallest": {"smallest": True}, "priority": {"smallest": True, "by_priority": True}}
 
 # fmt: off
-STRATEGIES = {
-    name: Strategy(name, what, family, published, plan, **_RULES[rule])
+STRATEGIES = strategy.table(*(
+    Strategy(name, what, family, published, plan, **_RULES[rule])
     for name, plan, rule, family, published, what in (
         ("greedy", Greedy, "smallest", "cpu", "Welsh and Powell 1967",
          "greedy loop on one core, largest degree first"),
@@ -79,5 +59,5 @@ STRATEGIES = {
         ("early", Early, "priority", "ladder", "shortcuts of Alabandi, Powers and Burtscher 2020",
          "waiting, and a color is taken as soon as it is certain"),
     )
-}
+))
 # fmt: on

@@ -138,9 +138,8 @@ def _ranked(table, lines, **attributes):
     timed = [line["ms"] for line in lines.values() if line.get("ms")]
     rows = []
     for name, line in lines.items():
-        family = getattr(table[name], "family", "")
         ratio = line["ms"] / min(timed) if line.get("ms") else None
-        rows.append({"strategy": name, "family": family, "ms": line.get("ms"), "times the fastest": ratio,
+        rows.append({"strategy": name, "family": table[name].family, "ms": line.get("ms"), "times the fastest": ratio,
                      **{key: line.get(key) for key in ("colors", *COUNTS)}, "verified": line.get("verified"),
                      "note": line.get("note", "")})  # fmt: skip
 

@@ -104,7 +104,7 @@ def measure(package, graph, name, executor, rounds, seconds, options):
         ms (None on the hypothetical GPU), the counts of one run, verified.
     """
     strategy = import_module(f"lockstep.{package}").STRATEGIES[name]
-    gpu = bool(getattr(strategy, "gpu", False))
+    gpu = strategy.gpu
     machine = executor if gpu or name == "auto" and executor is not None and executor.name == "cuda" else None
     ready = READY[package](graph, strategy, machine, {**options, "strategy": name})
     begin = time.perf_counter()

@@ -115,7 +115,7 @@ def graph_of(name):
 def strategies_of(study):
     """The strategies of a study whose kernels can be watched."""
     table = import_module(f"lockstep.{study}").STRATEGIES
-    return [name for name, strategy in table.items() if getattr(strategy, "gpu", False) and name != "auto"]
+    return [name for name, strategy in table.items() if strategy.gpu and name != "auto"]
 
 
 def suits(study, name):

@@ -1,67 +1,53 @@
-"""The strategies by name: what each is, where it was published, what it promises."""
+"""The strategies: what each is, where it comes from, and the plan that runs it.
 
-from dataclasses import dataclass
+Families are those of the published study: `offline` schedules made beforehand, `online` ones found by locks, a
+`hybrid` of both; and `tiles`, `racy` and `cpu`, which it does not have.
+"""
+
+from lockstep import strategy
 
 from . import cpu, offline, online, patches, tiles
-from .plans import Plan
 
 PAPER = "Figure 1 of the published study"
 HERE = "this compendium"
 
 
-@dataclass(frozen=True)
-class Strategy:
-    """One way to keep updates apart.
-
-    Attributes
-    ----------
-    what : str
-        One line.
-    family : str
-        "offline", "online", "hybrid", "tiles", "racy" or "cpu".
-    source : str
-        Where it comes from.
-    plan : type
-        Its Plan.
-    exact : bool
-        Whether every run equals a serial one in some order of the edges. False where updates may be lost.
-    """
-
-    what: str
-    family: str
-    source: str
-    plan: type[Plan]
-    exact: bool = True
-
+class Strategy(strategy.Strategy):
     @property
-    def gpu(self):
-        return self.family != "cpu"
+    def source(self):
+        """Another name of `published`."""
+        return self.published
 
 
-STRATEGIES = {
-    "agm-edge": Strategy(
-        "maximal matchings of the whole graph, edges to threads", "offline", PAPER, offline.AllGraphEdge
+STRATEGIES = strategy.table(
+    Strategy(
+        "agm-edge", "maximal matchings of the whole graph, edges to threads", "offline", PAPER, offline.AllGraphEdge
     ),
-    "agm-node": Strategy(
-        "maximal matchings of the whole graph, items to threads", "offline", PAPER, offline.AllGraphNode
+    Strategy(
+        "agm-node", "maximal matchings of the whole graph, items to threads", "offline", PAPER, offline.AllGraphNode
     ),
-    "sgm": Strategy("maximal matchings of blocks of items by degree", "offline", PAPER, offline.SubGraph),
-    "diagonal": Strategy("diagonals of the matrix", "offline", PAPER, offline.Diagonal),
-    "block-diagonal": Strategy("diagonals of blocks of the matrix", "offline", PAPER, offline.BlockDiagonal),
-    "edge-locked": Strategy("try both locks of an edge, defer on failure", "online", PAPER, online.EdgeLocked),
-    "node-locked": Strategy("an item to a thread, try the user's lock", "online", PAPER, online.NodeLocked),
-    "node-then-edge": Strategy(
-        "a node-locked pass, then edge-locked ones", "hybrid", PAPER + ", Section V-B", online.NodeThenEdge
+    Strategy("sgm", "maximal matchings of blocks of items by degree", "offline", PAPER, offline.SubGraph),
+    Strategy("diagonal", "diagonals of the matrix", "offline", PAPER, offline.Diagonal),
+    Strategy("block-diagonal", "diagonals of blocks of the matrix", "offline", PAPER, offline.BlockDiagonal),
+    Strategy("edge-locked", "try both locks of an edge, defer on failure", "online", PAPER, online.EdgeLocked),
+    Strategy("node-locked", "an item to a thread, try the user's lock", "online", PAPER, online.NodeLocked),
+    Strategy(
+        "node-then-edge",
+        "a node-locked pass, then edge-locked ones",
+        "hybrid",
+        PAPER + ", Section V-B",
+        online.NodeThenEdge,
     ),
-    "edge-hubs": Strategy(
+    Strategy(
+        "edge-hubs",
         "edge-locked for high degrees, sub-graph matchings for the rest",
         "hybrid",
         PAPER + ", Section V-B",
         online.EdgeHubs,
     ),
-    "tiles": Strategy("items stay in a multiprocessor, users go round", "tiles", HERE, tiles.Tiles),
-    "patches": Strategy("both sides of a patch in shared memory, for small degrees", "tiles", HERE, patches.Patches),
-    "hogwild": Strategy("no locks", "racy", "Niu et al., NIPS 2011; cuMF_SGD", online.Hogwild, exact=False),
-    "serial": Strategy("one thread, random order", "cpu", "the definition", cpu.Serial),
-    "multicore": Strategy("tiles to cores", "cpu", "DSGD, LIBMF", cpu.Multicore),
-}
+    Strategy("tiles", "items stay in a multiprocessor, users go round", "tiles", HERE, tiles.Tiles),
+    Strategy("patches", "both sides of a patch in shared memory, for small degrees", "tiles", HERE, patches.Patches),
+    Strategy("hogwild", "no locks", "racy", "Niu et al., NIPS 2011; cuMF_SGD", online.Hogwild, exact=False),
+    Strategy("serial", "one thread, random order", "cpu", "the definition", cpu.Serial),
+    Strategy("multicore", "tiles to cores", "cpu", "DSGD, LIBMF", cpu.Multicore),
+)

@@ -63,9 +63,9 @@ def digests(label, dataset):
         label = "gpus" if " on " in label else "overlapped"
     made = dataset.split("-")[0] if dataset.startswith(("benchmark-", "rmat-")) else None
     if label.split("@")[0] in STREAMED:
-        return _digest(STRATEGIES["swarm"].method, made, True)
+        return _digest(STRATEGIES["swarm"].plan, made, True)
     strategy, _ = plan_of(label)
-    return None if strategy is None else _digest(strategy.method, made, False)
+    return None if strategy is None else _digest(strategy.plan, made, False)
 
 
 @functools.cache

@@ -54,7 +54,7 @@ class Engine:
         if machine is None and self.strategy.gpu:
             machine = get_executor("host")
         self.executor = machine if self.strategy.gpu else None
-        self.method = self.strategy.method(self.measure, self.executor, self.options, **(knobs or {}))
+        self.method = self.strategy.plan(self.measure, self.executor, self.options, **(knobs or {}))
 
     @property
     def xp(self):
@@ -69,7 +69,7 @@ class Engine:
         """A Task for the pack: planned, allocated, bound; `run()` it as often as you like."""
         weighted = measures.check_batch(self.measure, self.options, pack.weights is not None)
         if weighted:
-            if self.measure.name not in self.strategy.method.weighted:
+            if self.measure.name not in self.strategy.plan.weighted:
                 raise ValueError(
                     f"strategy {self.strategy.name!r} takes no weights; use swarm or cpu, or weighted=False"
                 )

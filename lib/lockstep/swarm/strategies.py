@@ -1,6 +1,8 @@
-"""The table of strategies."""
+"""The strategies: what each is, where it comes from, the method that runs it, and which measures it computes."""
 
 from dataclasses import dataclass
+
+from lockstep import strategy
 
 from .conventional import Level, Packed
 from .cpu import Cpu, Igraph, NetworkX
@@ -9,41 +11,18 @@ from .swarm import Swarm
 
 
 @dataclass(frozen=True)
-class Strategy:
-    """What a strategy is.
-
-    Attributes
-    ----------
-    name, what : str
-        Its name and, in a sentence, what it does.
-    family : {'cpu', 'published', 'control', 'ladder'}
-    published : str
-        Where it comes from.
-    method : type
-    exact : bool
-        Always right. True for all of this study.
-    """
-
-    name: str
-    what: str
-    family: str
-    published: str
-    method: type
-    exact: bool = True
-
-    @property
-    def gpu(self):
-        return self.method.gpu
+class Strategy(strategy.Strategy):
+    """What a strategy is; its plan is a Method."""
 
     @property
     def measures(self):
         """Names of the measures it computes."""
-        return tuple(self.method.tasks)
+        return tuple(self.plan.tasks)
 
 
 # fmt: off
-STRATEGIES = {
-    name: Strategy(name, what, family, published, method)
+STRATEGIES = strategy.table(*(
+    Strategy(name, what, family, published, method)
     for name, method, family, published, what in (
         ("cpu", Cpu, "cpu", "Brandes 2001", "a graph a core, Numba on all cores"),
         ("igraph", Igraph, "cpu", "igraph", "igraph, one graph after the other"),
@@ -56,5 +35,5 @@ STRATEGIES = {
         ("swarm", Swarm, "ladder", "this study",
          "a launch for each bin of a whole batch; a lane or a bit for each source"),
     )
-}
+))
 # fmt: on

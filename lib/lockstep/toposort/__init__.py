@@ -14,7 +14,7 @@ from lockstep.machine import get_executor
 
 from .oracle import CycleError, WrongOrder, find_cycle, verify
 from .result import TopologicalOrder
-from .table import STRATEGIES, Strategy
+from .strategies import STRATEGIES, Strategy
 
 
 def topological_sort(graph, strategy="auto", executor=None):
