@@ -269,3 +269,16 @@ def test_the_summary_says_all_and_its_code_tells_of_stale_recordings(make_rows, 
     assert "stale: 3-toposort-depth/naive" in old.text and "snakemake --cores 1 && make publish" in old.text
     none = claims.summary(recordings=tmp_path / "no", results=tmp_path / "no")
     assert none.code == 0 and "No machine is recorded yet" in none.text
+
+
+def test_a_strategy_over_another_is_a_figure_of_its_own(make_rows):
+    """The gain on one kind of graph over the gain on another: each taken within rounds."""
+    rows = make_rows(
+        {"dataset": "a", "parameters": {"kind": "a"}, "times": {"plain": 8, "quick": 2}},
+        {"dataset": "b", "parameters": {"kind": "b"}, "times": {"plain": 2, "quick": 2}},
+    )
+    sides = [{"strategy": "plain", "over": "quick", "parameters": {"kind": kind}} for kind in "ab"]
+    found = judge(rows, part(select={"numerator": sides[0], "denominator": sides[1]}))
+    assert found["value"] == pytest.approx(4, rel=0.05) and found["verdict"] == "holds"
+    gone = judge(rows, part(select={"value": {"strategy": "plain", "over": "slow"}}))
+    assert gone["verdict"] == "not testable here" and "no round holds plain and slow" in gone["reason"]

@@ -34,7 +34,7 @@ SELECTORS = {
     "study", "experiment", "dataset", "parameters", "any_of", "complete", "numerator", "denominator", "value",
     "strategies", "metric", "x", "first", "second", "features", "mean",
 }  # fmt: skip
-SIDE = {"strategy", "metric", "of", "less", "pick", "experiment", "dataset", "parameters"}
+SIDE = {"strategy", "metric", "of", "over", "less", "pick", "experiment", "dataset", "parameters"}
 PART = {
     "of", "published", "unit", "relation", "bound", "bounds", "factor", "select", "beside", "pending",
     "untestable", "twins",

@@ -120,6 +120,10 @@ def _side(rows, side, select, logarithmic=True):
         raise Missing(f"no measurement here of {who} in {_words({**select, **own})}")
     if "of" in side:  # a share of several metrics' sum
         values = values / sum(_means(base, strategy, one) for one in side["of"])
+    if "over" in side:  # a strategy's value over another's, within rounds
+        values = values / _means(base, side["over"], metric)
+        if values.dropna().empty:
+            raise Missing(f"no round holds {strategy} and {side['over']} ({metric}) in {_words({**select, **own})}")
     values = values.dropna() - side.get("less", 0)
     if logarithmic and (values <= 0).any():
         raise Missing(f"{metric} is not positive somewhere: a figure on a logarithmic scale needs it")
