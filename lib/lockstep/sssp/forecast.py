@@ -19,6 +19,7 @@ LAYERS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24)
 TRIED, FIRST = 4, 6  # layers of the trial; the first number of layers that is foretold
 MODELS = {"graph": ("nodes", "hops"), "four tried": ("tried",), "layers": ()}
 GENERATED = ("road-like-", "rmat-")
+UNTOUCHED = ("cit-HepPh", "cit-HepTh", "ego-Twitter")  # nothing was fitted or chosen with an eye on these
 SOURCES = 64
 _small = 1e-9
 
@@ -88,6 +89,12 @@ class Forecast:
         each = pd.DataFrame([dict(line, layers=k) for k in range(1, most + 1)])
         enough = np.flatnonzero(SOURCES * self.errors(each) < np.log(2))
         return int(enough[0]) + 1 if enough.size else np.nan
+
+
+def fitted_on(rows):
+    """Names of the generated graphs that the models are fitted on."""
+    table = shares(rows)
+    return [name for name in table["graph"].unique() if name.startswith(GENERATED)] if len(table) else []
 
 
 def tried(rows):
