@@ -193,10 +193,13 @@ def _verdict(line):
     figure = brief = value = ""
     if not math.isnan(line["value"]):
         estimate = statistics.Estimate(line["value"], line["low"], line["high"], 0)
-        value = _coded(line["value"], line["unit"]) or f"{significant(estimate.value)}{unit}"
-        figure = brief = _coded(line["value"], line["unit"]) or figures.label(estimate, unit)
-        if len(unit) > 14:  # the first page has a line for each entry
-            brief = figures.label(estimate, "")
+        word = _coded(line["value"], line["unit"])
+        value = word or f"{significant(estimate.value)}{unit}"
+        figure = word or figures.label(estimate, unit)
+        # the first page has a line for each entry: no room for a long unit
+        brief = figure if word or len(unit) <= 14 else figures.label(estimate, "")
+    if ": " in unit:  # a code, which the figures beside do not follow
+        unit = ""
     beside = {
         label: figures.label(
             statistics.Estimate(*(math.nan if end is None else end for end in ends), 0), unit
