@@ -1,0 +1,107 @@
+"""What this study set out to reach, beside what was measured; each figure comes from recorded rows."""
+
+import numpy as np
+import pandas as pd
+
+from . import views
+
+TIMES_SERIAL = 40  # a million vertices and few edges: this many times as fast as the serial sort
+MS = {  # graph and what it is called: at most so many milliseconds
+    "random-dag-1e6-8e6-random": ("a million vertices, eight million arcs, shallow", 0.8),
+    "window-dag-1e6-8e6-1000-random": ("a million vertices, eight million arcs, deep", 60.0),
+    "commit-dag-rails": ("commits of rails, on the GPU", 10.0),
+}
+PATH_MS = 2.0  # one path of a million vertices, numbered at random
+LEVEL_US = {"persistent": 2.0, "narrow": 0.6}  # a layer that the grid shares; one that a block has to itself
+AUTO = (1.1, 1.5)  # over the best strategy: geometric mean, worst
+
+
+def reached(rows, costs=None):
+    """A line a goal: what, aim, measured, by which strategy, whether it is reached, and the floor where there is one.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One machine's rows of the study.
+    costs : Costs, optional
+        Of the same machine; without them there are no floors.
+
+    Returns
+    -------
+    DataFrame
+        Columns `goal`, `aim`, `measured`, `by`, `reached`, `floor` (what a run at its floor would come to): in the unit
+        that `goal` names.
+    """
+    lines = []
+
+    def add(goal, aim, measured, by, met, floor=np.nan):
+        if np.isfinite(measured):
+            line = {"goal": goal, "aim": aim, "measured": measured, "by": by, "reached": bool(met), "floor": floor}
+            lines.append(line)
+
+    floors = views.floors(rows, costs) if costs else pd.DataFrame()
+    random = views.cells(rows, "table-4.1")
+    for edges in (10**3, 10**4, 10**5):
+        mine = random[random["edges"] == edges] if len(random) else random
+        times, best = _best(mine)
+        if best:
+            gain = float(np.exp(np.log(mine["serial"] / times).mean()))
+            goal = f"times as fast as serial: a million vertices, {edges:,} edges"
+            own = floors[floors["graph"].isin(mine["dataset"])] if len(floors) else floors
+            own = own[own["strategy"] == best] if len(own) else own
+            serial = mine.set_index("dataset")["serial"]
+            floor = serial[own["graph"].iloc[0]] / own["floor (ms)"].iloc[0] if len(own) else np.nan
+            add(goal, TIMES_SERIAL, gain, best, gain >= TIMES_SERIAL, floor)
+    for graph, (what, aim) in MS.items():
+        experiment = "real-dags" if graph.startswith("commit") else "ladder"
+        table = views.cells(rows, experiment)
+        times, best = _best(table[table["dataset"] == graph] if len(table) else table)
+        if best:
+            own = floors[(floors["graph"] == graph) & (floors["strategy"] == best)] if len(floors) else floors
+            floor = own["floor (ms)"].iloc[0] if len(own) else np.nan
+            add(f"ms: {what}", aim, float(times.iloc[0]), best, times.iloc[0] <= aim, floor)
+    depth = views.cells(rows, "table-4.3")
+    if len(depth):
+        path = (depth["family"] == "disjoint-paths") & (depth["ids"] == "random") & (depth["depth"] == 10**6)
+        times, best = _best(depth[path])
+        if best:
+            add("ms: a path of a million vertices, random ids", PATH_MS, times.iloc[0], best, times.iloc[0] <= PATH_MS)
+    step = views.predicted_level_costs(costs) if costs else {}
+    for name, cost in views.level_costs(rows).items():
+        if name in LEVEL_US:
+            aim = LEVEL_US[name]
+            add(f"us a layer of disjoint paths, {name}", aim, cost, name, cost <= aim, step.get(name, np.nan))
+    return pd.DataFrame(lines)
+
+
+def _best(table):
+    """Times of the fastest strategy of the GPU over some lines of `views.cells`, and its name; (None, "") if none."""
+    known = [name for name in views.LADDER if name in table and (table[name] > 0).all()] if len(table) else []
+    if not known:
+        return None, ""
+    best = min(known, key=lambda name: np.log(table[name]).mean())
+    return table[best], best
+
+
+def auto(choices):
+    """What the choice costs, out of `views.choices`: over all graphs, where the GPU is best, and where the CPU is.
+
+    Returns
+    -------
+    dict
+        `graphs`, `mean`, `worst`, `on`; `gpu` and `cpu`, each (graphs, geometric mean of auto over best) or None.
+    """
+    loss = choices["auto/best"]
+    serial = choices["best"] == "serial"
+
+    def part(which):
+        return (int(which.sum()), float(np.exp(np.log(loss[which]).mean()))) if which.any() else None
+
+    return {
+        "graphs": len(choices),
+        "mean": float(np.exp(np.log(loss).mean())),
+        "worst": float(loss.max()),
+        "on": choices["graph"][loss.idxmax()],
+        "gpu": part(~serial),
+        "cpu": part(serial),
+    }

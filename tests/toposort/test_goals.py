@@ -1,0 +1,33 @@
+"""What was set out to be reached, on rows made up so that the answer is known."""
+
+import pandas as pd
+import pytest
+
+from lockstep.toposort import goals
+
+
+def row(experiment, dataset, strategy, value, metric="wall", parameters="{}", turn=0):
+    return {
+        "experiment": experiment, "dataset": dataset, "strategy": strategy, "metric": metric, "value": value,
+        "parameters": parameters, "round": turn,
+    }  # fmt: skip
+
+
+def test_a_goal_is_judged_by_the_fastest_strategy_of_the_gpu():
+    few = '{"edges":1000,"nodes":1000000}'
+    rows = [row("table-4.1", "g", name, ms, parameters=few) for name, ms in (("serial", 2.0), ("naive", 1.0), ("narrow", 0.1))]
+    rows += [row("table-4.1", "g", "(graph)", value, metric, few) for metric, value in (("depth", 3), ("nodes", 10**6))]
+    deep = "window-dag-1e6-8e6-1000-random"
+    rows += [row("ladder", deep, name, ms) for name, ms in (("serial", 90.0), ("persistent", 50.0), ("auto", 20.0))]
+    found = goals.reached(pd.DataFrame(rows)).set_index("by")
+    assert found.loc["narrow", "measured"] == pytest.approx(20) and not found.loc["narrow", "reached"]
+    assert found.loc["persistent", "measured"] == pytest.approx(50) and found.loc["persistent", "reached"]
+    assert len(found) == 2, "what is not measured has no line"
+
+
+def test_what_the_choice_costs_where_each_side_wins():
+    table = pd.DataFrame({"graph": list("abc"), "best": ["serial", "narrow", "serial"], "auto/best": [2.0, 1.0, 1.125]})
+    found = goals.auto(table)
+    assert (found["graphs"], found["worst"], found["on"]) == (3, 2.0, "a")
+    assert found["cpu"] == (2, pytest.approx(1.5)) and found["gpu"] == (1, pytest.approx(1.0))
+    assert goals.auto(table[table["best"] == "serial"])["gpu"] is None
