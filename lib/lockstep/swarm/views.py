@@ -17,9 +17,6 @@ SPEEDUPS = {
 # Minutes for a million graphs, Figure 8 and its text: without overlap, with it, on eight GPUs.
 MINUTES = {"betweenness": (283, 218, 30), "closeness": (25, 13, 2), "apsp": (31, 17.5, 2.4)}
 GAINS = {"apsp": 1.9, "closeness": 1.8, "betweenness": 1.3}  # of overlap, a million graphs
-SECONDS = {"betweenness": 40, "closeness": 20, "apsp": 20}  # what this study set out to reach, loading included
-# On one H200, ms: what SwarmGraph's own code takes (kernels alone, as released), and what we set out to reach.
-PEERS = {("DD-small", "betweenness"): (187, 417, 6), ("DD-small", "apsp"): (39, 259, 3)}
 
 
 def of_measure(rows, measure):
@@ -101,36 +98,6 @@ def batches(rows, measure):
     return found.rename_axis("batch").reset_index()
 
 
-def goals(rows, costs=None):
-    """DD beside SwarmGraph's own code and what was to be reached, with the floor of the arcs that must be looked at.
-
-    The floor: each search looks at every arc once (betweenness: twice), 32 searches or more at a time, a warp's load
-    from shared memory serves 32 lanes in a cycle and a multiprocessor does one such load a cycle.
-    """
-    lines = []
-    for (dataset, measure), (kernels, released, goal) in PEERS.items():
-        found = batches(rows, measure)
-        if found.empty or dataset not in set(found["batch"]):
-            continue
-        line = found.set_index("batch").loc[dataset].dropna()
-        own = line[[name for name in line.index if not name.startswith(("cpu", "igraph", "networkx"))]]
-        if own.empty:
-            continue
-        lines.append(
-            {
-                "batch": dataset,
-                "measure": NAMES[measure],
-                "strategy": own.idxmin(),
-                "ms": own.min(),
-                "SwarmGraph's kernels ms": kernels,
-                "as released ms": released,
-                "goal ms": goal,
-                "reached": bool(own.min() <= goal),
-            }
-        )
-    return pd.DataFrame(lines)
-
-
 def curve(rows, measure):
     """Seconds against the number of graphs (Figure 7): one line a number, columns the ways through a batch."""
     found = means(rows, "curve", "wall", measure)
@@ -145,7 +112,8 @@ def overlap(rows):
     """What overlap gains, and how near it comes to the larger of loading and computing.
 
     `gain`: one thread for all over one that loads beside one that computes (as published); `floor`: the larger of what
-    loading alone takes and the sum of what computing took, in seconds; `over floor`: with all threads, over that.
+    loading alone takes and what computing takes, in seconds (where nothing overlaps, if that was measured); `over
+    floor`: with all threads, over that, where both are known.
     """
     lines = []
     loading = means(rows, "curve", "wall")
@@ -156,8 +124,8 @@ def overlap(rows):
             if "overlapped" not in line or not line["overlapped"] > 0 or line["graphs"] < 1000:
                 continue
             alone = loading["loading"].get(name, np.nan) / 1e3 if "loading" in loading else np.nan
-            computing = busy["overlapped"].get(name, np.nan) if "overlapped" in busy else np.nan
-            floor = np.nanmax([alone, computing]) if np.isfinite([alone, computing]).any() else np.nan
+            known = [busy[way].get(name, np.nan) for way in ("one-thread", "overlapped") if way in busy]
+            computing = next((seconds for seconds in known if seconds > 0), np.nan)
             lines.append(
                 {
                     "measure": NAMES[measure],
@@ -170,14 +138,36 @@ def overlap(rows):
                     "published gain": GAINS[measure],
                     "loading s": alone,
                     "computing s": computing,
-                    "over floor": line["overlapped"] / floor,
+                    "over floor": line["overlapped"] / np.maximum(alone, computing),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def steps(rows, count=10**6):
+    """Where the time of a batch goes: seconds of each step, summed up over threads, and of the device's computing."""
+    lines = []
+    for measure in NAMES:
+        mine = of_measure(rows[(rows["experiment"] == "curve") & (rows["dataset"] == f"benchmark-{count}")], measure)
+        for way in ("one-thread", "one-loader", "overlapped"):
+            own = mine[mine["strategy"] == way]
+            if own.empty:
+                continue
+            seconds = own.groupby("metric")["value"].agg(_mean)
+            lines.append(
+                {
+                    "measure": NAMES[measure],
+                    "way": way,
+                    "rounds": int(own["round"].nunique()),
+                    "wall s": seconds.get("wall", np.nan) / 1e3,
+                    **{f"{step} s": seconds.get(step, np.nan) for step in ("load", "copy", "plan", "compute")},
                 }
             )
     return pd.DataFrame(lines)
 
 
 def million(rows):
-    """A million graphs (Figure 8): minutes as published, seconds here."""
+    """A million graphs (Figure 8): minutes as published, seconds here; NaN for ways that were not measured."""
     lines = []
     for measure, (apart, together, eight) in MINUTES.items():
         times = curve(rows, measure)
@@ -190,8 +180,7 @@ def million(rows):
                 "without overlap min": apart,
                 "on 8 GPUs min": eight,
             }
-            line |= {"s": mine.get("overlapped", np.nan), "one thread s": mine.get("one-thread", np.nan)}
-            lines.append({**line, "goal s": SECONDS[measure], "reached": bool(mine["overlapped"] <= SECONDS[measure])})
+            lines.append({**line, "s": mine.get("overlapped", np.nan), "one thread s": mine.get("one-thread", np.nan)})
     return pd.DataFrame(lines)
 
 

@@ -1,0 +1,126 @@
+"""What the notebook says of its rows in sentences, and what of its plan is not measured yet."""
+
+from lockstep.report.digits import readable
+
+from . import cases, views
+
+# What the paper compares with, and how this study calls it.
+RIVALS = {"level": ("conventional GPU", "a launch a level takes"), "cpu": ("parallel CPU", "the CPU takes")}
+MILLION = "benchmark-1000000"
+EXPERIMENTS = {
+    "batch": "whole batches of real graphs by every strategy",
+    "design": "the placement of metadata and the other parts of the design",
+    "fallback": "a graph that shared memory does not hold",
+    "further": "further measures",
+    "sizes": "loading against computing by size",
+    "writing": "results written out",
+    "gpus": "several GPUs",
+}
+
+
+def listed(words):
+    """Words with commas, and the last with `and`."""
+    words = [str(word) for word in words]
+    return " and ".join(words) if len(words) < 3 else ", ".join(words[:-1]) + " and " + words[-1]
+
+
+def singles(rows):
+    """One graph after the other: how much longer than SwarmGraph's design the others take, group by group."""
+    said = []
+    for measure, name in views.NAMES.items():
+        table = views.singles(rows, measure)
+        if table.empty or "paper" not in table:
+            continue
+        groups = listed(group.rsplit("-", 1)[1] for group in table["group"])
+        each = []
+        for other, (rival, words) in RIVALS.items():
+            if other in table:
+                times = listed(map(readable, table[other] / table["paper"]))
+                each.append(f"{words} {times} times as long ({views.SPEEDUPS[measure][rival]})")
+        if "swarm" in table:
+            each.append(f"this study's strategy {listed(map(readable, table['swarm'] / table['paper']))} times")
+        if each:
+            said.append(
+                f"{name.capitalize()}, one graph after the other, groups {groups} (in brackets the published "
+                f"average over four groups): against SwarmGraph's design {'; '.join(each)}."
+            )
+    return said
+
+
+def million(rows):
+    """A million graphs: seconds from disk to results, what overlap gains, and where one thread's time goes."""
+    said, steps = [], views.steps(rows)
+    for line in views.million(rows).to_dict("records"):
+        measure = line["measure"]
+        mine = steps[steps["measure"] == measure].set_index("way")
+        if line["s"] > 0:
+            rounds = int(mine.loc["overlapped", "rounds"])
+            computing = mine.loc["overlapped", "compute s"]
+            said.append(
+                f"A million graphs take {readable(line['s'])} s for {measure}, from disk to results (published: "
+                f"{readable(line['published min'])} min; {rounds} round{'s' if rounds > 1 else ''} here); "
+                f"the GPU computes during {readable(computing)} s of them."
+            )
+        if line["one thread s"] > 0:
+            own = mine.loc["one-thread"]
+            gain = f", {readable(line['one thread s'] / line['s'])} times as long" if line["s"] > 0 else ""
+            parts = ", ".join(f"{readable(own[f'{step} s'])} s {step}" for step in ("load", "plan", "compute"))
+            said.append(
+                f"One thread, where nothing overlaps, takes {readable(line['one thread s'])} s for {measure}{gain}: "
+                f"{parts}."
+            )
+    return said
+
+
+def bound(rows):
+    """What limits a million graphs with several threads: loading and preparing, or the GPU's work."""
+    lines = views.steps(rows)
+    lines = lines[lines["way"] == "overlapped"] if len(lines) else lines
+    if lines.empty:
+        return []
+    share = (lines["compute s"] / lines["wall s"]).to_numpy()
+    gpu = list(lines["measure"][share > 0.9])
+    files = list(lines["measure"][share < 0.5])
+    said = []
+    if gpu:
+        said.append(
+            f"With several loading threads the GPU is the limit for {listed(gpu)}: it computes more than nine "
+            "tenths of the time."
+        )
+    if files:
+        said.append(
+            f"For {listed(files)} the GPU computes less than half of the time; reading, checking and planning on the "
+            "host are the limit."
+        )
+    return said
+
+
+def seen(rows):
+    """All sentences on what was measured."""
+    return singles(rows) + million(rows) + bound(rows)
+
+
+def unmeasured(rows):
+    """What of the plan has no rows, in one sentence; nothing if all has."""
+    there = set(rows["experiment"])
+    lacking = []
+    single = rows[(rows["experiment"] == "single") & (rows["metric"] == "wall")]
+    groups = [group for group in cases.GROUPS if not single["dataset"].str.endswith(f"-{group}").any()]
+    if groups:
+        lacking.append(f"single graphs of {'all groups' if len(groups) == len(cases.GROUPS) else listed(groups)}")
+    curves = rows[(rows["experiment"] == "curve") & (rows["metric"] == "wall")]
+    below = curves[curves["dataset"] != MILLION]
+    smaller = [measure for measure in views.NAMES if views.of_measure(below, measure).empty]
+    if smaller:
+        lacking.append(f"batches of fewer than a million graphs from disk ({_measures(smaller)})")
+    for way, words in (("overlapped", "with several threads"), ("one-thread", "with one thread")):
+        own = curves[(curves["dataset"] == MILLION) & (curves["strategy"] == way)]
+        lost = [measure for measure in views.NAMES if views.of_measure(own, measure).empty]
+        if lost:
+            lacking.append(f"a million graphs {words} ({_measures(lost)})")
+    lacking += [words for experiment, words in EXPERIMENTS.items() if experiment not in there]
+    return [f"Not measured on this machine: {'; '.join(lacking)}."] if lacking else []
+
+
+def _measures(measures):
+    return "all three measures" if len(measures) == len(views.NAMES) else listed(views.NAMES[m] for m in measures)

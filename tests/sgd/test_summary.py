@@ -1,0 +1,40 @@
+"""Sentences say what rows hold, and name what they lack."""
+
+import pandas as pd
+
+from lockstep.sgd import summary, twins
+
+
+def rows(*lines):
+    found = pd.DataFrame(lines, columns=["experiment", "dataset", "strategy", "value"])
+    return found.assign(parameters='{"rank":16}', metric="wall", round=0)
+
+
+def test_nothing_is_said_of_nothing():
+    assert summary.seen(rows()) == summary.star(rows()) == []
+    (lacking,) = summary.unmeasured(rows())
+    assert all(name in lacking for name in twins.TABLE) and summary.REAL in lacking
+
+
+def test_the_fastest_serializable_schedule_of_each_twin():
+    times = {"edge-locked": 90.0, "tiles": 3.0, "hogwild": 1.0, "multicore": 2.0}
+    graphs = ("STACK", "STACK-printed", "IMDB")
+    found = rows(*[("scale-free", f"twin-{name}", *one) for name in graphs for one in times.items()])
+    (said,) = summary.seen(found)
+    assert said.startswith("Scale-free twins measured: 2, STACK in two sizes.")
+    assert "on IMDB tiles (3.00 ms a sweep, 30.0 times as fast as edge-locked)" in said, "neither lossy nor a CPU's"
+    lacking = summary.unmeasured(found)[0]
+    assert "scale-free twins of WIKI" in lacking and "road twins CAL" in lacking and "IMDB" not in lacking
+
+
+def test_an_update_of_a_star():
+    locks = "edge-locked +one group"
+    lines = [("star-4", locks, 0.1), ("star-1000", "tiles", 0.2), ("star-1000", locks, 2.0)]
+    (said,) = summary.star(rows(*[("costs", *line) for line in lines]))
+    assert "star of 1,000 ratings" in said and "200 ns by tiles and 2,000 ns with two locks for each" in said
+
+
+def test_all_is_measured():
+    lines = [(size.kind, f"twin-{name}", "tiles", 1.0) for name, size in twins.TABLE.items()]
+    lines += [("real", "karate", "tiles", 1.0), *[(name, "twin-CAL", "tiles", 1.0) for name in summary.OTHERS]]
+    assert summary.unmeasured(rows(*lines)) == []

@@ -1,0 +1,68 @@
+"""Sentences and tables say what rows hold, and name what they lack."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from lockstep.swarm import summary, views
+
+
+def rows(*lines):
+    columns = ["experiment", "dataset", "strategy", "parameters", "metric", "round", "value"]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def million(way, measure, wall, load, compute):
+    steps = {"wall": wall * 1e3, "load": load, "copy": 0.1, "plan": 0.5, "compute": compute}
+    parameters = f'{{"graphs":1000000,"measure":"{measure}"}}'
+    return [("curve", summary.MILLION, way, parameters, metric, 0, value) for metric, value in steps.items()]
+
+
+def single(group, measure, **times):
+    parameters = f'{{"graphs":4,"measure":"{measure}"}}'
+    return [("single", f"DD-{group}", name, parameters, "wall", 0, value) for name, value in times.items()]
+
+
+def test_nothing_is_said_of_nothing():
+    assert summary.seen(rows()) == []
+    (lacking,) = summary.unmeasured(rows())
+    assert "single graphs of all groups" in lacking and "several GPUs" in lacking and "all three measures" in lacking
+
+
+def test_single_graphs_group_by_group():
+    lines = [single("G1", "closeness", paper=1, level=300, cpu=2), single("G2", "closeness", paper=2, level=900, cpu=8)]
+    found = rows(*lines[0], *lines[1])
+    (said,) = summary.seen(found)
+    assert said.startswith("Closeness, one graph after the other, groups G1 and G2")
+    assert "a launch a level takes 300 and 450 times as long (26)" in said
+    assert "the CPU takes 2.00 and 4.00 times as long (306)" in said
+    assert "this study's strategy" not in said
+    assert "single graphs of G3 and G4" in summary.unmeasured(found)[0]
+
+
+def test_a_million_graphs_and_what_limits_them():
+    found = rows(*million("overlapped", "closeness", 8, 40, 1), *million("one-thread", "closeness", 16, 12, 0.5),
+                 *million("overlapped", "betweenness", 20, 15, 19))  # fmt: skip
+    said = " ".join(summary.seen(found))
+    assert "A million graphs take 8.00 s for closeness" in said and "1 round here" in said
+    assert "takes 16.0 s for closeness, 2.00 times as long: 12.0 s load" in said
+    assert "the GPU is the limit for betweenness" in said and "For closeness the GPU computes less than half" in said
+    lacking = summary.unmeasured(found)[0]
+    assert "with one thread (betweenness and all distances)" in lacking
+    assert "with several threads (all distances)" in lacking
+
+
+def test_no_floor_where_loading_alone_was_not_measured():
+    lines = [*million("overlapped", "closeness", 8, 40, 1), *million("one-thread", "closeness", 16, 12, 0.5)]
+    line = views.overlap(rows(*lines)).iloc[0]
+    assert line["computing s"] == pytest.approx(0.5), "of the run in which nothing disturbs it"
+    assert line["gain of all"] == pytest.approx(2) and math.isnan(line["over floor"])
+    alone = views.overlap(rows(*lines, *million("loading", "closeness", 4, 30, 0)[:1])).iloc[0]
+    assert alone["over floor"] == pytest.approx(2)
+
+
+def test_a_part_is_named_only_while_it_has_no_rows():
+    there = [(name, "x", "swarm", "{}", "wall", 0, 1.0) for name in summary.EXPERIMENTS]
+    lacking = summary.unmeasured(rows(*there))[0]
+    assert not any(words in lacking for words in summary.EXPERIMENTS.values())
