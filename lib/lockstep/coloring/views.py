@@ -137,6 +137,35 @@ def switches(rows):
     return pd.DataFrame(lines)
 
 
+def gains(rows):
+    """What the hybrid with its own switch, chosen while running, gains over random numbers: one line a graph.
+
+    `longest row`: the largest degree; `switched at`: the first round by random numbers, 0 where the rule never took
+    degrees. Ratios are of times, paired within the rounds of the ladder; nothing was chosen in them.
+    """
+    mine = rows[(rows["experiment"] == "ladder") & rows["strategy"].isin(("randomized", "hybrid"))]
+    own, lines = figures(rows), []
+    for graph, cell in mine.groupby("dataset", sort=False):
+        timed = set(cell.loc[cell["metric"] == "wall", "strategy"])
+        if timed < {"randomized", "hybrid"}:
+            continue
+        value, low, high = _ratio(cell, "randomized", "hybrid", "wall")
+        at = cell[(cell["strategy"] == "hybrid") & (cell["metric"] == "switched")]["value"]
+        lines.append(
+            {
+                "graph": graph,
+                "structured": json.loads(cell["parameters"].iloc[0])["structured"],
+                "longest row": int(own.loc[graph, "degree"]),
+                "switched at": int(at.iloc[0]),
+                "randomized/hybrid": value,
+                "low": low,
+                "high": high,
+                "published": GAINS.get(graph, np.nan),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
 def _ratio(cell, above, below, metric):
     found = statistics.ratio(cell, (above, metric), (below, metric))
     return found.value, found.low, found.high
