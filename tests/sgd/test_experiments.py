@@ -6,7 +6,7 @@ import pytest
 
 from lockstep.evidence import Study
 from lockstep.machine import get_executor
-from lockstep.sgd import STRATEGIES, Problem, experiments, inputs, model, twins, views
+from lockstep.sgd import STRATEGIES, Problem, cases, experiments, model, twins, views
 
 from .conftest import skewed
 
@@ -69,8 +69,8 @@ def test_cells_are_combinations():
     plan = {"cells": [{"kind": "twin", "dataset": ["A", "B"], "rank": [16, 32], "strategies": ["x"]},
                       {"kind": "random", "size": [[1, 2, 3, 4], [5, 6, 7, 8]], "strategies": "set"}]}  # fmt: skip
     found = list(experiments.cases(plan, {"strategies": {"set": ["y", "z"]}}))
-    assert [(c["dataset"], c["rank"]) for c, _ in found[:4]] == [("A", 16), ("A", 32), ("B", 16), ("B", 32)]
-    assert found[4] == ({"kind": "random", "size": [1, 2, 3, 4]}, ["y", "z"])
+    assert [(c["dataset"], c["rank"]) for c in found[:4]] == [("A", 16), ("A", 32), ("B", 16), ("B", 32)]
+    assert found[4] == {"kind": "random", "size": [1, 2, 3, 4], "strategies": ["y", "z"], "rounds": 8}
 
 
 def test_the_predictor_finds_coefficients_that_made_the_times():
@@ -111,7 +111,7 @@ def test_a_star_has_one_critical_path():
 
 
 def test_cells_in_a_row_share_ratings_and_problem():
-    last = inputs.Last()
+    last = cases.Last()
     cell = {"dataset": "CAL", "factor": 20000}
     first = last.ratings("twin", cell, None)
     problem = last.of_rank(4)

@@ -5,7 +5,7 @@ import pytest
 
 from lockstep.graphs import Graph, GraphError
 from lockstep.machine import NoGpuError, get_executor, gpu_available
-from lockstep.sssp import STRATEGIES, NotSupported, choice, experiments, shortest_paths
+from lockstep.sssp import STRATEGIES, NotSupported, cases, choice, shortest_paths
 from lockstep.sssp.problem import Problem, whole_numbers
 
 EXACT = [name for name, strategy in STRATEGIES.items() if strategy.exact]
@@ -98,7 +98,7 @@ def test_a_gpu_without_clusters_is_told(monkeypatch):
     monkeypatch.setattr("lockstep.sssp.strategies.architecture", lambda executor: 80)
     with pytest.raises(NotSupported, match="'cluster' needs a GPU of compute capability 9.0 or later.* has 8.0"):
         shortest_paths(path([1]), 0, "cluster", executor="host")
-    prepared = experiments.Prepared("karate", get_executor("host"))
+    prepared = cases.Prepared("karate", get_executor("host"))
     assert prepared.plan("cluster") is None and "capability 9.0" in str(prepared.left_out["cluster"])
     assert shortest_paths(path([1]), 0, "near-far", executor="host").distances.tolist() == [0, 1]
 

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from lockstep.sssp import STRATEGIES, experiments, oracle, shortest_paths
+from lockstep.sssp import STRATEGIES, cases, oracle, shortest_paths
 
 pytestmark = pytest.mark.skipif(not os.environ.get("LOCKSTEP_MIRROR"), reason="LOCKSTEP_MIRROR is not set")
 
@@ -20,7 +20,7 @@ def made():
 
     def make(name):
         if name not in known:
-            graph = experiments.make(name)
+            graph = cases.make(name)
             source = int(np.argmax(graph.out_degrees()))
             known[name] = graph, source, oracle.distances(graph, source)
         return known[name]

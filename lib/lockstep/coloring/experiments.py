@@ -11,15 +11,14 @@ iterations. A graph's own figures are recorded under the name (graph).
 import functools
 import hashlib
 import inspect
-from dataclasses import dataclass
 
 import numpy as np
 
-from lockstep.evidence import Candidate, VerificationError
-from lockstep.graphs import DatasetMissing, Graph, generators, load
+from lockstep.evidence import Candidate, VerificationError, parts
+from lockstep.graphs import DatasetMissing, generators
 
 from . import balance, oracle, switching
-from .neighbors import neighbors
+from .cases import case
 from .strategies import STRATEGIES
 
 STUDY = "4-coloring-phase-switch"
@@ -30,44 +29,6 @@ FAMILIES = {"rmat-": "rmat", "road-like-": "road_like", "erdos-renyi-": "erdos_r
 CURVE = ("active", "longest", "warp", "group")  # what is shown of each iteration
 CURVES = ("randomized", "hybrid", "degree")  # strategies whose iterations are shown one by one
 RULES = ("best", "worst", "auto", "threshold")  # switches that hybrid is judged with
-
-
-@dataclass
-class Case:
-    """A graph as it is measured: undirected, each neighbor once. `structured` graphs are roads and meshes."""
-
-    name: str
-    graph: Graph
-    structured: bool
-    checker: oracle.Checker
-
-    @property
-    def parameters(self):
-        return {"structured": self.structured}
-
-
-def case(name, spec):
-    """The graph of that name.
-
-    Parameters
-    ----------
-    name : str
-    spec : mapping
-        ``structured``, and ``make``, a generator's name with its arguments, unless the name is one of the
-        registry.
-
-    Raises
-    ------
-    DatasetMissing
-        The data set cannot be had here.
-    """
-    if "make" in spec:
-        ((family, arguments),) = spec["make"].items()
-        graph = getattr(generators, family)(**arguments)
-    else:
-        graph = load(name)
-    graph, _ = neighbors(graph, warn=False)
-    return Case(name, graph, spec.get("structured", False), oracle.Checker(graph))
 
 
 def plan_of(label):
@@ -244,30 +205,17 @@ PARTS = {"ladder": ladder, "switch": switch, "balance": unevenness}
 
 
 def measure(study, part, executor, say=print):
-    """Measure what this machine's recording lacks of a part.
+    """Measure what this machine's recording lacks of a part; see `lockstep.evidence.parts.measure`."""
+    return parts.measure(_jobs, study, part, executor, say, DatasetMissing)
 
-    Parameters
-    ----------
-    study : Study
-    part : str
-        A part that the study's configuration has; its first word says which kind it is.
-    executor : Executor
-    say : callable
-        Is told what was measured, a line a graph.
 
-    Returns
-    -------
-    list of str
-        Data sets that could not be had, each with the reason.
-    """
-    plan, missing = study.config["parts"][part], []
-    specs = study.config["common"]["graphs"]
-    for name in plan["graphs"]:
-        try:
-            found = case(name, specs.get(name) or {})
-        except DatasetMissing as error:
-            missing.append(f"{name}: {error}")
-            continue
-        PARTS[part](study, plan, found, executor)
-        say(f"{part} {name}: {found.graph.n:,} vertices, {found.graph.m:,} arcs")
-    return missing
+def _jobs(study, part, executor, say):
+    block, specs = study.config["parts"][part], study.config["common"]["graphs"]
+    for name in block["graphs"]:
+        yield name, _graph(study, part, block, name, specs.get(name) or {}, executor)
+
+
+def _graph(study, part, block, name, spec, executor):
+    found = case(name, spec)
+    PARTS[part](study, block, found, executor)
+    yield f"{part} {name}: {found.graph.n:,} vertices, {found.graph.m:,} arcs"

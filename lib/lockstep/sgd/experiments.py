@@ -16,16 +16,14 @@ on the other. Under (predicted) stand those of the strategy that the calibrated 
 
 import functools
 import hashlib
-import itertools
-import time
 
 import numpy as np
 
-from lockstep.evidence import Candidate, VerificationError
+from lockstep.evidence import Candidate, VerificationError, parts
 from lockstep.graphs import DatasetMissing
 
 from . import counted, derived, model, twins
-from .inputs import RATE, REGULARIZATION, Last, label, problem_of, star
+from .cases import RATE, REGULARIZATION, Last, label, problem_of, star
 from .plans import WrongSweep
 from .problem import OutOfMemory, Problem
 from .ratings import RatingsError
@@ -46,21 +44,14 @@ def resolve(name):
     return EXTRA.get(name, (name, {}))
 
 
-def cases(plan, common=None):
-    """The cells of a part, one for each combination of what they list."""
-    sets = (common or {}).get("strategies", {})
-    for cell in plan.get("cells", []):
-        lists = {
-            key: value if isinstance(value, list) else [value]
-            for key, value in cell.items()
-            if key not in ("strategies", "size")
-        }
+def cases(block, common=None):
+    """The cells of a part, one for each combination of what they list; a size is itself a list."""
+    for cell in parts.cells(block, common):
+        keys = [key for key in cell if key not in ("strategies", "size")]
         if "size" in cell:
-            lists["size"] = cell["size"] if isinstance(cell["size"][0], list) else [cell["size"]]
-        names = cell.get("strategies", [])
-        names = sets[names] if isinstance(names, str) else names
-        for values in itertools.product(*lists.values()):
-            yield dict(zip(lists, values, strict=True)), list(names)
+            keys.append("size")
+            cell["size"] = cell["size"] if isinstance(cell["size"][0], list) else [cell["size"]]
+        yield from parts.combinations(cell, keys)
 
 
 # -- candidates --
@@ -129,26 +120,13 @@ def plan_start(plan):
 
 
 def measure(study, part, executor, say=print):
-    """Measure what this machine's recording lacks of a part.
+    """Measure what this machine's recording lacks of a part; see `lockstep.evidence.parts.measure`."""
+    return parts.measure(_jobs, study, part, executor, say, DatasetMissing)
 
-    Parameters
-    ----------
-    study : Study
-    part : str
-        A part that the study's configuration has.
-    executor : Executor or None
-        Where strategies with kernels run; None leaves them out.
-    say : callable
-        Is told what is being measured, a line a graph.
 
-    Returns
-    -------
-    list of str
-        Data sets that could not be had, each with the reason.
-    """
+def _jobs(study, part, executor, say):
     block = study.config["parts"][part]
     common = study.config.get("common", {})
-    missing = []
     if block.get("worked"):
         counted.example(study, part, digest("edge-locked") + digest("agm-node"))
     if block.get("atomics"):
@@ -158,14 +136,11 @@ def measure(study, part, executor, say=print):
     last = Last()
     if block.get("calibrate") and executor is not None:
         _costs(study, part, executor, common)
-        for cell, names in cases({"cells": common.get("calibration", [])}, common):
-            _cell(study, part, cell, names, executor, {"rounds": 3}, common, say, last)
-    for cell, names in cases(block, common):
-        try:
-            _cell(study, part, cell, names, executor, block, common, say, last)
-        except DatasetMissing as error:
-            missing.append(f"{cell['dataset']}: {error}")
-    return missing
+        calibration = {"cells": common.get("calibration", []), "rounds": FEW}
+        for cell in cases(calibration, common):
+            yield label(cell["kind"], cell), _cell(study, part, cell, executor, calibration, common, say, last)
+    for cell in cases(block, common):
+        yield label(cell["kind"], cell), _cell(study, part, cell, executor, block, common, say, last)
 
 
 @functools.cache
@@ -184,11 +159,10 @@ def _compiled(name, executor, rank, storage):
         plan.rmse()
 
 
-def _cell(study, part, cell, names, executor, block, common, say, last):
-    begin = time.perf_counter()
+def _cell(study, part, cell, executor, block, common, say, last):
     kind, experiment, rank = cell["kind"], cell["experiment"], int(cell.get("rank", 16))
     on_gpu = executor is not None and executor.name == "cuda"
-    names = [name for name in names if executor is not None or not STRATEGIES[resolve(name)[0]].gpu]
+    names = [name for name in cell["strategies"] if executor is not None or not STRATEGIES[resolve(name)[0]].gpu]
     dataset = label(kind, cell)
     options = {key: cell[key] for key in ("lock_delay", "barrier_delay") if key in cell}
     storage = cell.get("storage", "float32")
@@ -230,17 +204,19 @@ def _cell(study, part, cell, names, executor, block, common, say, last):
         for one in chosen:
             if _long(one.strategy, block) and on_gpu:
                 one.rounds, one.warmup = FEW, False
-        study.measure(*where, chosen, parameters=parameters, rounds=block.get("rounds", 8))
+        study.measure(*where, chosen, parameters=parameters, rounds=cell["rounds"])
         if cell.get("best"):
             derived.record(study, where, parameters, ratings)
         del chosen, problem
-    say(f"{experiment} {dataset}: {ratings.n_users:,} x {ratings.n_items:,}, {ratings.m:,} ratings, largest degree "
-        f"{ratings.largest_degree():,}, {len(names)} strategies, {time.perf_counter() - begin:.1f} s")  # fmt: skip
+    yield (
+        f"{experiment} {dataset}: {ratings.n_users:,} x {ratings.n_items:,}, {ratings.m:,} ratings, largest degree "
+        f"{ratings.largest_degree():,}, {len(names)} strategies"
+    )
 
 
 def _lacking(study, where, names, parameters, cell, block):
     """Whether the recording lacks anything of a cell: large graphs are not made for nothing."""
-    most = block.get("rounds", 8)
+    most = cell["rounds"]
     if cell.get("best") and not derived.recorded(study, where, parameters):
         return True  # stopped between the last round and what follows from all
     walls = derived.rows_of(study, where, parameters, "wall")

@@ -14,78 +14,17 @@ On the hypothetical GPU there are no times, only counts; times of the CPU's stra
 figures are recorded under the name (batch).
 """
 
-import functools
-import hashlib
-import inspect
-import time
-
 import numpy as np
 
-from lockstep.evidence import Candidate
-from lockstep.graphs import DatasetMissing, generators
+from lockstep.evidence import Candidate, parts
+from lockstep.graphs import DatasetMissing
 
-from . import oracle, synthetic
+from . import oracle, scaling
 from .cases import case
-from .run import Engine
-from .strategies import STRATEGIES
+from .labels import digests, engine_of, plan_of
+from .scaling import Unmeasurable
 
 STUDY = "5-swarm-batch"
-AGAIN = "-again"  # the suffix of strategies measured against themselves
-STREAMED = (
-    "overlapped",
-    "one-loader",
-    "one-thread",
-    "loading",
-    "loading-one-thread",
-    "written",
-    "gpus",
-)  # labels of `scaling`
-
-
-def plan_of(label):
-    """(strategy, knobs) that a label of the recording means; (None, {}) if it is none.
-
-    ``swarm@shared=metadata,busy=8`` is the strategy `swarm` with these knobs.
-    """
-    name, _, knobs = label.removesuffix(AGAIN).partition("@")
-    pairs = dict(pair.split("=") for pair in knobs.split(",") if pair)
-    return STRATEGIES.get(name), {key: _value(text) for key, text in pairs.items()}
-
-
-def _value(text):
-    known = {"True": True, "False": False}
-    return known[text] if text in known else int(text) if text.isdigit() else text
-
-
-def digests(label, dataset):
-    """The present digest of recorded rows; None if nothing in them can go stale."""
-    if label.startswith("(all three)"):
-        label = "gpus" if " on " in label else "overlapped"
-    made = dataset.split("-")[0] if dataset.startswith(("benchmark-", "rmat-")) else None
-    if label.split("@")[0] in STREAMED:
-        return _digest(STRATEGIES["swarm"].plan, made, True)
-    strategy, _ = plan_of(label)
-    return None if strategy is None else _digest(strategy.plan, made, False)
-
-
-@functools.cache
-def _digest(method, made, streamed):
-    parts = [method.digest()]
-    if made == "benchmark":
-        parts.append(inspect.getsource(synthetic))
-    elif made:
-        parts.append(generators.digest(made))
-    if streamed:
-        from . import shards, stream, upload
-
-        parts += [inspect.getsource(part) for part in (stream.Pipeline, upload.Slot, shards.read_shard)]
-    return hashlib.sha256(" ".join(" ".join(parts).split()).encode()).hexdigest()[:16]
-
-
-def engine_of(label, measure, executor, options):
-    """The engine that a label means, on the machine that it is for."""
-    strategy, knobs = plan_of(label)
-    return Engine(measure, executor if strategy.gpu else None, strategy.name, knobs, **options)
 
 
 def candidate(case, executor, label, measure, options, single=False):
@@ -167,17 +106,11 @@ def _batch(study, part, cell, executor, single=False):
 
 def _single(study, part, cell, executor):
     """One graph at a time in every group; then how the gains change from group to group."""
-    yield from _batch(study, part, cell, executor, single=True)
-    for name in cell["datasets"]:
+    for name in cell["datasets"]:  # first, for they take no time
         pack = case(name).pack
         means = {"vertices": (float(pack.n.mean()), "1"), "edges": (float(pack.m.mean() / 2), "1")}
         study.count(part, "table-2", name, "(batch)", {"graphs": (len(pack), "1"), **means})
-        for measure, labels in cell["strategies"].items():
-            for label in labels:
-                if plan_of(label)[0].gpu and study.selected(part):
-                    values = {"launches_a_graph": (_launches(label, measure, executor, pack), "1")}
-                    study.count(part, "launches", name, label, values, kernel=digests(label, name),
-                                parameters={"measure": measure})  # fmt: skip
+    yield from _batch(study, part, cell, executor, single=True)
     against = cell.get("gains")
     if not against:
         return
@@ -201,17 +134,6 @@ def _single(study, part, cell, executor):
                             round=turn)  # fmt: skip
 
 
-def _launches(label, measure, executor, pack):
-    """Launches that one graph more in a batch costs; what a batch costs in any case is left out."""
-    counts = []
-    for some in ([0], [0, 0]):
-        task = engine_of(label, measure, executor, {}).prepare(pack.take(some))
-        before = executor.counts["launches"]
-        task.run()
-        counts.append(executor.counts["launches"] - before)
-    return counts[1] - counts[0]
-
-
 def _right(study, part, cell, executor):
     """Further measures: right on every graph of a batch, and how long they take."""
     for name in cell["datasets"]:
@@ -230,54 +152,17 @@ def _right(study, part, cell, executor):
         yield f"{cell['experiment']} {name}: {', '.join(cell['measures'])}"
 
 
-def _kinds():
-    from . import scaling
-
-    return {"batch": _batch, "single": _single, "right": _right, **scaling.KINDS}
-
-
-def cells(config, part):
-    """The cells of a part, names of lists of strategies replaced by the lists."""
-    named = config.get("common", {}).get("strategies", {})
-    plan = config["parts"][part]
-    for cell in plan["cells"]:
-        strategies = cell.get("strategies", [])
-        if isinstance(strategies, dict):
-            strategies = {measure: named.get(x, x) if isinstance(x, str) else x for measure, x in strategies.items()}
-        elif isinstance(strategies, str):
-            strategies = named[strategies]
-        yield {"rounds": plan.get("rounds", 1), **cell, "strategies": strategies}
+KINDS = {"batch": _batch, "single": _single, "right": _right, **scaling.KINDS}
+ALONE = ("batch", "right")  # here one data set that is missing does not stop a cell's others
 
 
 def measure(study, part, executor, say=print):
-    """Measure what this machine's recording lacks of a part.
-
-    Parameters
-    ----------
-    study : Study
-    part : str
-    executor : Executor
-    say : callable
-        Is told what was measured, a line a batch.
-
-    Returns
-    -------
-    list of str
-        Data sets that could not be had, each with the reason, and cells that need another machine.
-    """
-    missing, kinds = [], _kinds()
-    for name in study.config["parts"] if part == "all" else [part]:
-        for cell in cells(study.config, name):
-            alone = cell["kind"] in ("batch", "right")  # one data set that is missing does not stop the others
-            for one in [{**cell, "datasets": [d]} for d in cell["datasets"]] if alone else [cell]:
-                begin = time.perf_counter()
-                try:
-                    for line in kinds[cell["kind"]](study, name, one, executor):
-                        say(f"{name} {line}, {time.perf_counter() - begin:.1f} s")
-                except (DatasetMissing, Unmeasurable) as error:
-                    missing.append(f"{cell['experiment']}: {error}")
-    return missing
+    """Measure what this machine's recording lacks of a part; see `lockstep.evidence.parts.measure`."""
+    return parts.measure(_jobs, study, part, executor, say, (DatasetMissing, Unmeasurable))
 
 
-class Unmeasurable(Exception):
-    """A cell needs another machine; says which."""
+def _jobs(study, part, executor, say):
+    for cell in parts.cells(study.config["parts"][part], study.config.get("common"), rounds=1):
+        each = [{**cell, "datasets": [name]} for name in cell["datasets"]] if cell["kind"] in ALONE else [cell]
+        for one in each:
+            yield one["experiment"], KINDS[one["kind"]](study, part, one, executor)

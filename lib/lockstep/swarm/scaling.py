@@ -17,7 +17,7 @@ from lockstep.evidence import Candidate, VerificationError
 from . import cases, shards, stream
 from .batch import GraphBatch
 from .cluster import connected, run_cluster
-from .experiments import Unmeasurable, digests, engine_of
+from .labels import digests, engine_of
 from .run import Engine
 
 WAYS = {  # labels, and how `stream.run` is told
@@ -28,6 +28,10 @@ WAYS = {  # labels, and how `stream.run` is told
     "loading-one-thread": {"threads": 1},
     "written": {},
 }
+
+
+class Unmeasurable(Exception):
+    """A cell needs another machine; says which."""
 
 
 class Sums:

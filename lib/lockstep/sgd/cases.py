@@ -1,4 +1,4 @@
-"""The ratings that cells of a parameter file name: twins, real sets, stars, random graphs."""
+"""What study 1 measures on, the ratings that cells of a parameter file name: twins, real sets, stars, random graphs."""
 
 import numpy as np
 

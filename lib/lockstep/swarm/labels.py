@@ -1,0 +1,58 @@
+"""Labels of the recording: which strategy, with which knobs, each of them means, and the digest of its rows."""
+
+import functools
+import hashlib
+import inspect
+
+from lockstep.graphs import generators
+
+from . import shards, stream, synthetic, upload
+from .run import Engine
+from .strategies import STRATEGIES
+
+AGAIN = "-again"  # the suffix of strategies measured against themselves
+STREAMED = ("overlapped", "one-loader", "one-thread", "loading", "loading-one-thread", "written", "gpus")  # `scaling`
+
+
+def plan_of(label):
+    """(strategy, knobs) that a label of the recording means; (None, {}) if it is none.
+
+    ``swarm@shared=metadata,busy=8`` is the strategy `swarm` with these knobs.
+    """
+    name, _, knobs = label.removesuffix(AGAIN).partition("@")
+    pairs = dict(pair.split("=") for pair in knobs.split(",") if pair)
+    return STRATEGIES.get(name), {key: _value(text) for key, text in pairs.items()}
+
+
+def _value(text):
+    known = {"True": True, "False": False}
+    return known[text] if text in known else int(text) if text.isdigit() else text
+
+
+def digests(label, dataset):
+    """The present digest of recorded rows; None if nothing in them can go stale."""
+    if label.startswith("(all three)"):
+        label = "gpus" if " on " in label else "overlapped"
+    made = dataset.split("-")[0] if dataset.startswith(("benchmark-", "rmat-")) else None
+    if label.split("@")[0] in STREAMED:
+        return _digest(STRATEGIES["swarm"].plan, made, True)
+    strategy, _ = plan_of(label)
+    return None if strategy is None else _digest(strategy.plan, made, False)
+
+
+@functools.cache
+def _digest(method, made, streamed):
+    parts = [method.digest()]
+    if made == "benchmark":
+        parts.append(inspect.getsource(synthetic))
+    elif made:
+        parts.append(generators.digest(made))
+    if streamed:
+        parts += [inspect.getsource(part) for part in (stream.Pipeline, upload.Slot, shards.read_shard)]
+    return hashlib.sha256(" ".join(" ".join(parts).split()).encode()).hexdigest()[:16]
+
+
+def engine_of(label, measure, executor, options):
+    """The engine that a label means, on the machine that it is for."""
+    strategy, knobs = plan_of(label)
+    return Engine(measure, executor if strategy.gpu else None, strategy.name, knobs, **options)

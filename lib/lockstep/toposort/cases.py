@@ -1,0 +1,150 @@
+"""What study 3 measures on: the graphs that a part's cells name, each with what decides it.
+
+A cell names a family of graphs (or data sets) and lists of sizes; every combination is one graph.
+"""
+
+import inspect
+from dataclasses import dataclass, field
+
+from lockstep.evidence import parts
+from lockstep.graphs import acyclic, generators, load
+
+
+def short(number):
+    """A size as it stands in a data set's name: 1000000 is 1e6, 262144 is 262144."""
+    digits = str(int(number))
+    stem = digits.rstrip("0")
+    return f"{stem}e{len(digits) - len(stem)}" if len(digits) - len(stem) > 2 else digits
+
+
+@dataclass
+class Case:
+    """One graph of an experiment.
+
+    Attributes
+    ----------
+    experiment, dataset : str
+        Labels of its rows.
+    make : callable
+        Makes the graph; raises DatasetMissing where it cannot be had.
+    generators : tuple of str
+        What decides it, for the digest: names of generators.
+    parameters : dict
+    options : dict
+        What the cell says besides: strategies, rounds, most_levels, warmup, shares.
+    """
+
+    experiment: str
+    dataset: str
+    make: object
+    generators: tuple
+    parameters: dict
+    options: dict = field(default_factory=dict)
+
+
+# Families: name -> (data set's name, maker, generators, parameters), from the sizes that a cell lists.
+
+
+def _erdos_renyi(nodes, edges, instance):
+    def make():
+        return acyclic(generators.erdos_renyi(nodes, edges, seed=instance))
+
+    name = f"erdos-renyi-{short(nodes)}-{short(edges)}-{instance}"
+    return name, make, GENERATORS["erdos-renyi"], {"nodes": nodes, "edges": edges, "instance": instance}
+
+
+def _by_depth(family):
+    generator = getattr(generators, family.replace("-", "_"))
+
+    def of(nodes, depth, ids):
+        name = f"{family}-{short(nodes)}-{short(depth)}-{ids}"
+        parameters = {"nodes": nodes, "depth": depth, "family": family, "ids": ids}
+        return name, lambda: generator(nodes, depth, ids=ids), GENERATORS[family], parameters
+
+    return of
+
+
+def _random_dag(nodes, edges, ids):
+    name = f"random-dag-{short(nodes)}-{short(edges)}-{ids}"
+    parameters = {"nodes": nodes, "edges": edges, "ids": ids}
+    return name, lambda: generators.random_dag(nodes, edges, ids=ids), GENERATORS["random-dag"], parameters
+
+
+def _window_dag(nodes, edges, window, ids):
+    name = f"window-dag-{short(nodes)}-{short(edges)}-{window}-{ids}"
+    parameters = {"nodes": nodes, "edges": edges, "window": window, "ids": ids}
+    return name, lambda: generators.window_dag(nodes, edges, window, ids=ids), GENERATORS["window-dag"], parameters
+
+
+def _rmat(scale, edges):
+    name = f"rmat-{scale}-{short(edges)}"
+    parameters = {"scale": scale, "edges": edges}
+    return name, lambda: acyclic(generators.rmat(scale, edges)), GENERATORS["rmat"], parameters
+
+
+def _road(nodes):
+    name = f"road-like-{short(nodes)}"
+    return name, lambda: acyclic(generators.road_like(nodes)), GENERATORS["road-like"], {"nodes": nodes}
+
+
+def _real(dataset):
+    return dataset, lambda: load(dataset), ("acyclic",), {}
+
+
+def _made_acyclic(dataset):
+    return dataset, lambda: acyclic(load(dataset)), ("acyclic",), {"acyclic": True}
+
+
+# Generators that decide the graphs of a family, for the digest. A real graph's rows carry that of acyclic, used or not.
+GENERATORS = {
+    "erdos-renyi": ("erdos_renyi", "acyclic"),
+    "disjoint-paths": ("disjoint_paths",),
+    "layered": ("layered",),
+    "random-dag": ("random_dag",),
+    "window-dag": ("window_dag",),
+    "rmat": ("rmat", "acyclic"),
+    "road-like": ("road_like", "acyclic"),
+}
+
+
+FAMILIES = {
+    "erdos-renyi": _erdos_renyi,
+    "disjoint-paths": _by_depth("disjoint-paths"),
+    "layered": _by_depth("layered"),
+    "random-dag": _random_dag,
+    "window-dag": _window_dag,
+    "rmat": _rmat,
+    "road-like": _road,
+    "real": _real,
+    "made-acyclic": _made_acyclic,
+}
+
+
+def cases(block, common=None):
+    """All graphs of a part, in the order in which the part lists them.
+
+    Parameters
+    ----------
+    block : mapping
+        The part's block of a parameter file.
+    common : mapping, optional
+        The study's common block: `strategies` names lists of strategies, `most_levels` says for a strategy beyond which
+        depth it is left out, because a run would take longer than it is worth.
+
+    Yields
+    ------
+    Case
+    """
+    for cell in parts.cells(block, common):
+        family = FAMILIES[cell["family"]]
+        sizes = list(inspect.signature(family).parameters)
+        options = {
+            "strategies": cell["strategies"],
+            "rounds": cell["rounds"],
+            "most_levels": {**(common or {}).get("most_levels", {}), **cell.get("most_levels", {})},
+            "warmup": cell.get("warmup", True),
+            "shares": cell.get("shares", False),
+        }
+        for one in parts.combinations(cell, sizes):
+            name, make, made_by, parameters = family(*(one[size] for size in sizes))
+            yield Case(cell["experiment"], name, make, made_by, parameters, options)
