@@ -1,0 +1,114 @@
+"""Five studies with the same inner plan: who knows one finds the way in the others."""
+
+import ast
+import inspect
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import lockstep
+from lockstep import strategy
+from lockstep.evidence import Study
+from lockstep.graphs import DatasetMissing
+from lockstep.studies import PACKAGES, digests
+
+LIB = Path(lockstep.__file__).parent
+STUDIES = {package: study for study, package in PACKAGES.items() if study != "0-machine"}
+MODULES = ("cases", "experiments", "oracle", "strategies", "views")  # besides what its strategies are made of
+CELLS = {  # two data sets that are not there, as each study names them
+    "sgd": {"kind": "graph", "dataset": ["a", "b"], "strategies": ["serial"]},
+    "sssp": {"kind": "time", "graphs": ["a", "b"], "strategies": ["dijkstra"]},
+    "toposort": {"family": "real", "dataset": ["a", "b"], "strategies": ["serial"]},
+    "coloring": {},
+    "swarm": {"kind": "batch", "datasets": ["a", "b"], "strategies": {"betweenness": ["cpu"]}},
+}
+
+
+def imported(file):
+    """The packages of this project that a file imports from, as far as their names stand in it."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").startswith("lockstep"):
+            path = node.module.split(".")[1:]
+            found |= {path[0]} if path else {alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("lockstep.")}
+    return found
+
+
+@pytest.mark.parametrize("package", STUDIES)
+def test_files_and_public_names(package):
+    study = import_module(f"lockstep.{package}")
+    for name in MODULES:
+        import_module(f"lockstep.{package}.{name}")
+    assert list((LIB / package / "kernels").glob("*.cu"))
+    assert {"STRATEGIES", "Strategy"} <= set(study.__all__)
+    assert all(hasattr(study, name) for name in study.__all__)
+    experiments = study.experiments
+    assert experiments.STUDY == STUDIES[package]
+    assert list(inspect.signature(experiments.measure).parameters) == ["study", "part", "executor", "say"]
+    assert list(inspect.signature(experiments.digests).parameters)[1] == "dataset"
+    assert digests(STUDIES[package]) is experiments.digests
+
+
+@pytest.mark.parametrize("package", STUDIES)
+def test_strategies(package):
+    study = import_module(f"lockstep.{package}")
+    for name, entry in study.STRATEGIES.items():
+        assert isinstance(entry, strategy.Strategy) and isinstance(entry, study.Strategy) and entry.name == name
+        assert entry.what and entry.published and entry.family and entry.exact in (True, False)
+        assert entry.gpu == (entry.family not in ("cpu", "choice"))
+        assert entry.gpu == runs_kernels(package, entry.plan), f"{package} {name}"
+        assert len(entry.plan.digest()) == 16
+        assert study.experiments.digests(name, "karate")
+    assert any(entry.gpu for entry in study.STRATEGIES.values())
+    assert any(not entry.gpu for entry in study.STRATEGIES.values()), "a study has a baseline on the CPU"
+
+
+def runs_kernels(package, plan):
+    """Whether a strategy's plan is one that runs kernels, by what it is made of."""
+    if package == "swarm":
+        return plan.gpu
+    if package == "sgd":
+        return not plan.__module__.endswith(".cpu")
+    modules = {"toposort": "device", "sssp": "plans", "coloring": "plan"}
+    return issubclass(plan, import_module(f"lockstep.{package}.{modules[package]}").DevicePlan)
+
+
+@pytest.mark.parametrize("package", STUDIES)
+def test_a_data_set_that_is_missing_stops_nothing(package, monkeypatch, tmp_path):
+    experiments = import_module(f"lockstep.{package}.experiments")
+
+    def missing(name, *_, **__):
+        raise DatasetMissing(f"{name} is not here")
+
+    if package == "swarm":
+        monkeypatch.setattr(experiments, "case", missing)
+    else:
+        monkeypatch.setattr(import_module(f"lockstep.{package}.cases"), "load", missing)
+    block = {"seconds": 1, "graphs": ["a", "b"], "cells": [{"experiment": "none", **CELLS[package]}]}
+    config = {"studies": {STUDIES[package]: {"common": {"graphs": {}}, "parts": {"ladder": block}}}}
+    study = Study(STUDIES[package], "all", None, config=config, results=tmp_path, machine={"name": "test", "cores": 1})
+    for part in ("ladder", "all"):
+        found = experiments.measure(study, part, None, say=lambda line: None)
+        assert [line.split(": ")[1] for line in found] == ["a is not here", "b is not here"]
+    assert len(study.rows()) == 0
+
+
+@pytest.mark.parametrize("package", STUDIES)
+def test_a_study_knows_no_other(package):
+    for file in (LIB / package).glob("*.py"):
+        others = imported(file) & (set(STUDIES) - {package})
+        assert not others, f"{file.name} imports {', '.join(others)}"
+
+
+@pytest.mark.parametrize("room", ["evidence", "graphs", "machine"])
+def test_what_studies_build_on_knows_no_study(room):
+    for file in (LIB / room).glob("*.py"):
+        assert not imported(file) & set(STUDIES), file.name
+
+
+def test_every_module_says_what_it_is():
+    for file in LIB.rglob("*.py"):
+        assert ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))), f"{file.name} has no docstring"
