@@ -64,9 +64,6 @@ class Estimate:
         return bool(self.low >= to / margin and self.high <= to * margin)
 
 
-Ratio = Estimate  # the name under which notebooks know it
-
-
 def interval(samples, confidence=CONFIDENCE):
     """Mean, t interval, standard error and degrees of freedom of samples (n,).
 

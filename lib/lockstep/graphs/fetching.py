@@ -35,13 +35,13 @@ def host_of(url):
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def probe_hosts(urls=None, budget=BUDGET):
-    """Ask every data host once whether it is there.
+def probe_hosts(urls, budget=BUDGET):
+    """Ask the hosts of some addresses whether they are there, each once.
 
     Parameters
     ----------
-    urls : sequence of str, optional
-        Addresses; those of the whole registry by default.
+    urls : sequence of str
+        Addresses.
     budget : float
         Seconds in all. Hosts are asked in parallel, each with 3 s to connect and 3 s to answer.
 
@@ -50,17 +50,11 @@ def probe_hosts(urls=None, budget=BUDGET):
     dict
         Host -> None if it answers, else the reason as text. Kept until the program ends.
     """
-    if urls is None:
-        from .registry import registry
-
-        urls = [url for url in registry()["url"] if url.startswith("http")]
     hosts = sorted({host_of(url) for url in urls})
     if offline():
         return dict.fromkeys(hosts, "the network is not used (LOCKSTEP_OFFLINE is set)")
     replies, waiting = queue.Queue(), {host for host in hosts if host not in _answers}
-    for (
-        host
-    ) in waiting:  # daemons: a name look-up cannot be interrupted, and must not hold the program at its end
+    for host in waiting:  # daemons: a name look-up cannot be interrupted, and must not hold the program at its end
         threading.Thread(target=lambda host=host: replies.put((host, _ask(host))), daemon=True).start()
     end = time.monotonic() + budget
     while waiting:
@@ -138,9 +132,7 @@ def fetch(url, name):
         raise GraphError(f"{host_of(url)}: {reason}")
     logger = pooch.get_logger()
     level = logger.level
-    logger.setLevel(
-        "WARNING"
-    )  # pooch would print a hash to paste; the graph is checked by its degrees instead
+    logger.setLevel("WARNING")  # pooch would print a hash to paste; the graph is checked by its degrees instead
     try:
         return pooch.retrieve(
             url,

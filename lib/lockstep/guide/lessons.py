@@ -170,14 +170,14 @@ def _first(names, one):
 
 
 def _own_text(problem):
-    """The text that decides what is learned: the guide's own, and the study's table of strategies.
+    """The text that decides what is learned: the guide's own, and what strategies the study has.
 
     Read, not imported: to import five studies takes longer than all the rest.
     """
     here = Path(__file__).parent
     files = [here / f"{name}.py" for name in ("observed", "rule", "problems", "lessons")]
-    files += [here.parent / problem.name / name for name in ("__init__.py", "strategies.py", "table.py")]
-    return "".join(file.read_text() for file in files if file.is_file())
+    files += [here.parent / "strategy.py", here.parent / problem.name / "strategies.py"]
+    return "".join(file.read_text() for file in files)
 
 
 def _kept(file, problem):

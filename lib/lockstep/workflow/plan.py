@@ -11,7 +11,6 @@ from pathlib import Path
 import yaml
 
 from lockstep import paths
-from lockstep.studies import PACKAGES  # noqa: F401
 
 
 class ConfigError(ValueError):
