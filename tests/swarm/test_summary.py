@@ -33,11 +33,10 @@ def test_nothing_is_said_of_nothing():
 def test_single_graphs_group_by_group():
     lines = [single("G1", "closeness", paper=1, level=300, cpu=2), single("G2", "closeness", paper=2, level=900, cpu=8)]
     found = rows(*lines[0], *lines[1])
-    (said,) = summary.seen(found)
-    assert said.startswith("Closeness, one graph after the other, groups G1 and G2")
-    assert "a launch a level takes 300 and 450 times as long (26)" in said
-    assert "the CPU takes 2.00 and 4.00 times as long (306)" in said
-    assert "this study's strategy" not in said
+    said = " ".join(summary.seen(found))
+    assert said.startswith("One graph after the other, groups G1 and G2")
+    assert "A launch a level takes 300 to 450 for closeness (26)." in said
+    assert "The CPU takes 2.00 to 4.00 for closeness" in said and "This study's strategy" not in said
     assert "single graphs of G3 and G4" in summary.unmeasured(found)[0]
 
 

@@ -4,8 +4,8 @@ from lockstep.report.digits import readable
 
 from . import cases, views
 
-# What the paper compares with, and how this study calls it.
-RIVALS = {"level": ("conventional GPU", "a launch a level takes"), "cpu": ("parallel CPU", "the CPU takes")}
+RIVALS = {"level": "conventional GPU", "cpu": "parallel CPU"}  # what the paper compares with
+OTHERS = {"level": "A launch a level takes", "cpu": "The CPU takes", "swarm": "This study's strategy takes"}
 MILLION = "benchmark-1000000"
 EXPERIMENTS = {
     "batch": "whole batches of real graphs by every strategy",
@@ -25,50 +25,54 @@ def listed(words):
 
 
 def singles(rows):
-    """One graph after the other: how much longer than SwarmGraph's design the others take, group by group."""
+    """One graph after the other: how much longer than SwarmGraph's design the others take, over the groups."""
+    tables = {measure: views.singles(rows, measure) for measure in views.NAMES}
+    tables = {measure: table for measure, table in tables.items() if "paper" in table}
     said = []
-    for measure, name in views.NAMES.items():
-        table = views.singles(rows, measure)
-        if table.empty or "paper" not in table:
-            continue
-        groups = listed(group.rsplit("-", 1)[1] for group in table["group"])
+    for other, words in OTHERS.items():
         each = []
-        for other, (rival, words) in RIVALS.items():
+        for measure, table in tables.items():
             if other in table:
-                times = listed(map(readable, table[other] / table["paper"]))
-                each.append(f"{words} {times} times as long ({views.SPEEDUPS[measure][rival]})")
-        if "swarm" in table:
-            each.append(f"this study's strategy {listed(map(readable, table['swarm'] / table['paper']))} times")
+                times = (table[other] / table["paper"]).dropna()
+                published = views.SPEEDUPS[measure].get(RIVALS.get(other))
+                beside = f" ({published})" if published else ""
+                each.append(f"{_span(times)} for {views.NAMES[measure]}{beside}")
         if each:
-            said.append(
-                f"{name.capitalize()}, one graph after the other, groups {groups} (in brackets the published "
-                f"average over four groups): against SwarmGraph's design {'; '.join(each)}."
-            )
+            said.append(f"{words} {listed(each)}.")
+    if said:
+        groups = listed(dict.fromkeys(group.rsplit("-", 1)[1] for table in tables.values() for group in table["group"]))
+        said.insert(
+            0,
+            f"One graph after the other, groups {groups}, as multiples of the time of SwarmGraph's design (in brackets what "
+            "is published, averages over four groups):",
+        )
     return said
+
+
+def _span(values):
+    low, high = readable(values.min()), readable(values.max())
+    return low if low == high else f"{low} to {high}"
 
 
 def million(rows):
     """A million graphs: seconds from disk to results, what overlap gains, and where one thread's time goes."""
     said, steps = [], views.steps(rows)
     for line in views.million(rows).to_dict("records"):
-        measure = line["measure"]
+        measure, together, apart = line["measure"], line["here s"], line["here, one thread s"]
         mine = steps[steps["measure"] == measure].set_index("way")
-        if line["s"] > 0:
+        if together > 0:
             rounds = int(mine.loc["overlapped", "rounds"])
             computing = mine.loc["overlapped", "compute s"]
             said.append(
-                f"A million graphs take {readable(line['s'])} s for {measure}, from disk to results (published: "
-                f"{readable(line['published min'])} min; {rounds} round{'s' if rounds > 1 else ''} here); "
+                f"A million graphs take {readable(together)} s for {measure}, from disk to results (published: "
+                f"{readable(line['with overlap, published min'])} min; {rounds} round{'s' * (rounds > 1)} here); "
                 f"the GPU computes during {readable(computing)} s of them."
             )
-        if line["one thread s"] > 0:
+        if apart > 0:
             own = mine.loc["one-thread"]
-            gain = f", {readable(line['one thread s'] / line['s'])} times as long" if line["s"] > 0 else ""
+            gain = f", {readable(apart / together)} times as long" if together > 0 else ""
             parts = ", ".join(f"{readable(own[f'{step} s'])} s {step}" for step in ("load", "plan", "compute"))
-            said.append(
-                f"One thread, where nothing overlaps, takes {readable(line['one thread s'])} s for {measure}{gain}: "
-                f"{parts}."
-            )
+            said.append(f"One thread, where nothing overlaps, takes {readable(apart)} s for {measure}{gain}: {parts}.")
     return said
 
 
