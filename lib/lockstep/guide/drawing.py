@@ -174,6 +174,10 @@ def sentences(known, machine, absent):
             text += f", one strategy for all graphs {_percent(one.mean)}"
         if family.judged and family.mean > 1.03 * loss.mean:
             text += f"; with the whole family left out it loses {_percent(family.mean)}"
+        if lesson.auto.judged:
+            text += f"; the study's own auto loses {_percent(lesson.auto.mean)} on {lesson.auto.judged} graphs"
+            if lesson.auto.mean < loss.mean:
+                text += ", less than the rule, so take that where it is to be had"
         told.append(text + ".")
     if absent:
         titles = ", ".join(PROBLEMS[name].title for name in absent)
