@@ -8,13 +8,13 @@
 
 from .batch import GraphBatch
 from .measures import MEASURES, Measure
-from .oracle import WrongMeasure, reference
 from .pack import Pack
+from .references import reference
 from .run import Engine, Results, analyze
 from .strategies import STRATEGIES, Strategy
 from .task import Values
 
 __all__ = [
     "MEASURES", "STRATEGIES", "Engine", "GraphBatch", "Measure", "Pack", "Results", "Strategy", "Values",
-    "WrongMeasure", "analyze", "reference",
+    "analyze", "reference",
 ]  # fmt: skip
