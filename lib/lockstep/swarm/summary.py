@@ -43,8 +43,8 @@ def singles(rows):
         groups = listed(dict.fromkeys(group.rsplit("-", 1)[1] for table in tables.values() for group in table["group"]))
         said.insert(
             0,
-            f"One graph after the other, groups {groups}, as multiples of the time of SwarmGraph's design (in brackets what "
-            "is published, averages over four groups):",
+            f"One graph after the other, groups {groups}, as multiples of the time of SwarmGraph's design (in brackets "
+            "what is published, averages over four groups):",
         )
     return said
 
