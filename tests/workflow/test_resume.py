@@ -99,4 +99,5 @@ def test_an_executed_notebook_survives_a_failure(compendium):
     (executed,) = compendium.root.glob("results/*/0-machine/costs.ipynb")
     assert "row that fails on purpose" in executed.read_text()
     assert str(executed.relative_to(compendium.root)) in done.stderr
-    assert compendium.measured == ["costs-0-0"]
+    # what was measured before the failure stays; whether the other study came first is Snakemake's choice
+    assert "costs-0-0" in compendium.measured and "costs-1-0" not in compendium.measured
