@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from lockstep.toposort import goals
+from lockstep.toposort import goals, views
 
 
 def row(experiment, dataset, strategy, value, metric="wall", parameters="{}", turn=0):
@@ -32,3 +32,14 @@ def test_what_the_choice_costs_where_each_side_wins():
     assert (found["graphs"], found["worst"], found["on"]) == (3, 2.0, "a")
     assert found["cpu"] == (2, pytest.approx(1.5)) and found["gpu"] == (1, pytest.approx(1.0))
     assert goals.auto(table[table["best"] == "serial"])["gpu"] is None
+
+
+def test_times_of_the_choice_are_of_the_clock_alone():
+    """Counts and events of the winner stand beside its times in the rows; none of them is a time by the clock."""
+    rows = [row("auto", "g", "(graph)", value, metric) for metric, value in (("nodes", 9), ("edges", 9), ("depth", 3))]
+    for turn in range(8):
+        for name, ms in (("serial", 4.0), ("narrow", 2.0), ("auto", 3.0)):
+            rows += [row("auto", "g", name, ms, turn=turn), row("auto", "g", name, 1000.0, "launches", turn=turn)]
+    line = views.choices(pd.DataFrame(rows).assign(study="3-toposort-depth"), "auto").iloc[0]
+    assert (line["best"], line["best (ms)"], line["auto (ms)"]) == ("narrow", pytest.approx(2), pytest.approx(3))
+    assert line["auto/best"] == pytest.approx(1.5)
