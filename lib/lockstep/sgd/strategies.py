@@ -4,7 +4,7 @@ Families are those of the published study: `offline` schedules made beforehand, 
 `hybrid` of both; and `tiles`, `racy` and `cpu`, which it does not have.
 """
 
-from lockstep import strategy
+from lockstep.strategy import Strategy, table
 
 from . import cpu, offline, online, patches, tiles
 
@@ -12,14 +12,7 @@ PAPER = "Figure 1 of the published study"
 HERE = "this compendium"
 
 
-class Strategy(strategy.Strategy):
-    @property
-    def source(self):
-        """Another name of `published`."""
-        return self.published
-
-
-STRATEGIES = strategy.table(
+STRATEGIES = table(
     Strategy(
         "agm-edge", "maximal matchings of the whole graph, edges to threads", "offline", PAPER, offline.AllGraphEdge
     ),

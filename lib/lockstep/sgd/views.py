@@ -17,7 +17,6 @@ SHOWN = (*SEVEN, "node-then-edge", "edge-hubs", "tiles", "patches", "hogwild", "
 
 # Seconds of the published Table II are for an unknown number of sweeps: only ratios between its rows mean
 # anything.
-PUBLISHED_ONLINE_OVER_OFFLINE = {"scale-free": 1.3, "road": 2.0}
 
 
 def cells(rows, experiment, metric="wall"):
