@@ -120,7 +120,9 @@ def licences():
     with (paths.DATA / "datasets.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             home = re.match(r"https?://([^/]+)", row["url"] or "")
-            key = (row["source"], row["licence"], home[1] if home else "comes with the code")
+            carried = row["url"].startswith("builtin:")
+            where = home[1] if home else "comes with a package" if carried else "no file: see `lockstep datasets`"
+            key = (row["source"], row["licence"], where)
             together.setdefault(key, []).append(row["name"])
     for (source, licence, home), names in together.items():
         lines.append(f"| {', '.join(names)} | {source} | {licence} | {home} |")
