@@ -30,6 +30,13 @@ def test_the_first_screen_tells_machine_entrance_parts_and_time(tmp_path):
     assert "this GPU is measured" in greeting(tmp_path, executor="cuda")
 
 
+def test_the_first_screen_says_what_was_found(tmp_path):
+    assert "paper/published/report.pdf" in greeting(tmp_path / "box-1")
+    (tmp_path / "claims.txt").write_text("h200: 14 claims, 30 parts: 12 holds\n  D1   holds   slower\n")
+    (line,) = (line for line in greeting(tmp_path / "box-1").splitlines() if line.split()[0] == "found")
+    assert line.endswith("h200: 14 claims, 30 parts: 12 holds")
+
+
 def test_without_typst_one_line_says_so(tmp_path):
     lines = greeting(tmp_path, report=False).splitlines()
     assert sum("typst is not installed" in line for line in lines) == 1

@@ -103,7 +103,15 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
         lines.append(
             ("report", "skipped: typst is not installed (figures, tables and verdicts are made all the same)")
         )
+    lines.append(("found", _found(Path(results).parent / "claims.txt")))
     print("Lockstep", *(f"  {name:<25}{text}" for name, text in lines), sep="\n", file=file, flush=True)
+
+
+def _found(told) -> str:
+    """What an earlier run found, a machine after the other; before the first run, where the published verdicts are."""
+    if told.is_file():
+        return "; ".join(line for line in verdict_lines(told) if not line.startswith(" "))
+    return "the recorded machines' verdicts are in README.md and paper/published/report.pdf; this run ends with its own"
 
 
 def _duration(seconds: float) -> str:
