@@ -282,3 +282,12 @@ def test_a_strategy_over_another_is_a_figure_of_its_own(make_rows):
     assert found["value"] == pytest.approx(4, rel=0.05) and found["verdict"] == "holds"
     gone = judge(rows, part(select={"value": {"strategy": "plain", "over": "slow"}}))
     assert gone["verdict"] == "not testable here" and "no round holds plain and slow" in gone["reason"]
+
+
+def test_a_control_counts_wherever_it_was_timed(make_rows):
+    rows = make_rows(
+        {"experiment": "main", "dataset": "g", "times": {"a": 1.0, "a-again": 1.3, "b": 2.0}},
+        {"experiment": "main", "dataset": "h", "times": {"a": 9.0}},  # without its twin: no part of the control
+    )
+    (line,) = claims.controls({"m": rows}).to_dict("records")
+    assert (line["strategy"], line["passes"], line["n"]) == ("a", False, 8)

@@ -168,17 +168,22 @@ def controls(machines):
     Returns
     -------
     DataFrame
-        `machine, study, strategy, value, low, high, n, passes` for each strategy of an experiment `control`
-        whose name with `-again` is there too; it passes when its interval lies inside the margin of 3 %.
+        `machine, study, strategy, value, low, high, n, passes` for each strategy whose name with `-again` was
+        timed in the same rounds, whatever the experiment; it passes when its interval lies inside the margin of
+        3 %.
     """
     lines = []
     for machine, rows in machines.items():
         # Counts alone (the hypothetical GPU is never timed) make no control.
-        control = rows[(rows["experiment"] == "control") & (rows["metric"] == "wall")]
-        for name, group in control.groupby("study"):
-            known = set(group["strategy"])
-            for strategy in sorted(s for s in known if s + AGAIN in known):
-                found = statistics.ratio(group, strategy, strategy + AGAIN)
+        timed = rows[rows["metric"] == "wall"]
+        for name, group in timed.groupby("study"):
+            for again in sorted(s for s in group["strategy"].unique() if s.endswith(AGAIN)):
+                strategy = again.removesuffix(AGAIN)
+                places = group[group["strategy"] == again][["experiment", "dataset", "parameters"]].drop_duplicates()
+                pair = group[group["strategy"].isin([strategy, again])].merge(places)
+                if strategy not in set(pair["strategy"]):
+                    continue
+                found = statistics.ratio(pair, strategy, again)
                 ends = (found.value, found.low, found.high, found.n, found.equal())
                 lines.append((machine, name, strategy, *ends))
     return pd.DataFrame(
