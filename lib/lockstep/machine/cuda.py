@@ -3,6 +3,7 @@
 import contextlib
 import threading
 import time
+import weakref
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class _LaidOut:
     """A launch whose arguments lie in memory as the driver wants them.
 
     CuPy lays them out anew for every launch; for twenty arguments that takes longer than the launch. Worth it from a
-    launch's second time on.
+    launch's second time on; before that one is timed, if it is.
     """
 
     def __init__(self, function, grid, block, shared, values, cooperative):
@@ -63,6 +64,39 @@ class _LaidOut:
 
     def launch(self, stream):
         self.start(*self.begin, stream, *self.end)
+
+
+class _Launch:
+    """A launch bound to its arguments; call it to launch."""
+
+    __slots__ = ("__weakref__", "executor", "function", "laid_out", "launches", "stream", "what")
+
+    def __init__(self, executor, function, *what):
+        self.executor, self.function = executor, function
+        self.what = what  # grid, block, shared, values, cooperative
+        self.stream = executor.xp.cuda.get_current_stream
+        self.laid_out, self.launches = None, 0
+
+    def lay_out(self):
+        self.laid_out = _LaidOut(self.function.ptr, *self.what)
+
+    def __call__(self):
+        executor = self.executor
+        self.launches += 1
+        if self.launches == 1:
+            grid, block, shared, values, cooperative = self.what
+            self.function(grid, block, values, shared_mem=shared, enable_cooperative_groups=cooperative)
+            executor._launched_once.add(self)
+        else:
+            if self.laid_out is None:
+                self.lay_out()
+            if threading.get_ident() not in executor._threads:  # the driver knows no current device on a new thread
+                executor.xp.cuda.Device(executor.device).use()
+                executor._threads.add(threading.get_ident())
+            self.laid_out.launch(self.stream().ptr)
+        executor.counts["launches"] += executor._counting
+        if executor._captured is not None:
+            executor._captured.append(self.what[3])
 
 
 class CudaExecutor(Executor):
@@ -90,6 +124,7 @@ class CudaExecutor(Executor):
         self._counting = 1  # 0 while launches are only captured
         self._captured = None  # arguments of the launches captured so far
         self._threads = set()  # that have this device as their current one
+        self._launched_once = weakref.WeakSet()  # launches to be laid out before the clock starts
         self.multiprocessors = int(properties["multiProcessorCount"])
         self.max_shared = int(properties["sharedMemPerBlockOptin"])
         self.l2_bytes = int(properties["l2CacheSize"])
@@ -131,25 +166,7 @@ class CudaExecutor(Executor):
             )
         self._raise_shared(kernel, shared)
         values = tuple(np.uint64(0) if a is None else a for a in args)
-        function, counts, stream = kernel.function.kernel, self.counts, self.xp.cuda.get_current_stream
-        laid_out, launches = None, 0
-
-        def launch():
-            nonlocal laid_out, launches
-            launches += 1
-            if launches == 1:
-                function(grid, block, values, shared_mem=shared, enable_cooperative_groups=cooperative)
-            else:
-                laid_out = laid_out or _LaidOut(function.ptr, grid, block, shared, values, cooperative)
-                if threading.get_ident() not in self._threads:  # the driver knows no current device on a new thread
-                    self.xp.cuda.Device(self.device).use()
-                    self._threads.add(threading.get_ident())
-                laid_out.launch(stream().ptr)
-            counts["launches"] += self._counting
-            if self._captured is not None:
-                self._captured.append(values)
-
-        return launch
+        return _Launch(self, kernel.function.kernel, grid, block, shared, values, cooperative)
 
     def array(self, values):
         return self.xp.array(values, order="C", copy=True)
@@ -186,6 +203,9 @@ class CudaExecutor(Executor):
     @contextlib.contextmanager
     def timer(self):
         cuda = self.xp.cuda
+        for launch in list(self._launched_once):
+            launch.lay_out()
+        self._launched_once.clear()
         t, first, last = Timer(), cuda.Event(), cuda.Event()
         self.synchronize()
         begin = time.perf_counter()
