@@ -3,9 +3,10 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
-from lockstep.evidence import claims
+from lockstep.evidence import claims, ledger
 from lockstep.evidence.ledger import Part
 
 SIDES = {"numerator": {"strategy": "a"}, "denominator": {"strategy": "b"}}
@@ -58,7 +59,6 @@ def test_what_was_not_measured_is_not_testable_and_says_what_is_lacking(make_row
     gone = judge(rows, part(select={**SIDES, "dataset": "amazon0302"}))
     assert gone["verdict"] == "not testable here" and "amazon0302" in gone["reason"]
     assert judge(rows, part(untestable="needs a K40"))["reason"] == "needs a K40"
-    assert "not in this release" in judge(rows, part(pending=True))["reason"]
 
 
 def test_one_sample_decides_nothing(make_rows):
@@ -232,10 +232,10 @@ def test_an_entry_counts_its_parts(make_rows):
         rows,
         part(id="X1a"),
         part("below", id="X1b"),
-        part(id="X1c", pending=True),
+        part(id="X1c", untestable="needs a K40"),
         part(id="X2", claim="X2", twins=True),
-        part(id="X3a", claim="X3", pending=True),
-        part(id="X3b", claim="X3", pending=True),
+        part(id="X3a", claim="X3", untestable="needs a K40"),
+        part(id="X3b", claim="X3", untestable="needs a K40"),
     )
     found = claims.entries(judged).set_index("claim")["summary"]
     assert found["X1"] == "1 of 3 parts hold; 1 fail, 1 not testable here"
@@ -291,3 +291,37 @@ def test_a_control_counts_wherever_it_was_timed(make_rows):
     )
     (line,) = claims.controls({"m": rows}).to_dict("records")
     assert (line["strategy"], line["passes"], line["n"]) == ("a", False, 8)
+
+
+def test_a_control_is_judged_where_the_ledger_says_and_shows_the_rest(make_rows):
+    rows = make_rows(
+        {"experiment": "calm", "times": {"a": 1.0, "a-again": 1.0}},
+        {"experiment": "wild", "times": {"a": [1.0, 2.0] * 4, "a-again": [2.0, 1.0] * 4}},
+    )
+    beside = {"wild ones": {"experiment": "wild"}, "nowhere": {"experiment": "none"}}
+    control = ledger.Control("3-toposort-depth", "a", "calm ones", "because", {"experiment": "calm"}, beside)
+    (line,) = claims.controls({"m": rows}, {("3-toposort-depth", "a"): control}).to_dict("records")
+    assert (line["of"], line["reason"], line["passes"], line["n"]) == ("calm ones", "because", True, 8)
+    assert line["scatter"] == pytest.approx(1.014, abs=0.01), "two noises of 1 %"
+    ((label, (value, low, high, scatter)),) = json.loads(line["beside"]).items()
+    assert (label, value) == ("wild ones", pytest.approx(1)) and low < 0.97 and high > 1.03
+    assert scatter == pytest.approx(np.exp(np.log(2) * np.sqrt(8 / 7)))
+    assert not claims.controls({"m": rows}, {})["passes"].item(), "all cells together do not pass"
+    elsewhere = {("3-toposort-depth", "a"): ledger.Control("3-toposort-depth", "a", select={"experiment": "none"})}
+    assert claims.controls({"m": rows}, elsewhere).empty
+
+
+def test_a_machine_with_few_rows_says_in_a_line_what_another_one_tested(make_rows, tmp_path):
+    from lockstep.evidence.recording import Recording
+
+    cell = {"experiment": "table-4.1", "parameters": {"nodes": 1000000, "edges": 1000}}
+    many = make_rows({**cell, "times": {"serial": 9}}, {**cell, "metric": "device", "times": {"naive": 1}})
+    times = {"gpus@1-dynamic": 2, "gpus@2-dynamic": 1}
+    few = make_rows({"study": "5-swarm-batch", "experiment": "gpus", "times": times})
+    for name, rows in (("gpu-1", many), ("gpu-2", few)):
+        study = rows["study"].iloc[0]
+        Recording(tmp_path / name / f"{study}.csv").append(rows.to_dict("records"))
+    found = claims.summary(recordings=tmp_path, results=tmp_path / "none")
+    first, second = found.text.split("gpu-2: ")
+    assert "tested on another machine alone" not in first and "  D1 " in first and "  D1 " not in second
+    assert "tested on another machine alone: D1" in second and "  D2 " in second

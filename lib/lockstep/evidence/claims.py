@@ -14,6 +14,7 @@ import pandas as pd
 
 from lockstep import paths
 from lockstep.evidence import ledger, recording, statistics, study
+from lockstep.evidence.controls import controls
 from lockstep.evidence.ledger import ClaimsError, Part, load, papers
 from lockstep.evidence.relations import JUDGES, Missing, figure
 
@@ -24,7 +25,6 @@ COLUMNS = [
     "twins",
 ]  # fmt: skip
 LEVEL = 0.05
-AGAIN = "-again"  # the suffix of a strategy that is measured against itself
 
 
 def judge(machines, parts=None):
@@ -68,8 +68,6 @@ def _line(machine, part, rows):
     }
     if part.untestable:
         return {**line, "verdict": VERDICTS[3], "reason": part.untestable}
-    if part.pending:
-        return {**line, "verdict": VERDICTS[3], "reason": f"the study {part.study} is not in this release"}
     try:
         found = JUDGES[part.relation](part, rows)
     except Missing as missing:
@@ -162,35 +160,6 @@ def _summary(group, counts):
 _WORDS = {"fails": "fail", "undecided": "undecided", "not testable here": "not testable here"}
 
 
-def controls(machines):
-    """The A/A controls: a strategy measured against itself must come out equal.
-
-    Returns
-    -------
-    DataFrame
-        `machine, study, strategy, value, low, high, n, passes` for each strategy whose name with `-again` was
-        timed in the same rounds, whatever the experiment; it passes when its interval lies inside the margin of
-        3 %.
-    """
-    lines = []
-    for machine, rows in machines.items():
-        # Counts alone (the hypothetical GPU is never timed) make no control.
-        timed = rows[rows["metric"] == "wall"]
-        for name, group in timed.groupby("study"):
-            for again in sorted(s for s in group["strategy"].unique() if s.endswith(AGAIN)):
-                strategy = again.removesuffix(AGAIN)
-                places = group[group["strategy"] == again][["experiment", "dataset", "parameters"]].drop_duplicates()
-                pair = group[group["strategy"].isin([strategy, again])].merge(places)
-                if strategy not in set(pair["strategy"]):
-                    continue
-                found = statistics.ratio(pair, strategy, again)
-                ends = (found.value, found.low, found.high, found.n, found.equal())
-                lines.append((machine, name, strategy, *ends))
-    return pd.DataFrame(
-        lines, columns=["machine", "study", "strategy", "value", "low", "high", "n", "passes"]
-    )
-
-
 @dataclass
 class Summary:
     """What `lockstep claims` prints.
@@ -233,7 +202,7 @@ def summary(claims=None, recordings=paths.RECORDINGS, results=paths.RESULTS, dig
     """
     machines = study.machines(recordings, results)
     verdicts = judge(machines, load(claims))
-    found = Summary(verdicts, entries(verdicts), controls(machines))
+    found = Summary(verdicts, entries(verdicts), controls(machines, ledger.controls(claims)))
     for machine, rows in machines.items():
         old = [
             recording.stale(rows[rows["study"] == name], current) for name, current in (digests or {}).items()
@@ -249,21 +218,38 @@ def summary(claims=None, recordings=paths.RECORDINGS, results=paths.RESULTS, dig
 def _lines(found, machines):
     if not machines:
         yield "No machine is recorded yet: snakemake --cores 1 measures this one."
+        return
+    tested = set(found.entries[found.entries["untested"] < found.entries["parts"]]["claim"])
     for machine in machines:
         here = found.entries[found.entries["machine"] == machine]
         parts = found.verdicts[found.verdicts["machine"] == machine]
         tally = ", ".join(f"{(parts['verdict'] == verdict).sum()} {verdict}" for verdict in VERDICTS)
         yield f"{machine}: {len(here)} claims, {len(parts)} parts: {tally}"
+        elsewhere = []
         for entry in here.itertuples():
-            yield f"  {entry.claim:<4} {entry.summary:<45} {entry.statement}"
+            if entry.untested == entry.parts and entry.claim in tested:
+                elsewhere.append(entry.claim)
+            else:
+                yield f"  {entry.claim:<4} {entry.summary:<45} {entry.statement}"
+        if elsewhere:
+            yield f"  tested on another machine alone: {', '.join(elsewhere)}"
         for control in found.controls[found.controls["machine"] == machine].itertuples():
-            passed = "passes" if control.passes else "does not pass: its interval leaves the margin of 3 %"
-            yield f"  A/A control of {control.study}, {control.strategy}: {passed}"
+            yield from _control(control)
         if machine in found.stale:
             names = found.stale[machine][["study", "strategy"]].drop_duplicates()
             listed = ", ".join(f"{row.study}/{row.strategy}" for row in names.itertuples())
             yield f"  stale: {listed}"
             yield f"  renew with: {recording.renew_command(machine)}"
+
+
+def _control(control):
+    passed = "passes" if control.passes else "does not pass: its interval leaves the margin of 3 %"
+    where = f" on {control.of}" if control.of else ""
+    yield f"  A/A control of {control.study}, {control.strategy}{where}: {passed}"
+    for label, (value, low, high, scatter) in json.loads(control.beside).items():
+        ends = "" if low is None else f" ({low:.3g} to {high:.3g})"
+        strays = "" if scatter is None else f", a round strays by a factor of {scatter:.3g}"
+        yield f"    beside it, {label}: {value:.3g}{ends}{strays}"
 
 
 __all__ = [

@@ -36,11 +36,12 @@ SELECTORS = {
 }  # fmt: skip
 SIDE = {"strategy", "metric", "of", "over", "less", "pick", "experiment", "dataset", "parameters"}
 PART = {
-    "of", "published", "unit", "relation", "bound", "bounds", "factor", "select", "beside", "pending",
-    "untestable", "twins",
+    "of", "published", "unit", "relation", "bound", "bounds", "factor", "select", "beside", "untestable", "twins",
 }  # fmt: skip
 ENTRY = PART | {"id", "statement", "short", "parts"}
-PAPER = {"title", "message", "reference", "study", "pending"}
+PAPER = {"title", "message", "reference", "study"}
+CONTROL = {"study", "strategy", "of", "reason", "select", "beside"}
+PLACE = {"experiment", "dataset", "parameters"}
 
 
 class ClaimsError(ValueError):
@@ -76,8 +77,6 @@ class Part:
         Label to changes of `select`: figures shown beside the verdict, without a say in it.
     study : str
         The study that answers it.
-    pending : bool
-        Its study is not in this release.
     untestable : str
         Why no machine here can answer it; empty if one can.
     twins : bool
@@ -98,7 +97,6 @@ class Part:
     factor: float = 2.0
     select: dict = field(default_factory=dict)
     beside: dict = field(default_factory=dict)
-    pending: bool = False
     untestable: str = ""
     twins: bool = False
     short: str = ""
@@ -138,8 +136,54 @@ def load(path=None):
 
 
 def papers(path=None):
-    """{letter: {title, message, reference, study, pending}} of the ledger."""
+    """{letter: {title, message, reference, study}} of the ledger."""
     return yaml.safe_load(Path(path or paths.PAPER / "claims.yaml").read_text())["papers"]
+
+
+@dataclass(frozen=True)
+class Control:
+    """Where a strategy that is measured against itself has to come out equal.
+
+    Attributes
+    ----------
+    study, strategy : str
+    of : str
+        The place in words.
+    reason : str
+        Why there.
+    select : dict
+        `experiment`, `dataset`, `parameters` of the control's cells; all cells if it is empty.
+    beside : dict
+        Label to selector: other cells that hold both, shown without a say.
+    """
+
+    study: str
+    strategy: str
+    of: str = ""
+    reason: str = ""
+    select: dict = field(default_factory=dict)
+    beside: dict = field(default_factory=dict)
+
+
+def controls(path=None):
+    """{(study, strategy): Control} of the ledger; a strategy without an entry has its control wherever it was timed.
+
+    Raises
+    ------
+    ClaimsError
+        For an unknown key, or an entry that lacks study, strategy or reason.
+    """
+    path = Path(path or paths.PAPER / "claims.yaml")
+    found = {}
+    for entry in yaml.safe_load(path.read_text()).get("controls", []):
+        where = f"control of {entry.get('study')}, {entry.get('strategy')}"
+        _known(entry, CONTROL, path, where)
+        if not all(entry.get(key) for key in ("study", "strategy", "reason")):
+            raise ClaimsError(f"{path.name}, {where}: a control needs a study, a strategy and a reason")
+        for selector in (entry.get("select", {}), *entry.get("beside", {}).values()):
+            _known(selector, PLACE, path, where)
+        found[entry["study"], entry["strategy"]] = Control(**entry)
+    return found
 
 
 def _known(mapping, allowed, path, where):
@@ -190,7 +234,6 @@ def _part(name, entry, part, paper, path):
         factor=float(merged.get("factor", 2.0)),
         select={"study": study, **merged["select"]},
         beside=merged["beside"],
-        pending=bool(merged.get("pending", paper.get("pending", False))),
         untestable=merged.get("untestable", ""),
         twins=bool(merged.get("twins", False)),
     )
