@@ -73,6 +73,21 @@ def test_a_machines_name_begins_with_its_gpu(fresh):
     assert re.fullmatch(r"nvidia-h200-[0-9a-f]{8}", computer.machine_name())
 
 
+def test_a_machine_with_two_gpus_is_another_machine(fresh):
+    class Two(Library):
+        def nvmlDeviceGetCount_v2(self, value):
+            ctypes.cast(value, ctypes.POINTER(ctypes.c_uint))[0] = 2
+            return 0
+
+    fresh.setattr(nvml, "gpu", lambda: nvml.Nvml(0, Library()))
+    one = computer.describe()
+    computer.describe.cache_clear()
+    fresh.setattr(nvml, "gpu", lambda: nvml.Nvml(0, Two()))
+    two = computer.describe()
+    assert (one["gpus"], two["gpus"]) == (1, 2)
+    assert re.fullmatch(r"nvidia-h200-[0-9a-f]{8}", two["name"]) and two["name"] != one["name"]
+
+
 def test_two_machines_with_the_same_gpu_have_two_names(fresh):
     fresh.setattr(nvml, "gpu", lambda: nvml.Nvml(0, Library()))
     first = computer.machine_name()

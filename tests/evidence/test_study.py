@@ -193,6 +193,21 @@ def test_recorded_machines_are_read_beside_this_one(study, tmp_path):
     assert list(known) == ["nvidia-h200-1", source.parent.name]
 
 
+def test_what_was_measured_here_comes_first_and_stands_for_its_recording(study, tmp_path, machine):
+    config = {"studies": {"9-test": {"parts": {"p": {}}}}}
+    study().count("p", "e", "g", "s", {"m": (1, "1")})
+    source = next((tmp_path / "results").glob("*/9-test.csv"))
+    head, line = source.read_text().splitlines()
+    for name, lines in (("few", [line]), ("many", [line, line.replace(",e,", ",f,")]), (machine["name"], [line])):
+        (tmp_path / "recordings" / name).mkdir(parents=True)
+        (tmp_path / "recordings" / name / "9-test.csv").write_text("\n".join([head, *lines, ""]))
+    study().count("p", "e2", "g", "s", {"m": (2, "1")})
+    here = machine["name"]
+    assert list(study(part=None).machines()) == ["many", "few", here], "without a configuration: recorded ones alone"
+    known = study(part=None, config=config).machines()
+    assert list(known) == [here, "many", "few"] and len(known[here]) == 2
+
+
 def test_a_configuration_without_the_study_or_part_is_an_error(study):
     config = {"studies": {"9-test": {"parts": {"a": {}, "b": {}}}, "8-other": {}}}
     assert study(part="a", config=config).config == config["studies"]["9-test"]

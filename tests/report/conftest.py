@@ -45,3 +45,19 @@ def recordings(tmp_path):
     machine = {"name": "nvidia-test-1", "gpu": "NVIDIA Test", "cpu": "Test CPU", "cores": 2, "runs": [run]}
     (folder / "machine.json").write_text(json.dumps(machine))
     return tmp_path / "recordings"
+
+
+@pytest.fixture
+def two_machines(recordings):
+    """Beside it a machine with two such GPUs, which has measured what one GPU cannot, and nothing else."""
+    rows = []
+    for strategy, seconds in {"gpus@1-dynamic": 2.0, "gpus@2-dynamic": 1.1, "gpus@2-static": 1.3}.items():
+        for turn in range(3):
+            row = sample("gpus", strategy, "work", turn, seconds, {"measure": "closeness"}, "benchmark-100000")
+            rows += [{**row, "study": "5-swarm-batch", "metric": metric} for metric in ("work", "wall")]
+    folder = recordings / "nvidia-test-0"  # its name comes first: that must not make it lead
+    Recording(folder / "5-swarm-batch.csv").append(rows)
+    run = {"date": "2026-02-03T03:04:05+00:00", "commit": "abc", "study": "5-swarm-batch"}
+    machine = {"name": folder.name, "gpu": "NVIDIA Test", "gpus": 2, "cpu": "Test CPU", "cores": 4, "runs": [run]}
+    (folder / "machine.json").write_text(json.dumps(machine))
+    return recordings

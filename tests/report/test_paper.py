@@ -103,6 +103,28 @@ def built(tmp_path, recordings):
     return build
 
 
+def test_a_machine_that_no_claim_is_judged_on_is_listed_and_takes_no_column(tmp_path, two_machines):
+    pytest.importorskip("typst")
+    places = {"recordings": two_machines, "results": tmp_path / "results", "drawn": tmp_path / "figures"}
+    _, html = report.build(tmp_path / "out", **places)
+    text, machines = html.read_text(), json.loads((tmp_path / "out" / "machines.json").read_text())
+    assert [(one["name"], one["short"], one["tested"] > 0) for one in machines] == [
+        ("nvidia-test-1", "NVIDIA Test", True),
+        ("nvidia-test-0", "2 × NVIDIA Test", False),
+    ]
+    assert "<code>nvidia-test-0</code>" in text and "2 × NVIDIA Test" in text
+    assert "Parts on NVIDIA Test" in text and "Parts on 2 × NVIDIA Test" not in text
+    assert "The rest of the ledger" not in text
+
+
+def test_two_machines_that_read_alike_are_told_apart(two_machines, tmp_path):
+    file = two_machines / "nvidia-test-0" / "machine.json"
+    file.write_text(file.read_text().replace('"gpus": 2', '"gpus": 1'))
+    report.collect(tmp_path, recordings=two_machines, results=tmp_path / "none", drawn=tmp_path / "none")
+    shorts = [one["short"] for one in json.loads((tmp_path / "machines.json").read_text())]
+    assert shorts == ["NVIDIA Test (1)", "NVIDIA Test (0)"]
+
+
 def test_the_report_shows_verdicts_and_says_what_is_missing(built):
     pdf, html = built("one")
     text = html.read_text()

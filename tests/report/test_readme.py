@@ -23,7 +23,20 @@ def test_every_paper_and_every_recorded_machine_has_its_place(found):
     table = readme.verdicts(found)
     for paper in claims.papers().values():
         assert f"| {paper['study']} | {paper['message']} |" in table
-    assert table.splitlines()[0].count("parts of its claims") == found.verdicts["machine"].nunique()
+    judged = found.verdicts[found.verdicts["verdict"] != "not testable here"]
+    columns = table.splitlines()[0].count("parts of its claims")
+    assert columns == judged["machine"].nunique()
+    assert ("Recorded too" in table) == (columns < found.verdicts["machine"].nunique())
+
+
+def test_a_machine_with_nothing_to_judge_is_named_below_the_table(two_machines):
+    """Two GPUs, and rows of one part that no claim asks for: no column of grey."""
+    found = claims.summary(recordings=two_machines, results=two_machines)
+    head, *_, blank, below = readme.verdicts(found, two_machines).splitlines()
+    assert head.count("parts of its claims") == 1 and "NVIDIA Test (2026-01-02)" in head and not blank
+    assert below == (
+        "Recorded too, with nothing that these claims ask for: 2 × NVIDIA Test (2026-02-03): 5-swarm-batch."
+    )
 
 
 def test_a_part_that_does_not_exist_is_named(found):

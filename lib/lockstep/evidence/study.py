@@ -277,9 +277,21 @@ class Study:
         return known[machine]
 
     def recorded(self):
-        """{machine: rows} for every recorded machine that holds this study."""
+        """{machine: rows} for every recorded machine that holds this study, the one with the most rows first."""
         files = sorted(self.recordings.glob(f"*/{self.name}.csv"))
-        return {file.parent.name: recording.current(recording.read(file)) for file in files}
+        found = {file.parent.name: recording.current(recording.read(file)) for file in files}
+        return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+    def machines(self):
+        """{machine: rows} of the recorded machines and, with a configuration, of this one.
+
+        This one comes first, if it has measured anything, and what was measured here stands for its recording.
+        """
+        here, mine = self.machine["name"], self.rows()
+        found = self.recorded()
+        if not self.config or mine.empty:
+            return found
+        return {here: mine, **{name: rows for name, rows in found.items() if name != here}}
 
 
 def machines(recordings=paths.RECORDINGS, results=paths.RESULTS):

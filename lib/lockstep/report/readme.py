@@ -71,9 +71,13 @@ def made(text, found, recordings=paths.RECORDINGS):
 
 
 def verdicts(found, recordings=paths.RECORDINGS):
-    """A line a paper: its message, and how many parts of its claims hold, fail or stay open on each machine."""
-    machines = machines_of(found, recordings, recordings)
-    shown = [f"{one['gpu'] or one['cpu']} ({', '.join(one['dates'])})" for one in machines]
+    """A line a paper: its message, and how many parts of its claims hold, fail or stay open on each machine.
+
+    A machine that has rows, but none that a claim is judged on, is named below.
+    """
+    listed = machines_of(found, recordings, recordings)
+    machines = [one for one in listed if one["tested"]]
+    shown = [_dated(one) for one in machines]
     lines = [
         " | ".join(["| study", "what its paper says", *(f"{name}: parts of its claims" for name in shown)]) + " |",
         "|---" * (2 + len(shown)) + "|",
@@ -84,9 +88,17 @@ def verdicts(found, recordings=paths.RECORDINGS):
         for one in machines:
             here = judged[(judged["machine"] == one["name"]) & (judged["paper"] == letter)]
             counts = [(SHORT[word], int((here["verdict"] == word).sum())) for word in claims.VERDICTS]
-            cells.append(", ".join(f"{count} {word}" for word, count in counts if count))
+            told = ", ".join(f"{count} {word}" for word, count in counts if count)
+            cells.append("not measured" if (here["verdict"] == claims.VERDICTS[3]).all() else told)
         lines.append(" | ".join([f"| {paper['study']}", paper["message"], *cells]) + " |")
+    others = [f"{_dated(one)}: {', '.join(one['studies'])}" for one in listed if not one["tested"]]
+    if others:
+        lines += ["", f"Recorded too, with nothing that these claims ask for: {'; '.join(others)}."]
     return "\n".join(lines)
+
+
+def _dated(machine):
+    return f"{machine['short']} ({', '.join(machine['dates'])})"
 
 
 def picture(found, paper=paths.PAPER):

@@ -109,7 +109,11 @@ def _records(table):
 
 
 def machines_of(found, recordings, results):
-    """What each judged machine is, those with the most tested parts first: the first leads the text."""
+    """What each judged machine is, those with the most tested parts first: the first leads the text.
+
+    `short` is what a heading calls it: its GPU, with how many there are, and its digest where two would read alike;
+    `studies` what it has rows of.
+    """
     tested = found.verdicts[found.verdicts["verdict"] != "not testable here"].groupby("machine").size()
     rows, listed = study.machines(recordings, results), []
     for name in dict.fromkeys(found.verdicts["machine"]):
@@ -120,10 +124,11 @@ def machines_of(found, recordings, results):
             {
                 **{
                     key: known.get(key)
-                    for key in ("gpu", "driver", "cpu", "cores", "memory_gib", "cuda", "cupy")
+                    for key in ("gpu", "gpus", "driver", "cpu", "cores", "memory_gib", "cuda", "cupy")
                 },
                 "name": name,
-                "short": known.get("gpu") or known.get("cpu") or name,
+                "short": _short(known, name),
+                "studies": sorted(rows[name]["study"].unique()),
                 "dates": sorted({run["date"][:10] for run in runs}),
                 "commits": list(dict.fromkeys(run["commit"] for run in runs if run.get("commit"))),
                 "runs": len(runs),
@@ -132,7 +137,18 @@ def machines_of(found, recordings, results):
                 "flagged": len(flags.flagged(rows[name])),
             }
         )
+    shorts = [machine["short"] for machine in listed]
+    for machine in listed:
+        if shorts.count(machine["short"]) > 1:
+            machine["short"] += f" ({machine['name'].rpartition('-')[2]})"
     return sorted(listed, key=lambda machine: (-machine["tested"], machine["name"]))
+
+
+def _short(known, name):
+    if not known.get("gpu"):
+        return known.get("cpu") or name
+    several = known.get("gpus") or 1
+    return f"{several} × {known['gpu']}" if several > 1 else known["gpu"]
 
 
 def _ledger(found, machines, parts, papers):
@@ -146,7 +162,6 @@ def _ledger(found, machines, parts, papers):
             "published": _published(part),
             "relation": part.relation,
             "study": part.study,
-            "pending": part.pending,
             "untestable": part.untestable,
             "verdicts": {name: _verdict(verdicts.loc[(part.id, name)]) for name in names},
         }
@@ -166,11 +181,26 @@ def _ledger(found, machines, parts, papers):
         "controls": [
             {
                 **line,
-                "text": figures.label(statistics.Estimate(line["value"], line["low"], line["high"], 0), ""),
+                "text": _ratio(line["value"], line["low"], line["high"]),
+                "beside": [
+                    {"label": label, "text": _ratio(*ends), "scatter": _percent(scatter)}
+                    for label, (*ends, scatter) in json.loads(line["beside"]).items()
+                ],
+                "scatter": _percent(line["scatter"]),
             }
             for line in found.controls.to_dict("records")
         ],
     }
+
+
+def _ratio(value, low, high):
+    ends = (math.nan if end is None else end for end in (low, high))
+    return figures.label(statistics.Estimate(value, *ends, 0), "")
+
+
+def _percent(factor):
+    """By how much a factor strays from 1, in percent; nothing where it is not known."""
+    return "" if factor is None or math.isnan(factor) else f"{100 * (factor - 1):.2g} %"
 
 
 def _coded(value, unit):

@@ -193,11 +193,12 @@ def _writing(study, part, cell, executor):
 
 def _gpus(study, part, cell, executor):
     """The same batch on 1, 2, ... GPUs of this machine, pieces dealt out beforehand or as workers are free."""
-    count = cell["graphs"]
-    here = executor.xp.cuda.runtime.getDeviceCount() if executor.name == "cuda" else max(cell["gpus"])
+    count, here = cell["graphs"], gpus_of(executor, cell)
     asked = [gpus for gpus in cell["gpus"] if gpus <= here]
-    if not asked or max(asked) < 2:
-        raise Unmeasurable(f"this machine has {here} GPU; two or more are needed")
+    beyond = [str(gpus) for gpus in cell["gpus"] if gpus > here]
+    if here < 2 or not asked:
+        needed = f"{' or '.join(beyond)} are asked for" if beyond else "two or more are needed"
+        raise Unmeasurable(f"this machine has {here} GPU{'s' * (here != 1)}; {needed}")
     batch = cases.benchmark(count, shard=cell.get("shard", 1024))
     device = "cuda" if executor.name == "cuda" else "host"
     with contextlib.ExitStack() as stack:
@@ -216,6 +217,13 @@ def _gpus(study, part, cell, executor):
     for gpus in asked:
         _together(study, part, cell, f"benchmark-{count}", f"gpus@{gpus}-dynamic", f"(all three) on {gpus}")
     yield f"{cell['experiment']} {count:,} graphs on {', '.join(map(str, asked))} GPUs"
+    if beyond:
+        raise Unmeasurable(f"not on {' or '.join(beyond)} GPUs, this machine has {here}")
+
+
+def gpus_of(executor, cell):
+    """How many GPUs there are; workers without one stand in for as many as the cell asks for."""
+    return executor.xp.cuda.runtime.getDeviceCount() if executor.name == "cuda" else max(cell["gpus"])
 
 
 def _on_gpus(client, batch, spec, gpus, schedule, sums, dataset):

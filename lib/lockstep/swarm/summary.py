@@ -104,9 +104,17 @@ def seen(rows):
     return singles(rows) + million(rows) + bound(rows)
 
 
-def unmeasured(rows):
-    """What of the plan has no rows, in one sentence; nothing if all has."""
-    there = set(rows["experiment"])
+def unmeasured(rows, elsewhere=()):
+    """What of the plan has no rows, in one sentence; nothing if all has.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        A machine's.
+    elsewhere : sequence of DataFrame
+        Other machines': several GPUs need not be this one's.
+    """
+    there = set(rows["experiment"]) | {"gpus" for other in elsewhere if (other["experiment"] == "gpus").any()}
     lacking = []
     single = rows[(rows["experiment"] == "single") & (rows["metric"] == "wall")]
     groups = [group for group in cases.GROUPS if not single["dataset"].str.endswith(f"-{group}").any()]

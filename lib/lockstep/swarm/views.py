@@ -1,5 +1,6 @@
 """How recorded rows become the notebook's tables and figures: speedups by group, growth with the batch, overlap."""
 
+import itertools
 import json
 
 import numpy as np
@@ -203,20 +204,25 @@ def by_size(rows):
     return pd.DataFrame(lines)
 
 
-def several(rows):
-    """Seconds on several GPUs, and the share of linear: one line a measure and number of GPUs."""
-    mine = rows[rows["experiment"] == "gpus"]
+def several(recorded):
+    """Seconds on several GPUs, and the share of linear: one line a machine, batch, measure and number of GPUs.
+
+    Parameters
+    ----------
+    recorded : mapping
+        {machine: rows}: the machine with several GPUs is seldom the one that figures show.
+    """
     lines = []
-    for measure in NAMES:
-        own = of_measure(mine, measure)
-        times = own[own["metric"] == "work"].groupby("strategy")["value"].agg(_mean)
-        one = times.get("gpus@1-dynamic", np.nan)
-        for label, seconds in times.items():
-            gpus, schedule = label.removeprefix("gpus@").split("-")
-            share = one / seconds / int(gpus)
-            lines.append(
-                {"measure": NAMES[measure], "GPUs": int(gpus), "schedule": schedule, "s": seconds, "of linear": share}
-            )
+    for machine, rows in recorded.items():
+        times = rows[(rows["experiment"] == "gpus") & (rows["metric"] == "work")]
+        for dataset, measure in itertools.product(times["dataset"].unique(), NAMES):
+            own = of_measure(times[times["dataset"] == dataset], measure)
+            known = own.groupby("strategy")["value"].agg(_mean)
+            for label, seconds in known.items():
+                gpus, schedule = label.removeprefix("gpus@").split("-")
+                share = known.get("gpus@1-dynamic", np.nan) / seconds / int(gpus)
+                lines.append({"machine": machine, "graphs": int(dataset.split("-")[1]), "measure": NAMES[measure],
+                              "GPUs": int(gpus), "schedule": schedule, "s": seconds, "of linear": share})  # fmt: skip
     return pd.DataFrame(lines)
 
 
