@@ -20,7 +20,7 @@ from lockstep.toposort.plan import Plan
 from lockstep.toposort.result import TopologicalOrder
 from lockstep.workflow.publish import publish
 
-RECORDED = next(iter(sorted(paths.RECORDINGS.glob("nvidia-h200-*"))), None)
+RECORDED = next((file.parent for file in sorted(paths.RECORDINGS.glob("nvidia-h200-*/0-machine.csv"))), None)
 
 
 @pytest.mark.skipif(RECORDED is None, reason="no machine is recorded")

@@ -35,7 +35,7 @@ def test_a_machine_with_nothing_to_judge_is_named_below_the_table(two_machines):
     head, *_, blank, below = readme.verdicts(found, two_machines).splitlines()
     assert head.count("parts of its claims") == 1 and "NVIDIA Test (2026-01-02)" in head and not blank
     assert below == (
-        "Recorded too, with nothing that these claims ask for: 2 × NVIDIA Test (2026-02-03): 5-swarm-batch."
+        "Recorded too, with rows that none of these claims is judged on: 2 × NVIDIA Test (2026-02-03): 5-swarm-batch."
     )
 
 

@@ -93,7 +93,7 @@ def verdicts(found, recordings=paths.RECORDINGS):
         lines.append(" | ".join([f"| {paper['study']}", paper["message"], *cells]) + " |")
     others = [f"{_dated(one)}: {', '.join(one['studies'])}" for one in listed if not one["tested"]]
     if others:
-        lines += ["", f"Recorded too, with nothing that these claims ask for: {'; '.join(others)}."]
+        lines += ["", f"Recorded too, with rows that none of these claims is judged on: {'; '.join(others)}."]
     return "\n".join(lines)
 
 
