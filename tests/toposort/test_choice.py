@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lockstep.graphs import Graph, generators
-from lockstep.toposort import CycleError, topological_sort, verify
+from lockstep.toposort import CycleError, TopologicalOrder, topological_sort, verify
 from lockstep.toposort.baselines import Serial
 from lockstep.toposort.choice import Auto, Costs, RacingChains, RacingNarrow
 from lockstep.toposort.oracle import layers
@@ -19,10 +19,10 @@ def words():
     return np.zeros(16, np.uint64)
 
 
-def race(graph, words):
-    plan = Serial(graph)
+def race(graph, words, enough=10**9, steps=10, plan=None):
+    plan = plan or Serial(graph)
     arrays = graph.offsets, graph.targets, plan.left, plan.order
-    return *kahn_racing(*arrays, words.ctypes.data, words[8:].ctypes.data, 10), plan.order
+    return *kahn_racing(*arrays, words.ctypes.data, words[8:].ctypes.data, enough, steps), plan.order
 
 
 def test_small_graphs_are_the_cpus(host):
@@ -53,8 +53,9 @@ def test_a_cycle_is_found_whoever_is_first(host):
 def test_the_cpu_sorts_and_stops_the_other(words):
     graph = generators.random_dag(3000, 9000, seed=1)
     words[:] = 0
-    count, first, order = race(graph, words)
+    count, path, first, order = race(graph, words)
     assert (count, first, words[8]) == (graph.n, True, 1)
+    assert path < layers(graph, order)[1]
     again = Serial(graph)
     kahn(graph.offsets, graph.targets, again.left, again.order)
     np.testing.assert_array_equal(order, again.order)
@@ -63,8 +64,41 @@ def test_the_cpu_sorts_and_stops_the_other(words):
 def test_the_cpu_gives_up_at_once_if_the_other_is_done(words):
     words[:] = 0
     words[0] = 1
-    assert race(generators.random_dag(3000, 9000), words)[:2] == (0, False)
+    assert race(generators.random_dag(3000, 9000), words)[:3] == (0, 0, False)
     assert words[8] == 0
+
+
+def test_a_long_path_decides_for_the_cpu(words):
+    words[:] = 0
+    graph = generators.layered(3000, 1000)
+    count, path, first, order = race(graph, words, enough=300, steps=5000)
+    assert (count, path, first, words[8]) == (graph.n, 300, True, 1)
+    assert verify(TopologicalOrder(graph, order, "serial"), graph) == "exact"
+
+
+def test_no_path_is_longer_than_the_graph_is_deep(words):
+    for seed in range(5):
+        graph = generators.random_dag(3000, 9000, seed=seed)
+        depth = layers(graph, topological_sort(graph, "serial").order)[1]
+        words[:] = 0
+        count, path, first, _ = race(graph, words, enough=depth, steps=20_000)
+        assert (count, first) == (graph.n, True) and 0 < path < depth
+
+
+def test_a_path_without_end_is_no_trap(words):
+    words[:] = 0
+    ring = np.arange(1000)
+    graph = Graph.from_edges(ring, (ring + 1) % 1000)
+    count, path, first, _ = race(graph, words, enough=2000, steps=5000)
+    assert (count, path, first) == (0, 2000, True)
+
+
+def test_enough_layers_take_the_gpu_as_long_as_the_cpu_needs():
+    costs = Costs()
+    for m, aim in ((10**3, 300.0), (10**6, 300.0), (10**6, 1e4), (8 * 10**6, 1e5)):
+        found = costs.enough(m, aim)
+        took = found * (costs.level + costs.wider * np.log2(1 + m / found))
+        assert took == pytest.approx(aim, rel=0.05)
 
 
 def test_the_cpu_gives_up_in_the_middle(words):
@@ -72,13 +106,15 @@ def test_the_cpu_gives_up_in_the_middle(words):
     n = 4_000_000
     graph = generators.disjoint_paths(n, n, ids="random")
     race(generators.random_dag(10, 9), words)  # compiled
-    for wait in (0.05, 0.01):  # a million random vertices take some 50 ms
+    plan = Serial(graph)
+    for wait in (0.05, 0.1, 0.2):  # a million random vertices take some 50 ms; to find the source takes some more
         words[:] = 0
+        plan.prepare()
         other = threading.Thread(target=lambda wait=wait: (time.sleep(wait), words.__setitem__(0, 1)))
         other.start()
-        count, first, _ = race(graph, words)
+        count, _, first, _ = race(graph, words, plan=plan)
         other.join()
-        if not first:
+        if count > 0:
             break
     assert 0 < count < n and not first
 

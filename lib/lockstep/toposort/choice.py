@@ -3,23 +3,26 @@
 How fast the GPU sorts depends on the depth, and no cheap feature tells the depth: graphs of the same numbers of
 vertices and arcs have 20 layers or 20,000, and the first layers of a graph are often far wider than all that follow.
 A trial that is looked at when it is over costs what it took, and that is too much for a graph that the CPU sorts in
-0.2 ms. But while the GPU sorts, a core of the CPU would do nothing but wait. So:
+0.5 ms. But while the GPU sorts, a core of the CPU would do nothing but wait. So:
 
 1. the serial time is predicted from the numbers of vertices and arcs; a graph that the CPU sorts in the time of a few
    launches goes to the CPU at once;
 2. where there are about as many arcs as vertices, a few vertices are sampled: if nearly all are links of 1-1 runs,
    the GPU's strategy is `chains`, which does not care about depth; else it is `narrow`;
-3. the GPU begins. For a small part of the predicted serial time the CPU just looks whether it is done: sorting would
-   push out of its caches what it needs to end the run, and shallow graphs are done by then. After that it sorts the
-   same graph itself. Who is done first sets a word that the other looks at: the kernel once in a few levels, the CPU
-   every 32 vertices. The memory that both words lie in is the host's, so that neither side needs a transfer.
+3. the GPU begins. The CPU does not sort at once: shallow graphs are done before that could help, and it would push out
+   of the caches what is needed to end the run. It follows arcs. A path bounds the number of layers from below; when one
+   is so long that by then the GPU must lose, the CPU stops it and sorts undisturbed;
+4. if no such path turns up, the CPU sorts the same graph itself. Who is done first sets a word that the other looks at:
+   the kernel once in a few levels, the CPU every 256 vertices. The memory that both words lie in is the host's, so that
+   neither side needs a transfer.
 
-So the price of not knowing is a launch, that small part, and the way to see the other's word. A launch from a program
-that has just done other things takes some 50 us; a graph for which that is much is the CPU's.
+So the price of not knowing is a launch, a small part of the serial time, and the way to see the other's word. A launch
+from a program that has just done other things takes some 50 us; a graph for which that is much is the CPU's.
 """
 
 import hashlib
 import inspect
+import math
 import sys
 from dataclasses import dataclass
 
@@ -32,7 +35,8 @@ from .resident import Chains, Narrow
 from .result import TopologicalOrder
 from .serial import kahn_racing
 
-SAMPLES = 32
+SAMPLES = 64
+MOST_LINKS = 0.95  # of the samples: a run has 20 vertices and more; for shorter ones `narrow` is as fast
 
 
 @dataclass(frozen=True)
@@ -45,28 +49,43 @@ class Costs:
         A cooperative launch, waited for.
     worth
         So many launches the serial sort must take for the GPU to be tried.
-    patience, look
-        The part of the predicted serial time that the CPU waits before it begins to sort, and one look whether the
-        GPU is done.
-    chains, chains_vertex
-        `chains` on a small graph, and more for each vertex.
     vertex, push, arc
         Serial Kahn: a vertex looked at, a vertex queued by an arc, an arc; of a graph that lies in the caches.
+    near, far
+        A graph of up to `near` vertices does so; pushes and arcs of one of twice as many take the part `far` more.
+    level, wider
+        A level of `narrow`, and more for each doubling of its arcs.
+    patience, step
+        The part of the predicted serial time that the CPU follows arcs before it sorts, and following one.
+    chains, chains_vertex
+        `chains` on a small graph, and more for each vertex.
     """
 
     launch: float = 25.0
     worth: float = 12.0
-    patience: float = 0.05
-    look: float = 0.001
-    chains: float = 80.0
-    chains_vertex: float = 0.00013
     vertex: float = 0.0012
     push: float = 0.004
     arc: float = 0.0016
+    near: float = 1e4
+    far: float = 0.35
+    level: float = 0.2
+    wider: float = 0.18
+    patience: float = 0.05
+    step: float = 0.02
+    chains: float = 80.0
+    chains_vertex: float = 0.00013
 
     def serial(self, n, m):
         """Predicted time of the serial sort."""
-        return n * self.vertex + min(n, m) * self.push + m * self.arc
+        distance = 1 + self.far * math.log2(max(n / self.near, 1))
+        return n * self.vertex + distance * (min(n, m) * self.push + m * self.arc)
+
+    def enough(self, m, time):
+        """Layers that take `narrow` so long, if all of them have as many of the m arcs."""
+        layers = time / self.level
+        for _ in range(30):  # a fixed point: the more layers, the fewer arcs in each
+            layers = time / (self.level + self.wider * math.log2(1 + m / layers))
+        return math.ceil(layers)
 
 
 @njit(cache=True)
@@ -131,13 +150,17 @@ class Auto(Plan):
 
     def __init__(self, graph, executor=None):
         super().__init__(graph, executor)
-        self.degrees = graph.in_degrees()
+        self.cpu = Serial(graph)
         self._plans = {}
         # What n and m alone decide is decided with the plan, as other strategies choose their grids.
         n, m, cost = graph.n, graph.m, self.costs
         self.serial = cost.serial(n, m)
         self.by_cpu = executor is None or self.serial < cost.worth * cost.launch
-        self.looks = int(cost.patience * self.serial / cost.look)
+        self.small = Reason("the CPU needs about {:.0f} us, a launch {:.0f}", self.serial, cost.launch)
+        if executor is None:
+            self.small = Reason("no GPU here")
+        self.enough = cost.enough(m, self.serial)
+        self.steps = int(cost.patience * self.serial / cost.step)
         self.maybe_chains = 0.5 * n < m < 1.2 * n and cost.chains + n * cost.chains_vertex < self.serial
 
     @classmethod
@@ -153,38 +176,42 @@ class Auto(Plan):
         return self._plans[kind]
 
     def warm(self):
-        for kind in (Serial,) if self.by_cpu else (Serial, RacingNarrow, RacingChains):
+        for kind in () if self.by_cpu else (RacingNarrow, RacingChains):
             self.plan(kind)
 
     def prepare(self):
-        for plan in self._plans.values():
+        for plan in (self.cpu, *self._plans.values()):
             plan.prepare()
 
     def run(self):
-        graph, cost = self.graph, self.costs
+        cpu = self.cpu
         if self.by_cpu:
-            result = self.plan(Serial).run()
-            reason = ("no GPU here",)
-            if self.executor is not None:
-                reason = "the CPU needs about {:.0f} us, a launch {:.0f}", self.serial, cost.launch
-            result.stats["reason"] = Reason(*reason)
+            result = cpu.run()
+            result.stats["reason"] = self.small
             return result
+        graph = self.graph
         kind, why = RacingNarrow, ""
         if self.maybe_chains:
-            links = count_links(graph.offsets, graph.targets, self.degrees, SAMPLES)
-            if links > 0.9 * SAMPLES:
+            links = count_links(graph.offsets, graph.targets, cpu.degrees, SAMPLES)
+            if links > MOST_LINKS * SAMPLES:
                 kind, why = RacingChains, f"{links} of {SAMPLES} sampled vertices begin links of 1-1 runs; "
-        gpu, cpu = self.plan(kind), self.plan(Serial)
+        gpu = self.plan(kind)
+        # chains does not care how long a path is
+        enough = self.enough if kind is RacingNarrow else graph.n + 1
         result = gpu.run()  # begins; what it returns waits only when it is looked at
+        result.stats["reason"] = reason = Reason(GPU_FIRST, why, gpu.name, self.serial)
         arrays = graph.offsets, graph.targets, cpu.left, cpu.order
-        sorted_, first = kahn_racing(*arrays, *gpu.race.addresses, self.looks)
+        sorted_, path, first = kahn_racing(*arrays, *gpu.race.addresses, enough, self.steps)
         if first:
             result = TopologicalOrder(graph, cpu.order[:sorted_], cpu.name)
-            text = "CPU and {1} both began, and the CPU was done first"
-        else:
-            text = "CPU and {1} both began, and {1} was done when the CPU had sorted {2} of {3} vertices"
-        result.stats["reason"] = Reason("{0}" + text, why, gpu.name, sorted_, graph.n)
+            result.stats["reason"] = reason = Reason(CPU_FIRST if path < enough else DEEP, why, gpu.name, self.serial)
+        reason.also(sorted_, graph.n, path)
         return result
+
+
+CPU_FIRST = "{0}CPU and {1} both began, and the CPU was done first"
+GPU_FIRST = "{0}CPU and {1} both began, and {1} was done when the CPU had sorted {3} of {4} vertices"
+DEEP = "a path of {5} arcs was found while {1} began, and the CPU needs about {2:.0f} us"
 
 
 class Reason:
@@ -192,6 +219,9 @@ class Reason:
 
     def __init__(self, text, *numbers):
         self.text, self.numbers = text, numbers
+
+    def also(self, *numbers):
+        self.numbers += numbers
 
     def __str__(self):
         return self.text.format(*self.numbers)

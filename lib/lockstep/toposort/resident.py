@@ -111,7 +111,8 @@ class Narrow(Persistent):
         kernel = ex.load(KERNELS / "narrow.cu", {"BITS": bits, "THREADS": threads})["narrow"]
         blocks = self.resident(kernel, shared, threads)
         breadth, crew = max(self.breadth, width), min(self.crew, blocks)
-        numbers = map(_int, (self.graph.n, breadth, crew, self.keep, width, warp_width, capacity, patience, hot_offset))
+        sizes = self.graph.n, self.graph.m
+        numbers = (*sizes, breadth, crew, self.keep, width, warp_width, capacity, patience, hot_offset)
         arguments = (
             first,
             last,
@@ -127,7 +128,7 @@ class Narrow(Persistent):
             self.barrier,
             stop,
             done,
-            *numbers,
+            *map(_int, numbers),
         )
         return kernel.bind(blocks, threads, arguments, shared=shared, cooperative=True)
 

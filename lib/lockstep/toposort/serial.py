@@ -65,20 +65,41 @@ def _peek(typing, address):
 
 
 @njit(cache=True, nogil=True)
-def kahn_racing(offsets, targets, in_degrees, order, done, stop, looks):
+def kahn_racing(offsets, targets, in_degrees, order, done, stop, enough, steps):
     """Kahn's algorithm while somebody else sorts too.
 
-    `done` and `stop` are addresses of 8-byte words. Looks at `done` so many times before it begins, then now and then,
-    and gives up when it is set; writes one to `stop` when it is through. Returns how many vertices were sorted, and
-    whether it came to its end.
+    `done` and `stop` are addresses of 8-byte words: the other one's, and the one for it. First follows arcs, `steps` at
+    most, for a path of `enough` of them: then there are so many layers that the other cannot be first, and is stopped
+    at once. Else both sort, and this one gives up when it finds `done` set. Returns how many vertices were sorted, the
+    longest path seen, and whether it came to its end.
     """
-    tail = 0
-    for _ in range(looks):
+    longest = walked = starts = 0
+    v = 0
+    for step in range(steps):
         if _peek(done):
-            return tail, False
+            return 0, longest, False
+        begin, end = offsets[v], offsets[v + 1]
+        if begin == end or step == 0:
+            longest, walked = max(longest, walked), 0
+            v = (starts * 0x9E3779B1 + 0x7F4A7C15) % in_degrees.size
+            starts += 1
+            continue
+        # Of its first successors the one that has most itself: least likely the end.
+        v, most = targets[begin], np.int64(-1)
+        for arc in range(begin, min(begin + 4, end)):
+            w = targets[arc]
+            degree = offsets[w + 1] - offsets[w]
+            if degree > most:
+                v, most = w, degree
+        walked += 1
+        if walked >= enough:
+            _store(stop, 1)
+            return kahn(offsets, targets, in_degrees, order), walked, True
+    longest = max(longest, walked)
+    tail = 0
     for first in range(0, in_degrees.size, 4096):
         if _peek(done):
-            return tail, False
+            return 0, longest, False
         for v in range(first, min(first + 4096, in_degrees.size)):
             if in_degrees[v] == 0:
                 order[tail] = v
@@ -86,9 +107,9 @@ def kahn_racing(offsets, targets, in_degrees, order, done, stop, looks):
     head = 0
     while head < tail:
         if _peek(done):
-            return head, False
-        last = min(head + 32, tail)
-        while head < last:
+            return head, longest, False
+        pause = head + 256
+        while head < tail and head < pause:
             v = order[head]
             head += 1
             for arc in range(offsets[v], offsets[v + 1]):
@@ -98,7 +119,7 @@ def kahn_racing(offsets, targets, in_degrees, order, done, stop, looks):
                     order[tail] = w
                     tail += 1
     _store(stop, 1)
-    return tail, True
+    return tail, longest, True
 
 
 @functools.cache
