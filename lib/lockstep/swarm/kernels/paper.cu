@@ -100,6 +100,11 @@ extern "C" __global__ void sum_distances(int graph, const long long* __restrict_
 }
 
 // A block for each source: what it gives to every vertex, in fixed point, one row of `shares`.
+//
+// compute-sanitizer's racecheck reports hazards here, all between the store of level[v] and the loads of neighbors' levels
+// on the way out. Both are relaxed accesses to one word; a load gives -1 or last + 1, and only `last` has a consequence, so
+// it does not matter which. Path counts are read only where a barrier lies between. A second array of levels would silence
+// the report, at the price of the memory that the paper's placement is about.
 extern "C" __global__ void sources_shares(int graph, const long long* __restrict__ vertex_start,
                                           const long long* __restrict__ arc_start, const int* __restrict__ offsets,
                                           const Arc* __restrict__ targets, const int* __restrict__ in_offsets,
