@@ -1,0 +1,35 @@
+"""What goes before a timed run of this study."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from lockstep.toposort import experiments
+
+
+@pytest.fixture
+def happened(monkeypatch):
+    done = []
+    monkeypatch.setattr(experiments, "_ready", lambda executor: lambda: done.append("empty launch"))
+    plan = SimpleNamespace(prepare=lambda: done.append("input put back"))
+    cuda = SimpleNamespace(name="cuda", reset_counts=lambda: done.append("counts cleared"))
+    return done, plan, cuda
+
+
+def test_an_empty_launch_goes_before_a_run_that_launches(happened):
+    done, plan, cuda = happened
+    experiments._prepare(plan, cuda, launches=True)()
+    assert done == ["input put back", "empty launch", "counts cleared"]
+
+
+def test_none_goes_before_a_serial_sort(happened):
+    done, plan, cuda = happened
+    experiments._prepare(plan, cuda, launches=False)()
+    experiments._prepare(plan, None)()
+    assert done == ["input put back", "counts cleared", "input put back"]
+
+
+def test_the_empty_launches_are_a_plain_and_a_cooperative_one(host):
+    host.reset_counts()
+    experiments._ready(host)()
+    assert host.counts["launches"] == 2
