@@ -130,7 +130,7 @@ def test_the_report_shows_verdicts_and_says_what_is_missing(built):
     text = html.read_text()
     for expected in (
         "NVIDIA Test",
-        "within 2x",
+        "larger",
         "holds",
         "not testable here",
         "not drawn yet",

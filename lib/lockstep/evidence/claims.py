@@ -52,7 +52,7 @@ def judge(machines, parts=None):
         for line, p in zip(judged, adjusted, strict=True):
             line["adjusted"] = p
             if not line["verdict"]:
-                line["verdict"], line["reason"] = _verdict(line["agrees"], p)
+                line["verdict"], line["reason"] = _verdict(line["agrees"], line["p"], p)
         lines += judged
     return pd.DataFrame(lines, columns=COLUMNS)
 
@@ -84,11 +84,14 @@ def _line(machine, part, rows):
     return line
 
 
-def _verdict(agrees, p):
+def _verdict(agrees, alone, p):
     if math.isnan(p):
         return "undecided", "a single sample has no interval"
-    if p >= LEVEL:
+    if alone >= LEVEL:
         return "undecided", "the interval does not exclude the other side"
+    if p >= LEVEL:
+        side = "for" if agrees else "against"
+        return "undecided", f"alone it would speak {side} the claim; among all parts tested here that may be chance"
     return ("holds" if agrees else "fails"), ""
 
 

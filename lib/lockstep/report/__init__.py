@@ -6,11 +6,12 @@ Its parts are imported when they are first used: the guide wants a number writte
 from importlib import import_module
 
 _PLACES = {
-    "build": "typeset", "collect": "typeset", "numbers": "output", "save": "output", "table": "output",
+    "build": "typeset", "collect": "typeset", "numbers": "output", "save": "output", "shown": "output",
+    "table": "output",
 }  # fmt: skip
 _PARTS = ("digits", "figures", "output", "style", "typeset")
 
-__all__ = ["build", "collect", "figures", "numbers", "save", "style", "table"]
+__all__ = ["build", "collect", "figures", "numbers", "save", "shown", "style", "table"]
 
 
 def __getattr__(name):

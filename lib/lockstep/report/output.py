@@ -51,10 +51,34 @@ def table(rows, name, folder=None):
     """
     path = Path(folder or paths.GENERATED) / f"{name}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
-    shown = pd.DataFrame(rows)
-    shown = shown.apply(lambda column: column.map(readable))
-    shown.to_csv(path, index=False, lineterminator="\n")
+    shown(rows).to_csv(path, index=False, lineterminator="\n")
     return path
+
+
+def shown(rows):
+    """Rows as a table that is to be read: see `readable`. Words of a heading stand apart, and counts stay whole where
+    some are missing.
+
+    Parameters
+    ----------
+    rows : DataFrame, or what makes one
+
+    Returns
+    -------
+    DataFrame
+        Of text.
+    """
+    table = pd.DataFrame(rows)
+    told = table.apply(lambda column: _whole(column).map(readable))
+    return told.rename(columns=lambda name: name.replace("_", " ") if isinstance(name, str) else name)
+
+
+def _whole(column):
+    """A column of counts as pandas keeps them where none is missing: it makes floats of them where one is."""
+    numbers = column.dropna()
+    if not pd.api.types.is_float_dtype(column) or numbers.empty or not np.isfinite(numbers).all():
+        return column
+    return column.astype("Int64") if (numbers % 1 == 0).all() and (numbers != 0).any() else column
 
 
 def numbers(study, values, folder=None):
@@ -66,12 +90,12 @@ def numbers(study, values, folder=None):
     values : mapping
         Name to number, text, or mapping or list of these; NumPy scalars are taken as numbers. The report
         shows, where they are given: `summary` and `prediction` (sentences, made from the numbers), `captions`
-        ({figure: caption}) and `tables` ({table: caption}). Text in the
+        ({figure: caption}) and `tables` ({table: caption}), in this order. Text in the
         report uses each number by its name, so names are part of the report's interface.
     """
     path = Path(folder or paths.GENERATED) / f"{study}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(_plain(values), indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    path.write_text(json.dumps(_plain(values), indent=1, ensure_ascii=False) + "\n")
     return path
 
 

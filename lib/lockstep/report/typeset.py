@@ -23,6 +23,7 @@ from lockstep.report import figures, style
 from lockstep.report.output import numbers, readable, save, significant
 
 TYPESET = ("report.pdf", "report.html")
+LONG = 14  # letters of a unit that stands beside a figure
 
 
 def build(generated=None, **places):
@@ -160,6 +161,7 @@ def _ledger(found, machines, parts, papers):
             "id": part.id,
             "of": part.of,
             "published": _published(part),
+            "ratio": _over(part),
             "relation": part.relation,
             "study": part.study,
             "untestable": part.untestable,
@@ -209,6 +211,29 @@ def _coded(value, unit):
     return meanings.get(f"{value:g}") if meanings else None
 
 
+def _over(part):
+    """What over what a part's figure is, where it is a ratio: `time: node-locked over edge-locked`."""
+    top, bottom = (part.select.get(side, {}) for side in ("numerator", "denominator"))
+    if part.unit not in ("", "x", "slope") or not (top.get("strategy") and bottom.get("strategy")):
+        return ""
+    metrics = [side.get("metric", "wall") for side in (top, bottom)]
+    words = [_METRICS.get(metric, metric.replace("_", " ")) for metric in metrics]
+    names = [side["strategy"].strip("()") for side in (top, bottom)]
+    if words[0] != words[1]:
+        told = f"{names[0]}: {words[0]} over {words[1]}"
+    elif names[0] == names[1]:
+        places = [side.get("dataset", "") for side in (top, bottom)]
+        kinds = ["structured" if side.get("parameters", {}).get("structured") else "others" for side in (top, bottom)]
+        told = f"{words[0]}: {names[0]}, {' over '.join(places if all(places) else kinds)}"
+    else:
+        told = f"{words[0]}: {names[0]} over {names[1]}"
+    along = str(part.select.get("x", "")).removeprefix("metric:")
+    return f"power of {along} in {told}" if along else told
+
+
+_METRICS = {"wall": "time", "device": "time", "total": "time with preprocessing", "ms_an_edge": "time an edge"}
+
+
 def _published(part):
     if isinstance(part.published, int) and (word := _coded(part.published, part.unit)):
         return word
@@ -220,33 +245,40 @@ def _published(part):
 
 def _verdict(line):
     unit = {"x": "×", "slope": "", "share explained, ahead": ""}.get(line["unit"], f" {line['unit']}").rstrip()
-    figure = brief = value = ""
+    # A unit of many words is said once and not with each figure.
+    meaning = "" if ": " in unit or len(unit) <= LONG else unit.strip()
+    coded = ": " in unit  # which the figures beside do not follow
+    unit = "" if coded or meaning else unit
+    figure = value = ""
     if not math.isnan(line["value"]):
-        estimate = statistics.Estimate(line["value"], line["low"], line["high"], 0)
         word = _coded(line["value"], line["unit"])
-        value = word or f"{significant(estimate.value)}{unit}"
-        figure = word or figures.label(estimate, unit)
-        # the first page has a line for each entry: no room for a long unit
-        brief = figure if word or len(unit) <= 14 else figures.label(estimate, "")
-    if ": " in unit:  # a code, which the figures beside do not follow
-        unit = ""
-    beside = {
-        label: figures.label(
-            statistics.Estimate(*(math.nan if end is None else end for end in ends), 0), unit
-        )
-        for label, ends in json.loads(line["beside"]).items()
-    }
+        value = word or f"{_count(line['value'], line['low']) or significant(line['value'])}{unit}"
+        figure = word or _figure((line["value"], line["low"], line["high"]), unit)
     return {
         "verdict": line["verdict"],
         "figure": figure,
-        "brief": brief,
         "value": value,
-        "factor": line["factor"],
+        "meaning": meaning,
+        # how large says nothing of a word or of a count that is right or not
+        "factor": "" if coded or line["relation"] == "exact" else line["factor"],
         "reason": line["reason"],
-        "beside": beside,
+        "beside": {label: _figure(ends, unit) for label, ends in json.loads(line["beside"]).items()},
         "rounds": int(line["n"]),
         "graphs": int(line["graphs"]),
     }
+
+
+def _figure(ends, unit):
+    """A figure with its interval; a count, which has none, to the last digit."""
+    value, low, high = (math.nan if end is None else end for end in ends)
+    count = _count(value, low)
+    return f"{count}{unit}" if count else figures.label(statistics.Estimate(value, low, high, 0), unit)
+
+
+def _count(value, low):
+    """A whole number without an interval, thousands apart; None for what was measured."""
+    counted = (math.isnan(low) or low == value) and math.isfinite(value) and value == int(value)
+    return f"{int(value):,}" if counted else None
 
 
 def _methods():
@@ -268,6 +300,8 @@ def _overview(found, machines, generated):
     if not machines:
         return
     judged = found.verdicts[found.verdicts["machine"] == machines[0]["name"]]
+    style.use()
+    save(figures.mosaic(judged, claims.papers()).figure, "overview/verdicts", generated)
     if judged[judged["claim"].isin(chosen)]["value"].notna().any():
         style.use()
         ax = figures.published(judged, chosen)
