@@ -22,9 +22,31 @@ def test_the_fastest_serializable_schedule_of_each_twin():
     found = rows(*[("scale-free", f"twin-{name}", *one) for name in graphs for one in times.items()])
     (said,) = summary.seen(found)
     assert said.startswith("Scale-free twins measured: 2, STACK in two sizes.")
-    assert "on IMDB tiles (3.00 ms a sweep, 30.0 times as fast as edge-locked)" in said, "neither lossy nor a CPU's"
+    assert "is tiles on all 3, 30 times as fast as edge-locked" in said, "neither lossy nor a CPU's"
     lacking = summary.unmeasured(found)[0]
     assert "scale-free twins of WIKI" in lacking and "road twins CAL" in lacking and "IMDB" not in lacking
+
+
+def test_schedules_share_the_first_place():
+    lines = [("STACK", "agm-edge", 1), ("STACK", "diagonal", 2), ("BGG", "agm-edge", 2), ("BGG", "diagonal", 1)]
+    lines += [("WIKI", "agm-edge", 1), ("WIKI", "tiles", 0.5)]
+    (said,) = summary.seven(rows(*[("scale-free", f"twin-{name}", *line) for name, *line in lines]))
+    assert "on the scale-free twins agm-edge on 2 of 3 and diagonal on 1 (BGG)" in said, "tiles are none of the seven"
+
+
+def test_what_a_conflict_costs_and_what_a_rating():
+    def counted(experiment):
+        own = {"largest degree": 100, "ratings": 1e6}
+        lines = [("(graph)", metric, value) for metric, value in own.items()]
+        lines += [("edge-locked", "passes", 50), ("edge-locked", "wall", 2.5), ("agm-edge", "supersteps", 100)]
+        lines += [("agm-edge", "wall", 0.2)]
+        found = pd.DataFrame(lines, columns=["strategy", "metric", "value"])
+        return found.assign(experiment=experiment, dataset="twin-X", parameters="{}", round=0)
+
+    (hubs,), (roads,) = summary.conflicts(counted("scale-free")), summary.traffic(counted("road"))
+    assert "gets 2 ratings of the largest node done in a pass" in hubs and ", 50 us." in hubs and ", 2 us." in hubs
+    assert "takes 50 passes and agm-edge 100 steps" in roads and "2.50 ns with two locks and 0.200 ns without" in roads
+    assert summary.conflicts(counted("road")) == summary.traffic(counted("scale-free")) == summary.seven(rows()) == []
 
 
 def test_an_update_of_a_star():
