@@ -35,7 +35,7 @@ if workflow.is_main_process:
 def package(*names):
     """All files of some of the library's packages: Snakemake does not see what a notebook imports."""
     found = [p for name in names for p in sorted((paths.ROOT / "lib/lockstep" / name).rglob("*.*"))]
-    return [str(p.relative_to(paths.ROOT)) for p in found if p.suffix in {".py", ".cu", ".cuh", ".hpp", ".h", ".typ"}]
+    return [str(p.relative_to(paths.ROOT)) for p in found if p.suffix in {".py", ".cu", ".cuh", ".hpp", ".cpp", ".h", ".typ"}]
 
 
 def recorded(pattern):

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from lockstep.graphs import Graph, GraphError
+from lockstep.graphs.search import visit
 
 TOP = 0.01  # the share of vertices whose arcs are counted for the skew
 
@@ -34,23 +34,11 @@ class Features:
     missing: dict
 
 
-@njit(cache=True)
-def hops(offsets, targets, start):
-    """Breadth-first search: the number of arcs to the farthest vertex, and how many vertices are reached."""
-    distance = np.full(offsets.size - 1, -1, np.int32)
-    queue = np.empty(offsets.size - 1, targets.dtype)
-    distance[start], queue[0] = 0, start
-    head, tail = 0, 1
-    while head < tail:
-        v = queue[head]
-        head += 1
-        for k in range(offsets[v], offsets[v + 1]):
-            w = targets[k]
-            if distance[w] < 0:
-                distance[w] = distance[v] + 1
-                queue[tail] = w
-                tail += 1
-    return distance[queue[tail - 1]], tail, queue[tail - 1]
+def hops(graph, start):
+    """Breadth-first search: the number of arcs to the farthest vertex, how many are reached, and the farthest."""
+    level, queue = np.full(graph.n, -1, np.int32), np.empty(graph.n, np.int32)
+    count = visit(graph.offsets, graph.targets, start, level, queue)
+    return int(level[queue[count - 1]]), count, int(queue[count - 1])
 
 
 def of(graph):
@@ -84,9 +72,9 @@ def _of_graph(graph):
         top = np.sort(degrees)[-max(1, round(n * TOP)) :].sum() / m
         lines.append(("skew", f"the hundredth of vertices with most arcs has {100 * top:.0f} % of them"))
         start = int(degrees.argmax())
-        far, reached, last = hops(graph.offsets, graph.targets, start)
+        far, reached, last = hops(graph, start)
         if reached > 1:
-            far = max(far, hops(graph.offsets, graph.targets, int(last))[0])
+            far = max(far, hops(graph, last)[0])
         told = f"at least {far:,} arcs between the farthest, by two searches; {100 * reached / n:.0f} % reached"
         lines.append(("diameter", told))
     missing = {}

@@ -129,7 +129,7 @@ def _hash(*parts) -> str:
 
 
 def _runtime() -> Path:
-    texts = [(source.HERE / n).read_text() for n in ("host.hpp", "host_runtime.cpp")]
+    texts = [file.read_text() for file in sorted(source.HERE.glob("host*.?pp"))]
     digest = _hash(*texts, *_FLAGS, _compiler_version())
 
     def build(made, _):

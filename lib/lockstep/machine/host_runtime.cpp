@@ -7,106 +7,21 @@
 //
 // A launch ends with an error code instead of a hang: divergent barrier, deadlock, no progress within a budget of
 // steps, a stack or an array left. Compiled without -fsanitize=thread; under fuzz="memory" the compiler calls the
-// __tsan_* functions at the end of this file around every load and store of the kernels.
-#include <csetjmp>
-#include <csignal>
+// __tsan_* functions of host_trace.hpp around every load and store of the kernels.
 #include <cstdlib>
-#include <pthread.h>
-#include <string>
 #include <sys/mman.h>
-#include <utility>
-#include <vector>
 
-#include "host.hpp"
+#include "host_state.hpp"
+#include "host_trace.hpp"  // host_warp.hpp, which calls what is defined here, comes below
 
 #ifndef __x86_64__
 #error "the host executor switches threads in x86-64 assembly: use an x86-64 machine"
 #endif
 
 namespace lockstep_host {
-
-Thread* current = nullptr;
-dim3 block_dim, grid_dim;
-uint64_t clock_steps = 0;
-
 namespace {
-
-enum State { READY, WAIT_BARRIER, WAIT_GRID, WAIT_WARP, DONE };
-enum Error { OK, DIVERGENT, DEADLOCK, BUDGET, FAULT, MISUSE };
-const size_t kPage = 4096, kStack = 64 * 1024;
-const int kPatience = 64;                  // events a thread may run through before others get their turn
-
-struct Fiber : Thread {
-    void* stack_pointer;
-    int stack;                             // index into the stacks, -1 before its first step
-    State state;
-    int patience;
-    const char* where;                     // file:line of what it waits for
-    WarpOp operation;
-    unsigned mask;
-    int source;
-    uint64_t value;
-};
-struct LiveBlock : Block {
-    std::vector<Fiber> fibers;
-    unsigned alive, waiting, exited;
-    int reduce_count;
-    bool used = false;
-    unsigned char* arena = nullptr;
-    size_t arena_bytes = 0;
-};
-struct Record {                            // one line of the trace; host.py's dtype mirrors it
-    int64_t step, address, before, after;
-    int32_t block, thread, event, bytes;
-};
-
-}  // namespace
-
-extern "C" struct LockstepLaunch {         // host.py's ctypes structure mirrors it
-    void (*entry)(void**);
-    void** arguments;
-    uint32_t grid[3], block[3];
-    uint64_t shared, seed, budget, trace_limit;
-    int32_t cooperative, fuzz, permille, window;
-    uint64_t barriers, grid_barriers, atomics, switches, steps;     // results
-    int32_t error, trace_full;
-    char message[1024];
-};
-
-namespace {
-
-LockstepLaunch* launch;
-std::vector<LiveBlock> slots;
-std::vector<Fiber*> ready;                 // ring, a power of two
-size_t head, tail;
-unsigned char* stacks = nullptr;
-size_t stacks_count = 0;
-std::vector<int> free_stacks;
-std::vector<bool> guarded;
-int guards = 0;
-void* scheduler_pointer;
-uint64_t random_state, last_progress;
-unsigned live_blocks, grid_waiting;
-const void* grid_state;
-const char* grid_where;
-std::vector<Record> trace;
-int pending_write = -1;                    // trace line whose value is read at the next event, once it is written
-sigjmp_buf escape;
-pthread_t launching_thread;
-struct sigaction old_segv, old_bus;
-
-inline Fiber* me() { return static_cast<Fiber*>(current); }
-inline LiveBlock* home(Fiber* f) { return static_cast<LiveBlock*>(f->block); }
-
-inline uint64_t next_random() {            // splitmix64
-    uint64_t z = (random_state += 0x9E3779B97F4A7C15ull);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-}
 
 extern "C" void lockstep_swap(void** save, void* load);
-extern "C" void lockstep_start();
 asm(R"(
 .text
 .hidden lockstep_swap
@@ -145,83 +60,6 @@ Fiber* pop() {
     return ready[head++ & mask];
 }
 
-[[noreturn]] void fail(Error error, const std::string& text) {
-    launch->error = error;
-    snprintf(launch->message, sizeof launch->message, "%s", text.c_str());
-    siglongjmp(escape, 1);
-}
-
-std::string name(const uint3& i, const dim3& n) {
-    std::string s = std::to_string(i.x);
-    if (n.y > 1 || n.z > 1) s = "(" + s + ", " + std::to_string(i.y) + ", " + std::to_string(i.z) + ")";
-    return s;
-}
-
-// "threads 0-15, 17": the block's threads for which wanted() holds.
-template <class F> std::string list(LiveBlock* b, F wanted) {
-    std::string s;
-    int shown = 0, count = 0;
-    const int n = (int)b->fibers.size();
-    for (int i = 0; i < n; ++i) {
-        if (!wanted(b->fibers[i])) continue;
-        int j = i;
-        while (j + 1 < n && wanted(b->fibers[j + 1])) ++j;
-        count += j - i + 1;
-        if (++shown <= 6) {
-            s += (s.empty() ? "" : ", ") + std::to_string(i);
-            if (j > i) s += "-" + std::to_string(j);
-        } else if (shown == 7) s += ", ...";
-        i = j;
-    }
-    return (count == 1 ? "thread " : "threads ") + s;
-}
-
-// Where everybody of a block is, one clause for each place.
-std::string whereabouts(LiveBlock* b) {
-    std::string s = "block " + name(b->index, grid_dim) + ": ";
-    std::vector<std::pair<State, std::string>> places;
-    auto place = [](const Fiber& f) {
-        return f.state == READY || f.state == DONE ? std::string() : std::string(f.where);
-    };
-    for (Fiber& f : b->fibers) {
-        std::pair<State, std::string> p(f.state, place(f));
-        bool known = false;
-        for (auto& q : places) known |= q == p;
-        if (!known) places.push_back(p);
-    }
-    for (size_t k = 0; k < places.size() && k < 5; ++k) {
-        auto& p = places[k];
-        if (k) s += "; ";
-        s += list(b, [&](const Fiber& f) { return f.state == p.first && place(f) == p.second; });
-        if (p.first == READY) s += " still running";
-        if (p.first == DONE) s += " finished";
-        if (p.first == WAIT_BARRIER) s += " at the block barrier " + p.second;
-        if (p.first == WAIT_GRID) s += " at the grid barrier " + p.second;
-        if (p.first == WAIT_WARP) s += " at the warp operation " + p.second;
-    }
-    return s;
-}
-
-void note(Event event, const volatile void* address, uint64_t seen, uint64_t left, int bytes) {
-    if (trace.size() >= launch->trace_limit) { launch->trace_full = 1; return; }
-    Fiber* f = me();
-    trace.push_back({(int64_t)launch->steps, (int64_t)address, (int64_t)seen, (int64_t)left,
-                     (int32_t)f->block->linear, (int32_t)f->linear, (int32_t)event, bytes});
-}
-
-inline uint64_t peek(const volatile void* p, int bytes) {
-    uint64_t v = 0;
-    memcpy(&v, const_cast<const void*>(p), bytes < 8 ? bytes : 8);
-    return v;
-}
-
-void settle_write() {                      // the store announced last has happened by now: nobody ran in between
-    if (pending_write < 0) return;
-    Record& r = trace[pending_write];
-    r.after = (int64_t)peek((const void*)r.address, r.bytes);
-    pending_write = -1;
-}
-
 void switch_away() {
     push(me());
     to_scheduler();
@@ -247,8 +85,6 @@ void finish(Fiber* f) {
     if (b->waiting) fail(DIVERGENT, "divergent barrier: " + whereabouts(b));
     if (b->alive == 0) { b->used = false; --live_blocks; }
 }
-
-void resolve_warp(LiveBlock* b, Fiber* f);
 
 }  // namespace
 
@@ -503,81 +339,9 @@ void whole_grid_barrier(const char* where, unsigned* state) {
     block_barrier(where, 0, 0);
 }
 
-uint64_t warp(const char* where, WarpOp operation, unsigned mask, uint64_t value, int source) {
-    Fiber* f = me();
-    ++launch->steps;
-    ++clock_steps;
-    if (pending_write >= 0) settle_write();
-    if (!(mask >> (f->linear & 31) & 1u))
-        fail(MISUSE, "block " + name(f->block->index, grid_dim) + ", thread " + std::to_string(f->linear)
-             + ": the mask of the warp operation " + where + " leaves out the lane that calls it");
-    f->state = WAIT_WARP;
-    f->where = where;
-    f->operation = operation;
-    f->mask = mask;
-    f->value = value;
-    f->source = source;
-    resolve_warp(home(f), f);
-    if (f->state == WAIT_WARP) to_scheduler();
-    else if (fuzzed()) switch_away();
-    return f->result;
-}
-
-namespace {
-
-// Ends the warp operation that f waits at if all lanes of its mask that still live have come to it.
-void resolve_warp(LiveBlock* b, Fiber* f) {
-    const unsigned base = f->linear & ~31u, n = (unsigned)b->fibers.size();
-    unsigned here = 0;
-    for (unsigned lane = 0; lane < 32 && base + lane < n; ++lane) {
-        Fiber& g = b->fibers[base + lane];
-        if (!(f->mask >> lane & 1u) || g.state == DONE) continue;
-        if (g.state != WAIT_WARP) return;
-        if (g.mask != f->mask || g.operation != f->operation) return;      // its own group, or a deadlock reported later
-        here |= 1u << lane;
-    }
-    auto lane_value = [&](unsigned lane) { return b->fibers[base + lane].value; };
-    uint64_t all = 0;
-    bool first = true;
-    for (unsigned lane = 0; lane < 32; ++lane) {
-        if (!(here >> lane & 1u)) continue;
-        const uint64_t v = lane_value(lane);
-        const int s = (int)(uint32_t)v;
-        const unsigned u = (unsigned)v;
-        switch (f->operation) {
-            case BALLOT: all |= (v ? 1ull : 0ull) << lane; break;
-            case ANY: all |= v != 0; break;
-            case ALL: all = (first ? 1 : all) && v; break;
-            case ADD: all = (uint32_t)((uint32_t)all + u); break;
-            case MIN_S: all = first ? u : (uint32_t)((int)(uint32_t)all < s ? (int)(uint32_t)all : s); break;
-            case MAX_S: all = first ? u : (uint32_t)((int)(uint32_t)all > s ? (int)(uint32_t)all : s); break;
-            case MIN_U: all = first || u < (uint32_t)all ? u : all; break;
-            case MAX_U: all = first || u > (uint32_t)all ? u : all; break;
-            case AND: all = first ? u : all & u; break;
-            case OR: all |= u; break;
-            case XOR: all ^= u; break;
-            default: break;
-        }
-        first = false;
-    }
-    for (unsigned lane = 0; lane < 32; ++lane) {
-        if (!(here >> lane & 1u)) continue;
-        Fiber& g = b->fibers[base + lane];
-        g.result = all;
-        if (f->operation == SHUFFLE)       // a source outside the group is undefined on a GPU; here the lane keeps its own
-            g.result = here >> (g.source & 31) & 1u ? lane_value(g.source & 31) : g.value;
-        if (f->operation == MATCH_ANY) {
-            g.result = 0;
-            for (unsigned other = 0; other < 32; ++other)
-                if (here >> other & 1u && lane_value(other) == g.value) g.result |= 1ull << other;
-        }
-        if (&g == f) g.state = READY;
-        else push(&g);
-    }
-}
-
-}  // namespace
 }  // namespace lockstep_host
+
+#include "host_warp.hpp"
 
 using namespace lockstep_host;
 
@@ -612,45 +376,3 @@ extern "C" __attribute__((visibility("default"))) int lockstep_run(LockstepLaunc
     fflush(stdout);
     return request->error;
 }
-
-extern "C" __attribute__((visibility("default"))) uint64_t lockstep_trace(const void** records) {
-    *records = trace.data();
-    return trace.size();
-}
-
-// ---- what -fsanitize=thread makes the compiler call around plain accesses
-
-static inline void access(const volatile void* p, int bytes, Event event) {
-    if (!current) return;
-    before(event, p);
-    if (!launch->trace_limit) return;
-    const uint64_t seen = peek(p, bytes);  // nobody runs between here and the access itself
-    note(event, p, seen, seen, bytes);
-    if (event == WRITE && !launch->trace_full) pending_write = (int)trace.size() - 1;
-}
-#define LOCKSTEP_ACCESS(bytes) \
-    extern "C" void __tsan_read##bytes(void* p) { access(p, bytes, READ); } \
-    extern "C" void __tsan_write##bytes(void* p) { access(p, bytes, WRITE); } \
-    extern "C" void __tsan_unaligned_read##bytes(void* p) { access(p, bytes, READ); } \
-    extern "C" void __tsan_unaligned_write##bytes(void* p) { access(p, bytes, WRITE); } \
-    extern "C" void __tsan_volatile_read##bytes(void* p) { access(p, bytes, READ); } \
-    extern "C" void __tsan_volatile_write##bytes(void* p) { access(p, bytes, WRITE); } \
-    extern "C" void __tsan_unaligned_volatile_read##bytes(void* p) { access(p, bytes, READ); } \
-    extern "C" void __tsan_unaligned_volatile_write##bytes(void* p) { access(p, bytes, WRITE); } \
-    extern "C" void __tsan_read_write##bytes(void* p) { access(p, bytes, WRITE); } \
-    extern "C" void __tsan_unaligned_read_write##bytes(void* p) { access(p, bytes, WRITE); }
-LOCKSTEP_ACCESS(1)
-LOCKSTEP_ACCESS(2)
-LOCKSTEP_ACCESS(4)
-LOCKSTEP_ACCESS(8)
-LOCKSTEP_ACCESS(16)
-extern "C" void __tsan_read_range(void* p, long n) { access(p, n < 8 ? (int)n : 8, READ); }
-extern "C" void __tsan_write_range(void* p, long n) { access(p, n < 8 ? (int)n : 8, WRITE); }
-extern "C" void* __tsan_memcpy(void* d, const void* s, size_t n) { access(d, 1, WRITE); return memcpy(d, s, n); }
-extern "C" void* __tsan_memmove(void* d, const void* s, size_t n) { access(d, 1, WRITE); return memmove(d, s, n); }
-extern "C" void* __tsan_memset(void* d, int v, size_t n) { access(d, 1, WRITE); return memset(d, v, n); }
-extern "C" void __tsan_init() {}
-extern "C" void __tsan_func_entry(void*) {}
-extern "C" void __tsan_func_exit() {}
-extern "C" void __tsan_vptr_update(void**, void*) {}
-extern "C" void __tsan_vptr_read(void**) {}

@@ -1,4 +1,4 @@
-"""Numbers as one reads them."""
+"""Numbers and lists as one reads them."""
 
 import math
 
@@ -17,6 +17,12 @@ def readable(value):
     if isinstance(value, (float, np.floating)):
         return significant(float(value))
     return str(value)
+
+
+def listed(words):
+    """Words with commas, and the last with `and`."""
+    words = [str(word) for word in words]
+    return " and ".join(words) if len(words) < 3 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
 def significant(value, digits=3):

@@ -5,11 +5,14 @@ enough for a hundred thousand graphs: the same numbers in the same order as the 
 the last bit and a checksum of each graph decides. They are themselves held against `reference` by the tests, and they
 are the parallel CPU that strategies are timed against.
 
-They stand in one file because what Numba keeps of a function is made again only when that function's own file changes.
+They stand in one file, the search apart, because what Numba keeps of a function is made again only when that function's
+own file changes.
 """
 
 import numpy as np
 from numba import njit, prange, uint64
+
+from lockstep.graphs.search import visit
 
 from .references import REFERENCES, reference  # noqa: F401 (both speeds under one name)
 
@@ -78,24 +81,6 @@ def _turned(offsets, targets):
 
 
 @njit(cache=True)
-def _visit(offsets, targets, source, level, queue):
-    """Breadth-first search; `level` is -1 before and for what is not reached. Returns how many are."""
-    level[source] = 0
-    queue[0] = source
-    done, count = 0, 1
-    while done < count:
-        v = queue[done]
-        done += 1
-        for a in range(offsets[v], offsets[v + 1]):
-            w = targets[a]
-            if level[w] < 0:
-                level[w] = level[v] + 1
-                queue[count] = w
-                count += 1
-    return count
-
-
-@njit(cache=True)
 def _dependencies(offsets, targets, in_offsets, in_targets, endpoints, unit, fixed):
     """Brandes from every source, in the kernels' order; `unit` holds a 1 of the type to compute in."""
     n = offsets.size - 1
@@ -106,7 +91,7 @@ def _dependencies(offsets, targets, in_offsets, in_targets, endpoints, unit, fix
     fraction = fraction_bits(n)
     scale = np.float64(np.int64(1) << fraction)
     for s in range(n):
-        count = _visit(offsets, targets, s, level, queue)
+        count = visit(offsets, targets, s, level, queue)
         sigma[s] = one
         for i in range(1, count):
             v = queue[i]
@@ -166,7 +151,7 @@ def closeness(offsets, targets, vertex_start, arc_start, directed, total, recipr
         level, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
         check = np.uint64(0)
         for v in range(n):
-            count = _visit(rows, heads, v, level, queue)
+            count = visit(rows, heads, v, level, queue)
             far, parts = np.uint64(0), np.uint64(0)
             for i in range(count):
                 d = level[queue[i]]
@@ -191,7 +176,7 @@ def matrices(offsets, targets, vertex_start, arc_start, matrix_start, matrix, to
         level, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
         check = np.uint64(0)
         for v in range(n):
-            count = _visit(rows, heads, v, level, queue)
+            count = visit(rows, heads, v, level, queue)
             far = 0
             for i in range(count):
                 far += level[queue[i]]

@@ -1,6 +1,6 @@
 """What the notebook says of its rows in sentences, and what of its plan is not measured yet."""
 
-from lockstep.report.digits import readable
+from lockstep.report.digits import listed, readable
 
 from . import cases, views
 
@@ -16,12 +16,6 @@ EXPERIMENTS = {
     "writing": "results written out",
     "gpus": "several GPUs",
 }
-
-
-def listed(words):
-    """Words with commas, and the last with `and`."""
-    words = [str(word) for word in words]
-    return " and ".join(words) if len(words) < 3 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
 def singles(rows):

@@ -1,0 +1,76 @@
+// The trace of a launch: every access of a thread, in the order in which they happened, and what -fsanitize=thread makes
+// the compiler call around plain accesses.
+//
+// A part of host_runtime.cpp, which compiles all parts as one.
+#pragma once
+#include "host_state.hpp"
+
+namespace lockstep_host {
+namespace {
+
+void note(Event event, const volatile void* address, uint64_t seen, uint64_t left, int bytes) {
+    if (trace.size() >= launch->trace_limit) { launch->trace_full = 1; return; }
+    Fiber* f = me();
+    trace.push_back({(int64_t)launch->steps, (int64_t)address, (int64_t)seen, (int64_t)left,
+                     (int32_t)f->block->linear, (int32_t)f->linear, (int32_t)event, bytes});
+}
+
+inline uint64_t peek(const volatile void* p, int bytes) {
+    uint64_t v = 0;
+    memcpy(&v, const_cast<const void*>(p), bytes < 8 ? bytes : 8);
+    return v;
+}
+
+void settle_write() {                      // the store announced last has happened by now: nobody ran in between
+    if (pending_write < 0) return;
+    Record& r = trace[pending_write];
+    r.after = (int64_t)peek((const void*)r.address, r.bytes);
+    pending_write = -1;
+}
+
+}  // namespace
+}  // namespace lockstep_host
+
+using namespace lockstep_host;
+
+extern "C" __attribute__((visibility("default"))) uint64_t lockstep_trace(const void** records) {
+    *records = trace.data();
+    return trace.size();
+}
+
+// ---- what -fsanitize=thread makes the compiler call around plain accesses
+
+static inline void access(const volatile void* p, int bytes, Event event) {
+    if (!current) return;
+    before(event, p);
+    if (!launch->trace_limit) return;
+    const uint64_t seen = peek(p, bytes);  // nobody runs between here and the access itself
+    note(event, p, seen, seen, bytes);
+    if (event == WRITE && !launch->trace_full) pending_write = (int)trace.size() - 1;
+}
+#define LOCKSTEP_ACCESS(bytes) \
+    extern "C" void __tsan_read##bytes(void* p) { access(p, bytes, READ); } \
+    extern "C" void __tsan_write##bytes(void* p) { access(p, bytes, WRITE); } \
+    extern "C" void __tsan_unaligned_read##bytes(void* p) { access(p, bytes, READ); } \
+    extern "C" void __tsan_unaligned_write##bytes(void* p) { access(p, bytes, WRITE); } \
+    extern "C" void __tsan_volatile_read##bytes(void* p) { access(p, bytes, READ); } \
+    extern "C" void __tsan_volatile_write##bytes(void* p) { access(p, bytes, WRITE); } \
+    extern "C" void __tsan_unaligned_volatile_read##bytes(void* p) { access(p, bytes, READ); } \
+    extern "C" void __tsan_unaligned_volatile_write##bytes(void* p) { access(p, bytes, WRITE); } \
+    extern "C" void __tsan_read_write##bytes(void* p) { access(p, bytes, WRITE); } \
+    extern "C" void __tsan_unaligned_read_write##bytes(void* p) { access(p, bytes, WRITE); }
+LOCKSTEP_ACCESS(1)
+LOCKSTEP_ACCESS(2)
+LOCKSTEP_ACCESS(4)
+LOCKSTEP_ACCESS(8)
+LOCKSTEP_ACCESS(16)
+extern "C" void __tsan_read_range(void* p, long n) { access(p, n < 8 ? (int)n : 8, READ); }
+extern "C" void __tsan_write_range(void* p, long n) { access(p, n < 8 ? (int)n : 8, WRITE); }
+extern "C" void* __tsan_memcpy(void* d, const void* s, size_t n) { access(d, 1, WRITE); return memcpy(d, s, n); }
+extern "C" void* __tsan_memmove(void* d, const void* s, size_t n) { access(d, 1, WRITE); return memmove(d, s, n); }
+extern "C" void* __tsan_memset(void* d, int v, size_t n) { access(d, 1, WRITE); return memset(d, v, n); }
+extern "C" void __tsan_init() {}
+extern "C" void __tsan_func_entry(void*) {}
+extern "C" void __tsan_func_exit() {}
+extern "C" void __tsan_vptr_update(void**, void*) {}
+extern "C" void __tsan_vptr_read(void**) {}
