@@ -1,5 +1,7 @@
 """What the notebook says of its rows in sentences, and what of its plan is not measured yet."""
 
+import pandas as pd
+
 from lockstep.report.digits import listed, readable
 
 from . import twins, views
@@ -40,27 +42,101 @@ def measured(rows):
 
 
 def seen(rows):
-    """Which twins were measured, and the fastest serializable schedule on each."""
+    """Which twins were measured, and the fastest serializable schedules on them."""
     said = []
     for experiment, names in measured(rows).items():
         if not names:
             continue
         table = views.cells(rows, experiment).drop_duplicates("dataset").set_index("dataset")
-        fastest = []
+        best, gains = {}, []
         for name in names:
             times = exact(table.loc[f"twin-{name}"])
-            best = min(times, key=times.get)
-            gain = ""
+            fastest = min(times, key=times.get)
+            best.setdefault(fastest, []).append(name)
             if "edge-locked" in times:
-                gain = f", {readable(times['edge-locked'] / times[best])} times as fast as edge-locked"
-            fastest.append(f"on {name} {best} ({readable(times[best])} ms a sweep{gain})")
+                gains.append(times["edge-locked"] / times[fastest])
         graphs = len({name.removesuffix("-printed") for name in names})
         sizes = ", STACK in two sizes" if graphs < len(names) else ""
+        gain = f", {span(gains)} times as fast as edge-locked" if gains else ""
         said.append(
             f"{views.CLASSES[experiment].capitalize()} measured: {graphs}{sizes}. "
-            f"The fastest serializable schedule is {'; '.join(fastest)}."
+            f"The fastest serializable schedule is {winners(best, len(names))}{gain}."
         )
     return said
+
+
+def winners(best, many):
+    """`tiles on 6 of 8 and agm-edge on 2 (STACK and CITP)` from {schedule: graphs}, most graphs first."""
+    (first, graphs), *rest = sorted(best.items(), key=lambda item: -len(item[1]))
+    told = [f"{first} on {len(graphs)} of {many}" if rest else f"{first} on all {many}"]
+    return listed(told + [f"{name} on {len(others)} ({listed(others)})" for name, others in rest])
+
+
+def span(values):
+    """`3 to 4`, or one number where both ends read alike."""
+    ends = [readable(float(f"{edge:.3g}") if edge % 1 else int(edge)) for edge in (min(values), max(values))]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def seven(rows):
+    """Which of the published seven schedules is the fastest, class by class."""
+    said = []
+    for experiment in views.CLASSES:
+        best = {}
+        for _, line in views.cells(rows, experiment).drop_duplicates("dataset").iterrows():
+            times = {name: line[name] for name in views.SEVEN if name in line and line[name] > 0}
+            if times:
+                best.setdefault(min(times, key=times.get), []).append(line["dataset"].removeprefix("twin-"))
+        if best:
+            said.append(f"on the {views.CLASSES[experiment]} {winners(best, sum(map(len, best.values())))}")
+    return [f"Of the paper's seven the fastest is {'; '.join(said)}."] if said else []
+
+
+def conflicts(rows):
+    """What a conflict costs on graphs with hubs: passes of the edge-locked schedule against steps of matchings."""
+    table, many = _steps(rows, "scale-free")
+    if table.empty:
+        return []
+    online, offline = table["online"] / table["passes"] * 1e3, table["offline"] / table["steps"] * 1e3
+    return [
+        f"On {many} scale-free twins edge-locked gets {span(table['degree'] / table['passes'])} ratings of the largest "
+        "node done in a pass, for when the rest is done a hub's ratings all try for one lock at once; a pass is a launch "
+        f"and a look of the host, {span(online)} us. The matchings of agm-edge get "
+        f"{span(table['degree'] / table['steps'])} done in a step, and a step is a barrier inside one launch, "
+        f"{span(offline)} us."
+    ]
+
+
+def traffic(rows):
+    """What a rating costs where no node has many: the same two schedules on roads."""
+    table, many = _steps(rows, "road")
+    if table.empty:
+        return []
+    online, offline = (table[side] / table["ratings"] * 1e6 for side in ("online", "offline"))
+    return [
+        f"On {many} road twins edge-locked takes {span(table['passes'])} passes and agm-edge {span(table['steps'])} "
+        f"steps, so neither is paid for often; what is left is the rating itself, {span(online)} ns with two locks and "
+        f"{span(offline)} ns without."
+    ]
+
+
+def _steps(rows, experiment):
+    """A line a graph: its largest degree and ratings, passes and time of edge-locked, steps and time of agm-edge."""
+    mine = rows[rows["experiment"] == experiment]
+    wanted = {
+        "degree": ("(graph)", "largest degree"),
+        "ratings": ("(graph)", "ratings"),
+        "passes": ("edge-locked", "passes"),
+        "online": ("edge-locked", "wall"),
+        "steps": ("agm-edge", "supersteps"),
+        "offline": ("agm-edge", "wall"),
+    }
+    columns = {
+        label: mine[(mine["strategy"] == strategy) & (mine["metric"] == metric)].groupby("dataset")["value"].median()
+        for label, (strategy, metric) in wanted.items()
+    }
+    table = pd.DataFrame(columns).dropna()
+    return table, len(table)
 
 
 def star(rows):
