@@ -131,14 +131,18 @@ def _parser() -> argparse.ArgumentParser:
 
 def _datasets(choice) -> int:
     from lockstep.graphs import datasets
+    from lockstep.graphs.registry import PLACED
 
     table = datasets()
     _save(table, choice.output)
     width = table["name"].str.len().max()
     for row in table.itertuples():
-        print(f"{row.name:<{width}}  {row.status:<8}  {row.how if row.status == 'missing' else row.source}")
+        how = row.how.replace(PLACED, "") if row.status == "missing" else row.source
+        print(f"{row.name:<{width}}  {row.status:<8}  {how}")
     missing = (table["status"] == "missing").sum()
     print(f"\n{len(table)} registered, {len(table) - missing} at hand, {missing} missing")
+    if missing:
+        print(f"A file is fetched when it is asked for and the network is there; by hand: fetch it{PLACED}.")
     return 0
 
 

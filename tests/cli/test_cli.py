@@ -133,7 +133,8 @@ def test_datasets_without_network_and_mirror(run, tmp_path, monkeypatch):
     told = {line.split()[0]: line.split()[1] for line in out.splitlines() if len(line.split()) > 1}
     assert told["karate"] == told["package-dependencies"] == "built-in"
     line = next(line for line in out.splitlines() if line.startswith("wiki-Talk"))
-    assert "missing" in line and "LOCKSTEP_MIRROR" in line, "a missing data set says how to get it"
+    assert "missing" in line and "https://" in line, "a missing data set says how to get it"
+    assert out.splitlines()[-1].endswith("into a folder that LOCKSTEP_MIRROR names."), "once, for all of them"
     assert (tmp_path / "datasets.csv").read_text().startswith("name,")
 
 

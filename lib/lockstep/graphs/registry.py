@@ -69,11 +69,14 @@ def _cache_name(entry):
     return f"{entry['name']}--{entry['url'].rsplit('/', 1)[-1]}"
 
 
+PLACED = " and put it, under its own name, into a folder that LOCKSTEP_MIRROR names"
+
+
 def _how(entry):
     """How to get a data set, in one sentence."""
     if not entry["url"].startswith("http"):
         return entry["how"]
-    how = f"fetch {entry['url']} and put it, under its own name, into a folder that LOCKSTEP_MIRROR names"
+    how = f"fetch {entry['url']}{PLACED}"
     return f"{how}; {entry['how']}" if entry["how"] else how
 
 

@@ -23,6 +23,7 @@ SYMBOLS = {
     "undecided": "?",
     "not testable here": "",
 }
+PLURAL = {"holds": "hold", "fails": "fail"}
 MARKS = {"holds": "o", "fails": "X", "undecided": "D", "not testable here": "."}
 
 
@@ -248,7 +249,7 @@ def mosaic(judged, papers, *, across=40, ax=None):
     ax = ax or plt.subplots(figsize=(WIDTH, 0.3 + lines * WIDTH / (across + 1)))[1]
     top = 0
     for letter, words in rows:
-        tally = ", ".join(f"{words.count(word)} {word}" for word in VERDICT if word in words)
+        tally = ", ".join(f"{words.count(word)} {PLURAL.get(word, word)}" for word in VERDICT if word in words)
         title = papers[letter]["title"]
         ax.text(-0.5, top, f"{title}: {tally}", va="center", ha="left", fontsize=7.5, color=INK)
         for k, word in enumerate(words):

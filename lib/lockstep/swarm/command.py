@@ -63,9 +63,12 @@ def main(choice):
         **{name: getattr(choice, name) for name in names},
     )
     steps = ", ".join(f"{word} {report.seconds[step]:.2f} s" for step, word in STEPS.items() if step in report.seconds)
-    done = f"{choice.measure} of {report.graphs:,} graphs in {time.perf_counter() - start:.2f} s ({steps})"
+    done = f"{choice.measure} of {report.graphs:,} graphs in {time.perf_counter() - start:.2f} s"
+    if steps:
+        done += f" ({steps})"
     if report.resumed:
-        done += f"; {report.resumed:,} pieces were there from an earlier run"
+        pieces = "piece was" if report.resumed == 1 else "pieces were"
+        done += f"; {report.resumed:,} {pieces} there from an earlier run"
     print(f"{choice.input}: {done}; results in {choice.out}", file=sys.stderr)
     for problem in report.problems[:10]:
         print(f"left out: graph {problem.graph} ({problem.name}): {problem.reason}", file=sys.stderr)

@@ -14,6 +14,7 @@ import numpy as np
 
 from lockstep.graphs import Graph, GraphError, load_batch, read, read_batch
 from lockstep.graphs.containers import GRAPH_SUFFIXES
+from lockstep.graphs.registry import registry
 
 from . import shards
 from .check import Problem
@@ -145,6 +146,10 @@ def pieces_of(source, directed=None, piece_bytes=64 * 2**20):
             return _cut_pack(pack_of(*read_batch(path), path.name.split(".")[0]), path.name.split(".")[0], piece_bytes)
         return _files(path, directed, piece_bytes)
     if len(path.parts) == 1 and not path.suffix:
+        if str(source).lower() not in set(registry()["name"].str.lower()):
+            raise GraphError(
+                f"{source}: no such file or folder, and no data set of that name ('lockstep datasets' lists them)"
+            )
         graph, starts = load_batch(str(source))
         return _cut_pack(pack_of(graph, starts, graph.name), graph.name, piece_bytes)
     raise GraphError(f"{path}: no such file or folder; expected shards, edge lists or a TU archive")
