@@ -85,6 +85,8 @@ def test_a_machine_with_two_gpus_is_another_machine(fresh):
     fresh.setattr(nvml, "gpu", lambda: nvml.Nvml(0, Two()))
     two = computer.describe()
     assert (one["gpus"], two["gpus"]) == (1, 2)
+    assert (computer.gpu_words(one), computer.gpu_words(two)) == ("NVIDIA H200", "2 × NVIDIA H200")
+    assert computer.gpu_words({"gpu": None, "gpus": 0}) is None
     assert re.fullmatch(r"nvidia-h200-[0-9a-f]{8}", two["name"]) and two["name"] != one["name"]
 
 

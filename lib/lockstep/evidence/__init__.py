@@ -4,7 +4,7 @@ It knows no study: it is handed callables and rows.
 """
 
 from lockstep.evidence.computer import describe as describe_machine
-from lockstep.evidence.computer import machine_name
+from lockstep.evidence.computer import gpu_words, machine_name
 from lockstep.evidence.flags import flagged
 from lockstep.evidence.recording import COLUMNS, RecordingError, stale
 from lockstep.evidence.study import Study, machines
@@ -18,6 +18,7 @@ __all__ = [
     "VerificationError",
     "describe_machine",
     "flagged",
+    "gpu_words",
     "machine_name",
     "machines",
     "stale",

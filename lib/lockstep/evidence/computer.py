@@ -78,6 +78,12 @@ def describe():
     }
 
 
+def gpu_words(machine):
+    """What GPUs a machine has, in words (`2 × NVIDIA H200`); None without any."""
+    several = machine.get("gpus") or 1
+    return f"{several} × {machine['gpu']}" if machine.get("gpu") and several > 1 else machine.get("gpu")
+
+
 def machine_name():
     """Folder name of this machine's results and recordings, for example `nvidia-h200-1a2b3c4d`."""
     return describe()["name"]

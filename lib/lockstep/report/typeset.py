@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from lockstep import paths
-from lockstep.evidence import Study, claims, flags, recording, statistics, study
+from lockstep.evidence import Study, claims, flags, gpu_words, recording, statistics, study
 from lockstep.report import figures, style
 from lockstep.report.output import numbers, readable, save, significant
 
@@ -128,7 +128,7 @@ def machines_of(found, recordings, results):
                     for key in ("gpu", "gpus", "driver", "cpu", "cores", "memory_gib", "cuda", "cupy")
                 },
                 "name": name,
-                "short": _short(known, name),
+                "short": gpu_words(known) or known.get("cpu") or name,
                 "studies": sorted(rows[name]["study"].unique()),
                 "dates": sorted({run["date"][:10] for run in runs}),
                 "commits": list(dict.fromkeys(run["commit"] for run in runs if run.get("commit"))),
@@ -143,13 +143,6 @@ def machines_of(found, recordings, results):
         if shorts.count(machine["short"]) > 1:
             machine["short"] += f" ({machine['name'].rpartition('-')[2]})"
     return sorted(listed, key=lambda machine: (-machine["tested"], machine["name"]))
-
-
-def _short(known, name):
-    if not known.get("gpu"):
-        return known.get("cpu") or name
-    several = known.get("gpus") or 1
-    return f"{several} × {known['gpu']}" if several > 1 else known["gpu"]
 
 
 def _ledger(found, machines, parts, papers):

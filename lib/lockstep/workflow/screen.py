@@ -20,16 +20,16 @@ class Machine(NamedTuple):
 
 def this_machine() -> Machine:
     """This machine; the executor is ``cuda`` if a GPU answers CuPy, else ``host``."""
-    from lockstep.evidence import describe_machine
+    from lockstep.evidence import describe_machine, gpu_words
     from lockstep.machine import gpu_available
 
     facts = describe_machine()
     answers = bool(gpu_available())
     host = f"{facts['cpu']}, {facts['cores']} cores, {facts['memory_gib']} GiB"
     if answers:
-        line = f"{facts['gpu']} (driver {facts['driver']}) on {host}"
+        line = f"{gpu_words(facts)} (driver {facts['driver']}) on {host}"
     elif facts["gpu"]:
-        line = f"{host}; its {facts['gpu']} does not answer CuPy, so it is left out"
+        line = f"{host}; its {gpu_words(facts)} does not answer CuPy, so it is left out"
     else:
         line = f"{host}; no GPU"
     return Machine(facts["name"], line, "cuda" if answers else "host")
