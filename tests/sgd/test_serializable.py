@@ -60,10 +60,10 @@ def test_tiles_of_any_shape(options, ratings):
 @pytest.mark.parametrize(
     "options",
     [
-        {"each": 1, "lanes": 2, "stride": 2},
-        {"each": 4, "lanes": 4, "blocks": 3},
-        {"each": 1, "lanes": 1, "threads": 96, "stride": 5},
-        {"each": 1, "lanes": 4, "threads": 128, "hubs": 1},
+        {"lanes": 2, "stride": 2},
+        {"lanes": 4, "blocks": 3, "batch": 2},
+        {"lanes": 1, "threads": 96, "stride": 5, "alone": 0},
+        {"lanes": 4, "threads": 128, "alone": 1},
     ],
 )
 @pytest.mark.parametrize("fuzz", ["sync", "memory"])
@@ -181,9 +181,9 @@ def test_on_a_gpu(name, rank, cuda):
 def test_both_forms_of_tiles_on_a_gpu(users, rank, cuda):
     problem = Problem(skewed(5000, 900, 60_000), rank, 0.01)
     assert agrees(problem, "tiles", cuda, users=users)
-    if users == "resident":  # two warps share the largest item of every block, or of none
-        assert agrees(problem, "tiles", cuda, users=users, hubs=1)
-        assert agrees(problem, "tiles", cuda, users=users, hubs=0)
+    if users == "resident":  # an item alone in every block but one, or in none
+        assert agrees(problem, "tiles", cuda, users=users, alone=1)
+        assert agrees(problem, "tiles", cuda, users=users, alone=0)
 
 
 @pytest.mark.gpu

@@ -59,13 +59,13 @@ class Tiles(Resident):
     first ones, `order`: "degree" deals items out by falling degree, "ids" gives each block neighbouring items
     (graphs whose ids are spatial). What is not given is chosen by `shape`. `users`: "resident" brings whole ranges
     of users into shared memory (resident.cu), "fetched" each user for its edge; by default as dense as tiles are.
-    `hubs`: the degree from which two warps share a resident block's largest item; 0: never.
+    `alone`: the degree from which an item has a resident block for itself, by default that of a critical path; 0: never.
     """
 
     name = "tiles"
     file = "tiles.cu"
     edge_bytes = 72
-    options = {"stages": None, "each": None, "stride": None, "order": None, "users": None, "hubs": None}
+    options = {"stages": None, "each": None, "stride": None, "order": None, "users": None, "alone": None, "batch": None}
     storages = ("float32", "float16")
 
     def shape(self, degrees):

@@ -5,14 +5,12 @@
 //   - The range of the next tile is fetched, and that of the previous one written back, by a warp of their own
 //     (the movers), while the other warps work on the present tile. So the warps that compute never touch
 //     global memory but for the edges, read in order, one batch ahead.
-//   - What is left between two updates of the largest item is its arithmetic: a dot product, two multiply-adds. A
-//     warp that works alone issues hardly more than an instruction every other cycle, so four features a lane are
-//     best: fewer lanes save shuffles, but double the instructions.
-//   - Few warps: what counts is the group of the largest item, and the others' locks are in its way.
-// A group with many edges works in deep batches: it tries the locks of the next batch before it computes the
-// present one, so that nothing waits for an atomic. The others lock, compute and unlock. Locking, loading and storing a
-// batch takes as long as a third of its updates; so the largest item of a block, if it is much larger than the rest,
-// is shared by two warps, of which one computes while the other does all that: see work_hub.
+//   - Inside a tile two groups can want the same user: a group locks a batch of its next edges' users, computes,
+//     unlocks. Few warps: every lock that is held is in others' way.
+//   - The edges of the largest item are the critical path. Such an item has a block for itself, where nobody else wants
+//     its users: no locks, and one warp that does nothing but update after update, see work_alone. What is left between
+//     two of them is a dot product and two multiply-adds.
+//   - A dot product is summed over its lanes by way of shared memory: see exchange.
 //
 // racecheck knows no locks: it reports the users' vectors where several warps exchange them under theirs, and is
 // silent with one working warp (threads=64). What shows that the locks hold are the logged runs.
@@ -20,36 +18,37 @@
 // An edge is an int2: the user's place in its range and, 16 bits up, the item's place in the block's table; then
 // the bits of the rating. Edges are sorted by (block, range, group, item).
 // References: as in tiles.cu.
-// compile: K=16 LANES=4 THREADS=160 EACH=4
-// compile: K=32 LANES=8 THREADS=160 EACH=2
-// compile: K=64 LANES=8 THREADS=160 EACH=1
-// compile: K=32 LANES=8 THREADS=160 EACH=2 LOG=1
-// compile: K=32 LANES=8 THREADS=160 EACH=2 HALF=1
+// compile: K=16 LANES=4 THREADS=160 BATCH=4
+// compile: K=32 LANES=8 THREADS=160 BATCH=8
+// compile: K=64 LANES=8 THREADS=160 BATCH=4
+// compile: K=32 LANES=8 THREADS=160 BATCH=8 LOG=1
+// compile: K=32 LANES=8 THREADS=160 BATCH=8 HALF=1
 #include "update.cuh"
 
 #ifndef THREADS
 #define THREADS 160
 #endif
-#ifndef EACH
-#define EACH 2
+#ifndef BATCH
+#define BATCH LANES       // edges that a group locks at once
+#endif
+#ifndef WIDE
+#define WIDE 0
+#endif
+#ifndef BLOCK
+#define BLOCK 16
 #endif
 
-// The first warp moves the users. The next one, with the largest item, then has a scheduler of its own in a block of five
-// warps: warps go to the four schedulers in turn.
-constexpr int GROUPS = (THREADS - 32) / LANES;
-constexpr int MOST = EACH * LANES;                // edges in a deep batch
+constexpr int AHEAD = 4;                          // updates of an item alone whose vectors are on their way
+constexpr int GROUPS = (THREADS - 32) / LANES;    // the first warp moves the users
 constexpr int NEIGHBOURS = 32 / LANES;            // groups of a warp; their slots lie side by side: no bank conflicts
 constexpr int DUMMY = K / 4 + (LANES < 8 ? LANES : 0);   // pieces from one group's dummy to the next: other banks
 
-// Locks are single bits of shared memory. Who wants nothing sets or clears no bit: cheaper than a branch. `ask` gives the
-// word as it was before; asking and looking at the answer are apart, so that nobody waits for the atomic.
+// Locks are single bits of shared memory. Who wants nothing sets or clears no bit: cheaper than a branch.
 __device__ __forceinline__ unsigned lock_bit(int k, bool wanted) { return wanted ? 1u << (k & 31) : 0u; }
-__device__ __forceinline__ unsigned ask(unsigned* bits, int k, bool wanted) {
+__device__ __forceinline__ bool take(unsigned* bits, int k, bool wanted) {
     if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
-    return atomicOr(bits + (k >> 5), lock_bit(k, wanted));
-}
-__device__ __forceinline__ bool granted(unsigned answer, int k, bool wanted) {
-    return wanted & !(answer & lock_bit(k, wanted));
+    const unsigned bit = lock_bit(k, wanted);
+    return wanted & !(atomicOr(bits + (k >> 5), bit) & bit);
 }
 __device__ __forceinline__ void give(unsigned* bits, int k, bool held) {
     atomicAnd(bits + (k >> 5), ~lock_bit(k, held));
@@ -63,8 +62,48 @@ struct __align__(16) Slot {
     float rate, keep;
 };
 
+// The lanes' parts of a dot product, exchanged by way of shared memory: one store and a load, where shuffles would wait
+// for one another. `box`: 32 floats of the warp; the next two exchanges need another.
+struct Parts {
+    float s[LANES];
+    // In the order of `dot` in update.cuh, and so with its bits.
+    __device__ __forceinline__ float sum() {
+        #pragma unroll
+        for (int width = LANES / 2; width; width /= 2) {
+            #pragma unroll
+            for (int l = 0; l < width; ++l) s[l] = __fadd_rn(s[l], s[l + width]);
+        }
+        return s[0];
+    }
+};
+__device__ __forceinline__ Parts exchange(const Vector& a, const Vector& b, float* box, bool wide = false) {
+    float s[CHUNKS];
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) s[c] = chain(a.chunk[c], b.chunk[c]);
+    #pragma unroll
+    for (int width = CHUNKS / 2; width; width /= 2) {
+        #pragma unroll
+        for (int c = 0; c < width; ++c) s[c] = __fadd_rn(s[c], s[c + width]);
+    }
+    box[lane_id()] = s[0];
+    __syncwarp();
+    Parts parts;
+    #pragma unroll
+    for (int l = 0; l < LANES; ++l) parts.s[l] = box[(wide ? 0 : lane_id() / LANES * LANES) + l];
+    return parts;
+}
+__device__ __forceinline__ void learn(Vector& user, Vector& item, float gain, float keep) {
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) {
+        const float4 u = user.chunk[c], i = item.chunk[c];
+        user.chunk[c] = plus(times(u, keep), gain, i);
+        item.chunk[c] = plus(times(i, keep), gain, u);
+    }
+}
+
 // What a group works with.
 struct Group {
+    float* boxes;         // two of its warp, 32 floats each
     unsigned* lock;
     float* users;         // of the present tile
     float* items;         // of the block
@@ -96,317 +135,288 @@ __device__ __forceinline__ void remember_at(float* users, int at, const Vector& 
     for (int c = 0; c < CHUNKS; ++c) to[LANES * c] = v.chunk[c];
 }
 
-// Applies the edges in the first SIZE slots, one after the other. `stay`: all of them belong to the item in registers.
-template <int SIZE> __device__ __forceinline__ void apply(Group& g, bool stay) {
-    if (stay) {
-        Slot now[SIZE];
-        Vector user[SIZE];
-        #pragma unroll
-        for (int j = 0; j < SIZE; ++j) now[j] = g.slots[j * NEIGHBOURS];
-        #pragma unroll
-        for (int j = 0; j < SIZE; ++j) user[j] = recall_at(g.users, now[j].at);
-        #pragma unroll
-        for (int j = 0; j < SIZE; ++j) step_scaled(user[j], g.item, now[j].scaled, now[j].rate, now[j].keep, full_mask);
-        #pragma unroll
-        for (int j = 0; j < SIZE; ++j) remember_at(g.users, now[j].at, user[j]);
-    } else {
-        #pragma unroll 1
-        for (int j = 0; j < SIZE; ++j) {
-            const Slot slot = g.slots[j * NEIGHBOURS];
-            const int place = g.slot_items[j * NEIGHBOURS];
-            if (place >= 0 && place != g.place) {
-                if (g.place >= 0) remember(g.items, g.place, g.item);
-                g.place = place;
-                g.item = recall(g.items, place);
-            }
-            __syncwarp();
-            Vector user = recall_at(g.users, slot.at);
-            step_scaled(user, g.item, slot.scaled, slot.rate, slot.keep, full_mask);
-            remember_at(g.users, slot.at, user);
+// Applies the edges in the slots, one after the other.
+__device__ __forceinline__ void apply(Group& g) {
+    Slot now[BATCH];
+    int place[BATCH];
+    Vector user[BATCH];
+    #pragma unroll
+    for (int j = 0; j < BATCH; ++j) {
+        now[j] = g.slots[j * NEIGHBOURS];
+        place[j] = g.slot_items[j * NEIGHBOURS];
+    }
+    #pragma unroll
+    for (int j = 0; j < BATCH; ++j) user[j] = recall_at(g.users, now[j].at);
+    #pragma unroll
+    for (int j = 0; j < BATCH; ++j) {
+        if (place[j] >= 0 && place[j] != g.place) {
+            if (g.place >= 0) remember(g.items, g.place, g.item);
+            g.place = place[j];
+            g.item = recall(g.items, g.place);
         }
+        __syncwarp();
+        Parts parts = exchange(user[j], g.item, g.boxes + 32 * (j % 2));
+        learn(user[j], g.item, __fmaf_rn(-now[j].rate, parts.sum(), now[j].scaled), now[j].keep);
     }
+    #pragma unroll
+    for (int j = 0; j < BATCH; ++j) remember_at(g.users, now[j].at, user[j]);
 }
-
-// What a lane wants to lock next (numbers `id`, -1: nothing), and takes after that: every LANES * EDGES-th edge. Edges
-// are read whether they are needed or not, which is cheaper than a branch.
-template <int EDGES> struct Wanted {
-    int id[EDGES];
-    int2 edge[EDGES];
-    __device__ __forceinline__ void set(int w, const int2* edges, int next, int end) {
-        id[w] = next < end ? next : -1;
-        edge[w] = edges[max(id[w], 0)];
-    }
-    __device__ __forceinline__ void open(const int2* edges, int begin, int end) {
-        #pragma unroll
-        for (int w = 0; w < EDGES; ++w) set(w, edges, begin + w * LANES + part(), end);
-    }
-    __device__ __forceinline__ void move_on(int w, const int2* edges, int end, bool won) {
-        set(w, edges, id[w] < 0 ? end : won ? id[w] + EDGES * LANES : id[w], end);
-    }
-    __device__ __forceinline__ bool some() const {
-        bool any = false;
-        #pragma unroll
-        for (int w = 0; w < EDGES; ++w) any = any | (id[w] >= 0);
-        return any;
-    }
-};
 
 struct Clocks {           // where histories are logged: see update.cuh
     int *user, *item, *user_turn, *item_turn;
     int first_user;
     const int* table;
+    __device__ __forceinline__ void log(int id, int user_place, int item_place) const {
+        const int u = first_user + user_place, i = table[item_place];
+        const int user_at = __ldcg(user + u), item_at = __ldcg(item + i);
+        user_turn[id] = user_at;
+        item_turn[id] = item_at;
+        __stcg(user + u, user_at + 1);
+        __stcg(item + i, item_at + 1);
+    }
 };
 
-// Logs a batch: `id` and `node` of this lane's slot w, in the order in which `apply` went through them.
-template <int EDGES> __device__ __forceinline__ void log_batch(const Clocks& c, const int* id, const int* node) {
-#if LOG
-    #pragma unroll 1
-    for (int j = 0; j < EDGES * LANES; ++j) {
-        for (int w = 0; w < EDGES; ++w) {
-            if (w == j / LANES && part() == j % LANES && id[w] >= 0) {
-                const int u = c.first_user + (node[w] & 0xffff), i = c.table[node[w] >> 16];
-                const int user_at = __ldcg(c.user + u), item_at = __ldcg(c.item + i);
-                c.user_turn[id[w]] = user_at;
-                c.item_turn[id[w]] = item_at;
-                __stcg(c.user + u, user_at + 1);
-                __stcg(c.item + i, item_at + 1);
-            }
-        }
-        order_memory();
-        __syncwarp();
-    }
-#endif
-}
-
-// Deep batches: the locks of the next are tried before the present one is computed.
-template <int EDGES> __device__ __forceinline__ void work_deep(Group& g, const int2* edges, int begin, int end,
-                                                               const Clocks& clocks) {
-    Wanted<EDGES> wanted;
-    wanted.open(edges, begin, end);
-    int ready[EDGES], node[EDGES];
-    #pragma unroll
-    for (int w = 0; w < EDGES; ++w) ready[w] = -1, node[w] = 0;
-    bool any = false, stay = false;   // somebody of the warp has an edge in the present batch; for all of the same item
-    while (any || __any_sync(full_mask, wanted.some())) {
-        unsigned answer[EDGES];
-        #pragma unroll
-        for (int w = 0; w < EDGES; ++w) answer[w] = ask(g.lock, wanted.edge[w].x & 0xffff, wanted.id[w] >= 0);
-        if (any) {
-            apply<EDGES * LANES>(g, stay);
-            log_batch<EDGES>(clocks, ready, node);
-        }
-        // One fence for both sides: what was written under the present locks is seen by who gets them next, and what
-        // is read under the new ones was written before they were given.
-        __syncwarp();
-        order_in_block();
-        bool mine = false, same = true;
-        #pragma unroll
-        for (int w = 0; w < EDGES; ++w) {
-            give(g.lock, node[w] & 0xffff, ready[w] >= 0);
-            if (ready[w] >= 0) g.tally.add(ready[w]);
-            const bool won = granted(answer[w], wanted.edge[w].x & 0xffff, wanted.id[w] >= 0);
-            ready[w] = won ? wanted.id[w] : -1;
-            node[w] = wanted.edge[w].x;
-            g.fill(w * LANES + part(), wanted.edge[w], won);
-            mine = mine | won;
-            same = same & (!won | (node[w] >> 16 == g.place));
-            wanted.move_on(w, edges, end, won);
-        }
-        any = __any_sync(full_mask, mine);
-        stay = __all_sync(full_mask, same);
-        __syncwarp();
-    }
-}
-
-// Lock, compute, unlock: an edge a lane.
+// Lock, compute, unlock: an edge for each of the first BATCH lanes of a group. Edges are read whether they are needed or
+// not, which is cheaper than a branch.
 __device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int end, const Clocks& clocks) {
-    Wanted<1> wanted;
-    wanted.open(edges, begin, end);
-    while (__any_sync(full_mask, wanted.some())) {
-        const int id[1] = {wanted.id[0]}, node[1] = {wanted.edge[0].x};
-        const bool won = granted(ask(g.lock, node[0] & 0xffff, id[0] >= 0), node[0] & 0xffff, id[0] >= 0);
+    int id = part() < BATCH && begin + part() < end ? begin + part() : -1;   // what this lane wants to lock next
+    int2 edge = edges[max(id, 0)];
+    while (__any_sync(full_mask, id >= 0)) {
+        const int user = edge.x & 0xffff, item = edge.x >> 16;
+        const bool won = take(g.lock, user, id >= 0);
         if (!__any_sync(full_mask, won)) continue;
         order_in_block();
-        g.fill(part(), wanted.edge[0], won);
-        const bool stay = __all_sync(full_mask, !won | (node[0] >> 16 == g.place));
-        wanted.move_on(0, edges, end, won);
+        if (part() < BATCH) g.fill(part(), edge, won);
+        const int applied = won ? id : -1;
+        if (won) id = id + BATCH < end ? id + BATCH : -1;
+        edge = edges[max(id, 0)];
         __syncwarp();
-        apply<LANES>(g, stay);
-        const int applied[1] = {won ? id[0] : -1};
-        log_batch<1>(clocks, applied, node);
-        __syncwarp();
-        order_in_block();
-        give(g.lock, node[0] & 0xffff, won);
-        if (won) g.tally.add(id[0]);
-    }
-}
-
-// A hub's edges, by two warps that take turns with its vector: while one computes a batch, the other locks and loads the
-// next one. `hub` is the lock of the vector, `place` where it lies; whoever holds it waits for nothing.
-template <int EDGES> __device__ __forceinline__ void work_hub(Group& g, const int2* edges, int begin, int end,
-                                                              const Clocks& clocks, unsigned* hub, int place) {
-    constexpr int SIZE = EDGES * LANES;
-    const bool owner = begin < end;       // one group of the warp has the hub's edges, the others look on
-    Wanted<EDGES> wanted;
-    wanted.open(edges, begin, end);
-    while (__any_sync(full_mask, wanted.some())) {
-        unsigned answer[EDGES];
-        #pragma unroll
-        for (int w = 0; w < EDGES; ++w) answer[w] = ask(g.lock, wanted.edge[w].x & 0xffff, wanted.id[w] >= 0);
-        order_in_block();
-        bool mine = false;
-        int ready[EDGES], node[EDGES];
-        #pragma unroll
-        for (int w = 0; w < EDGES; ++w) {
-            const bool won = granted(answer[w], wanted.edge[w].x & 0xffff, wanted.id[w] >= 0);
-            ready[w] = won ? wanted.id[w] : -1;
-            node[w] = wanted.edge[w].x;
-            g.fill(w * LANES + part(), wanted.edge[w], won);
-            mine = mine | won;
-            wanted.move_on(w, edges, end, won);
+        apply(g);
+#if LOG
+        #pragma unroll 1
+        for (int j = 0; j < BATCH; ++j) {
+            if (part() == j && won) clocks.log(applied, user, item);
+            order_memory();
+            __syncwarp();
         }
-        if (!__any_sync(full_mask, mine)) continue;
-        __syncwarp();
-        Slot now[SIZE];
-        Vector user[SIZE];
-        #pragma unroll
-        for (int j = 0; j < SIZE; ++j) now[j] = g.slots[j * NEIGHBOURS];
-        #pragma unroll
-        for (int j = 0; j < SIZE; ++j) user[j] = recall_at(g.users, now[j].at);
-        if (lane_id() == 0) {
-            while (atomicExch(hub, 1u)) {}
-        }
-        __syncwarp();
-        order_in_block();
-        Vector item = recall(g.items, place);
-        #pragma unroll
-        for (int j = 0; j < SIZE; ++j) step_scaled(user[j], item, now[j].scaled, now[j].rate, now[j].keep, full_mask);
-        if (owner) remember(g.items, place, item);
-        log_batch<EDGES>(clocks, ready, node);
-        __syncwarp();
-        order_in_block();
-        if (lane_id() == 0) atomicExch(hub, 0u);
-        #pragma unroll
-        for (int j = 0; j < SIZE; ++j) remember_at(g.users, now[j].at, user[j]);
-        __syncwarp();
-        order_in_block();
-        #pragma unroll
-        for (int w = 0; w < EDGES; ++w) {
-            give(g.lock, node[w] & 0xffff, ready[w] >= 0);
-            if (ready[w] >= 0) g.tally.add(ready[w]);
-        }
-    }
-}
-
-// The movers' two jobs, by one warp; `count` vectors from `first` on. A lane writes and reads the same places of the
-// shared buffer in both, so that it need not wait for the others in between.
-__device__ __forceinline__ void bring(float* buffer, const Stored* vectors, int first, int count) {
-    const Stored* from = vectors + (long)first * K;
-#if defined(LOCKSTEP_HOST) || HALF
-    #pragma unroll 8
-    for (int k = lane_id(); k < count * (K / 4); k += 32) {
-        reinterpret_cast<float4*>(buffer)[k] = load_chunk(from + 4 * (long)k);
-    }
-#else
-    #pragma unroll 4
-    for (int k = lane_id(); k < count * (K / 4); k += 32) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                     :: "r"((unsigned)__cvta_generic_to_shared(buffer + 4 * k)), "l"(from + 4 * (long)k) : "memory");
-    }
-    asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
-}
-__device__ __forceinline__ void put_back(const float* buffer, Stored* vectors, int first, int count) {
-    Stored* to = vectors + (long)first * K;
-    #pragma unroll 8
-    for (int k = lane_id(); k < count * (K / 4); k += 32) {
-        store_chunk(to + 4 * (long)k, reinterpret_cast<const float4*>(buffer)[k]);
+        __syncwarp();
+        order_in_block();
+        give(g.lock, user, won);
+        if (won) g.tally.add(applied);
     }
-}
-__device__ __forceinline__ void await_turn(const unsigned* turn, int before) {
-    if (lane_id() == 0) {
-        while (load_acquire(turn) != (unsigned)before) pause(50);
-    }
-    __syncwarp();
 }
 
-// visits: (range, blocks that come before, first segment) of each tile of a block, in order; block b has those from
-// visit_starts[b]. range_starts: the first user of each range, at most `room` of them. A warp works in deep batches
-// where one of its groups has `deep` edges or more in a tile. hubs: the place of a block's item that the first two of the
-// working warps share, -1: none.
-// Shared memory: two buffers of room vectors, a dummy vector for each group, the slots and their
+// An edge of an item that has its block for itself.
+struct __align__(8) Entry {
+    int at;               // of the user's vector in the buffer, in 16-byte pieces
+    float scaled;         // rate * rating
+};
+
+// What the warp of such an item works with. Its edges are one stream through all tiles; a lane has its edge of the two
+// chunks of 32 that the next tile begins with.
+struct Stream {
+    const int2* edges;
+    Entry* ring;          // two chunks of 32
+    int2 near, far;
+    __device__ __forceinline__ void open(int at) {
+        near = edges[at + lane_id()];
+        far = edges[at + 32 + lane_id()];
+    }
+    __device__ __forceinline__ void enter(int at, int2 edge, float rate) {
+        __syncwarp();
+        ring[at + lane_id()] = {(edge.x & 0xffff) * (K / 4), __fmul_rn(rate, __int_as_float(edge.y))};
+        __syncwarp();
+    }
+};
+
+// Its updates. While the parts of one are exchanged, the one before is stored and the vector for AHEAD updates later is sent
+// for. The first group of the warp works, the others do the same with their dummies.
+struct Chain {
+    float4* users;        // this lane's share of the vectors in the buffer
+    bool works;
+    int dummy;
+    float4* at[AHEAD];
+    float scaled[AHEAD];
+    Vector user[AHEAD];
+
+    __device__ __forceinline__ void send_for(int j, Entry next) {
+        at[j] = users + (works ? next.at : dummy);
+        scaled[j] = next.scaled;
+        #pragma unroll
+        for (int c = 0; c < CHUNKS; ++c) user[j].chunk[c] = at[j][LANES * c];
+    }
+    __device__ __forceinline__ void update(Group& g, int j, Parts& parts, int id, const Clocks& clocks) {
+        learn(user[j], g.item, __fmaf_rn(-g.rate, parts.sum(), scaled[j]), g.keep);
+        if (LOG && works && part() == 0) clocks.log(id, (int)(at[j] - users) / (K / 4), 0);
+    }
+    __device__ __forceinline__ void finish(int j, Entry next) {
+        #pragma unroll
+        for (int c = 0; c < CHUNKS; ++c) at[j][LANES * c] = user[j].chunk[c];
+        send_for(j, next);
+    }
+};
+
+// The edges in a tile of an item that has its block for itself: one chain of updates, without locks, since nobody else
+// wants its users. What is read beyond the tile is not used. Votes tell the compiler that the warp agrees.
+__device__ __forceinline__ void work_alone(Group& g, Stream& stream, int begin, int end, const Clocks& clocks) {
+    int2 coming = stream.far;
+    stream.enter(0, stream.near, g.rate);
+    stream.open(end);
+    Chain chain{reinterpret_cast<float4*>(g.users) + part(), lane_id() < LANES, g.dummy};
+    #pragma unroll
+    for (int j = 0; j < AHEAD; ++j) chain.send_for(j, stream.ring[j]);
+    #pragma unroll 1
+    for (int past = 0; __any_sync(full_mask, begin + past < end); past += BLOCK) {
+        const int k = begin + past;
+        if (past % 32 == 0) {
+            stream.enter((past + 32) % 64, coming, g.rate);
+            coming = stream.edges[k + 64 + lane_id()];
+            if (k + (int)lane_id() < end) g.tally.add(k + lane_id());
+        }
+        const Entry *here = stream.ring + past % 64, *there = stream.ring + (past + BLOCK) % 64;
+        if (__all_sync(full_mask, k + BLOCK <= end)) {
+            #pragma unroll
+            for (int j = 0; j <= BLOCK; ++j) {
+                const int done = j - 1, next = done + AHEAD;
+                Parts parts;
+                if (j < BLOCK) parts = exchange(chain.user[j % AHEAD], g.item, g.boxes + 32 * (j % 2), WIDE);
+                if (j > 0) chain.finish(done % AHEAD, next < BLOCK ? here[next] : there[next - BLOCK]);
+                if (j < BLOCK) chain.update(g, j % AHEAD, parts, k + j, clocks);
+            }
+        } else {
+            #pragma unroll 1
+            for (int i = 0; i < BLOCK; i += AHEAD) {
+                const Entry* next = i + AHEAD < BLOCK ? here + i + AHEAD : there;
+                #pragma unroll
+                for (int j = 0; j < AHEAD; ++j) {
+                    if (!__all_sync(full_mask, k + i + j < end)) continue;
+                    Parts parts = exchange(chain.user[j], g.item, g.boxes + 32 * (j % 2));
+                    chain.update(g, j, parts, k + i + j, clocks);
+                    chain.finish(j, next[j]);
+                }
+            }
+        }
+    }
+}
+
+// The mover's two jobs, by one warp. A lane writes and reads the same places of the shared buffer in both, so that it need not
+// wait for the others in between.
+struct Mover {
+    Stored* vectors;
+    const int* range_starts;
+    unsigned* turn;
+    int first, rounds, stride;
+
+    __device__ __forceinline__ int range(int round) const {
+        const int r = first + round;
+        return r < rounds ? r : r - rounds;
+    }
+    // Waits until the blocks that come before are done with the range of a round.
+    __device__ __forceinline__ void bring(float* buffer, int round) const {
+        const int which = range(round), from = range_starts[which], count = range_starts[which + 1] - from;
+        const Stored* source = vectors + (long)from * K;
+        if (lane_id() == 0) {
+            while (load_acquire(turn + which) != (unsigned)(round / stride)) pause(50);
+        }
+        __syncwarp();
+#if defined(LOCKSTEP_HOST) || HALF
+        #pragma unroll 8
+        for (int k = lane_id(); k < count * (K / 4); k += 32) {
+            reinterpret_cast<float4*>(buffer)[k] = load_chunk(source + 4 * (long)k);
+        }
+#else
+        #pragma unroll 4
+        for (int k = lane_id(); k < count * (K / 4); k += 32) {
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                         :: "r"((unsigned)__cvta_generic_to_shared(buffer + 4 * k)), "l"(source + 4 * (long)k) : "memory");
+        }
+        asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+    }
+    __device__ __forceinline__ void put_back(const float* buffer, int round) const {
+        const int which = range(round), from = range_starts[which], count = range_starts[which + 1] - from;
+        Stored* target = vectors + (long)from * K;
+        #pragma unroll 8
+        for (int k = lane_id(); k < count * (K / 4); k += 32) {
+            store_chunk(target + 4 * (long)k, reinterpret_cast<const float4*>(buffer)[k]);
+        }
+        __syncwarp();
+        if (lane_id() == 0) {
+            order_memory();
+            store_release(turn + which, (unsigned)(round / stride) + 1u);
+        }
+    }
+};
+
+// Block b has range (b * stride + v) % rounds in its round v, and v / stride blocks have had it before. starts: the first edge
+// of each (block, round, group); range_starts: the first user of each range, at most `room` of them. alone: whether a
+// block has one item only, of distinct users. 96 edges more than there are can be read.
+// Shared memory: two buffers of room vectors and a dummy vector for each group, the ring, the boxes, the slots and their
 // items, the items, the locks.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
-    const int4* visits, const int* visit_starts, const int* starts, const int* range_starts, int room,
-    int deep, const int* hubs, const int2* edges, const int* table, const int* table_starts, unsigned* turn, Stored* user_vectors,
-    Stored* item_vectors, float rate, float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn,
+    const int* starts, const int* range_starts, int rounds, int stride, int room, const int* alone, const int2* edges,
+    const int* table, const int* table_starts, unsigned* turn,
+    Stored* user_vectors, Stored* item_vectors, float rate, float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn,
     unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
-    // A buffer is followed by the groups' dummies, so that a place finds either.
-    const int stride = room * K + GROUPS * DUMMY * 4;
-    Slot* slots = reinterpret_cast<Slot*>(shared + 2 * stride);
-    int* slot_items = reinterpret_cast<int*>(slots + GROUPS * MOST);
-    float* items = reinterpret_cast<float*>(slot_items + GROUPS * MOST);
+    const int buffer = room * K + GROUPS * DUMMY * 4;   // followed by the groups' dummies, so that a place finds either
+    Entry* ring = reinterpret_cast<Entry*>(shared + 2 * buffer);
+    float* boxes = reinterpret_cast<float*>(ring + 64);
+    Slot* slots = reinterpret_cast<Slot*>(boxes + THREADS / 32 * 64);
+    int* slot_items = reinterpret_cast<int*>(slots + GROUPS * BATCH);
+    float* items = reinterpret_cast<float*>(slot_items + GROUPS * BATCH);
     const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
-    unsigned* lock = reinterpret_cast<unsigned*>(items + table_size * K);   // the last word is the hub's
-    unsigned* hub_lock = lock + room / 32 + 1;
-    const int hub = hubs[blockIdx.x];
-    const bool shares = __all_sync(full_mask, hub >= 0 && block_thread() >= 32 && block_thread() < 96);
-    const bool mover = __any_sync(full_mask, block_thread() < 32);   // a vote: the compiler sees that a warp agrees
+    unsigned* lock = reinterpret_cast<unsigned*>(items + table_size * K);
+    // Votes: the compiler sees that a warp agrees.
+    const bool mover = __any_sync(full_mask, block_thread() < 32);
+    const bool chain = __all_sync(full_mask, alone[blockIdx.x] && block_thread() >= 32 && block_thread() < 64);
     const int here = mover ? 0 : (block_thread() - 32) / LANES, groups = THREADS / LANES;
 
-    for (int k = block_thread(); k < room / 32 + 2; k += THREADS) lock[k] = 0;
+    for (int k = block_thread(); k < room / 32 + 1; k += THREADS) lock[k] = 0;
     for (int k = block_thread(); k < GROUPS * DUMMY * 4; k += THREADS) {
         shared[room * K + k] = 0.0f;
-        shared[stride + room * K + k] = 0.0f;
+        shared[buffer + room * K + k] = 0.0f;
     }
     for (int k = block_thread() / LANES; k < table_size; k += groups) {
         remember(items, k, load(item_vectors, table[table_first + k]));
     }
-    const int own = here / NEIGHBOURS * NEIGHBOURS * MOST + here % NEIGHBOURS;   // first slot of this group
-    Group g{lock, shared, items, slots + own, slot_items + own, room * (K / 4) + here * DUMMY, rate, keep};
-    const int first = visit_starts[blockIdx.x], last = visit_starts[blockIdx.x + 1];
-    if (mover && first < last) {
-        const int4 visit = visits[first];
-        await_turn(turn + visit.x, visit.y);
-        bring(shared, user_vectors, range_starts[visit.x], range_starts[visit.x + 1] - range_starts[visit.x]);
+    const int own = here / NEIGHBOURS * NEIGHBOURS * BATCH + here % NEIGHBOURS;   // first slot of this group
+    Group g{boxes + block_thread() / 32 * 64, lock, shared, items, slots + own, slot_items + own,
+            room * (K / 4) + here * DUMMY, rate, keep};
+    const int first = (int)((long)blockIdx.x * stride % rounds);                  // range of the first round
+    const int* segment = starts + (long)blockIdx.x * rounds * GROUPS + (chain ? 0 : here);
+    Mover moves{user_vectors, range_starts, turn, first, rounds, stride};
+    int begin = 0, end = 0;   // of this group's edges in the next tile
+    Stream stream{edges, ring};
+    if (mover) {
+        moves.bring(shared, 0);
+    } else {
+        begin = segment[0];
+        end = segment[1];
     }
-    int begin = 0, end = 0;   // of this group's segment in the next tile
-    if (!mover && first < last) {
-        begin = starts[visits[first].z + here];
-        end = starts[visits[first].z + here + 1];
-    }
-    for (int v = first; v < last; ++v) {
+    if (chain) stream.open(begin);
+    for (int v = 0; v < rounds; ++v) {
         __syncthreads();      // the tile is here, and the previous one has been computed
         if (mover) {
-            float* other = shared + ((v - first + 1) & 1) * stride;
-            if (v > first) {
-                const int4 done = visits[v - 1];
-                put_back(other, user_vectors, range_starts[done.x], range_starts[done.x + 1] - range_starts[done.x]);
-                __syncwarp();
-                if (lane_id() == 0) {
-                    order_memory();
-                    store_release(turn + done.x, (unsigned)done.y + 1u);
-                }
-            }
-            if (v + 1 < last) {
-                const int4 next = visits[v + 1];
-                await_turn(turn + next.x, next.y);
-                bring(other, user_vectors, range_starts[next.x], range_starts[next.x + 1] - range_starts[next.x]);
-            }
+            float* other = shared + ((v + 1) & 1) * buffer;
+            if (v > 0) moves.put_back(other, v - 1);
+            if (v + 1 < rounds) moves.bring(other, v + 1);
         } else {
             const int from = begin, to = end;
-            if (v + 1 < last) {
-                begin = starts[visits[v + 1].z + here];
-                end = starts[visits[v + 1].z + here + 1];
+            if (v + 1 < rounds) {
+                begin = segment[(v + 1) * GROUPS];
+                end = segment[(v + 1) * GROUPS + 1];
             }
-            g.users = shared + ((v - first) & 1) * stride;
-            const Clocks clocks{user_clock, item_clock, user_turn, item_turn, LOG ? range_starts[visits[v].x] : 0,
+            g.users = shared + (v & 1) * buffer;
+            const Clocks clocks{user_clock, item_clock, user_turn, item_turn, LOG ? range_starts[moves.range(v)] : 0,
                                 table + table_first};
-            if (shares) {
-                work_hub<EACH>(g, edges, from, to, clocks, hub_lock, hub);
-            } else if (__any_sync(full_mask, to - from >= deep)) {
-                work_deep<EACH>(g, edges, from, to, clocks);
+            if (chain) {
+                if (v == 0) {
+                    g.place = lane_id() < LANES ? 0 : -1;
+                    g.item = recall(items, 0);
+                }
+                work_alone(g, stream, from, to, clocks);
             } else {
                 work(g, edges, from, to, clocks);
             }
@@ -414,16 +424,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     }
     if (!mover && g.place >= 0) remember(items, g.place, g.item);
     __syncthreads();
-    if (mover && first < last) {
-        const int4 done = visits[last - 1];
-        put_back(shared + ((last - 1 - first) & 1) * stride, user_vectors, range_starts[done.x],
-                 range_starts[done.x + 1] - range_starts[done.x]);
-        __syncwarp();
-        if (lane_id() == 0) {
-            order_memory();
-            store_release(turn + done.x, (unsigned)done.y + 1u);
-        }
-    }
+    if (mover) moves.put_back(shared + ((rounds - 1) & 1) * buffer, rounds - 1);
     for (int k = block_thread() / LANES; k < table_size; k += groups) {
         store(item_vectors, table[table_first + k], recall(items, k));
     }
