@@ -5,7 +5,7 @@ import pytest
 
 from lockstep.graphs import Graph
 from lockstep.machine import get_executor
-from lockstep.sgd import STRATEGIES, NotSerializable, Problem, oracle, twins
+from lockstep.sgd import STRATEGIES, NotSerializable, Problem, Ratings, oracle, twins
 from lockstep.toposort import topological_sort
 
 from .conftest import skewed
@@ -73,6 +73,20 @@ def test_resident_tiles_of_any_shape(options, fuzz, ratings):
         assert agrees(Problem(ratings, 16, 0.05), "tiles", executor, users="resident", **options)
 
 
+def test_an_item_alone_has_distinct_users():
+    users = np.arange(300) % 290  # ten of them twice
+    for shift, alone in ((0, 0), (10, 1)):  # with and without duplicates
+        rated = Ratings(users[: 300 - shift], np.zeros(300 - shift, int), np.ones(300 - shift))
+        plan = STRATEGIES["tiles"].plan(Problem(rated, 4), get_executor("host"), users="resident")
+        assert plan.stats["alone"] == alone
+        assert agrees(Problem(rated, 4), "tiles", get_executor("host", fuzz="sync"), users="resident")
+
+
+def test_options_of_resident_tiles_are_checked(ratings):
+    with pytest.raises(ValueError, match="batch=5.* 1 to 4"):
+        STRATEGIES["tiles"].plan(Problem(ratings, 16), get_executor("host"), users="resident", lanes=4, batch=5)
+
+
 @pytest.mark.parametrize("options", [{"room": 20}, {"room": 7, "chunk": 5, "lanes": 2}, {"room": 2}])
 def test_patches_of_any_size(options, ratings):
     for seed in range(3):
@@ -114,8 +128,6 @@ def test_nonnegative_and_other_ranks(name, ratings):
 
 
 def test_duplicate_ratings_follow_one_another():
-    from lockstep.sgd import Ratings
-
     twice = Ratings([0, 0, 0, 1], [0, 0, 0, 0], [1.0, 2, 3, 4])
     for name in EXACT:
         assert agrees(Problem(twice, 4), name, get_executor("host", fuzz="sync")), name

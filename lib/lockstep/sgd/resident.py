@@ -48,7 +48,7 @@ class Resident(DevicePlan):
         # Where few users fit, many locks at once are in the others' way.
         batch = int(given["batch"] or (self.lanes if width < 64 else max(1, self.lanes // 2)))
         if not 1 <= batch <= self.lanes:
-            raise ValueError(f"batch={batch}: a group of resident tiles locks 1 to {self.lanes} edges at once, one a lane")
+            raise ValueError(f"batch={batch}: resident tiles lock at most an edge a lane at once, 1 to {self.lanes}")
         groups = (self.threads - 32) // self.lanes
         self.launch = self.kernel("resident", "resident.cu", THREADS=self.threads, BATCH=batch)
         # One block a multiprocessor: it takes nearly all of the shared memory.
@@ -60,7 +60,7 @@ class Resident(DevicePlan):
             table_starts = np.concatenate([[0], np.cumsum(sizes)])
             # Dummy users and slots of each group, the items; then, for each user, two vectors and a lock.
             fixed = groups * (2 * (width * 4 + 128) + batch * 20) + int(sizes.max(initial=0)) * width * 4
-            fixed += 512 + self.threads * 8  # the edges ahead of an item alone; two boxes of 32 floats a warp
+            fixed += 16 + 512 + self.threads * 8  # the edges ahead of an item alone; two boxes of 32 floats a warp
             room = min((executor.max_shared - fixed - 64) // (2 * width * 4 + 1), 60_000)
             if room < 32 or sizes.max(initial=0) >= 1 << 15:
                 return False

@@ -55,11 +55,13 @@ class Tiles(Resident):
     """Items stay in a multiprocessor for a sweep, ranges of users go round; locks in shared memory inside a
     tile.
 
-    Options: `stages` batches in flight, `each` edges a lane in a batch, `stride` ranges between two blocks'
-    first ones, `order`: "degree" deals items out by falling degree, "ids" gives each block neighbouring items
-    (graphs whose ids are spatial). What is not given is chosen by `shape`. `users`: "resident" brings whole ranges
-    of users into shared memory (resident.cu), "fetched" each user for its edge; by default as dense as tiles are.
-    `alone`: the degree from which an item has a resident block for itself, by default that of a critical path; 0: never.
+    Options: `users`: "resident" brings whole ranges of users into shared memory (resident.cu), "fetched" each user for
+    its edge; by default as dense as tiles are. `stride` ranges between two blocks' first ones. What is not given is
+    chosen by `shape` or `build_resident`.
+    Of fetched users: `stages` batches in flight, `each` edges a lane in a batch, `order`: "degree" deals items out by
+    falling degree, "ids" gives each block neighbouring items (graphs whose ids are spatial).
+    Of resident users: `alone`, the degree from which an item has a block for itself (0: never), by default that of a
+    critical path; `batch` edges that a group locks at once.
     """
 
     name = "tiles"

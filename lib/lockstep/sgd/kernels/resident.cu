@@ -135,6 +135,28 @@ __device__ __forceinline__ void remember_at(float* users, int at, const Vector& 
     for (int c = 0; c < CHUNKS; ++c) to[LANES * c] = v.chunk[c];
 }
 
+// Four features in shared memory, read or written if asked, by a predicate instead of a branch.
+__device__ __forceinline__ float4 get_if(bool wanted, const float4* at) {
+#ifdef LOCKSTEP_HOST
+    return wanted ? *at : float4{};
+#else
+    float4 v;
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %5, 0; @p ld.shared.v4.f32 {%0, %1, %2, %3}, [%4]; }"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "r"((unsigned)__cvta_generic_to_shared(at)), "r"((int)wanted) : "memory");
+    return v;
+#endif
+}
+__device__ __forceinline__ void put_if(bool wanted, float4* at, float4 v) {
+#ifdef LOCKSTEP_HOST
+    if (wanted) *at = v;
+#else
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %5, 0; @p st.shared.v4.f32 [%0], {%1, %2, %3, %4}; }"
+                 :: "r"((unsigned)__cvta_generic_to_shared(at)), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w),
+                    "r"((int)wanted) : "memory");
+#endif
+}
+
 // Applies the edges in the slots, one after the other.
 __device__ __forceinline__ void apply(Group& g) {
     Slot now[BATCH];
@@ -241,10 +263,16 @@ struct Chain {
     Vector user[AHEAD];
 
     __device__ __forceinline__ void send_for(int j, Entry next) {
-        at[j] = users + (works ? next.at : dummy);
         scaled[j] = next.scaled;
+#if PRED
+        at[j] = users + next.at;
+        #pragma unroll
+        for (int c = 0; c < CHUNKS; ++c) user[j].chunk[c] = get_if(works, at[j] + LANES * c);
+#else
+        at[j] = users + (works ? next.at : dummy);
         #pragma unroll
         for (int c = 0; c < CHUNKS; ++c) user[j].chunk[c] = at[j][LANES * c];
+#endif
     }
     __device__ __forceinline__ void update(Group& g, int j, Parts& parts, int id, const Clocks& clocks) {
         learn(user[j], g.item, __fmaf_rn(-g.rate, parts.sum(), scaled[j]), g.keep);
@@ -252,7 +280,13 @@ struct Chain {
     }
     __device__ __forceinline__ void finish(int j, Entry next) {
         #pragma unroll
-        for (int c = 0; c < CHUNKS; ++c) at[j][LANES * c] = user[j].chunk[c];
+        for (int c = 0; c < CHUNKS; ++c) {
+#if PRED
+            put_if(works, at[j] + LANES * c, user[j].chunk[c]);
+#else
+            at[j][LANES * c] = user[j].chunk[c];
+#endif
+        }
         send_for(j, next);
     }
 };
@@ -365,7 +399,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     float* boxes = reinterpret_cast<float*>(ring + 64);
     Slot* slots = reinterpret_cast<Slot*>(boxes + THREADS / 32 * 64);
     int* slot_items = reinterpret_cast<int*>(slots + GROUPS * BATCH);
-    float* items = reinterpret_cast<float*>(slot_items + GROUPS * BATCH);
+    float* items = reinterpret_cast<float*>(slot_items + (GROUPS * BATCH + 3) / 4 * 4);
     const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
     unsigned* lock = reinterpret_cast<unsigned*>(items + table_size * K);
     // Votes: the compiler sees that a warp agrees.
