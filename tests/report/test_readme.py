@@ -40,7 +40,7 @@ def test_a_machine_with_nothing_to_judge_is_named_below_the_table(two_machines):
 
 
 def test_a_part_that_does_not_exist_is_named(found):
-    with pytest.raises(ValueError, match="'weather'; there are verdicts, workflow, licences"):
+    with pytest.raises(ValueError, match="'weather'; there are verdicts, headlines, workflow, licences"):
         readme.made("<!-- made: weather -->\nrain\n<!-- end -->", found)
 
 
@@ -54,3 +54,11 @@ def test_it_links_only_to_what_is_there():
 
     for target in re.findall(r"\]\(([^)#:]+)\)", TEXT):
         assert (paths.ROOT / target).exists(), f"README.md links to {target}"
+
+
+def test_headlines_give_the_published_figure_and_ours(found):
+    told = readme.headlines(found).splitlines()
+    assert len(told) == 2 + len(readme.HEADLINES)
+    line = next(line for line in told if line.startswith("| A2: "))
+    part = found.verdicts.set_index("part").loc["A2"]
+    assert f"| {part['published']}× |" in line and line.rstrip(" |").endswith(part["verdict"])

@@ -1,5 +1,7 @@
 """Sentences say what rows hold, and name what they lack."""
 
+import json
+
 import pandas as pd
 
 from lockstep.sgd import summary, twins
@@ -47,6 +49,22 @@ def test_what_a_conflict_costs_and_what_a_rating():
     assert "gets 2 ratings of the largest node done in a pass" in hubs and ", 50 us." in hubs and ", 2 us." in hubs
     assert "takes 50 passes and agm-edge 100 steps" in roads and "2.50 ns with two locks and 0.200 ns without" in roads
     assert summary.conflicts(counted("road")) == summary.traffic(counted("scale-free")) == summary.seven(rows()) == []
+
+
+def test_where_dearer_barriers_turn_the_verdict():
+    def timed(name, knob, *times):
+        delays = (0, 99, 9999)
+        lines = [(json.dumps({knob: delay}), name, ms) for delay, ms in zip(delays, times, strict=True)]
+        return pd.DataFrame(lines, columns=["parameters", "strategy", "value"])
+
+    parts = [timed("agm-edge", "barrier_delay", 1, 1, 4), timed("sgm", "barrier_delay", 2, 2, 8)]
+    parts += [timed("edge-locked", "barrier_delay", 2, 2, 2), timed("agm-edge", "lock_delay", 1, 1, 1)]
+    parts += [timed("node-locked", "lock_delay", 2, 3, 4)]
+    known = {"experiment": "platform", "dataset": "twin-X", "metric": "wall", "round": 0}
+    (said,) = summary.turning(pd.concat(parts, ignore_index=True).assign(**known))
+    assert "on X online schedules overtake at about 1,000 cycles more a barrier" in said, "half-way from 100 to 10,000"
+    assert "on X offline ones stay ahead up to 9,999 cycles more a lock" in said
+    assert summary.turning(rows()) == []
 
 
 def test_an_update_of_a_star():

@@ -13,12 +13,14 @@ import matplotlib.pyplot as plt
 
 from lockstep import paths
 from lockstep.evidence import claims
-from lockstep.report import figures, style
+from lockstep.report import figures, style, typeset
 from lockstep.report.output import save
 from lockstep.report.typeset import machines_of
 
 MADE = re.compile(r"(<!-- made: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PICTURE = "published/verdicts"
+HEADLINES = ("A2", "A3", "B2", "B5b", "C3", "D5a", "D10b", "E8a")
+SENTENCE = 40  # letters from which on the name of a part stands for itself
 SHORT = {"holds": "hold", "fails": "fail", "undecided": "undecided", "not testable here": "not testable here"}
 
 
@@ -60,7 +62,12 @@ def made(text, found, recordings=paths.RECORDINGS):
     ValueError
         For a marker whose part is not known.
     """
-    parts = {"verdicts": lambda: verdicts(found, recordings), "workflow": workflow, "licences": licences}
+    parts = {
+        "verdicts": lambda: verdicts(found, recordings),
+        "headlines": lambda: headlines(found, recordings),
+        "workflow": workflow,
+        "licences": licences,
+    }
 
     def part(match):
         if match[2] not in parts:
@@ -94,6 +101,25 @@ def verdicts(found, recordings=paths.RECORDINGS):
     others = [f"{_dated(one)}: {', '.join(one['studies'])}" for one in listed if not one["tested"]]
     if others:
         lines += ["", f"Recorded too, with rows that none of these claims is judged on: {'; '.join(others)}."]
+    return "\n".join(lines)
+
+
+def headlines(found, recordings=paths.RECORDINGS):
+    """A line for each claim that a paper is remembered by: the published figure, and ours with its verdict."""
+    machines = [one for one in machines_of(found, recordings, recordings) if one["tested"]]
+    parts = {part.id: part for part in claims.load()}
+    judged = found.verdicts.set_index(["machine", "part"])
+    lines = [
+        " | ".join(["| claim", "published", *(one["short"] for one in machines)]) + " |",
+        "|---" * (2 + len(machines)) + "|",
+    ]
+    for name in HEADLINES:
+        part, cells = parts[name], []
+        for one in machines:
+            told = typeset.told(judged.loc[(one["name"], name)])
+            cells.append(f"{told['figure']}: {told['verdict']}" if told["figure"] else told["verdict"])
+        what = part.of if len(part.of) > SENTENCE else ", ".join(text for text in (part.short, part.of) if text)
+        lines.append(" | ".join([f"| {name}: {what}", typeset.published(part), *cells]) + " |")
     return "\n".join(lines)
 
 

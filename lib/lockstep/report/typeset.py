@@ -153,12 +153,12 @@ def _ledger(found, machines, parts, papers):
         line = {
             "id": part.id,
             "of": part.of,
-            "published": _published(part),
+            "published": published(part),
             "ratio": _over(part),
             "relation": part.relation,
             "study": part.study,
             "untestable": part.untestable,
-            "verdicts": {name: _verdict(verdicts.loc[(part.id, name)]) for name in names},
+            "verdicts": {name: told(verdicts.loc[(part.id, name)]) for name in names},
         }
         entry = entries.setdefault(part.claim, {"id": part.claim, "paper": part.paper, "parts": []})
         entry["statement"], entry["short"] = part.statement, part.short
@@ -227,7 +227,8 @@ def _over(part):
 _METRICS = {"wall": "time", "device": "time", "total": "time with preprocessing", "ms_an_edge": "time an edge"}
 
 
-def _published(part):
+def published(part):
+    """The published figure of a part as one reads it."""
     if isinstance(part.published, int) and (word := _coded(part.published, part.unit)):
         return word
     if isinstance(part.published, (int, float)) and not isinstance(part.published, bool):
@@ -236,7 +237,8 @@ def _published(part):
     return str(part.published) if part.published is not None else ""
 
 
-def _verdict(line):
+def told(line):
+    """A line of `claims.judge` in words: the figure with its interval, its unit, how large it is, the reason."""
     unit = {"x": "×", "slope": "", "share explained, ahead": ""}.get(line["unit"], f" {line['unit']}").rstrip()
     # A unit of many words is said once and not with each figure.
     meaning = "" if ": " in unit or len(unit) <= LONG else unit.strip()

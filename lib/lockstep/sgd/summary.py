@@ -1,10 +1,14 @@
 """What the notebook says of its rows in sentences, and what of its plan is not measured yet."""
 
+import json
+
+import numpy as np
 import pandas as pd
 
-from lockstep.report.digits import listed, readable
+from lockstep.report.digits import listed, readable, significant
 
 from . import twins, views
+from .derived import OFFLINE, ONLINE
 from .strategies import STRATEGIES
 
 REAL = "real graphs"
@@ -137,6 +141,32 @@ def _steps(rows, experiment):
     }
     table = pd.DataFrame(columns).dropna()
     return table, len(table)
+
+
+def turning(rows):
+    """Where slower locks or barriers turn the verdict between the best offline and the best online schedule."""
+    mine = rows[(rows["experiment"] == "platform") & (rows["metric"] == "wall")]
+    said = []
+    for knob, word in (("barrier_delay", "barrier"), ("lock_delay", "lock")):
+        delays = mine["parameters"].map(lambda text, knob=knob: json.loads(text).get(knob)).astype(float)
+        for dataset, group in mine[delays.notna()].groupby("dataset", sort=False):
+            times = group.pivot_table(index=delays[group.index], columns="strategy", values="value", aggfunc="median")
+            sides = [times[[name for name in names if name in times]].min(axis=1) for names in (OFFLINE, ONLINE)]
+            ahead = np.log(sides[0] / sides[1]).dropna()  # below 0 the offline one is
+            if len(ahead) > 1:
+                said.append(_turn(ahead, word, dataset.removeprefix("twin-")))
+    return [f"If every barrier or lock waited longer: {'; '.join(said)}."] if said else []
+
+
+def _turn(ahead, word, name):
+    """Where a curve changes its sign, interpolated along the logarithm of the delay."""
+    sides = ["offline" if value < 0 else "online" for value in ahead]
+    for k in range(1, len(ahead)):
+        if sides[k] != sides[0]:
+            ends, heights = np.log(ahead.index[k - 1 : k + 1].to_numpy() + 1), ahead.to_numpy()[k - 1 : k + 1]
+            at = np.exp(ends[0] - heights[0] * np.diff(ends)[0] / np.diff(heights)[0])
+            return f"on {name} {sides[k]} schedules overtake at about {significant(at, 1)} cycles more a {word}"
+    return f"on {name} {sides[0]} ones stay ahead up to {int(ahead.index[-1]):,} cycles more a {word}"
 
 
 def star(rows):

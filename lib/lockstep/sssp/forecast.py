@@ -97,8 +97,15 @@ def fitted_on(rows):
     return [name for name in table["graph"].unique() if name.startswith(GENERATED)] if len(table) else []
 
 
-def tried(rows):
+def tried(rows, judged=None):
     """Every model on every graph that it was not fitted on.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of this study on one machine.
+    judged : collection of str, optional
+        The graphs that the errors are over; by default all that nothing was fitted on.
 
     Returns
     -------
@@ -119,8 +126,10 @@ def tried(rows):
     if fitted["graph"].nunique() < 4 or fitted["layers"].nunique() < 3 or rest.empty:
         return pd.DataFrame(), {}
     models = {name: Forecast(fitted, names) for name, names in MODELS.items()}
+    rest = rest if judged is None else rest[rest["graph"].isin(judged)]
     share = rest["wrong"] / rest["sources"]
-    error = {m: float(np.sqrt(np.mean((-np.expm1(-f.errors(rest)) - share) ** 2))) for m, f in models.items()}
+    far = {m: -np.expm1(-f.errors(rest)) - share for m, f in models.items() if len(rest)}
+    error = {m: float(np.sqrt(np.mean(off**2))) for m, off in far.items()}
     lines = []
     for (graph, weights), mine in table[~generated].groupby(["graph", "weights"], sort=False):
         line = mine.iloc[0].to_dict()
