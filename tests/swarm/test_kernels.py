@@ -22,6 +22,8 @@ KNOBS = [
     {"persistent": False},
     {"width": 8, "words": 1},
     {"width": 16, "words": 2, "busy": 1},
+    {"sparse": 0},
+    {"sparse": 99, "busy": 1, "threads": 32},
 ]
 
 
@@ -91,8 +93,8 @@ def test_betweenness_options(strategy, options):
 def test_levels_beyond_the_near_planes():
     """More levels than four planes count, and than five do."""
     pack = Pack.of([path(n) for n in (15, 16, 17, 18, 33, 34, 130)])
-    for measure in ("betweenness", "closeness", "apsp"):
-        same_bits(pack, measure, "host")
+    for measure, knobs in itertools.product(("betweenness", "closeness", "apsp"), ({}, {"sparse": 0, "words": 1})):
+        same_bits(pack, measure, "host", knobs=knobs)
     deep = Engine("betweenness", "host", "swarm").run(pack[6:]).get()[0]
     np.testing.assert_array_equal(deep, [i * (129 - i) for i in range(130)])
 
@@ -102,7 +104,8 @@ def test_path_counts_beyond_32_bits():
     layers = np.arange(150).reshape(30, 5)
     ends = np.array([pair for a, b in itertools.pairwise(layers) for pair in itertools.product(a, b)])
     graph = Graph.from_edges(ends[:, 0], ends[:, 1], directed=False)
-    same_bits(Pack.of([graph]), "betweenness", "host")
+    for sparse in (0, 99):
+        same_bits(Pack.of([graph]), "betweenness", "host", knobs={"sparse": sparse})
 
 
 def test_path_counts_beyond_single_precision():
@@ -118,7 +121,46 @@ def test_path_counts_beyond_single_precision():
     np.testing.assert_array_equal(near, far)
     for strategy in ON_GPU[1:]:
         if "betweenness" in STRATEGIES[strategy].measures:
-            same_bits(pack, "betweenness", "host", strategy, precision="single")
+            for knobs in ({"sparse": 0}, {"sparse": 99}) if strategy == "swarm" else (None,):
+                same_bits(pack, "betweenness", "host", strategy, knobs, precision="single")
+
+
+def test_which_graphs_are_taken_by_pairs():
+    """Sparse ones without long rows, and what suits no lane for a pair is left to a lane for a source."""
+    star = Graph.from_edges(np.zeros(40, int), np.arange(1, 41), n=41, directed=False)
+    wheel = Graph.from_edges(np.zeros(32, int), np.arange(1, 33), n=33, directed=False)
+    empty = Graph.from_edges(np.zeros(0, int), np.zeros(0, int), n=3, directed=False)
+    nothing = Graph.from_edges(np.zeros(0, int), np.zeros(0, int), n=0, directed=False)
+    dense = graphs(13, False, [(12, 60)])[0]
+    pack = Pack.of([nothing, path(9), star, wheel, dense, path(2047), path(2048), empty, nothing])
+    machine = get_executor("host")
+    taken = plan.paired(pack.host, 7, 8, machine)
+    np.testing.assert_array_equal(taken, [False, True, False, True, False, True, False, True, False])
+    few = Pack.of([nothing, path(9), star, wheel, dense, empty, nothing])
+    for options in ({}, {"endpoints": True}):
+        same_bits(few, "betweenness", "host", **options)
+
+
+def test_parallel_arcs_and_loops_in_pairs():
+    rng = np.random.default_rng(14)
+    ends = rng.integers(0, 20, (2, 30))
+    ends = np.concatenate([ends, ends, [[3, 3, 7], [3, 3, 7]]], axis=1)[:, rng.permutation(63)]
+    pack = Pack.of([Graph.from_edges(*ends, n=20, directed=False)])
+    same_bits(pack, "betweenness", "host", knobs={"sparse": 99})
+
+
+def test_items_hold_every_source_once():
+    n = np.array([2047, 30, 500, 1, 77])
+    m = 4 * n
+    machine = get_executor("host")
+    for threads in (None, 128, 32, 1024):
+        seen = [np.zeros(size, int) for size in n]
+        for b in plan.pairs(np.arange(5), n, m, 8, machine, {}, threads):
+            assert b.shared <= machine.max_shared
+            for graph, first, count in b.items:
+                assert count > 0
+                seen[graph][first : first + count] += 1
+        assert all((s == 1).all() for s in seen)
 
 
 def test_wide_ids(monkeypatch):
@@ -193,6 +235,8 @@ def test_any_schedule(measure, fuzz):
         same_bits(pack, measure, executor, **options)
         if measure in ("betweenness", "closeness", "apsp"):
             same_bits(pack[1:2], measure, executor, "paper")
+        if measure == "betweenness":
+            same_bits(Pack.of(graphs(11, False, [(12, 20), (40, 70)])), measure, executor, endpoints=True)
     if measure in WEIGHTED:
         pack = Pack.of(graphs(12, True, [(12, 30), (40, 70)], weighted=True))
         same_bits(pack, measure, get_executor("host", seed=2, fuzz=fuzz))

@@ -1,4 +1,8 @@
-"""The strategy `swarm`: a launch for each bin of a whole batch, a lane or a bit for each source (lanes.cu, bits.cu)."""
+"""The strategy `swarm`: a launch for each bin of a whole batch.
+
+A lane for each source (lanes.cu), or for each pair of a source and a vertex where graphs are sparse (pairs.cu); a bit
+for each source (bits.cu).
+"""
 
 import numpy as np
 
@@ -7,6 +11,7 @@ from .task import DeviceTask, Values
 
 _int, _long = np.int32, np.int64
 FORMS = ("networkx", "plain", "harmonic")
+PLANES = 5  # of levels (bits.cu)
 SIDE = 8  # streams that bins are launched on
 HOLDS = {"rows": 2, "metadata": 1, "nothing": 0}  # what lies in shared memory (pack.cuh)
 
@@ -19,39 +24,48 @@ def _betweenness_bytes(real):
     return size
 
 
-def _distances_bytes(n, words):
-    return 2 * plan.up(4 * (n + 1) * words) + 2 * plan.up(8 * n) + plan.up(4 * n)
+def _distances_bytes(n, words, planes):
+    sums = plan.up(4 * planes * n * words) if planes else 2 * plan.up(8 * n) + plan.up(4 * n)
+    return 2 * plan.up(4 * (n + 1) * words) + sums
 
 
 class Bins(DeviceTask):
     """What the measures share: the bins' launches and their queues."""
 
-    def spread(self, file, name, bins, arguments):
-        """Launch kernel `name` for every bin; `arguments(scratch, stride)` is what follows items, count, queue."""
+    def spread(self, *kinds):
+        """Launch a kernel for every bin, side by side.
+
+        Parameters
+        ----------
+        *kinds : tuple
+            File, name of the kernel, bins, and ``arguments(scratch, stride, bin)``: what follows items, count, queue.
+        """
         executor, knob = self.executor, self.method.knob
-        bins = list(bins)
-        queues = self.words(len(bins), np.uint32)
+        kinds = [(file, name, list(bins), arguments) for file, name, bins, arguments in kinds]
+        queues = self.words(sum(len(bins) for _, _, bins, _ in kinds), np.uint32)
         if knob["persistent"]:
             self.zero(queues)
         launches = []
-        for i, b in enumerate(bins):
-            kernel = self.module(file, **b.defines)[name]
-            threads = min(b.threads, 64) if executor.name == "host" else b.threads
-            count = len(b.items)
-            blocks = count
-            if knob["persistent"]:
-                blocks = max(1, min(count, kernel.max_blocks(threads, b.shared)))
-                if executor.name == "host":
-                    blocks = min(blocks, 2 * executor.multiprocessors)
-            if b.scratch:
-                most = max(1, int(knob["memory"] // b.scratch))
-                if blocks > most and not knob["persistent"]:
-                    raise ValueError("persistent=False needs scratch memory for every block: leave persistent on")
-                blocks = min(blocks, most)
-            scratch = self.words(b.scratch * blocks, np.uint8)
-            queue = queues[i : i + 1] if knob["persistent"] else None
-            args = (self.send(b.items), _int(count), queue, *arguments(scratch, _long(b.scratch)))
-            launches.append(kernel.bind(blocks, threads, args, shared=b.shared))
+        for file, name, bins, arguments in kinds:
+            for b in bins:
+                kernel = self.module(file, **b.defines)[name]
+                threads = min(b.threads, 64) if executor.name == "host" else b.threads
+                count = len(b.items)
+                blocks = count
+                if knob["persistent"]:
+                    blocks = max(1, min(count, kernel.max_blocks(threads, b.shared)))
+                    if executor.name == "host":
+                        blocks = min(blocks, 2 * executor.multiprocessors)
+                if b.scratch:
+                    most = max(1, int(knob["memory"] // b.scratch))
+                    if blocks > most and not knob["persistent"]:
+                        raise ValueError("persistent=False needs scratch memory for every block: leave persistent on")
+                    blocks = min(blocks, most)
+                scratch = self.words(b.scratch * blocks, np.uint8)
+                i = len(launches)
+                queue = queues[i : i + 1] if knob["persistent"] else None
+                args = (self.send(b.items), _int(count), queue, *arguments(scratch, _long(b.scratch), b))
+                launches.append(kernel.bind(blocks, threads, args, shared=b.shared))
         self.launches += len(launches)
         if executor.name == "host" or len(launches) < 2:
             self.steps += launches
@@ -87,17 +101,27 @@ class Betweenness(Bins):
         endpoints = _int(method.options["endpoints"])
         host = pack.host
 
-        def arguments(scratch, stride):
+        def lanes(scratch, stride, b):
             return (pack.vertex_start, pack.arc_start, pack.offsets, self.arcs(), in_offsets,
                     in_targets if in_targets.size else self.words(1, in_targets.dtype), _int(pack.directed), endpoints,
                     scratch, stride, self.fixed)  # fmt: skip
 
-        knob = method.knob
+        def pairs(scratch, stride, b):
+            return (pack.vertex_start, pack.arc_start, pack.offsets, self.arcs(), _int(b.shared), endpoints,
+                    self.fixed)  # fmt: skip
+
+        knob, kind = method.knob, {"REAL": "double" if real == 8 else "float"}
         widths = (knob["width"],) if knob["width"] else (32, 16, 8, 4)
-        bins = plan.bins(host.n, host.m, widths, _betweenness_bytes(real), 2 if pack.directed else 1, 4 * 28,
-                         self.executor, lambda w: {"REAL": "double" if real == 8 else "float", "WIDTH": w},
-                         HOLDS[knob["shared"]], knob["busy"], knob["threads"])  # fmt: skip
-        self.spread("lanes.cu", "betweenness", bins, arguments)
+        n, m = np.asarray(host.n, np.int64), np.asarray(host.m, np.int64)
+        few = np.zeros(self.graphs, bool)
+        if knob["sparse"] and not (pack.directed or knob["width"] or knob["shared"] != "rows"):
+            few = plan.paired(host, knob["sparse"], real, self.executor)
+        dense, sparse = np.flatnonzero(~few), np.flatnonzero(few)
+        dense = plan.bins(n[dense], m[dense], widths, _betweenness_bytes(real), 2 if pack.directed else 1, 4 * 28,
+                          self.executor, lambda w: {**kind, "WIDTH": w}, HOLDS[knob["shared"]], knob["busy"],
+                          knob["threads"], dense)  # fmt: skip
+        sparse = plan.pairs(sparse, n[sparse], m[sparse], real, self.executor, kind, knob["threads"])
+        self.spread(("pairs.cu", "pairs", sparse, pairs), ("lanes.cu", "betweenness", dense, lanes))
         self.out = self.words(self.total, np.float64)
         self.checks = self.words(self.graphs, np.uint64)
         finish_fixed(self, self.fixed, self.out, self.checks)
@@ -146,23 +170,23 @@ def spread_distances(task, rows, sums, matrix, output, part=slice(None), matrix_
     offsets, targets, _ = rows
     targets = targets if targets.size else task.words(1, targets.dtype)
 
-    def arguments(scratch, stride):
+    def arguments(scratch, stride, b):
         return (pack.vertex_start, pack.arc_start, offsets, targets, scratch, stride, *sums, matrix_start, matrix)
 
     # A set is as wide as the graph, to knob["words"]; of wider graphs several sets are done one after the other.
     wide = np.maximum(-(-np.asarray(n, np.int64) // 32), 1)
     wide = np.minimum(2 ** np.ceil(np.log2(wide)).astype(np.int64), knob["words"])
-    found = []
+    found, planes = [], PLANES if output else 0
     for words in np.unique(wide)[::-1]:
         ids = np.flatnonzero(wide == words)
         options = [32 * w for w in (32, 16, 8, 4, 2, 1) if w <= words]
-        bins = plan.bins(n[ids], m[ids], options, lambda n, w: _distances_bytes(n, w // 32), 1, 0, task.executor,
-                         lambda w: {"WORDS": w // 32, "OUTPUT": output}, HOLDS[knob["shared"]], knob["busy"],
-                         knob["threads"])  # fmt: skip
+        bins = plan.bins(n[ids], m[ids], options, lambda n, w: _distances_bytes(n, w // 32, planes), 1, 0,
+                         task.executor, lambda w: {"WORDS": w // 32, "OUTPUT": output}, HOLDS[knob["shared"]],
+                         knob["busy"], knob["threads"])  # fmt: skip
         for b in bins:
             b.items[:, 0] = ids[b.items[:, 0]] + first
             found.append(b)
-    task.spread("bits.cu", "distances", found, arguments)
+    task.spread(("bits.cu", "distances", found, arguments))
 
 
 class Distances(Bins):
@@ -201,12 +225,8 @@ class Distances(Bins):
         return pack.offsets, self.arcs(), pack.weights
 
     def fill(self, a, b):
-        total, parts = self.words(self.total, np.uint64), self.words(self.total, np.uint64)
-        sums = (total, parts, self.words(self.total, np.uint32))
-        for array in sums:
-            self.zero(array)
         output = 1 if self.kind.itemsize == 2 else 2
-        spread_distances(self, self.rows, sums, self.matrix, output, slice(a, b), self.matrix_start)
+        spread_distances(self, self.rows, (None, None, None), self.matrix, output, slice(a, b), self.matrix_start)
 
     def values(self):
         total, largest, reach = (array[: self.total] for array in self.sums)

@@ -1,4 +1,4 @@
-"""Which block takes what: graphs in bins by the memory they need, sources in groups.
+"""Which block takes what: graphs in bins by the memory they need, sources in groups or dealt out to warps.
 
 A block holds one graph in shared memory. What it needs follows from the numbers of vertices and arcs; a bin collects
 the graphs of which a multiprocessor holds the same number, so that small graphs do not wait behind the memory of large
@@ -58,16 +58,19 @@ def items(graphs, groups, blocks, busy=BUSY):
     """Graphs cut into ranges of groups, so that there are about `busy` items for each block; whole graphs if there are
     more anyway.
     """
-    each = max(1, int(groups.sum()) // max(busy * blocks, 1))
+    return ranges(graphs, groups, max(1, int(groups.sum()) // max(busy * blocks, 1)))
+
+
+def ranges(graphs, groups, each):
+    """Graphs cut into ranges of at most `each` groups, alike in size: graph, first group, groups."""
     pieces = -(-groups // each)
-    graph = np.repeat(graphs, pieces)
-    start = np.cumsum(pieces) - pieces
-    first = (np.arange(pieces.sum()) - np.repeat(start, pieces)) * each
-    count = np.minimum(each, np.repeat(groups, pieces) - first)
-    return np.column_stack([graph, first, count]).astype(np.int32)
+    graph, groups, pieces_of = (np.repeat(x, pieces) for x in (graphs, groups, pieces))
+    number = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    first, last = number * groups // pieces_of, (number + 1) * groups // pieces_of
+    return np.column_stack([graph, first, last - first]).astype(np.int32)
 
 
-def bins(n, m, width, size, rows, far, machine, defines, holds=2, busy=BUSY, threads=None):
+def bins(n, m, width, size, rows, far, machine, defines, holds=2, busy=BUSY, threads=None, ids=None):
     """Sort graphs into bins.
 
     Parameters
@@ -91,6 +94,8 @@ def bins(n, m, width, size, rows, far, machine, defines, holds=2, busy=BUSY, thr
         Items for each block.
     threads : int, optional
         Of a block, for all bins.
+    ids : int array, optional
+        Numbers of the graphs, if they are not all of the pack.
 
     Yields
     ------
@@ -130,9 +135,88 @@ def bins(n, m, width, size, rows, far, machine, defines, holds=2, busy=BUSY, thr
             block = min(1024, max(32, useful)) if few else int(THREADS[k])
         yield Bin(
             {**defines(w), "HOLDS": h, "WIDE": 0 if fits else 1},
-            items(members, groups[members], at_once * machine.multiprocessors, busy),
+            items(members if ids is None else ids[members], groups[members], at_once * machine.multiprocessors, busy),
             int(threads or block),
             at_once,
             int(inside[members].max()),
             int(outside[members].max()),
         )
+
+
+PAIRED = 2048  # fewer vertices than this: a pair of vertex and source in 16 bits (pairs.cu)
+ROW = 32  # neighbors at most: those of a row that are new, in a word
+SOURCES = 32  # of a warp at most
+PAIRS = 512  # of a vertex and a source, that a warp shall hold at least: enough to fill its lanes at most levels
+WARPS = (8, 12, 16, 4, 2, 1)  # that may share a graph, the most wanted first
+RESIDENT = 32  # warps on a multiprocessor: 64 registers a thread
+ROUNDS = 8  # items for each block: at the end of an item warps wait for each other
+
+
+def pair_bytes(n, real):
+    """Bytes of shared memory of a warp that go with each of its sources, and of the warp itself (pairs.cu)."""
+    return (real + 3) * (n + 1), 2 * (n + 1) + 6 * 16
+
+
+def paired(host, sparse, real, machine):
+    """Which graphs of an undirected pack suit pairs.cu: fewer than ``sparse`` arcs a vertex, no row too long, and room
+    for at least one source.
+
+    Returns
+    -------
+    bool array
+    """
+    n, m = np.asarray(host.n, np.int64), np.asarray(host.m, np.int64)
+    found = (n > 1) & (n < PAIRED) & (m < sparse * n)
+    found &= graph_bytes(n, m) + sum(pair_bytes(n, real)) <= machine.max_shared
+    if not found.any():
+        return found
+    degrees = np.append(np.diff(host.offsets), 0)  # between two graphs stands what is below 0
+    return found & (np.maximum.reduceat(degrees, np.asarray(host.vertex_start)[:-1] + np.arange(n.size)) <= ROW)
+
+
+def graph_bytes(n, m):
+    """Bytes of shared memory that the warps of a block share (pairs.cu)."""
+    return SLOT + rows_bytes(n, m) + 2 * up(4 * n)
+
+
+def pairs(ids, n, m, real, machine, defines, threads=None):
+    """Bins of pairs.cu: of the numbers of warps that may share a graph the one with which most warps fit.
+
+    Parameters
+    ----------
+    ids, n, m : int arrays
+        Numbers of the graphs (those that are `paired`), their vertices and arcs.
+    real : int
+        Bytes of a path count.
+    machine : Executor
+    defines : dict
+    threads : int, optional
+        Of a block, for all bins.
+
+    Yields
+    ------
+    Bin
+    """
+    n, m = np.asarray(n, np.int64), np.asarray(m, np.int64)
+    each, rest = pair_bytes(n, real)
+    graph = graph_bytes(n, m)
+    sources = np.clip(np.round(PAIRS / n), 1, SOURCES).astype(np.int64)
+    best, warps, at_once = np.zeros((3, n.size), np.int64)
+    for w in (min(threads // 32, max(WARPS)),) if threads else WARPS:
+        k = np.clip(233472 // (graph + w * (rest + each * sources) + RESERVED), 1, max(RESIDENT // w, 1))
+        k = AT_ONCE[np.searchsorted(AT_ONCE, k, side="right") - 1]
+        # Warps that find memory and a source; a block that is alone may have some that do not.
+        room = np.minimum(233472 // k - RESERVED, machine.max_shared)
+        held = k * np.minimum(np.minimum(w, (room - graph) // (rest + each)), -(-n // sources))
+        more = held > best
+        best[more], warps[more], at_once[more] = held[more], w, k[more]
+    whole = int((n * n).sum())
+    key = at_once * 64 + warps
+    for value in np.unique(key):
+        members = np.flatnonzero(key == value)
+        members = members[np.argsort(-n[members], kind="stable")]
+        k, w = int(at_once[members[0]]), int(warps[members[0]])
+        # An item is a range of sources, at least one for each warp.
+        size = np.clip(whole // (ROUNDS * k * machine.multiprocessors) // n[members], w, n[members])
+        room = min(233472 // k - RESERVED, machine.max_shared)
+        yield Bin(defines, ranges(ids[members], n[members], size), 32 * w, k, room, 0)

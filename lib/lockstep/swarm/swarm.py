@@ -16,11 +16,14 @@ class Swarm(Method):
     persistent : bool
         Blocks take items from a queue until it is empty; False: a block for each item.
     width : int
-        Sources of a group, 32, 16, 8 or 4; 0: 32, or as many as fit.
+        Sources of a group, 32, 16, 8 or 4; 0: 32, or as many as fit. Otherwise no graph counts as sparse.
+    sparse : float
+        Undirected graphs of fewer arcs a vertex, and short rows, get a lane for each pair of a source and a vertex
+        (with ``shared="rows"``); 0: none.
     words : int
         Words of a set of sources at most, a power of two to 32.
     busy : int
-        Items for each block, where there is as much to cut.
+        Items for each block, where there is as much to cut; not of sparse graphs.
     threads : int
         Of a block, a power of two from 32 to 1,024; 0: by the size of the graphs.
     memory : int
@@ -28,9 +31,9 @@ class Swarm(Method):
     """
 
     name = "swarm"
-    files = ("lanes.cu", "bits.cu", "weighted.cu", "finish.cu", "reduce.cu", "turn.cu", "groups.cu", "rank.cu",
-             "walks.cu")  # fmt: skip
-    knobs = {"shared": "rows", "persistent": True, "width": 0, "words": 8, "busy": plan.BUSY, "threads": 0,
+    files = ("lanes.cu", "pairs.cu", "bits.cu", "weighted.cu", "finish.cu", "reduce.cu", "turn.cu", "groups.cu",
+             "rank.cu", "walks.cu")  # fmt: skip
+    knobs = {"shared": "rows", "persistent": True, "width": 0, "sparse": 7, "words": 8, "busy": plan.BUSY, "threads": 0,
              "memory": 4 << 30}  # fmt: skip
     tasks = {"betweenness": Betweenness, "closeness": Closeness, "apsp": Distances, "components": Components,
              "strong": Strong, "triangles": Triangles, "pagerank": PageRank, "walks": Walks}  # fmt: skip

@@ -24,14 +24,14 @@ class _Labels(Bins):
         self.out, self.checks = self.words(self.total, np.int32), self.words(self.graphs, np.uint64)
         self.zero(self.checks)
 
-        def arguments(scratch, stride):
+        def arguments(scratch, stride, b):
             return (pack.vertex_start, pack.arc_start, pack.offsets, self.arcs(), scratch, stride, self.out,
                     self.checks)  # fmt: skip
 
         # The rows are read from global memory: once, or a few times.
         found = plan.bins(pack.host.n, pack.host.m, [WHOLE], self.size, 0, 0, self.executor, lambda w: {},
                           HOLDS[method.knob["shared"]], 1, method.knob["threads"])  # fmt: skip
-        self.spread("groups.cu", self.kernel, found, arguments)
+        self.spread(("groups.cu", self.kernel, found, arguments))
 
     def values(self):
         return Values(self.measure.name, self.out[: self.total], self.starts, self.checks[: self.graphs],
@@ -69,7 +69,7 @@ class PageRank(Bins):
         given = method.options
         in_targets = in_targets if in_targets.size else self.words(1, in_targets.dtype)
 
-        def arguments(scratch, stride):
+        def arguments(scratch, stride, b):
             return (pack.vertex_start, pack.arc_start, pack.offsets, self.arcs(), in_offsets, in_targets,
                     _int(pack.directed), np.float64(given["damping"]), np.float64(given["tolerance"]),
                     _int(given["limit"]), scratch, stride, self.out, self.rounds, self.checks)  # fmt: skip
@@ -81,7 +81,7 @@ class PageRank(Bins):
         holds = 2 if method.knob["shared"] == "rows" else 0
         found = plan.bins(pack.host.n, pack.host.m, [WHOLE], size, 2 if pack.directed else 1, 0, self.executor,
                           lambda w: {}, holds, 1, method.knob["threads"])  # fmt: skip
-        self.spread("rank.cu", "pagerank", found, arguments)
+        self.spread(("rank.cu", "pagerank", found, arguments))
 
     def values(self):
         return Values(self.measure.name, self.out[: self.total], self.starts, self.checks[: self.graphs],
@@ -118,7 +118,7 @@ class Lengths(Distances):
         pack, host = self.pack, self.pack.host
         offsets, targets, weights = self.rows
 
-        def arguments(scratch, stride):
+        def arguments(scratch, stride, b):
             return (pack.vertex_start, pack.arc_start, offsets, targets, weights, scratch, stride, self.matrix_start,
                     self.matrix)  # fmt: skip
 
@@ -128,7 +128,7 @@ class Lengths(Distances):
         found = list(found)
         for one in found:
             one.items[:, 0] += a
-        self.spread("weighted.cu", "lengths", found, arguments)
+        self.spread(("weighted.cu", "lengths", found, arguments))
 
 
 class ClosenessByLengths(Lengths):

@@ -5,8 +5,9 @@
 //
 // The idea: reach[v] is a set, as a bit string, of the vertices within distance d of v. The set for d + 1 is the union
 // of those of v and its out-neighbors: one OR on 32 vertices at once. What is new in it lies at distance d + 1. There are
-// no queues, no flags, no atomics, and a vertex whose set is full is passed over. The rows of the matrix are written
-// once, each entry at the level that finds it.
+// no queues, no flags, no atomics, and a vertex whose set is full is passed over. For the matrix each level's number is
+// kept as bit planes beside the sets (bit k of the level at which v finds t); 31 levels later, or at the end, a warp turns
+// a word of each plane into 32 entries next to each other.
 //
 // Why it is so: a traversal from each source reads every arc once for each source; this reads it once for each level and
 // 32 sources, and small graphs have few levels.
@@ -35,20 +36,27 @@ typedef short Distance;
 #define RECIPROCAL 40  // fraction bits of the reciprocals' sum
 
 #if OUTPUT
-// Every lane has a word of row `row`, for the columns from `from` on; where a bit is set, the entry becomes d. Few bits in
-// every word: each lane writes its own. Many: the warp writes word after word, 32 entries next to each other at a time.
-__device__ __forceinline__ void write_entries(Distance* matrix, int n, int row, int from, unsigned word, Distance d) {
-    if (__reduce_max_sync(full_mask, (unsigned)__popc(word)) <= 6) {
-        Distance* const entries = matrix + (long long)row * n + from;
-        for (; word; word &= word - 1) entries[__ffs(word) - 1] = d;
-        return;
-    }
-    const int lane = lane_id();
-    for (unsigned writers = __ballot_sync(full_mask, word != 0); writers; writers &= writers - 1) {
-        const int j = __ffs(writers) - 1;
-        const unsigned bits = __shfl_sync(full_mask, word, j);
-        const int where = __shfl_sync(full_mask, row, j), column = __shfl_sync(full_mask, from, j) + lane;
-        if (bits >> lane & 1) matrix[(long long)where * n + column] = d;
+#define PLANES 5
+#define WINDOW ((1 << PLANES) - 1)  // levels whose number, counted from the window's begin, the planes can hold
+
+// Writes what a window of levels found, a warp a word, 32 entries next to each other at a time; each warp the words that
+// its own lanes worked on. The first window writes every entry, -1 where nothing was reached, the others what they found.
+__device__ __forceinline__ void write_window(Distance* matrix, int n, int t0, int size, int threads, const unsigned* reached,
+                                             unsigned* planes, int base, int last) {
+    const int lane = (int)lane_id(), used = 32 - __clz(last - base);
+    __syncwarp();
+    for (int begin = (int)block_thread() & ~31; begin < size; begin += threads) {
+        const int end = begin + 32 < size ? begin + 32 : size;
+        for (int i = begin; i < end; ++i) {
+            const int v = i / WORDS, from = t0 + 32 * (i % WORDS);
+            if (from >= n) continue;
+            unsigned code = 0;
+            for (int k = 0; k < used; ++k) code |= (planes[k * size + i] >> lane & 1u) << k;
+            const int entry = reached[i] >> lane & 1u ? base + (int)code : -1;
+            if (from + lane < n && (base == 0 || code)) matrix[(long long)v * n + from + lane] = (Distance)entry;
+        }
+        __syncwarp();
+        for (int k = 0; k < PLANES && begin + lane < size; ++k) planes[k * size + begin + lane] = 0;
     }
 }
 #endif
@@ -82,20 +90,27 @@ extern "C" __global__ void __launch_bounds__(1024, 1) distances(
 #endif
         unsigned* now = state.take<unsigned>((n + 1LL) * WORDS);
         unsigned* next = state.take<unsigned>((n + 1LL) * WORDS);
+        const int size = n * WORDS;
+#if OUTPUT
+        unsigned* const planes = state.take<unsigned>((long long)PLANES * size);
+#else
         u64* const sums = state.take<u64>(n);
         u64* const parts = state.take<u64>(n);
         unsigned* const counts = state.take<unsigned>(n);
+#endif
         const Rows out = carve_rows(graphs, n, p.m);
         copy_rows(out, p.offsets, p.targets, n, threads);
+#if OUTPUT
+        Distance* const here = matrix + matrix_start[graph];
+        for (int i = t; i < PLANES * size; i += threads) planes[i] = 0;
+#else
         for (int v = t; v < n; v += threads) {
             sums[v] = parts[v] = 0;
             counts[v] = 0;
         }
-        // All threads of a warp stay together, for the sums over a set's words and the writing of 32 entries.
-        const int size = n * WORDS, padded = (size + 31) & ~31;
-#if OUTPUT
-        Distance* const here = matrix + matrix_start[graph];
 #endif
+        // All threads of a warp stay together, for the sums over a set's words and the writing of 32 entries.
+        const int padded = (size + 31) & ~31;
         for (int set = first; set < first + sets; ++set) {
             const int t0 = set * 32 * WORDS;
             __syncthreads();
@@ -105,64 +120,65 @@ extern "C" __global__ void __launch_bounds__(1024, 1) distances(
                 if (v == n) next[i] = 0;
             }
             __syncthreads();
-            for (int d = OUTPUT ? 0 : 1;; ++d) {
-                const u64 part = d ? (1ull << RECIPROCAL) / (unsigned)d : 0;
+            int d = 1, base = 0;
+            for (;; ++d) {
+#if !OUTPUT
+                const u64 part = (1ull << RECIPROCAL) / (unsigned)d;
+#endif
                 bool grew = false;
                 for (int i = t; i < padded; i += threads) {
                     unsigned fresh = 0;
-                    const int v = i / WORDS, word = i % WORDS, from = t0 + 32 * word;
+                    const int v = i / WORDS, word = i % WORDS;
                     if (i < size) {
                         const unsigned before = now[i];
                         unsigned after = before;
-                        if (d == 0) {
-                            fresh = before;
-                        } else {
-                            const int left = n - from;
-                            const unsigned full = left >= 32 ? full_mask : left > 0 ? (1u << left) - 1u : 0u;
-                            if (before != full) {
-                                const Row row = out.rows[v];
-                                const Quad* quad = out.quads + first_quad(row);
-                                for (int k = quads_of(row); k > 0; --k) {
-                                    const Quad q = *quad++;
-                                    after |= now[q.a * WORDS + word] | now[q.b * WORDS + word] |
-                                             now[q.c * WORDS + word] | now[q.d * WORDS + word];
-                                }
-                                fresh = after & ~before;
-                                grew |= fresh != 0;
+                        const int left = n - (t0 + 32 * word);
+                        const unsigned full = left >= 32 ? full_mask : left > 0 ? (1u << left) - 1u : 0u;
+                        if (before != full) {
+                            const Row row = out.rows[v];
+                            const Quad* quad = out.quads + first_quad(row);
+                            for (int k = quads_of(row); k > 0; --k) {
+                                const Quad q = *quad++;
+                                after |= now[q.a * WORDS + word] | now[q.b * WORDS + word] | now[q.c * WORDS + word] |
+                                         now[q.d * WORDS + word];
                             }
-                            next[i] = after;
+                            fresh = after & ~before;
+                            grew |= fresh != 0;
                         }
+                        next[i] = after;
                     }
 #if OUTPUT
-                    write_entries(here, n, v, from, fresh, (Distance)d);
+                    if (fresh) {
+                        for (int k = 0, code = d - base; code; ++k, code >>= 1) {
+                            if (code & 1) planes[k * size + i] |= fresh;
+                        }
+                    }
+#else
+                    unsigned found = __popc(fresh);
+                    for (int o = WORDS / 2; o; o >>= 1) found += __shfl_xor_sync(full_mask, found, o);
+                    if (word == 0 && found) {
+                        counts[v] += found;
+                        sums[v] += (u64)found * d;
+                        parts[v] += (u64)found * part;
+                    }
 #endif
-                    if (d) {
-                        unsigned found = __popc(fresh);
-                        for (int o = WORDS / 2; o; o >>= 1) found += __shfl_xor_sync(full_mask, found, o);
-                        if (word == 0 && found) {
-                            counts[v] += found;
-                            sums[v] += (u64)found * d;
-                            parts[v] += (u64)found * part;
-                        }
-                    }
                 }
-                if (!__syncthreads_or(grew) && d) break;
-                if (d) {
-                    unsigned* const swapped = now;
-                    now = next;
-                    next = swapped;
+                if (!__syncthreads_or(grew)) break;
+                unsigned* const swapped = now;
+                now = next;
+                next = swapped;
+#if OUTPUT
+                if (d - base == WINDOW) {
+                    write_window(here, n, t0, size, threads, now, planes, base, d);
+                    base = d;
                 }
+#endif
             }
 #if OUTPUT
-            // What no level found cannot be reached.
-            for (int i = t; i < padded; i += threads) {
-                const int v = i / WORDS, from = t0 + 32 * (i % WORDS), left = n - from;
-                const unsigned full = left >= 32 ? full_mask : left > 0 ? (1u << left) - 1u : 0u;
-                const unsigned never = i < size ? full & ~now[i] : 0u;
-                write_entries(here, n, v, from, never, (Distance)-1);
-            }
+            write_window(here, n, t0, size, threads, now, planes, base, d);
 #endif
         }
+#if !OUTPUT
         __syncthreads();
         for (int v = t; v < n; v += threads) {
             if (counts[v] == 0) continue;
@@ -170,5 +186,6 @@ extern "C" __global__ void __launch_bounds__(1024, 1) distances(
             atomicAdd(&reciprocal[p.vertex + v], parts[v]);
             atomicAdd(&reach[p.vertex + v], counts[v]);
         }
+#endif
     }
 }

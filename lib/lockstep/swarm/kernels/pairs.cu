@@ -1,0 +1,216 @@
+// Betweenness of sparse graphs of many levels: a lane for each pair of a source and a vertex, a few sources a warp.
+//
+// What it computes: what lanes.cu does, to the bit, for undirected graphs of fewer than 2,048 vertices and at most 32
+// neighbors each.
+//
+// The idea: a level of a deep graph holds a dozen vertices, and 32 sources seldom have the same vertex in the same level
+// (proteins: 3 of them on average). So a warp takes a few sources, keeps one queue of (source, vertex) for all of them, and
+// gives each of its lanes the next pair of the level, whosever it is. A row is read once in each direction: on the way out
+// it adds up the path counts of the level before and finds who comes next; on the way back it adds up what successors give.
+//
+// Why it is so: warps share the graph and the sums, and nothing else, so that no level waits for a block's barrier. A step
+// is a chain of dependent loads, and what bounds the time is how many warps there are to fill the waiting: that is, how few
+// bytes of shared memory a pair takes (keeping, for the way back, which arcs led on takes two more, and is slower).
+//
+// Neighbors' levels differ by at most one, so a level modulo 4 is enough: a code is 0 (not reached), or 16 and one of the
+// bits 1, 2, 4, 8, or 16 alone for the id n that rows are filled up with. Who ORs a code into place first has found the
+// vertex. Four codes in a word are compared at once, and a multiplication moves the answers next to each other: of a row
+// of q quads, arc i is bit 4 q - 1 - i of a mask. The order of a queue depends on who is first; sums do not: a vertex
+// collects in the order of its row, and shares are whole numbers.
+//
+// REAL: float or double.
+//
+// compile: REAL=double
+// compile: REAL=float
+//
+// Reference: Brandes 2001.
+#include "pack.cuh"
+
+#define REACHED 16u
+#define EACH 0x10101010u    // that bit of four codes
+#define GATHER 0x08040201u  // times those: code i's bit comes to be bit 31 - i
+
+__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
+__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
+
+// 2^k; a conversion from an integer would be moved into the innermost loop.
+__device__ __forceinline__ float power_of_two(float, int k) { return __int_as_float((127 + k) << 23); }
+__device__ __forceinline__ double power_of_two(double, int k) { return __longlong_as_double((long long)(1023 + k) << 52); }
+
+// sums[v] += share, in two words: shared memory adds 32 bits at a time.
+__device__ __forceinline__ void add_share(unsigned* low, unsigned* high, unsigned v, u64 share) {
+    const unsigned part = (unsigned)share;
+    const unsigned old = part ? atomicAdd(&low[v], part) : 0u;
+    const unsigned rest = (unsigned)(share >> 32) + (old > ~part ? 1u : 0u);
+    if (rest) atomicAdd(&high[v], rest);
+}
+
+// items: graph, first source, sources. room: bytes of shared memory of a block.
+extern "C" __global__ void __launch_bounds__(512, 2) pairs(
+    const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
+    const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets, int room,
+    int endpoints, u64* fixed) {
+    DYNAMIC_SHARED(unsigned char, shared);
+    const int lane = (int)lane_id(), warp = (int)warp_id(), threads = (int)blockDim.x, t = (int)block_thread();
+    unsigned* const coming = (unsigned*)shared + 1;  // the next source that no warp has taken
+
+    for (int round = 0;; ++round) {
+        const unsigned item = next_item(queue, (unsigned*)shared, round);
+        if (item >= (unsigned)count) return;
+        const int graph = items[3 * item], first = items[3 * item + 1], total = items[3 * item + 2];
+        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+        const int n = p.n;
+
+        Carver state{shared + 16};
+        const Rows g = carve_rows(state, n, p.m);
+        unsigned* const low = state.take<unsigned>(n);
+        unsigned* const high = state.take<unsigned>(n);
+        // What is left is divided among the warps, and a warp's part among its sources.
+        const int left = room - (int)(state.left - shared);
+        const int each = ((int)sizeof(REAL) + 3) * (n + 1), rest = 2 * (n + 1) + 5 * 16;
+        const int fit = left / (each + rest + 16), workers = fit < threads >> 5 ? fit : threads >> 5;
+        const int share_of = left / workers & ~15;
+        int per = (share_of - rest) / each;
+        per = per < 32 ? per : 32;
+        const int wanted = (total + workers - 1) / workers;
+        per = per < wanted ? per : wanted;
+
+        const bool unsorted = copy_rows(g, p.offsets, p.targets, n, threads);
+        for (int v = t; v < n; v += threads) low[v] = high[v] = 0;
+        if (t == 0) *coming = (unsigned)first;
+        if (__syncthreads_or(unsorted)) {
+            blank_repeated(g, n, threads);
+            __syncthreads();
+        }
+        const int fraction = fraction_bits(n);
+        const REAL scale = power_of_two((REAL)0, fraction);
+
+        Carver own{state.left + warp * share_of};
+        REAL* const value = own.take<REAL>(per * (n + 1));  // path counts, then what a vertex gives
+        unsigned* const codes = (unsigned*)own.take<unsigned char>(per * (n + 1) + 3);
+        const unsigned char* const code = (const unsigned char*)codes;
+        unsigned short* const line = own.take<unsigned short>(per * n);  // the queue: vertex, source << 11
+        unsigned short* const start = own.take<unsigned short>(n + 1);   // where a level begins in it
+        const unsigned end_of_item = (unsigned)(first + total);
+        while (warp < workers) {
+            unsigned s0 = 0;
+            if (lane == 0) s0 = atomicAdd(coming, (unsigned)per);
+            s0 = __shfl_sync(full_mask, s0, 0);
+            if (s0 >= end_of_item) break;
+            const int live = (int)(end_of_item - s0) < per ? (int)(end_of_item - s0) : per;
+            for (int i = lane; i < (live * (n + 1) + 3) >> 2; i += 32) codes[i] = 0;
+            __syncwarp();
+            if (lane < live) {
+                const int base = lane * (n + 1);
+                ((unsigned char*)codes)[base + n] = REACHED;
+                ((unsigned char*)codes)[base + s0 + lane] = REACHED | 1u;
+                value[base + s0 + lane] = 1;
+                line[lane] = (unsigned short)((s0 + lane) | lane << 11);
+            }
+            __syncwarp();
+
+            // Out: the path counts of level `depth`, and who is in the next one.
+            int head = 0, tail = live, depth = 0;
+            for (;; ++depth) {
+                const int end = tail;
+                if (lane == 0) start[depth] = (unsigned short)head;
+                const unsigned before = 1u << ((depth + 3) & 3), after = 1u << ((depth + 1) & 3);
+                for (int at = head; at < end; at += 32) {
+                    unsigned fresh = 0, pair = 0, base = 0;
+                    const Id* behind = nullptr;  // the row's last place
+                    if (at + lane < end) {
+                        pair = line[at + lane];
+                        const unsigned v = pair & 2047u;
+                        base = (pair >> 11) * (unsigned)(n + 1);
+                        const Row r = g.rows[v];
+                        const Quad* quad = g.quads + first_quad(r);
+                        behind = (const Id*)(quad + quads_of(r)) - 1;
+                        REAL sum = 0;
+                        const unsigned char* const where = code + base;
+                        const REAL* const there = value + base;
+#pragma unroll 1
+                        for (int k = (int)quads_of(r); k > 0; --k) {
+                            const Quad q = *quad++;
+                            const unsigned a = where[q.a], b = where[q.b], c = where[q.c], d = where[q.d];
+                            if (a & before) sum += there[q.a];
+                            if (b & before) sum += there[q.b];
+                            if (c & before) sum += there[q.c];
+                            if (d & before) sum += there[q.d];
+                            const unsigned word = a | b << 8 | c << 16 | d << 24;
+                            fresh = fresh << 4 | (~word & EACH) * GATHER >> 28;
+                        }
+                        if (depth) value[base + v] = sum;
+                    }
+                    __syncwarp();
+                    while (__any_sync(full_mask, fresh != 0)) {
+                        unsigned u = 0, w = 0, lost = 1, late = 1;
+                        if (fresh) {
+                            const int bit = 31 - __clz(fresh);
+                            u = *(behind - bit);
+                            fresh ^= 1u << bit;
+                            const int other = 31 - __clz(fresh | 1u);
+                            w = *(behind - other);
+                            const unsigned byte = base + u, shift = 8 * (byte & 3);
+                            const unsigned place = base + w, move = 8 * (place & 3);
+                            lost = atomicOr(&codes[byte >> 2], (REACHED | after) << shift);
+                            late = fresh ? atomicOr(&codes[place >> 2], (REACHED | after) << move) : ~0u;
+                            fresh &= ~(1u << other);
+                            lost &= REACHED << shift;
+                            late &= REACHED << move;
+                        }
+                        const unsigned won = __ballot_sync(full_mask, lost == 0), more = __ballot_sync(full_mask, late == 0);
+                        const unsigned below = (1u << lane) - 1u;
+                        if (lost == 0) line[tail + __popc(won & below)] = (unsigned short)(u | (pair & ~2047u));
+                        tail += __popc(won);
+                        if (late == 0) line[tail + __popc(more & below)] = (unsigned short)(w | (pair & ~2047u));
+                        tail += __popc(more);
+                    }
+                    __syncwarp();
+                }
+                head = end;
+                if (tail == end) break;
+            }
+
+            // Back: from the last level to the first.
+            for (int end = tail; depth > 0; --depth) {
+                const int begin = start[depth];
+                const unsigned after = 1u << ((depth + 1) & 3);
+                for (int i = begin + lane; i < end; i += 32) {
+                    const unsigned pair = line[i], v = pair & 2047u, source = pair >> 11;
+                    const unsigned base = source * (unsigned)(n + 1);
+                    const REAL* const there = value + base;
+                    REAL sum = 0;
+                    const Row r = g.rows[v];
+                    const Quad* quad = g.quads + first_quad(r);
+                    const unsigned char* const where = code + base;
+#pragma unroll 1
+                    for (int k = (int)quads_of(r); k > 0; --k) {
+                        const Quad q = *quad++;
+                        const unsigned a = where[q.a], b = where[q.b], c = where[q.c], d = where[q.d];
+                        if (a & after) sum += there[q.a];
+                        if (b & after) sum += there[q.b];
+                        if (c & after) sum += there[q.c];
+                        if (d & after) sum += there[q.d];
+                    }
+                    const REAL sigma = there[v], delta = times(sigma, sum), given = given_by(sigma, delta);
+                    value[base + v] = given;
+                    u64 share = 0;
+                    if (given == given) share = (u64)(long long)times(delta, scale);
+                    else atomicOr(&fixed[p.vertex + v], UNCOUNTABLE);
+                    if (endpoints) {
+                        share += 1ull << fraction;
+                        add_share(low, high, s0 + source, 1ull << fraction);
+                    }
+                    if (share) add_share(low, high, v, share);
+                }
+                __syncwarp();
+                end = begin;
+            }
+        }
+        __syncthreads();
+        for (int v = t; v < n; v += threads) {
+            const u64 sum = (u64)high[v] << 32 | low[v];
+            if (sum) atomicAdd(&fixed[p.vertex + v], sum);
+        }
+    }
+}
