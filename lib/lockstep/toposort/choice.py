@@ -10,8 +10,9 @@ A trial that is looked at when it is over costs what it took, and that is too mu
 2. where there are about as many arcs as vertices, a few vertices are sampled: if nearly all are links of 1-1 runs,
    the GPU's strategy is `chains`, which does not care about depth; else it is `narrow`;
 3. the GPU begins. The CPU does not sort at once: shallow graphs are done before that could help, and it would push out
-   of the caches what is needed to end the run. It follows arcs. A path bounds the number of layers from below; when one
-   is so long that by then the GPU must lose, the CPU stops it and sorts undisturbed;
+   of the caches what is needed to end the run. For a while it just looks whether the GPU is done. Then it follows arcs.
+   A path bounds the number of layers from below; when one is so long that by then the GPU must lose, the CPU stops it
+   and sorts undisturbed;
 4. if no such path turns up, the CPU sorts the same graph itself. Who is done first sets a word that the other looks at:
    the kernel once in a few levels, the CPU every 256 vertices. The memory that both words lie in is the host's, so that
    neither side needs a transfer.
@@ -20,6 +21,7 @@ So the price of not knowing is a launch, a small part of the serial time, and th
 from a program that has just done other things takes some 50 us; a graph for which that is much is the CPU's.
 """
 
+import ctypes
 import hashlib
 import inspect
 import math
@@ -55,8 +57,9 @@ class Costs:
         A graph of up to `near` vertices does so; pushes and arcs of one of twice as many take the part `far` more.
     level, wider
         A level of `narrow`, and more for each doubling of its arcs.
-    patience, step
-        The part of the predicted serial time that the CPU follows arcs before it sorts, and following one.
+    patience, look, step
+        The part of the predicted serial time that the CPU looks, and again that it follows arcs, before it sorts; one
+        look, and one arc.
     chains, chains_vertex
         `chains` on a small graph, and more for each vertex.
     """
@@ -70,8 +73,9 @@ class Costs:
     far: float = 0.35
     level: float = 0.2
     wider: float = 0.18
-    patience: float = 0.05
-    step: float = 0.02
+    patience: float = 0.03
+    look: float = 0.05
+    step: float = 0.03
     chains: float = 80.0
     chains_vertex: float = 0.00013
 
@@ -113,6 +117,7 @@ class Race:
             self.words = cupy.ndarray(16, np.uint64, cupy.cuda.MemoryPointer(memory, 0))
         # A cache line each.
         self.done, self.stop = self.words[0:1], self.words[8:9]
+        self.over = ctypes.c_uint64.from_address(self.on_host.ctypes.data)
         self.addresses = tuple(self.on_host[i:].ctypes.data for i in (0, 8))
 
 
@@ -161,7 +166,9 @@ class Auto(Plan):
             self.small = Reason("no GPU here")
         self.enough = cost.enough(m, self.serial)
         self.steps = int(cost.patience * self.serial / cost.step)
-        self.maybe_chains = 0.5 * n < m < 1.2 * n and cost.chains + n * cost.chains_vertex < self.serial
+        chains = cost.chains + n * cost.chains_vertex
+        self.maybe_chains = 0.5 * n < m < 1.2 * n and chains < self.serial
+        self.looks = {RacingNarrow: cost.patience * self.serial, RacingChains: 2 * chains}
 
     @classmethod
     def digest(cls):
@@ -189,17 +196,23 @@ class Auto(Plan):
             result = cpu.run()
             result.stats["reason"] = self.small
             return result
-        graph = self.graph
+        graph, cost = self.graph, self.costs
         kind, why = RacingNarrow, ""
         if self.maybe_chains:
             links = count_links(graph.offsets, graph.targets, cpu.degrees, SAMPLES)
             if links > MOST_LINKS * SAMPLES:
                 kind, why = RacingChains, f"{links} of {SAMPLES} sampled vertices begin links of 1-1 runs; "
         gpu = self.plan(kind)
-        # chains does not care how long a path is
-        enough = self.enough if kind is RacingNarrow else graph.n + 1
         result = gpu.run()  # begins; what it returns waits only when it is looked at
         result.stats["reason"] = reason = Reason(GPU_FIRST, why, gpu.name, self.serial)
+        over = gpu.race.over
+        # In Python: to enter a compiled function and to leave it takes as long as some graphs.
+        for _ in range(int(self.looks[kind] / cost.look)):
+            if over.value:
+                reason.also(0, graph.n)
+                return result
+        # chains does not care how long a path is
+        enough = self.enough if kind is RacingNarrow else graph.n + 1
         arrays = graph.offsets, graph.targets, cpu.left, cpu.order
         sorted_, path, first = kahn_racing(*arrays, *gpu.race.addresses, enough, self.steps)
         if first:

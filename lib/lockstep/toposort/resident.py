@@ -15,7 +15,7 @@ class Persistent(DevicePlan):
     per_block = 512
     crew = 8  # blocks that go on alone with a frontier of middling width
     arcs = 4096  # that make a frontier wider than that
-    kept, row = 4, 128  # vertices that a warp goes on with; arcs that it takes in one go
+    kept = 4  # vertices that a warp goes on with itself
 
     def load(self):
         kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
@@ -59,9 +59,11 @@ class Persistent(DevicePlan):
 
     @property
     def keep(self):
-        """Vertices that a warp of a crew goes on with itself: none where rows are too long for one warp."""
+        """Vertices that a warp of a crew goes on with itself: none where it may get more of them than it had. Then some
+        are its own and some are queued, it looks at both in each level, and levels take half as long again.
+        """
         longest = int(np.diff(self.graph.offsets).max(initial=0))
-        return self.kept if longest <= self.row else 0
+        return self.kept if longest <= 1 or self.executor.name == "host" else 0
 
     def summary(self):
         return self.executor.get(self.levels[:2]).tolist()

@@ -143,11 +143,13 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
     int* found = p.order + at.begin + at.size;
     int* levels = p.levels + 2;
     bool held = lane < at.size;
-    while (at.size > 0 && at.level < until && !__any_sync(full_mask, row.y - row.x > 2)) {
+    while (at.size > 0 && at.level < until) {
+        // Lanes without a successor ask for row 0, all the same one: cheaper than a branch. Asked for before the vote, for the way
+        // there is the longer one.
+        const int4 row_a = fetch(p.rows + max(row.z, 0)), row_b = fetch(p.rows + max(row.w, 0));
+        if (__any_sync(full_mask, row.y - row.x > 2)) break;
         if (lane == 0) levels[at.level] = at.size;
         ++at.level;
-        // Lanes without a successor ask for row 0, all the same one: cheaper than a branch.
-        const int4 row_a = fetch(p.rows + max(row.z, 0)), row_b = fetch(p.rows + max(row.w, 0));
         const bool a = row.z >= 0 && last_arrived(p, row.z);
         const bool b = row.w >= 0 && last_arrived(p, row.w);
         const unsigned all_a = __ballot_sync(full_mask, a), all_b = __ballot_sync(full_mask, b);
