@@ -146,10 +146,8 @@ def bins(n, m, width, size, rows, far, machine, defines, holds=2, busy=BUSY, thr
 PAIRED = 2048  # fewer vertices than this: a pair of vertex and source in 16 bits (pairs.cu)
 ROW = 32  # neighbors at most: those of a row that are new, in a word
 SOURCES = 32  # of a warp at most
-PAIRS = 512  # of a vertex and a source, that a warp shall hold at least: enough to fill its lanes at most levels
-WARPS = (8, 12, 16, 4, 2, 1)  # that may share a graph, the most wanted first
-RESIDENT = 32  # warps on a multiprocessor: 64 registers a thread
-ROUNDS = 8  # items for each block: at the end of an item warps wait for each other
+PAIRS = 512  # of a vertex and a source, that a warp shall hold: fewer do not fill its lanes, more leave too few warps
+PAIR_THREADS = 128  # of a block
 
 
 def pair_bytes(n, real):
@@ -180,7 +178,7 @@ def graph_bytes(n, m):
 
 
 def pairs(ids, n, m, real, machine, defines, threads=None):
-    """Bins of pairs.cu: of the numbers of warps that may share a graph the one with which most warps fit.
+    """Bins of pairs.cu: as many blocks on a multiprocessor as there is memory for.
 
     Parameters
     ----------
@@ -191,32 +189,23 @@ def pairs(ids, n, m, real, machine, defines, threads=None):
     machine : Executor
     defines : dict
     threads : int, optional
-        Of a block, for all bins.
+        Of a block, to 512.
 
     Yields
     ------
     Bin
     """
     n, m = np.asarray(n, np.int64), np.asarray(m, np.int64)
+    warps = min(threads or PAIR_THREADS, 512) // 32
     each, rest = pair_bytes(n, real)
-    graph = graph_bytes(n, m)
-    sources = np.clip(np.round(PAIRS / n), 1, SOURCES).astype(np.int64)
-    best, warps, at_once = np.zeros((3, n.size), np.int64)
-    for w in (min(threads // 32, max(WARPS)),) if threads else WARPS:
-        k = np.clip(233472 // (graph + w * (rest + each * sources) + RESERVED), 1, max(RESIDENT // w, 1))
-        k = AT_ONCE[np.searchsorted(AT_ONCE, k, side="right") - 1]
-        # Warps that find memory and a source; a block that is alone may have some that do not.
-        room = np.minimum(233472 // k - RESERVED, machine.max_shared)
-        held = k * np.minimum(np.minimum(w, (room - graph) // (rest + each)), -(-n // sources))
-        more = held > best
-        best[more], warps[more], at_once[more] = held[more], w, k[more]
+    sources = np.clip(np.minimum(np.round(PAIRS / n), -(-n // warps)), 1, SOURCES).astype(np.int64)
+    need = graph_bytes(n, m) + warps * (rest + each * sources)
+    at_once = np.clip(233472 // (need + RESERVED), 1, 32 // warps)  # 64 registers a thread
     whole = int((n * n).sum())
-    key = at_once * 64 + warps
-    for value in np.unique(key):
-        members = np.flatnonzero(key == value)
+    for k in np.unique(at_once):
+        members = np.flatnonzero(at_once == k)
         members = members[np.argsort(-n[members], kind="stable")]
-        k, w = int(at_once[members[0]]), int(warps[members[0]])
         # An item is a range of sources, at least one for each warp.
-        size = np.clip(whole // (ROUNDS * k * machine.multiprocessors) // n[members], w, n[members])
-        room = min(233472 // k - RESERVED, machine.max_shared)
-        yield Bin(defines, ranges(ids[members], n[members], size), 32 * w, k, room, 0)
+        size = np.clip(whole // (BUSY * int(k) * machine.multiprocessors) // n[members], warps, n[members])
+        room = int(min(233472 // k - RESERVED, machine.max_shared))
+        yield Bin(defines, ranges(ids[members], n[members], size), 32 * warps, int(k), room, 0)

@@ -143,27 +143,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
                     }
                     __syncwarp();
                     while (__any_sync(full_mask, fresh != 0)) {
-                        unsigned u = 0, w = 0, lost = 1, late = 1;
+                        unsigned u = 0, lost = 1;
                         if (fresh) {
                             const int bit = 31 - __clz(fresh);
                             u = *(behind - bit);
                             fresh ^= 1u << bit;
-                            const int other = 31 - __clz(fresh | 1u);
-                            w = *(behind - other);
                             const unsigned byte = base + u, shift = 8 * (byte & 3);
-                            const unsigned place = base + w, move = 8 * (place & 3);
-                            lost = atomicOr(&codes[byte >> 2], (REACHED | after) << shift);
-                            late = fresh ? atomicOr(&codes[place >> 2], (REACHED | after) << move) : ~0u;
-                            fresh &= ~(1u << other);
-                            lost &= REACHED << shift;
-                            late &= REACHED << move;
+                            lost = atomicOr(&codes[byte >> 2], (REACHED | after) << shift) & REACHED << shift;
                         }
-                        const unsigned won = __ballot_sync(full_mask, lost == 0), more = __ballot_sync(full_mask, late == 0);
-                        const unsigned below = (1u << lane) - 1u;
-                        if (lost == 0) line[tail + __popc(won & below)] = (unsigned short)(u | (pair & ~2047u));
+                        const unsigned won = __ballot_sync(full_mask, lost == 0);
+                        if (lost == 0) line[tail + __popc(won & ((1u << lane) - 1u))] = (unsigned short)(u | (pair & ~2047u));
                         tail += __popc(won);
-                        if (late == 0) line[tail + __popc(more & below)] = (unsigned short)(w | (pair & ~2047u));
-                        tail += __popc(more);
                     }
                     __syncwarp();
                 }
