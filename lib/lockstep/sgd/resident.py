@@ -5,7 +5,7 @@ import numpy as np
 from .plans import DevicePlan
 
 WIDEST = 64  # features of a vector from which on a batch of them does not fit in registers
-CRITICAL = 0.35  # of the largest degree: an item in company takes about three times as long an update as one alone
+CRITICAL = 0.3  # of the largest degree: an update takes about three times as long in company as alone
 BEYOND = 96  # edges that are read ahead where there are none
 
 

@@ -3,7 +3,7 @@
 // Idea. As in tiles.cu, a block owns items for a whole sweep and ranges of users go round, handed on by `turn`. Where
 // a tile holds about as many edges as its range holds users, it pays to bring the whole range:
 //   - The range of the next tile is fetched, and that of the previous one written back, by a warp of their own
-//     (the movers), while the other warps work on the present tile. So the warps that compute never touch
+//     (the mover), while the other warps work on the present tile. So the warps that compute never touch
 //     global memory but for the edges, read in order, one batch ahead.
 //   - Inside a tile two groups can want the same user: a group locks a batch of its next edges' users, computes,
 //     unlocks. Few warps: every lock that is held is in others' way.
@@ -23,7 +23,7 @@
 // compile: K=64 LANES=8 THREADS=160 BATCH=4
 // compile: K=32 LANES=8 THREADS=160 BATCH=8 LOG=1
 // compile: K=32 LANES=8 THREADS=160 BATCH=8 HALF=1
-#include "update.cuh"
+#include "alone.cuh"
 
 #ifndef THREADS
 #define THREADS 160
@@ -31,16 +31,8 @@
 #ifndef BATCH
 #define BATCH LANES       // edges that a group locks at once
 #endif
-#ifndef WIDE
-#define WIDE 0
-#endif
-#ifndef BLOCK
-#define BLOCK 16
-#endif
 
-constexpr int AHEAD = 4;                          // updates of an item alone whose vectors are on their way
 constexpr int GROUPS = (THREADS - 32) / LANES;    // the first warp moves the users
-constexpr int NEIGHBOURS = 32 / LANES;            // groups of a warp; their slots lie side by side: no bank conflicts
 constexpr int DUMMY = K / 4 + (LANES < 8 ? LANES : 0);   // pieces from one group's dummy to the next: other banks
 
 // Locks are single bits of shared memory. Who wants nothing sets or clears no bit: cheaper than a branch.
@@ -54,74 +46,6 @@ __device__ __forceinline__ void give(unsigned* bits, int k, bool held) {
     atomicAnd(bits + (k >> 5), ~lock_bit(k, held));
 }
 
-// A slot of a batch: what one update needs but the vectors. An empty slot has rate 0, keep 1 and the group's own dummy
-// user, so that it is computed like any other and changes nothing.
-struct __align__(16) Slot {
-    int at;               // of the user's vector in the buffer, in 16-byte pieces
-    float scaled;         // rate * rating
-    float rate, keep;
-};
-
-// The lanes' parts of a dot product, exchanged by way of shared memory: one store and a load, where shuffles would wait
-// for one another. `box`: 32 floats of the warp; the next two exchanges need another.
-struct Parts {
-    float s[LANES];
-    // In the order of `dot` in update.cuh, and so with its bits.
-    __device__ __forceinline__ float sum() {
-        #pragma unroll
-        for (int width = LANES / 2; width; width /= 2) {
-            #pragma unroll
-            for (int l = 0; l < width; ++l) s[l] = __fadd_rn(s[l], s[l + width]);
-        }
-        return s[0];
-    }
-};
-__device__ __forceinline__ Parts exchange(const Vector& a, const Vector& b, float* box, bool wide = false) {
-    float s[CHUNKS];
-    #pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) s[c] = chain(a.chunk[c], b.chunk[c]);
-    #pragma unroll
-    for (int width = CHUNKS / 2; width; width /= 2) {
-        #pragma unroll
-        for (int c = 0; c < width; ++c) s[c] = __fadd_rn(s[c], s[c + width]);
-    }
-    box[lane_id()] = s[0];
-    __syncwarp();
-    Parts parts;
-    #pragma unroll
-    for (int l = 0; l < LANES; ++l) parts.s[l] = box[(wide ? 0 : lane_id() / LANES * LANES) + l];
-    return parts;
-}
-__device__ __forceinline__ void learn(Vector& user, Vector& item, float gain, float keep) {
-    #pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) {
-        const float4 u = user.chunk[c], i = item.chunk[c];
-        user.chunk[c] = plus(times(u, keep), gain, i);
-        item.chunk[c] = plus(times(i, keep), gain, u);
-    }
-}
-
-// What a group works with.
-struct Group {
-    float* boxes;         // two of its warp, 32 floats each
-    unsigned* lock;
-    float* users;         // of the present tile
-    float* items;         // of the block
-    Slot* slots;
-    int* slot_items;      // the place of each slot's item
-    int dummy;            // where the group's dummy user is, as in a slot
-    float rate, keep;
-    int place = -1;       // of the item in registers
-    Vector item = {};
-    Tally tally;
-
-    __device__ __forceinline__ void fill(int slot, int2 edge, bool live) {
-        slots[slot * NEIGHBOURS] = {live ? (edge.x & 0xffff) * (K / 4) : dummy, live ? __fmul_rn(rate, __int_as_float(edge.y)) : 0.0f,
-                       live ? rate : 0.0f, live ? keep : 1.0f};
-        slot_items[slot * NEIGHBOURS] = live ? edge.x >> 16 : -1;
-    }
-};
-
 __device__ __forceinline__ Vector recall_at(const float* users, int at) {
     Vector v;
     const float4* from = reinterpret_cast<const float4*>(users) + part() + at;
@@ -133,28 +57,6 @@ __device__ __forceinline__ void remember_at(float* users, int at, const Vector& 
     float4* to = reinterpret_cast<float4*>(users) + part() + at;
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) to[LANES * c] = v.chunk[c];
-}
-
-// Four features in shared memory, read or written if asked, by a predicate instead of a branch.
-__device__ __forceinline__ float4 get_if(bool wanted, const float4* at) {
-#ifdef LOCKSTEP_HOST
-    return wanted ? *at : float4{};
-#else
-    float4 v;
-    asm volatile("{ .reg .pred p; setp.ne.b32 p, %5, 0; @p ld.shared.v4.f32 {%0, %1, %2, %3}, [%4]; }"
-                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-                 : "r"((unsigned)__cvta_generic_to_shared(at)), "r"((int)wanted) : "memory");
-    return v;
-#endif
-}
-__device__ __forceinline__ void put_if(bool wanted, float4* at, float4 v) {
-#ifdef LOCKSTEP_HOST
-    if (wanted) *at = v;
-#else
-    asm volatile("{ .reg .pred p; setp.ne.b32 p, %5, 0; @p st.shared.v4.f32 [%0], {%1, %2, %3, %4}; }"
-                 :: "r"((unsigned)__cvta_generic_to_shared(at)), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w),
-                    "r"((int)wanted) : "memory");
-#endif
 }
 
 // Applies the edges in the slots, one after the other.
@@ -184,22 +86,8 @@ __device__ __forceinline__ void apply(Group& g) {
     for (int j = 0; j < BATCH; ++j) remember_at(g.users, now[j].at, user[j]);
 }
 
-struct Clocks {           // where histories are logged: see update.cuh
-    int *user, *item, *user_turn, *item_turn;
-    int first_user;
-    const int* table;
-    __device__ __forceinline__ void log(int id, int user_place, int item_place) const {
-        const int u = first_user + user_place, i = table[item_place];
-        const int user_at = __ldcg(user + u), item_at = __ldcg(item + i);
-        user_turn[id] = user_at;
-        item_turn[id] = item_at;
-        __stcg(user + u, user_at + 1);
-        __stcg(item + i, item_at + 1);
-    }
-};
-
-// Lock, compute, unlock: an edge for each of the first BATCH lanes of a group. Edges are read whether they are needed or
-// not, which is cheaper than a branch.
+// Lock, compute, unlock: an edge for each of the first BATCH lanes of a group. Edges are read whether they are needed
+// or not, which is cheaper than a branch.
 __device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int end, const Clocks& clocks) {
     int id = part() < BATCH && begin + part() < end ? begin + part() : -1;   // what this lane wants to lock next
     int2 edge = edges[max(id, 0)];
@@ -229,113 +117,8 @@ __device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int
     }
 }
 
-// An edge of an item that has its block for itself.
-struct __align__(8) Entry {
-    int at;               // of the user's vector in the buffer, in 16-byte pieces
-    float scaled;         // rate * rating
-};
-
-// What the warp of such an item works with. Its edges are one stream through all tiles; a lane has its edge of the two
-// chunks of 32 that the next tile begins with.
-struct Stream {
-    const int2* edges;
-    Entry* ring;          // two chunks of 32
-    int2 near, far;
-    __device__ __forceinline__ void open(int at) {
-        near = edges[at + lane_id()];
-        far = edges[at + 32 + lane_id()];
-    }
-    __device__ __forceinline__ void enter(int at, int2 edge, float rate) {
-        __syncwarp();
-        ring[at + lane_id()] = {(edge.x & 0xffff) * (K / 4), __fmul_rn(rate, __int_as_float(edge.y))};
-        __syncwarp();
-    }
-};
-
-// Its updates. While the parts of one are exchanged, the one before is stored and the vector for AHEAD updates later is sent
-// for. The first group of the warp works, the others do the same with their dummies.
-struct Chain {
-    float4* users;        // this lane's share of the vectors in the buffer
-    bool works;
-    int dummy;
-    float4* at[AHEAD];
-    float scaled[AHEAD];
-    Vector user[AHEAD];
-
-    __device__ __forceinline__ void send_for(int j, Entry next) {
-        scaled[j] = next.scaled;
-#if PRED
-        at[j] = users + next.at;
-        #pragma unroll
-        for (int c = 0; c < CHUNKS; ++c) user[j].chunk[c] = get_if(works, at[j] + LANES * c);
-#else
-        at[j] = users + (works ? next.at : dummy);
-        #pragma unroll
-        for (int c = 0; c < CHUNKS; ++c) user[j].chunk[c] = at[j][LANES * c];
-#endif
-    }
-    __device__ __forceinline__ void update(Group& g, int j, Parts& parts, int id, const Clocks& clocks) {
-        learn(user[j], g.item, __fmaf_rn(-g.rate, parts.sum(), scaled[j]), g.keep);
-        if (LOG && works && part() == 0) clocks.log(id, (int)(at[j] - users) / (K / 4), 0);
-    }
-    __device__ __forceinline__ void finish(int j, Entry next) {
-        #pragma unroll
-        for (int c = 0; c < CHUNKS; ++c) {
-#if PRED
-            put_if(works, at[j] + LANES * c, user[j].chunk[c]);
-#else
-            at[j][LANES * c] = user[j].chunk[c];
-#endif
-        }
-        send_for(j, next);
-    }
-};
-
-// The edges in a tile of an item that has its block for itself: one chain of updates, without locks, since nobody else
-// wants its users. What is read beyond the tile is not used. Votes tell the compiler that the warp agrees.
-__device__ __forceinline__ void work_alone(Group& g, Stream& stream, int begin, int end, const Clocks& clocks) {
-    int2 coming = stream.far;
-    stream.enter(0, stream.near, g.rate);
-    stream.open(end);
-    Chain chain{reinterpret_cast<float4*>(g.users) + part(), lane_id() < LANES, g.dummy};
-    #pragma unroll
-    for (int j = 0; j < AHEAD; ++j) chain.send_for(j, stream.ring[j]);
-    #pragma unroll 1
-    for (int past = 0; __any_sync(full_mask, begin + past < end); past += BLOCK) {
-        const int k = begin + past;
-        if (past % 32 == 0) {
-            stream.enter((past + 32) % 64, coming, g.rate);
-            coming = stream.edges[k + 64 + lane_id()];
-            if (k + (int)lane_id() < end) g.tally.add(k + lane_id());
-        }
-        const Entry *here = stream.ring + past % 64, *there = stream.ring + (past + BLOCK) % 64;
-        if (__all_sync(full_mask, k + BLOCK <= end)) {
-            #pragma unroll
-            for (int j = 0; j <= BLOCK; ++j) {
-                const int done = j - 1, next = done + AHEAD;
-                Parts parts;
-                if (j < BLOCK) parts = exchange(chain.user[j % AHEAD], g.item, g.boxes + 32 * (j % 2), WIDE);
-                if (j > 0) chain.finish(done % AHEAD, next < BLOCK ? here[next] : there[next - BLOCK]);
-                if (j < BLOCK) chain.update(g, j % AHEAD, parts, k + j, clocks);
-            }
-        } else {
-            #pragma unroll 1
-            for (int i = 0; i < BLOCK; i += AHEAD) {
-                const Entry* next = i + AHEAD < BLOCK ? here + i + AHEAD : there;
-                #pragma unroll
-                for (int j = 0; j < AHEAD; ++j) {
-                    if (!__all_sync(full_mask, k + i + j < end)) continue;
-                    Parts parts = exchange(chain.user[j], g.item, g.boxes + 32 * (j % 2));
-                    chain.update(g, j, parts, k + i + j, clocks);
-                    chain.finish(j, next[j]);
-                }
-            }
-        }
-    }
-}
-
-// The mover's two jobs, by one warp. A lane writes and reads the same places of the shared buffer in both, so that it need not
-// wait for the others in between.
+// The mover's two jobs, by one warp. A lane writes and reads the same places of the shared buffer in both, so that it
+// need not wait for the others in between.
 struct Mover {
     Stored* vectors;
     const int* range_starts;
@@ -363,7 +146,8 @@ struct Mover {
         #pragma unroll 4
         for (int k = lane_id(); k < count * (K / 4); k += 32) {
             asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                         :: "r"((unsigned)__cvta_generic_to_shared(buffer + 4 * k)), "l"(source + 4 * (long)k) : "memory");
+                         :: "r"((unsigned)__cvta_generic_to_shared(buffer + 4 * k)), "l"(source + 4 * (long)k)
+                         : "memory");
         }
         asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
@@ -383,15 +167,16 @@ struct Mover {
     }
 };
 
-// Block b has range (b * stride + v) % rounds in its round v, and v / stride blocks have had it before. starts: the first edge
-// of each (block, round, group); range_starts: the first user of each range, at most `room` of them. alone: whether a
-// block has one item only, of distinct users. 96 edges more than there are can be read.
-// Shared memory: two buffers of room vectors and a dummy vector for each group, the ring, the boxes, the slots and their
-// items, the items, the locks.
+// Block b has range (b * stride + v) % rounds in its round v, and v / stride blocks have had it before. starts: the
+// first edge of each (block, round, group); range_starts: the first user of each range, at most `room` of them. alone:
+// whether a block has one item only, of distinct users. 96 edges more than there are can be read.
+// Shared memory: two buffers of room vectors and a dummy vector for each group, the ring, the boxes, the slots and
+// their items, the items, the locks.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     const int* starts, const int* range_starts, int rounds, int stride, int room, const int* alone, const int2* edges,
     const int* table, const int* table_starts, unsigned* turn,
-    Stored* user_vectors, Stored* item_vectors, float rate, float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn,
+    Stored* user_vectors, Stored* item_vectors, float rate, float keep, int* user_clock, int* item_clock,
+    int* user_turn, int* item_turn,
     unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
     const int buffer = room * K + GROUPS * DUMMY * 4;   // followed by the groups' dummies, so that a place finds either

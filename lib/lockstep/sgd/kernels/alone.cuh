@@ -1,0 +1,99 @@
+// An item that has its block for itself: one warp makes its updates, one after the other, without locks.
+#pragma once
+#include "group.cuh"
+
+constexpr int AHEAD = 4;    // updates of an item alone whose vectors are on their way
+constexpr int BLOCK = 16;   // updates without a branch
+
+// An edge of an item that has its block for itself.
+struct __align__(8) Entry {
+    int at;               // of the user's vector in the buffer, in 16-byte pieces
+    float scaled;         // rate * rating
+};
+
+// What the warp of such an item works with. Its edges are one stream through all tiles; a lane has its edge of the two
+// chunks of 32 that the next tile begins with.
+struct Stream {
+    const int2* edges;
+    Entry* ring;          // two chunks of 32
+    int2 near, far;
+    __device__ __forceinline__ void open(int at) {
+        near = edges[at + lane_id()];
+        far = edges[at + 32 + lane_id()];
+    }
+    __device__ __forceinline__ void enter(int at, int2 edge, float rate) {
+        __syncwarp();
+        ring[at + lane_id()] = {(edge.x & 0xffff) * (K / 4), __fmul_rn(rate, __int_as_float(edge.y))};
+        __syncwarp();
+    }
+};
+
+// Its updates. While the parts of one are exchanged, the one before is stored and the vector for AHEAD updates later is
+// sent for. The first group of the warp works, the others do the same with their dummies.
+struct Chain {
+    float4* users;        // this lane's share of the vectors in the buffer
+    bool works;
+    int dummy;
+    float4* at[AHEAD];
+    float scaled[AHEAD];
+    Vector user[AHEAD];
+
+    __device__ __forceinline__ void send_for(int j, Entry next) {
+        scaled[j] = next.scaled;
+        at[j] = users + (works ? next.at : dummy);
+        #pragma unroll
+        for (int c = 0; c < CHUNKS; ++c) user[j].chunk[c] = at[j][LANES * c];
+    }
+    __device__ __forceinline__ void update(Group& g, int j, Parts& parts, int id, const Clocks& clocks) {
+        learn(user[j], g.item, __fmaf_rn(-g.rate, parts.sum(), scaled[j]), g.keep);
+        if (LOG && works && part() == 0) clocks.log(id, (int)(at[j] - users) / (K / 4), 0);
+    }
+    __device__ __forceinline__ void finish(int j, Entry next) {
+        #pragma unroll
+        for (int c = 0; c < CHUNKS; ++c) at[j][LANES * c] = user[j].chunk[c];
+        send_for(j, next);
+    }
+};
+
+// The edges in a tile of an item that has its block for itself: one chain of updates, without locks, since nobody else
+// wants its users. What is read beyond the tile is not used. Votes tell the compiler that the warp agrees.
+__device__ __forceinline__ void work_alone(Group& g, Stream& stream, int begin, int end, const Clocks& clocks) {
+    int2 coming = stream.far;
+    stream.enter(0, stream.near, g.rate);
+    stream.open(end);
+    Chain chain{reinterpret_cast<float4*>(g.users) + part(), lane_id() < LANES, g.dummy};
+    #pragma unroll
+    for (int j = 0; j < AHEAD; ++j) chain.send_for(j, stream.ring[j]);
+    #pragma unroll 1
+    for (int past = 0; __any_sync(full_mask, begin + past < end); past += BLOCK) {
+        const int k = begin + past;
+        if (past % 32 == 0) {
+            stream.enter((past + 32) % 64, coming, g.rate);
+            coming = stream.edges[k + 64 + lane_id()];
+            if (k + (int)lane_id() < end) g.tally.add(k + lane_id());
+        }
+        const Entry *here = stream.ring + past % 64, *there = stream.ring + (past + BLOCK) % 64;
+        if (__all_sync(full_mask, k + BLOCK <= end)) {
+            #pragma unroll
+            for (int j = 0; j <= BLOCK; ++j) {
+                const int done = j - 1, next = done + AHEAD;
+                Parts parts;
+                if (j < BLOCK) parts = exchange(chain.user[j % AHEAD], g.item, g.boxes + 32 * (j % 2));
+                if (j > 0) chain.finish(done % AHEAD, next < BLOCK ? here[next] : there[next - BLOCK]);
+                if (j < BLOCK) chain.update(g, j % AHEAD, parts, k + j, clocks);
+            }
+        } else {
+            #pragma unroll 1
+            for (int i = 0; i < BLOCK; i += AHEAD) {
+                const Entry* next = i + AHEAD < BLOCK ? here + i + AHEAD : there;
+                #pragma unroll
+                for (int j = 0; j < AHEAD; ++j) {
+                    if (!__all_sync(full_mask, k + i + j < end)) continue;
+                    Parts parts = exchange(chain.user[j], g.item, g.boxes + 32 * (j % 2));
+                    chain.update(g, j, parts, k + i + j, clocks);
+                    chain.finish(j, next[j]);
+                }
+            }
+        }
+    }
+}

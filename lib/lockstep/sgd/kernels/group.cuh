@@ -1,0 +1,88 @@
+// What a group of lanes of resident tiles works with; a dot product by way of shared memory, and the rest of an update.
+#pragma once
+#include "update.cuh"
+
+// The lanes' parts of a dot product, exchanged by way of shared memory: one store and a load, where shuffles would wait
+// for one another. `box`: 32 floats of the warp; the next two exchanges need another.
+struct Parts {
+    float s[LANES];
+    // In the order of `dot` in update.cuh, and so with its bits.
+    __device__ __forceinline__ float sum() {
+        #pragma unroll
+        for (int width = LANES / 2; width; width /= 2) {
+            #pragma unroll
+            for (int l = 0; l < width; ++l) s[l] = __fadd_rn(s[l], s[l + width]);
+        }
+        return s[0];
+    }
+};
+__device__ __forceinline__ Parts exchange(const Vector& a, const Vector& b, float* box) {
+    float s[CHUNKS];
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) s[c] = chain(a.chunk[c], b.chunk[c]);
+    #pragma unroll
+    for (int width = CHUNKS / 2; width; width /= 2) {
+        #pragma unroll
+        for (int c = 0; c < width; ++c) s[c] = __fadd_rn(s[c], s[c + width]);
+    }
+    box[lane_id()] = s[0];
+    __syncwarp();
+    Parts parts;
+    #pragma unroll
+    for (int l = 0; l < LANES; ++l) parts.s[l] = box[lane_id() / LANES * LANES + l];
+    return parts;
+}
+__device__ __forceinline__ void learn(Vector& user, Vector& item, float gain, float keep) {
+    #pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) {
+        const float4 u = user.chunk[c], i = item.chunk[c];
+        user.chunk[c] = plus(times(u, keep), gain, i);
+        item.chunk[c] = plus(times(i, keep), gain, u);
+    }
+}
+
+constexpr int NEIGHBOURS = 32 / LANES;            // groups of a warp; their slots lie side by side: no bank conflicts
+
+// A slot of a batch: what one update needs but the vectors. An empty slot has rate 0, keep 1 and the group's own dummy
+// user, so that it is computed like any other and changes nothing.
+struct __align__(16) Slot {
+    int at;               // of the user's vector in the buffer, in 16-byte pieces
+    float scaled;         // rate * rating
+    float rate, keep;
+};
+
+// What a group works with.
+struct Group {
+    float* boxes;         // two of its warp, 32 floats each
+    unsigned* lock;
+    float* users;         // of the present tile
+    float* items;         // of the block
+    Slot* slots;
+    int* slot_items;      // the place of each slot's item
+    int dummy;            // where the group's dummy user is, as in a slot
+    float rate, keep;
+    int place = -1;       // of the item in registers
+    Vector item = {};
+    Tally tally;
+
+    __device__ __forceinline__ void fill(int slot, int2 edge, bool live) {
+        slots[slot * NEIGHBOURS] = {live ? (edge.x & 0xffff) * (K / 4) : dummy,
+                                    live ? __fmul_rn(rate, __int_as_float(edge.y)) : 0.0f, live ? rate : 0.0f,
+                                    live ? keep : 1.0f};
+        slot_items[slot * NEIGHBOURS] = live ? edge.x >> 16 : -1;
+    }
+};
+
+struct Clocks {           // where histories are logged: see update.cuh
+    int *user, *item, *user_turn, *item_turn;
+    int first_user;
+    const int* table;
+    __device__ __forceinline__ void log(int id, int user_place, int item_place) const {
+        const int u = first_user + user_place, i = table[item_place];
+        const int user_at = __ldcg(user + u), item_at = __ldcg(item + i);
+        user_turn[id] = user_at;
+        item_turn[id] = item_at;
+        __stcg(user + u, user_at + 1);
+        __stcg(item + i, item_at + 1);
+    }
+};
