@@ -214,4 +214,5 @@ def races(rows):
     if mine.empty:
         return mine
     mine.index = [name.removeprefix("race-") for name in mine.index]
-    return mine[["seeds", "wrong_seeds", "first_wrong_seed"]].astype(int).reset_index(names="strategy")
+    counts = mine[["seeds", "wrong_seeds", "first_wrong_seed"]].astype("Int64")
+    return counts.mask(counts < 0).reset_index(names="strategy")  # -1: there is none
