@@ -129,6 +129,13 @@ class _Racing:
         self.stop, self.done = self.race.stop, self.race.done
         super().load()
 
+    @property
+    def keep(self):
+        """A warp of a crew goes on with vertices itself only where it never gets more of them than it had. Else some
+        are its own and some are queued, it looks at both in each level, and levels take up to a third longer.
+        """
+        return super().keep if np.diff(self.graph.offsets).max(initial=0) <= 1 else 0
+
     def prepare(self):
         self.executor.synchronize()  # a kernel that lost may still be on its way out
         self.race.on_host[:] = 0

@@ -15,7 +15,7 @@ class Persistent(DevicePlan):
     per_block = 512
     crew = 8  # blocks that go on alone with a frontier of middling width
     arcs = 4096  # that make a frontier wider than that
-    kept = 4  # vertices that a warp goes on with itself
+    kept, row = 4, 128  # vertices that a warp goes on with; arcs that it takes in one go
 
     def load(self):
         kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
@@ -59,11 +59,9 @@ class Persistent(DevicePlan):
 
     @property
     def keep(self):
-        """Vertices that a warp of a crew goes on with itself: none where it may get more of them than it had. Then some
-        are its own and some are queued, it looks at both in each level, and levels take half as long again.
-        """
+        """Vertices that a warp of a crew goes on with itself: none where rows are too long for one warp."""
         longest = int(np.diff(self.graph.offsets).max(initial=0))
-        return self.kept if longest <= 1 or self.executor.name == "host" else 0
+        return self.kept if longest <= self.row else 0
 
     def summary(self):
         return self.executor.get(self.levels[:2]).tolist()
@@ -113,8 +111,7 @@ class Narrow(Persistent):
         kernel = ex.load(KERNELS / "narrow.cu", {"BITS": bits, "THREADS": threads})["narrow"]
         blocks = self.resident(kernel, shared, threads)
         breadth, crew = max(self.breadth, width), min(self.crew, blocks)
-        sizes = self.graph.n, self.graph.m
-        numbers = (*sizes, breadth, crew, self.keep, width, warp_width, capacity, patience, hot_offset)
+        numbers = map(_int, (self.graph.n, breadth, crew, self.keep, width, warp_width, capacity, patience, hot_offset))
         arguments = (
             first,
             last,
@@ -130,7 +127,7 @@ class Narrow(Persistent):
             self.barrier,
             stop,
             done,
-            *map(_int, numbers),
+            *numbers,
         )
         return kernel.bind(blocks, threads, arguments, shared=shared, cooperative=True)
 

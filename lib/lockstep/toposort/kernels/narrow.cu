@@ -143,13 +143,11 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
     int* found = p.order + at.begin + at.size;
     int* levels = p.levels + 2;
     bool held = lane < at.size;
-    while (at.size > 0 && at.level < until) {
-        // Lanes without a successor ask for row 0, all the same one: cheaper than a branch. Asked for before the vote, for the way
-        // there is the longer one.
-        const int4 row_a = fetch(p.rows + max(row.z, 0)), row_b = fetch(p.rows + max(row.w, 0));
-        if (__any_sync(full_mask, row.y - row.x > 2)) break;
+    while (at.size > 0 && at.level < until && !__any_sync(full_mask, row.y - row.x > 2)) {
         if (lane == 0) levels[at.level] = at.size;
         ++at.level;
+        // Lanes without a successor ask for row 0, all the same one: cheaper than a branch.
+        const int4 row_a = fetch(p.rows + max(row.z, 0)), row_b = fetch(p.rows + max(row.w, 0));
         const bool a = row.z >= 0 && last_arrived(p, row.z);
         const bool b = row.w >= 0 && last_arrived(p, row.w);
         const unsigned all_a = __ballot_sync(full_mask, a), all_b = __ballot_sync(full_mask, b);
@@ -259,16 +257,16 @@ __device__ inline void cool_down(const Problem& p) {
 #endif
 }
 
-// m: number of arcs, or more. gates: 4 words, gates[4]: the numbers of sources and of roots, all zero. A frontier of more than
-// `breadth` vertices is the grid's, one of at most `width` block 0's once `patience` such levels have passed, the rest is a crew's of
-// `crew` blocks (keep: see run_crew).
+// gates: 4 words, gates[4]: the numbers of sources and of roots, all zero. A frontier of more than `breadth` vertices is the
+// grid's, one of at most `width` block 0's once `patience` such levels have passed, the rest is a crew's of `crew` blocks (keep: see
+// run_crew).
 // stop: if not null and not zero, the sort may end at once, with whatever there is; done: if not null, 1 is written there at
 // the end. Both may be the host's memory. BITS other than 0: no in-degree needs more, and hot_offset leaves room for all.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
            int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows, int* control,
            unsigned long long* gates, unsigned* barrier, const unsigned long long* stop, unsigned long long* done, int n,
-           int m, int breadth, int crew, int keep, int width, int warp_width, int capacity, int patience, int hot_offset) {
+           int breadth, int crew, int keep, int width, int warp_width, int capacity, int patience, int hot_offset) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* buffer = reinterpret_cast<int*>(shared) + warp_id() * buffer_slots;
     int* scratch = reinterpret_cast<int*>(shared + hot_offset - 64);
@@ -280,22 +278,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     int turn = 0;
     bool packed = false;
     if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
-    // At most m vertices are no sources; where sources stand, nobody looks.
-    for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
+    for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(shared));
     grid_barrier(barrier);
     const Word sources = load_relaxed(gates + 4);
     Stand at = {0, static_cast<int>(sources >> 32), 0, 0, patience};
     int work = static_cast<int>(sources);  // rows to expand: in the first level only those of vertices with arcs
     while (at.size > 0) {
-        const int unplaced = n - at.begin - at.size;
-        if (unplaced == 0) {  // nobody waits for this layer: it need not be expanded
-            if (global_thread() == 0) levels[2 + at.level] = at.size;
-            at = {n, 0, at.level + 1, at.step, 0};
-            break;
-        }
-        // Where most of what is left is here, a crew would hardly have begun when it ends.
-        if (at.level == 0 || at.size > breadth || unplaced < at.size) {
+        if (at.level == 0 || at.size > breadth) {
             if (global_thread() == 0) levels[2 + at.level] = at.size;
             const Word* from = at.level > 0 ? queue + at.begin : roots;
             if (at.level > 0) work = at.size;
