@@ -116,6 +116,15 @@ def test_a_changed_kernel_makes_its_strategy_stale_and_names_the_command(tmp_pat
     assert "snakemake --cores 1" in command and "make publish" in command and "nvidia-h200-1" in command
 
 
+def test_what_follows_from_a_stale_strategy_is_stale(tmp_path):
+    file = tmp_path / "s.csv"
+    Recording(file).append([row(strategy="(best)", kernel="a k1"), row(strategy="(graph)", kernel="k7")])
+    rows = recording.read(file)
+    assert recording.stale(rows, {"a": "k1"}).empty
+    old = recording.stale(rows, {"a": "k2"})
+    assert old[["strategy", "recorded", "present"]].values.tolist() == [["(best)", "a k1", "k2"]]
+
+
 def test_machine_json_grows_by_a_run(tmp_path):
     for k in range(2):
         recording.log_run(tmp_path, {"name": "m"}, {"date": str(k)})

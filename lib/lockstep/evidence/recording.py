@@ -234,7 +234,8 @@ def stale(rows, digests):
     digests : mapping or callable
         {strategy: digest}, or `digests(strategy, dataset)` that returns the present digest. A strategy that
         is not in the mapping, or for which the callable returns None, has nothing to go stale (a library's
-        peer, a figure of the machine).
+        peer, a figure of the machine). Rows that follow from those of one strategy, under a name in brackets, are
+        recorded with ``"<strategy> <digest>"`` and go stale with it.
 
     Returns
     -------
@@ -246,8 +247,9 @@ def stale(rows, digests):
     found = []
     known = rows[["study", "strategy", "dataset", "kernel"]].drop_duplicates()
     for study, strategy, dataset, kernel in known.itertuples(index=False, name=None):
-        present = None if strategy == CLOCKS else look(strategy, dataset)
-        if present is not None and present != kernel:
+        owner, _, recorded = kernel.partition(" ") if strategy.startswith("(") else (strategy, "", kernel)
+        present = None if strategy == CLOCKS else look(owner if recorded else strategy, dataset)
+        if present is not None and present != (recorded or kernel):
             found.append((study, strategy, dataset, kernel, present))
     return pd.DataFrame(found, columns=["study", "strategy", "dataset", "recorded", "present"])
 
