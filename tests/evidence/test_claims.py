@@ -325,3 +325,47 @@ def test_a_machine_with_few_rows_says_in_a_line_what_another_one_tested(make_row
     first, second = found.text.split("gpu-2: ")
     assert "tested on another machine alone" not in first and "  D1 " in first and "  D1 " not in second
     assert "tested on another machine alone: D1" in second and "  D2 " in second
+
+
+def world(make_rows, *graphs, **how):
+    return make_rows(*[{"dataset": f"g{k}", "times": times} for k, times in enumerate(graphs)], **how)
+
+
+NONE = part("none-dominates", published="yes", select={"strategies": ["a", "b", "c"]})
+
+
+def test_none_dominates_where_winners_differ_and_the_mean_over_graphs_does_not_matter(make_rows):
+    # over all graphs a is far ahead of everyone; on g1 it still loses
+    rows = world(make_rows, {"a": 1, "b": 9, "c": 9}, {"a": 1.2, "b": 1, "c": 9}, {"a": 1, "b": 9, "c": 9})
+    found = judge(rows, NONE)
+    assert (found["verdict"], found["graphs"]) == ("holds", 3)
+    assert found["value"] == pytest.approx(1.2, rel=0.02) and found["low"] > 1
+    asked = judge(rows, part("none-dominates", select=NONE.select, beside={"C": {"value": {"strategy": "c"}}}))
+    assert json.loads(asked["beside"])["C"][0] == pytest.approx(9, rel=0.02)
+
+
+def test_one_strategy_that_is_ahead_everywhere_dominates(make_rows):
+    found = judge(world(make_rows, {"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 1.3, "c": 2}), NONE)
+    assert found["verdict"] == "fails" and found["value"] == pytest.approx(1 / 1.3, rel=0.02)
+
+
+def test_a_strategy_that_is_level_with_the_fastest_leaves_dominance_open(make_rows):
+    level = world(make_rows, {"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 1, "c": 2}, noise=0.05)
+    assert judge(level, NONE)["verdict"] == "undecided"
+
+
+def test_the_clearest_of_many_chance_losses_is_no_loss(make_rows):
+    """a never loses in truth; of 40 graphs some show it behind, and the clearest of them was picked."""
+    even = {"a": 1, "b": 1, "c": 2}
+    calls = [judge(world(make_rows, *[even] * 40, seed=seed), NONE)["verdict"] for seed in range(6)]
+    assert "holds" not in calls
+    rows = world(make_rows, *[even] * 40)
+    alone = [judge(rows, part(select={**SIDES, "dataset": f"g{k}"}))["p"] for k in range(40)]
+    assert min(alone) < 0.05, "without the correction one graph would have spoken"
+
+
+def test_dominance_names_what_is_lacking(make_rows):
+    lacking = judge(world(make_rows, {"a": 1, "b": 2}), NONE)
+    assert lacking["verdict"] == "not testable here" and "c (wall)" in lacking["reason"]
+    single = judge(world(make_rows, {"a": [1.0], "b": [2.0], "c": [3.0]}), NONE)
+    assert single["verdict"] == "not testable here" and "two rounds" in single["reason"]

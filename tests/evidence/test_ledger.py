@@ -44,7 +44,7 @@ def test_parts_are_named_by_letters_in_their_order():
 def test_every_part_that_can_be_tested_says_where_its_figure_comes_from():
     for part in load():
         if not part.untestable:
-            sides = [{"numerator", "denominator"}, {"value"}, {"first", "second"}]
+            sides = [{"numerator", "denominator"}, {"value"}, {"first", "second"}, {"strategies"}]
             assert any(side <= set(part.select) for side in sides), part.id
 
 

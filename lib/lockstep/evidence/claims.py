@@ -25,6 +25,7 @@ COLUMNS = [
     "twins",
 ]  # fmt: skip
 LEVEL = 0.05
+OWN_FIGURE = ("crossover", "exact", "none-dominates")  # relations whose figure is not the plain ratio or mean
 
 
 def judge(machines, parts=None):
@@ -111,7 +112,7 @@ def _beside(part, rows):
     for label, change in part.beside.items():
         try:
             selected = replace(part, select=ledger.merge(part.select, change))
-            judged = JUDGES[part.relation](selected, rows) if part.relation in ("crossover", "exact") else None
+            judged = JUDGES[part.relation](selected, rows) if part.relation in OWN_FIGURE else None
             shown = judged or figure(rows, selected.select)
         except Missing:
             continue

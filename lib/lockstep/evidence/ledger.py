@@ -23,6 +23,7 @@ RELATIONS = {
     "within": "the figure lies within a factor of the published one",
     "exact": "the count is the published one",
     "ordering": "the strategies come in this order, the fastest first",
+    "none-dominates": "for each of the strategies there is a graph on which another one is faster",
     "slope-within": "on log-log axes the slope lies between two bounds",
     "slope-above": "on log-log axes the slope lies above the bound",
     "steeper": "the first slope is larger than the second",

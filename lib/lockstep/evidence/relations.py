@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from lockstep.evidence import statistics, trends
+from lockstep.evidence import dominance, statistics, trends
 from lockstep.evidence.ledger import merge
 from lockstep.evidence.recording import CELL
 
@@ -36,7 +36,7 @@ class Finding:
     value, low, high : float
         The figure and its interval.
     n, graphs : int
-        Samples and graphs behind it.
+        Samples and graphs behind it; where the figure is one graph's out of several, the graphs looked at.
     agrees : bool or None
         Whether the figure lies on the published side; None where there is no relation.
     p : float
@@ -282,6 +282,24 @@ def _ordering(part, rows):
     return min(wrong, key=lambda one: one.p) if wrong else max(found, key=lambda one: one.p)
 
 
+def _none_dominates(part, rows):
+    """Every strategy loses somewhere. With a `value` the question is put to that strategy alone."""
+    base, metric = _rows(rows, part.select), part.select.get("metric", "wall")
+    strategies = part.select["strategies"]
+    values = {name: _means(base, name, metric) for name in strategies}
+    if lacking := [name for name, one in values.items() if one.empty]:
+        raise Missing(f"no measurement here of {', '.join(lacking)} ({metric}) in {_words(part.select)}")
+    values = pd.concat(values, names=["strategy"])
+    asked = [part.select["value"]["strategy"]] if "value" in part.select else strategies
+    found = dominance.defeats(values, asked)
+    if len(found) < len(asked):
+        alone = ", ".join(set(asked) - {one.strategy for one in found})
+        raise Missing(f"{alone}: no graph has two rounds beside another strategy in {_words(part.select)}")
+    one = dominance.weakest(found)
+    graphs = values.index.droplevel(["strategy", "round"]).nunique()
+    return Finding(one.estimate.value, one.estimate.low, one.estimate.high, one.estimate.n, graphs, one.loses, one.p)
+
+
 def _slope(part, rows, side=None):
     side = side or part.select.get("value") or part.select
     samples = _places(rows, part.select, side)
@@ -351,6 +369,7 @@ JUDGES = {
     "within": _within,
     "exact": _exact,
     "ordering": _ordering,
+    "none-dominates": _none_dominates,
     "slope-within": _slope_within,
     "slope-above": _slope_above,
     "steeper": _steeper,
