@@ -1,5 +1,10 @@
 """The sweeps as data: what is recorded, what follows from it, and that nothing is measured twice."""
 
+import gc
+import time
+import weakref
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -130,6 +135,78 @@ def test_a_strategy_that_refuses_a_graph_is_left_out_and_named(tmp_path):
     experiments.measure(study, "one", study.executor, say=said.append)
     assert any(f"{refuser} is left out" in line for line in said)
     assert set(study.rows()["strategy"]) == {"(graph)", "hogwild"}
+
+
+class Counted:
+    """Plans that are counted as they are built; the first one compiles."""
+
+    def __init__(self, first=3.0, slow=0.0, name="cuda"):
+        self.executor, self.problem = SimpleNamespace(name=name), SimpleNamespace(_cache={})
+        self.first, self.slow, self.plans = first, slow, 0
+        self.problem._cache["first fit", id(self.executor)] = "found by another strategy"
+
+    def make(self, problem, executor, **options):
+        self.plans += 1
+        known = bool(problem._cache.get(("first fit", id(executor))))
+        problem._cache["first fit", id(executor)] = "found"
+        time.sleep(self.slow)
+        seconds = self.first if self.plans == 1 else 0.1
+        return SimpleNamespace(preprocessing=seconds, options=options, known=known)
+
+
+def test_a_quick_plan_is_built_twice_and_the_second_is_charged(monkeypatch):
+    quick = Counted()
+    plan = experiments.built(quick.make, quick.problem, quick.executor, rows=4)
+    assert (quick.plans, plan.preprocessing, plan.options) == (2, 0.1, {"rows": 4})
+    assert not plan.known, "the second has to find its matchings itself"
+    monkeypatch.setattr(experiments, "QUICK", 0.02)
+    slow = Counted(slow=0.03)
+    assert experiments.built(slow.make, slow.problem, slow.executor).preprocessing == 3.0 and slow.plans == 1
+    host = Counted(name="host")
+    experiments.built(host.make, host.problem, host.executor)
+    assert host.plans == 1, "no times there, so nothing to be gained"
+
+
+@pytest.mark.parametrize("name", [name for name, one in STRATEGIES.items() if name != "serial"])
+def test_a_plan_goes_when_it_is_let_go(name, ratings):
+    """Else the second plan of a graph that fills the memory would find the first one in its place."""
+    gc.collect()
+    gc.disable()
+    try:
+        plan = STRATEGIES[name].plan(Problem(ratings, 16), get_executor("host") if STRATEGIES[name].gpu else None)
+        gone = weakref.ref(plan)
+        del plan
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_what_is_recorded_is_not_made_ready_again(tmp_path, monkeypatch):
+    """One strategy's rows are gone: its plan alone is built; with all rows there, not even the ratings are made."""
+    cell = {"experiment": "road", "kind": "twin", "dataset": "CAL", "factor": 20000}
+    cell["strategies"] = ["serial", "multicore"]
+    config = {"studies": {experiments.STUDY: {"parts": {"one": {"rounds": 2, "cells": [cell]}}}}}
+    built, made, real, ratings = [], [], experiments.candidate, cases.make
+    monkeypatch.setattr(experiments, "candidate", lambda name, *a, **k: built.append(name) or real(name, *a, **k))
+    monkeypatch.setattr(cases, "make", lambda kind, cell, executor: made.append(kind) or ratings(kind, cell, None))
+    monkeypatch.setattr(experiments, "_compiled", lambda *a: None)
+    pool = SimpleNamespace(free_all_blocks=lambda: None)
+    stand_in = SimpleNamespace(name="cuda", xp=SimpleNamespace(get_default_memory_pool=lambda: pool))
+
+    def measured():
+        built.clear(), made.clear()
+        study = Study(experiments.STUDY, part="one", executor=None, config=config, results=tmp_path)
+        assert experiments.measure(study, "one", stand_in, say=lambda line: None) == []
+        return study.folder / f"{experiments.STUDY}.csv"
+
+    file = measured()
+    assert built == ["serial", "multicore"] and len(made) == 1
+    measured()
+    assert built == [] and made == []
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if ",multicore," not in line))
+    measured()
+    assert built == ["multicore"] and len(made) == 1
 
 
 def test_learning_is_compared_after_as_many_sweeps_as_one_thread_made():

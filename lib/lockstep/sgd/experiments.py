@@ -8,14 +8,17 @@ combination is one set of ratings, measured by all of the cell's strategies, int
 A part may say `rounds`, and in `slow` the strategies whose runs there take seconds: those, and the CPU's, have FEW
 rounds, and are not run once more to warm up.
 
-Beside the times stand, for every strategy, the milliseconds of its preprocessing and its counts; and, for
-every graph, its own figures under the name (graph). Under (best online), (best offline) and (best) stand the
-times of the strategy that was best in the even rounds, taken from the odd rounds: chosen on one half, judged
-on the other. Under (predicted) stand those of the strategy that the calibrated model named beforehand.
+Only what the recording lacks is made ready: a strategy whose rows are all there costs nothing. Beside the times stand,
+for every strategy, the milliseconds of its preprocessing (of a second time where the first took less than QUICK
+seconds, for the first may compile) and its counts; and, for every graph, its own figures under the name (graph). Under
+(best online), (best offline) and (best) stand the times of the strategy that was best in the even rounds, taken from
+the odd rounds: chosen on one half, judged on the other. Under (predicted) stand those of the strategy that the
+calibrated model named beforehand.
 """
 
 import functools
 import hashlib
+import time
 
 import numpy as np
 
@@ -36,6 +39,7 @@ EXTRA = {  # variants under names of their own
     "diagonal-part": ("diagonal", {"limit": 200_000}),
 }
 FEW = 3  # rounds of what takes long
+QUICK = 5.0  # seconds below which a plan is built twice
 PLANS = {name: s.plan for name, s in STRATEGIES.items()}
 
 
@@ -78,7 +82,7 @@ def candidate(name, problem, executor, made_by, label=None, **options):
     """One strategy as it is measured; its plan is built now, and timed."""
     strategy, own = resolve(name)
     chosen = STRATEGIES[strategy]
-    plan = chosen.plan(problem, executor if chosen.gpu else None, **{**own, **options})
+    plan = built(chosen.plan, problem, executor if chosen.gpu else None, **{**own, **options})
     begin = plan_start(plan)
 
     def run():
@@ -108,6 +112,22 @@ def candidate(name, problem, executor, made_by, label=None, **options):
 
     return Candidate(label or name, run, verify, digest(name, made_by), prepare=plan.reset, counts=counts,
                      executor=executor if chosen.gpu else None, exact=chosen.exact)  # fmt: skip
+
+
+def built(make, problem, executor, **options):
+    """A plan, built once more if that is quick.
+
+    Some of CuPy's reductions and scans are compiled for the size at hand, so the first graph of a size is charged with
+    compilation in spite of a warm-up on small ones. Not on the hypothetical GPU, whose times mean nothing.
+    """
+    begin = time.perf_counter()
+    plan = make(problem, executor, **options)
+    if time.perf_counter() - begin >= QUICK or (executor is not None and executor.name == "host"):
+        return plan
+    del plan  # before the next one needs the memory
+    if executor is not None:
+        problem._cache.pop(("first fit", id(executor)), None)  # with the seconds that it took
+    return make(problem, executor, **options)
 
 
 def plan_start(plan):
@@ -169,9 +189,13 @@ def _cell(study, part, cell, executor, block, common, say, last):
     parameters = {"rank": rank, **options, **({} if storage == "float32" else {"storage": storage})}
     where = (part, experiment, dataset)
     most = common.get("largest_degree", {})
-    if on_gpu and experiment != "sweeps" and not _lacking(study, where, names, parameters, cell, block):
-        return
-    for name in names if on_gpu else ():
+    wanted = names
+    if on_gpu and experiment != "sweeps":  # large graphs are not made for nothing, nor are plans
+        wanted = _lacking(study, where, names, parameters, cell, block)
+        # what follows from all may be missing where a run stopped after the last round
+        if not wanted and not (cell.get("best") and not derived.recorded(study, where, parameters)):
+            return
+    for name in wanted if on_gpu else ():
         _compiled(name, executor, rank, storage)
     ratings, made_by = last.ratings(kind, cell, executor if on_gpu else None)
     _graph(study, where, ratings, parameters, made_by)
@@ -190,7 +214,7 @@ def _cell(study, part, cell, executor, block, common, say, last):
     else:
         problem = last.of_rank(rank, storage)
         chosen = []
-        for name in names:
+        for name in wanted:
             if ratings.largest_degree() > most.get(name, np.inf):
                 say(f"  {name} is left out: a node of {ratings.largest_degree():,} ratings")
                 continue
@@ -210,21 +234,23 @@ def _cell(study, part, cell, executor, block, common, say, last):
         del chosen, problem
     yield (
         f"{experiment} {dataset}: {ratings.n_users:,} x {ratings.n_items:,}, {ratings.m:,} ratings, largest degree "
-        f"{ratings.largest_degree():,}, {len(names)} strategies"
+        f"{ratings.largest_degree():,}, {len(wanted)} of {len(names)} strategies"
     )
 
 
 def _lacking(study, where, names, parameters, cell, block):
-    """Whether the recording lacks anything of a cell: large graphs are not made for nothing."""
-    most = cell["rounds"]
-    if cell.get("best") and not derived.recorded(study, where, parameters):
-        return True  # stopped between the last round and what follows from all
+    """The strategies of which the recording lacks rounds of a cell."""
+    few = min(cell["rounds"], FEW)
+    needed = {name: few if _long(name, block) else cell["rounds"] for name in names}
+    there = _rounds(study, where, parameters)
+    return [name for name in names if there.get(name, 0) < needed[name]]
+
+
+def _rounds(study, where, parameters):
+    """{strategy: rounds recorded of it with its present digest} of a cell."""
     walls = derived.rows_of(study, where, parameters, "wall")
-    for name in names:
-        mine = walls[(walls["strategy"] == name) & (walls["kernel"] == digests(name, where[2]))]
-        if mine["round"].nunique() < (min(most, FEW) if _long(name, block) else most):
-            return True
-    return False
+    fresh = [kernel == digests(name, where[2]) for name, kernel in zip(walls["strategy"], walls["kernel"], strict=True)]
+    return walls[np.array(fresh, bool)].groupby("strategy")["round"].nunique().to_dict()
 
 
 def _long(name, block):
@@ -243,21 +269,27 @@ def _graph(study, where, ratings, parameters, made_by):
 
 def _costs(study, part, executor, common):
     """p, b and l on a star, where nothing but its critical path happens."""
-    edges = int(common.get("star", 2000))
-    ratings = star(edges)
-    problem = Problem(ratings, 16, RATE, REGULARIZATION)
+    edges, rounds = int(common.get("star", 2000)), 8
     on_gpu = executor.name == "cuda"
     lanes = 4 if on_gpu else 1
     one = {"blocks": 1, "threads": lanes, "lanes": lanes}
-    chosen = [
-        candidate("block-diagonal", problem, executor, "star", "block-diagonal +one group", rows=1, columns=edges,
-                  **one),
-        candidate("agm-edge", problem, executor, "star", "agm-edge +all blocks",
-                  blocks=executor.multiprocessors * (5 if on_gpu else 1)),
-        candidate("edge-locked", problem, executor, "star", "edge-locked +one group", shuffle=False, **one),
-        candidate("tiles", problem, executor, "star"),
-    ]  # fmt: skip
-    study.measure(part, "costs", f"star-{edges}", chosen, parameters={"rank": 16}, rounds=8)
-    empty = Problem(star(4), 16, RATE, REGULARIZATION)
-    call = candidate("edge-locked", empty, executor, "star", "edge-locked +one group", shuffle=False, **one)
-    study.measure(part, "costs", "star-4", [call], parameters={"rank": 16}, rounds=8)
+    everywhere = {"blocks": executor.multiprocessors * (5 if on_gpu else 1)}
+    call = ("edge-locked", "edge-locked +one group", {"shuffle": False, **one})
+    stars = {
+        edges: [
+            ("block-diagonal", "block-diagonal +one group", {"rows": 1, "columns": edges, **one}),
+            ("agm-edge", "agm-edge +all blocks", everywhere),
+            call,
+            ("tiles", "tiles", {}),
+        ],
+        4: [call],
+    }
+    for size, strategies in stars.items():
+        there = _rounds(study, (part, "costs", f"star-{size}"), {"rank": 16})
+        problem = Problem(star(size), 16, RATE, REGULARIZATION)
+        chosen = [
+            candidate(name, problem, executor, "star", label, **options)
+            for name, label, options in strategies
+            if there.get(label, 0) < rounds
+        ]
+        study.measure(part, "costs", f"star-{size}", chosen, parameters={"rank": 16}, rounds=rounds)
