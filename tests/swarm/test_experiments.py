@@ -144,3 +144,37 @@ def test_labels():
     assert experiments.digests("(batch)", "DD") is None
     labels = [experiments.digests(x, "DD") for x in ("cpu", "swarm", "overlapped")]
     assert len({*labels, experiments.digests("swarm", "benchmark-9")}) == 4 and None not in labels
+
+
+def _refuse(*args, **options):
+    raise AssertionError("made ready, though its rows are all there")
+
+
+def test_what_is_recorded_costs_nothing(study, monkeypatch):
+    both = {"betweenness": ["cpu", "swarm"], "closeness": ["cpu"]}
+    cells = [
+        {"kind": "batch", "experiment": "batch", "datasets": ["benchmark-32-4"], "strategies": both},
+        {"kind": "single", "experiment": "single", "datasets": ["benchmark-32-5"], "count": 3, "strategies": both},
+        {"kind": "right", "experiment": "further", "datasets": ["benchmark-32-4"], "strategies": ["cpu", "swarm"],
+         "measures": ["components"]},
+        {"kind": "stream", "experiment": "curve", "counts": [6],
+         "strategies": {"closeness": ["overlapped", "loading"]}},
+        {"kind": "sizes", "experiment": "sizes", "sizes": {32: 4}, "files": 2,
+         "strategies": {"closeness": ["one-thread"]}},
+        {"kind": "writing", "experiment": "writing", "graphs": 6, "strategies": {"closeness": ["written"]}},
+    ]  # fmt: skip
+    before = study(cells, rounds=2)
+    rows = before.rows()
+    with monkeypatch.context() as patched:
+        for module, name in ((experiments, "case"), (experiments, "engine_of"), (scaling, "engine_of"),
+                             (scaling.cases, "benchmark"), (scaling, "_warm")):  # fmt: skip
+            patched.setattr(module, name, _refuse)
+        assert len(study(cells, rounds=2).rows()) == len(rows)
+    file = before.folder / f"{experiments.STUDY}.csv"
+    lines = file.read_text().splitlines(keepends=True)
+    gone = [line for line in lines if ",batch," in line and ",cpu," in line and "closeness" in line]
+    file.write_text("".join(line for line in lines if line not in gone))
+    built, real = [], experiments.engine_of
+    monkeypatch.setattr(experiments, "engine_of", lambda label, *a: built.append(label) or real(label, *a))
+    again = study(cells, rounds=2).rows()
+    assert gone and built == ["cpu"] and len(again) == len(rows)

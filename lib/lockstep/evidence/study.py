@@ -149,6 +149,35 @@ class Study:
                     self._round(cell, turn, [candidates[k] for k in order if candidates[k] in missing], cache)
         return self._rows_of(cell, names)
 
+    def lacking(self, experiment, dataset, kernels, *, parameters=None, rounds=8):
+        """The strategies of which rows of a cell are missing: the others need not be made ready.
+
+        Parameters
+        ----------
+        experiment, dataset : str
+        kernels : mapping
+            {strategy: its present digest}.
+        parameters : mapping
+        rounds : int
+            Of each strategy; a single one of what is only counted.
+
+        Returns
+        -------
+        list of str
+        """
+        cell, done = tuple(self._cell(experiment, dataset, parameters).values()), self._recording.keys()
+
+        def there(strategy, kernel):
+            timed = all((*cell, strategy, turn, kernel, "wall") in done for turn in range(rounds))
+            return timed or (*cell, strategy, 0, kernel, "runs") in done
+
+        return [strategy for strategy, kernel in kernels.items() if not there(strategy, kernel)]
+
+    def counted(self, experiment, dataset, strategy):
+        """Whether figures of this name, which are not times of a run, are recorded."""
+        cell = tuple(self._cell(experiment, dataset, None).values())
+        return strategy in set(self._recording.cell(*cell)["strategy"])
+
     def _warm_up(self, candidates):
         for candidate in candidates:
             timing.check(candidate, timing.once(candidate)[0])

@@ -117,8 +117,20 @@ def _warm(executor, labels, measure, options):
             stream.run(small, engine)
 
 
-def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=None):
+def _todo(study, cell, dataset, parameters):
+    """{measure: labels of which rows are missing}: no shard is made for what is there."""
+    found = {}
     for measure, labels in cell["strategies"].items():
+        known = {"measure": measure, **cell.get("options", {}).get(measure, {}), **(parameters or {})}
+        kernels = {label: digests(label, dataset) for label in labels}
+        lacking = study.lacking(cell["experiment"], dataset, kernels, parameters=known, rounds=cell["rounds"])
+        if lacking:
+            found[measure] = lacking
+    return found
+
+
+def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=None):
+    for measure, labels in _todo(study, cell, dataset, parameters).items():
         options = cell.get("options", {}).get(measure, {})
         sums = Sums(batch, measure, options, cell.get("checked", 1000), (parameters or {}).get("size"))
         if study.selected(part):
@@ -134,10 +146,13 @@ def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=
 def _stream(study, part, cell, executor):
     """Batches of growing size, each from its own shards."""
     for count in cell["counts"]:
+        dataset = f"benchmark-{count}"
+        if not _todo(study, cell, dataset, {"graphs": count}) and study.counted(cell["experiment"], dataset, "(batch)"):
+            _together(study, part, cell, dataset, "overlapped", "(all three)")
+            continue
         begin = time.perf_counter()
         batch = cases.benchmark(count)
         making = time.perf_counter() - begin
-        dataset = f"benchmark-{count}"
         values = {"bytes": (batch.nbytes, "B"), "making": (making, "s"), "shards": (len(batch.pieces), "1")}
         study.count(part, cell["experiment"], dataset, "(batch)", values)
         _measured(study, part, cell, executor, batch, dataset, {"graphs": count})
@@ -159,6 +174,11 @@ def _sizes(study, part, cell, executor):
     """Graphs of one size: shards, and the same graphs as files of edges, as the paper has them."""
     for size, count in cell["sizes"].items():
         size, dataset = int(size), f"benchmark-{size}-{count}"
+        files = {"loading-one-thread": digests("loading-one-thread", dataset)} if cell.get("files") else {}
+        if not _todo(study, cell, dataset, {"size": size}) and not study.lacking(
+            "edge-lists", dataset, files, parameters={"size": size}, rounds=cell["rounds"]
+        ):
+            continue
         batch = cases.benchmark(count, size)
         _measured(study, part, cell, executor, batch, dataset, {"size": size})
         files = min(cell.get("files", 0), count)
@@ -184,6 +204,8 @@ def _write_edges(batch, folder, count):
 def _writing(study, part, cell, executor):
     """Results written beside the graphs, against the same run that keeps checksums alone."""
     count = cell["graphs"]
+    if not _todo(study, cell, f"benchmark-{count}", {"graphs": count}):
+        return
     batch = cases.benchmark(count, shard=cell.get("shard", 4096))
     out = paths.CACHE / "swarm" / "results"
     _measured(study, part, cell, executor, batch, f"benchmark-{count}", {"graphs": count}, out)
