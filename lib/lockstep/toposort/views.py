@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lockstep.evidence import statistics, trends
+from lockstep.report.digits import listed
 
 # The thesis's tables: {sizes: (depth, CPU ms, GPU ms)}; depth in edges on the longest path.
 PUBLISHED = {
@@ -44,6 +45,32 @@ PUBLISHED = {
     },
 }
 LADDER = ("naive", "frontier", "graph", "persistent", "narrow", "asynchronous", "chains")
+
+# What each table should hold: {experiment: (what it is called, strategies)}.
+RANDOM = ("serial", "naive", "narrow", "auto")
+ALL = ("serial", *LADDER, "auto")
+SHOWN = {
+    "table-4.1": ("table 4.1", RANDOM),
+    "table-4.2": ("table 4.2", RANDOM),
+    "table-4.3": ("table 4.3", ALL),
+    "table-4.4": ("table 4.4", ALL),
+    "ladder": ("the table of the ladder", ALL),
+    "real-dags": ("the table of graphs that are acyclic by themselves", ALL),
+}
+
+
+def unmeasured(rows):
+    """What tables and figures should show and no row holds, in one sentence; nothing if all is there."""
+    lacking, walls = {}, rows[(rows["metric"] == "wall") & (rows["value"] > 0)]
+    for experiment, (called, strategies) in SHOWN.items():
+        there = set(walls[walls["experiment"] == experiment]["strategy"])
+        lost = [name for name in strategies if name not in there] if there else ["every strategy"]
+        for name in lost:
+            lacking.setdefault(name, []).append(called)
+    if not lacking:
+        return []
+    told = "; ".join(f"{name} in {listed(places)}" for name, places in lacking.items())
+    return [f"Not measured on this machine in its present form, and so not shown: {told}."]
 
 
 def cells(rows, experiment, metric="wall"):

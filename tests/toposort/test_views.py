@@ -1,0 +1,21 @@
+"""What the notebook says of rows that are not there."""
+
+import pandas as pd
+
+from lockstep.toposort import views
+
+
+def rows_of(tables):
+    lines = [(experiment, name, "wall", 1.0) for experiment, names in tables.items() for name in names]
+    return pd.DataFrame(lines, columns=["experiment", "strategy", "metric", "value"])
+
+
+def test_strategies_without_rows_are_named_with_their_tables():
+    whole = {experiment: strategies for experiment, (_, strategies) in views.SHOWN.items()}
+    assert views.unmeasured(rows_of(whole)) == []
+    without = {name: [s for s in strategies if s != "auto"] for name, strategies in whole.items()}
+    without["table-4.1"] = whole["table-4.1"]
+    [told] = views.unmeasured(rows_of(without))
+    assert "auto in table 4.2, table 4.3, table 4.4" in told and "4.1" not in told and "naive" not in told
+    [told] = views.unmeasured(rows_of({name: s for name, s in whole.items() if name != "ladder"}))
+    assert told.endswith("every strategy in the table of the ladder.")
