@@ -165,8 +165,8 @@ def test_float16_is_numpys_float16():
     lonely = sparse.coo_array(([1.0], ([1], [0])), shape=shape)
     item = np.full((1, 4), 0.5, np.float32)
     with np.errstate(over="ignore"):  # 70,000 is infinite here and there
-        made = factorize(lonely, "tiles", rank=4, sweeps=1, initial=(users, item), learning_rate=1e-3, regularization=0.0,
-                         executor="host", storage="float16", users="resident")  # fmt: skip
+        made = factorize(lonely, "tiles", rank=4, sweeps=1, initial=(users, item), learning_rate=1e-3,
+                         regularization=0.0, executor="host", storage="float16", users="resident")  # fmt: skip
         expected = users.astype(np.float16).astype(np.float32)
     rest = np.arange(shape[0]) != 1
     assert np.array_equal(made.users[rest], expected[rest])
