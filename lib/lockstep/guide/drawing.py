@@ -179,6 +179,9 @@ def sentences(known, machine, absent):
             text += f"; the study's own auto loses {_percent(lesson.auto.mean)} on {lesson.auto.judged} graphs"
             if lesson.auto.mean < loss.mean:
                 text += ", less than the rule, so take that where it is to be had"
+        timed = {name for seen in lesson.observations for name in seen.times}
+        if unweighed := [name for name in lesson.problem.strategies() if name not in timed]:
+            text += f"; without times on these graphs, and so not weighed: {', '.join(unweighed)}"
         told.append(text + ".")
     if absent:
         titles = ", ".join(PROBLEMS[name].title for name in absent)

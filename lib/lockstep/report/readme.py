@@ -19,6 +19,7 @@ from lockstep.report.typeset import machines_of
 
 MADE = re.compile(r"(<!-- made: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PICTURE = "published/verdicts"
+PUBLISHED_CLAIMS = "published/claims.txt"  # what the workflow's first screen tells before the first run
 HEADLINES = ("A2", "A3", "B2", "B5b", "C3", "D5a", "D10b", "E8a")
 SENTENCE = 40  # letters from which on the name of a part stands for itself
 SHORT = {"holds": "hold", "fails": "fail", "undecided": "undecided", "not testable here": "not testable here"}
@@ -34,7 +35,7 @@ def refresh(file=None, *, recordings=paths.RECORDINGS, paper=paths.PAPER):
     recordings : path
         Recorded machines: only what is published counts, so that every clone makes the same text.
     paper : path
-        Folder of the ledger; the picture goes to its `published/`.
+        Folder of the ledger; the picture and what `lockstep claims` prints go to its `published/`.
 
     Returns
     -------
@@ -44,7 +45,10 @@ def refresh(file=None, *, recordings=paths.RECORDINGS, paper=paths.PAPER):
     file = file or paths.ROOT / "README.md"
     found = claims.summary(recordings=recordings, results=recordings)
     file.write_text(made(file.read_text(encoding="utf-8"), found, recordings), encoding="utf-8")
-    return [file, *picture(found, paper)]
+    told = paper / PUBLISHED_CLAIMS
+    told.parent.mkdir(parents=True, exist_ok=True)
+    told.write_text(found.text.rstrip() + "\n", encoding="utf-8")
+    return [file, told, *picture(found, paper)]
 
 
 def made(text, found, recordings=paths.RECORDINGS):

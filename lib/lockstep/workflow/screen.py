@@ -107,11 +107,11 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
     print("Lockstep", *(f"  {name:<25}{text}" for name, text in lines), sep="\n", file=file, flush=True)
 
 
-def _found(told) -> str:
-    """What an earlier run found, a machine after the other; before the first run, where the published verdicts are."""
-    if told.is_file():
-        return "; ".join(line for line in verdict_lines(told) if not line.startswith(" "))
-    return "the recorded machines' verdicts are in README.md and paper/published/report.pdf; this run ends with its own"
+def _found(told, published=paths.PAPER / "published" / "claims.txt") -> str:
+    """What an earlier run found, a machine after the other; before the first run, what is published."""
+    told = told if told.is_file() else published
+    sums = "; ".join(line for line in verdict_lines(told) if not line.startswith(" "))
+    return sums if told != published else f"{sums} (as published; each claim: README.md, paper/published/)"
 
 
 def _duration(seconds: float) -> str:
