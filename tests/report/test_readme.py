@@ -19,6 +19,11 @@ def test_the_made_parts_are_the_present_ones(found):
     assert readme.made(TEXT, found) == TEXT, "renew them with: make readme"
 
 
+def test_the_published_verdicts_are_the_present_ones(found):
+    told = (paths.PAPER / "published" / "claims.txt").read_text(encoding="utf-8")
+    assert told == found.text.rstrip() + "\n", "make readme"
+
+
 def test_every_paper_and_every_recorded_machine_has_its_place(found):
     table = readme.verdicts(found)
     for paper in claims.papers().values():

@@ -344,17 +344,8 @@ def strong(offsets, targets, vertex_start, arc_start, out, checksums):
         for i in range(n - 1, -1, -1):
             if label[order[i]] >= 0:
                 continue
-            group[0], label[order[i]], done, count, least = order[i], order[i], 0, 1, order[i]
-            while done < count:
-                v = group[done]
-                done += 1
-                for a in range(rows[v], rows[v + 1]):
-                    w = heads[a]
-                    if label[w] < 0:
-                        label[w] = order[i]
-                        least = min(least, np.int32(w))
-                        group[count] = w
-                        count += 1
+            count = visit(rows, heads, order[i], label, group)
+            least = group[:count].min()
             for j in range(count):
                 label[group[j]] = least
         out[v0 : v0 + n] = label
