@@ -2,11 +2,13 @@
 
 import gc
 import threading
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from lockstep.machine import LaunchError, get_executor
+from lockstep.machine import CudaExecutor, Executor, LaunchError, get_executor
 
 SCHEDULES = [("none", 0), ("sync", 1), ("sync", 2), ("memory", 3)]
 
@@ -312,3 +314,65 @@ def test_pinned_memory_round_trip(executor):
     executor.fetch(pinned, array)
     executor.synchronize()
     assert (pinned == np.arange(100)).all()
+
+
+def test_threads_that_raise_a_limit_at_once_leave_the_largest():
+    """A kernel's limit on shared memory is set by whoever needs more, and must not be lowered by who came later."""
+
+    class Slow:
+        limit = 48 * 1024
+
+        def __setattr__(self, name, value):
+            time.sleep(0.02 if value < 150_000 else 0)  # who asks for less is later
+            object.__setattr__(self, name, value)
+
+    executor = object.__new__(CudaExecutor)  # no GPU is needed for its bookkeeping
+    Executor.__init__(executor)
+    kernel = SimpleNamespace(function=Slow(), raised_shared=48 * 1024)
+    asked = [100_000, 200_000, 120_000]
+    threads = [threading.Thread(target=executor._raise_shared, args=(kernel, shared)) for shared in asked]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert kernel.function.max_dynamic_shared_size_bytes == kernel.raised_shared == 200_000
+
+
+def test_threads_share_a_module_and_its_kernels(kernels_cu):
+    executor, found = get_executor("host"), []
+    together = threading.Barrier(4)
+
+    def load():
+        together.wait()
+        found.append(executor.load(kernels_cu, {"ROUNDS": 3})["add"])
+
+    threads = [threading.Thread(target=load) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(kernel) for kernel in found}) == 1
+
+
+@pytest.mark.gpu
+def test_threads_plan_and_launch_at_once(cuda, kernels_cu):
+    module, failed = cuda.load(kernels_cu, {"ROUNDS": 4}), []
+    together = threading.Barrier(16)
+
+    def work(i):
+        try:
+            cuda.xp.cuda.Device(cuda.device).use()
+            out = cuda.zeros(64, np.int32)
+            together.wait()
+            for shared in (50_000 + 10_000 * i, 60_000):
+                module["add"](1, 64, (out, out, np.int32(64)), shared=shared)
+            cuda.synchronize()
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed

@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import threading
 import time
 from pathlib import Path
 
@@ -120,11 +121,12 @@ class Module:
         self._kernels = {}
 
     def __getitem__(self, name) -> Kernel:
-        if name not in self._kernels:
-            if name not in self.signatures:
-                raise KeyError(f"{self.path.name} has no kernel {name!r}, only {', '.join(self.signatures)}")
-            self._kernels[name] = self.executor._kernel(self, name, self.signatures[name])
-        return self._kernels[name]
+        with self.executor._making:
+            if name not in self._kernels:
+                if name not in self.signatures:
+                    raise KeyError(f"{self.path.name} has no kernel {name!r}, only {', '.join(self.signatures)}")
+                self._kernels[name] = self.executor._kernel(self, name, self.signatures[name])
+            return self._kernels[name]
 
     def __iter__(self):
         return iter(self.signatures)
@@ -164,6 +166,7 @@ class Executor:
     def __init__(self):
         self.counts = collections.Counter()
         self._modules = {}
+        self._making = threading.RLock()  # several threads may plan at once: one module, one kernel, one limit for all
 
     def reset_counts(self):
         """Set all counts to zero."""
@@ -179,9 +182,10 @@ class Executor:
         """
         defines = dict(defines or {})
         key = (Path(path).resolve(), source.source_digest(path, defines))
-        if key not in self._modules:
-            self._modules[key] = self._module(path, defines)
-        return self._modules[key]
+        with self._making:
+            if key not in self._modules:
+                self._modules[key] = self._module(path, defines)
+            return self._modules[key]
 
     def digest(self, path, defines=None, extra=()) -> str:
         """See `source_digest`."""
