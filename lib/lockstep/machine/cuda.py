@@ -143,8 +143,8 @@ class CudaExecutor(Executor):
         return kernel
 
     def _raise_shared(self, kernel, shared):
-        # The raised limit stays with the kernel, so it is set only when a larger one is asked for. Two threads that both
-        # find it too small must not set it in the wrong order: a launch beyond the limit is refused.
+        # The raised limit stays with the kernel, so it is set only when a larger one is asked for. Two threads that
+        # both find it too small must not set it in the wrong order: a launch beyond the limit is refused.
         with self._making:
             if shared > kernel.raised_shared:
                 kernel.function.max_dynamic_shared_size_bytes = shared
