@@ -181,7 +181,7 @@ def test_the_histories_have_no_cycle_by_our_own_topological_sort(ratings):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", [name for name in EXACT if name != "patches"])  # patches refuse hubs, and come below
 @pytest.mark.parametrize("rank", [16, 32, 64])
 def test_on_a_gpu(name, rank, cuda):
     assert agrees(Problem(skewed(5000, 900, 60_000), rank, 0.01), name, cuda)
