@@ -8,7 +8,6 @@ On the hypothetical GPU there are no times, only counts; which switch is best is
 iterations. A graph's own figures are recorded under the name (graph).
 """
 
-import functools
 import hashlib
 import inspect
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError, parts
 from lockstep.graphs import DatasetMissing, generators
+from lockstep.machine.source import until_written
 
 from . import balance, oracle, switching
 from .cases import case
@@ -47,7 +47,7 @@ def digests(label, dataset):
     return _digest(strategy.plan, made, label.endswith(COUNTED))
 
 
-@functools.cache
+@until_written
 def _digest(plan, made, counted):
     parts = [plan.digest(), generators.digest(made) if made else ""]
     if counted:

@@ -6,6 +6,7 @@ with the reason. How large the figure is has its own column. Tests of one machin
 adjusted p-value is below 5 %.
 """
 
+import collections
 import json
 import math
 from dataclasses import dataclass, field, replace
@@ -48,7 +49,8 @@ def judge(machines, parts=None):
     parts = load() if parts is None else parts
     lines = []
     for machine, rows in machines.items():
-        judged = [_line(machine, part, rows) for part in parts]
+        by_study = collections.defaultdict(lambda none=rows[:0]: none, iter(rows.groupby("study", sort=False)))
+        judged = [_line(machine, part, by_study) for part in parts]
         adjusted = statistics.holm([line["p"] for line in judged])
         for line, p in zip(judged, adjusted, strict=True):
             line["adjusted"] = p
@@ -58,7 +60,7 @@ def judge(machines, parts=None):
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _line(machine, part, rows):
+def _line(machine, part, by_study):
     line = {
         "machine": machine,
         "part": part.id,
@@ -70,13 +72,13 @@ def _line(machine, part, rows):
     if part.untestable:
         return {**line, "verdict": VERDICTS[3], "reason": part.untestable}
     try:
-        found = JUDGES[part.relation](part, rows)
+        found = JUDGES[part.relation](part, by_study[part.study])
     except Missing as missing:
         return {**line, "verdict": VERDICTS[3], "reason": str(missing)}
     for name in ("value", "low", "high", "n", "graphs", "agrees", "p"):
         line[name] = getattr(found, name)
     line["factor"], line["times"] = compare(found.value, part.published)
-    line["beside"] = json.dumps(_beside(part, rows))
+    line["beside"] = json.dumps(_beside(part, by_study))
     if part.relation == "open-question":
         line["verdict"], line["reason"] = (
             VERDICTS[3],
@@ -107,9 +109,10 @@ def compare(value, published):
     return ("within 2x" if 0.5 <= times <= 2 else "larger" if times > 2 else "smaller"), times
 
 
-def _beside(part, rows):
+def _beside(part, by_study):
     found = {}
     for label, change in part.beside.items():
+        rows = by_study[change.get("study", part.study)]
         try:
             selected = replace(part, select=ledger.merge(part.select, change))
             judged = JUDGES[part.relation](selected, rows) if part.relation in OWN_FIGURE else None

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,6 +138,30 @@ def source_digest(path, defines=None, extra=()) -> str:
     if isinstance(extra, str):
         extra = (extra,)
     return _digest(paste(path, marks=False), options, tuple(str(e) for e in extra))
+
+
+def until_written(function):
+    """Remember what a function answers until a kernel's file is written.
+
+    For digests: thousands of rows ask for a few of them, and while somebody works on a kernel an old one must not stay.
+    Python's own text is that of the process, so it cannot change under it.
+    """
+
+    @functools.cache
+    def remembered(_, *args):
+        return function(*args)
+
+    @functools.wraps(function)
+    def ask(*args):
+        return remembered(_written(), *args)
+
+    return ask
+
+
+def _written():
+    """When each of the package's device files was written."""
+    folders = (HERE, *HERE.parent.glob("*/kernels"))
+    return tuple(file.stat().st_mtime_ns for folder in folders for file in os.scandir(folder) if ".cu" in file.name)
 
 
 def parameters(declaration: str, defines=None) -> tuple:

@@ -24,6 +24,7 @@ import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError, parts
 from lockstep.graphs import DatasetMissing
+from lockstep.machine.source import until_written
 
 from . import counted, derived, model, twins
 from .cases import RATE, REGULARIZATION, Last, label, problem_of, star
@@ -61,6 +62,7 @@ def cases(block, common=None):
 # -- candidates --
 
 
+@until_written
 def digest(name, made_by=""):
     """Digest of all that decides a strategy's rows on a graph."""
     name = resolve(name)[0]

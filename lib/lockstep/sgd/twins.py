@@ -8,6 +8,7 @@ are planted (rank 8 and noise, see `ratings.planted`). Everything is integer has
 same twin; on a GPU it takes seconds.
 """
 
+import functools
 import hashlib
 import inspect
 from dataclasses import dataclass
@@ -205,6 +206,7 @@ def twin(name, seed=0, executor=None, factor=1, shuffled=False):
     return scale_free(size, seed, xp, label)
 
 
+@functools.cache
 def digest():
     """Digest of the text that decides what a twin is."""
     text = "".join(

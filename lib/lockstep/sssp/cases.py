@@ -12,6 +12,7 @@ import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError
 from lockstep.graphs import Graph, generators, load
+from lockstep.machine.source import until_written
 
 from . import race
 from .choice import Auto
@@ -77,15 +78,18 @@ def sources(prepared, count, seed=7):
 
 def digest(label, dataset=""):
     """Digest of all that decides a label's rows on a data set."""
-    if label.startswith("race-"):
-        own = digest(label.removeprefix("race-")) + inspect.getsource(race)
-    elif label in LABELS:
-        name, options = LABELS[label]
-        own = STRATEGIES[name].plan.digest() + repr(sorted(options.items())) if name in STRATEGIES else ""
-    else:
-        own = inspect.getsource(make) + inspect.getsource(sources)
     made_by = [generators.digest(g) for f, g in GENERATORS.items() if dataset.startswith(f"{f}-")]
-    return hashlib.sha256(" ".join([own, *made_by]).encode()).hexdigest()[:16]
+    return hashlib.sha256(" ".join([_own(label), *made_by]).encode()).hexdigest()[:16]
+
+
+@until_written
+def _own(label):
+    if label.startswith("race-"):
+        return digest(label.removeprefix("race-")) + inspect.getsource(race)
+    if label in LABELS:
+        name, options = LABELS[label]
+        return STRATEGIES[name].plan.digest() + repr(sorted(options.items())) if name in STRATEGIES else ""
+    return inspect.getsource(make) + inspect.getsource(sources)
 
 
 class Prepared:

@@ -1,10 +1,10 @@
 """Labels of the recording: which strategy, with which knobs, each of them means, and the digest of its rows."""
 
-import functools
 import hashlib
 import inspect
 
 from lockstep.graphs import generators
+from lockstep.machine.source import until_written
 
 from . import shards, stream, synthetic, upload
 from .run import Engine
@@ -40,7 +40,7 @@ def digests(label, dataset):
     return None if strategy is None else _digest(strategy.plan, made, False)
 
 
-@functools.cache
+@until_written
 def _digest(method, made, streamed):
     parts = [method.digest()]
     if made == "benchmark":

@@ -17,6 +17,7 @@ import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError, parts
 from lockstep.graphs import DatasetMissing, Graph, GraphWarning, generators
+from lockstep.machine.source import until_written
 
 from .cases import GENERATORS, cases
 from .oracle import Checker, WrongOrder, layers
@@ -32,6 +33,7 @@ PLANS = {name: s.plan for name, s in STRATEGIES.items()} | {PersistentAgain.name
 
 
 @functools.cache
+@until_written
 def digest(strategy, made_by=()):
     """Digest of all that decides a strategy's rows on a graph: its own text and the graph's generators."""
     own = PLANS[strategy].digest() if strategy in PLANS else ""
