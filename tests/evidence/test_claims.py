@@ -318,13 +318,17 @@ def test_a_machine_with_few_rows_says_in_a_line_what_another_one_tested(make_row
     many = make_rows({**cell, "times": {"serial": 9}}, {**cell, "metric": "device", "times": {"naive": 1}})
     times = {"gpus@1-dynamic": 2, "gpus@2-dynamic": 1}
     few = make_rows({"study": "5-swarm-batch", "experiment": "gpus", "times": times})
-    for name, rows in (("gpu-1", many), ("gpu-2", few)):
+    cell = {"experiment": "table-4.1", "parameters": {"nodes": 1000000, "edges": 1000000}}
+    others = make_rows({**cell, "times": {"serial": 9}}, {**cell, "metric": "device", "times": {"naive": 1}})
+    for name, rows in (("gpu-1", many), ("gpu-2", few), ("gpu-3", others)):
         study = rows["study"].iloc[0]
         Recording(tmp_path / name / f"{study}.csv").append(rows.to_dict("records"))
     found = claims.summary(recordings=tmp_path, results=tmp_path / "none")
-    first, second = found.text.split("gpu-2: ")
-    assert "tested on another machine alone" not in first and "  D1 " in first and "  D1 " not in second
-    assert "tested on another machine alone: D1" in second and "  D2 " in second
+    first, rest = found.text.split("gpu-2: ")
+    second, third = rest.split("gpu-3: ")
+    assert "  D1 " in first and "tested on another machine alone: D2" in first
+    assert "  D2 " in third and "tested on another machine alone: D1" in third
+    assert second.startswith("no claim is tested by what it recorded") and len(second.splitlines()) == 1
 
 
 def world(make_rows, *graphs, **how):

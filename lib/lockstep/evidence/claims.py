@@ -231,7 +231,12 @@ def _lines(found, machines):
         here = found.entries[found.entries["machine"] == machine]
         parts = found.verdicts[found.verdicts["machine"] == machine]
         tally = ", ".join(f"{(parts['verdict'] == verdict).sum()} {verdict}" for verdict in VERDICTS)
-        yield f"{machine}: {len(here)} claims, {len(parts)} parts: {tally}"
+        untested = (here["untested"] == here["parts"]).all()
+        if untested and tested:
+            yield f"{machine}: no claim is tested by what it recorded; the studies show it beside other machines"
+            here = here[:0]
+        else:
+            yield f"{machine}: {len(here)} claims, {len(parts)} parts: {tally}"
         elsewhere = []
         for entry in here.itertuples():
             if entry.untested == entry.parts and entry.claim in tested:

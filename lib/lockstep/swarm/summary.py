@@ -93,9 +93,42 @@ def bound(rows):
     return said
 
 
-def seen(rows):
-    """All sentences on what was measured."""
-    return singles(rows) + million(rows) + bound(rows)
+def several(recorded):
+    """Several GPUs, a sentence a machine: the whole against linear, the kernels alone, and what the disk would take.
+
+    Parameters
+    ----------
+    recorded : mapping
+        {machine: rows}.
+    """
+    table, said = views.several(recorded), []
+    for machine, own in table.groupby("machine") if len(table) else ():
+        first = own["measure"].iloc[0]
+        mine = own[(own["measure"] == first) & (own["schedule"] == "dynamic") & (own["GPUs"] > 1)]
+        each = [
+            f"on {line['GPUs']} {readable(line['s'])} s, {readable(line['of linear'])} of linear "
+            f"(the kernels alone {readable(line['kernels, of linear'])})"
+            for line in mine.to_dict("records")
+        ]
+        if each:
+            said.append(
+                f"Several GPUs of one host, {mine['graphs'].iloc[0]:,} graphs, {first}: {listed(each)} ({machine})."
+            )
+    for rows in recorded.values() if said else ():
+        alone = rows[(rows["experiment"] == "curve") & (rows["strategy"] == "loading") & (rows["metric"] == "wall")]
+        alone = alone[alone["dataset"] == f"benchmark-{table['graphs'].iloc[0]}"]["value"]
+        if len(alone):
+            seconds = readable(alone.mean() / 1e3)
+            said.append(
+                f"Loading those graphs from a cold disk, by all threads and without computing, takes {seconds} s on "
+                "the machine with one GPU: no number of GPUs gets below what the disk gives."
+            )
+    return said
+
+
+def seen(rows, recorded=()):
+    """All sentences on what was measured; `recorded` as of `several`."""
+    return singles(rows) + million(rows) + bound(rows) + several(dict(recorded))
 
 
 def unmeasured(rows, elsewhere=()):

@@ -205,7 +205,10 @@ def by_size(rows):
 
 
 def several(recorded):
-    """Seconds on several GPUs, and the share of linear: one line a machine, batch, measure and number of GPUs.
+    """Seconds on several GPUs: one line a machine, batch, measure and number of GPUs.
+
+    `of linear` is the share of what as many times one GPU would do, from disk to results; `kernels, of linear` the
+    kernels' time on one GPU over that on all together, which leaves out what they wait for.
 
     Parameters
     ----------
@@ -214,15 +217,19 @@ def several(recorded):
     """
     lines = []
     for machine, rows in recorded.items():
-        times = rows[(rows["experiment"] == "gpus") & (rows["metric"] == "work")]
+        times = rows[(rows["experiment"] == "gpus") & rows["metric"].isin(["work", "compute"])]
         for dataset, measure in itertools.product(times["dataset"].unique(), NAMES):
             own = of_measure(times[times["dataset"] == dataset], measure)
-            known = own.groupby("strategy")["value"].agg(_mean)
-            for label, seconds in known.items():
+            known = own.pivot_table("value", "strategy", "metric", aggfunc=_mean)
+            if "gpus@1-dynamic" not in known.index:
+                known.loc["gpus@1-dynamic"] = np.nan
+            one = known.loc["gpus@1-dynamic"]
+            for label, line in known.dropna().iterrows():
                 gpus, schedule = label.removeprefix("gpus@").split("-")
-                share = known.get("gpus@1-dynamic", np.nan) / seconds / int(gpus)
                 lines.append({"machine": machine, "graphs": int(dataset.split("-")[1]), "measure": NAMES[measure],
-                              "GPUs": int(gpus), "schedule": schedule, "s": seconds, "of linear": share})  # fmt: skip
+                              "GPUs": int(gpus), "schedule": schedule, "s": line["work"],
+                              "of linear": one["work"] / line["work"] / int(gpus),
+                              "kernels, of linear": one["compute"] / line["compute"]})  # fmt: skip
     return pd.DataFrame(lines)
 
 
