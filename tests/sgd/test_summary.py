@@ -25,6 +25,9 @@ def test_the_fastest_serializable_schedule_of_each_twin():
     (said,) = summary.seen(found)
     assert said.startswith("Scale-free twins measured: 2, STACK in two sizes.")
     assert "is tiles on all 3, 30 times as fast as edge-locked" in said, "neither lossy nor a CPU's"
+    best = rows(*[("scale-free", f"twin-{name}", "(best)", 3.0) for name in graphs[:2]])
+    (said,) = summary.seen(pd.concat([found, best]))
+    assert "(IMDB not by all schedules)" in said and "is tiles on all 2" in said, "a graph half measured has no winner"
     lacking = summary.unmeasured(found)[0]
     assert "scale-free twins of WIKI" in lacking and "road twins CAL" in lacking and "IMDB" not in lacking
 

@@ -38,6 +38,11 @@ def cells(rows, experiment, metric="wall"):
     return pd.DataFrame(lines)
 
 
+def whole(table, best="(best)"):
+    """The lines of `cells` whose graph was measured by all that were to be: a best one is recorded at the end alone."""
+    return table[table[best] > 0] if best in table else table
+
+
 def normalized(rows):
     """Figure 7: geometric means of times over edge-locked, by class, with their intervals.
 
@@ -82,7 +87,8 @@ def table_two(rows):
             known = len(mine) and strategy in mine
             line[f"{strategy}, a sweep here (ms)"] = float(mine[strategy].iloc[0]) if known else np.nan
         exact = [s for s in SHOWN if len(mine) and s in mine and STRATEGIES[s].exact and STRATEGIES[s].gpu]
-        line["fastest here"] = mine[exact].iloc[0].idxmin() if exact and mine[exact].notna().any(axis=None) else None
+        exact = exact if len(whole(mine)) and mine[exact].notna().any(axis=None) else []
+        line["fastest here"] = mine[exact].iloc[0].idxmin() if exact else None
         line["note"] = size.note
         lines.append(line)
     return pd.DataFrame(lines)
@@ -95,7 +101,7 @@ def floors(table, costs, rank=16, an_update_ns=None):
     the largest degree times `an_update_ns`, the time of one update of a star by `tiles`.
     """
     lines = []
-    for _, line in table.iterrows():
+    for _, line in whole(table).iterrows():
         vectors = (line["users"] + line["items"]) * rank * 4 * 2
         moved = (vectors + 12 * line["ratings"]) / costs.bytes_per_second("device") * 1e3
         chain = line["largest degree"] * (an_update_ns or np.nan) / 1e6
