@@ -65,5 +65,6 @@ def test_headlines_give_the_published_figure_and_ours(found):
     told = readme.headlines(found).splitlines()
     assert len(told) == 2 + len(readme.HEADLINES)
     line = next(line for line in told if line.startswith("| A2: "))
-    part = found.verdicts.set_index("part").loc["A2"]
+    tested = found.verdicts[found.verdicts["verdict"] != "not testable here"]
+    part = tested.drop_duplicates("part").set_index("part").loc["A2"]  # of the machine that leads
     assert f"| {part['published']}× |" in line and line.rstrip(" |").endswith(part["verdict"])

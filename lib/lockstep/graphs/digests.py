@@ -1,7 +1,6 @@
 """What a function's result depends on, as one short text: a digest of its source and of all it calls here."""
 
 import ast
-import functools
 import hashlib
 import inspect
 import re
@@ -10,7 +9,6 @@ import textwrap
 import numpy as np
 
 
-@functools.cache
 def source_digest(start):
     """SHA-256 (16 hex digits) of the source of a function and of all functions of this package that it uses.
 

@@ -78,8 +78,11 @@ def sources(prepared, count, seed=7):
 
 def digest(label, dataset=""):
     """Digest of all that decides a label's rows on a data set."""
-    made_by = [generators.digest(g) for f, g in GENERATORS.items() if dataset.startswith(f"{f}-")]
+    made_by = [_made(g) for f, g in GENERATORS.items() if dataset.startswith(f"{f}-")]
     return hashlib.sha256(" ".join([_own(label), *made_by]).encode()).hexdigest()[:16]
+
+
+_made = until_written(generators.digest)
 
 
 @until_written

@@ -5,7 +5,7 @@ DD-small                    of these the graphs with fewer than 1,024 vertices
 DD-G1 ... DD-G4             the paper's groups by size (Table 2), below 128, 256, 384 and 512 vertices
 benchmark-1000              the first thousand graphs of Benchmark II
 benchmark-512-1000          its first thousand graphs of 512 vertices
-rmat-14-2                   one R-MAT graph of 2^14 vertices and two edges a vertex, undirected and simple
+rmat-14, rmat-14-2          one R-MAT graph of 2^14 vertices and eight or two edges a vertex, undirected and simple
 """
 
 import functools
@@ -144,8 +144,8 @@ def _pack(name):
     if match := re.fullmatch(r"benchmark-(?:(\d+)-)?(\d+)", name):
         size, count = match.groups()
         return join(list(benchmark(int(count), None if size is None else int(size))))
-    if match := re.fullmatch(r"rmat-(\d+)-(\d+)", name):
-        scale, degree = int(match[1]), int(match[2])
+    if match := re.fullmatch(r"rmat-(\d+)(?:-(\d+))?", name):
+        scale, degree = int(match[1]), int(match[2] or 8)
         return Pack.of([generators.rmat(scale, degree * 2**scale, directed=False, simple=True)])
     stem, _, part = name.rpartition("-")
     if part in GROUPS:
