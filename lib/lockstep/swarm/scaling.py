@@ -5,7 +5,6 @@ loading is loading from the disk. Every run's checksums, one for each graph, are
 and against the CPU's for as many graphs as the cell says.
 """
 
-import contextlib
 import shutil
 import time
 
@@ -221,23 +220,27 @@ def _gpus(study, part, cell, executor):
     if here < 2 or not asked:
         needed = f"{' or '.join(beyond)} are asked for" if beyond else "two or more are needed"
         raise Unmeasurable(f"this machine has {here} GPU{'s' * (here != 1)}; {needed}")
-    batch = cases.benchmark(count, shard=cell.get("shard", 1024))
+    experiment, dataset = cell["experiment"], f"benchmark-{count}"
     device = "cuda" if executor.name == "cuda" else "host"
-    with contextlib.ExitStack() as stack:
-        client = stack.enter_context(connected(workers=max(asked), executor=device)) if study.selected(part) else None
-        for measure, schedules in cell["strategies"].items():
-            options = cell.get("options", {}).get(measure, {})
-            sums = Sums(batch, measure, options, cell.get("checked", 1000))
-            spec = (measure, device, "swarm" if device == "cuda" else "cpu", options)
-            chosen = [
-                _on_gpus(client, batch, spec, gpus, schedule, sums, f"benchmark-{count}")
-                for gpus in asked
-                for schedule in (schedules if gpus > 1 else schedules[:1])
-            ]
-            study.measure(part, cell["experiment"], f"benchmark-{count}", chosen, rounds=cell["rounds"],
-                          parameters={"measure": measure, **options, "graphs": count})  # fmt: skip
+    todo = {}
+    for measure, schedules in cell["strategies"].items():
+        options = cell.get("options", {}).get(measure, {})
+        parameters = {"measure": measure, **options, "graphs": count}
+        ways = {_label(gpus, s): (gpus, s) for gpus in asked for s in (schedules if gpus > 1 else schedules[:1])}
+        kernels = {label: digests("gpus", dataset) for label in ways}
+        lacking = study.lacking(experiment, dataset, kernels, parameters=parameters, rounds=cell["rounds"])
+        if lacking:
+            todo[measure] = (options, parameters, [ways[label] for label in lacking])
+    if todo and study.selected(part):
+        batch = cases.benchmark(count, shard=cell.get("shard", 1024))
+        with connected(workers=max(asked), executor=device) as client:
+            for measure, (options, parameters, ways) in todo.items():
+                sums = Sums(batch, measure, options, cell.get("checked", 1000))
+                spec = (measure, device, "swarm" if device == "cuda" else "cpu", options)
+                chosen = [_on_gpus(client, batch, spec, gpus, schedule, sums, dataset) for gpus, schedule in ways]
+                study.measure(part, experiment, dataset, chosen, rounds=cell["rounds"], parameters=parameters)
     for gpus in asked:
-        _together(study, part, cell, f"benchmark-{count}", f"gpus@{gpus}-dynamic", f"(all three) on {gpus}")
+        _together(study, part, cell, dataset, _label(gpus, "dynamic"), f"(all three) on {gpus}")
     yield f"{cell['experiment']} {count:,} graphs on {', '.join(map(str, asked))} GPUs"
     if beyond:
         raise Unmeasurable(f"not on {' or '.join(beyond)} GPUs, this machine has {here}")
@@ -246,6 +249,10 @@ def _gpus(study, part, cell, executor):
 def gpus_of(executor, cell):
     """How many GPUs there are; workers without one stand in for as many as the cell asks for."""
     return executor.xp.cuda.runtime.getDeviceCount() if executor.name == "cuda" else max(cell["gpus"])
+
+
+def _label(gpus, schedule):
+    return f"gpus@{gpus}-{schedule}"
 
 
 def _on_gpus(client, batch, spec, gpus, schedule, sums, dataset):
@@ -257,7 +264,7 @@ def _on_gpus(client, batch, spec, gpus, schedule, sums, dataset):
         wall = report.seconds["wall"]
         return {**found, "gpus": (gpus, "1"), "work": (wall, "s"), "minutes": (wall / 60, "min")}
 
-    return Candidate(f"gpus@{gpus}-{schedule}", run, sums, digests("gpus", dataset), prepare=batch.evict, counts=counts)
+    return Candidate(_label(gpus, schedule), run, sums, digests("gpus", dataset), prepare=batch.evict, counts=counts)
 
 
 KINDS = {"stream": _stream, "sizes": _sizes, "writing": _writing, "gpus": _gpus}
