@@ -98,7 +98,7 @@ def floors(table, costs, rank=16, an_update_ns=None):
     """Floors of a sweep in milliseconds, beside the fastest strategy: bytes and the largest node's chain.
 
     Bytes: every vector once in and once out, and 12 bytes a rating, at the machine's copy bandwidth. Chain:
-    the largest degree times `an_update_ns`, the time of one update of a star by `tiles`.
+    the largest degree times `an_update_ns`, the shortest time of an update that waits for the one before.
     """
     lines = []
     for _, line in whole(table).iterrows():
