@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lockstep.machine import CompileError, source_digest
+from lockstep.machine import CompileError, source, source_digest
 from lockstep.machine.source import kernels, parameters, paste, variants
 
 KERNEL = '#include "part.cuh"\nextern "C" __global__ void f(int* a) { a[0] = K; }\n'
@@ -83,3 +83,14 @@ def test_variants(tmp_path):
     assert variants(path) == [{"K": "16", "THREADS": "256"}, {"K": "32", "FAST": "1"}]
     path.write_text("// what\n")
     assert variants(path) == [{}]
+
+
+def test_an_answer_is_remembered_until_a_kernel_is_written(monkeypatch):
+    asked, written = [], [(1,)]
+    monkeypatch.setattr(source, "_written", lambda: written[0])
+    digest = source.until_written(lambda name: asked.append(name) or f"{name} {written[0][0]}")
+    assert [digest("a"), digest("a"), digest("b")] == ["a 1", "a 1", "b 1"] and asked == ["a", "b"]
+    written[0] = (2,)
+    assert digest("a") == "a 2" and asked == ["a", "b", "a"]
+    monkeypatch.undo()
+    assert len(source._written()) >= 30, "every device file of the package is looked at"

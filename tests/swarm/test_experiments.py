@@ -109,6 +109,18 @@ def test_runs_that_do_not_agree(study):
         sums(report)
 
 
+def test_a_graph_too_large_for_the_slow_reference_is_held_against_checksums(monkeypatch):
+    monkeypatch.setattr(cases, "WORK", 100)
+    monkeypatch.setattr(cases, "FIRST", 1000)
+    large = cases.Case("large", cases._pack("rmat-6-2"))
+    values = Engine("closeness", None, "cpu").run(large.pack)
+    monkeypatch.setattr(cases.oracle, "reference", _refuse)
+    assert large.check("closeness", {}, values) == "exact"
+    values.checksums[0] += 1
+    with pytest.raises(VerificationError, match="1 of 1 graphs of large have other checksums"):
+        large.check("closeness", {}, values)
+
+
 def test_several_gpus_need_several(study):
     cell = {"kind": "gpus", "experiment": "gpus", "graphs": 10, "gpus": [1], "strategies": {"betweenness": ["dynamic"]}}
     assert len(study([cell]).rows()) == 0
