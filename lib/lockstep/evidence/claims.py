@@ -226,8 +226,9 @@ def _lines(found, machines):
     if not machines:
         yield "No machine is recorded yet: snakemake --cores 1 measures this one."
         return
-    tested = set(found.entries[found.entries["untested"] < found.entries["parts"]]["claim"])
-    for machine in machines:
+    known = found.entries[found.entries["untested"] < found.entries["parts"]]
+    tested, many = set(known["claim"]), known["machine"].value_counts()
+    for machine in sorted(machines, key=lambda machine: -many.get(machine, 0)):  # who tells most first
         here = found.entries[found.entries["machine"] == machine]
         parts = found.verdicts[found.verdicts["machine"] == machine]
         tally = ", ".join(f"{(parts['verdict'] == verdict).sum()} {verdict}" for verdict in VERDICTS)
