@@ -84,6 +84,9 @@ def test_a_notebook_is_fit_to_be_run_and_compared(notebook):
     assert content["metadata"]["kernelspec"]["name"] == "python3"
     cells = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
     assert sum("parameters" in cell["metadata"].get("tags", []) for cell in cells) == 1
+    measuring = [cell for cell in cells if "measure" in cell["metadata"].get("tags", [])]
+    assert len(measuring) == (notebook.stem != "explore"), "a part's job ends with the cell that measures"
+    assert all("if part" in "".join(cell["source"]) for cell in measuring)
     # nbval compares only cells that were run and stored: without outputs it would pass whatever happens
     assert any(cell["outputs"] for cell in cells)
     skipped = [

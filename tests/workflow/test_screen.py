@@ -3,6 +3,7 @@
 import io
 import json
 
+import nbformat
 import pytest
 
 from lockstep.evidence import recording
@@ -133,8 +134,6 @@ def test_a_parameter_that_a_notebook_lacks_is_an_error(tmp_path):
 
 
 def test_stored_notebooks_lose_what_differs_between_machines():
-    import nbformat
-
     cell = nbformat.v4.new_code_cell(
         "1", metadata={"execution": {"iopub.execute_input": "2026"}, "tags": ["a"]}
     )
@@ -148,3 +147,17 @@ def test_stored_notebooks_lose_what_differs_between_machines():
 def test_a_wheelhouse_for_another_python_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"PYTHON=3\.13: the GPU machine's Python must be 3\.11 or 3\.12"):
         wheelhouse.collect("requirements.lock", "3.13", tmp_path)
+
+
+def test_a_part_runs_no_further_than_its_measuring(tmp_path):
+    code = {"parameters": "config = part = executor = None", "measure": "x = 1", "draw": "raise SystemError('drawn')"}
+    cells = [nbformat.v4.new_code_cell(text, metadata={"tags": [tag]}) for tag, text in code.items()]
+    file, log = tmp_path / "study.ipynb", tmp_path / "log.ipynb"
+    python = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=python), file)
+    values = {"config": "a.yaml", "part": "depth", "executor": "host"}
+    assert notebooks.run(file, log, values, done=tmp_path / "done") == 0 and (tmp_path / "done").is_file()
+    executed = nbformat.read(log, as_version=4).cells
+    assert executed[-1].source == "x = 1" and "part = \"depth\"" in executed[1].source
+    assert notebooks.run(file, log, {**values, "part": "None"}) != 0, "who draws a study runs it whole"
+    assert "drawn" in str(nbformat.read(log, as_version=4).cells[-1].outputs)
