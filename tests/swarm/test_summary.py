@@ -65,3 +65,28 @@ def test_a_part_is_named_only_while_it_has_no_rows():
     there = [(name, "x", "swarm", "{}", "wall", 0, 1.0) for name in summary.EXPERIMENTS]
     lacking = summary.unmeasured(rows(*there))[0]
     assert not any(words in lacking for words in summary.EXPERIMENTS.values())
+
+
+def test_batches_and_further_measures_are_named_one_by_one():
+    nothing = summary.unmeasured(rows())[0]
+    assert "whole batches of real graphs;" in nothing and "further measures;" in nothing, "of none no list"
+    some = [("batch", name, "swarm", '{"measure":"closeness"}', "wall", 0, 1.0) for name in summary.BATCHES[:-1]]
+    for name in ("components", "walks"):
+        some.append(("further", "PROTEINS", "swarm", f'{{"measure":"{name}"}}', "right", 0, 1))
+    lacking = summary.unmeasured(rows(*some))[0]
+    assert "whole batches of real graphs (REDDIT-BINARY)" in lacking
+    assert "further measures (strongly connected components, triangles and PageRank)" in lacking
+
+
+def test_several_gpus_against_linear_and_the_disk():
+    def on(gpus, work, compute):
+        parameters = '{"graphs":1000,"measure":"betweenness"}'
+        own = {"work": work, "compute": compute}
+        return [("gpus", "benchmark-1000", f"gpus@{gpus}-dynamic", parameters, m, 0, v) for m, v in own.items()]
+
+    alone = ("curve", "benchmark-1000", "loading", '{"measure":"closeness"}', "wall", 0, 500.0)
+    recorded = {"one": rows(alone), "four": rows(*on(1, 2.0, 1.8), *on(2, 1.25, 1.8))}
+    whole, disk = summary.several(recorded)
+    assert "1,000 graphs, betweenness: on 2 1.25 s, 0.800 of linear (the kernels alone 1.00) (four)" in whole
+    assert "takes 0.500 s" in disk
+    assert summary.several({"one": rows(alone)}) == []

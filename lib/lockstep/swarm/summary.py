@@ -7,11 +7,17 @@ from . import cases, views
 RIVALS = {"level": "conventional GPU", "cpu": "parallel CPU"}  # what the paper compares with
 OTHERS = {"level": "A launch a level takes", "cpu": "The CPU takes", "swarm": "This study's strategy takes"}
 MILLION = "benchmark-1000000"
+BATCHES = ("DD-small", "PROTEINS", "NCI1", "NCI109", "REDDIT-BINARY")  # whole batches of real graphs
+FURTHER = {
+    "components": "connected components",
+    "strong": "strongly connected components",
+    "triangles": "triangles",
+    "pagerank": "PageRank",
+    "walks": "random walks",
+}
 EXPERIMENTS = {
-    "batch": "whole batches of real graphs by every strategy",
     "design": "the placement of metadata and the other parts of the design",
     "fallback": "a graph that shared memory does not hold",
-    "further": "further measures",
     "sizes": "loading against computing by size",
     "writing": "results written out",
     "gpus": "several GPUs",
@@ -157,8 +163,19 @@ def unmeasured(rows, elsewhere=()):
         lost = [measure for measure in views.NAMES if views.of_measure(own, measure).empty]
         if lost:
             lacking.append(f"a million graphs {words} ({_measures(lost)})")
+    batches = set(rows[(rows["experiment"] == "batch") & (rows["metric"] == "wall")]["dataset"])
+    further = set(rows[(rows["experiment"] == "further") & (rows["metric"] == "right")]["parameters"])
+    have = {measure for measure in FURTHER if any(f'"{measure}"' in text for text in further)}
+    lacking += _some("whole batches of real graphs", {name: name for name in BATCHES}, batches)
+    lacking += _some("further measures", FURTHER, have)
     lacking += [words for experiment, words in EXPERIMENTS.items() if experiment not in there]
     return [f"Not measured on this machine: {'; '.join(lacking)}."] if lacking else []
+
+
+def _some(what, names, there):
+    """What of several things is lacking, in a list of one or none; without their names if all are."""
+    lost = [words for name, words in names.items() if name not in there]
+    return [] if not lost else [what if len(lost) == len(names) else f"{what} ({listed(lost)})"]
 
 
 def _measures(measures):

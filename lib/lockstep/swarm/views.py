@@ -220,10 +220,10 @@ def several(recorded):
         times = rows[(rows["experiment"] == "gpus") & rows["metric"].isin(["work", "compute"])]
         for dataset, measure in itertools.product(times["dataset"].unique(), NAMES):
             own = of_measure(times[times["dataset"] == dataset], measure)
+            if own.empty:
+                continue
             known = own.pivot_table("value", "strategy", "metric", aggfunc=_mean)
-            if "gpus@1-dynamic" not in known.index:
-                known.loc["gpus@1-dynamic"] = np.nan
-            one = known.loc["gpus@1-dynamic"]
+            one = known.reindex(["gpus@1-dynamic"]).iloc[0]
             for label, line in known.dropna().iterrows():
                 gpus, schedule = label.removeprefix("gpus@").split("-")
                 lines.append({"machine": machine, "graphs": int(dataset.split("-")[1]), "measure": NAMES[measure],
