@@ -23,7 +23,7 @@ all: setup  ## set up, run what is out of date, build the report
 	@$(RUN) -m snakemake --cores 1
 
 test: setup  ## set up, run the tests and compare the notebooks with their stored outputs
-	@$(RUN) -m pytest --nbval --nbval-current-env tests notebooks
+	@$(RUN) -m pytest -n 2 --dist loadfile --nbval --nbval-current-env tests notebooks
 
 notebooks: setup  ## run the notebooks with their own defaults and store what they print
 	@$(RUN) -m lockstep.workflow refresh
