@@ -95,6 +95,21 @@ def test_batches_from_disk(study):
     assert not list((cases.paths.CACHE / "swarm").glob("results*"))
 
 
+def test_more_rounds_of_a_size_keep_what_is_there(study):
+    """A second cell asks for more rounds of some ways through one of the sizes: only these are run."""
+    cell = {"kind": "stream", "experiment": "curve", "counts": [3, 20], "checked": 5}
+    cell["strategies"] = {"closeness": ["overlapped", "one-loader", "one-thread"]}
+    more = {**cell, "counts": [20], "rounds": 3, "strategies": {"closeness": ["one-loader", "one-thread"]}}
+    before = study([cell])
+    file = before.folder / f"{experiments.STUDY}.csv"
+    kept = file.read_text()
+    rows = study([cell, more]).rows()
+    assert file.read_text().startswith(kept)
+    walls = rows[rows["metric"] == "wall"].groupby(["dataset", "strategy"])["round"].apply(list).to_dict()
+    assert walls.pop(("benchmark-20", "one-loader")) == walls.pop(("benchmark-20", "one-thread")) == [0, 1, 2]
+    assert len(walls) == 4 and set(map(tuple, walls.values())) == {(0,)}
+
+
 def test_runs_that_do_not_agree(study):
     study([])
     batch = cases.benchmark(8)

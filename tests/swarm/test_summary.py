@@ -27,7 +27,7 @@ def single(group, measure, **times):
 def test_nothing_is_said_of_nothing():
     assert summary.seen(rows()) == []
     (lacking,) = summary.unmeasured(rows())
-    assert "single graphs of all groups" in lacking and "several GPUs" in lacking and "all three measures" in lacking
+    assert "single graphs by group;" in lacking and "several GPUs" in lacking and "all three measures" in lacking
 
 
 def test_single_graphs_group_by_group():
@@ -37,7 +37,7 @@ def test_single_graphs_group_by_group():
     assert said.startswith("One graph after the other, groups G1 and G2")
     assert "A launch a level takes 300 to 450 for closeness (26)." in said
     assert "The CPU takes 2.00 to 4.00 for closeness" in said and "This study's strategy" not in said
-    assert "single graphs of G3 and G4" in summary.unmeasured(found)[0]
+    assert "single graphs by group (G3 and G4)" in summary.unmeasured(found)[0]
 
 
 def test_a_million_graphs_and_what_limits_them():
@@ -70,7 +70,9 @@ def test_a_part_is_named_only_while_it_has_no_rows():
 def test_batches_and_further_measures_are_named_one_by_one():
     nothing = summary.unmeasured(rows())[0]
     assert "whole batches of real graphs;" in nothing and "further measures;" in nothing, "of none no list"
-    some = [("batch", name, "swarm", '{"measure":"closeness"}', "wall", 0, 1.0) for name in summary.BATCHES[:-1]]
+    *others, last = summary.planned("datasets", "batch")
+    assert others and last == "REDDIT-BINARY"
+    some = [("batch", name, "swarm", '{"measure":"closeness"}', "wall", 0, 1.0) for name in others]
     for name in ("components", "walks"):
         some.append(("further", "PROTEINS", "swarm", f'{{"measure":"{name}"}}', "right", 0, 1))
     lacking = summary.unmeasured(rows(*some))[0]

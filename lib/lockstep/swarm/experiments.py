@@ -21,7 +21,7 @@ from lockstep.graphs import DatasetMissing
 
 from . import oracle, scaling
 from .cases import case
-from .labels import digests, engine_of, plan_of
+from .labels import digests, engine_of, lacking, parameters_of, plan_of
 from .scaling import Unmeasurable
 
 STUDY = "5-swarm-batch"
@@ -91,7 +91,7 @@ class _Joined:
 
 def _batch(study, part, cell, executor, single=False):
     for name in cell["datasets"]:
-        todo = _todo(study, cell, name, cell["strategies"], cell.get("count") if single else None)
+        todo = lacking(study, cell, name, {"graphs": cell["count"]} if single and cell.get("count") else None)
         if not todo and study.counted(cell["experiment"], name, "(batch)"):
             continue
         found = case(name, cell.get("count"))
@@ -99,26 +99,10 @@ def _batch(study, part, cell, executor, single=False):
         study.count(part, experiment, name, "(batch)", found.figures())
         for measure, labels in todo.items():
             options = cell.get("options", {}).get(measure, {})
-            parameters = {"measure": measure, **options}
-            if single:
-                parameters["graphs"] = len(found.pack)
+            parameters = parameters_of(cell, measure, {"graphs": len(found.pack)} if single else None)
             chosen = [candidate(found, executor, label, measure, options, single) for label in labels]
             study.measure(part, experiment, name, chosen, parameters=parameters, rounds=cell["rounds"])
         yield f"{experiment} {name}: {found.pack!r}"
-
-
-def _todo(study, cell, name, strategies, graphs=None):
-    """{measure: labels of which rows are missing}, so that nothing is made ready for what is there."""
-    found = {}
-    for measure, labels in strategies.items():
-        parameters = {"measure": measure, **cell.get("options", {}).get(measure, {})}
-        if graphs is not None:
-            parameters["graphs"] = graphs
-        kernels = {label: digests(label, name) for label in labels}
-        lacking = study.lacking(cell["experiment"], name, kernels, parameters=parameters, rounds=cell["rounds"])
-        if lacking:
-            found[measure] = lacking
-    return found
 
 
 def _single(study, part, cell, executor):
@@ -161,7 +145,7 @@ def _right(study, part, cell, executor):
         if measure not in oracle.REFERENCES:  # then the CPU is what the others are held against
             able[measure] = [label for label in able[measure] if label != "cpu"]
     for name in cell["datasets"]:
-        todo = _todo(study, cell, name, able)
+        todo = lacking(study, cell, name, strategies=able)
         if not todo and study.counted(cell["experiment"], name, "(batch)"):
             continue
         found = case(name, cell.get("count"))
@@ -171,7 +155,7 @@ def _right(study, part, cell, executor):
             chosen = [candidate(found, executor, label, measure, options) for label in labels]
             for one in chosen:  # counted once the check has passed
                 one.counts = lambda result, counts=one.counts: {**counts(result), "right": (1, "1")}
-            study.measure(part, cell["experiment"], name, chosen, parameters={"measure": measure, **options},
+            study.measure(part, cell["experiment"], name, chosen, parameters=parameters_of(cell, measure),
                           rounds=cell["rounds"])  # fmt: skip
         yield f"{cell['experiment']} {name}: {', '.join(cell['measures'])}"
 

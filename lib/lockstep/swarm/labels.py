@@ -29,6 +29,17 @@ def _value(text):
     return known[text] if text in known else int(text) if text.isdigit() else text
 
 
+def gpus_label(gpus, schedule):
+    """The label of a batch on so many GPUs."""
+    return f"gpus@{gpus}-{schedule}"
+
+
+def gpus_of_label(label):
+    """How many GPUs such a label means, and how pieces are dealt out to them."""
+    gpus, schedule = label.removeprefix("gpus@").split("-")
+    return int(gpus), schedule
+
+
 def digests(label, dataset):
     """The present digest of recorded rows; None if nothing in them can go stale."""
     if label.startswith("(all three)"):
@@ -50,6 +61,35 @@ def _digest(method, made, streamed):
     if streamed:
         parts += [inspect.getsource(part) for part in (stream.Pipeline, upload.Slot, shards.read_shard)]
     return hashlib.sha256(" ".join(" ".join(parts).split()).encode()).hexdigest()[:16]
+
+
+def parameters_of(cell, measure, more=None):
+    """What tells the rows of a measure apart: the cell's options of it, and what else the kind of cell adds."""
+    return {"measure": measure, **cell.get("options", {}).get(measure, {}), **(more or {})}
+
+
+def lacking(study, cell, dataset, more=None, strategies=None):
+    """{measure: labels of which rows are missing}, so that nothing is made ready for what is there.
+
+    Parameters
+    ----------
+    study : Study
+    cell : mapping
+        Its experiment, rounds and options.
+    dataset : str
+    more : mapping, optional
+        As of `parameters_of`.
+    strategies : mapping, optional
+        {measure: labels}; by default the cell's.
+    """
+    found = {}
+    for measure, labels in (cell["strategies"] if strategies is None else strategies).items():
+        kernels = {label: digests(label, dataset) for label in labels}
+        missing = study.lacking(cell["experiment"], dataset, kernels, parameters=parameters_of(cell, measure, more),
+                                rounds=cell["rounds"])  # fmt: skip
+        if missing:
+            found[measure] = missing
+    return found
 
 
 def engine_of(label, measure, executor, options):

@@ -11,7 +11,8 @@ class Measure:
 
     Attributes
     ----------
-    name, what : str
+    name, title, what : str
+        In code, in a sentence, and what it is.
     shape : {"vertex", "matrix"}
         One value a vertex; "matrix" may also be n x n.
     dtype : str
@@ -28,6 +29,7 @@ class Measure:
     """
 
     name: str
+    title: str
     what: str
     shape: str
     dtype: str
@@ -59,40 +61,48 @@ MEASURES = {
     m.name: m
     for m in (
         Measure(
-            "betweenness", "how many shortest paths lead through each vertex (Brandes), not normalized", "vertex",
+            "betweenness", "betweenness",
+            "how many shortest paths lead through each vertex (Brandes), not normalized", "vertex",
             "float64", False, "networkx.betweenness_centrality",
             {"endpoints": False, "precision": "double"}, _PRECISION | {"endpoints": (False, True)},
         ),
         Measure(
-            "closeness", "how near each vertex is to those that reach it", "vertex", "float64", True,
+            "closeness", "closeness",
+            "how near each vertex is to those that reach it", "vertex", "float64", True,
             "networkx.closeness_centrality",
             {"form": "networkx", "wf_improved": True, "weighted": None},
             {"form": ("networkx", "plain", "harmonic"), "wf_improved": (False, True), "weighted": (None, False, True)},
         ),
         Measure(
-            "apsp", "all distances, as a matrix or reduced to a value a vertex", "matrix", "float64", True,
+            "apsp", "all distances",
+            "all distances, as a matrix or reduced to a value a vertex", "matrix", "float64", True,
             "scipy.sparse.csgraph.shortest_path",
             {"reduce": "matrix", "weighted": None},
             {"reduce": ("matrix", "total", "eccentricity", "average"), "weighted": (None, False, True)},
         ),
         Measure(
-            "components", "connected component (weakly, if directed): its smallest vertex", "vertex", "int32", False,
+            "components", "connected components",
+            "connected component (weakly, if directed): its smallest vertex", "vertex", "int32", False,
             "networkx.connected_components",
         ),
         Measure(
-            "strong", "strongly connected component: its smallest vertex", "vertex", "int32", False,
+            "strong", "strongly connected components",
+            "strongly connected component: its smallest vertex", "vertex", "int32", False,
             "networkx.strongly_connected_components",
         ),
         Measure(
-            "triangles", "triangles that each vertex is part of; of directed graphs those of the graph without "
-            "directions", "vertex", "int32", False, "networkx.triangles",
+            "triangles", "triangles",
+            "triangles that each vertex is part of; of directed graphs those of the graph without directions", "vertex",
+            "int32", False, "networkx.triangles",
         ),
         Measure(
-            "pagerank", "PageRank; what dead ends hold is shared by all", "vertex", "float64", False,
+            "pagerank", "PageRank",
+            "PageRank; what dead ends hold is shared by all", "vertex", "float64", False,
             "networkx.pagerank", {"damping": 0.85, "tolerance": 1e-12, "limit": 1000},
         ),
         Measure(
-            "walks", "random walks from every vertex, for embeddings: vertices, -1 after a dead end", "walks", "int32",
+            "walks", "random walks",
+            "random walks from every vertex, for embeddings: vertices, -1 after a dead end", "walks", "int32",
             False, "the same walk on the CPU", {"length": 16, "walks": 1, "seed": 0},
         ),
     )

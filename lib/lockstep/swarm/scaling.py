@@ -16,7 +16,7 @@ from lockstep.evidence import Candidate, VerificationError
 from . import cases, shards, stream
 from .batch import GraphBatch
 from .cluster import connected, run_cluster
-from .labels import digests, engine_of
+from .labels import digests, engine_of, gpus_label, gpus_of_label, lacking, parameters_of
 from .run import Engine
 
 WAYS = {  # labels, and how `stream.run` is told
@@ -116,20 +116,8 @@ def _warm(executor, labels, measure, options):
             stream.run(small, engine)
 
 
-def _todo(study, cell, dataset, parameters):
-    """{measure: labels of which rows are missing}: no shard is made for what is there."""
-    found = {}
-    for measure, labels in cell["strategies"].items():
-        known = {"measure": measure, **cell.get("options", {}).get(measure, {}), **(parameters or {})}
-        kernels = {label: digests(label, dataset) for label in labels}
-        lacking = study.lacking(cell["experiment"], dataset, kernels, parameters=known, rounds=cell["rounds"])
-        if lacking:
-            found[measure] = lacking
-    return found
-
-
 def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=None):
-    for measure, labels in _todo(study, cell, dataset, parameters).items():
+    for measure, labels in lacking(study, cell, dataset, parameters).items():
         options = cell.get("options", {}).get(measure, {})
         sums = Sums(batch, measure, options, cell.get("checked", 1000), (parameters or {}).get("size"))
         if study.selected(part):
@@ -139,14 +127,15 @@ def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=
             for label in labels
         ]
         study.measure(part, cell["experiment"], dataset, chosen, rounds=cell["rounds"], warmup=False,
-                      parameters={"measure": measure, **options, **(parameters or {})})  # fmt: skip
+                      parameters=parameters_of(cell, measure, parameters))  # fmt: skip
 
 
 def _stream(study, part, cell, executor):
     """Batches of growing size, each from its own shards."""
     for count in cell["counts"]:
         dataset = f"benchmark-{count}"
-        if not _todo(study, cell, dataset, {"graphs": count}) and study.counted(cell["experiment"], dataset, "(batch)"):
+        todo = lacking(study, cell, dataset, {"graphs": count})
+        if not todo and study.counted(cell["experiment"], dataset, "(batch)"):
             _together(study, part, cell, dataset, "overlapped", "(all three)")
             continue
         begin = time.perf_counter()
@@ -174,7 +163,7 @@ def _sizes(study, part, cell, executor):
     for size, count in cell["sizes"].items():
         size, dataset = int(size), f"benchmark-{size}-{count}"
         files = {"loading-one-thread": digests("loading-one-thread", dataset)} if cell.get("files") else {}
-        if not _todo(study, cell, dataset, {"size": size}) and not study.lacking(
+        if not lacking(study, cell, dataset, {"size": size}) and not study.lacking(
             "edge-lists", dataset, files, parameters={"size": size}, rounds=cell["rounds"]
         ):
             continue
@@ -203,7 +192,7 @@ def _write_edges(batch, folder, count):
 def _writing(study, part, cell, executor):
     """Results written beside the graphs, against the same run that keeps checksums alone."""
     count = cell["graphs"]
-    if not _todo(study, cell, f"benchmark-{count}", {"graphs": count}):
+    if not lacking(study, cell, f"benchmark-{count}", {"graphs": count}):
         return
     batch = cases.benchmark(count, shard=cell.get("shard", 4096))
     out = paths.CACHE / "swarm" / "results"
@@ -222,25 +211,23 @@ def _gpus(study, part, cell, executor):
         raise Unmeasurable(f"this machine has {here} GPU{'s' * (here != 1)}; {needed}")
     experiment, dataset = cell["experiment"], f"benchmark-{count}"
     device = "cuda" if executor.name == "cuda" else "host"
-    todo = {}
-    for measure, schedules in cell["strategies"].items():
-        options = cell.get("options", {}).get(measure, {})
-        parameters = {"measure": measure, **options, "graphs": count}
-        ways = {_label(gpus, s): (gpus, s) for gpus in asked for s in (schedules if gpus > 1 else schedules[:1])}
-        kernels = {label: digests("gpus", dataset) for label in ways}
-        lacking = study.lacking(experiment, dataset, kernels, parameters=parameters, rounds=cell["rounds"])
-        if lacking:
-            todo[measure] = (options, parameters, [ways[label] for label in lacking])
+    ways = {
+        measure: [gpus_label(gpus, way) for gpus in asked for way in (schedules if gpus > 1 else schedules[:1])]
+        for measure, schedules in cell["strategies"].items()
+    }
+    todo = lacking(study, cell, dataset, {"graphs": count}, ways)
     if todo and study.selected(part):
         batch = cases.benchmark(count, shard=cell.get("shard", 1024))
         with connected(workers=max(asked), executor=device) as client:
-            for measure, (options, parameters, ways) in todo.items():
+            for measure, labels in todo.items():
+                options = cell.get("options", {}).get(measure, {})
                 sums = Sums(batch, measure, options, cell.get("checked", 1000))
                 spec = (measure, device, "swarm" if device == "cuda" else "cpu", options)
-                chosen = [_on_gpus(client, batch, spec, gpus, schedule, sums, dataset) for gpus, schedule in ways]
-                study.measure(part, experiment, dataset, chosen, rounds=cell["rounds"], parameters=parameters)
+                chosen = [_on_gpus(client, batch, spec, label, sums, dataset) for label in labels]
+                study.measure(part, experiment, dataset, chosen, rounds=cell["rounds"],
+                              parameters=parameters_of(cell, measure, {"graphs": count}))  # fmt: skip
     for gpus in asked:
-        _together(study, part, cell, dataset, _label(gpus, "dynamic"), f"(all three) on {gpus}")
+        _together(study, part, cell, dataset, gpus_label(gpus, "dynamic"), f"(all three) on {gpus}")
     yield f"{cell['experiment']} {count:,} graphs on {', '.join(map(str, asked))} GPUs"
     if beyond:
         raise Unmeasurable(f"not on {' or '.join(beyond)} GPUs, this machine has {here}")
@@ -251,11 +238,9 @@ def gpus_of(executor, cell):
     return executor.xp.cuda.runtime.getDeviceCount() if executor.name == "cuda" else max(cell["gpus"])
 
 
-def _label(gpus, schedule):
-    return f"gpus@{gpus}-{schedule}"
+def _on_gpus(client, batch, spec, label, sums, dataset):
+    gpus, schedule = gpus_of_label(label)
 
-
-def _on_gpus(client, batch, spec, gpus, schedule, sums, dataset):
     def run():
         return run_cluster(batch, spec, client=client, schedule=schedule, workers=gpus)
 
@@ -264,7 +249,7 @@ def _on_gpus(client, batch, spec, gpus, schedule, sums, dataset):
         wall = report.seconds["wall"]
         return {**found, "gpus": (gpus, "1"), "work": (wall, "s"), "minutes": (wall / 60, "min")}
 
-    return Candidate(_label(gpus, schedule), run, sums, digests("gpus", dataset), prepare=batch.evict, counts=counts)
+    return Candidate(label, run, sums, digests(label, dataset), prepare=batch.evict, counts=counts)
 
 
 KINDS = {"stream": _stream, "sizes": _sizes, "writing": _writing, "gpus": _gpus}

@@ -1,20 +1,18 @@
 """What the notebook says of its rows in sentences, and what of its plan is not measured yet."""
 
+import yaml
+
+from lockstep import paths
+from lockstep.evidence import parts
 from lockstep.report.digits import listed, readable
 
-from . import cases, views
+from . import views
+from .measures import MEASURES
 
+PLAN = paths.CONFIG / "paper.yaml"  # the parameter file that recordings follow
 RIVALS = {"level": "conventional GPU", "cpu": "parallel CPU"}  # what the paper compares with
 OTHERS = {"level": "A launch a level takes", "cpu": "The CPU takes", "swarm": "This study's strategy takes"}
 MILLION = "benchmark-1000000"
-BATCHES = ("DD-small", "PROTEINS", "NCI1", "NCI109", "REDDIT-BINARY")  # whole batches of real graphs
-FURTHER = {
-    "components": "connected components",
-    "strong": "strongly connected components",
-    "triangles": "triangles",
-    "pagerank": "PageRank",
-    "walks": "random walks",
-}
 EXPERIMENTS = {
     "design": "the placement of metadata and the other parts of the design",
     "fallback": "a graph that shared memory does not hold",
@@ -137,6 +135,13 @@ def seen(rows, recorded=()):
     return singles(rows) + million(rows) + bound(rows) + several(dict(recorded))
 
 
+def planned(key, experiment, plan=PLAN):
+    """What the cells of an experiment list under a key in the parameter file, each once, in its order."""
+    block = yaml.safe_load(plan.read_text())["studies"]["5-swarm-batch"]
+    cells = [cell for part in block["parts"].values() for cell in parts.cells(part, block.get("common"))]
+    return list(dict.fromkeys(name for cell in cells if cell["experiment"] == experiment for name in cell[key]))
+
+
 def unmeasured(rows, elsewhere=()):
     """What of the plan has no rows, in one sentence; nothing if all has.
 
@@ -148,12 +153,9 @@ def unmeasured(rows, elsewhere=()):
         Other machines': several GPUs need not be this one's.
     """
     there = set(rows["experiment"]) | {"gpus" for other in elsewhere if (other["experiment"] == "gpus").any()}
-    lacking = []
-    single = rows[(rows["experiment"] == "single") & (rows["metric"] == "wall")]
-    groups = [group for group in cases.GROUPS if not single["dataset"].str.endswith(f"-{group}").any()]
-    if groups:
-        lacking.append(f"single graphs of {'all groups' if len(groups) == len(cases.GROUPS) else listed(groups)}")
-    curves = rows[(rows["experiment"] == "curve") & (rows["metric"] == "wall")]
+    timed = rows[rows["metric"] == "wall"]
+    lacking = _some("single graphs by group", planned("datasets", "single"), _datasets(timed, "single"), _group)
+    curves = timed[timed["experiment"] == "curve"]
     below = curves[curves["dataset"] != MILLION]
     smaller = [measure for measure in views.NAMES if views.of_measure(below, measure).empty]
     if smaller:
@@ -163,18 +165,26 @@ def unmeasured(rows, elsewhere=()):
         lost = [measure for measure in views.NAMES if views.of_measure(own, measure).empty]
         if lost:
             lacking.append(f"a million graphs {words} ({_measures(lost)})")
-    batches = set(rows[(rows["experiment"] == "batch") & (rows["metric"] == "wall")]["dataset"])
-    further = set(rows[(rows["experiment"] == "further") & (rows["metric"] == "right")]["parameters"])
-    have = {measure for measure in FURTHER if any(f'"{measure}"' in text for text in further)}
-    lacking += _some("whole batches of real graphs", {name: name for name in BATCHES}, batches)
-    lacking += _some("further measures", FURTHER, have)
+    lacking += _some("whole batches of real graphs", planned("datasets", "batch"), _datasets(timed, "batch"))
+    further = planned("measures", "further")
+    right = rows[(rows["experiment"] == "further") & (rows["metric"] == "right")]
+    have = [measure for measure in further if len(views.of_measure(right, measure))]
+    lacking += _some("further measures", further, have, lambda measure: MEASURES[measure].title)
     lacking += [words for experiment, words in EXPERIMENTS.items() if experiment not in there]
     return [f"Not measured on this machine: {'; '.join(lacking)}."] if lacking else []
 
 
-def _some(what, names, there):
+def _datasets(rows, experiment):
+    return set(rows[rows["experiment"] == experiment]["dataset"])
+
+
+def _group(dataset):
+    return dataset.rsplit("-", 1)[1]
+
+
+def _some(what, names, there, words=str):
     """What of several things is lacking, in a list of one or none; without their names if all are."""
-    lost = [words for name, words in names.items() if name not in there]
+    lost = [words(name) for name in names if name not in there]
     return [] if not lost else [what if len(lost) == len(names) else f"{what} ({listed(lost)})"]
 
 

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 
 from . import cases, synthetic
+from .labels import gpus_of_label
+from .measures import MEASURES
 
-NAMES = {"betweenness": "betweenness", "closeness": "closeness", "apsp": "all distances"}
+NAMES = {measure: MEASURES[measure].title for measure in ("betweenness", "closeness", "apsp")}  # the paper's measures
 # The paper's averages over groups, Figure 6 and its text: how much faster SwarmGraph is.
 SPEEDUPS = {
     "betweenness": {"parallel CPU": 314, "conventional GPU": 93, "Gunrock": 24, "hybrid BC": 19},
@@ -225,10 +227,10 @@ def several(recorded):
             known = own.pivot_table("value", "strategy", "metric", aggfunc=_mean)
             one = known.reindex(["gpus@1-dynamic"]).iloc[0]
             for label, line in known.dropna().iterrows():
-                gpus, schedule = label.removeprefix("gpus@").split("-")
+                gpus, schedule = gpus_of_label(label)
                 lines.append({"machine": machine, "graphs": int(dataset.split("-")[1]), "measure": NAMES[measure],
-                              "GPUs": int(gpus), "schedule": schedule, "s": line["work"],
-                              "of linear": one["work"] / line["work"] / int(gpus),
+                              "GPUs": gpus, "schedule": schedule, "s": line["work"],
+                              "of linear": one["work"] / line["work"] / gpus,
                               "kernels, of linear": one["compute"] / line["compute"]})  # fmt: skip
     return pd.DataFrame(lines)
 
