@@ -1,5 +1,6 @@
 """The parts that the notebook runs, small, without a GPU: rows as the ledger and the figures expect them."""
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -74,7 +75,7 @@ def test_a_wrong_result_is_not_recorded(study, monkeypatch):
 def test_batches_from_disk(study):
     cells = [
         {"kind": "stream", "experiment": "curve", "counts": [3, 40],
-         "strategies": {"closeness": ["overlapped", "one-thread", "loading"]}, "checked": 10},
+         "strategies": {"closeness": ["overlapped", "one-thread", "loading", "reading"]}, "checked": 10},
         {"kind": "sizes", "experiment": "sizes", "sizes": {"32": 20, "64": 10}, "files": 5,
          "strategies": {"apsp": ["one-thread"]}, "options": {"apsp": {"reduce": "total"}}},
         {"kind": "writing", "experiment": "writing", "graphs": 20, "shard": 8,
@@ -87,6 +88,8 @@ def test_batches_from_disk(study):
     assert set(curve[curve["dataset"] == "benchmark-3"]["verified"]) == {"exact", "not-applicable"}
     assert "invariant" in set(curve[curve["dataset"] == "benchmark-40"]["verified"])  # ten of them checked
     assert "not-applicable" in set(curve[curve["strategy"] == "loading"]["verified"])
+    read, held = (values(curve, dataset="benchmark-40", metric="bytes", strategy=s) for s in ("reading", "(batch)"))
+    assert read == held * 2 and len(values(curve, strategy="reading", metric="wall")) == 4
     sizes = rows[rows["experiment"] == "sizes"]
     assert len(values(sizes, strategy="one-thread", metric="load_us")) == 4
     assert len(values(rows, experiment="edge-lists", metric="load_us")) == 4
@@ -209,3 +212,16 @@ def test_what_is_recorded_costs_nothing(study, monkeypatch):
     monkeypatch.setattr(experiments, "engine_of", lambda label, *a: built.append(label) or real(label, *a))
     again = study(cells, rounds=2).rows()
     assert gone and built == ["cpu"] and len(again) == len(rows)
+
+
+def test_what_bounds_betweenness_from_below(study):
+    cell = {"kind": "floor", "experiment": "floor", "datasets": ["benchmark-32-4"], "strategies": ["swarm"]}
+    rows = study([cell]).rows()
+    figures = rows.set_index("metric")["value"]
+    pack = cases.case("benchmark-32-4").pack
+    assert figures["visits"] == (pack.n.astype(int) * pack.m).sum() and figures["sources"] == 4 * 32
+    graphs = [pack[i].to_networkx() for i in range(4)]
+    levels = [max(nx.single_source_shortest_path_length(graph, v).values()) for graph in graphs for v in graph]
+    assert figures["levels"] == sum(levels)
+    assert 1 <= figures["warps"] <= 64
+    assert len(study([cell]).rows()) == len(rows)

@@ -98,12 +98,17 @@ class GraphBatch:
         """Bytes of the source's files (of the arrays, for a batch in memory)."""
         return sum({str(getattr(piece, "path", piece.name)): piece.size for piece in self.pieces}.values())
 
-    def evict(self):
-        """Put the source's files out of the page cache: the next reading of them is a cold one."""
+    @property
+    def files(self):
+        """The source's files, each once; none of a batch in memory."""
         paths = set()
         for piece in self.pieces:
             paths |= {*getattr(piece, "paths", ()), getattr(piece, "path", None)}
-        shards.evict(sorted(paths - {None}))
+        return sorted(paths - {None})
+
+    def evict(self):
+        """Put the source's files out of the page cache: the next reading of them is a cold one."""
+        shards.evict(self.files)
 
     def digest(self):
         """What tells this source from another or a changed one: its pieces' names, counts and sizes."""

@@ -45,11 +45,12 @@ class Bins(DeviceTask):
         queues = self.words(sum(len(bins) for _, _, bins, _ in kinds), np.uint32)
         if knob["persistent"]:
             self.zero(queues)
-        launches = []
+        launches, self.spreads = [], []
         for file, name, bins, arguments in kinds:
             for b in bins:
                 kernel = self.module(file, **b.defines)[name]
                 threads = min(b.threads, 64) if executor.name == "host" else b.threads
+                self.spreads.append((kernel, threads, b))
                 count = len(b.items)
                 blocks = count
                 if knob["persistent"]:
@@ -71,6 +72,16 @@ class Bins(DeviceTask):
             self.steps += launches
         else:
             self.steps.append(lambda: self.fan(launches))
+
+    def resident(self):
+        """Warps that a multiprocessor holds at a time, on average over the arcs that are looked at."""
+        host, arcs, warps = self.pack.host, 0.0, 0.0
+        for kernel, threads, b in self.spreads:
+            graphs = np.unique(b.items[:, 0])
+            visits = float((host.n[graphs].astype(np.int64) * host.m[graphs]).sum())
+            arcs += visits
+            warps += visits * kernel.max_blocks(threads, b.shared) / self.executor.multiprocessors * threads / 32
+        return warps / arcs if arcs else 0.0
 
     def fan(self, launches):
         """Launch side by side: a bin's last blocks leave multiprocessors to the next bin's first."""
@@ -259,5 +270,3 @@ def reduce_rows(task, a, b):
     args = (task.pack.vertex_start[a:], _int(b - a), task.matrix_start[a:], task.matrix, total[v0:], largest[v0:],
             reach[v0:], None if task.reciprocal is None else task.reciprocal[v0:], task.checks[a:])  # fmt: skip
     task.launch(kernel, *task.warps(v1 - v0), args)
-
-

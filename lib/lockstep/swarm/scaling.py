@@ -27,6 +27,7 @@ WAYS = {  # labels, and how `stream.run` is told
     "loading-one-thread": {"threads": 1},
     "written": {},
 }
+ENGINED = ("overlapped", "one-loader", "one-thread", "written")  # the others only load, or only read (`reading`)
 
 
 class Unmeasurable(Exception):
@@ -73,7 +74,9 @@ class Sums:
 
 def candidate(batch, label, measure, options, executor, sums, dataset, out=None):
     """A way through a batch, made ready to be measured; one that only loads has no engine."""
-    loads = label.startswith("loading")
+    if label == "reading":
+        return _reading(batch, label, dataset)
+    loads = label not in ENGINED
     engine = None if loads else engine_of("cpu" if executor.name == "host" else "swarm", measure, executor, options)
 
     def prepare():
@@ -107,11 +110,29 @@ def candidate(batch, label, measure, options, executor, sums, dataset, out=None)
     return Candidate(label, run, verify, digests(label, dataset), prepare=prepare, counts=counts)
 
 
+def _reading(batch, label, dataset):
+    """The shards' bytes alone, by as many threads as load: what the disk gives."""
+    made = []
+
+    def prepare():
+        if not made:
+            made.append(shards.Scan(batch.files, stream.usual_threads()))
+        batch.evict()
+
+    def verify(size):
+        if size != batch.nbytes:
+            raise VerificationError(f"{size:,} bytes read of {batch.nbytes:,}")
+        return "not-applicable"
+
+    return Candidate(label, lambda: made[0](), verify, digests(label, dataset), prepare=prepare,
+                     counts=lambda size: {"bytes": (size, "B")})  # fmt: skip
+
+
 def _warm(executor, labels, measure, options):
     """Compile what will run, on a small batch."""
     small = cases.benchmark(200 if executor.name == "cuda" else 4)
     for label in labels:
-        if not label.startswith("loading"):
+        if label in ENGINED:
             engine = engine_of("cpu" if executor.name == "host" else "swarm", measure, executor, options)
             stream.run(small, engine)
 

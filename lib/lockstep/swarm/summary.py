@@ -132,7 +132,28 @@ def several(recorded):
 
 def seen(rows, recorded=()):
     """All sentences on what was measured; `recorded` as of `several`."""
-    return singles(rows) + million(rows) + bound(rows) + several(dict(recorded))
+    return singles(rows) + million(rows) + bound(rows) + disk(rows) + several(dict(recorded))
+
+
+def goals(aims):
+    """How many of the aims are reached, and by how much the others are missed; `aims` as of `goals.reached`."""
+    if aims.empty:
+        return []
+    missed = [
+        f"{line['goal']} ({readable(line['measured'])}, aim {readable(line['aim'])})"
+        for line in aims[~aims["reached"]].to_dict("records")
+    ]
+    rest = f" Missed: {'; '.join(missed)}." if missed else ""
+    return [f"Of {len(aims)} aims that were measured {int(aims['reached'].sum())} are reached.{rest}"]
+
+
+def disk(rows):
+    """What rate a cold disk gives, and what loading makes of it."""
+    return [
+        f"From a cold disk {readable(line['GB'])} GB of shards are read at {readable(line['reading GB/s'])} GB/s by as "
+        f"many threads as load, and loaded, that is read and checked, at {readable(line['loading GB/s'])} GB/s."
+        for line in views.disk(rows).to_dict("records")[-1:]
+    ]
 
 
 def planned(key, experiment, plan=PLAN):

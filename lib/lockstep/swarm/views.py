@@ -81,12 +81,12 @@ def table_3(count=50):
     return pd.DataFrame(lines)
 
 
-def singles(rows, measure):
+def singles(rows, measure, experiment="single"):
     """Microseconds a graph, one after the other: one line a group, one column a strategy (Figure 6's times)."""
-    found = means(rows, "single", "wall", measure)
+    found = means(rows, experiment, "wall", measure)
     if found.empty:
         return found
-    counts = [_graphs(of_measure(rows, measure), "single", dataset) for dataset in found.index]
+    counts = [_graphs(of_measure(rows, measure), experiment, dataset) for dataset in found.index]
     return found.mul(1e3 / np.array(counts, float), axis=0).rename_axis("group").reset_index()
 
 
@@ -114,9 +114,9 @@ def curve(rows, measure):
 def overlap(rows):
     """What overlap gains, and how near it comes to the larger of loading and computing.
 
-    `gain`: one thread for all over one that loads beside one that computes (as published); `floor`: the larger of what
-    loading alone takes and what computing takes, in seconds (where nothing overlaps, if that was measured); `over
-    floor`: with all threads, over that, where both are known.
+    `gain`: one thread for all over one that loads beside one that computes (as published); `reading s`: the bytes of
+    the shards alone, by as many threads; `over floor`: with all threads, over the larger of what loading alone takes
+    and what computing takes (where nothing overlaps, if that was measured), where both are known.
     """
     lines = []
     loading = means(rows, "curve", "wall")
@@ -126,7 +126,9 @@ def overlap(rows):
             name = f"benchmark-{line['graphs']}"
             if "overlapped" not in line or not line["overlapped"] > 0 or line["graphs"] < 1000:
                 continue
-            alone = loading["loading"].get(name, np.nan) / 1e3 if "loading" in loading else np.nan
+            alone, read = (
+                loading[way].get(name, np.nan) / 1e3 if way in loading else np.nan for way in ("loading", "reading")
+            )
             known = [busy[way].get(name, np.nan) for way in ("one-thread", "overlapped") if way in busy]
             computing = next((seconds for seconds in known if seconds > 0), np.nan)
             lines.append(
@@ -139,11 +141,30 @@ def overlap(rows):
                     "gain": line.get("one-thread", np.nan) / line.get("one-loader", np.nan),
                     "gain of all": line.get("one-thread", np.nan) / line["overlapped"],
                     "published gain": GAINS[measure],
+                    "reading s": read,
                     "loading s": alone,
                     "computing s": computing,
                     "over floor": line["overlapped"] / np.maximum(alone, computing),
                 }
             )
+    return pd.DataFrame(lines)
+
+
+def disk(rows):
+    """What the disk gives and what loading makes of it: one line a number of graphs where both were measured.
+
+    `reading`: the shards' bytes alone; `loading`: read and checked, both by the same number of
+    threads, from a cold page cache.
+    """
+    times = means(rows, "curve", "wall")
+    sizes = means(rows, "curve", "bytes")
+    lines = []
+    for name, line in times.iterrows() if {"loading", "reading"} <= set(times) else ():
+        if line["loading"] > 0 and line["reading"] > 0:
+            size = sizes["reading"][name] / 1e9
+            lines.append({"graphs": int(name.rsplit("-", 1)[1]), "GB": size,
+                          "reading GB/s": size / line["reading"] * 1e3, "loading GB/s": size / line["loading"] * 1e3,
+                          "loading over reading": line["loading"] / line["reading"]})  # fmt: skip
     return pd.DataFrame(lines)
 
 

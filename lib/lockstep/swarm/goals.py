@@ -1,0 +1,122 @@
+"""What this study set out to reach, beside what was measured and the floor of each; all from recorded rows."""
+
+import numpy as np
+import pandas as pd
+
+from . import views
+
+SECONDS = {"betweenness": 40, "closeness": 20, "apsp": 20}  # a million graphs, from a cold disk to results
+MS = {"betweenness": 6, "apsp": 3}  # kernels, all graphs of DD with fewer than 1,024 vertices
+ALONE_US = 60  # betweenness of one graph of 512 vertices
+OVER = 1.1  # of the larger of loading and computing, that a run in which they overlap takes
+LINEAR = 0.9  # of as many times one GPU: kernels of betweenness on several
+MOST_WARPS = 64  # on a multiprocessor
+SHARED_BYTES = 128  # that a multiprocessor's shared memory gives in a clock
+
+
+def reached(rows, recorded=None, costs=None):
+    """A line a goal.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One machine's rows of the study.
+    recorded : mapping, optional
+        {machine: rows}, as of `views.several`.
+    costs : Costs, optional
+        Of the same machine; without them there are fewer floors.
+
+    Returns
+    -------
+    DataFrame
+        Columns `goal`, `aim`, `measured`, `reached`, `floor`: in the unit that `goal` names.
+    """
+    lines = []
+
+    def add(goal, aim, measured, floor=np.nan, most=True):
+        if np.isfinite(measured):
+            met = measured <= aim if most else measured >= aim
+            lines.append({"goal": goal, "aim": aim, "measured": measured, "reached": bool(met), "floor": floor})
+
+    overlap = views.overlap(rows)
+    whole = overlap[overlap["graphs"] == 10**6] if len(overlap) else overlap
+    for line in whole.to_dict("records"):
+        measure = next(m for m, name in views.NAMES.items() if name == line["measure"])
+        least = np.maximum(line["reading s"], line["computing s"])
+        add(f"s: a million graphs from disk, {line['measure']}", SECONDS[measure], line["overlapped s"], least)
+    bounds = floors(rows, costs)
+    for measure, aim in MS.items():
+        kernels = views.means(rows, "batch", "device", measure)
+        if "swarm" in kernels and "DD-small" in kernels.index:
+            floor = np.nan
+            if measure == "betweenness" and len(bounds):
+                floor = bounds.set_index("batch")["floor ms"].get("DD-small", np.nan)
+            elif costs:
+                floor = _matrices(rows, "DD-small") / costs.bytes_per_second() * 1e3
+            add(f"ms: DD, kernels, {views.NAMES[measure]}", aim, kernels["swarm"]["DD-small"], floor)
+    alone = views.singles(rows, "betweenness", "alone")
+    if "swarm" in alone:
+        launches = views.means(rows, "alone", "launches", "betweenness")["swarm"].iloc[0]
+        floor = launches * costs.launch_us if costs else np.nan
+        add("us: one graph of 512 vertices, betweenness", ALONE_US, alone["swarm"].iloc[0], floor)
+    for line in whole.to_dict("records"):
+        goal = f"times the larger of loading and computing, a million graphs, {line['measure']}"
+        add(goal, OVER, line["over floor"], 1)
+    gpus = views.several(recorded or {})
+    gpus = gpus[(gpus["schedule"] == "dynamic") & (gpus["GPUs"] > 1)] if len(gpus) else gpus
+    for line in gpus[gpus["measure"] == views.NAMES["betweenness"]].to_dict("records") if len(gpus) else ():
+        goal = f"of linear: kernels on {line['GPUs']} GPUs, betweenness"
+        add(goal, LINEAR, line["kernels, of linear"], 1, most=False)
+    return pd.DataFrame(lines)
+
+
+def _matrices(rows, dataset):
+    """Bytes of all distances of a batch, written and read once, if all its graphs were of one size: no batch of as many
+    graphs and vertices has less.
+    """
+    own = rows[(rows["dataset"] == dataset) & (rows["strategy"] == "(batch)")].drop_duplicates("metric")
+    figures = own.set_index("metric")["value"]
+    return 2 * 2 * figures["vertices"] ** 2 / figures["graphs"]
+
+
+def floors(rows, costs):
+    """What betweenness cannot go below, and how far from it the kernels are.
+
+    Every source looks at every arc twice, there and back, at a path count of eight bytes. `shared memory`: what all
+    multiprocessors' shared memory needs to give these. `levels`: of a source's levels each waits, twice, for a load
+    that the one before led to; a warp has 32 sources at most. `floor`: the larger. `a load a look`: what it would take
+    if every look of a lane waited for one load from shared memory, in as many warps as find room (`occupancy`); `loads
+    a look`: how many such waits the kernels take, idle lanes, queues and barriers included.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One machine's.
+    costs : Costs or None
+
+    Returns
+    -------
+    DataFrame
+        A line a batch, milliseconds.
+    """
+    figures = rows[(rows["experiment"] == "floor") & (rows["strategy"] == "swarm")]
+    if figures.empty or costs is None:
+        return pd.DataFrame()
+    lines = []
+    clock = costs.one("clocks") * 1e6
+    for dataset, own in figures.groupby("dataset", sort=False):
+        known = own.drop_duplicates("metric", keep="last").set_index("metric")["value"]
+        mine = rows[(rows["dataset"] == dataset) & (rows["strategy"] == "swarm") & (rows["metric"] == "device")]
+        mine = views.of_measure(mine[mine["experiment"].isin(["batch", "design"])], "betweenness")
+        machine, load = known["multiprocessors"], costs.load_ns("shared") * 1e-9
+        warps = machine * known["warps"]
+        bandwidth = 2 * known["visits"] * 8 / (machine * SHARED_BYTES * clock)
+        levels = 2 * known["levels"] / 32 * load / warps
+        looks = 2 * known["visits"] / 32 * load / warps
+        kernels = float(np.exp(np.log(mine["value"]).mean())) if len(mine) else np.nan
+        floor = max(bandwidth, levels) * 1e3
+        lines.append({"batch": dataset, "kernels ms": kernels, "shared memory ms": bandwidth * 1e3,
+                      "levels ms": levels * 1e3, "floor ms": floor, "over floor": kernels / floor,
+                      "a load a look ms": looks * 1e3, "loads a look": kernels / looks / 1e3,
+                      "occupancy": known["warps"] / MOST_WARPS})  # fmt: skip
+    return pd.DataFrame(lines)

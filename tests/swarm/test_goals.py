@@ -1,0 +1,79 @@
+"""What was set out to be reached, on rows made up so that the answer is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lockstep.machine.costs import Costs
+from lockstep.swarm import goals, summary, views
+
+COSTS = Costs("made up", {("clocks", "{}"): 1000.0, ("dependent-load", '{"memory":"shared"}'): 10.0,
+                          ("launch", "{}"): 4.0, ("copy", '{"direction":"device"}'): 1000.0})  # fmt: skip
+
+
+def row(experiment, dataset, strategy, metric, value, **parameters):
+    text = "{" + ",".join(f'"{key}":{value}' for key, value in sorted(parameters.items())) + "}"
+    return {"experiment": experiment, "dataset": dataset, "strategy": strategy, "parameters": text, "metric": metric,
+            "round": 0, "value": value}  # fmt: skip
+
+
+def million(strategy, seconds, compute=None, size=None):
+    parameters = {"graphs": 10**6, "measure": '"closeness"'}
+    values = {"wall": seconds * 1e3, "compute": compute, "bytes": size}
+    cell = ("curve", "benchmark-1000000", strategy)
+    return [row(*cell, metric, value, **parameters) for metric, value in values.items() if value is not None]
+
+
+def test_nothing_is_aimed_at_without_rows():
+    rows = pd.DataFrame([row("batch", "DD-small", "cpu", "wall", 1.0, measure='"betweenness"')])
+    assert goals.reached(rows).empty and goals.floors(rows, COSTS).empty and summary.goals(goals.reached(rows)) == []
+
+
+def test_a_million_graphs_against_disk_and_kernels():
+    rows = pd.DataFrame(million("overlapped", 6.0, 1.5) + million("one-thread", 20.0, 1.0)
+                        + million("loading", 5.0) + million("reading", 4.0, size=12e9))  # fmt: skip
+    found = goals.reached(rows).set_index("goal")
+    whole = found.loc["s: a million graphs from disk, closeness"]
+    assert whole["measured"] == pytest.approx(6) and whole["floor"] == pytest.approx(4) and whole["reached"]
+    over = found.loc["times the larger of loading and computing, a million graphs, closeness"]
+    assert over["measured"] == pytest.approx(1.2) and not over["reached"]
+    assert len(found) == 2
+    (line,) = views.disk(rows).to_dict("records")
+    assert line["reading GB/s"] == pytest.approx(3) and line["loading over reading"] == pytest.approx(1.25)
+    (said,) = summary.goals(found.reset_index())
+    assert "Of 2 aims that were measured 1 are reached" in said and "closeness (1.20, aim 1.10)" in said
+    assert "12.0 GB of shards are read at 3.00 GB/s" in " ".join(summary.seen(rows))
+
+
+def test_no_floor_is_said_where_reading_was_not_measured():
+    rows = pd.DataFrame(million("overlapped", 6.0, 1.5) + million("one-thread", 20.0, 1.0))
+    assert np.isnan(goals.reached(rows)["floor"].iloc[0])
+
+
+def test_floors_of_betweenness_follow_from_edge_visits():
+    figures = {"visits": 32e9, "sources": 1, "levels": 3200, "multiprocessors": 10, "warps": 16}
+    rows = [row("floor", "DD-small", "swarm", metric, value) for metric, value in figures.items()]
+    rows.append(row("batch", "DD-small", "swarm", "device", 2000.0, measure='"betweenness"'))
+    (line,) = goals.floors(pd.DataFrame(rows), COSTS).to_dict("records")
+    # 2 looks of 8 bytes; 10 multiprocessors give 128 bytes a clock of a nanosecond
+    assert line["shared memory ms"] == pytest.approx(2 * 32e9 * 8 / (10 * 128) * 1e-6)
+    # 2 looks, 32 lanes, 10 ns each, in 160 warps
+    assert line["a load a look ms"] == pytest.approx(2 * 32e9 / 32 * 10 / 160 * 1e-6)
+    assert line["floor ms"] == line["shared memory ms"] and line["occupancy"] == pytest.approx(0.25)
+    assert line["loads a look"] == pytest.approx(2000 / line["a load a look ms"])
+    dd = goals.reached(pd.DataFrame(rows), costs=COSTS).set_index("goal").loc["ms: DD, kernels, betweenness"]
+    assert dd["floor"] == pytest.approx(line["floor ms"]) and not dd["reached"]
+
+
+def test_one_graph_alone_and_several_gpus():
+    cell = ("alone", "benchmark-512-8", "swarm")
+    rows = [row(*cell, "wall", 0.4, graphs=8, measure='"betweenness"'),
+            row(*cell, "launches", 3, graphs=8, measure='"betweenness"')]  # fmt: skip
+    gpus = [row("gpus", "benchmark-1000", f"gpus@{gpus}-dynamic", metric, value, graphs=1000, measure='"betweenness"')
+            for gpus, work, compute in ((1, 2.0, 1.8), (2, 1.25, 2.4)) for metric, value in
+            (("work", work), ("compute", compute))]  # fmt: skip
+    found = goals.reached(pd.DataFrame(rows), {"two": pd.DataFrame(gpus)}, COSTS).set_index("goal")
+    alone = found.loc["us: one graph of 512 vertices, betweenness"]
+    assert alone["measured"] == pytest.approx(50) and alone["reached"] and alone["floor"] == pytest.approx(12)
+    linear = found.loc["of linear: kernels on 2 GPUs, betweenness"]
+    assert linear["measured"] == pytest.approx(0.75) and not linear["reached"]
