@@ -1,11 +1,14 @@
 """Every strategy gives a coloring, the ladder the very one that its priorities define, on both executors."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.coloring import STRATEGIES, Checker, color
+from lockstep.coloring import STRATEGIES, Checker, color, oracle
+from lockstep.coloring.emptying import Emptying
 from lockstep.coloring.neighbors import neighbors
 from lockstep.coloring.waiting import NEAR, Early, Waiting
 from lockstep.graphs import DatasetMissing, Graph, generators, load
@@ -100,12 +103,14 @@ def test_random_graphs_on_the_cpu(graph):
         checked(graph, strategy)
 
 
-@pytest.mark.parametrize("strategy", ["waiting", "early", "stealing", "binned"])
-def test_two_hundred_interleavings_give_the_same_colors(strategy):
+@pytest.mark.parametrize(
+    "strategy, times", [("waiting", 200), ("early", 200), ("emptying", 30), ("stealing", 200), ("binned", 200)]
+)
+def test_many_interleavings_give_the_same_colors(strategy, times):
     graph = generators.rmat(7, 1500, seed=3, directed=False, simple=True)
     outcomes = {
         checked(graph, strategy, executor=host(seed=seed, fuzz="memory", multiprocessors=2)).colors.tobytes()
-        for seed in range(200)
+        for seed in range(times)
     }
     assert len(outcomes) == 1
 
@@ -160,6 +165,47 @@ def test_ranges_that_no_shared_memory_holds_are_left_to_the_other_kernel():
     executor = host(multiprocessors=1)
     assert Early(cycle(100), executor).near() is not None
     assert Early(cycle(executor.max_shared), executor).near() is None
+
+
+def test_emptying_takes_colors_away():
+    for scale, m, before, after in ((9, 4000, 14, 14), (9, 6000, 19, 18), (11, 20000, 24, 22)):
+        graph = generators.rmat(scale, m, seed=1, directed=False, simple=True)
+        assert checked(graph, "early", executor="host").count == before
+        assert checked(graph, "emptying", executor="host").count == after
+
+
+def test_emptying_leaves_alone_who_has_too_many_neighbors():
+    # A clique of four, one of them a hub: the hub alone could be driven out, and nobody moves it then.
+    leaves = np.arange(4, 9_004)
+    pairs = [(i, j) for i in range(4) for j in range(i)] + [(0, leaf) for leaf in leaves]
+    assert checked(undirected(pairs), "emptying", executor="host").count == 4
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_limit_of_emptying_is_met_alike_by_kernel_and_oracle(seed, tmp_path, monkeypatch):
+    """With small limits, small graphs meet them: too many members, steps, neighbors, places."""
+    rng = np.random.default_rng(seed)
+    limits = {"most_colors": 12, "limit": 6, "at_most": 2, "longest_row": 24, "tenure": 2, "places": 7}
+    text = Emptying.second_file.read_text()
+    for name, value in limits.items():
+        value = value if rng.random() < 0.7 or name == "limit" else getattr(oracle, name.upper())
+        text, found = re.subn(rf"constexpr int {name} = \d+;", f"constexpr int {name} = {value};", text)
+        assert found == 1
+        monkeypatch.setattr(oracle, name.upper(), value)
+    for name in ("_elsewhere", "_empty"):  # Numba has compiled the usual limits in
+        monkeypatch.setattr(oracle, name, getattr(oracle, name).py_func)
+    file = tmp_path / "emptying.cu"
+    file.write_text(text)
+    changed = type("Changed", (Emptying,), {"second_file": file})
+    ends = set()
+    for turn in range(12):
+        graph = generators.rmat(7, int(rng.integers(100, 1500)), seed=turn, directed=False, simple=True)
+        plan = changed(graph, host(seed=turn, fuzz="sync", multiprocessors=2), seed=turn)
+        plan.prepare()
+        result = plan.run()
+        assert Checker(graph, turn)(result, STRATEGIES["emptying"]) == "exact"
+        ends.add(color(graph, "early", executor="host", seed=turn).count - result.count)
+    assert len(ends) > 1
 
 
 def test_hubs_cost_no_more_than_their_arcs():
@@ -233,4 +279,5 @@ def test_on_a_gpu(strategy, cuda):
 
 @pytest.mark.gpu
 def test_more_colors_than_a_warps_set_on_a_gpu(cuda):
-    assert checked(complete(1500), "early", executor=cuda).count == 1500
+    for strategy in ("early", "emptying"):  # the second leaves such a coloring as it is
+        assert checked(complete(1500), strategy, executor=cuda).count == 1500

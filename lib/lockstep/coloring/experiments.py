@@ -28,6 +28,7 @@ AGAIN = "-again"  # of those measured against themselves
 FAMILIES = {"rmat-": "rmat", "road-like-": "road_like", "erdos-renyi-": "erdos_renyi"}
 CURVE = ("active", "longest", "warp", "group")  # what is shown of each iteration
 CURVES = ("randomized", "hybrid", "degree")  # strategies whose iterations are shown one by one
+SEEDED = ("early", "emptying")  # whose colors are counted for several seeds
 RULES = ("best", "worst", "auto", "threshold")  # switches that hybrid is judged with
 
 
@@ -102,7 +103,9 @@ def candidate(case, executor, label, switch="auto", seed=0):
 
 
 def ladder(study, plan, case, executor):
-    """Every strategy, colors for several seeds, the longest chain of priorities, the A/A control."""
+    """Every strategy, colors for several seeds, the A/A control; of the graph the longest chain of priorities and the
+    colors that a greedy loop takes in the peer's order.
+    """
     parameters, rounds = case.parameters, plan["rounds"]
     skip = plan.get("skip", {}).get(case.name, [])
     names = [name for name in plan["strategies"] if name not in skip]
@@ -112,13 +115,14 @@ def ladder(study, plan, case, executor):
         "arcs": case.graph.m,
         "degree": degrees.max(initial=0),
         "chain": oracle.chain(case.graph),
+        "peer_colors": oracle.greedy(case.graph, oracle.peers_order(case.graph)).max(initial=-1) + 1,
     }
     figures = {key: (int(value), "1") for key, value in figures.items()}
     study.count("ladder", "ladder", case.name, "(graph)", figures, parameters=parameters)
     chosen = [candidate(case, executor, name) for name in names]
     study.measure("ladder", "ladder", case.name, chosen, parameters=parameters, rounds=rounds)
     for seed in range(plan.get("seeds", {}).get(case.name, 0)):
-        chosen = [candidate(case, executor, "early", seed=seed)]
+        chosen = [candidate(case, executor, name, seed=seed) for name in SEEDED if name in names]
         study.measure("ladder", "seeds", case.name, chosen, parameters={**parameters, "seed": seed}, rounds=1)
     if case.name == plan["control"]:
         pairs = ("greedy",) if executor.name == "host" else ("randomized", "hybrid", "early")  # those that are timed

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from lockstep import strategy
 
 from .cpu import Greedy, Igraph, NetworkX
+from .emptying import Emptying
 from .rounds import Binned, Degree, Hybrid, Largest, Queues, Randomized, Resident, Smallest, Staying, Stealing
 from .waiting import Early, Waiting
 
@@ -19,15 +20,19 @@ class Strategy(strategy.Strategy):
         Takes the smallest free color: never more colors than the largest degree plus one.
     by_priority : bool
         Its colors are those of a greedy loop in the ladder's order of priority, bit for bit.
+    emptied : bool
+        They are what is left of these when the highest colors are emptied, as `oracle.emptied` does.
     """
 
     smallest: bool = False
     by_priority: bool = False
+    emptied: bool = False
 
-
-_RULES = {"": {}, "smallest": {"smallest": True}, "priority": {"smallest": True, "by_priority": True}}
 
 # fmt: off
+_RULES = {"": {}, "smallest": {"smallest": True}, "priority": {"smallest": True, "by_priority": True},
+          "emptied": {"smallest": True, "emptied": True}}
+
 STRATEGIES = strategy.table(*(
     Strategy(name, what, family, published, plan, **_RULES[rule])
     for name, plan, rule, family, published, what in (
@@ -58,6 +63,8 @@ STRATEGIES = strategy.table(*(
          "no rounds: a vertex waits for its neighbors of higher priority alone"),
         ("early", Early, "priority", "ladder", "shortcuts of Alabandi, Powers and Burtscher 2020",
          "waiting, and a color is taken as soon as it is certain"),
+        ("emptying", Emptying, "emptied", "ladder", "after Bloechliger and Zufferey 2008",
+         "early, then the highest colors are emptied one by one: neighbors make way"),
     )
 ))
 # fmt: on

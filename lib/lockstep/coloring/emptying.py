@@ -1,0 +1,53 @@
+"""The host side of emptying.cu: fewer colors, for a little more time."""
+
+import numpy as np
+
+from lockstep.machine import source_digest
+
+from .plan import KERNELS
+from .waiting import Early
+
+COLORS, LIMIT, LONGEST_ROW, PLACES = 1024, 128, 8192, 512  # of emptying.cu
+
+
+class Emptying(Early):
+    """What `early` gives, then a second kernel that takes the highest colors away, in one CUDA graph."""
+
+    name, second_file, second_threads = "emptying", KERNELS / "emptying.cu", 512
+
+    @classmethod
+    def extra(cls):
+        return (*super().extra(), source_digest(cls.second_file, {"THREADS": cls.second_threads}))
+
+    def load(self):
+        first, second = self.near() or self.anywhere(), self.second()
+        with self.executor.capture() as graph:
+            first()
+            second()
+        self.launch = graph.launch
+
+    def second(self):
+        """The launch of emptying.cu."""
+        n, machine = self.graph.n, self.executor
+        threads = self.threads if machine.name == "host" else self.second_threads
+        kernel = machine.load(self.second_file, {"THREADS": threads})["emptying"]
+        shared = 4 * (3 * COLORS + threads + 3 * PLACES + 2)
+        # A block for every neighbor that may be asked, and enough of them to go over all colors quickly.
+        widest = min(int(self.graph.out_degrees().max(initial=0)), LONGEST_ROW)
+        blocks = self.resident_blocks(kernel, shared, max(widest, -(-n // threads)))
+        self.control = self.words(4, 0, np.uint32)
+        self.zero = self.words(4, 0, np.uint32)
+        arguments = (
+            self.offsets,
+            self.targets,
+            np.int32(n),
+            self.colors,
+            self.words(n),
+            self.words(2 * LIMIT),
+            self.words(LONGEST_ROW),
+            self.control,
+        )
+        return kernel.bind(blocks, threads, arguments, shared=shared, cooperative=True)
+
+    def prepare(self):
+        self.executor.copy(self.control, self.zero)
