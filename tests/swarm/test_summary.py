@@ -44,8 +44,9 @@ def test_a_million_graphs_and_what_limits_them():
     found = rows(*million("overlapped", "closeness", 8, 40, 1), *million("one-thread", "closeness", 16, 12, 0.5),
                  *million("overlapped", "betweenness", 20, 15, 19))  # fmt: skip
     said = " ".join(summary.seen(found))
-    assert "A million graphs take 8.00 s for closeness" in said and "1 round here" in said
-    assert "takes 16.0 s for closeness, 2.00 times as long: 12.0 s load" in said
+    assert "to results, 20.0 s for betweenness (published: 218 min) and 8.00 s for closeness" in said
+    assert "1 round each; the GPU computes during 19.0 s and 1.00 s" in said
+    assert "takes as many times as long: 2.00 for closeness." in said
     assert "the GPU is the limit for betweenness" in said and "For closeness the GPU computes less than half" in said
     lacking = summary.unmeasured(found)[0]
     assert "with one thread (betweenness and all distances)" in lacking
@@ -92,3 +93,18 @@ def test_several_gpus_against_linear_and_the_disk():
     assert "1,000 graphs, betweenness: on 2 1.25 s, 0.800 of linear (the kernels alone 1.00) (four)" in whole
     assert "takes 0.500 s" in disk
     assert summary.several({"one": rows(alone)}) == []
+
+
+def test_variants_stand_beside_the_strategy_as_it_is():
+    lines = [("design", "b", label, '{"measure":"closeness"}', "device", 0, value)
+             for label, value in (("swarm@shared=metadata", 3.0), ("swarm", 2.0), ("paper", 8.0))]  # fmt: skip
+    table = views.ablation(rows(*lines)).set_index(["strategy", "variant"])
+    assert list(table.index) == [("paper", "as it is"), ("swarm", "as it is"), ("swarm", "graph in global memory")]
+    assert table["b ms"].tolist() == pytest.approx([8, 2, 3])
+    assert table["b over"].iloc[2] == pytest.approx(1.5) and table["b over"].isna().sum() == 2
+
+
+def test_tables_of_several_measures_are_one():
+    tables = {"apsp": pd.DataFrame({"group": ["G1"], "cpu": [1.0]}), "closeness": pd.DataFrame()}
+    assert views.stacked(tables).to_dict("records") == [{"measure": "all distances", "group": "G1", "cpu": 1.0}]
+    assert views.stacked({}).empty

@@ -49,8 +49,8 @@ def reached(rows, recorded=None, costs=None):
         kernels = views.means(rows, "batch", "device", measure)
         if "swarm" in kernels and "DD-small" in kernels.index:
             floor = np.nan
-            if measure == "betweenness" and len(bounds):
-                floor = bounds.set_index("batch")["floor ms"].get("DD-small", np.nan)
+            if measure == "betweenness":
+                floor = bounds.set_index("batch")["floor ms"].get("DD-small", np.nan) if len(bounds) else np.nan
             elif costs:
                 floor = _matrices(rows, "DD-small") / costs.bytes_per_second() * 1e3
             add(f"ms: DD, kernels, {views.NAMES[measure]}", aim, kernels["swarm"]["DD-small"], floor)

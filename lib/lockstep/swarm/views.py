@@ -265,26 +265,51 @@ def right(rows):
         graphs = mine[(mine["dataset"] == dataset) & (mine["metric"] == "graphs")]["value"]
         for strategy in own["strategy"].unique():
             times = cell[(cell["strategy"] == strategy) & (cell["metric"] == "wall")]["value"]
-            line = {"batch": dataset, "measure": json.loads(text)["measure"], "strategy": strategy}
+            title = MEASURES[json.loads(text)["measure"]].title
+            line = {"batch": dataset, "measure": title, "strategy": strategy}
             lines.append(
                 {**line, "graphs": int(graphs.iloc[0]) if len(graphs) else 0, "right": True, "ms": _mean(times)}
             )
     return pd.DataFrame(lines)
 
 
+VARIANTS = {  # knobs, and what they mean
+    "placement=global": "metadata in global memory",
+    "persistent=False": "a block an item, no queue",
+    "shared=metadata": "graph in global memory",
+    "shared=nothing": "graph, metadata in global memory",
+    "sparse=0": "sparse graphs as all others",
+    "width=16": "16 sources a group",
+    "words=4": "128 sources a set",
+}
+
+
 def ablation(rows, experiment="design"):
-    """What each part of the design is worth: time of a variant over the strategy as it is, by batch and measure."""
+    """What each part of the design is worth: a line a measure and strategy, and one for each of its variants.
+
+    Of every batch the device's milliseconds (launches, where there is no device with times), and of a variant how many
+    times those of the strategy as it is.
+    """
     mine = rows[rows["experiment"] == experiment]
+    metric, unit = ("device", "ms") if (mine["metric"] == "device").any() else ("launches", "launches")
     lines = []
     for measure in NAMES:
-        metric = "device" if (mine["metric"] == "device").any() else "launches"
         found = means(mine, experiment, metric, measure)
-        for dataset, line in found.iterrows() if len(found) else []:
-            for label, value in line.dropna().items():
-                if "@" in label and line.get(label.split("@")[0], 0) > 0:
-                    base = line[label.split("@")[0]]
-                    one = {"batch": dataset, "measure": NAMES[measure], "variant": label}
-                    lines.append({**one, f"{metric}": value, "over": value / base})
+        for label in sorted(found, key=lambda label: (label.split("@")[0], "@" in label)):
+            name, _, knobs = label.partition("@")
+            line = {"measure": NAMES[measure], "strategy": name, "variant": VARIANTS.get(knobs, knobs) or "as it is"}
+            for dataset in found.index:
+                line[f"{dataset} {unit}"] = found[label][dataset]
+                base = found[name][dataset] if name in found else np.nan
+                line[f"{dataset} over"] = found[label][dataset] / base if knobs and base > 0 else np.nan
+            lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def stacked(tables):
+    """Tables of several measures as one, the measure in the first column; {measure: table}."""
+    some = [(measure, table) for measure, table in tables.items() if len(table)]
+    lines = [{"measure": NAMES[measure], **line} for measure, table in some for line in table.to_dict("records")]
     return pd.DataFrame(lines)
 
 
