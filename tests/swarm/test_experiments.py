@@ -166,9 +166,13 @@ def test_several_gpus(study, monkeypatch):
     rows = study([cell]).rows()
     assert set(rows["strategy"]) == {"gpus@1-dynamic", "gpus@2-dynamic", "gpus@2-static"}
     assert set(rows["verified"]) == {"exact"}
-    monkeypatch.setattr(scaling.cases, "benchmark", _refuse)
-    monkeypatch.setattr(scaling, "connected", _refuse)
-    assert len(study([cell]).rows()) == len(rows)
+    with monkeypatch.context() as patched:
+        patched.setattr(scaling.cases, "benchmark", _refuse)
+        patched.setattr(scaling, "connected", _refuse)
+        assert len(study([cell]).rows()) == len(rows)
+    again = study([{**cell, "cached": True, "strategies": {"closeness": ["dynamic"]}}]).rows()
+    more = again[again["parameters"].str.contains('"disk":"cached"')]
+    assert set(more["strategy"]) == {"gpus@1-dynamic", "gpus@2-dynamic"} and len(again) == len(rows) + len(more)
 
 
 def test_labels():

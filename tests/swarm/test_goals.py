@@ -72,8 +72,12 @@ def test_one_graph_alone_and_several_gpus():
     gpus = [row("gpus", "benchmark-1000", f"gpus@{gpus}-dynamic", metric, value, graphs=1000, measure='"betweenness"')
             for gpus, work, compute in ((1, 2.0, 1.8), (2, 1.25, 2.4)) for metric, value in
             (("work", work), ("compute", compute))]  # fmt: skip
+    cached = [{**line, "parameters": line["parameters"].replace("{", '{"disk":"cached",')} for line in gpus]
+    gpus += cached
     found = goals.reached(pd.DataFrame(rows), {"two": pd.DataFrame(gpus)}, COSTS).set_index("goal")
     alone = found.loc["us: one graph of 512 vertices, betweenness"]
     assert alone["measured"] == pytest.approx(50) and alone["reached"] and alone["floor"] == pytest.approx(12)
     linear = found.loc["of linear: kernels on 2 GPUs, betweenness"]
     assert linear["measured"] == pytest.approx(0.75) and not linear["reached"]
+    whole = found.loc["of linear: the whole, from the page cache, on 2 GPUs, betweenness"]
+    assert whole["measured"] == pytest.approx(0.8)

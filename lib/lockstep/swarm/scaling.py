@@ -223,7 +223,10 @@ def _writing(study, part, cell, executor):
 
 
 def _gpus(study, part, cell, executor):
-    """The same batch on 1, 2, ... GPUs of this machine, pieces dealt out beforehand or as workers are free."""
+    """The same batch on 1, 2, ... GPUs of this machine, pieces dealt out beforehand or as workers are free.
+
+    Shards lie on a cold disk; or, if the cell says `cached`, in the page cache, so that the disk sets no limit.
+    """
     count, here = cell["graphs"], gpus_of(executor, cell)
     asked = [gpus for gpus in cell["gpus"] if gpus <= here]
     beyond = [str(gpus) for gpus in cell["gpus"] if gpus > here]
@@ -236,7 +239,8 @@ def _gpus(study, part, cell, executor):
         measure: [gpus_label(gpus, way) for gpus in asked for way in (schedules if gpus > 1 else schedules[:1])]
         for measure, schedules in cell["strategies"].items()
     }
-    todo = lacking(study, cell, dataset, {"graphs": count}, ways)
+    more = {"graphs": count, **({"disk": "cached"} if cell.get("cached") else {})}
+    todo = lacking(study, cell, dataset, more, ways)
     if todo and study.selected(part):
         batch = cases.benchmark(count, shard=cell.get("shard", 1024))
         with connected(workers=max(asked), executor=device) as client:
@@ -244,10 +248,11 @@ def _gpus(study, part, cell, executor):
                 options = cell.get("options", {}).get(measure, {})
                 sums = Sums(batch, measure, options, cell.get("checked", 1000))
                 spec = (measure, device, "swarm" if device == "cuda" else "cpu", options)
-                chosen = [_on_gpus(client, batch, spec, label, sums, dataset) for label in labels]
+                place = batch.fill if cell.get("cached") else batch.evict
+                chosen = [_on_gpus(client, batch, spec, label, sums, dataset, place) for label in labels]
                 study.measure(part, experiment, dataset, chosen, rounds=cell["rounds"],
-                              parameters=parameters_of(cell, measure, {"graphs": count}))  # fmt: skip
-    for gpus in asked:
+                              parameters=parameters_of(cell, measure, more))  # fmt: skip
+    for gpus in asked if not cell.get("cached") else ():
         _together(study, part, cell, dataset, gpus_label(gpus, "dynamic"), f"(all three) on {gpus}")
     yield f"{cell['experiment']} {count:,} graphs on {', '.join(map(str, asked))} GPUs"
     if beyond:
@@ -259,7 +264,7 @@ def gpus_of(executor, cell):
     return executor.xp.cuda.runtime.getDeviceCount() if executor.name == "cuda" else max(cell["gpus"])
 
 
-def _on_gpus(client, batch, spec, label, sums, dataset):
+def _on_gpus(client, batch, spec, label, sums, dataset, place):
     gpus, schedule = gpus_of_label(label)
 
     def run():
@@ -270,7 +275,7 @@ def _on_gpus(client, batch, spec, label, sums, dataset):
         wall = report.seconds["wall"]
         return {**found, "gpus": (gpus, "1"), "work": (wall, "s"), "minutes": (wall / 60, "min")}
 
-    return Candidate(label, run, sums, digests(label, dataset), prepare=batch.evict, counts=counts)
+    return Candidate(label, run, sums, digests(label, dataset), prepare=place, counts=counts)
 
 
 KINDS = {"stream": _stream, "sizes": _sizes, "writing": _writing, "gpus": _gpus}

@@ -109,9 +109,10 @@ def several(recorded):
         {machine: rows}.
     """
     table, said = views.several(recorded), []
-    for machine, own in table.groupby("machine") if len(table) else ():
+    for (machine, disk), own in table.groupby(["machine", "disk"], sort=False) if len(table) else ():
         first = own["measure"].iloc[0]
         mine = own[(own["measure"] == first) & (own["schedule"] == "dynamic") & (own["GPUs"] > 1)]
+        where = "from a cold disk" if disk == "cold" else "from the page cache"
         each = [
             f"on {line['GPUs']} {readable(line['s'])} s, {readable(line['of linear'])} of linear "
             f"(the kernels alone {readable(line['kernels, of linear'])})"
@@ -119,7 +120,8 @@ def several(recorded):
         ]
         if each:
             said.append(
-                f"Several GPUs of one host, {mine['graphs'].iloc[0]:,} graphs, {first}: {listed(each)} ({machine})."
+                f"Several GPUs of one host, {mine['graphs'].iloc[0]:,} graphs {where}, {first}: {listed(each)} "
+                f"({machine})."
             )
     for rows in recorded.values() if said else ():
         alone = rows[(rows["experiment"] == "curve") & (rows["strategy"] == "loading") & (rows["metric"] == "wall")]

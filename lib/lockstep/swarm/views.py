@@ -230,8 +230,9 @@ def by_size(rows):
 def several(recorded):
     """Seconds on several GPUs: one line a machine, batch, measure and number of GPUs.
 
-    `of linear` is the share of what as many times one GPU would do, from disk to results; `kernels, of linear` the
-    kernels' time on one GPU over that on all together, which leaves out what they wait for.
+    `disk`: the shards lie on a cold disk, or in the page cache. `of linear` is the share of what as many times one GPU
+    would do, from there to results; `kernels, of linear` the kernels' time on one GPU over that on all together, which
+    leaves out what they wait for.
 
     Parameters
     ----------
@@ -241,8 +242,10 @@ def several(recorded):
     lines = []
     for machine, rows in recorded.items():
         times = rows[(rows["experiment"] == "gpus") & rows["metric"].isin(["work", "compute"])]
-        for dataset, measure in itertools.product(times["dataset"].unique(), NAMES):
-            own = of_measure(times[times["dataset"] == dataset], measure)
+        places = (times["parameters"].str.contains('"disk":"cached"')).map({True: "cached", False: "cold"})
+        kinds = itertools.product(times["dataset"].unique(), NAMES, places.unique())
+        for dataset, measure, place in kinds:
+            own = of_measure(times[(times["dataset"] == dataset) & (places == place)], measure)
             if own.empty:
                 continue
             known = own.pivot_table("value", "strategy", "metric", aggfunc=_mean)
@@ -250,7 +253,7 @@ def several(recorded):
             for label, line in known.dropna().iterrows():
                 gpus, schedule = gpus_of_label(label)
                 lines.append({"machine": machine, "graphs": int(dataset.split("-")[1]), "measure": NAMES[measure],
-                              "GPUs": gpus, "schedule": schedule, "s": line["work"],
+                              "disk": place, "GPUs": gpus, "schedule": schedule, "s": line["work"],
                               "of linear": one["work"] / line["work"] / gpus,
                               "kernels, of linear": one["compute"] / line["compute"]})  # fmt: skip
     return pd.DataFrame(lines)
