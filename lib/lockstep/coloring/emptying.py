@@ -13,11 +13,11 @@ COLORS, LIMIT, LONGEST_ROW, PLACES = 1024, 128, 8192, 512  # of emptying.cu
 class Emptying(Early):
     """What `early` gives, then a second kernel that takes the highest colors away, in one CUDA graph."""
 
-    name, second_file, second_threads = "emptying", KERNELS / "emptying.cu", 512
+    name, second_file = "emptying", KERNELS / "emptying.cu"
 
     @classmethod
     def extra(cls):
-        return (*super().extra(), source_digest(cls.second_file, {"THREADS": cls.second_threads}))
+        return (*super().extra(), source_digest(cls.second_file, {"THREADS": cls.per_block}))
 
     def load(self):
         first, second = self.near() or self.anywhere(), self.second()
@@ -28,8 +28,7 @@ class Emptying(Early):
 
     def second(self):
         """The launch of emptying.cu."""
-        n, machine = self.graph.n, self.executor
-        threads = self.threads if machine.name == "host" else self.second_threads
+        n, machine, threads = self.graph.n, self.executor, self.threads
         kernel = machine.load(self.second_file, {"THREADS": threads})["emptying"]
         shared = 4 * (3 * COLORS + threads + 3 * PLACES + 2)
         # A block for every neighbor that may be asked, and enough of them to go over all colors quickly.
