@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.coloring import STRATEGIES, Checker, color, oracle
+from lockstep.coloring import STRATEGIES, Checker, color, oracle, views
 from lockstep.coloring.emptying import Emptying
 from lockstep.coloring.neighbors import neighbors
 from lockstep.coloring.waiting import NEAR, Early, Waiting
@@ -258,6 +258,19 @@ def test_registered_graphs(name):
     if graph.m < 200_000:
         for strategy in ("randomized", "hybrid", "early"):
             check(color(graph, strategy, executor="host"), STRATEGIES[strategy])
+
+
+@pytest.mark.parametrize("name", ["HC-BIOGRID", "caidaRouterLevel", "coAuthorsDBLP"])
+def test_a_greedy_loop_in_the_peers_order_takes_the_colors_that_the_peer_was_seen_to_take(name):
+    graph = registered(name)
+    assert oracle.greedy(graph, oracle.peers_order(graph)).max() + 1 == views.PEERS[name][1]
+
+
+def test_the_peers_order_is_by_degree_and_then_by_the_hash():
+    graph = SHAPES["two stars that share leaves"]
+    order = oracle.peers_order(graph)
+    assert set(order[:2].tolist()) == {0, 1} and np.array_equal(np.sort(order), np.arange(graph.n))
+    assert not np.array_equal(order[2:], np.sort(order[2:])) and not np.array_equal(order[2:], -np.sort(-order[2:]))
 
 
 @pytest.mark.gpu

@@ -94,6 +94,16 @@ def test_degrees_alone_finish_where_no_neighbors_are_equal():
     assert result.stats["left"] == 0 and result.count == 2
 
 
+def test_the_switch_chosen_while_running_waits_through_a_plateau_but_not_for_ever():
+    # 200 rounds are to come, so the rule is patient for four.
+    rule = switching.Auto().start(complete(201), executor=None)
+    rule.seen = (2000,)
+    assert rule.rounds == 200 and rule.window == 4 and not rule.now(0)
+    falls = [1500, 1500, 1500, 1500, 1500]
+    assert [rule.after(10**6, 1, highest) for highest in falls] == [False, False, False, False, True]
+    assert switching.Auto().start(star(3), executor=None).now(0), "short rows are not worth a round"
+
+
 def test_switches_by_name():
     assert isinstance(switching.of("never"), switching.Never)
     assert switching.of("threshold:12").least == 12
