@@ -87,6 +87,33 @@ def test_options_of_resident_tiles_are_checked(ratings):
         STRATEGIES["tiles"].plan(Problem(ratings, 16), get_executor("host"), users="resident", lanes=4, batch=5)
 
 
+def test_items_of_no_degree_do_not_crowd_one_block():
+    """As on the web: some hubs, and thousands of items that next to nobody rated."""
+    items = np.concatenate([np.repeat(np.arange(5), 60), np.arange(5, 4000, 3)])
+    rated = Ratings(np.arange(items.size) % 97, items, np.ones(items.size), shape=(97, 4000))
+    plan = STRATEGIES["tiles"].plan(Problem(rated, 4), get_executor("host"), users="resident")
+    sizes = np.diff(plan.table_starts)
+    assert plan.resident and np.sort(sizes)[plan.stats["alone"] :].max() < 2 * 4000 / (plan.blocks - plan.stats["alone"])
+    assert agrees(Problem(rated, 4), "tiles", get_executor("host", fuzz="sync"), users="resident")
+
+
+def test_users_are_fetched_where_their_ranges_are_too_many_for_a_key(ratings, monkeypatch):
+    monkeypatch.setattr("lockstep.sgd.resident.SEGMENTS", 16)
+    plan = STRATEGIES["tiles"].plan(Problem(ratings, 16), get_executor("host"), users="resident")
+    assert plan.stats["users"] == "fetched"
+    assert agrees(Problem(ratings, 16), "tiles", get_executor("host"), users="resident")
+
+
+def test_few_blocks_for_few_ratings_and_resident_users_where_a_user_has_many():
+    def tiles(ratings):
+        return STRATEGIES["tiles"].plan(Problem(ratings, 16), get_executor("host"))
+
+    few, many = tiles(skewed(40, 30, 100)), tiles(skewed(4000, 300, 200_000))
+    assert few.stats["users"] == many.stats["users"] == "resident"
+    assert few.blocks < many.blocks <= get_executor("host").multiprocessors
+    assert tiles(twins.twin("CAL", factor=400)).stats["users"] == "fetched"
+
+
 @pytest.mark.parametrize("options", [{"room": 20}, {"room": 7, "chunk": 5, "lanes": 2}, {"room": 2}])
 def test_patches_of_any_size(options, ratings):
     for seed in range(3):

@@ -1,12 +1,19 @@
-"""The dense form of tiles: host side of `resident.cu`. Ranges of users that fit in shared memory, edges in order."""
+"""Tiles with resident users: host side of `resident.cu`. Ranges of users that fit in shared memory, edges in order."""
 
 import numpy as np
 
 from .plans import DevicePlan
 
 WIDEST = 64  # features of a vector from which on a batch of them does not fit in registers
-CRITICAL = 0.3  # of the largest degree: an update takes about three times as long in company as alone
 BEYOND = 96  # edges that are read ahead where there are none
+SEGMENTS = 1 << 24  # (block, range, group) that a sort key has room for
+LEAST_ROOM = 32  # users of a range
+SPREAD = 1.7  # the range with the most users over the mean
+# Microseconds at rank 16 on an H200, for the choice of blocks alone: a round with nothing to do in it; an update on the
+# chain of an item that has a block for itself, of one in company; an edge of a block, all groups at work; where users
+# are fetched, an update on a user's chain, and a round. MOVED: bytes a microsecond that the mover of a block moves.
+ROUND, ALONE, COMPANY, EDGE, MOVED = 1.3, 0.055, 0.135, 0.0125, 40_000
+FETCHED_UPDATE, FETCHED_ROUND = 6.0, 9.3
 
 
 def _slots(degrees, warps, groups, deal):
@@ -20,18 +27,53 @@ def _slots(degrees, warps, groups, deal):
 
 
 class Resident(DevicePlan):
-    """What `tiles` does where its tiles are dense: whole ranges of users are brought into shared memory."""
+    """What `tiles` does where by estimate it is faster: whole ranges of users are brought into shared memory."""
 
-    def dense(self):
-        """Whether a tile's edges are worth bringing its whole range of users."""
-        asked, ratings = self.given["users"], self.problem.ratings
-        if asked is not None:
-            return asked == "resident"
-        blocks = int(self.given.get("blocks") or self.executor.multiprocessors)
-        return self.problem.width <= WIDEST and 2 * ratings.m >= blocks * max(ratings.n_users, 1)
+    def estimate(self, degrees, blocks, alone, free, user_bytes, item_bytes):
+        """Microseconds of a sweep if so many of the largest items have a block for themselves; infinite without room.
+
+        Parameters
+        ----------
+        degrees : int array, shape (items,)
+            Falling.
+        blocks, alone : int
+        free, user_bytes, item_bytes : int
+            Shared memory of a block, and what a user of its ranges and an item take of it.
+        """
+        users, others, bins = self.problem.ratings.n_users, degrees[alone:], blocks - alone
+        room = (free - others.size / bins * item_bytes) / user_bytes
+        if room < LEAST_ROOM:
+            return np.inf
+        rounds = blocks * max(2, np.ceil(SPREAD * users / (room * blocks)))
+        chain = max(ALONE * degrees[:1].sum(), COMPANY * others[:1].sum(), EDGE * others.sum() / bins)
+        return rounds * ROUND + users * 2 * item_bytes / MOVED + chain
+
+    def layout(self, item_degrees, *shared):
+        """(microseconds, blocks, items alone) of the best estimate. Few blocks have few rounds; many have room, hands
+        to work, and hubs with a block for themselves."""
+        most, given = self.executor.multiprocessors, self.given
+        degrees = -np.sort(-item_degrees)
+        choices = []
+        asked = min(int(given.get("blocks") or 0), most)
+        for blocks in [asked] if asked else sorted({max(1, most * k // 16) for k in (1, 2, 3, 4, 6, 8, 12, 16)}):
+            if given["alone"] is None:
+                counts = {0, *(2**k for k in range(blocks.bit_length())), blocks - 1}
+            else:
+                counts = {int((degrees >= given["alone"]).sum()) if given["alone"] else 0}
+            for alone in sorted(min(count, blocks - 1, degrees.size) for count in counts):
+                choices.append((self.estimate(degrees, blocks, alone, *shared), blocks, alone))
+        return min(choices)
+
+    def worth(self, microseconds, user_degrees, item_degrees):
+        """Whether resident users are the faster ones, by estimate."""
+        if self.spatial(item_degrees):
+            return False
+        rounds = 2 * self.executor.multiprocessors
+        return microseconds < max(rounds * FETCHED_ROUND, FETCHED_UPDATE * user_degrees.max(initial=0))
 
     def build_resident(self, deal, cut):
-        """Orders the edges for `resident.cu`; False if a block's items leave no room for users.
+        """Orders the edges for `resident.cu`; False if a block's items leave no room for users, or if fetching them is
+        faster and nothing else was asked for.
 
         `deal` and `cut` give items to bins, largest first, and cut nodes into ranges of equal weight.
         """
@@ -51,22 +93,26 @@ class Resident(DevicePlan):
             raise ValueError(f"batch={batch}: resident tiles lock at most an edge a lane at once, 1 to {self.lanes}")
         groups = (self.threads - 32) // self.lanes
         self.launch = self.kernel("resident", "resident.cu", THREADS=self.threads, BATCH=batch)
-        # One block a multiprocessor: it takes nearly all of the shared memory.
-        self.blocks = min(int(given.get("blocks") or executor.multiprocessors), executor.multiprocessors)
         with self.phase("schedule"):
-            block = self.share_out(item_degrees, deal)
+            # Dummy users and slots of each group; then, for each user, two vectors and a lock. One block a
+            # multiprocessor: it takes nearly all of the shared memory.
+            fixed = groups * (2 * (width * 4 + 128) + batch * 20)
+            fixed += 16 + 512 + self.threads * 8  # the edges ahead of an item alone; two boxes of 32 floats a warp
+            free, user_bytes, item_bytes = executor.max_shared - fixed - 64, 2 * width * 4 + 1, width * 4
+            time, self.blocks, count = self.layout(item_degrees, free, user_bytes, item_bytes)
+            if given["users"] is None and not self.worth(time, user_degrees, item_degrees):
+                return False
+            block = self.share_out(item_degrees, deal, count, (free - LEAST_ROOM * user_bytes) // item_bytes)
+            if block is None:
+                return False
             table = np.argsort(block, kind="stable")
             sizes = np.bincount(block, minlength=self.blocks)
             table_starts = np.concatenate([[0], np.cumsum(sizes)])
-            # Dummy users and slots of each group, the items; then, for each user, two vectors and a lock.
-            fixed = groups * (2 * (width * 4 + 128) + batch * 20) + int(sizes.max(initial=0)) * width * 4
-            fixed += 16 + 512 + self.threads * 8  # the edges ahead of an item alone; two boxes of 32 floats a warp
-            room = min((executor.max_shared - fixed - 64) // (2 * width * 4 + 1), 60_000)
-            if room < 32 or sizes.max(initial=0) >= 1 << 15:
-                return False
+            fixed += int(sizes.max(initial=0)) * item_bytes
+            room = min((free - int(sizes.max(initial=0)) * item_bytes) // user_bytes, 60_000)
             # A range is visited `stride` rounds apart by two blocks: two at least, or they would wait for each other in
-            # a circle; three give the range time to travel.
-            stride = int(given["stride"] or max(3, -(-ratings.n_users // (room * self.blocks))))
+            # a circle.
+            stride = int(given["stride"] or max(2, -(-ratings.n_users // (room * self.blocks))))
             if stride < 2:
                 raise ValueError(f"stride={stride}: resident tiles need 2 or more")
             weights = user_degrees + ratings.m / max(ratings.n_users, 1)  # neither too many edges nor too many users
@@ -76,6 +122,8 @@ class Resident(DevicePlan):
                 if range_sizes.max(initial=0) <= room:
                     break
                 stride += 1
+            if self.blocks * self.blocks * stride * groups >= SEGMENTS:
+                return False
             room, rounds = int(range_sizes.max(initial=1)), self.blocks * stride
             range_starts = np.concatenate([[0], np.cumsum(range_sizes)])
             slot = np.empty(ratings.n_items, np.int64)
@@ -120,18 +168,20 @@ class Resident(DevicePlan):
                           items_by="degree")  # fmt: skip
         return True
 
-    def share_out(self, degrees, deal):
-        """The block of each item: an item whose edges are the critical path has one for itself, the others are dealt
-        out."""
-        least = self.given["alone"]
-        if least is None:
-            least = max(CRITICAL * degrees.max(initial=0), degrees.sum() / (16 * self.blocks))
-        block = np.zeros(degrees.size, np.int32)
+    def share_out(self, degrees, deal, count, most):
+        """The block of each item: the `count` largest have one each, the others are dealt out. None if one then
+        has more than `most` items.
+        """
         order = np.argsort(-degrees, kind="stable")
-        count = min(int((degrees >= max(least, 1)).sum()) if least else 0, self.blocks - 1)
+        block = np.zeros(degrees.size, np.int32)
         block[order[:count]] = np.arange(count)
-        block[order[count:]] = count + deal(degrees[order[count:]], self.blocks - count)
-        return block
+        others = degrees[order[count:]]
+        mean = max(1, int(others.sum()) // max(others.size, 1))
+        for own in (1, mean, 4 * mean, 16 * mean):  # what an item counts for beside its edges
+            block[order[count:]] = count + deal(others + own, self.blocks - count)
+            if np.bincount(block, minlength=1).max() <= min(most, (1 << 15) - 1):
+                return block
+        return None
 
     def distinct(self, item, degrees):
         """Whether no user has rated this item twice."""

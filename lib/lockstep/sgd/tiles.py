@@ -9,7 +9,7 @@ from numba import njit
 from lockstep.machine import source_digest
 
 from .plans import KERNELS
-from .resident import Resident
+from .resident import WIDEST, Resident
 
 LOCKS = 1 << 17  # bits of shared memory, 16 KB; users of a range that share one exclude each other
 HOST_LOCKS = 1 << 10  # so that a launch on the host executor does not spend its time clearing them
@@ -56,12 +56,12 @@ class Tiles(Resident):
     tile.
 
     Options: `users`: "resident" brings whole ranges of users into shared memory (resident.cu), "fetched" each user for
-    its edge; by default as dense as tiles are. `stride` ranges between two blocks' first ones. What is not given is
-    chosen by `shape` or `build_resident`.
+    its edge; by default the faster one by estimate. `stride` ranges between two blocks' first ones. What is not given
+    is chosen by `shape` or `build_resident`.
     Of fetched users: `stages` batches in flight, `each` edges a lane in a batch, `order`: "degree" deals items out by
     falling degree, "ids" gives each block neighbouring items (graphs whose ids are spatial).
-    Of resident users: `alone`, the degree from which an item has a block for itself (0: never), by default that of a
-    critical path; `batch` edges that a group locks at once.
+    Of resident users: `alone`, the degree from which an item has a block for itself (0: never), by default by
+    estimate; `batch` edges that a group locks at once.
     """
 
     name = "tiles"
@@ -80,8 +80,7 @@ class Tiles(Resident):
         under way.
         """
         given, width = self.given, self.problem.width
-        largest, total = degrees.max(initial=0), degrees.sum()
-        by_ids = largest < total / (self.executor.multiprocessors * 256)
+        by_ids = self.spatial(degrees)
         if given["order"] is not None:
             by_ids = given["order"] == "ids"
         few = degrees.size / self.executor.multiprocessors * width * 4 < 48 * 1024
@@ -94,6 +93,10 @@ class Tiles(Resident):
         while self._bytes(threads, stages, each) > self.executor.max_shared and (threads > 32 or each > 1):
             threads, each = (threads // 2, each) if threads > 32 else (threads, each // 2)
         return by_ids, each, stages, stride, threads
+
+    def spatial(self, degrees):
+        """Whether items are so small that each block may take neighbouring ones, without a look at their degrees."""
+        return degrees.max(initial=0) < degrees.sum() / (self.executor.multiprocessors * 256)
 
     def _bytes(self, threads, stages, each):
         """Shared memory of a block without its items: locks, and a vector and an edge for each slot."""
@@ -108,7 +111,8 @@ class Tiles(Resident):
         if self.given["users"] not in (None, "resident", "fetched"):
             raise ValueError(f"users={self.given['users']!r}: choose resident, fetched or None")
         lanes, threads = self.lanes, self.threads
-        self.resident = self.dense() and self.build_resident(deal, cut)
+        fits = self.problem.width <= WIDEST or self.given["users"] == "resident"
+        self.resident = fits and self.given["users"] != "fetched" and self.build_resident(deal, cut)
         if not self.resident:
             self.lanes, self.threads = lanes, threads
             self.build_fetched()
