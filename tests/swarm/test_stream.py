@@ -1,5 +1,6 @@
 """A batch from files to results: the same with and without overlap, taken up after a kill, bad graphs told."""
 
+import concurrent.futures
 import os
 import signal
 import subprocess
@@ -16,6 +17,8 @@ from lockstep.graphs import GraphError
 from lockstep.swarm import stream
 from lockstep.swarm.batch import GraphBatch
 from lockstep.swarm.output import Output, OutputError
+from lockstep.swarm.pack import Pack
+from lockstep.swarm.run import Engine
 from lockstep.swarm.stream import run
 
 
@@ -202,3 +205,30 @@ def test_through_page_locked_memory(cuda, shards):
         there = pipeline.upload(loaded.pack)
         for name in ("n", "m", "offsets", "targets", "vertex_start", "arc_start"):
             assert np.array_equal(getattr(there, name).get(), getattr(loaded.pack, name))
+
+
+def test_threads_plan_one_after_the_other(some):
+    """Planning is Python: several threads at it only take the interpreter's lock from each other."""
+    engine, inside, most = Engine("closeness", None, "cpu"), [], []
+
+    def planning(pack, weighted):
+        inside.append(1)
+        time.sleep(0.01)
+        most.append(len(inside))
+        inside.pop()
+
+    engine.method.prepare = planning
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(engine.prepare, [Pack.of(some(count=3))] * 8))
+    assert most == [1] * 8
+
+
+def test_an_engine_reads_the_kernels_files_once(some, monkeypatch):
+    engine, asked, pack = Engine("closeness", "host", "swarm"), [], Pack.of(some(count=3))
+    load = engine.executor.load
+    monkeypatch.setattr(engine.executor, "load", lambda path, defines: asked.append(path.name) or load(path, defines))
+    first = engine.run(pack).get()
+    count = len(asked)
+    assert count and (engine.run(pack).get().checksums == first.checksums).all() and len(asked) == count
+    Engine("closeness", engine.executor, "swarm").run(pack)
+    assert len(asked) == 2 * count, "another engine looks again: a kernel may have been written meanwhile"

@@ -6,7 +6,7 @@ import inspect
 from lockstep.graphs import generators
 from lockstep.machine.source import until_written
 
-from . import shards, stream, synthetic, upload
+from . import shards, stream, synthetic, task, upload
 from .run import Engine
 from .strategies import STRATEGIES
 
@@ -48,9 +48,9 @@ def digests(label, dataset):
         return _scan()
     made = dataset.split("-")[0] if dataset.startswith(("benchmark-", "rmat-")) else None
     if label.split("@")[0] in STREAMED:
-        return _digest(STRATEGIES["swarm"].plan, made, True)
+        return _digest(STRATEGIES["swarm"].plan, made, True, not label.startswith("loading"))
     strategy, _ = plan_of(label)
-    return None if strategy is None else _digest(strategy.plan, made, False)
+    return None if strategy is None else _digest(strategy.plan, made)
 
 
 @until_written
@@ -60,7 +60,7 @@ def _scan():
 
 
 @until_written
-def _digest(method, made, streamed):
+def _digest(method, made, streamed=False, planned=False):
     parts = [method.digest()]
     if made == "benchmark":
         parts.append(inspect.getsource(synthetic))
@@ -68,6 +68,8 @@ def _digest(method, made, streamed):
         parts.append(generators.digest(made))
     if streamed:
         parts += [inspect.getsource(part) for part in (stream.Pipeline, upload.Slot, shards.read_shard)]
+    if planned:  # piece after piece, while others are loaded and computed
+        parts += [inspect.getsource(part) for part in (task.DeviceTask.module, Engine.prepare)]
     return hashlib.sha256(" ".join(" ".join(parts).split()).encode()).hexdigest()[:16]
 
 

@@ -1,5 +1,7 @@
 """One measure, one machine, any number of packs."""
 
+import threading
+
 import numpy as np
 
 from lockstep.machine import Executor, get_executor
@@ -55,6 +57,7 @@ class Engine:
             machine = get_executor("host")
         self.executor = machine if self.strategy.gpu else None
         self.method = self.strategy.plan(self.measure, self.executor, self.options, **(knobs or {}))
+        self.planning = threading.Lock()
 
     @property
     def xp(self):
@@ -66,7 +69,11 @@ class Engine:
         return pack.to(self.xp)
 
     def prepare(self, pack):
-        """A Task for the pack: planned, allocated, bound; `run()` it as often as you like."""
+        """A Task for the pack: planned, allocated, bound; `run()` it as often as you like.
+
+        Threads plan one after the other: planning is Python, and several would only take the interpreter's lock from
+        each other.
+        """
         weighted = measures.check_batch(self.measure, self.options, pack.weights is not None)
         if weighted:
             if self.measure.name not in self.strategy.plan.weighted:
@@ -74,7 +81,9 @@ class Engine:
                     f"strategy {self.strategy.name!r} takes no weights; use swarm or cpu, or weighted=False"
                 )
             measures.check_weights(pack.host.weights)
-        return self.method.prepare(self.to_device(pack), weighted)
+        there = self.to_device(pack)
+        with self.planning:
+            return self.method.prepare(there, weighted)
 
     def run(self, pack):
         """The Values of a pack; on the device, perhaps not computed yet."""

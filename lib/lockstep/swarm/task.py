@@ -149,8 +149,13 @@ class DeviceTask(Task):
         self.cleared, self.launched = [], []  # the same steps, apart
 
     def module(self, file, **defines):
+        """The compiled module. An engine reads a file once: to do so for every pack would take longer than planning."""
         defines.setdefault("ARCS32", int(self.pack.targets.dtype != np.uint16))
-        return self.executor.load(KERNELS / file, defines)
+        known = vars(self.method).setdefault("_modules", {})
+        key = (file, *sorted(defines.items()))
+        if key not in known:
+            known[key] = self.executor.load(KERNELS / file, defines)
+        return known[key]
 
     def words(self, size, dtype):
         """A device array of at least one element."""
