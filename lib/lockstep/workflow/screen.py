@@ -108,10 +108,12 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
 
 
 def _found(told, published=paths.PAPER / "published" / "claims.txt") -> str:
-    """What an earlier run found, a machine after the other; before the first run, what is published."""
+    """What an earlier run found, a machine that tests claims after the other; before the first run, what is
+    published."""
     told = told if told.is_file() else published
-    sums = "; ".join(line for line in verdict_lines(told) if not line.startswith(" "))
-    return sums if told != published else f"{sums} (as published; each claim: README.md, paper/published/)"
+    sums = [line for line in verdict_lines(told) if not line.startswith(" ")]
+    found = "; ".join([line for line in sums if "no claim is tested" not in line] or sums)
+    return found if told != published else f"{found} (as published; each claim: README.md, paper/published/)"
 
 
 def _duration(seconds: float) -> str:
