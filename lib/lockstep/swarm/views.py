@@ -165,7 +165,7 @@ def disk(rows):
             lines.append({"graphs": int(name.rsplit("-", 1)[1]), "GB": size,
                           "reading GB/s": size / line["reading"] * 1e3, "loading GB/s": size / line["loading"] * 1e3,
                           "loading over reading": line["loading"] / line["reading"]})  # fmt: skip
-    return pd.DataFrame(lines)
+    return pd.DataFrame(sorted(lines, key=lambda line: line["graphs"]))
 
 
 def steps(rows, count=10**6):
