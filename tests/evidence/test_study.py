@@ -44,10 +44,10 @@ class Gpu:
         self.zeroed.append(shape)
 
     @contextmanager
-    def timer(self):
+    def timer(self, events=True):
         timer = SimpleNamespace()
         yield timer
-        timer.device_ms, timer.wall_ms = 1.0, 2.0
+        timer.device_ms, timer.wall_ms = 1.0 if events else None, 2.0
 
 
 @pytest.fixture
@@ -140,6 +140,11 @@ def test_a_gpu_strategy_has_device_and_wall_time(study):
     assert times == {"device": 1.0, "wall": 2.0}
     assert set(rows["parameters"]) == {'{"cache":"cold"}'}
     assert gpu.zeroed == [20, 20], "twice the second-level cache before every run"
+
+
+def test_without_events_the_clock_alone_is_read(study):
+    rows = study().measure("p", "e", "g", [Work().candidate("a", executor=Gpu(), events=False)], rounds=2)
+    assert set(rows[rows["strategy"] == "a"]["metric"]) == {"wall"}
 
 
 def test_the_hypothetical_gpu_gives_counts_and_no_times(study):

@@ -9,7 +9,7 @@ import pytest
 from lockstep.graphs import Graph, generators
 from lockstep.toposort import CycleError, TopologicalOrder, topological_sort, verify
 from lockstep.toposort.baselines import Serial
-from lockstep.toposort.choice import Auto, Costs, RacingChains, RacingNarrow
+from lockstep.toposort.choice import OTHERS, SAMPLES, Auto, Costs, RacingChains, RacingNarrow, count_links
 from lockstep.toposort.oracle import layers
 from lockstep.toposort.serial import kahn, kahn_racing
 
@@ -22,7 +22,7 @@ def words():
 def race(graph, words, enough=10**9, steps=10, plan=None):
     plan = plan or Serial(graph)
     arrays = graph.offsets, graph.targets, plan.left, plan.order
-    return *kahn_racing(*arrays, words.ctypes.data, words[8:].ctypes.data, enough, steps), plan.order
+    return *kahn_racing(*arrays, words.ctypes.data, words[8:].ctypes.data, enough, steps, 256), plan.order
 
 
 def test_small_graphs_are_the_cpus(host):
@@ -42,6 +42,24 @@ def test_runs_of_links_are_sampled(host):
     found = topological_sort(graph, executor=host)
     assert found.strategy == "chains" and "1-1 runs" in str(found.stats["reason"])
     assert verify(found, graph) == "exact"
+
+
+def test_sampling_stops_when_it_has_seen_enough_others():
+    def links(graph, others=OTHERS):
+        return count_links(graph.offsets, graph.targets, graph.in_degrees(), SAMPLES, others)
+
+    assert links(generators.disjoint_paths(4000, 4000)) >= SAMPLES - OTHERS
+    mixed = generators.disjoint_paths(4000, 4)  # a quarter begins no link
+    assert links(mixed) == -1
+    assert SAMPLES / 2 < links(mixed, SAMPLES + 1) < SAMPLES
+
+
+def test_the_cpu_looks_about_as_often_whatever_a_vertex_takes(host):
+    """A vertex of forty arcs takes as long as many with one: it is the time between two looks that counts."""
+    sparse, dense = (Auto(generators.random_dag(n, m), host) for n, m in ((200_000, 200_000), (20_000, 800_000)))
+    assert sparse.often > 5 * dense.often
+    spans = [plan.often * plan.serial / plan.graph.n for plan in (sparse, dense)]
+    assert spans == pytest.approx([spans[0]] * 2, rel=0.2)
 
 
 def test_a_cycle_is_found_whoever_is_first(host):

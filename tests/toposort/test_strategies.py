@@ -11,6 +11,7 @@ from lockstep.graphs import Graph, generators
 from lockstep.machine import get_executor, gpu_available
 from lockstep.toposort import STRATEGIES, TopologicalOrder, topological_sort, verify
 from lockstep.toposort.oracle import check_order, layers, reference
+from lockstep.toposort.resident import Narrow, Persistent
 
 LAYERED = ("naive", "frontier", "graph", "persistent", "narrow")
 
@@ -116,3 +117,15 @@ def test_on_the_gpu(graph, strategy, cuda):
 def test_ten_million_vertices_on_the_gpu(cuda):
     graph = generators.random_dag(10_000_000, 20_000_000)
     assert verify(topological_sort(graph, "narrow", executor=cuda), graph) == "exact"
+
+
+def test_warps_help_only_where_a_row_has_work_for_them(host):
+    """A row of 400 arcs is four times what a warp takes at once."""
+
+    def star(n):
+        return Graph.from_edges(np.zeros(n, int), np.arange(1, n + 1))
+
+    for kind in (Persistent, Narrow):
+        assert kind(star(400), host).helpers == 4
+        assert kind(star(10_000), host).helpers == kind.most_helpers
+        assert kind(generators.disjoint_paths(90, 30), host).helpers == 1

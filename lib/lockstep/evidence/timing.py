@@ -49,6 +49,9 @@ class Candidate:
     exact : bool
         Whether a wrong result is an error. False for strategies declared racy, whose wrong results are
         recorded as `measured-wrong`.
+    events : bool
+        Whether device events are recorded around a run on a GPU. They take a few microseconds of the wall clock: where
+        strategies that need no event are compared with others that do, all should be timed without.
     rounds : int, optional
         At most so many samples, in the first rounds of its cell: for a run that takes seconds.
     warmup : bool
@@ -64,6 +67,7 @@ class Candidate:
     timed: bool = True
     executor: Any = None
     exact: bool = True
+    events: bool = True
     rounds: int | None = None
     warmup: bool = True
     done: str = field(init=False, default="wall")  # the metric written last: its row completes the sample
@@ -111,7 +115,7 @@ def once(candidate, cold=False):
             result = candidate.run()
             return result, {"wall": _ms((time.perf_counter() - start) * 1e3)}
         candidate.executor.synchronize()
-        with candidate.executor.timer() as timer:
+        with candidate.executor.timer(events=candidate.events) as timer:
             result = candidate.run()
         times = {} if timer.device_ms is None else {"device": _ms(timer.device_ms)}
         return result, {**times, "wall": _ms(timer.wall_ms)}

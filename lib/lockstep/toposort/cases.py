@@ -31,7 +31,7 @@ class Case:
         What decides it, for the digest: names of generators.
     parameters : dict
     options : dict
-        What the cell says besides: strategies, rounds, most_levels, warmup, shares.
+        What the cell says besides: strategies, rounds, most_levels, warmup, shares, events.
     """
 
     experiment: str
@@ -144,6 +144,7 @@ def cases(block, common=None):
             "most_levels": {**(common or {}).get("most_levels", {}), **cell.get("most_levels", {})},
             "warmup": cell.get("warmup", True),
             "shares": cell.get("shares", False),
+            "events": block.get("events", True),
         }
         for one in parts.combinations(cell, sizes):
             name, make, made_by, parameters = family(*(one[size] for size in sizes))

@@ -14,8 +14,8 @@ A trial that is looked at when it is over costs what it took, and that is too mu
    A path bounds the number of layers from below; when one is so long that by then the GPU must lose, the CPU stops it
    and sorts undisturbed;
 4. if no such path turns up, the CPU sorts the same graph itself. Who is done first sets a word that the other looks at:
-   the kernel once in a few levels, the CPU every 256 vertices. The memory that both words lie in is the host's, so that
-   neither side needs a transfer.
+   the kernel once in 16 levels, the CPU about once in a microsecond. The memory that both words lie in is the host's,
+   so that neither side needs a transfer.
 
 So the price of not knowing is a launch, a small part of the serial time, and the way to see the other's word. A launch
 from a program that has just done other things takes some 50 us; a graph for which that is much is the CPU's.
@@ -38,7 +38,8 @@ from .result import TopologicalOrder
 from .serial import kahn_racing
 
 SAMPLES = 64
-MOST_LINKS = 0.95  # of the samples: a run has 20 vertices and more; for shorter ones `narrow` is as fast
+OTHERS = 3  # of the samples that begin none are too many: where runs have fewer than 20 vertices `narrow` is as fast
+LOOK_US = 1.5  # of sorting between two of the CPU's looks at whether the GPU is done
 
 
 @dataclass(frozen=True)
@@ -93,12 +94,14 @@ class Costs:
 
 
 @njit(cache=True)
-def count_links(offsets, targets, in_degrees, samples):
-    """Of some vertices drawn by a hash: how many begin a link of a 1-1 run."""
+def count_links(offsets, targets, in_degrees, samples, others):
+    """Of some vertices drawn by a hash: how many begin a link of a 1-1 run; -1 as soon as too many others do not."""
     links = 0
     for i in range(samples):
         v = (i * 0x9E3779B1 + 0x7F4A7C15) % in_degrees.size
         links += offsets[v + 1] - offsets[v] == 1 and in_degrees[targets[offsets[v]]] == 1
+        if i - links >= others:
+            return -1
     return links
 
 
@@ -128,13 +131,6 @@ class _Racing:
         self.race = Race(self.executor)
         self.stop, self.done = self.race.stop, self.race.done
         super().load()
-
-    @property
-    def keep(self):
-        """A warp of a crew goes on with vertices itself only where it never gets more of them than it had. Else some
-        are its own and some are queued, it looks at both in each level, and levels take up to a third longer.
-        """
-        return super().keep if np.diff(self.graph.offsets).max(initial=0) <= 1 else 0
 
     def prepare(self):
         self.executor.synchronize()  # a kernel that lost may still be on its way out
@@ -172,6 +168,7 @@ class Auto(Plan):
         if executor is None:
             self.small = Reason("no GPU here")
         self.enough = cost.enough(m, self.serial)
+        self.often = int(np.clip(LOOK_US * max(n, 1) / self.serial, 4, 1024))
         self.steps = int(cost.patience * self.serial / cost.step)
         chains = cost.chains + n * cost.chains_vertex
         self.maybe_chains = 0.5 * n < m < 1.2 * n and chains < self.serial
@@ -206,8 +203,8 @@ class Auto(Plan):
         graph, cost = self.graph, self.costs
         kind, why = RacingNarrow, ""
         if self.maybe_chains:
-            links = count_links(graph.offsets, graph.targets, cpu.degrees, SAMPLES)
-            if links > MOST_LINKS * SAMPLES:
+            links = count_links(graph.offsets, graph.targets, cpu.degrees, SAMPLES, OTHERS)
+            if links >= 0:
                 kind, why = RacingChains, f"{links} of {SAMPLES} sampled vertices begin links of 1-1 runs; "
         gpu = self.plan(kind)
         result = gpu.run()  # begins; what it returns waits only when it is looked at
@@ -221,8 +218,9 @@ class Auto(Plan):
         # chains does not care how long a path is
         enough = self.enough if kind is RacingNarrow else graph.n + 1
         arrays = graph.offsets, graph.targets, cpu.left, cpu.order
-        sorted_, path, first = kahn_racing(*arrays, *gpu.race.addresses, enough, self.steps)
+        sorted_, path, first = kahn_racing(*arrays, *gpu.race.addresses, enough, self.steps, self.often)
         if first:
+            self.executor.synchronize()  # until the one that lost has stopped
             result = TopologicalOrder(graph, cpu.order[:sorted_], cpu.name)
             result.stats["reason"] = reason = Reason(CPU_FIRST if path < enough else DEEP, why, gpu.name, self.serial)
         reason.also(sorted_, graph.n, path)

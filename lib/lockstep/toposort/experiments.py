@@ -78,6 +78,7 @@ def candidates(case, graph, executor, check):
                 kernel=digest(name, case.generators),
                 counts=_counts(plan, executor) if on_gpu else None,
                 executor=executor if launches else None,
+                events=case.options["events"],
             )
         )
     return found

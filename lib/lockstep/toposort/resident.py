@@ -16,6 +16,7 @@ class Persistent(DevicePlan):
     crew = 8  # blocks that go on alone with a frontier of middling width
     arcs = 4096  # that make a frontier wider than that
     kept, row = 4, 128  # vertices that a warp goes on with; arcs that it takes in one go
+    most_helpers = 8  # of expand.cuh
 
     def load(self):
         kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
@@ -37,6 +38,7 @@ class Persistent(DevicePlan):
             _int(self.breadth),
             _int(min(self.crew, blocks)),
             _int(self.keep),
+            _int(self.helpers),
         )
         self.launch = kernel.bind(blocks, self.threads, arguments, shared=shared, cooperative=True)
 
@@ -57,11 +59,24 @@ class Persistent(DevicePlan):
         """Vertices that a crew takes on; on the hypothetical GPU few, so that small graphs have wide levels too."""
         return np.clip(self.arcs / self.degree, 64, 2048) if self.executor.name == "cuda" else 40
 
+    @functools.cached_property
+    def longest(self):
+        """Arcs of the longest row."""
+        return int(np.diff(self.graph.offsets).max(initial=0))
+
     @property
     def keep(self):
-        """Vertices that a warp of a crew goes on with itself: none where rows are too long for one warp."""
-        longest = int(np.diff(self.graph.offsets).max(initial=0))
-        return self.kept if longest <= self.row else 0
+        """Vertices that a warp of a crew goes on with itself: none where it may get more of them than it had. Then some
+        are its own and some are queued, it looks at both in each level, and levels take half as long again.
+        """
+        return self.kept if self.longest <= 1 or self.executor.name == "host" else 0
+
+    @property
+    def helpers(self):
+        """Warps that may share a vertex: as many as its row has stretches that a warp takes in one go. One that helps
+        where nothing is left to do has waited for the row, and all others then wait for it.
+        """
+        return int(np.clip(-(-self.longest // self.row), 1, self.most_helpers))
 
     def summary(self):
         return self.executor.get(self.levels[:2]).tolist()
@@ -96,8 +111,8 @@ class Narrow(Persistent):
     def bind_narrow(self, first, last, stop, done):
         """The launch of the kernel on the graph with these rows."""
         ex, n, degree = self.executor, max(self.graph.n, 1), self.degree
-        # Few arcs a level: a smaller block has the cheaper barrier.
-        threads = min(self.threads, 512) if degree < 4 else self.threads
+        # Few arcs a level: a smaller block has the cheaper barrier. Very many: hardly any level is one block's alone.
+        threads = self.threads if 4 <= degree < 16 else min(self.threads, 512)
         # A block gets through about 600 arcs in the time of a level with a grid barrier; a warp has 32 lanes.
         width = np.clip(640 / degree, 16, 512)
         capacity = int(np.clip(2 * width, 128, 1024))  # of a ring; a larger frontier goes back to the crew or the grid
@@ -111,7 +126,9 @@ class Narrow(Persistent):
         kernel = ex.load(KERNELS / "narrow.cu", {"BITS": bits, "THREADS": threads})["narrow"]
         blocks = self.resident(kernel, shared, threads)
         breadth, crew = max(self.breadth, width), min(self.crew, blocks)
-        numbers = map(_int, (self.graph.n, breadth, crew, self.keep, width, warp_width, capacity, patience, hot_offset))
+        sizes = self.graph.n, self.graph.m
+        limits = breadth, crew, self.keep, self.helpers, width, warp_width, capacity, patience
+        numbers = map(_int, (*sizes, *limits, hot_offset))
         arguments = (
             first,
             last,

@@ -65,13 +65,13 @@ def _peek(typing, address):
 
 
 @njit(cache=True, nogil=True)
-def kahn_racing(offsets, targets, in_degrees, order, done, stop, enough, steps):
+def kahn_racing(offsets, targets, in_degrees, order, done, stop, enough, steps, often):
     """Kahn's algorithm while somebody else sorts too.
 
     `done` and `stop` are addresses of 8-byte words: the other one's, and the one for it. First follows arcs, `steps` at
     most, for a path of `enough` of them: then there are so many layers that the other cannot be first, and is stopped
-    at once. Else both sort, and this one gives up when it finds `done` set. Returns how many vertices were sorted, the
-    longest path seen, and whether it came to its end.
+    at once. Else both sort, and this one gives up when it finds `done` set, for which it looks every `often` vertices.
+    Returns how many vertices were sorted, the longest path seen, and whether it came to its end.
 
     Indices are unsigned: an index that may be negative is looked at for that, and the loop runs out of registers. So it
     looks at `done` and is still no slower than `kahn`.
@@ -100,13 +100,13 @@ def kahn_racing(offsets, targets, in_degrees, order, done, stop, enough, steps):
             _store(stop, 1)
             break
     alone = longest >= enough  # then `done` says no more than that the other has stopped
-    one, often = np.uint64(1), np.uint64(256)
+    one, often = np.uint64(1), np.uint64(often)
     tail = look = np.uint64(0)
     for u in range(np.uint64(in_degrees.size)):
         if u >= look:
             if not alone and _peek(done):
                 return 0, longest, False
-            look = u + np.uint64(4096)
+            look = u + np.uint64(1024)
         if in_degrees[u] == 0:
             order[tail] = u
             tail += one

@@ -12,7 +12,7 @@
 // ready     The atomicSub that returns 1 took the last predecessor away; exactly one thread sees it. No scan.
 // push      Vertices made ready gather in a buffer of the warp in shared memory (a ballot gives each its place), and
 //           leave by one atomicAdd for 32 or more: one address takes only about 1.4 G atomics/s. Their rows' bounds are
-//           asked for while that atomic is under way.
+//           asked for while that atomic is under way, and then the rows' beginnings for the second-level cache.
 // gate      One 8-byte word a level: the upper half counts the vertices pushed, the lower half the blocks that are done.
 //           So the barrier's last look brings the next level's size along.
 //
@@ -35,6 +35,13 @@ __device__ inline Word bounds(const Rows& rows, int v) {
     return static_cast<Word>(rows.last[v]) << 32 | static_cast<unsigned>(rows.first[v]);
 }
 
+// Ask for what lies there to come into the second-level cache, without waiting for it.
+__device__ inline void into_l2(const void* p) {
+#ifndef LOCKSTEP_HOST
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
+#endif
+}
+
 // Append the buffer's vertices to the next frontier, at order[place] and behind.
 __device__ inline void append(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int place, Word row) {
     for (int i = lane_id(); i < held; i += 32) {
@@ -42,6 +49,7 @@ __device__ inline void append(const Rows& rows, const int* buffer, int held, int
         if (i >= 32) row = bounds(rows, v);
         order[place + i] = v;
         store_relaxed(queue + place + i, row);
+        if (static_cast<int>(row) < static_cast<int>(row >> 32)) into_l2(rows.targets + static_cast<int>(row));
     }
 }
 
@@ -140,15 +148,17 @@ __device__ inline void take_away(const Rows& rows, const Deal& deal, int k, int*
 
 // Expand the rows from[begin, end): `warps` warps share them, this one is number `warp`; `buffer` is this warp's own. What
 // gets ready goes to order[base] and behind. wait: from is the queue, filled in this launch, and an entry may be on its way
-// still; else the sources (begin == 0) are looked up in order. held: how many vertices are in the buffer, before and after.
+// still; else the sources (begin == 0) are looked up in order. most_helpers: so many warps at most share a vertex; one is enough
+// where no row has more arcs than a warp takes at once. held: how many vertices are in the buffer, before and after.
 // Returns whether the buffer was emptied in between.
 template <bool wait>
 __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Word* queue, const Word* from, int begin, int end,
-                              int base, Word* gate, int* buffer, int& held, int warp, int warps) {
+                              int base, Word* gate, int* buffer, int& held, int warp, int warps, int most_helpers = max_helpers) {
     const int lane = lane_id(), size = end - begin;
-    const int share = min(32, (size + warps - 1) / warps);
+    // A division takes a hundred cycles: none where there is a warp for each vertex.
+    const int share = size <= warps ? 1 : min(32, (size + warps - 1) / warps);
     // Where warps are plenty, up to `helpers` share a vertex: a row may be long.
-    const int helpers = size > 0 ? max(1, min(max_helpers, warps / size)) : 1;
+    const int helpers = size > 0 && most_helpers > 1 ? max(1, min(most_helpers, warps / size)) : 1;
     const int part = helpers > 1 ? warp / size : 0;
     const int mine = helpers > 1 ? warp - part * size : warp;
     bool flushed = false;
@@ -179,14 +189,17 @@ struct Stand {
 // The bit of a gate by which its leader tells all others to stop.
 constexpr unsigned halt_bit = 0x80000000u;
 
+constexpr int between_looks = 16;  // levels between two looks at whether somebody wants this to stop
+
 // Whether somebody outside has asked to stop (stop: memory of the host, or null). The answer takes a microsecond or two to come,
-// longer than a level: so it is asked for once in a few levels, and what is used is the answer to the question before.
+// longer than a level: so what is used is the answer to the question before. What else the warp waits for may wait for it too, so
+// it is asked for once in many levels.
 struct Bell {
     const Word* stop;
     Word answer;
 
-    __device__ unsigned ring(int level) {
-        if (!stop || level % 4 != 0) return 0;
+    __device__ unsigned ask() {
+        if (!stop) return 0;
         const unsigned halt = answer ? halt_bit : 0;
 #ifdef LOCKSTEP_HOST
         answer = load_relaxed(stop);
@@ -195,6 +208,8 @@ struct Bell {
 #endif
         return halt;
     }
+
+    __device__ unsigned ring(int level) { return level % between_looks == between_looks - 1 ? ask() : 0; }
 };
 
 // All blocks meet after step `step` (0, 1, ...), and append what their warps have left. Returns the size of the next
@@ -245,7 +260,7 @@ __device__ inline int meet(const Rows& rows, const int* buffer, int held, int* o
 constexpr unsigned queue_unit = 1u << 12;
 
 __device__ inline void run_crew(const Rows& rows, int* in_degrees, int* order, Word* queue, int* levels, Word* gates, Stand& at,
-                                int least, int most, int keep, int* buffer, int warp, int warps, Bell& bell) {
+                                int least, int most, int keep, int helpers, int* buffer, int warp, int warps, Bell& bell) {
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
     bool queued = true;
@@ -266,7 +281,7 @@ __device__ inline void run_crew(const Rows& rows, int* in_degrees, int* order, W
             }
         }
         if (queued) {
-            flushed |= expand<true>(rows, in_degrees, order, queue, queue, at.begin, end, end, gate, buffer, held, warp, warps);
+            flushed |= expand<true>(rows, in_degrees, order, queue, queue, at.begin, end, end, gate, buffer, held, warp, warps, helpers);
         }
         kept = held <= keep ? held : 0;
         Word arrival = static_cast<Word>(held) << 32 | 1;

@@ -79,6 +79,40 @@ __device__ __forceinline__ bool last_arrived(const Problem& p, int v) {
 #endif
 }
 
+// The same for two vertices at once, each of which may be none (-1): both atomics are under way before an answer is looked at.
+// Left to the compiler, the second one waits for the first.
+__device__ __forceinline__ void last_arrived(const Problem& p, int v, int w, bool& v_ready, bool& w_ready) {
+#ifdef LOCKSTEP_HOST
+    v_ready = v >= 0 && last_arrived(p, v);
+    w_ready = w >= 0 && last_arrived(p, w);
+#else
+#define TWO_ATOMICS(space, address)                                                                        \
+    asm volatile("{\n\t.reg .pred a, b;\n\tsetp.ge.s32 a, %2, 0;\n\tsetp.ge.s32 b, %3, 0;\n\t"              \
+                 "@a atom." space ".add.u32 %0, [%4], %6;\n\t@b atom." space ".add.u32 %1, [%5], %7;\n\t}" \
+                 : "+r"(before_v), "+r"(before_w)                                                          \
+                 : "r"(v), "r"(w), address(at_v), address(at_w), "r"(less_v), "r"(less_w)                  \
+                 : "memory")
+    unsigned before_v = 0, before_w = 0;
+#if BITS == 0
+    const unsigned less_v = 0xffffffffu, less_w = 0xffffffffu;
+    const int *at_v = p.in_degrees + v, *at_w = p.in_degrees + w;
+    TWO_ATOMICS("global", "l");
+    v_ready = before_v == 1;
+    w_ready = before_w == 1;
+#else
+    constexpr unsigned in_word = 32 / BITS, all = (1u << BITS) - 1;
+    const unsigned hot = static_cast<unsigned>(__cvta_generic_to_shared(p.hot));
+    const unsigned place_v = static_cast<unsigned>(v) % in_word * BITS, place_w = static_cast<unsigned>(w) % in_word * BITS;
+    const unsigned at_v = hot + static_cast<unsigned>(v) / in_word * 4, at_w = hot + static_cast<unsigned>(w) / in_word * 4;
+    const unsigned less_v = 0u - (1u << place_v), less_w = 0u - (1u << place_w);
+    TWO_ATOMICS("shared", "r");
+    v_ready = (before_v >> place_v & all) == 1;
+    w_ready = (before_w >> place_w & all) == 1;
+#endif
+#undef TWO_ATOMICS
+#endif
+}
+
 // Levels before `until` of more than `least` and at most `most` vertices, by `threads` threads: the block, or one warp.
 template <bool one_warp>
 __device__ void run_levels(const Problem& p, Position& at, int least, int most, int until, int rank, int threads) {
@@ -98,7 +132,6 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
                 const int place = atomicAdd(pushed, 1);
                 found[place] = v;
                 if (place < p.capacity) next[place] = row;
-                if (row.y - row.x > 2) fetch(p.targets + row.x + 2);  // for the next level, into the first-level cache
             }
         };
         int shift = 5;  // 2^shift lanes share a vertex
@@ -143,13 +176,15 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
     int* found = p.order + at.begin + at.size;
     int* levels = p.levels + 2;
     bool held = lane < at.size;
-    while (at.size > 0 && at.level < until && !__any_sync(full_mask, row.y - row.x > 2)) {
+    while (at.size > 0 && at.level < until) {
+        // Lanes without a successor ask for row 0, all the same one: cheaper than a branch. Asked for before anything else, for the
+        // way there is the longest one.
+        const int4 row_a = fetch(p.rows + max(row.z, 0)), row_b = fetch(p.rows + max(row.w, 0));
+        if (__any_sync(full_mask, row.y - row.x > 2)) break;
         if (lane == 0) levels[at.level] = at.size;
         ++at.level;
-        // Lanes without a successor ask for row 0, all the same one: cheaper than a branch.
-        const int4 row_a = fetch(p.rows + max(row.z, 0)), row_b = fetch(p.rows + max(row.w, 0));
-        const bool a = row.z >= 0 && last_arrived(p, row.z);
-        const bool b = row.w >= 0 && last_arrived(p, row.w);
+        bool a, b;
+        last_arrived(p, row.z, row.w, a, b);
         const unsigned all_a = __ballot_sync(full_mask, a), all_b = __ballot_sync(full_mask, b);
         const int place_a = __popc(all_a & below), place_b = __popc(all_a) + __popc(all_b & below);
         const int pushed = __popc(all_a) + __popc(all_b);
@@ -186,7 +221,6 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
     __syncwarp();
 }
 
-constexpr int between_rings = 8;  // levels between two looks at whether somebody wants this to stop
 constexpr int crew_threads = 512;  // of a block that may be larger
 
 // Block 0 alone: levels until the frontier is empty or outgrows the ring, or the bell rings (then the frontier is empty).
@@ -195,7 +229,7 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, Bell& b
     if (threadIdx.x < 3) p.counts[threadIdx.x] = 0;
     at.turn = 0;
     int* shared_position = p.counts + 3;
-    int until = bell.stop ? at.level + between_rings : 0x7fffffff;
+    int until = bell.stop ? at.level + between_looks : 0x7fffffff;
     __syncthreads();
     while (at.size > 0 && at.size <= p.capacity) {
         run_levels<false>(p, at, warp_width, p.capacity, until, threadIdx.x, blockDim.x);
@@ -205,11 +239,11 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, Bell& b
             int general = 1;  // levels to do the general way before lanes are tried again
             for (;;) {
                 if (at.level >= until) {
-                    if (__shfl_sync(full_mask, lane_id() == 0 ? bell.ring(0) : 0u, 0)) {
+                    if (__shfl_sync(full_mask, lane_id() == 0 ? bell.ask() : 0u, 0)) {
                         at.size = 0;
                         break;
                     }
-                    until = at.level + between_rings;
+                    until = at.level + between_looks;
                 }
                 if (at.size == 0 || at.size > 2 * warp_width) break;
                 const int level = at.level;
@@ -257,16 +291,17 @@ __device__ inline void cool_down(const Problem& p) {
 #endif
 }
 
-// gates: 4 words, gates[4]: the numbers of sources and of roots, all zero. A frontier of more than `breadth` vertices is the
-// grid's, one of at most `width` block 0's once `patience` such levels have passed, the rest is a crew's of `crew` blocks (keep: see
-// run_crew).
+// m: number of arcs, or more. gates: 4 words, gates[4]: the numbers of sources and of roots, all zero. A frontier of more than
+// `breadth` vertices is the grid's, one of at most `width` block 0's once `patience` such levels have passed, the rest is a crew's of
+// `crew` blocks (keep: see run_crew; helpers: see expand).
 // stop: if not null and not zero, the sort may end at once, with whatever there is; done: if not null, 1 is written there at
 // the end. Both may be the host's memory. BITS other than 0: no in-degree needs more, and hot_offset leaves room for all.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
            int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows, int* control,
            unsigned long long* gates, unsigned* barrier, const unsigned long long* stop, unsigned long long* done, int n,
-           int breadth, int crew, int keep, int width, int warp_width, int capacity, int patience, int hot_offset) {
+           int m, int breadth, int crew, int keep, int helpers, int width, int warp_width, int capacity, int patience,
+           int hot_offset) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* buffer = reinterpret_cast<int*>(shared) + warp_id() * buffer_slots;
     int* scratch = reinterpret_cast<int*>(shared + hot_offset - 64);
@@ -278,21 +313,29 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     int turn = 0;
     bool packed = false;
     if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
-    for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
+    // At most m vertices are no sources; where sources stand, nobody looks.
+    for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(shared));
     grid_barrier(barrier);
     const Word sources = load_relaxed(gates + 4);
     Stand at = {0, static_cast<int>(sources >> 32), 0, 0, patience};
     int work = static_cast<int>(sources);  // rows to expand: in the first level only those of vertices with arcs
     while (at.size > 0) {
-        if (at.level == 0 || at.size > breadth) {
+        const int unplaced = n - at.begin - at.size;
+        if (unplaced == 0) {  // nobody waits for this layer: it need not be expanded
+            if (global_thread() == 0) levels[2 + at.level] = at.size;
+            at = {n, 0, at.level + 1, at.step, 0};
+            break;
+        }
+        // Where most of what is left is here, a crew would hardly have begun when it ends.
+        if (at.level == 0 || at.size > breadth || unplaced < at.size) {
             if (global_thread() == 0) levels[2 + at.level] = at.size;
             const Word* from = at.level > 0 ? queue + at.begin : roots;
             if (at.level > 0) work = at.size;
             at.begin += at.size;
             int held = 0;
             expand<true>(graph, in_degrees, order, queue, from, 0, work, at.begin, gates + (at.step & 3), buffer, held, warp,
-                         warps);
+                         warps, helpers);
             at.size = meet(graph, buffer, held, order, queue, at.begin, gates, at.step++, scratch,
                            global_thread() == 0 ? bell.ring(at.level) : 0);
             ++at.level;
@@ -300,7 +343,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         }
         if (at.size > width || at.patience > 0) {
             if (static_cast<int>(blockIdx.x) < crew && threadIdx.x < crew_threads) {
-                run_crew(graph, in_degrees, order, queue, levels, gates, at, width, 2 * breadth, keep, buffer,
+                run_crew(graph, in_degrees, order, queue, levels, gates, at, width, 2 * breadth, keep, helpers, buffer,
                          warp_id() * crew + blockIdx.x, crew * (min(blockDim.x, crew_threads) / 32), bell);
             }
         } else {

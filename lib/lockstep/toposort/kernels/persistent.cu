@@ -15,12 +15,12 @@
 #include "expand.cuh"
 
 // gates: 4 words, gates[4]: the numbers of sources and of roots, all zero. crew: blocks that go on alone with a frontier of up
-// to `width` vertices, until it has more than twice as many; keep: see run_crew.
+// to `width` vertices, until it has more than twice as many; keep: see run_crew; helpers: most_helpers of expand.
 extern "C" __global__ void __launch_bounds__(512, 1)
     persistent(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
                int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int* control,
                unsigned long long* gates, unsigned* barrier, int n, int width, int crew,
-               int keep) {
+               int keep, int helpers) {
     DYNAMIC_SHARED(int, shared);
     int* scratch = shared + blockDim.x / 32 * buffer_slots;
     const Rows rows = {first, last, targets};
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     while (at.size > 0) {
         if (at.level > 0 && at.size <= width) {
             if (static_cast<int>(blockIdx.x) < crew) {
-                run_crew(rows, in_degrees, order, queue, levels, gates, at, 0, 2 * width, keep, buffer,
+                run_crew(rows, in_degrees, order, queue, levels, gates, at, 0, 2 * width, keep, helpers, buffer,
                          warp_id() * crew + blockIdx.x, crew * (blockDim.x / 32), silent);
                 if (global_thread() == 0) hand_on(control, turn, at);
             }
@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         if (at.level > 0) work = at.size;
         at.begin += at.size;
         int held = 0;
-        expand<true>(rows, in_degrees, order, queue, from, 0, work, at.begin, gates + (at.step & 3), buffer, held, warp, warps);
+        expand<true>(rows, in_degrees, order, queue, from, 0, work, at.begin, gates + (at.step & 3), buffer, held, warp, warps, helpers);
         at.size = meet(rows, buffer, held, order, queue, at.begin, gates, at.step++, scratch);
         ++at.level;
     }
