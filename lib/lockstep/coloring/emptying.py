@@ -7,7 +7,7 @@ from lockstep.machine import source_digest
 from .plan import KERNELS
 from .waiting import Early
 
-COLORS, LIMIT, LONGEST_ROW, PLACES = 1024, 128, 8192, 512  # of emptying.cu
+COLORS, LIMIT, AT_MOST, LONGEST_ROW, PLACES = 1024, 64, 8, 4096, 512  # of emptying.cu
 
 
 class Emptying(Early):
@@ -30,7 +30,7 @@ class Emptying(Early):
         """The launch of emptying.cu."""
         n, machine, threads = self.graph.n, self.executor, self.threads
         kernel = machine.load(self.second_file, {"THREADS": threads})["emptying"]
-        shared = 4 * (3 * COLORS + threads + 3 * PLACES + 2)
+        shared = 4 * (3 * COLORS + 3 * PLACES + AT_MOST + threads // 32 + 2) + 2 * 2 * LONGEST_ROW
         # A block for every neighbor that may be asked, and enough of them to go over all colors quickly.
         widest = min(int(self.graph.out_degrees().max(initial=0)), LONGEST_ROW)
         blocks = self.resident_blocks(kernel, shared, max(widest, -(-n // threads)))

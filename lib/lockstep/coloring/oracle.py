@@ -149,14 +149,12 @@ def greedy(graph, order):
 
 # As in emptying.cu: colors of a coloring that is worked on, steps (and members) of a class, neighbors asked of one
 # color, the longest row, the steps for which nobody comes back, places in the queue.
-MOST_COLORS, LIMIT, AT_MOST, LONGEST_ROW, TENURE, PLACES = 1024, 128, 8, 8192, 10, 512
+MOST_COLORS, LIMIT, AT_MOST, LONGEST_ROW, TENURE, PLACES = 1024, 64, 8, 4096, 10, 512
 
 
 @njit(cache=True)
 def _elsewhere(offsets, targets, colors, top, u, used):
     """The smallest color below top, not its own, that no neighbor of u has; -1 if there is none."""
-    if offsets[u + 1] - offsets[u] > LONGEST_ROW:
-        return -1
     used[:] = False
     used[colors[u]] = True
     for arc in range(offsets[u], offsets[u + 1]):
@@ -184,6 +182,9 @@ def _empty(offsets, targets, colors, top):
             if who == v and when + TENURE > step and count[origin]:
                 count[origin] = AT_MOST + 1
         stuck = np.zeros(top, np.int64)
+        for u in row:
+            if offsets[u + 1] - offsets[u] > LONGEST_ROW:
+                count[colors[u]] = AT_MOST + 1
         for u in row:
             if colors[u] < top and count[colors[u]] <= AT_MOST:
                 stuck[colors[u]] += _elsewhere(offsets, targets, colors, top, u, used) < 0

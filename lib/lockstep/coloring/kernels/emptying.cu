@@ -3,9 +3,10 @@
 // Greedy loops end with classes of a handful of vertices, each of which met a neighbor of every color before. Such a vertex v
 // can take color k all the same if its few neighbors of color k go elsewhere. A step takes one v and looks at all classes at
 // once: which of its neighbors there have another color free. It takes the class that most of them can leave (then the one
-// with fewest of them, then the lowest). Who cannot go elsewhere is driven out and queues up behind the others; who was
-// driven out does not drive out in turn those who did it, for some steps. A class that is not empty after so many steps is put
-// back as it was, and that is the end. Never more colors than before.
+// with fewest of them, then the lowest). Who cannot go elsewhere is driven out and queues up behind the others, and does not
+// come back for some steps. Vertices of very many neighbors stay: there is little hope for them elsewhere, and once driven
+// out they would drive out many. A class that is not empty after so many steps, or has nowhere to go, is put back as it was,
+// and that is the end. Never more colors than before.
 //
 // Nothing depends on the interleaving: the queue, the choice of the class and the colors that those who leave take (the
 // smallest free one each; they do not touch, being of one color) are defined by the graph and the coloring alone.
@@ -23,12 +24,12 @@
 
 constexpr int most_colors = 1024;  // a coloring with more is left as it is; not above 2^color_bits
 constexpr int color_bits = 10;
-constexpr int limit = 128;         // members of a class that is tried, and steps
+constexpr int limit = 64;          // members of a class that is tried, and steps
 constexpr int at_most = 8;         // neighbors who may be asked to make way, of one color
-constexpr int longest_row = 8192;  // who has more neighbors is not asked, and not moved
+constexpr int longest_row = 4096;  // who has more neighbors stays where it is, and so does its color
 constexpr int tenure = 10;         // steps for which somebody who was driven out does not come back
 constexpr int places = 512;        // of the queue
-constexpr int nowhere = 0xffff;
+constexpr int nowhere = 0xffff, stays = 0xfffe;
 enum { TOP = 1, SIZE = 2 };        // words of `control`, after the barrier's
 
 struct Queue {  // in shared memory
@@ -54,8 +55,8 @@ __device__ __forceinline__ int best_class(const int* count, const int* stuck, in
     return best == 0x7fffffff ? -1 : best;
 }
 
-// kept: the coloring before a class was tried. members: 2 x limit. moves: for each arc of v's row what its neighbor can do:
-// -1, not asked; else its color << 16 | the color it can go to, or `nowhere`.
+// kept: the coloring before a class was tried. members: 2 x limit. moves: longest_row; for each who is asked the color that
+// it can go to, `nowhere`, or `stays`.
 extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
 emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n, int* colors, int* kept, int* members,
          int* moves, unsigned* control) {
@@ -63,10 +64,13 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
     int* count = shared;  // v's neighbors of each color
     int* stuck = count + most_colors;  // those of them who can go nowhere
     int* mark = stuck + most_colors;
-    int* list = mark + most_colors;
-    const Queue queue = {list + THREADS, list + THREADS + places, list + THREADS + 2 * places};
-    int* found = list + THREADS + 3 * places;
+    const Queue queue = {mark + most_colors, mark + most_colors + places, mark + most_colors + 2 * places};
+    int* out = queue.when + places;   // at_most: arcs of v to those who are driven out
+    int* sums = out + at_most;        // a warp each
+    int* found = sums + THREADS / 32;
     int* chosen = found + 1;
+    unsigned short* its = reinterpret_cast<unsigned short*>(chosen + 1);  // longest_row: colors along v's row, at most top
+    unsigned short* list = its + longest_row;                             // longest_row: arcs of v to those who are asked
     const int tid = threadIdx.x, block = blockIdx.x, blocks = gridDim.x;
 
     int highest = 0;
@@ -112,52 +116,60 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
 
             for (int k = tid; k < top; k += THREADS) count[k] = stuck[k] = 0;
             __syncthreads();
-            for (int i = tid; i < degree; i += THREADS) {
-                const int c = load_relaxed(colors + targets[first + i]);
-                if (c < top) atomicAdd(count + c, 1);
+            for (int i = tid; i < degree; i += 4 * THREADS) {
+                int c[4];
+                for (int y = 0; y < 4; ++y) c[y] = targets[first + min(i + y * THREADS, degree - 1)];
+                for (int y = 0; y < 4; ++y) c[y] = load_relaxed(colors + c[y]);
+                for (int y = 0; y < 4 && i + y * THREADS < degree; ++y) {
+                    its[i + y * THREADS] = static_cast<unsigned short>(min(c[y], top));
+                    if (c[y] < top) atomicAdd(count + c[y], 1);
+                }
             }
             __syncthreads();
             for (int i = tid; i < tail; i += THREADS)
                 if (queue.who[i] == v && queue.when[i] + tenure > step && count[queue.from[i]]) count[queue.from[i]] = at_most + 1;
             __syncthreads();
 
-            // Every block asks its share of the neighbors.
-            for (int begin = 0; begin < degree; begin += blocks * THREADS) {
-                if (tid == 0) *found = 0;
+            // Whom to ask, the same list in every block; then the blocks ask in turn.
+            int total = 0;
+            for (int begin = 0; begin < degree; begin += THREADS) {
+                const int i = begin + tid;
+                const bool asked = i < degree && its[i] < top && count[its[i]] <= at_most;
+                const unsigned votes = __ballot_sync(full_mask, asked);
+                if (lane_id() == 0) sums[warp_id()] = __popc(votes);
                 __syncthreads();
-                const int i = begin + tid * blocks + block;
-                if (i < degree) {
-                    const int u = targets[first + i], k = load_relaxed(colors + u);
-                    const bool asked = k < top && count[k] <= at_most;
-                    store_relaxed(moves + i, asked ? k << 16 | nowhere : -1);
-                    if (asked && offsets[u + 1] - offsets[u] <= longest_row) list[atomicAdd(found, 1)] = i;
+                int place = total;
+                for (int w = 0; w < THREADS / 32; ++w) {
+                    if (w == static_cast<int>(warp_id())) place = total;
+                    total += sums[w];
+                }
+                if (asked) list[place + __popc(votes & ((1u << lane_id()) - 1))] = static_cast<unsigned short>(i);
+                __syncthreads();
+            }
+            for (int x = block; x < total; x += blocks) {
+                const int u = targets[first + list[x]], k = its[list[x]], begin = offsets[u], last = offsets[u + 1];
+                const bool settled = last - begin > longest_row;
+                ++stamp;
+                for (int j = begin + tid; !settled && j < last; j += 4 * THREADS) {
+                    int c[4];
+                    for (int y = 0; y < 4; ++y) c[y] = targets[min(j + y * THREADS, last - 1)];
+                    for (int y = 0; y < 4; ++y) c[y] = load_relaxed(colors + c[y]);
+                    for (int y = 0; y < 4; ++y) mark[c[y]] = stamp;
                 }
                 __syncthreads();
-                const int total = *found;
-                for (int x = 0; x < total; ++x) {
-                    const int u = targets[first + list[x]], last = offsets[u + 1];
-                    ++stamp;
-                    for (int j = offsets[u] + tid; j < last; j += 4 * THREADS) {
-                        int c[4];
-                        for (int y = 0; y < 4; ++y) c[y] = targets[min(j + y * THREADS, last - 1)];
-                        for (int y = 0; y < 4; ++y) c[y] = load_relaxed(colors + c[y]);
-                        for (int y = 0; y < 4; ++y) mark[c[y]] = stamp;
-                    }
-                    __syncthreads();
-                    if (warp_id() == 0) {
-                        const int k = load_relaxed(colors + u), d = free_color(mark, stamp, top, k);
-                        if (lane_id() == 0) store_relaxed(moves + list[x], k << 16 | d);
-                    }
-                    __syncthreads();
+                if (warp_id() == 0) {
+                    const int d = settled ? stays : free_color(mark, stamp, top, k);
+                    if (lane_id() == 0) store_relaxed(moves + x, d);
                 }
                 __syncthreads();
             }
             grid_barrier(control);
 
             // All blocks come to the same choice; the first carries it out.
-            for (int i = tid; i < degree; i += THREADS) {
-                const int move = load_relaxed(moves + i);
-                if (move >= 0 && (move & nowhere) == nowhere) atomicAdd(stuck + (move >> 16), 1);
+            for (int x = tid; x < total; x += THREADS) {
+                const int d = load_relaxed(moves + x);
+                if (d == nowhere) atomicAdd(stuck + its[list[x]], 1);
+                if (d == stays) atomicAdd(count + its[list[x]], at_most + 1);  // not this class, then
             }
             if (tid == 0) *found = 0;
             __syncthreads();
@@ -169,26 +181,25 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
             works = *chosen >= 0;
             if (!works) break;
             const int k = *chosen & ((1 << color_bits) - 1);
-            for (int i = tid; i < degree; i += THREADS) {
-                const int move = load_relaxed(moves + i);
-                if (move >> 16 != k) continue;
-                const int d = move & nowhere;
-                if (block == 0) store_relaxed(colors + targets[first + i], d == nowhere ? top : d);
-                if (d == nowhere) list[atomicAdd(found, 1)] = i;
+            for (int x = tid; x < total; x += THREADS) {
+                if (its[list[x]] != k) continue;
+                const int u = targets[first + list[x]], d = load_relaxed(moves + x);
+                if (block == 0) store_relaxed(colors + u, d == nowhere ? top : d);
+                if (d == nowhere) out[atomicAdd(found, 1)] = list[x];
             }
             if (global_thread() == 0) store_relaxed(colors + v, k);
             __syncthreads();
-            const int out = *found;
-            works = tail + out <= places;
+            const int more = *found;
+            works = tail + more <= places;
             if (!works) break;
-            for (int x = tid; x < out; x += THREADS) {
+            for (int x = tid; x < more; x += THREADS) {
                 int place = tail;
-                for (int y = 0; y < out; ++y) place += list[y] < list[x];
-                queue.who[place] = targets[first + list[x]];
+                for (int y = 0; y < more; ++y) place += out[y] < out[x];
+                queue.who[place] = targets[first + out[x]];
                 queue.from[place] = k;
                 queue.when[place] = step;
             }
-            tail += out;
+            tail += more;
             grid_barrier(control);
         }
         if (works) continue;
