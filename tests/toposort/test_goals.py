@@ -43,3 +43,15 @@ def test_times_of_the_choice_are_of_the_clock_alone():
     line = views.choices(pd.DataFrame(rows).assign(study="3-toposort-depth"), "auto").iloc[0]
     assert (line["best"], line["best (ms)"], line["auto (ms)"]) == ("narrow", pytest.approx(2), pytest.approx(3))
     assert line["auto/best"] == pytest.approx(1.5)
+
+
+def test_a_layer_of_the_deep_graph_is_what_it_holds_and_takes():
+    figures = (("depth", 1000), ("nodes", 50_000), ("edges", 400_000))
+    rows = [row("ladder", goals.DEEP, "(graph)", value, metric) for metric, value in figures]
+    rows += [row("ladder", goals.DEEP, name, ms) for name, ms in (("persistent", 2.5), ("narrow", 0.5), ("auto", 0.1))]
+    found = goals.deep_layer(pd.DataFrame(rows))
+    assert found == {name: pytest.approx(v) for name, v in
+                     {"vertices": 50, "arcs": 400, "persistent": 2.5, "narrow": 0.5}.items()}  # fmt: skip
+    told = goals.reached(pd.DataFrame(rows)).set_index("goal")["reached"]
+    assert not told["us a layer of the deep graph, persistent"] and told["us a layer of the deep graph, narrow"]
+    assert goals.deep_layer(pd.DataFrame(rows[:0] + [row("control", "g", "persistent", 1.0)])) == {}
