@@ -12,9 +12,11 @@
 //                    - rows go through shared memory. Who takes one from an in-degree asks for that vertex's row at the same
 //                      moment, not when it proves ready: the load hides behind the atomic;
 //                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and hands
-//                      a row on only where both successors of a vertex get ready at once;
+//                      a row on only where both successors of a vertex get ready at once; a lane's rows are asked for first
+//                      and both its atomics are then under way together;
 //                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each (0: they stay),
 //                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
+//                    The last layer is not expanded: nobody waits for it.
 // Shared memory      [two rings of `capacity` packed rows | 16 ints | in-degrees]; the grid's buffers lie over
 //                    the rings.
 //
