@@ -6,8 +6,8 @@ from lockstep.toposort import views
 
 
 def rows_of(tables):
-    lines = [(experiment, name, "wall", 1.0) for experiment, names in tables.items() for name in names]
-    return pd.DataFrame(lines, columns=["experiment", "strategy", "metric", "value"])
+    lines = [(experiment, "graph", name, "wall", 1.0) for experiment, names in tables.items() for name in names]
+    return pd.DataFrame(lines, columns=["experiment", "dataset", "strategy", "metric", "value"])
 
 
 def test_strategies_without_rows_are_named_with_their_tables():
@@ -19,3 +19,10 @@ def test_strategies_without_rows_are_named_with_their_tables():
     assert "auto in table 4.2, table 4.3, table 4.4" in told and "4.1" not in told and "naive" not in told
     [told] = views.unmeasured(rows_of({name: s for name, s in whole.items() if name != "ladder"}))
     assert told.endswith("every strategy in the table of the ladder.")
+
+
+def test_graphs_that_only_the_thesis_strategies_were_measured_on_are_counted():
+    rows = rows_of({experiment: strategies for experiment, (_, strategies) in views.SHOWN.items()})
+    more = rows[(rows["experiment"] == "table-4.3") & rows["strategy"].isin(["serial", "naive"])]
+    [told] = views.unmeasured(pd.concat([rows, more.assign(dataset="another graph")]))
+    assert "1 of 2 graphs of table 4.3 are" in told
