@@ -52,6 +52,14 @@ def test_every_figure_of_the_text_comes_from_the_recordings(world):
     assert f"{expected:.3g}" in str(before)
 
 
+def test_a_graph_that_a_needed_strategy_was_not_timed_on_does_not_count(world):
+    lines = list(world.toposort())
+    graph = lines[0]["dataset"]
+    rest = [line for line in lines if (line["dataset"], line["strategy"]) != (graph, "narrow")]
+    counts = [len(learn(PROBLEMS["toposort"], MACHINE, **world(*rows)).observations) for rows in (lines, rest)]
+    assert counts[0] == counts[1] + 1
+
+
 def test_no_threshold_is_written_down(world):
     learned = [learn(PROBLEMS["toposort"], MACHINE, **world(*world.toposort(factor))) for factor in (0.3, 3)]
     thresholds = [lesson.tree.threshold for lesson in learned]

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -147,12 +148,16 @@ class Compendium:
         return {job for job in told if job}  # the goal itself has no message
 
     def start(self):
-        """Start Snakemake in a process group of its own, as a shell does for a command."""
+        """Start Snakemake in a process group of its own, as a shell does for a command.
+
+        A shell's background job ignores Ctrl-C, and its children do so too; this one shall not.
+        """
         return subprocess.Popen(
             self.command(),
             cwd=self.root,
             env=self.environment,
             start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

@@ -126,7 +126,8 @@ def from_rows(problem, rows):
     Returns
     -------
     list of Observation
-        Cells in which at least two strategies that may be advised were timed and whose figures are known.
+        Cells in which at least two strategies that may be advised were timed, those that are needed among them, and
+        whose figures are known.
     """
     import numpy as np
 
@@ -141,7 +142,9 @@ def from_rows(problem, rows):
         times = {name: means.pop(name) for name in advisable if name in means}
         elsewhere, own = figures.get((None, dataset), {}), figures.get((experiment, dataset), {})
         known = {**_from_parameters(problem, parameters), **elsewhere, **own}
-        if len(times) < 2 or set(problem.given) - set(problem.optional) - set(known):
+        if len(times) < 2 or set(problem.needed) - set(times):
+            continue
+        if set(problem.given) - set(problem.optional) - set(known):
             continue
         features = {name: float(value) for name, value in problem.derive(known).items()}
         found.append(Observation(dataset, group_of(dataset), family_of(dataset), features, times, means))

@@ -29,6 +29,8 @@ class Problem:
         Whether a strategy of the study's table may be advised.
     given : mapping
         Figure -> names that it has in rows of `(graph)` or `(batch)`, or among the parameters.
+    needed : tuple of str
+        Strategies without whose time a graph does not count: where only some were measured, another would seem best.
     optional : tuple of str
         Figures that a graph may lack; a feature counts only if all graphs of the study have it.
     derive : callable
@@ -49,6 +51,7 @@ class Problem:
     units: dict
     experiments: tuple = ()
     wanted: Callable = field(default=lambda strategy: strategy.exact)
+    needed: tuple = ()
     optional: tuple = ()
     note: str = ""
 
@@ -96,7 +99,7 @@ PROBLEMS = {
             {**SIZE, "depth": ("depth",)}, _of_dag,
             {**UNITS, "width": "vertices and arcs a layer"},
             # The tables with two strategies of the GPU alone would say that no other one is good.
-            experiments=("auto", "ladder", "real-dags", "table-4.3", "table-4.4"),
+            experiments=("auto", "ladder", "real-dags", "table-4.3", "table-4.4"), needed=("narrow",),
         ),
         Problem(
             "sssp", "2-sssp-sync", "shortest paths", ("dijkstra",), ("barrier", "atomic"),
