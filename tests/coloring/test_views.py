@@ -54,3 +54,10 @@ def test_colors_over_seeds_by_strategy():
         {"graph": "rmat-20", "strategy": "early", "fewest": 5, "most": 6, "seeds": 2},
         {"graph": "rmat-20", "strategy": "emptying", "fewest": 4, "most": 4, "seeds": 1},
     ]
+
+
+def test_strategies_that_the_ladder_has_no_time_of_are_named():
+    rows = pd.DataFrame({"experiment": "ladder", "metric": "wall", "strategy": ["greedy", "early"]})
+    assert views.unmeasured(rows, ["greedy", "early"]) == []
+    [told] = views.unmeasured(rows, ["greedy", "hybrid", "degree", "early"])
+    assert told.endswith("hybrid and degree.")
