@@ -80,7 +80,7 @@ def _of_dag(figures):
 
 def _of_ratings(figures):
     nodes, m, largest = figures["users"] + figures["items"], figures["m"], figures["largest"]
-    return {"size": m, "degree": m / max(nodes, 1), "share": largest / max(m, 1)}
+    return {"size": m, "degree": m / max(nodes, 1), "share": 100 * largest / max(m, 1)}
 
 
 def _of_batch(figures):
@@ -116,7 +116,7 @@ PROBLEMS = {
         Problem(
             "sgd", "1-sgd-schedules", "SGD sweeps", ("multicore", "serial"), ("edge-locked",),
             {"users": ("users",), "items": ("items",), "m": ("ratings",), "largest": ("largest degree",)}, _of_ratings,
-            {"size": "ratings", "degree": "ratings a node", "share": "of all ratings at one node"},
+            {"size": "ratings", "degree": "ratings a node", "share": "% of ratings at one node"},
             experiments=("scale-free", "road", "real", "calibration"), note="for a sweep, its schedule made beforehand",
         ),
         Problem(
