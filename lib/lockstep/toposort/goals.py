@@ -71,11 +71,11 @@ def reached(rows, costs=None):
     for name, cost in views.level_costs(rows).items():
         if name in LEVEL_US:
             aim = LEVEL_US[name]
-            add(f"us a layer of disjoint paths, {name}", aim, cost, name, cost <= aim, step.get(name, np.nan))
+            add(f"us a layer: disjoint paths, {name}", aim, cost, name, cost <= aim, step.get(name, np.nan))
     for name, cost in deep_layer(rows).items():
         if name in LEVEL_US:
             aim, floor = LEVEL_US[name], views.predicted_shared_levels(costs)[name] if costs else np.nan
-            add(f"us a layer of the deep graph, {name}", aim, cost, name, cost <= aim, floor)
+            add(f"us a layer: the deep graph, {name}", aim, cost, name, cost <= aim, floor)
     return pd.DataFrame(lines)
 
 
