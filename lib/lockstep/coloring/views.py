@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lockstep.evidence import statistics
-from lockstep.report.digits import listed
+from lockstep.report.digits import listed, not_measured
 
 # ms and colors on one H200 of the fastest public code that we know of, ECL-GC, on its authors' terms, and
 # what this study set out to reach.
@@ -59,7 +59,7 @@ def unmeasured(rows, strategies):
     """Which of these strategies the ladder has no time of, in a sentence; nothing if all are there."""
     there = set(rows[(rows["experiment"] == "ladder") & (rows["metric"] == "wall")]["strategy"])
     lost = [name for name in strategies if name not in there]
-    return [f"Not measured on this machine in its present form, and so not shown: {listed(lost)}."] if lost else []
+    return not_measured([listed(lost)] if lost else [])
 
 
 def figures(rows):

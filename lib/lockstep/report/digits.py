@@ -25,6 +25,11 @@ def listed(words):
     return " and ".join(words) if len(words) < 3 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
+def not_measured(lacking):
+    """What a study names as not measured, in a sentence in a list; an empty list if nothing lacks."""
+    return [f"Not measured on this machine in its present form: {'; '.join(lacking)}."] if lacking else []
+
+
 def significant(value, digits=3):
     """`value` with `digits` significant digits and no exponent between 0.0001 and a billion: 1,234,567 gives
     1,230,000.

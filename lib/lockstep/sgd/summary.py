@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from lockstep.report.digits import listed, readable, significant
+from lockstep.report.digits import listed, not_measured, readable, significant
 
 from . import twins, views
 from .derived import OFFLINE, ONLINE
@@ -195,4 +195,4 @@ def unmeasured(rows):
     if views.cells(rows, "real").empty:
         lacking.append(REAL)
     lacking += [words for experiment, words in OTHERS.items() if experiment not in there]
-    return [f"Not measured on this machine: {'; '.join(lacking)}."] if lacking else []
+    return not_measured(lacking)

@@ -4,7 +4,7 @@ import yaml
 
 from lockstep import paths
 from lockstep.evidence import parts
-from lockstep.report.digits import listed, readable
+from lockstep.report.digits import listed, not_measured, readable
 
 from . import views
 from .measures import MEASURES
@@ -202,7 +202,7 @@ def unmeasured(rows, elsewhere=()):
     have = [measure for measure in further if len(views.of_measure(right, measure))]
     lacking += _some("further measures", further, have, lambda measure: MEASURES[measure].title)
     lacking += [words for experiment, words in EXPERIMENTS.items() if experiment not in there]
-    return [f"Not measured on this machine: {'; '.join(lacking)}."] if lacking else []
+    return not_measured(lacking)
 
 
 def _datasets(rows, experiment):

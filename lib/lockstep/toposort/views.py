@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lockstep.evidence import statistics, trends
-from lockstep.report.digits import listed
+from lockstep.report.digits import listed, not_measured
 
 # The thesis's tables: {sizes: (depth, CPU ms, GPU ms)}; depth in edges on the longest path.
 PUBLISHED = {
@@ -68,8 +68,7 @@ def unmeasured(rows):
         lost = [name for name in strategies if name not in there] if there else ["every strategy"]
         for name in lost:
             lacking.setdefault(name, []).append(called)
-    told = "; ".join(f"{name} in {listed(places)}" for name, places in lacking.items())
-    found = [f"Not measured on this machine in its present form, and so not shown: {told}."] if told else []
+    found = not_measured([f"{name} in {listed(places)}" for name, places in lacking.items()])
     cut = []
     for experiment, called in {**{key: value[0] for key, value in SHOWN.items()}, "held-out": HELD_OUT}.items():
         mine = walls[walls["experiment"] == experiment]
