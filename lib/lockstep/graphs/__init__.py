@@ -5,7 +5,7 @@
 3
 """
 
-from . import generators
+from . import generators, task_graphs
 from .acyclic import acyclic
 from .fetching import probe_hosts
 from .generators import (
@@ -46,6 +46,7 @@ __all__ = [
     "read_ratings",
     "rmat",
     "road_like",
+    "task_graphs",
     "window_dag",
     "with_weights",
 ]

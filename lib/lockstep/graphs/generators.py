@@ -341,7 +341,10 @@ def digest(name):
     """A digest of the source text that decides what generator ``name`` makes, its helpers included.
 
     Recordings carry it: measurements on a graph that would now be made differently are stale."""
+    from . import task_graphs  # it imports this module
+
     known = {name: globals()[name] for name in (*FAMILIES, "with_weights")} | {"acyclic": acyclic}
+    known |= {name: getattr(task_graphs, name) for name in task_graphs.FAMILIES}
     if name not in known:
         raise GraphError(f"no generator {name!r}; expected one of {', '.join(known)}")
     return digests.source_digest(known[name])

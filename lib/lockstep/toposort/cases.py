@@ -7,7 +7,7 @@ import inspect
 from dataclasses import dataclass, field
 
 from lockstep.evidence import parts
-from lockstep.graphs import acyclic, generators, load
+from lockstep.graphs import acyclic, generators, load, task_graphs
 
 
 def short(number):
@@ -87,6 +87,28 @@ def _road(nodes):
     return name, lambda: acyclic(generators.road_like(nodes)), GENERATORS["road-like"], {"nodes": nodes}
 
 
+def _task_graph(family, ids, **sizes):
+    generator = getattr(task_graphs, family.replace("-", "_"))
+    name = f"{family}-{'-'.join(map(short, sizes.values()))}-{ids}"
+    return name, lambda: generator(*sizes.values(), ids=ids), GENERATORS[family], {**sizes, "ids": ids}
+
+
+def _wavefront(rows, columns, ids):
+    return _task_graph("wavefront", ids, rows=rows, columns=columns)
+
+
+def _butterfly(levels, ids):
+    return _task_graph("butterfly", ids, levels=levels)
+
+
+def _reduction(nodes, ids):
+    return _task_graph("reduction", ids, nodes=nodes)
+
+
+def _call_tree(nodes, ids):
+    return _task_graph("call-tree", ids, nodes=nodes)
+
+
 def _real(dataset):
     return dataset, lambda: load(dataset), ("acyclic",), {}
 
@@ -104,6 +126,7 @@ GENERATORS = {
     "window-dag": ("window_dag",),
     "rmat": ("rmat", "acyclic"),
     "road-like": ("road_like", "acyclic"),
+    **{family.replace("_", "-"): (family,) for family in task_graphs.FAMILIES},
 }
 
 
@@ -115,6 +138,10 @@ FAMILIES = {
     "window-dag": _window_dag,
     "rmat": _rmat,
     "road-like": _road,
+    "wavefront": _wavefront,
+    "butterfly": _butterfly,
+    "reduction": _reduction,
+    "call-tree": _call_tree,
     "real": _real,
     "made-acyclic": _made_acyclic,
 }

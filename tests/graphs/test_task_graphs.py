@@ -1,0 +1,63 @@
+"""DAGs that programs make."""
+
+import numpy as np
+import pytest
+
+from lockstep.graphs import GraphError, generators, task_graphs
+from lockstep.toposort import topological_sort
+
+MADE = {
+    "wavefront": (lambda **k: task_graphs.wavefront(6, 9, **k), 54, 14),
+    "butterfly": (lambda **k: task_graphs.butterfly(4, **k), 80, 5),
+    "reduction": (lambda **k: task_graphs.reduction(31, **k), 31, 5),
+    "call_tree": (lambda **k: task_graphs.call_tree(50, **k), 50, None),
+}
+
+
+@pytest.mark.parametrize("name", task_graphs.FAMILIES)
+@pytest.mark.parametrize("ids", ["ordered", "random"])
+def test_what_they_are(name, ids):
+    make, n, depth = MADE[name]
+    graph = make(ids=ids)
+    found = topological_sort(graph, "serial")
+    assert graph.n == n and found.depth == (depth or found.depth)
+    ins, outs = graph.in_degrees(), np.diff(graph.offsets)
+    if name == "wavefront":
+        assert graph.m == 5 * 9 + 6 * 8 + 5 * 8 and ins.max() == outs.max() == 3 and (ins == 0).sum() == 1
+    elif name == "butterfly":
+        assert graph.m == 2 * 4 * 16 and sorted(set(ins)) == sorted(set(outs)) == [0, 2]
+    elif name == "reduction":
+        assert sorted(set(ins)) == [0, 2] and (outs == 0).sum() == 1 and outs.max() == 1
+    else:
+        assert graph.m == n - 1 and ins.max() == 1 and (ins == 0).sum() == 1 and outs.max() > 2
+
+
+@pytest.mark.parametrize("name", task_graphs.FAMILIES)
+def test_random_ids_are_another_numbering_of_the_same(name):
+    make = MADE[name][0]
+    ordered, random, again, other = make(ids="ordered"), make(), make(ids="random"), make(seed=5)
+    degrees = [sorted(zip(graph.in_degrees(), np.diff(graph.offsets), strict=True)) for graph in (ordered, random)]
+    assert degrees[0] == degrees[1]
+    np.testing.assert_array_equal(random.targets, again.targets)
+    assert not np.array_equal(random.targets, other.targets)
+
+
+def test_the_butterfly_pairs_by_each_bit_once():
+    graph = task_graphs.butterfly(3, ids="ordered")
+    for v in range(24):
+        own = graph.targets[graph.offsets[v] : graph.offsets[v + 1]]
+        assert set(own) == {v + 8, (v ^ (1 << v // 8)) + 8}
+
+
+def test_they_have_digests():
+    digests = {generators.digest(name) for name in task_graphs.FAMILIES}
+    assert len(digests) == len(task_graphs.FAMILIES)
+
+
+def test_the_smallest_and_the_impossible():
+    assert task_graphs.wavefront(1, 1).m == task_graphs.butterfly(0).m == task_graphs.reduction(1).m == 0
+    assert task_graphs.call_tree(0).n == 0
+    with pytest.raises(GraphError, match="rows is 0"):
+        task_graphs.wavefront(0, 3)
+    with pytest.raises(GraphError, match="ids is 'any'"):
+        task_graphs.reduction(9, ids="any")
