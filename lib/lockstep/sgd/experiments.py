@@ -9,8 +9,8 @@ A part may say `rounds`, and in `slow` the strategies whose runs there take seco
 rounds, and are not run once more to warm up.
 
 Only what the recording lacks is made ready: a strategy whose rows are all there costs nothing. Beside the times stand,
-for every strategy, the milliseconds of its preprocessing (of a second time where the first took less than QUICK
-seconds, for the first may compile) and its counts; and, for every graph, its own figures under the name (graph). Under
+for every strategy, the milliseconds of its preprocessing (see `built`: compilation is left out, a quick one is
+repeated) and its counts; and, for every graph, its own figures under the name (graph). Under
 (best online), (best offline) and (best) stand the times of the strategy that was best in the even rounds, taken from
 the odd rounds: chosen on one half, judged on the other. Under (predicted) stand those of the strategy that the
 calibrated model named beforehand.
@@ -18,6 +18,7 @@ calibrated model named beforehand.
 
 import functools
 import hashlib
+import itertools
 import time
 
 import numpy as np
@@ -40,7 +41,8 @@ EXTRA = {  # variants under names of their own
     "diagonal-part": ("diagonal", {"limit": 200_000}),
 }
 FEW = 3  # rounds of what takes long
-QUICK = 5.0  # seconds below which a plan is built twice
+QUICK = 5.0  # seconds below which a plan's first building, which may compile, is not the one that counts
+SAMPLES, SPENT = 3, 0.5  # so often is a preprocessing timed, unless that many seconds are gone before
 PLANS = {name: s.plan for name, s in STRATEGIES.items()}
 
 
@@ -84,8 +86,9 @@ def candidate(name, problem, executor, made_by, label=None, **options):
     """One strategy as it is measured; its plan is built now, and timed."""
     strategy, own = resolve(name)
     chosen = STRATEGIES[strategy]
-    plan = built(chosen.plan, problem, executor if chosen.gpu else None, **{**own, **options})
+    plan, seconds = built(chosen.plan, problem, executor if chosen.gpu else None, **{**own, **options})
     begin = plan_start(plan)
+    prepared = iter(seconds)
 
     def run():
         plan.sweep()
@@ -110,26 +113,39 @@ def candidate(name, problem, executor, made_by, label=None, **options):
         if executor is not None and executor.name == "cuda" and chosen.family == "offline":
             arrivals = result.blocks * result.stats["supersteps"]
             known["barrier_arrivals_an_edge"] = (arrivals / max(result.problem.ratings.m, 1), "1")
-        return {**known, "preparation": (result.preprocessing * 1e3, "ms")}
+        for value in itertools.islice(prepared, 1):  # a sample a round, for as many rounds as there are samples
+            known["preparation"] = (value * 1e3, "ms")
+        return known
 
     return Candidate(label or name, run, verify, digest(name, made_by), prepare=plan.reset, counts=counts,
                      executor=executor if chosen.gpu else None, exact=chosen.exact)  # fmt: skip
 
 
 def built(make, problem, executor, **options):
-    """A plan, built once more if that is quick.
+    """A plan, and the seconds that its preprocessing took, one for each time that it was done.
 
     Some of CuPy's reductions and scans are compiled for the size at hand, so the first graph of a size is charged with
-    compilation in spite of a warm-up on small ones. Not on the hypothetical GPU, whose times mean nothing.
+    compilation in spite of a warm-up on small ones. So the first building does not count, unless it takes QUICK
+    seconds, of which compilation is a small part. The hypothetical GPU builds once: its times mean nothing.
     """
-    begin = time.perf_counter()
-    plan = make(problem, executor, **options)
-    if time.perf_counter() - begin >= QUICK or (executor is not None and executor.name == "host"):
-        return plan
-    del plan  # before the next one needs the memory
-    if executor is not None:
-        problem._cache.pop(("first fit", id(executor)), None)  # with the seconds that it took
-    return make(problem, executor, **options)
+
+    def timed():
+        begin = time.perf_counter()
+        plan = make(problem, executor, **options)
+        return plan, time.perf_counter() - begin
+
+    plan, took = timed()
+    if took >= QUICK or (executor is not None and executor.name == "host"):
+        return plan, [plan.preprocessing]
+    seconds, spent = [], 0.0
+    while not seconds or (len(seconds) < SAMPLES and spent < SPENT):
+        del plan  # before the next one needs the memory
+        if executor is not None:
+            problem._cache.pop(("first fit", id(executor)), None)  # with the seconds that it took
+        plan, took = timed()
+        seconds.append(plan.preprocessing)
+        spent += took
+    return plan, seconds
 
 
 def plan_start(plan):
