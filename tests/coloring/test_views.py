@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from lockstep.coloring import views
+from lockstep.coloring import goals, views
 
 
 def rows(*found):
@@ -36,14 +36,16 @@ def recorded(peer_colors=None, **strategies):
     ],
 )
 def test_the_fastest_that_takes_no_more_colors_than_the_peer(here, shown, reached):
-    table = views.targets(recorded(here, early=(0.8, 112), emptying=(1.9, 106)))
-    (line,) = table.to_dict("records")
-    assert line["strategy"] == shown and bool(line["reached"]) is reached
+    rows = recorded(here, early=(0.8, 112), emptying=(1.9, 106))
+    (line,) = views.beside_peers(rows).to_dict("records")
+    assert line["strategy"] == shown and line["as few"] is reached
     assert line["here"] == here or here is None and pd.isna(line["here"])
+    (goal,) = goals.reached(rows).to_dict("records")
+    assert goal["by"] == shown and goal["reached"] is reached
 
 
 def test_a_time_above_the_aim_does_not_reach_it():
-    assert not views.targets(recorded(110, emptying=(2.6, 106)))["reached"].any()
+    assert not goals.reached(recorded(110, emptying=(2.6, 106)))["reached"].any()
 
 
 def test_colors_over_seeds_by_strategy():

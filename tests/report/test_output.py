@@ -30,6 +30,21 @@ def test_equal_figures_are_equal_files(tmp_path):
         assert b"<dc:date>" not in content and b"CreationDate" not in content
 
 
+@pytest.mark.parametrize("publish", [True, False])
+def test_a_page_hands_on_what_it_shows_if_that_is_asked_for(publish, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(report.output.paths, "GENERATED", tmp_path)
+    monkeypatch.setattr(report.output.paths, "FIGURES", tmp_path)
+    page = report.Page("9-study", publish)
+    page.show([{"strategy": "serial", "ms": 1.23456}], "times")
+    page.show([{"strategy": "no name, so for the notebook alone"}])
+    page.show([], "nothing")
+    page.drawn(draw(), "one")
+    plt.close("all")
+    assert "1.23" in capsys.readouterr().out
+    there = {"times.csv", "one.svg", "one.pdf"} if publish else set()
+    assert {file.name for file in tmp_path.glob("9-study/*")} == there
+
+
 def test_a_saved_figure_is_closed(tmp_path):
     before = plt.get_fignums()
     report.save(draw(), "one", tmp_path)

@@ -5,17 +5,19 @@ import inspect
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import lockstep
-from lockstep import strategy
+from lockstep import paths, report, strategy
 from lockstep.evidence import Study
+from lockstep.evidence.recording import COLUMNS
 from lockstep.graphs import DatasetMissing
 from lockstep.studies import PACKAGES, digests
 
 LIB = Path(lockstep.__file__).parent
 STUDIES = {package: study for study, package in PACKAGES.items() if study != "0-machine"}
-MODULES = ("cases", "experiments", "oracle", "strategies", "views")  # besides what its strategies are made of
+MODULES = ("cases", "experiments", "goals", "oracle", "strategies", "views")  # besides what its strategies are made of
 CELLS = {  # two data sets that are not there, as each study names them
     "sgd": {"kind": "graph", "dataset": ["a", "b"], "strategies": ["serial"]},
     "sssp": {"kind": "time", "graphs": ["a", "b"], "strategies": ["dijkstra"]},
@@ -50,6 +52,18 @@ def test_files_and_public_names(package):
     assert list(inspect.signature(experiments.measure).parameters) == ["study", "part", "executor", "say"]
     assert list(inspect.signature(experiments.digests).parameters)[1] == "dataset"
     assert digests(STUDIES[package]) is experiments.digests
+
+
+@pytest.mark.parametrize("package", STUDIES)
+def test_goals_are_judged_and_told_alike(package):
+    goals = import_module(f"lockstep.{package}.goals")
+    nothing = goals.reached(pd.DataFrame(columns=list(COLUMNS)))
+    assert tuple(nothing) == report.goals.COLUMNS and nothing.empty
+    study = STUDIES[package]
+    notebook, text = ((folder / f"{study}{end}").read_text(encoding="utf-8")
+                      for folder, end in ((paths.NOTEBOOKS, ".ipynb"), (paths.PAPER, ".typ")))  # fmt: skip
+    assert "## What was to be reached" in notebook and "report.goals.told(aims)" in notebook
+    assert '*What was to be reached.* #sentences(name, "goals")' in text
 
 
 @pytest.mark.parametrize("package", STUDIES)

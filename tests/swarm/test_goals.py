@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from lockstep.machine.costs import Costs
+from lockstep.report.goals import told
 from lockstep.swarm import goals, summary, views
 
 COSTS = Costs("made up", {("clocks", "{}"): 1000.0, ("dependent-load", '{"memory":"shared"}'): 10.0,
@@ -26,25 +27,23 @@ def million(strategy, seconds, compute=None, size=None):
 
 def test_nothing_is_aimed_at_without_rows():
     rows = pd.DataFrame([row("batch", "DD-small", "cpu", "wall", 1.0, measure='"betweenness"')])
-    assert goals.reached(rows).empty and goals.floors(rows, COSTS).empty and summary.goals(goals.reached(rows)) == []
+    assert goals.reached(rows).empty and goals.floors(rows, COSTS).empty and told(goals.reached(rows)) == []
 
 
 def test_a_million_graphs_against_disk_and_kernels():
     rows = pd.DataFrame(million("overlapped", 6.0, 1.5) + million("one-thread", 20.0, 1.0)
                         + million("loading", 5.0) + million("reading", 4.0, size=12e9))  # fmt: skip
     found = goals.reached(rows).set_index("goal")
-    whole = found.loc["s: a million graphs from disk, closeness"]
+    whole = found.loc["a million graphs from disk, closeness"]
     assert whole["measured"] == pytest.approx(6) and whole["floor"] == pytest.approx(4) and whole["reached"]
-    over = found.loc["times the larger of loading and computing, a million graphs, closeness"]
+    over = found.loc["a million graphs overlapped, closeness"]
     assert over["measured"] == pytest.approx(1.2) and not over["reached"]
     assert len(found) == 2
     (line,) = views.disk(rows).to_dict("records")
     assert line["reading GB/s"] == pytest.approx(3) and line["loading over reading"] == pytest.approx(1.25)
-    (said,) = summary.goals(found.reset_index())
-    assert "Of 2 aims that were measured 1 are reached" in said and "closeness (1.20, aim 1.10)" in said
-    told = " ".join(summary.seen(rows))
-    assert "12.0 GB of shards are read at 3.00 GB/s" in told
-    assert "the whole takes 1.50 times what reading the bytes alone takes" in told
+    seen = " ".join(summary.seen(rows))
+    assert "12.0 GB of shards are read at 3.00 GB/s" in seen
+    assert "the whole takes 1.50 times what reading the bytes alone takes" in seen
 
 
 def test_no_floor_is_said_where_reading_was_not_measured():
@@ -63,7 +62,7 @@ def test_floors_of_betweenness_follow_from_edge_visits():
     assert line["a load a look ms"] == pytest.approx(2 * 32e9 / 32 * 10 / 160 * 1e-6)
     assert line["floor ms"] == line["shared memory ms"] and line["occupancy"] == pytest.approx(0.25)
     assert line["loads a look"] == pytest.approx(2000 / line["a load a look ms"])
-    dd = goals.reached(pd.DataFrame(rows), costs=COSTS).set_index("goal").loc["ms: DD, kernels, betweenness"]
+    dd = goals.reached(pd.DataFrame(rows), costs=COSTS).set_index("goal").loc["DD, kernels, betweenness"]
     assert dd["floor"] == pytest.approx(line["floor ms"]) and not dd["reached"]
 
 
@@ -77,9 +76,9 @@ def test_one_graph_alone_and_several_gpus():
     cached = [{**line, "parameters": line["parameters"].replace("{", '{"disk":"cached",')} for line in gpus]
     gpus += cached
     found = goals.reached(pd.DataFrame(rows), {"two": pd.DataFrame(gpus)}, COSTS).set_index("goal")
-    alone = found.loc["us: one graph of 512 vertices, betweenness"]
+    alone = found.loc["one graph of 512 vertices, betweenness"]
     assert alone["measured"] == pytest.approx(50) and alone["reached"] and alone["floor"] == pytest.approx(12)
-    linear = found.loc["of linear: kernels on 2 GPUs, betweenness"]
+    linear = found.loc["kernels on 2 GPUs, betweenness"]
     assert linear["measured"] == pytest.approx(0.75) and not linear["reached"]
-    whole = found.loc["of linear: the whole, from the page cache, on 2 GPUs, betweenness"]
+    whole = found.loc["the whole, from the page cache, on 2 GPUs, betweenness"]
     assert whole["measured"] == pytest.approx(0.8)

@@ -52,6 +52,6 @@ def test_a_layer_of_the_deep_graph_is_what_it_holds_and_takes():
     found = goals.deep_layer(pd.DataFrame(rows))
     assert found == {name: pytest.approx(v) for name, v in
                      {"vertices": 50, "arcs": 400, "persistent": 2.5, "narrow": 0.5}.items()}  # fmt: skip
-    told = goals.reached(pd.DataFrame(rows)).set_index("goal")["reached"]
-    assert not told["us a layer: the deep graph, persistent"] and told["us a layer: the deep graph, narrow"]
+    reached = goals.reached(pd.DataFrame(rows)).set_index(["goal", "by"])["reached"]
+    assert not reached["the deep graph", "persistent"] and reached["the deep graph", "narrow"]
     assert goals.deep_layer(pd.DataFrame(rows[:0] + [row("control", "g", "persistent", 1.0)])) == {}

@@ -1,4 +1,4 @@
-"""The report: house style, figures, tables and numbers for the paper, and the paper itself.
+"""The report: house style, figures, tables, goals and numbers for the paper, and the paper itself.
 
 Its parts are imported when they are first used: the guide wants a number written well, and no plotting library.
 """
@@ -6,12 +6,12 @@ Its parts are imported when they are first used: the guide wants a number writte
 from importlib import import_module
 
 _PLACES = {
-    "build": "typeset", "collect": "typeset", "numbers": "output", "save": "output", "shown": "output",
-    "table": "output",
+    "Page": "page", "build": "typeset", "collect": "typeset", "numbers": "output", "save": "output",
+    "shown": "output", "table": "output",
 }  # fmt: skip
-_PARTS = ("digits", "figures", "output", "style", "typeset")
+_PARTS = ("digits", "figures", "goals", "output", "page", "style", "typeset")
 
-__all__ = ["build", "collect", "figures", "numbers", "save", "shown", "style", "table"]
+__all__ = ["Page", "build", "collect", "figures", "goals", "numbers", "save", "shown", "style", "table"]
 
 
 def __getattr__(name):

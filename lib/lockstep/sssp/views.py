@@ -1,4 +1,4 @@
-"""How recorded rows become the tables of the notebook: beside the published figures, the targets and the floors."""
+"""How recorded rows become the tables of the notebook: beside the published figures, the peers and the floors."""
 
 import json
 
@@ -9,12 +9,12 @@ from lockstep.evidence.recording import CLOCKS
 
 from . import forecast
 
-# Milliseconds of the fastest public code that we know of on one H200 (host cores where it says so), and the aim.
+# Milliseconds of the fastest public code that we know of on one H200 (host cores where it says so).
 PEERS = {
-    "ego-Facebook": (0.24, "ADDS", 0.12),
-    "USA-road-d.NY": (3.4, "GAPBS, 16 threads", 2.5),
-    "rmat-20": (6.1, "Lonestar", 3.0),
-    "road-like-4194304": (13.0, "ADDS", 9.0),
+    "ego-Facebook": (0.24, "ADDS"),
+    "USA-road-d.NY": (3.4, "GAPBS, 16 threads"),
+    "rmat-20": (6.1, "Lonestar"),
+    "road-like-4194304": (13.0, "ADDS"),
 }
 PUBLISHED = {"ego-Facebook": {"atomic": 1.8}, "USA-road-d.NY": {"atomic": 9.3, "barrier": 1.7}}
 LADDER = ("atomic", "persistent", "near-far", "cluster", "asynchronous", "chaotic")
@@ -62,11 +62,11 @@ def _spaced(name):
     return f"{family} {int(size):,}" if size.isdigit() and int(size) > 99 else name
 
 
-def goals(rows, costs=None):
-    """The fastest exact strategy of the GPU on each graph with a peer: events, wall clock, floor, peer, aim (ms)."""
+def beside_peers(rows, costs=None):
+    """The fastest exact strategy of the GPU on each graph with a peer: events, wall clock, floor, peer (ms)."""
     wall, device = means(rows, "time", weights="random", arcs="both"), means(rows, "time", "device")
     lines = []
-    for dataset, (peer, who, aim) in PEERS.items():
+    for dataset, (peer, who) in PEERS.items():
         mine = wall[wall["dataset"] == dataset] if len(wall) else wall
         if mine.empty or device.empty:
             continue
@@ -80,7 +80,6 @@ def goals(rows, costs=None):
             "wall": mine[best].iloc[0],
             "auto": mine["auto"].iloc[0] if "auto" in mine else np.nan,
             "floor": floor(rows, dataset, best, costs) if costs else np.nan,
-            "aim": aim,
             "peer": peer,
             "who": who,
         })  # fmt: skip

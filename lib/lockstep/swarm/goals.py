@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from lockstep.report.goals import Goals
+
 from . import views
 
 SECONDS = {"betweenness": 40, "closeness": 20, "apsp": 20}  # a million graphs, from a cold disk to results
@@ -29,21 +31,16 @@ def reached(rows, recorded=None, costs=None):
     Returns
     -------
     DataFrame
-        Columns `goal`, `aim`, `measured`, `reached`, `floor`: in the unit that `goal` names.
+        As of `lockstep.report.goals.Goals.table`.
     """
-    lines = []
-
-    def add(goal, aim, measured, floor=np.nan, most=True):
-        if np.isfinite(measured):
-            met = measured <= aim if most else measured >= aim
-            lines.append({"goal": goal, "aim": aim, "measured": measured, "reached": bool(met), "floor": floor})
-
+    found = Goals()
     overlap = views.overlap(rows)
     whole = overlap[overlap["graphs"] == 10**6] if len(overlap) else overlap
     for line in whole.to_dict("records"):
         measure = next(m for m, name in views.NAMES.items() if name == line["measure"])
         least = np.maximum(line["reading s"], line["computing s"])
-        add(f"s: a million graphs from disk, {line['measure']}", SECONDS[measure], line["overlapped s"], least)
+        goal = f"a million graphs from disk, {line['measure']}"
+        found.add(goal, "s", SECONDS[measure], line["overlapped s"], floor=least)
     bounds = floors(rows, costs)
     for measure, aim in MS.items():
         kernels = views.means(rows, "batch", "device", measure)
@@ -53,22 +50,22 @@ def reached(rows, recorded=None, costs=None):
                 floor = bounds.set_index("batch")["floor ms"].get("DD-small", np.nan) if len(bounds) else np.nan
             elif costs:
                 floor = _matrices(rows, "DD-small") / costs.bytes_per_second() * 1e3
-            add(f"ms: DD, kernels, {views.NAMES[measure]}", aim, kernels["swarm"]["DD-small"], floor)
+            found.add(f"DD, kernels, {views.NAMES[measure]}", "ms", aim, kernels["swarm"]["DD-small"], "swarm", floor)
     alone = views.singles(rows, "betweenness", "alone")
     if "swarm" in alone:
         launches = views.means(rows, "alone", "launches", "betweenness")["swarm"].iloc[0]
         floor = launches * costs.launch_us if costs else np.nan
-        add("us: one graph of 512 vertices, betweenness", ALONE_US, alone["swarm"].iloc[0], floor)
+        found.add("one graph of 512 vertices, betweenness", "us", ALONE_US, alone["swarm"].iloc[0], "swarm", floor)
     for line in whole.to_dict("records"):
-        goal = f"times the larger of loading and computing, a million graphs, {line['measure']}"
-        add(goal, OVER, line["over floor"], 1)
+        unit = "times the larger of loading and computing"
+        found.add(f"a million graphs overlapped, {line['measure']}", unit, OVER, line["over floor"])
     gpus = views.several(recorded or {})
     gpus = gpus[(gpus["schedule"] == "dynamic") & (gpus["GPUs"] > 1)] if len(gpus) else gpus
     for line in gpus[gpus["measure"] == views.NAMES["betweenness"]].to_dict("records") if len(gpus) else ():
         cold = line["disk"] == "cold"  # then the disk sets a limit to all but the kernels
         what, column = ("kernels", "kernels, of linear") if cold else ("the whole, from the page cache,", "of linear")
-        add(f"of linear: {what} on {line['GPUs']} GPUs, betweenness", LINEAR, line[column], 1, most=False)
-    return pd.DataFrame(lines)
+        found.add(f"{what} on {line['GPUs']} GPUs, betweenness", "of linear", LINEAR, line[column], least=True)
+    return found.table()
 
 
 def _matrices(rows, dataset):

@@ -106,7 +106,7 @@ def bound(rows):
 
 
 def several(recorded):
-    """Several GPUs, a sentence a machine: the whole against linear, the kernels alone, and what the disk would take.
+    """Several GPUs, a sentence a machine: the whole against linear, computing alone, and what the disk would take.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def several(recorded):
         mine = own[(own["measure"] == first) & (own["schedule"] == "dynamic") & (own["GPUs"] > 1)]
         where = "from a cold disk" if disk == "cold" else "from the page cache"
         each = [
-            f"on {line['GPUs']} {readable(line['s'])} s, {readable(line['of linear'])} of linear "
-            f"(the kernels alone {readable(line['kernels, of linear'])})"
+            f"on {line['GPUs']} {readable(line['s'])} s, {readable(line['of linear'])} of linear"
+            + (f" (computing alone {readable(line['computing, of linear'])})" if line["computing, of linear"] > 0 else "")
             for line in mine.to_dict("records")
         ]
         if each:
@@ -143,18 +143,6 @@ def several(recorded):
 def seen(rows, recorded=()):
     """All sentences on what was measured; `recorded` as of `several`."""
     return singles(rows) + million(rows) + bound(rows) + disk(rows) + several(dict(recorded))
-
-
-def goals(aims):
-    """How many of the aims are reached, and by how much the others are missed; `aims` as of `goals.reached`."""
-    if aims.empty:
-        return []
-    missed = [
-        f"{line['goal']} ({readable(line['measured'])}, aim {readable(line['aim'])})"
-        for line in aims[~aims["reached"]].to_dict("records")
-    ]
-    rest = f" Missed: {'; '.join(missed)}." if missed else ""
-    return [f"Of {len(aims)} aims that were measured {int(aims['reached'].sum())} are reached.{rest}"]
 
 
 def disk(rows):

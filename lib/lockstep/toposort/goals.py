@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from lockstep.report.goals import Goals
+
 from . import views
 
 DEEP = "window-dag-1e6-8e6-1000-random"
@@ -15,10 +17,11 @@ MS = {  # graph and what it is called: at most so many milliseconds
 PATH_MS = 2.0  # one path of a million vertices, numbered at random
 LEVEL_US = {"persistent": 2.0, "narrow": 0.6}  # any layer that the grid shares; one that a block has to itself
 AUTO = (1.1, 1.5)  # over the best strategy: geometric mean, worst
+HOW = {"mean": "geometric mean", "worst": "the worst"}
 
 
 def reached(rows, costs=None):
-    """A line a goal: what, aim, measured, by which strategy, whether it is reached, and the floor where there is one.
+    """A line a goal.
 
     Parameters
     ----------
@@ -30,16 +33,9 @@ def reached(rows, costs=None):
     Returns
     -------
     DataFrame
-        Columns `goal`, `aim`, `measured`, `by`, `reached`, `floor` (what a run at its floor would come to): in the unit
-        that `goal` names.
+        As of `lockstep.report.goals.Goals.table`.
     """
-    lines = []
-
-    def add(goal, aim, measured, by, met, floor=np.nan):
-        if np.isfinite(measured):
-            line = {"goal": goal, "aim": aim, "measured": measured, "by": by, "reached": bool(met), "floor": floor}
-            lines.append(line)
-
+    found = Goals()
     floors = views.floors(rows, costs) if costs else pd.DataFrame()
     random = views.cells(rows, "table-4.1")
     for edges in (10**3, 10**4, 10**5):
@@ -47,12 +43,12 @@ def reached(rows, costs=None):
         times, best = _best(mine)
         if best and "narrow" in mine and (mine["narrow"] > 0).all():  # the thesis's alone are not what should reach it
             gain = float(np.exp(np.log(mine["serial"] / times).mean()))
-            goal = f"times as fast as serial: a million vertices, {edges:,} edges"
+            goal = f"a million vertices, {edges:,} edges"
             own = floors[floors["graph"].isin(mine["dataset"])] if len(floors) else floors
             own = own[own["strategy"] == best] if len(own) else own
             serial = mine.set_index("dataset")["serial"]
             floor = serial[own["graph"].iloc[0]] / own["floor (ms)"].iloc[0] if len(own) else np.nan
-            add(goal, TIMES_SERIAL, gain, best, gain >= TIMES_SERIAL, floor)
+            found.add(goal, "times as fast as serial", TIMES_SERIAL, gain, best, floor, least=True)
     for graph, (what, aim) in MS.items():
         experiment = "real-dags" if graph.startswith("commit") else "ladder"
         table = views.cells(rows, experiment)
@@ -60,23 +56,28 @@ def reached(rows, costs=None):
         if best:
             own = floors[(floors["graph"] == graph) & (floors["strategy"] == best)] if len(floors) else floors
             floor = own["floor (ms)"].iloc[0] if len(own) else np.nan
-            add(f"ms: {what}", aim, float(times.iloc[0]), best, times.iloc[0] <= aim, floor)
+            found.add(what, "ms", aim, times.iloc[0], best, floor)
     depth = views.cells(rows, "table-4.3")
     if len(depth):
         path = (depth["family"] == "disjoint-paths") & (depth["ids"] == "random") & (depth["depth"] == 10**6)
         times, best = _best(depth[path])
         if best:
-            add("ms: a path of a million vertices, random ids", PATH_MS, times.iloc[0], best, times.iloc[0] <= PATH_MS)
+            found.add("a path of a million vertices, random ids", "ms", PATH_MS, times.iloc[0], best)
     step = views.predicted_level_costs(costs) if costs else {}
     for name, cost in views.level_costs(rows).items():
         if name in LEVEL_US:
-            aim = LEVEL_US[name]
-            add(f"us a layer: disjoint paths, {name}", aim, cost, name, cost <= aim, step.get(name, np.nan))
+            found.add("disjoint paths", "us a layer", LEVEL_US[name], cost, name, step.get(name, np.nan))
     for name, cost in deep_layer(rows).items():
         if name in LEVEL_US:
-            aim, floor = LEVEL_US[name], views.predicted_shared_levels(costs)[name] if costs else np.nan
-            add(f"us a layer: the deep graph, {name}", aim, cost, name, cost <= aim, floor)
-    return pd.DataFrame(lines)
+            floor = views.predicted_shared_levels(costs)[name] if costs else np.nan
+            found.add("the deep graph", "us a layer", LEVEL_US[name], cost, name, floor)
+    choices = views.choices(rows) if (rows["experiment"] == "held-out").any() else ()
+    if len(choices):
+        loss = auto(choices)
+        for which, aim in zip(("mean", "worst"), AUTO, strict=True):
+            goal = f"the choice on graphs that nothing was tuned on, {HOW[which]}"
+            found.add(goal, "times the best strategy's time", aim, loss[which], "auto")
+    return found.table()
 
 
 def deep_layer(rows):

@@ -1,0 +1,39 @@
+"""What this study set out to reach, beside what was measured; each figure comes from recorded rows."""
+
+import numpy as np
+
+from lockstep.report.goals import Goals
+
+from . import views
+
+MS = {  # by device events, at no more colors than the fastest public code
+    "coAuthorsDBLP": 1.0,
+    "caidaRouterLevel": 0.2,
+    "HC-BIOGRID": 0.035,
+    "rmat-20": 2.5,
+    "road-like-1e6": 0.055,
+}
+
+
+def reached(rows, costs=None):
+    """A line a goal.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One machine's rows of the study.
+    costs : Costs, optional
+        Of the same machine; without them there are no floors.
+
+    Returns
+    -------
+    DataFrame
+        As of `lockstep.report.goals.Goals.table`.
+    """
+    found = Goals()
+    for line in views.beside_peers(rows, costs).to_dict("records"):
+        few = "no more colors than the peer" if line["as few"] else "none takes as few colors as the peer"
+        floor = line.get("floor ms", np.nan)
+        goal, aim = f"{line['graph']}, {few}", MS[line["graph"]]
+        found.add(goal, "ms", aim, line["ms"], line["strategy"], floor, also=line["as few"])
+    return found.table()

@@ -1,0 +1,74 @@
+"""What a study set out to reach, beside what it reached: the same table and the same sentences in every study.
+
+A study's own `goals` module says what its goals are and where its rows show them; how that is judged and told is here.
+"""
+
+import numpy as np
+import pandas as pd
+
+from lockstep.report.digits import readable
+
+CAPTION = (
+    "What this study set out to reach, and what it reached; floor: what a run at the floor of the machine's own costs "
+    "would come to."
+)
+COLUMNS = ("goal", "unit", "aim", "measured", "by", "reached", "floor")
+
+
+class Goals:
+    """Lines of the table, in the order in which they are added."""
+
+    def __init__(self):
+        self.lines = []
+
+    def add(self, goal, unit, aim, measured, by="", floor=np.nan, least=False, also=True):
+        """Judge a goal; one that was not measured is left out.
+
+        Parameters
+        ----------
+        goal : str
+            On what, in words.
+        unit : str
+            Of aim, figure and floor.
+        aim, measured : float
+        by : str
+            The strategy that was measured.
+        floor : float
+            What a run at the floor of the machine's own costs would come to; NaN where there is none.
+        least : bool
+            The aim is the least that is wanted, not the most.
+        also : bool
+            What else has to hold for the goal to be reached.
+        """
+        if measured is None or not np.isfinite(measured):
+            return
+        met = measured >= aim if least else measured <= aim
+        bound = f"at {'least' if least else 'most'} {aim:g}"
+        line = (goal, unit, bound, float(measured), by, bool(met and also), floor)
+        self.lines.append(dict(zip(COLUMNS, line, strict=True)))
+
+    def table(self):
+        """A DataFrame with `COLUMNS`; empty if nothing was measured."""
+        found = pd.DataFrame(self.lines, columns=list(COLUMNS))
+        return found.astype({"reached": bool})
+
+
+def shown(table):
+    """The table as it is read: without strategies and floors where no line has one."""
+    empty = {"by": not table["by"].any(), "floor": table["floor"].isna().all()}
+    return table.drop(columns=[name for name, nothing in empty.items() if nothing])
+
+
+def told(table):
+    """How many goals are reached, and each other one in a sentence; nothing where none was measured."""
+    if table.empty:
+        return []
+    missed = table[~table["reached"]]
+    count = f"Of {len(table)} goals that were measured {len(table) - len(missed)} are reached."
+    return [count, *(_missed(line) for line in missed.to_dict("records"))]
+
+
+def _missed(line):
+    by = f" by {line['by']}" if line["by"] else ""
+    floor = f"; at its floor {readable(line['floor'])}" if line["floor"] > 0 else ""
+    return f"Not reached: {line['goal']}, {readable(line['measured'])} {line['unit']}{by} (aim: {line['aim']}{floor})."

@@ -1,0 +1,40 @@
+"""The table of goals and its sentences, on goals made up so that the answer is known."""
+
+import numpy as np
+
+from lockstep.report import goals
+
+
+def made(**further):
+    found = goals.Goals()
+    found.add("a graph", "ms", 2, 1.5, "fast", 0.5)
+    found.add("a graph", "times as fast", 40, 30.0, "fast", **{"least": True, **further})
+    return found
+
+
+def test_an_aim_is_an_upper_bound_or_a_lower_one():
+    table = made().table()
+    assert tuple(table) == goals.COLUMNS and table["reached"].tolist() == [True, False]
+    assert table["aim"].tolist() == ["at most 2", "at least 40"]
+    assert made(least=False).table()["reached"].all(), "30 is at most 40"
+    assert not made(least=False, also=False).table()["reached"].iloc[1], "what else has to hold does not"
+
+
+def test_what_was_not_measured_has_no_line():
+    found = goals.Goals()
+    for nothing in (np.nan, np.inf, None):
+        found.add("a graph", "ms", 2, nothing)
+    assert found.table().empty and tuple(found.table()) == goals.COLUMNS and goals.told(found.table()) == []
+
+
+def test_sentences_count_and_name_what_is_missed():
+    count, missed = goals.told(made(floor=100.0).table())
+    assert count == "Of 2 goals that were measured 1 are reached."
+    assert missed == "Not reached: a graph, 30.0 times as fast by fast (aim: at least 40; at its floor 100)."
+
+
+def test_columns_that_say_nothing_are_not_shown():
+    found = goals.Goals()
+    found.add("a graph", "ms", 2, 1.5)
+    assert tuple(goals.shown(found.table())) == ("goal", "unit", "aim", "measured", "reached")
+    assert tuple(goals.shown(made().table())) == goals.COLUMNS
