@@ -166,6 +166,8 @@ def test_several_gpus(study, monkeypatch):
     rows = study([cell]).rows()
     assert set(rows["strategy"]) == {"gpus@1-dynamic", "gpus@2-dynamic", "gpus@2-static"}
     assert set(rows["verified"]) == {"exact"}
+    sums = rows[rows["strategy"] == "gpus@2-static"].pivot_table("value", "round", "metric")
+    assert (sums["busiest"] <= sums["compute"]).all() and (sums["busiest"] >= sums["compute"] / 2).all()
     with monkeypatch.context() as patched:
         patched.setattr(scaling.cases, "benchmark", _refuse)
         patched.setattr(scaling, "connected", _refuse)

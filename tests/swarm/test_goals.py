@@ -71,14 +71,26 @@ def test_one_graph_alone_and_several_gpus():
     rows = [row(*cell, "wall", 0.4, graphs=8, measure='"betweenness"'),
             row(*cell, "launches", 3, graphs=8, measure='"betweenness"')]  # fmt: skip
     gpus = [row("gpus", "benchmark-1000", f"gpus@{gpus}-dynamic", metric, value, graphs=1000, measure='"betweenness"')
-            for gpus, work, compute in ((1, 2.0, 1.8), (2, 1.25, 2.4)) for metric, value in
-            (("work", work), ("compute", compute))]  # fmt: skip
+            for gpus, work, compute, busiest in ((1, 2.0, 1.8, 1.8), (2, 1.25, 1.9, 1.0)) for metric, value in
+            (("work", work), ("compute", compute), ("busiest", busiest))]  # fmt: skip
     cached = [{**line, "parameters": line["parameters"].replace("{", '{"disk":"cached",')} for line in gpus]
     gpus += cached
     found = goals.reached(pd.DataFrame(rows), {"two": pd.DataFrame(gpus)}, COSTS).set_index("goal")
     alone = found.loc["one graph of 512 vertices, betweenness"]
     assert alone["measured"] == pytest.approx(50) and alone["reached"] and alone["floor"] == pytest.approx(12)
-    linear = found.loc["kernels on 2 GPUs, betweenness"]
-    assert linear["measured"] == pytest.approx(0.75) and not linear["reached"]
-    whole = found.loc["the whole, from the page cache, on 2 GPUs, betweenness"]
-    assert whole["measured"] == pytest.approx(0.8)
+    linear = found.loc["computing on 2 GPUs, betweenness"]
+    assert linear["measured"] == pytest.approx(0.9) and linear["reached"]
+    whole = found.loc["from the page cache to results on 2 GPUs, betweenness"]
+    assert whole["measured"] == pytest.approx(0.8) and not whole["reached"] and len(found) == 3
+
+
+def test_overlap_is_judged_round_by_round():
+    times = {"overlapped": (6.6, 4.2, 5.5), "loading": (6.0, 4.0, 5.0)}
+    rows = [
+        {**million(way, seconds)[0], "round": turn} for way, each in times.items() for turn, seconds in enumerate(each)
+    ]
+    line = views.overlap(pd.DataFrame(rows)).iloc[0]
+    assert line["over floor"] == pytest.approx((1.1 * 1.05 * 1.1) ** (1 / 3))
+    assert line["low"] < line["over floor"] < line["high"] < 1.2
+    rows += million("one-thread", 20.0, 5.5)
+    assert views.overlap(pd.DataFrame(rows)).iloc[0]["over floor"] == pytest.approx((1.1 * 4.2 / 5.5) ** (1 / 3))

@@ -47,6 +47,8 @@ def test_a_million_graphs_and_what_limits_them():
     assert "to results, 20.0 s for betweenness (published: 218 min) and 8.00 s for closeness" in said
     assert "1 round each; the GPU computes during 19.0 s and 1.00 s" in said
     assert "takes as many times as long: 2.00 for closeness." in said
+    again = [(*line[:5], 1, line[6]) for line in million("overlapped", "closeness", 8, 40, 1)]
+    assert "1 to 2 rounds each" in " ".join(summary.million(pd.concat([found, rows(*again)])))
     assert "the GPU is the limit for betweenness" in said and "For closeness the GPU computes less than half" in said
     lacking = summary.unmeasured(found)[0]
     assert "with one thread (betweenness and all distances)" in lacking
@@ -84,14 +86,14 @@ def test_batches_and_further_measures_are_named_one_by_one():
 def test_several_gpus_against_linear_and_the_disk():
     def on(gpus, work, compute):
         parameters = '{"graphs":1000,"measure":"betweenness"}'
-        own = {"work": work, "compute": compute}
+        own = {"work": work, "compute": compute, "busiest": compute / gpus * 1.25 if gpus > 1 else compute}
         return [("gpus", "benchmark-1000", f"gpus@{gpus}-dynamic", parameters, m, 0, v) for m, v in own.items()]
 
     alone = ("curve", "benchmark-1000", "loading", '{"measure":"closeness"}', "wall", 0, 500.0)
     recorded = {"one": rows(alone), "four": rows(*on(1, 2.0, 1.8), *on(2, 1.25, 1.8))}
     whole, disk = summary.several(recorded)
     assert "1,000 graphs from a cold disk, betweenness: on 2 1.25 s, 0.800 of linear" in whole
-    assert whole.endswith("(the kernels alone 1.00) (four).")
+    assert whole.endswith("(computing alone 0.800) (four).")
     assert "takes 0.500 s" in disk
     assert summary.several({"one": rows(alone)}) == []
 

@@ -16,6 +16,7 @@ import logging
 import os
 import threading
 import time
+from collections import Counter
 
 from lockstep.machine import get_executor, gpu_available
 
@@ -108,7 +109,8 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
     Returns
     -------
     Report
-        ``seconds["wall"]`` begins when every worker has its engine.
+        ``seconds["wall"]`` begins when every worker has its engine; ``seconds["busiest"]`` is what the worker computed
+        that computed longest.
     """
     from distributed import as_completed
 
@@ -120,7 +122,7 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
     todo = [piece for piece in batch.pieces if output is None or not output.done(piece)]
     addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])[:workers]
     client.run(_prepare, job, workers=addresses)
-    report, found = Report(resumed=len(batch.pieces) - len(todo)), {}
+    report, found, busy = Report(resumed=len(batch.pieces) - len(todo)), {}, Counter()
     start = time.perf_counter()
     futures = {}
     for number, piece in enumerate(todo):
@@ -129,11 +131,13 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
             where = {"workers": addresses}
         futures[client.submit(_piece, job, piece, pure=False, key=f"{job[0]}-{piece.name}", **where)] = number
     with bar(batch, todo, progress) as advance:
-        for future, done in as_completed(futures, with_results=True):
+        for future, (worker, done) in as_completed(futures, with_results=True):
             report.add(done)
+            busy[worker] += done.seconds.get("compute", 0.0)
             found[futures[future]] = done.checksums
             advance(done)
     report.seconds["wall"] = time.perf_counter() - start
+    report.seconds["busiest"] = max(busy.values(), default=0.0)
     return closed(batch, output, report, [found[number] for number in sorted(found)])
 
 
@@ -153,5 +157,8 @@ def _prepare(job):
 
 
 def _piece(job, piece):
+    """Do a piece; says who did it."""
+    from distributed import get_worker
+
     _prepare(job)
-    return _pipelines[job[0]](piece)
+    return get_worker().address, _pipelines[job[0]](piece)

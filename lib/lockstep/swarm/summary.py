@@ -67,14 +67,19 @@ def million(rows):
                 gains.append(f"{readable(apart / together)} for {measure}")
     said = []
     if whole:
-        rounds = int(steps[steps["way"] == "overlapped"]["rounds"].min())
+        rounds = steps[steps["way"] == "overlapped"]["rounds"]
         said.append(
-            f"A million graphs take, from a cold disk to results, {listed(whole)}, {rounds} round{'s' * (rounds > 1)} "
+            f"A million graphs take, from a cold disk to results, {listed(whole)}, {_rounds(rounds)} "
             f"each; the GPU computes during {listed(computing)} of them."
         )
     if gains:
         said.append(f"One thread, where nothing overlaps, takes as many times as long: {listed(gains)}.")
     return said
+
+
+def _rounds(counts):
+    low, high = int(counts.min()), int(counts.max())
+    return f"{low} round{'s' * (low > 1)}" if low == high else f"{low} to {high} rounds"
 
 
 def bound(rows):
@@ -120,7 +125,7 @@ def several(recorded):
         where = "from a cold disk" if disk == "cold" else "from the page cache"
         each = [
             f"on {line['GPUs']} {readable(line['s'])} s, {readable(line['of linear'])} of linear"
-            + (f" (computing alone {readable(line['computing, of linear'])})" if line["computing, of linear"] > 0 else "")
+            + _computing(line["computing, of linear"])
             for line in mine.to_dict("records")
         ]
         if each:
@@ -138,6 +143,10 @@ def several(recorded):
                 "the machine with one GPU: no number of GPUs gets below what the disk gives."
             )
     return said
+
+
+def _computing(share):
+    return f" (computing alone {readable(share)})" if share > 0 else ""
 
 
 def seen(rows, recorded=()):

@@ -6,6 +6,8 @@ import json
 import numpy as np
 import pandas as pd
 
+from lockstep.evidence.statistics import geometric_mean
+
 from . import cases, synthetic
 from .labels import gpus_of_label
 from .measures import MEASURES
@@ -131,6 +133,7 @@ def overlap(rows):
             )
             known = [busy[way].get(name, np.nan) for way in ("one-thread", "overlapped") if way in busy]
             computing = next((seconds for seconds in known if seconds > 0), np.nan)
+            over = _over(rows, name, measure, computing)
             lines.append(
                 {
                     "measure": NAMES[measure],
@@ -144,10 +147,23 @@ def overlap(rows):
                     "reading s": read,
                     "loading s": alone,
                     "computing s": computing,
-                    "over floor": line["overlapped"] / np.maximum(alone, computing),
+                    "over floor": over.value if over else line["overlapped"] / np.maximum(alone, computing),
+                    "low": over.low if over else np.nan,
+                    "high": over.high if over else np.nan,
                 }
             )
     return pd.DataFrame(lines)
+
+
+def _over(rows, dataset, measure, computing):
+    """An Estimate of overlapped over the larger of loading and `computing` (s), round by round; None without rounds."""
+    mine = of_measure(rows[(rows["experiment"] == "curve") & (rows["dataset"] == dataset)], measure)
+    times = mine[mine["metric"] == "wall"].pivot_table("value", "round", "strategy", aggfunc="last")
+    if not {"overlapped", "loading"} <= set(times):
+        return None
+    times = times[["overlapped", "loading"]].dropna()
+    floor = times["loading"].clip(lower=computing * 1e3) if computing > 0 else times["loading"]
+    return geometric_mean(np.log(times["overlapped"] / floor)) if len(times) else None
 
 
 def disk(rows):
@@ -231,8 +247,8 @@ def several(recorded):
     """Seconds on several GPUs: one line a machine, batch, measure and number of GPUs.
 
     `disk`: the shards lie on a cold disk, or in the page cache. `of linear` is the share of what as many times one GPU
-    would do, from there to results; `kernels, of linear` the kernels' time on one GPU over that on all together, which
-    leaves out what they wait for.
+    would do, from there to results; `computing, of linear` the same of the kernels alone, on the GPU that computes
+    longest: what is lost by dealing out pieces, not what kernels wait for.
 
     Parameters
     ----------
@@ -241,7 +257,7 @@ def several(recorded):
     """
     lines = []
     for machine, rows in recorded.items():
-        times = rows[(rows["experiment"] == "gpus") & rows["metric"].isin(["work", "compute"])]
+        times = rows[(rows["experiment"] == "gpus") & rows["metric"].isin(["work", "compute", "busiest"])]
         places = (times["parameters"].str.contains('"disk":"cached"')).map({True: "cached", False: "cold"})
         kinds = itertools.product(times["dataset"].unique(), NAMES, places.unique())
         for dataset, measure, place in kinds:
@@ -249,13 +265,14 @@ def several(recorded):
             if own.empty:
                 continue
             known = own.pivot_table("value", "strategy", "metric", aggfunc=_mean)
+            known = known.reindex(columns=["work", "compute", "busiest"])
             one = known.reindex(["gpus@1-dynamic"]).iloc[0]
-            for label, line in known.dropna().iterrows():
+            for label, line in known.iterrows():
                 gpus, schedule = gpus_of_label(label)
                 lines.append({"machine": machine, "graphs": int(dataset.split("-")[1]), "measure": NAMES[measure],
                               "disk": place, "GPUs": gpus, "schedule": schedule, "s": line["work"],
                               "of linear": one["work"] / line["work"] / gpus,
-                              "kernels, of linear": one["compute"] / line["compute"]})  # fmt: skip
+                              "computing, of linear": one["compute"] / line["busiest"] / gpus})  # fmt: skip
     return pd.DataFrame(lines)
 
 
