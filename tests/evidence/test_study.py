@@ -103,6 +103,17 @@ def test_resuming_measures_only_what_is_missing(study, tmp_path, machine):
     assert first.runs == before[0] + 4 + 4, "other parameters and another digest are other samples"
 
 
+def test_a_cell_measured_together_is_measured_anew_where_something_is_missing(study):
+    old, new = Work(), Work()
+    study().measure("p", "e", "g", [old.candidate("a")], rounds=2)
+    both = [old.candidate("a"), new.candidate("b")]
+    rows = study().measure("p", "e", "g", both, rounds=2, together=True)
+    assert (old.runs, new.runs) == ((1 + 2) * 2, 1 + 2)
+    assert len(rows) == 4, "what was measured last counts"
+    study().measure("p", "e", "g", both, rounds=2, together=True)
+    assert (old.runs, new.runs) == (6, 3), "nothing was missing"
+
+
 def test_a_kill_in_the_middle_of_a_sample_repeats_that_sample_alone(study, tmp_path, machine):
     work = Work()
     count = {"counts": lambda result: {"depth": (7, "1")}}

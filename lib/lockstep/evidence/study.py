@@ -91,6 +91,7 @@ class Study:
         seed=0,
         cache="warm",
         warmup=True,
+        together=False,
     ):
         """Measure what this machine's recording lacks of one cell, then return the cell's rows.
 
@@ -114,6 +115,9 @@ class Study:
         warmup : bool
             Run each timed candidate once, untimed, first (compilation, allocation), and the GPU until its
             clock is steady. Switch off where one run is long and the caller has warmed up on a smaller input.
+        together : bool
+            If a sample is missing, measure the whole cell anew: a ratio within a round means something only if both runs
+            were of that round, and not one of them of another day.
 
         Returns
         -------
@@ -139,6 +143,8 @@ class Study:
                 [c for c in candidates if self._due(c, turn) and self._key(cell, c, turn) not in done]
                 for turn in range(rounds)
             ]
+            if together and any(todo):
+                todo = [[c for c in candidates if self._due(c, turn)] for turn in range(rounds)]
             if any(todo):
                 self._log()
                 if warmup:

@@ -31,7 +31,7 @@ class Case:
         What decides it, for the digest: names of generators.
     parameters : dict
     options : dict
-        What the cell says besides: strategies, rounds, most_levels, warmup, shares, events.
+        What the cell says besides: strategies, rounds, most_levels, warmup, shares, events, together.
     """
 
     experiment: str
@@ -172,6 +172,7 @@ def cases(block, common=None):
             "warmup": cell.get("warmup", True),
             "shares": cell.get("shares", False),
             "events": block.get("events", True),
+            "together": block.get("together", False),
         }
         for one in parts.combinations(cell, sizes):
             name, make, made_by, parameters = family(*(one[size] for size in sizes))

@@ -183,9 +183,8 @@ def _graph(study, part, case, executor):
         _shares(study, label, case, graph, executor)
     chosen = candidates(case, graph, executor, check)
     if chosen:
-        study.measure(
-            *label, chosen, parameters=case.parameters, rounds=case.options["rounds"], warmup=case.options["warmup"]
-        )
+        how = {key: case.options[key] for key in ("rounds", "warmup", "together")}
+        study.measure(*label, chosen, parameters=case.parameters, **how)
     yield (
         f"{case.experiment} {case.dataset}: {graph.n:,} vertices, {graph.m:,} arcs, {check.depth:,} layers, "
         f"{len(chosen)} strategies"
