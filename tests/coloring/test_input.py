@@ -94,14 +94,43 @@ def test_degrees_alone_finish_where_no_neighbors_are_equal():
     assert result.stats["left"] == 0 and result.count == 2
 
 
-def test_the_switch_chosen_while_running_waits_through_a_plateau_but_not_for_ever():
-    # 200 rounds are to come, so the rule is patient for four.
-    rule = switching.Auto().start(complete(201), executor=None)
-    rule.seen = (2000,)
-    assert rule.rounds == 200 and rule.window == 4 and not rule.now(0)
-    falls = [1500, 1500, 1500, 1500, 1500]
-    assert [rule.after(10**6, 1, highest) for highest in falls] == [False, False, False, False, True]
-    assert switching.Auto().start(star(3), executor=None).now(0), "short rows are not worth a round"
+def hubs(*degrees, rest=400):
+    """Stars whose centers have these degrees and, above one, a common neighborhood of `rest` leaves."""
+    pairs = [(center, len(degrees) + leaf) for center, degree in enumerate(degrees) for leaf in range(degree)]
+    return Graph.from_edges(*np.array(pairs).T, n=len(degrees) + rest, directed=False)
+
+
+def test_the_switch_chosen_while_running_stays_on_a_plateau_before_a_fall():
+    # Forty centers, so that some rounds are to come; the degrees that occur go down by ones at first, and then far.
+    graph = hubs(*range(400, 370, -1), *[60] * 30)
+    rule = switching.Auto().start(graph, executor=None)
+    assert rule.rounds == 60 and not rule.now(0)
+    assert [rule.after(10**6, 1, highest) for highest in range(399, 370, -1)] == [False] * 29
+    assert rule.after(10**6, 1, 371), "stuck"
+
+
+def test_the_switch_chosen_while_running_goes_when_the_highest_degree_is_stuck():
+    graph = generators.rmat(9, 5000, seed=4, directed=False, simple=True)
+    degrees, result = graph.out_degrees(), color(graph, "degree", executor="host")
+    left = [degrees[result.colors >= turn].max(initial=0) for turn in range(result.stats["switched"])]
+    stuck = next(turn for turn in range(1, len(left)) if left[turn] == left[turn - 1])
+    assert color(graph, "hybrid", executor="host").stats["switched"] == stuck
+    # For good: what is highest then is highest to the end of the phase.
+    assert set(left[stuck:]) == {left[stuck]}
+
+
+def test_short_rows_are_not_worth_a_round():
+    assert switching.Auto().start(star(3), executor=None).now(0)
+    assert color(generators.road_like(400, seed=1), "hybrid", executor="host").stats["switched"] == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_steepest_fall_ahead(seed):
+    values = np.unique(np.random.default_rng(seed).integers(0, 1000, 60))[::-1].tolist()
+    falls = switching.steepest_falls(values)
+    for i in range(len(values) - 1):
+        assert falls[i] == max((values[i] - values[j]) / (j - i) for j in range(i + 1, len(values)))
+    assert falls[-1] == 0
 
 
 def test_switches_by_name():

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from lockstep.graphs import Graph, generators, load
+import numpy as np
+
+from lockstep.graphs import Graph, generators, load, load_batch, load_ratings
 
 from . import oracle
 from .neighbors import neighbors
@@ -22,6 +24,16 @@ class Case:
         return {"structured": self.structured}
 
 
+def _rated(name):
+    ratings = load_ratings(name)
+    users, items = ratings.coords
+    ends = np.unique(np.column_stack([users, items + ratings.shape[0]]), axis=0)
+    return Graph.from_edges(*ends.T, n=sum(ratings.shape), directed=False, name=name)
+
+
+FROM_REGISTRY = {"graph": load, "batch": lambda name: load_batch(name)[0], "ratings": _rated}
+
+
 def case(name, spec):
     """The graph of that name.
 
@@ -29,8 +41,9 @@ def case(name, spec):
     ----------
     name : str
     spec : mapping
-        ``structured``, and ``make``, a generator's name with its arguments, unless the name is one of the
-        registry.
+        ``structured``; and, unless the name is a graph of the registry, ``make``, a generator's name with its
+        arguments, or ``kind``, what else the registry holds under the name: a ``batch`` (its graphs side by side) or
+        ``ratings`` (users and items, joined where there is a rating).
 
     Raises
     ------
@@ -41,6 +54,6 @@ def case(name, spec):
         ((family, arguments),) = spec["make"].items()
         graph = getattr(generators, family)(**arguments)
     else:
-        graph = load(name)
+        graph = FROM_REGISTRY[spec.get("kind", "graph")](name)
     graph, _ = neighbors(graph, warn=False)
     return Case(name, graph, spec.get("structured", False), oracle.Checker(graph))

@@ -1,7 +1,8 @@
 """What the notebook measures, part by part; graphs, sizes and rounds come from the parameter file.
 
     ladder      every strategy on every graph: time and colors, always together
-    switch      the hybrid with every switch; the best is chosen in some rounds and judged in others
+    switch      the hybrid with every switch; the best is chosen in some rounds and judged in others, beside rules; a
+                fixed switch where the rule's own is tells what deciding costs from what deciding wrongly does
     balance     what lanes, warps and workgroups read, iteration by iteration; stealing against its controls
 
 On the hypothetical GPU there are no times, only counts; which switch is best is then decided by the number of
@@ -25,11 +26,12 @@ STUDY = "4-coloring-phase-switch"
 FIRST = 4  # "the first few iterations"
 COUNTED = "-counted"  # the suffix of strategies built to count what they read
 AGAIN = "-again"  # of those measured against themselves
-FAMILIES = {"rmat-": "rmat", "road-like-": "road_like", "erdos-renyi-": "erdos_renyi"}
+FAMILIES = {"rmat-": "rmat", "road-like-": "road_like", "erdos-renyi-": "erdos_renyi", "window-dag-": "window_dag"}
 CURVE = ("active", "longest", "warp", "group")  # what is shown of each iteration
 CURVES = ("randomized", "hybrid", "degree")  # strategies whose iterations are shown one by one
 SEEDED = ("early", "emptying")  # whose colors are counted for several seeds
-RULES = ("best", "worst", "auto", "threshold")  # switches that hybrid is judged with
+RULES = ("best", "worst", "auto", "own", "threshold")  # switches that hybrid is judged with; own: where auto switches
+SHORT = 1.0  # ms: below, three times the rounds
 
 
 def plan_of(label):
@@ -140,13 +142,18 @@ def switch(study, plan, case, executor):
     times = rows[rows["metric"] == metric].pivot_table("value", "round", "strategy")
     means = np.log(times).mean().reindex([one.strategy for one in sweep])  # the first of equals is the best
     at = {"best": means.idxmin().split("@")[1], "worst": means.idxmax().split("@")[1]}
+    trial = STRATEGIES["hybrid"].plan(case.graph, executor)
+    trial.prepare()
+    at["own"] = str(trial.run().stats["switched"])
     rules = {rule: at.get(rule, rule) for rule in RULES}
     judged = [candidate(case, executor, "randomized")]
     judged += [
         candidate(case, executor, f"hybrid-{rule}", int(value) if value.isdigit() else value)
         for rule, value in rules.items()
     ]
-    rows = study.measure("switch", "judged", case.name, judged, parameters=parameters, rounds=plan["rounds"], seed=1)
+    short = metric == "wall" and np.exp(means.min()) < SHORT  # what else the host does weighs most there
+    rounds = plan["rounds"] * (3 if short else 1)
+    rows = study.measure("switch", "judged", case.name, judged, parameters=parameters, rounds=rounds, seed=1)
     if metric == "wall":
         times = rows[rows["metric"] == "wall"].pivot_table("value", "round", "strategy")
         for turn, row in times.iterrows():
