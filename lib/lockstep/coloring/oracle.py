@@ -147,9 +147,10 @@ def greedy(graph, order):
     return colors
 
 
-# As in emptying.cu: colors of a coloring that is worked on, steps (and members) of a class, neighbors asked of one
-# color, the longest row, the steps for which nobody comes back, places in the queue.
-MOST_COLORS, LIMIT, AT_MOST, LONGEST_ROW, TENURE, PLACES = 1024, 64, 8, 4096, 10, 512
+# As in emptying.cu: colors of a coloring that is worked on, steps (and members) of a class at most, steps that it is
+# given and those for each member, neighbors asked of one color, the longest row, the steps for which nobody comes back,
+# places in the queue.
+MOST_COLORS, LIMIT, SPARE, EACH, AT_MOST, LONGEST_ROW, TENURE, PLACES = 1024, 64, 4, 2, 8, 4096, 10, 512
 
 
 @njit(cache=True)
@@ -172,7 +173,7 @@ def _empty(offsets, targets, colors, top):
     if len(queue) > LIMIT:
         return False
     used = np.zeros(top + 1, np.bool_)
-    for step in range(LIMIT):
+    for step in range(min(LIMIT, SPARE + EACH * len(queue))):
         v = queue[step][0]
         row = targets[offsets[v] : offsets[v + 1]]
         if row.size > LONGEST_ROW:

@@ -6,7 +6,8 @@
 // with fewest of them, then the lowest). Who cannot go elsewhere is driven out and queues up behind the others, and does not
 // come back for some steps. Vertices of very many neighbors stay: there is little hope for them elsewhere, and once driven
 // out they would drive out many. A class that is not empty after so many steps, or has nowhere to go, is put back as it was,
-// and that is the end. Never more colors than before.
+// and that is the end. Never more colors than before. What can be emptied mostly is in about as many steps as the class has
+// members; a last class that cannot, such as the one vertex too many of a clique, would otherwise take most of the time.
 //
 // Nothing depends on the interleaving: the queue, the choice of the class and the colors that those who leave take (the
 // smallest free one each; they do not touch, being of one color) are defined by the graph and the coloring alone.
@@ -24,7 +25,9 @@
 
 constexpr int most_colors = 1024;  // a coloring with more is left as it is; not above 2^color_bits
 constexpr int color_bits = 10;
-constexpr int limit = 64;          // members of a class that is tried, and steps
+constexpr int limit = 64;          // members of a class that is tried, and steps at most
+constexpr int spare = 4;           // steps that a class is given,
+constexpr int each = 2;            // and those for each of its members
 constexpr int at_most = 8;         // neighbors who may be asked to make way, of one color
 constexpr int longest_row = 4096;  // who has more neighbors stays where it is, and so does its color
 constexpr int tenure = 10;         // steps for which somebody who was driven out does not come back
@@ -97,6 +100,7 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
         grid_barrier(control);
         int head = 0, tail = static_cast<int>(load_relaxed(size));
         if (tail > limit) return;
+        const int steps = min(limit, spare + each * tail);
         if (global_thread() == 0) store_relaxed(control + SIZE + ((turn + 1) & 1), 0u);
         for (int i = tid; i < tail; i += THREADS) {
             const int v = load_relaxed(own + i);
@@ -111,7 +115,7 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
         bool works = true;
         for (int step = 0; works && head < tail; ++step) {
             const int v = queue.who[head++], first = offsets[v], degree = offsets[v + 1] - first;
-            works = step < limit && degree <= longest_row;
+            works = step < steps && degree <= longest_row;
             if (!works) break;
 
             for (int k = tid; k < top; k += THREADS) count[k] = stuck[k] = 0;
