@@ -1,9 +1,11 @@
 """The command line: what it prints, where, and with which exit status."""
 
+import importlib
 import json
 import subprocess
 import sys
 import time
+import zipfile
 
 import numpy as np
 import pytest
@@ -44,7 +46,8 @@ def test_help_names_every_command_and_is_quick():
         [sys.executable, "-m", "lockstep", "--help"], text=True, capture_output=True, check=True
     )
     assert time.monotonic() - started < 2
-    for word in ("datasets", "machine", "claims", "sort", "exit status"):
+    commands = ("advise", "compare", "sort", "paths", "color", "factorize", "swarm", "claims", "datasets", "machine")
+    for word in (*commands, "exit status"):
         assert word in done.stdout
 
 
@@ -79,6 +82,47 @@ def test_sort_agrees_with_the_function_and_writes_a_file(run, graph, tmp_path):
 
     expected = topological_sort(read(file), strategy="serial").order
     assert np.array_equal(np.loadtxt(tmp_path / "order.txt", dtype=int), expected)
+
+
+@pytest.mark.parametrize("command", ["sort", "paths", "color", "factorize", "swarm"])
+def test_strategies_are_listed_without_a_graph(run, command):
+    package = {"sort": "toposort", "paths": "sssp", "color": "coloring", "factorize": "sgd"}.get(command, command)
+    status, out, _ = run(command, "--strategy", "list")
+    table = importlib.import_module(f"lockstep.{package}").STRATEGIES
+    assert status == 0 and [line.split()[0] for line in out.splitlines()] == list(table)
+    assert all(entry.what in out for entry in table.values())
+
+
+def test_one_vertex_is_told_in_the_singular_and_none_is_no_error(run, tmp_path):
+    head = "%%MatrixMarket matrix coordinate pattern general\n"
+    for n, told in ((1, "1 vertex in 1 layer,"), (0, "0 vertices in 0 layers,")):
+        file = tmp_path / "few.mtx"
+        file.write_text(f"{head}{n} {n} 0\n")
+        status, out, err = run("sort", file)
+        assert (status, out.split()) == (0, ["0"] * n) and told in err
+        assert run("color", file)[0] == 0
+        assert run("paths", file, "--source", 0)[0] == (0 if n else 2)
+
+
+def test_a_member_of_an_archive(run, tmp_path):
+    file = tmp_path / "two.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, arcs in (("a.txt", "0 1\n"), ("b.txt", "1 0\n")):
+            archive.writestr(name, arcs)
+    status, _, err = run("sort", file)
+    assert status == 2 and "--member" in err and "a.txt, b.txt" in err
+    assert run("sort", file, "--member", "b.txt")[:2] == (0, "1\n0\n")
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(run, graph, tmp_path, monkeypatch):
+    monkeypatch.setattr("lockstep.toposort.topological_sort", lambda *_, **__: pytest.fail("it was sorted"))
+    (tmp_path / "file").write_text("")
+    for output, told in ((tmp_path, "this is a folder"), (tmp_path / "file" / "x", "cannot be made")):
+        status, out, err = run("sort", graph("0 1\n"), "--output", output)
+        assert (status, out) == (2, "") and told in err and err.count("\n") == 1
+    monkeypatch.undo()
+    assert run("sort", graph("0 1\n"), "--output", tmp_path / "new" / "order.txt")[0] == 0
+    assert (tmp_path / "new" / "order.txt").read_text() == "0\n1\n"
 
 
 def test_sort_runs_a_kernel_on_the_hypothetical_gpu(run, graph):

@@ -56,6 +56,9 @@ def test_errors_name_what_is_there():
         compare.compare("coloring", graph, ["bogo"])
     with pytest.raises(ValueError, match="coloring has no option source"):
         compare.compare("coloring", graph, source=1)
+    for wrong in ({"rounds": 0}, {"seconds": 0.0}, {"seconds": float("nan")}):
+        with pytest.raises(ValueError, match="one round at least"):
+            compare.compare("coloring", graph, **wrong)
     with pytest.raises(GraphError, match="source is 99"):
         compare.compare("sssp", graph, source=99)
     with pytest.raises(GraphError, match="undirected"):
@@ -84,6 +87,9 @@ def test_the_command_line_prints_and_draws(capsys, tmp_path):
     assert table.read_text().startswith("strategy,family,ms")
     assert cli.main(["compare", "toposort", str(file), "--plot", "x.gif"]) == 2
     assert "ends in .svg" in capsys.readouterr().err
+    file.write_text("0 1\n1 0\n")
+    assert cli.main(["compare", "toposort", str(file)]) == 1, "a cycle is an answer, as for sort"
+    assert "has a cycle" in capsys.readouterr().err
 
 
 def test_a_batch_from_a_file(capsys, tmp_path):

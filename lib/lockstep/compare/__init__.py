@@ -88,7 +88,9 @@ def compare(study, graph, strategies=None, executor=None, rounds=3, seconds=None
     if executor is not None:
         get_executor(executor)  # its error says why there is none
     where = executor or ("cuda" if gpu_available() else "host")
-    seconds = seconds or (60 if where == "cuda" else 20)
+    seconds = (60 if where == "cuda" else 20) if seconds is None else seconds
+    if rounds < 1 or not seconds > 0:
+        raise ValueError(f"rounds={rounds}, seconds={seconds:g}; expected one round at least, and more than no time")
     named = getattr(graph, "name", "")
     named = named if isinstance(named, str) and named else "the batch" if package == "swarm" else "the graph"
     graph = suited(package, graph)

@@ -121,7 +121,7 @@ def _member(data, kind, name, path, wanted):
         if chosen is None:
             shown = ", ".join(sorted(names)[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
             what = f"no single file that matches {wanted!r}" if wanted else "more than one file"
-            raise GraphError(f"{name}: the archive holds {what}; say which with member=, of: {shown}")
+            raise GraphError(f"{name}: the archive holds {what}; say which (member=, --member), of: {shown}")
         return f"{name}:{chosen}", fetch(chosen)
 
 

@@ -180,8 +180,9 @@ class Table:
         width = int(lengths[0])
         bad = np.flatnonzero(lengths != width) if width in allowed else np.zeros(1, int)
         if bad.size:
-            like = f", as in the rows before ({width})" if width in allowed and bad[0] else ""
-            raise self.error(int(bad[0]), f"{int(lengths[bad[0]])} numbers{like}")
+            like = f" where the rows before have {width}" if width in allowed and bad[0] else ""
+            many = int(lengths[bad[0]])
+            raise self.error(int(bad[0]), f"{many} number{'s' if many != 1 else ''}{like}")
         return self.values.reshape(-1, width)
 
     def error(self, row, found):

@@ -108,7 +108,8 @@ def _checked(graph, source, strategy, layers, delta):
         raise GraphError(f"source is {source!r}; expected a vertex number, 0 to n - 1")
     if not 0 <= source < graph.n:
         raise GraphError(
-            f"source is {source}; {graph.name or 'the graph'} has vertices 0 to {graph.n - 1} (n = {graph.n})"
+            f"source is {source}; {graph.name or 'the graph'} has "
+            + (f"vertices 0 to {graph.n - 1} (n = {graph.n})" if graph.n else "no vertices")
         )
     if int(layers) != layers or layers < 1:
         raise ValueError(f"layers is {layers}; expected a whole number from 1")

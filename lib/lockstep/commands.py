@@ -1,0 +1,243 @@
+"""What each command of the command line does: results go to standard output, all else to standard error."""
+
+import sys
+from pathlib import Path
+
+
+def writable(choice) -> None:
+    """Refuse an output that cannot be written before anything is computed for it.
+
+    Raises
+    ------
+    ValueError
+        It is a folder, or there is no way to make its folder.
+    """
+    for name in ("output", "plot"):
+        path = getattr(choice, name, None)
+        if path is None:
+            continue
+        if path.is_dir():
+            raise ValueError(f"--{name} {path}: this is a folder; name a file")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"--{name} {path}: {path.parent} cannot be made ({error.strerror})") from None
+
+
+def datasets(choice) -> int:
+    from lockstep import graphs
+    from lockstep.graphs.registry import PLACED
+
+    table = graphs.datasets()
+    _save(table, choice.output)
+    width = table["name"].str.len().max()
+    for row in table.itertuples():
+        how = row.how.replace(PLACED, "") if row.status == "missing" else row.source
+        print(f"{row.name:<{width}}  {row.status:<8}  {how}")
+    missing = (table["status"] == "missing").sum()
+    print(f"\n{len(table)} registered, {len(table) - missing} at hand, {missing} missing")
+    if missing:
+        print(f"A file is fetched when it is asked for and the network is there; by hand: fetch it{PLACED}.")
+    return 0
+
+
+def machine(choice) -> int:
+    from lockstep.evidence import describe_machine
+    from lockstep.machine import why_no_gpu
+
+    facts = describe_machine()
+    if choice.name:
+        print(facts["name"])
+        return 0
+    if choice.json:
+        import json
+
+        print(json.dumps(facts, indent=1))
+        return 0
+    reason = why_no_gpu()
+    facts = {**facts, "executor": "cuda" if reason is None else f"host ({reason})"}
+    for name, value in facts.items():
+        print(f"{name:<12}{'none' if value is None else value}")
+    return 0
+
+
+def claims(choice) -> int:
+    from lockstep.evidence import claims
+    from lockstep.studies import PACKAGES, digests
+
+    present = {study: digests(study) for study in PACKAGES}
+    found = claims.summary(digests={study: digest for study, digest in present.items() if digest})
+    _save(found.verdicts, choice.output)
+    print(found.text)
+    return found.code
+
+
+def sort(choice) -> int:
+    from lockstep.graphs import read
+    from lockstep.toposort import CycleError, topological_sort
+
+    try:
+        graph = read(choice.file, member=choice.member)
+        result = topological_sort(graph, strategy=choice.strategy, executor=choice.executor)
+    except CycleError as error:
+        print(f"lockstep: {choice.file}: {one_line(error)}", file=sys.stderr)
+        return 1
+    layers = f"{_many(result.order.size, 'vertex', 'vertices')} in {_many(result.depth, 'layer')}"
+    print(f"{choice.file}: {layers}, sorted by {_how(result)}", file=sys.stderr)
+    _write(result.order, choice.output)
+    return 0
+
+
+def color(choice) -> int:
+    import warnings
+
+    from lockstep.coloring import color
+    from lockstep.graphs import read
+
+    switch = int(choice.switch) if choice.switch.lstrip("-").isdigit() else choice.switch
+    options = {"strategy": choice.strategy, "switch": switch, "seed": choice.seed, "executor": choice.executor}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the notes below say the same in one line
+        result = color(read(choice.file, member=choice.member), **options)
+    found = f"{_many(result.colors.size, 'vertex', 'vertices')}, {_many(result.count, 'color')}"
+    print(f"{choice.file}: {found}, colored by {_how(result)}", file=sys.stderr)
+    _write(result.colors, choice.output)
+    return 0
+
+
+def paths(choice) -> int:
+    import numpy as np
+
+    from lockstep.graphs import read
+    from lockstep.sssp import STRATEGIES, shortest_paths
+
+    options = {"strategy": choice.strategy, "delta": choice.delta, "layers": choice.layers}
+    graph = read(choice.file, member=choice.member)
+    result = shortest_paths(graph, choice.source, executor=choice.executor, **options)
+    reached = result.distances[np.isfinite(result.distances)]
+    how = f"by {_how(result)}"
+    if not STRATEGIES[result.strategy].exact:
+        how += "; this strategy may give wrong distances (--strategy checked does not)"
+    found = f"{reached.size:,} of {_many(result.distances.size, 'vertex', 'vertices')} reached, the farthest at "
+    print(f"{choice.file}: {found}{reached.max():.12g}, {how}", file=sys.stderr)
+    whole = (reached == np.floor(reached)).all() and reached.max() < 2**53
+    lines = [int(d) if whole and np.isfinite(d) else d for d in result.distances.tolist()]
+    _write(np.array(lines, object), choice.output)
+    return 0
+
+
+def factorize(choice) -> int:
+    import numpy as np
+
+    from lockstep.sgd import factorize
+
+    if choice.sweeps < 1:
+        raise ValueError(f"--sweeps {choice.sweeps}: one at least, or nothing is learned")
+    names = ("strategy", "rank", "sweeps", "seed", "learning_rate", "regularization", "executor")
+    result = factorize(_ratings(choice.file, choice.member), **{name: getattr(choice, name) for name in names})
+    sizes = f"{_many(result.users.shape[0], 'user')}, {_many(result.items.shape[0], 'item')}"
+    print(f"{choice.file}: {sizes}, by {_how(result)}", file=sys.stderr)
+    for sweep, error in enumerate(result.rmse, 1):
+        print(f"sweep {sweep}: RMSE {error:.4f}")
+    if choice.output:
+        with choice.output.open("wb") as file:  # a name alone would get another ending
+            np.savez_compressed(file, users=result.users, items=result.items)
+    return 0
+
+
+def advise(choice) -> int:
+    from lockstep.graphs import read
+    from lockstep.guide import advise
+
+    if len(choice.file) > 1 and (choice.ratings or choice.batch):
+        raise ValueError("--ratings and --batch take one file")
+    if choice.ratings:
+        graph = _ratings(choice.file[0], choice.member)
+    elif choice.batch:
+        from lockstep.swarm import GraphBatch
+
+        graph = GraphBatch(choice.file[0])
+    else:
+        graphs = [read(file, member=choice.member) for file in choice.file]
+        graph = graphs if len(graphs) > 1 else graphs[0]
+    print(advise(graph, machine=choice.machine))
+    return 0
+
+
+def compare(choice) -> int:
+    from lockstep import compare
+    from lockstep.graphs import read
+
+    package = compare.study_of(choice.study)
+    if choice.plot and choice.plot.suffix not in (".svg", ".pdf", ".png"):
+        raise ValueError(f"--plot {choice.plot}: name a file that ends in .svg, .pdf or .png")
+    if package == "sgd":
+        graph = _ratings(choice.file, choice.member)
+    elif package == "swarm":
+        from lockstep.swarm import GraphBatch
+        from lockstep.swarm.pack import join
+
+        graph = join(list(GraphBatch(choice.file)))
+    else:
+        graph = read(choice.file, member=choice.member)
+    options = {key: getattr(choice, key) for key in ("source", "rank", "measure") if getattr(choice, key) is not None}
+    found = compare.compare(
+        package, graph, choice.strategies.split(",") if choice.strategies else None, choice.executor, choice.rounds,
+        choice.seconds, lambda line: print(line, file=sys.stderr), **options,
+    )  # fmt: skip
+    print(compare.told(found))
+    _save(found, choice.output)
+    if choice.plot:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        compare.picture(found).savefig(choice.plot)
+    return 0 if found["verified"].notna().any() else 1
+
+
+def swarm(choice) -> int:
+    from lockstep.swarm.command import main
+
+    return main(choice)
+
+
+def _ratings(file, member):
+    """The ratings in a file, under its name."""
+    from lockstep.graphs import read_ratings
+    from lockstep.sgd import Ratings
+
+    found = Ratings.of(read_ratings(file, member))
+    found.name = Path(file).name.partition(".")[0]
+    return found
+
+
+def _how(result):
+    """By which strategy, and what there is to say of it."""
+    told = [*result.stats.get("notes", ()), *(result.stats[key] for key in ("reason",) if key in result.stats)]
+    return result.strategy + (f" ({'; '.join(map(str, told))})" if told else "")
+
+
+def _many(count, one, several=None):
+    """A number with its noun: 1 layer, 2 layers."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def _write(numbers, file):
+    """One number a line, to a file or to standard output."""
+    text = "".join(f"{number}\n" for number in numbers.tolist())
+    if file:
+        file.write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+
+
+def _save(table, output) -> None:
+    """Write a table where the user asked for it; a rule's output must appear whole or not at all."""
+    if output:
+        scratch = output.with_name(output.name + ".new")
+        table.to_csv(scratch, index=False, lineterminator="\n")
+        scratch.replace(output)
+
+
+def one_line(error) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
