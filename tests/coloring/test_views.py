@@ -1,9 +1,15 @@
 """What the tables say: which strategy stands beside the peer, and the colors over seeds."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
+import yaml
 
 from lockstep.coloring import goals, views
+from lockstep.evidence import claims
+
+PAPER = Path(__file__).parents[2] / "config" / "paper.yaml"
 
 
 def rows(*found):
@@ -63,3 +69,44 @@ def test_strategies_that_the_ladder_has_no_time_of_are_named():
     assert views.unmeasured(rows, ["greedy", "early"]) == []
     [told] = views.unmeasured(rows, ["greedy", "hybrid", "degree", "early"])
     assert told.endswith("hybrid and degree.")
+
+
+def judged(graph, times):
+    at = {
+        "study": "4-coloring-phase-switch",
+        "experiment": "judged",
+        "dataset": graph,
+        "parameters": '{"structured": false}',
+    }
+    lines = [
+        {**at, "strategy": strategy, "metric": metric, "round": turn, "value": value * (1 + 0.01 * turn)}
+        for strategy, value in times.items()
+        for turn in range(4)
+        for metric in ("wall", "switched")
+    ]
+    return pd.DataFrame(lines)
+
+
+def test_what_a_rule_loses_by_deciding_and_by_deciding_wrongly():
+    times = {"randomized": 3, "hybrid-best": 1, "hybrid-worst": 4, "hybrid-threshold": 2}
+    frames = [
+        judged("cit-HepPh", {**times, "hybrid-auto": 1.2, "hybrid-own": 1.2}),
+        judged("gowalla", {**times, "hybrid-auto": 1.05, "hybrid-own": 1.0}),
+        judged("rmat-14", {**times, "hybrid-auto": 1.0, "hybrid-own": 1.0}),
+    ]
+    table = views.lost(pd.concat(frames)).set_index("known").round(4)
+    assert table["graphs"].to_dict() == {"fitted": 1, "seen": 1, "fresh": 1, "not fitted": 2}
+    assert table.loc["seen", ["auto/best", "auto/own"]].tolist() == [1.2, 1.0]
+    assert table.loc["fresh", ["auto/best", "auto/own"]].tolist() == [1.05, 1.05]
+    assert table.loc["not fitted", "auto/best"] == round((1.2 * 1.05) ** 0.5, 4)
+    assert table.loc["not fitted", "worst"] == "cit-HepPh"
+    [goal] = goals.reached(pd.concat(frames)).to_dict("records")
+    assert not goal["reached"] and goal["measured"] == pytest.approx((1.2 * 1.05) ** 0.5)
+
+
+def test_the_ledger_judges_the_switch_on_no_graph_that_it_was_fitted_to():
+    [part] = [one for one in claims.load() if one.id == "C8"]
+    assert set(part.select["dataset"]) == {*views.KNOWN["seen"], *views.KNOWN["fresh"]}
+    config = yaml.safe_load(PAPER.read_text())["studies"]["4-coloring-phase-switch"]["parts"]["switch"]
+    assert set(config["graphs"]) - {"dip20090126"} == {graph for known in views.KNOWN.values() for graph in known}
+    assert not set(views.KNOWN["fitted"]) & set(part.select["dataset"])

@@ -13,6 +13,7 @@ MS = {  # by device events, at no more colors than the fastest public code
     "rmat-20": 2.5,
     "road-like-1e6": 0.055,
 }
+SWITCH = 1.03  # times the best fixed switch's time
 
 
 def reached(rows, costs=None):
@@ -36,4 +37,10 @@ def reached(rows, costs=None):
         floor = line.get("floor ms", np.nan)
         goal, aim = f"{line['graph']}, {few}", MS[line["graph"]]
         found.add(goal, "ms", aim, line["ms"], line["strategy"], floor, also=line["as few"])
+    for line in views.lost(rows).to_dict("records"):
+        if line["known"] == "not fitted":
+            goal = (
+                f"a switch chosen while running over the best fixed one, {line['graphs']} graphs it was not fitted on"
+            )
+            found.add(goal, "x", SWITCH, line["auto/best"], "hybrid")
     return found.table()
