@@ -131,7 +131,10 @@ def _of_a_graph(command):
     text = "colors of the graph in a file, one vertex a line, neighbors differ"
     color = command("color", commands.color, text, ids=True)
     color.add_argument("file", metavar="FILE", help="as for sort; directed arcs are taken as edges")
-    color.add_argument("--switch", default="auto", help="for hybrid: an iteration, never, threshold, auto")
+    switches = "for hybrid: an iteration, never, threshold, threshold:COUNT, auto (default)"
+    color.add_argument("--switch", default="auto", help=switches)
+    loops = "arcs from a vertex to itself: ignore them with a warning (default) or refuse the graph"
+    color.add_argument("--loops", choices=("ignore", "refuse"), default="ignore", help=loops)
     color.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
     _solver(color, "coloring", "colors")
 

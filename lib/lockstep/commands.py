@@ -98,7 +98,7 @@ def color(choice) -> int:
     options = {"strategy": choice.strategy, "switch": switch, "seed": choice.seed, "executor": choice.executor}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the notes below say the same in one line
-        result = color(read(choice.file, member=choice.member), **options)
+        result = color(read(choice.file, member=choice.member), loops=choice.loops, **options)
     found = f"{_many(result.colors.size, 'vertex', 'vertices')}, {_many(result.count, 'color')}"
     print(f"{choice.file}: {found}, colored by {_how(result)}", file=sys.stderr)
     _write(result.colors, choice.output)

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lockstep.coloring import STRATEGIES, Checker, color, oracle, views
@@ -288,6 +288,14 @@ def test_registered_graphs_on_a_gpu(name, cuda):
 def test_on_a_gpu(strategy, cuda):
     for graph in (*SHAPES.values(), generators.rmat(14, 200_000, directed=False, simple=True, seed=1)):
         checked(graph, strategy, executor=cuda)
+
+
+@pytest.mark.gpu
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graphs(), st.integers(0, 2**32 - 1))
+def test_random_graphs_on_a_gpu(cuda, graph, seed):
+    for strategy in ON_GPU:
+        checked(graph, strategy, seed=seed, executor=cuda)
 
 
 @pytest.mark.gpu

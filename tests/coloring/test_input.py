@@ -38,7 +38,7 @@ def test_parallel_edges_count_once():
 
 def test_self_loops_are_ignored_with_a_warning_or_refused():
     graph = Graph.from_edges([0, 1, 1], [1, 1, 2], directed=False, name="looped")
-    with pytest.warns(GraphWarning, match="looped: 1 self-loops ignored"):
+    with pytest.warns(GraphWarning, match="looped: 1 self-loop ignored"):
         assert color(graph, "greedy").count == 2
     with pytest.raises(GraphError, match="the first at vertex 1"):
         color(graph, "greedy", loops="refuse")
@@ -170,7 +170,9 @@ def test_the_command_line_colors_a_file(tmp_path, capsys):
     assert main(["color", str(file), "--strategy", "greedy"]) == 0
     out, told = capsys.readouterr()
     assert sorted(out.split()[:3]) == ["0", "1", "2"] and len(out.split()) == 4
-    assert "4 vertices, 3 colors, colored by greedy" in told and "self-loops ignored" in told
+    assert "4 vertices, 3 colors, colored by greedy" in told and "1 self-loop ignored" in told
+    assert main(["color", str(file), "--loops", "refuse"]) == 2
+    assert "1 self-loop, the first at vertex 3" in capsys.readouterr().err
     assert main(["color", str(file), "--output", str(tmp_path / "colors")]) == 0
     assert len((tmp_path / "colors").read_text().split()) == 4
     capsys.readouterr()
