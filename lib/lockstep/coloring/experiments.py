@@ -134,10 +134,13 @@ def ladder(study, plan, case, executor):
 
 
 def switch(study, plan, case, executor):
-    """The hybrid with every switch; then the best, the worst and the rules, in rounds of their own."""
-    parameters = case.parameters
+    """The hybrid with every switch; then the best, the worst and the rules, in rounds of their own.
+
+    All of a graph's together, for a few per cent are at stake.
+    """
+    same = {"parameters": case.parameters, "together": True}
     sweep = [candidate(case, executor, f"hybrid@{at}", at) for at in plan["switches"]]
-    rows = study.measure("switch", "sweep", case.name, sweep, parameters=parameters, rounds=plan["choose"])
+    rows = study.measure("switch", "sweep", case.name, sweep, rounds=plan["choose"], **same)
     metric = "wall" if "wall" in set(rows["metric"]) else "iterations"
     times = rows[rows["metric"] == metric].pivot_table("value", "round", "strategy")
     means = np.log(times).mean().reindex([one.strategy for one in sweep])  # the first of equals is the best
@@ -153,14 +156,14 @@ def switch(study, plan, case, executor):
     ]
     short = metric == "wall" and np.exp(means.min()) < SHORT  # what else the host does weighs most there
     rounds = plan["rounds"] * (3 if short else 1)
-    rows = study.measure("switch", "judged", case.name, judged, parameters=parameters, rounds=rounds, seed=1)
+    rows = study.measure("switch", "judged", case.name, judged, rounds=rounds, seed=1, **same)
     if metric == "wall":
         times = rows[rows["metric"] == "wall"].pivot_table("value", "round", "strategy")
         for turn, row in times.iterrows():
             for one in judged[1:]:
                 gain = {"gain": (row["randomized"] / row[one.strategy], "x")}
                 where = ("switch", "gain", case.name, one.strategy, gain)
-                study.count(*where, kernel=one.kernel, parameters=parameters, round=turn)
+                study.count(*where, kernel=one.kernel, parameters=case.parameters, round=turn)
 
 
 def unevenness(study, plan, case, executor):

@@ -198,20 +198,25 @@ def gains(rows):
     """What the hybrid with its own switch, chosen while running, gains over random numbers: one line a graph.
 
     `longest row`: the largest degree; `switched at`: the first round by random numbers, 0 where the rule never took
-    degrees. Ratios are of times, paired within the rounds of the ladder; nothing was chosen in them.
+    degrees. Graphs are the ladder's. Ratios are of times, paired within rounds in which nothing was chosen: of the part
+    `switch`, where both are measured together, or of the ladder, where that part is not recorded.
     """
-    mine = rows[(rows["experiment"] == "ladder") & rows["strategy"].isin(("randomized", "hybrid"))]
     own, lines = figures(rows), []
-    for graph, cell in mine.groupby("dataset", sort=False):
-        timed = set(cell.loc[cell["metric"] == "wall", "strategy"])
-        if timed < {"randomized", "hybrid"}:
+    of = {"judged": "hybrid-auto", "ladder": "hybrid"}
+    for graph in own.index:
+        cell = rows[(rows["dataset"] == graph) & (rows["metric"] == "wall")]
+        for experiment, hybrid in of.items():
+            if {"randomized", hybrid} <= set(cell.loc[cell["experiment"] == experiment, "strategy"]):
+                break
+        else:
             continue
-        value, low, high = _ratio(cell, "randomized", "hybrid", "wall")
-        at = cell[(cell["strategy"] == "hybrid") & (cell["metric"] == "switched")]["value"]
+        mine = rows[(rows["dataset"] == graph) & (rows["experiment"] == experiment)]
+        value, low, high = _ratio(mine, "randomized", hybrid, "wall")
+        at = mine[(mine["strategy"] == hybrid) & (mine["metric"] == "switched")]["value"]
         lines.append(
             {
                 "graph": graph,
-                "structured": json.loads(cell["parameters"].iloc[0])["structured"],
+                "structured": json.loads(mine["parameters"].iloc[0])["structured"],
                 "longest row": int(own.loc[graph, "degree"]),
                 "switched at": int(at.iloc[0]),
                 "randomized/hybrid": value,
