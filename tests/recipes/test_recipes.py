@@ -14,10 +14,10 @@ from lockstep.evidence import claims
 from lockstep.graphs import GraphError, datasets, load
 from lockstep.graphs.canonical import degree_digest, edge_count
 from lockstep.graphs.generators import random_dag
-from lockstep.report import readme
 from lockstep.toposort import STRATEGIES, topological_sort, verify
 from lockstep.toposort.plan import Plan
 from lockstep.toposort.result import TopologicalOrder
+from lockstep.workflow import readme
 from lockstep.workflow.publish import publish
 
 RECORDED = next((file.parent for file in sorted(paths.RECORDINGS.glob("nvidia-h200-*/0-machine.csv"))), None)

@@ -26,9 +26,9 @@ CHOSEN_BY = {
 }
 
 
-def against_plain(problem, leaf):
-    """(plain alternative, [(times as fast, graph), ...]) of a leaf's strategy on its recorded graphs."""
-    for name in problem.plain:
+def against(names, leaf):
+    """The first of some strategies that was timed on a leaf's graphs, and [(times as fast, graph), ...] over it."""
+    for name in names:
         found = [(one.time(name) / one.time(leaf.strategy), one.dataset) for one in leaf.observations]
         found = [(value, graph) for value, graph in found if not math.isnan(value)]
         if found:
@@ -41,7 +41,7 @@ def choices(known):
     lines = []
     for lesson in known:
         for leaf, way in rule.leaves(lesson.tree):
-            name, found = against_plain(lesson.problem, leaf)
+            name, found = against(lesson.problem.plain, leaf)
             values = np.array([value for value, _ in found])
             lines.append({
                 "problem": lesson.problem.title,
@@ -146,7 +146,7 @@ def _gains(ax, lesson, height):
     colors = _colors(lesson)
     ax.axvline(1, color=INK, linewidth=0.8)
     for (leaf, _), y in zip(rule.leaves(lesson.tree), _rows(lesson, height), strict=True):
-        name, found = against_plain(lesson.problem, leaf)
+        name, found = against(lesson.problem.plain, leaf)
         values = np.sort([value for value, _ in found])
         spread = 0.16 * np.where(np.arange(len(values)) % 2, 1, -1)
         color, marker = colors[leaf.strategy]

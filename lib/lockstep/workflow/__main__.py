@@ -47,12 +47,12 @@ def _do(choice) -> int:
 
         notebooks.refresh(choice.notebooks)
     elif choice.chore == "publish":
-        from lockstep.report import readme
+        from lockstep.workflow import readme
         from lockstep.workflow.publish import publish
 
         print(*publish(), *readme.refresh(), sep="\n")
     elif choice.chore == "readme":
-        from lockstep.report import readme
+        from lockstep.workflow import readme
 
         print(*readme.refresh(), sep="\n")
     else:

@@ -4,7 +4,12 @@ import pytest
 
 from lockstep import paths
 from lockstep.evidence import claims
-from lockstep.report import readme
+from lockstep.guide import rule
+from lockstep.guide.lessons import lessons
+from lockstep.machine import costs
+from lockstep.report.digits import significant
+from lockstep.report.typeset import machines_of
+from lockstep.workflow import readme
 
 TEXT = (paths.ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -45,7 +50,7 @@ def test_a_machine_with_nothing_to_judge_is_named_below_the_table(two_machines):
 
 
 def test_a_part_that_does_not_exist_is_named(found):
-    with pytest.raises(ValueError, match="'weather'; there are verdicts, headlines, workflow, licences"):
+    with pytest.raises(ValueError, match="'weather'; there are ladder, choices, verdicts"):
         readme.made("<!-- made: weather -->\nrain\n<!-- end -->", found)
 
 
@@ -59,6 +64,28 @@ def test_it_links_only_to_what_is_there():
 
     for target in re.findall(r"\]\(([^)#:]+)\)", TEXT):
         assert (paths.ROOT / target).exists(), f"README.md links to {target}"
+
+
+def test_what_a_step_costs_is_study_0_s(found, two_machines):
+    told = readme.ladder(found)
+    lead = machines_of(found, paths.RECORDINGS, paths.RECORDINGS)[0]
+    cost = costs.of(lead["name"], paths.RECORDINGS, paths.RECORDINGS)
+    for figure in (cost.readback_us, cost.launch_us, cost.grid_barrier_us(132), cost.hop_ns):
+        assert f"**{significant(figure)} " in told
+    without = claims.summary(recordings=two_machines, results=two_machines)
+    assert "not recorded" in readme.ladder(without, two_machines)
+
+
+def test_every_answer_of_the_guide_has_its_line(found):
+    told = readme.choices(found)
+    known = lessons(machines_of(found, paths.RECORDINGS, paths.RECORDINGS)[0]["name"])
+    leaves = [(name, leaf) for name, lesson in known.items() for leaf, _ in rule.leaves(lesson.tree)]
+    lines = [line for line in told.splitlines() if line.startswith("|")][2:]
+    assert len(lines) == len(leaves)
+    for line, (name, leaf) in zip(lines, leaves, strict=True):
+        assert f"| `{leaf.strategy}`: " in line, name
+    serial = next(line for line in lines if "`serial`" in line)
+    assert serial.endswith("| it is one |") and "not measured" not in told
 
 
 def test_headlines_give_the_published_figure_and_ours(found):

@@ -1,4 +1,4 @@
-"""A small world with verdicts of every kind, recorded outside the project."""
+"""A small world with verdicts of every kind, recorded outside the project, for the report and the README."""
 
 import json
 

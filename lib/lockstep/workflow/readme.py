@@ -8,12 +8,20 @@ import csv
 import re
 import subprocess
 import sys
+from importlib import import_module
+from statistics import geometric_mean
 
 import matplotlib.pyplot as plt
 
 from lockstep import paths
 from lockstep.evidence import claims
+from lockstep.guide import rule
+from lockstep.guide.advice import condition
+from lockstep.guide.drawing import against
+from lockstep.guide.lessons import lessons
+from lockstep.machine import MachineError, costs
 from lockstep.report import figures, style, typeset
+from lockstep.report.digits import significant
 from lockstep.report.output import save
 from lockstep.report.typeset import machines_of
 
@@ -67,6 +75,8 @@ def made(text, found, recordings=paths.RECORDINGS):
         For a marker whose part is not known.
     """
     parts = {
+        "ladder": lambda: ladder(found, recordings),
+        "choices": lambda: choices(found, recordings),
         "verdicts": lambda: verdicts(found, recordings),
         "headlines": lambda: headlines(found, recordings),
         "workflow": workflow,
@@ -79,6 +89,65 @@ def made(text, found, recordings=paths.RECORDINGS):
         return f"{match[1]}{parts[match[2]]()}\n{match[4]}"
 
     return MADE.sub(part, text)
+
+
+def _lead(found, recordings):
+    """The machine with the most tested parts: what it is, as of `machines_of`."""
+    return next(iter(machines_of(found, recordings, recordings)), None)
+
+
+def ladder(found, recordings=paths.RECORDINGS):
+    """What each way of keeping in step costs on the machine that leads, from study 0."""
+    lead = _lead(found, recordings)
+    try:
+        cost = costs.of(lead["name"] if lead else None, recordings, recordings)
+    except MachineError:
+        return "What a step costs is not recorded on this machine."
+    rungs = [
+        (f"{significant(cost.readback_us)} µs", "if the host launches it and looks at its result"),
+        (f"{significant(cost.launch_us)} µs", "if the host only launches it"),
+        (f"{significant(cost.grid_barrier_us(132))} µs", "as a barrier of all blocks"),
+        (f"{significant(cost.hop_ns)} ns", "as a word from one block to another"),
+        (f"{significant(cost.block_barrier_ns(1024))} ns", "as a barrier of one full block"),
+    ]
+    told = [f"**{figure}** {how}" for figure, how in rungs]
+    return f"On {lead['short']} a step that others wait for costs {', '.join(told[:-1])}, and {told[-1]}."
+
+
+def choices(found, recordings=paths.RECORDINGS):
+    """The guide's choices: what to take where, and how many times as fast that is as the paper's way and as a CPU."""
+    lead = _lead(found, recordings)
+    known = lessons(lead["name"], recordings, recordings).values() if lead else ()
+    lines = [
+        "| to compute | on graphs with | take | × the paper's way | × a CPU |",
+        "|---|---|---|---|---|",
+    ]
+    over = {}
+    for lesson in filter(None, known):
+        problem = lesson.problem
+        for row, (leaf, way) in enumerate(rule.leaves(lesson.tree)):
+            where = condition(problem, way) if way else "any size"
+            entry = import_module(f"lockstep.{problem.name}").STRATEGIES[leaf.strategy]
+            beside = [against(names, leaf) for names in (problem.published, problem.plain)]
+            over.setdefault(problem.title, [f"`{name}`" for name, _ in beside])
+            gains = [_gain(*one, leaf.strategy) for one in beside]
+            first = "| " if row else f"| {problem.title}"
+            lines.append(" | ".join([first, where, f"`{leaf.strategy}`: {entry.what}", *gains]) + " |")
+    sides = "; ".join(f"{title} {' and '.join(names)}" for title, names in over.items())
+    about = "Times without transfers; means over the recorded graphs of a line, with the least and the most"
+    lines += ["", f"{about}. Over: {sides}."]
+    return "\n".join(lines)
+
+
+def _gain(name, pairs, strategy):
+    """`31.5 (7.46 to 1,340)`: the mean over graphs, the least and the most."""
+    if name == strategy:
+        return "it is one"
+    values = [value for value, _ in pairs]
+    if not values:
+        return "not measured"
+    span = f" ({significant(min(values))} to {significant(max(values))})" if len(values) > 1 else ""
+    return f"{significant(geometric_mean(values))}{span}"
 
 
 def verdicts(found, recordings=paths.RECORDINGS):
