@@ -173,6 +173,17 @@ def switches(rows):
     return pd.DataFrame(lines)
 
 
+def stuck(rows):
+    """Where the phase by degree gets stuck: `degree` the largest, `stuck` the highest that two neighbors share (below it
+    no round by degree brings the longest row), and `expected`, what the degrees alone tell of it (-1: nowhere).
+    """
+    mine = rows[(rows["strategy"] == "(graph)") & (rows["experiment"] == "degrees")]
+    if mine.empty:
+        return pd.DataFrame()
+    found = mine.pivot_table("value", "dataset", "metric", sort=False)[["degree", "stuck", "expected"]].astype(int)
+    return found.rename_axis("graph").reset_index()
+
+
 def lost(rows):
     """What the rule loses against the best fixed switch by what it knew of the graphs: geometric means over graphs.
 
@@ -229,6 +240,9 @@ def gains(rows):
 
 
 def _ratio(cell, above, below, metric):
+    """A ratio with its interval; unknown where no round holds both, as in a recording from before one of them was."""
+    if statistics.paired(cell, (above, metric), (below, metric)).empty:
+        return np.nan, np.nan, np.nan
     found = statistics.ratio(cell, (above, metric), (below, metric))
     return found.value, found.low, found.high
 
