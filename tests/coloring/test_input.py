@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from lockstep.coloring import STRATEGIES, Checker, Coloring, WrongColoring, color, switching, verify
+from lockstep.coloring import STRATEGIES, Checker, Coloring, WrongColoring, color, oracle, switching, verify
 from lockstep.graphs import Graph, GraphError, GraphWarning, generators
 
 
@@ -116,7 +116,18 @@ def test_the_switch_chosen_while_running_goes_when_the_highest_degree_is_stuck()
     stuck = next(turn for turn in range(1, len(left)) if left[turn] == left[turn - 1])
     assert color(graph, "hybrid", executor="host").stats["switched"] == stuck
     # For good: what is highest then is highest to the end of the phase.
-    assert set(left[stuck:]) == {left[stuck]}
+    assert set(left[stuck:]) == {left[stuck]} == {oracle.stuck(graph)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_degrees_get_stuck_can_be_told_beforehand(seed):
+    assert oracle.stuck(star(5)) == -1 == oracle.stuck_expected(star(1).out_degrees()[:0])
+    assert oracle.stuck(complete(9)) == 8 == oracle.stuck_expected(complete(9).out_degrees())
+    graph = generators.rmat(10, 9000, seed=seed, directed=False, simple=True)
+    by_degree = color(graph, "degree", executor="host")
+    left = graph.out_degrees()[by_degree.colors >= by_degree.stats["switched"] - 1]
+    assert left.max() == oracle.stuck(graph)
+    assert oracle.stuck_expected(graph.out_degrees()) == pytest.approx(oracle.stuck(graph), rel=0.25)
 
 
 def test_short_rows_are_not_worth_a_round():

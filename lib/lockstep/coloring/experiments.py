@@ -136,8 +136,17 @@ def ladder(study, plan, case, executor):
 def switch(study, plan, case, executor):
     """The hybrid with every switch; then the best, the worst and the rules, in rounds of their own.
 
-    All of a graph's together, for a few per cent are at stake.
+    All of a graph's together, for a few per cent are at stake. Of the graph itself the degree at which the phase by
+    degree gets stuck, and what its degrees alone would let expect.
     """
+    degrees = case.graph.out_degrees()
+    figures = {
+        "degree": degrees.max(initial=0),
+        "stuck": oracle.stuck(case.graph),
+        "expected": oracle.stuck_expected(degrees),
+    }
+    figures = {key: (int(value), "1") for key, value in figures.items()}
+    study.count("switch", "degrees", case.name, "(graph)", figures, parameters=case.parameters)
     same = {"parameters": case.parameters, "together": True}
     sweep = [candidate(case, executor, f"hybrid@{at}", at) for at in plan["switches"]]
     rows = study.measure("switch", "sweep", case.name, sweep, rounds=plan["choose"], **same)

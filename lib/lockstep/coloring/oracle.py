@@ -258,6 +258,33 @@ def chain(graph, seed=0):
     return int(_chain(graph.offsets, graph.targets, order, place, np.zeros(graph.n, np.int64)))
 
 
+def stuck(graph):
+    """The highest degree that two neighbors share: that at which the phase by degree gets stuck; -1 if there is none.
+
+    Such two never are "the only local maximum", while everybody above them is in some round.
+    """
+    degrees = graph.out_degrees()
+    sources, targets = graph.edges()
+    same = degrees[sources] == degrees[targets]
+    return int(degrees[sources[same]].max(initial=-1))
+
+
+def stuck_expected(degrees):
+    """The same, as the degrees alone let expect it: the highest at which one such pair is expected from there upwards.
+
+    Two vertices of degree d are joined with a chance of about d^2 / m where arcs are drawn at random between given
+    degrees (F. Chung, L. Lu, "Connected components in random graphs with given expected degree sequences", 2002).
+
+    Parameters
+    ----------
+    degrees : int array, shape (n,)
+        Stored arcs of each vertex, m in all.
+    """
+    count = np.bincount(degrees, minlength=1).astype(float)
+    pairs = count * (count - 1) / 2 * np.arange(count.size, dtype=float) ** 2 / max(count @ np.arange(count.size), 1)
+    return int(np.flatnonzero(np.cumsum(pairs[::-1])[::-1] >= 1).max(initial=-1))
+
+
 class Checker:
     """`verify` for many results on one graph, and the oracle's colors for strategies that must give exactly
     these.

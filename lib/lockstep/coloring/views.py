@@ -174,7 +174,7 @@ def switches(rows):
 
 
 def stuck(rows):
-    """Where the phase by degree gets stuck: `degree` the largest, `stuck` the highest that two neighbors share (below it
+    """Where the phase by degree gets stuck: `degree` the largest, `stuck` the highest that neighbors share (below it
     no round by degree brings the longest row), and `expected`, what the degrees alone tell of it (-1: nowhere).
     """
     mine = rows[(rows["strategy"] == "(graph)") & (rows["experiment"] == "degrees")]
