@@ -18,7 +18,7 @@ IDS = "Vertices are numbered from 0: DIMACS, Matrix Market and METIS files, whic
 
 def main(arguments=None) -> int:
     """Run the command line and return its exit status."""
-    choice = _parser().parse_args(arguments)
+    choice = parser().parse_args(arguments)
     try:
         commands.writable(choice)
         status = choice.run(choice)
@@ -58,7 +58,7 @@ class _Listed(argparse.Action):
         parser.exit()
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
     from lockstep import __doc__ as what
     from lockstep import __version__
 
