@@ -9,6 +9,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from lockstep import paths
+from lockstep.evidence import claims
 from lockstep.workflow.wheelhouse import PRESENT, WANTED, closure, parse
 
 LOCKS = ("requirements.lock", "requirements-cuda12.lock", "requirements-compiler.lock")
@@ -65,6 +66,13 @@ def test_the_citation_names_the_present_version():
     assert citation["version"] == PROJECT["project"]["version"]
     assert citation["license"] == PROJECT["project"]["license"]
     assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    # the papers that are judged, as the report cites them
+    cited = (paths.PAPER / "refs.bib").read_text(encoding="utf-8").replace("{", "").replace("}", "")
+    assert len(citation["references"]) == len(claims.papers())
+    for paper in citation["references"]:
+        families = [author["family-names"] for author in paper["authors"]]
+        entry = next(text for text in cited.split("\n@") if f"title = {paper['title']}," in text)
+        assert all(name in entry for name in families) and f"year = {paper['year']}," in entry
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12"])
