@@ -238,7 +238,7 @@ def test_an_entry_counts_its_parts(make_rows):
         part(id="X3b", claim="X3", untestable="needs a K40"),
     )
     found = claims.entries(judged).set_index("claim")["summary"]
-    assert found["X1"] == "1 of 3 parts hold; 1 fail, 1 not testable here"
+    assert found["X1"] == "1 of 3 parts holds; 1 fails, 1 not testable here"
     assert found["X2"] == "holds on twins"
     assert found["X3"] == "not testable here"
 

@@ -112,9 +112,12 @@ def compare(value, published):
 def _beside(part, by_study):
     found = {}
     for label, change in part.beside.items():
-        rows = by_study[change.get("study", part.study)]
+        elsewhere = change.get("study", part.study)
+        rows = by_study[elsewhere]
         try:
-            selected = replace(part, select=ledger.merge(part.select, change))
+            # Of another study nothing of what the part selects is there.
+            base = part.select if elsewhere == part.study else {}
+            selected = replace(part, select=ledger.merge(base, change))
             judged = JUDGES[part.relation](selected, rows) if part.relation in OWN_FIGURE else None
             shown = judged or figure(rows, selected.select)
         except Missing:
@@ -160,11 +163,9 @@ def _summary(group, counts):
         return group["verdict"].iloc[0] + twins
     if counts["not testable here"] == len(group):
         return "not testable here"
-    rest = [f"{counts[v]} {word}" for v, word in _WORDS.items() if counts[v]]
-    return f"{counts['holds']} of {len(group)} parts hold{twins}" + (f"; {', '.join(rest)}" if rest else "")
-
-
-_WORDS = {"fails": "fail", "undecided": "undecided", "not testable here": "not testable here"}
+    rest = [f"{counts[v]} {v if v != 'fails' or counts[v] == 1 else 'fail'}" for v in VERDICTS[1:] if counts[v]]
+    hold = "holds" if counts["holds"] == 1 else "hold"
+    return f"{counts['holds']} of {len(group)} parts {hold}{twins}" + (f"; {', '.join(rest)}" if rest else "")
 
 
 @dataclass

@@ -21,7 +21,7 @@ SYMBOLS = {
     "holds": "\N{CHECK MARK}",
     "fails": "\N{MULTIPLICATION X}",
     "undecided": "?",
-    "not testable here": "",
+    "not testable here": "\N{EN DASH}",
 }
 PLURAL = {"holds": "hold", "fails": "fail"}
 MARKS = {"holds": "o", "fails": "X", "undecided": "D", "not testable here": "."}
@@ -232,7 +232,7 @@ def verdicts(judged, *, ax=None, title=None):
     return ax
 
 
-def mosaic(judged, papers, *, across=40, ax=None):
+def mosaic(judged, papers, *, across=54, ax=None):
     """All parts of one machine in a few lines: a block of squares a paper, in the ledger's order.
 
     Parameters
@@ -246,19 +246,59 @@ def mosaic(judged, papers, *, across=40, ax=None):
     """
     rows = [(letter, judged[judged["paper"] == letter]["verdict"].tolist()) for letter in papers]
     lines = sum(-(-len(words) // across) + 1 for _, words in rows)
-    ax = ax or plt.subplots(figsize=(WIDTH, 0.3 + lines * WIDTH / (across + 1)))[1]
+    ax = ax or plt.subplots(figsize=(WIDTH, 0.1 + lines * WIDTH / (across + 1)))[1]
     top = 0
     for letter, words in rows:
         tally = ", ".join(f"{words.count(word)} {PLURAL.get(word, word)}" for word in VERDICT if word in words)
         title = papers[letter]["title"]
-        ax.text(-0.5, top, f"{title}: {tally}", va="center", ha="left", fontsize=7.5, color=INK)
+        ax.text(-0.5, top + 0.1, f"{title}: {tally}", va="center", ha="left", fontsize=7, color=INK)
         for k, word in enumerate(words):
             x, y = k % across, top + 1 + k // across
             ax.add_patch(plt.Rectangle((x - 0.42, y - 0.42), 0.84, 0.84, color=VERDICT[word], lw=0))
-            ax.text(x, y, SYMBOLS[word], va="center", ha="center", fontsize=6.5, color="white")
+            ink = INK if word == "undecided" else "white"
+            ax.text(x, y, SYMBOLS[word], va="center", ha="center", fontsize=5.5, color=ink)
         top += -(-len(words) // across) + 1
     ax.set(xlim=(-0.8, across - 0.2), ylim=(top - 0.3, -0.7), aspect="equal")
     ax.axis("off")
+    return ax
+
+
+# Who stands on a rung: examples that the text of the studies names.
+RUNGS = {
+    "the host launches and looks": "SGD: edge-locked; paths: atomic; sort: naive; coloring: hybrid",
+    "the host launches": "",
+    "launches recorded beforehand": "sort: graph",
+    "all blocks, by a barrier": "SGD: matchings; sort, paths: persistent; coloring: resident",
+    "one block to another, by a word": "sort, paths: asynchronous; coloring: waiting, early",
+    "a full block, by its barrier": "sort: narrow; small graphs: SwarmGraph",
+    "a warp, by its barrier": "sort: narrow, where layers are narrowest",
+}
+
+
+def ladder(costs, *, ax=None):
+    """What one step costs, by the way of keeping threads in step: a line a way, the dearest on top.
+
+    Parameters
+    ----------
+    costs : mapping
+        {way: nanoseconds}; what stands beside a way is in `RUNGS`.
+    """
+    ax = ax or plt.subplots(figsize=(WIDTH, 0.55 + 0.24 * len(costs)))[1]
+    ordered = sorted(costs.items(), key=lambda item: -item[1])
+    least = 10 ** math.floor(math.log10(ordered[-1][1]))
+    for place, (way, value) in enumerate(ordered):
+        ax.plot([least, value], [place, place], color="#4477AA", linewidth=2.2, solid_capstyle="butt")
+        ax.plot(value, place, "o", color="#4477AA")
+        told = f"{significant(value / 1e3)} \N{MICRO SIGN}s" if value >= 1e3 else f"{significant(value)} ns"
+        ax.annotate(told, (value, place), (5, 0), textcoords="offset points", va="center", fontsize=7.5, weight="bold")
+        ax.annotate(
+            RUNGS.get(way, ""), (1.04, place), xycoords=ax.get_yaxis_transform(), va="center", fontsize=6.5, color="#444444"
+        )
+    ax.set(xscale="log", yticks=range(len(ordered)), yticklabels=[way for way, _ in ordered], xlabel="time of a step (ns)")
+    ax.set(xlim=(least, 90 * ordered[0][1]), ylim=(len(ordered) - 0.5, -0.5))
+    ax.grid(axis="y", visible=False)
+    ax.tick_params(axis="y", length=0)
+    decades(ax.xaxis)
     return ax
 
 

@@ -19,6 +19,7 @@ import pandas as pd
 
 from lockstep import paths
 from lockstep.evidence import Study, claims, flags, gpu_words, recording, statistics, study
+from lockstep.graphs.registry import registry
 from lockstep.report import figures, style
 from lockstep.report.output import numbers, readable, save, significant
 
@@ -94,7 +95,8 @@ def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger
     recordings, drawn = Path(recordings or paths.RECORDINGS), Path(drawn or paths.FIGURES)
     found = claims.summary(ledger, recordings, results)
     machines = machines_of(found, recordings, results)
-    numbers("ledger", _ledger(found, machines, claims.load(ledger), claims.papers(ledger)), generated)
+    held = {name: set(rows["dataset"]) for name, rows in study.machines(recordings, results).items()}
+    numbers("ledger", _ledger(found, machines, claims.load(ledger), claims.papers(ledger), held), generated)
     numbers("machines", machines, generated)
     numbers("methods", _methods(), generated)
     datasets = results / "datasets.csv"
@@ -145,7 +147,7 @@ def machines_of(found, recordings, results):
     return sorted(listed, key=lambda machine: (-machine["tested"], machine["name"]))
 
 
-def _ledger(found, machines, parts, papers):
+def _ledger(found, machines, parts, papers, held):
     verdicts = found.verdicts.set_index(["part", "machine"])
     names = [machine["name"] for machine in machines]
     entries = {}
@@ -154,11 +156,11 @@ def _ledger(found, machines, parts, papers):
             "id": part.id,
             "of": part.of,
             "published": published(part),
-            "ratio": _over(part),
+            "ratio": _over(part) or _trend(part),
             "relation": part.relation,
             "study": part.study,
             "untestable": part.untestable,
-            "verdicts": {name: told(verdicts.loc[(part.id, name)]) for name in names},
+            "verdicts": {name: told(verdicts.loc[(part.id, name)], part, held[name]) for name in names},
         }
         entry = entries.setdefault(part.claim, {"id": part.claim, "paper": part.paper, "parts": []})
         entry["statement"], entry["short"] = part.statement, part.short
@@ -211,7 +213,7 @@ def _over(part):
         return ""
     metrics = [side.get("metric", "wall") for side in (top, bottom)]
     words = [_METRICS.get(metric, metric.replace("_", " ")) for metric in metrics]
-    names = [side["strategy"].strip("()") for side in (top, bottom)]
+    names = [_named(side["strategy"]) for side in (top, bottom)]
     if words[0] != words[1]:
         told = f"{names[0]}: {words[0]} over {words[1]}"
     elif names[0] == names[1]:
@@ -224,7 +226,34 @@ def _over(part):
     return f"power of {along} in {told}" if along else told
 
 
-_METRICS = {"wall": "time", "device": "time", "total": "time with preprocessing", "ms_an_edge": "time an edge"}
+def _named(strategy):
+    """A strategy with its variant in words: `paper@placement=global` is paper with placement global."""
+    name, *variant = strategy.strip("()").split("@")
+    return " with ".join([name, *(one.replace("=", " ") for one in variant)])
+
+
+def _trend(part):
+    """What a part's figure is where it is a trend and no ratio: `power of depth in time: naive`."""
+    select, value = part.select, part.select.get("value", {})
+    if part.relation == "explained-by":
+        first, *others = select["features"]
+        return f"share of variance explained: {first} less the better of {' and '.join(others)}"
+    if part.relation == "steeper":
+        first, second = (select[side] for side in ("first", "second"))
+        return f"power of {first['x']} less power of {second['x']} in time: {first['strategy']}"
+    if part.relation.startswith("slope") and value:
+        metric = value.get("metric", "wall")
+        of = metric.rpartition("_")[0] + "'s share of time" if "of" in value else _METRICS.get(metric, metric)
+        return ": ".join([f"power of {select['x']} in {of}", *filter(None, [value.get("strategy")])])
+    return ""
+
+
+_METRICS = {
+    "wall": "time", "device": "time", "total": "time with preprocessing", "ms_an_edge": "time an edge",
+    "load_us": "loading", "compute_us": "computing",
+}  # fmt: skip
+# Of one thing.
+_ONE = {"launches": "launch", "graphs": "graph", "edges": "edge", "layers": "layer", "atomics an edge": "atomic an edge"}
 
 
 def published(part):
@@ -233,16 +262,19 @@ def published(part):
         return word
     if isinstance(part.published, (int, float)) and not isinstance(part.published, bool):
         text = f"{part.published:,.10g}"
-        return f"{text}×" if part.unit == "x" else f"{text} {part.unit}".strip()
+        return f"{text}×" if part.unit == "x" else f"{text} {_ONE.get(part.unit, part.unit) if text == '1' else part.unit}".strip()
     return str(part.published) if part.published is not None else ""
 
 
-def told(line):
-    """A line of `claims.judge` in words: the figure with its interval, its unit, how large it is, the reason."""
+def told(line, part=None, held=()):
+    """A line of `claims.judge` in words: the figure with its interval, its unit, how large it is, the reason.
+
+    `held` are the data sets that the machine has rows of: one that is not among them was not there.
+    """
     unit = {"x": "×", "slope": "", "share explained, ahead": ""}.get(line["unit"], f" {line['unit']}").rstrip()
+    coded = bool(re.match(r" \d+: ", unit))  # which the figures beside do not follow
     # A unit of many words is said once and not with each figure.
-    meaning = "" if ": " in unit or len(unit) <= LONG else unit.strip()
-    coded = ": " in unit  # which the figures beside do not follow
+    meaning = "" if coded or len(unit) <= LONG else unit.strip()
     unit = "" if coded or meaning else unit
     figure = value = ""
     if not math.isnan(line["value"]):
@@ -256,17 +288,32 @@ def told(line):
         "meaning": meaning,
         # how large says nothing of a word or of a count that is right or not
         "factor": "" if coded or line["relation"] == "exact" else line["factor"],
-        "reason": line["reason"],
+        "reason": _reason(line["reason"], part.select if part else {}, held),
         "beside": {label: _figure(ends, unit) for label, ends in json.loads(line["beside"]).items()},
         "rounds": int(line["n"]),
         "graphs": int(line["graphs"]),
     }
 
 
+def _reason(reason, select, held):
+    """Why a part is not testable: for want of its graph, or of a measurement, in words."""
+    if not reason.startswith("no measurement here of "):
+        return reason
+    dataset = select.get("dataset")
+    if isinstance(dataset, str) and dataset not in held and (registry()["name"] == dataset).any():
+        return f"its graph, {dataset}, was not at hand"
+    wanted = [f"{key} {value}" for key, value in (select.get("parameters") or {}).items() if isinstance(value, str)]
+    experiments = select.get("experiment", "this")
+    told = experiments if isinstance(experiments, str) else " or ".join(experiments)
+    told += f" on {dataset}" if isinstance(dataset, str) else ""
+    return f"not measured on this machine: {', '.join([told, *wanted])}"
+
+
 def _figure(ends, unit):
     """A figure with its interval; a count, which has none, to the last digit."""
     value, low, high = (math.nan if end is None else end for end in ends)
     count = _count(value, low)
+    unit = f" {_ONE.get(unit.strip(), unit.strip())}" if count == "1" and unit.strip() in _ONE else unit
     return f"{count}{unit}" if count else figures.label(statistics.Estimate(value, low, high, 0), unit)
 
 
@@ -297,12 +344,31 @@ def _overview(found, machines, generated):
     judged = found.verdicts[found.verdicts["machine"] == machines[0]["name"]]
     style.use()
     save(figures.mosaic(judged, claims.papers()).figure, "overview/verdicts", generated)
+    if costs := _costs(generated):
+        save(figures.ladder(costs).figure, "overview/ladder", generated)
     if judged[judged["claim"].isin(chosen)]["value"].notna().any():
         style.use()
         ax = figures.published(judged, chosen)
         ax.set_xlabel("serial CPU time over naive GPU time (above 1 the GPU is faster)")
         save(ax.figure, "overview/published", generated)
         plt.close("all")
+
+
+def _costs(generated):
+    """{rung: ns of a step} as study 0 measured them; empty before it has."""
+    file = generated / "0-machine.json"
+    known = json.loads(file.read_text()) if file.is_file() else {}
+    block = known.get("block_barrier_ns") or {}
+    costs = {
+        "the host launches and looks": known.get("readback_us", math.nan) * 1e3,
+        "the host launches": known.get("launch_us", math.nan) * 1e3,
+        "all blocks, by a barrier": known.get("grid_barrier_us", math.nan) * 1e3,
+        "launches recorded beforehand": known.get("graph_node_us", math.nan) * 1e3,
+        "one block to another, by a word": known.get("hop_ns", math.nan),
+        "a full block, by its barrier": block.get("1024", math.nan),
+        "a warp, by its barrier": block.get("32", math.nan),
+    }
+    return {rung: value for rung, value in costs.items() if value and math.isfinite(value)}
 
 
 def _inventory(generated, drawn):
@@ -319,6 +385,7 @@ def _inventory(generated, drawn):
     return {
         "studies": studies,
         "overview": (generated / "overview" / "published.svg").is_file(),
+        "ladder": (generated / "overview" / "ladder.svg").is_file(),
     }
 
 
