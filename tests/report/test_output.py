@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lockstep import report
-from lockstep.report.output import readable, significant
+from lockstep.report.output import printed, readable, significant
 
 
 def draw():
@@ -90,3 +90,17 @@ def test_numbers_are_plain_json(tmp_path):
     assert file.read_bytes() == report.numbers("3-toposort-depth", values, tmp_path).read_bytes()
     with pytest.raises(TypeError, match="give numbers, text"):
         report.numbers("x", {"a": object()}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "written, text",
+    [
+        ("grid barrier (us)", "grid barrier (µs)"),
+        ("us a layer", "µs a layer"),
+        ("atomics (10^9 a second)", "atomics ($10^{9}$ a second)"),
+        ("2^20 (4 MB)", "$2^{20}$ (4 MB)"),
+        ("$10^{5}$", "$10^{5}$"),
+    ],
+)
+def test_text_of_a_figure_is_printed_as_in_the_report(written, text):
+    assert printed(written) == text

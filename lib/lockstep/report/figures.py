@@ -290,11 +290,11 @@ def ladder(costs, *, ax=None):
         ax.plot([least, value], [place, place], color="#4477AA", linewidth=2.2, solid_capstyle="butt")
         ax.plot(value, place, "o", color="#4477AA")
         told = f"{significant(value / 1e3)} \N{MICRO SIGN}s" if value >= 1e3 else f"{significant(value)} ns"
-        ax.annotate(told, (value, place), (5, 0), textcoords="offset points", va="center", fontsize=7.5, weight="bold")
-        ax.annotate(
-            RUNGS.get(way, ""), (1.04, place), xycoords=ax.get_yaxis_transform(), va="center", fontsize=6.5, color="#444444"
-        )
-    ax.set(xscale="log", yticks=range(len(ordered)), yticklabels=[way for way, _ in ordered], xlabel="time of a step (ns)")
+        beside = {"va": "center", "fontsize": 7.5, "weight": "bold"}
+        ax.annotate(told, (value, place), (5, 0), textcoords="offset points", **beside)
+        ax.text(1.04, place, RUNGS.get(way, ""), transform=ax.get_yaxis_transform(), va="center", fontsize=6.5)
+    ax.set_yticks(range(len(ordered)), [way for way, _ in ordered])
+    ax.set(xscale="log", xlabel="time of a step (ns)")
     ax.set(xlim=(least, 90 * ordered[0][1]), ylim=(len(ordered) - 0.5, -0.5))
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)

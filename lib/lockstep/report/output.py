@@ -2,12 +2,14 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.text import Text
 
 from lockstep import paths
 from lockstep.report.digits import readable, significant  # noqa: F401 - both are known under this name
@@ -34,6 +36,8 @@ def save(figure, name, folder=None, close=True):
     """
     base = Path(folder or paths.FIGURES) / name
     base.parent.mkdir(parents=True, exist_ok=True)
+    for text in figure.findobj(Text):
+        text.set_text(printed(text.get_text()))
     with mpl.rc_context({"svg.hashsalt": "lockstep"}):
         files = [base.parent / f"{base.name}.svg", base.parent / f"{base.name}.pdf"]
         figure.savefig(files[0], metadata={"Date": None, "Creator": "lockstep"})
@@ -41,6 +45,12 @@ def save(figure, name, folder=None, close=True):
     if close:
         plt.close(figure)
     return files
+
+
+def printed(text):
+    """Text of a figure as it is printed: microseconds with their sign, powers raised."""
+    text = re.sub(r"(?<![A-Za-z])us\b", "\N{MICRO SIGN}s", text)
+    return text if "$" in text else re.sub(r"\b(\d+)\^(-?\d+)", r"$\1^{\2}$", text)
 
 
 def table(rows, name, folder=None):

@@ -253,7 +253,7 @@ _METRICS = {
     "load_us": "loading", "compute_us": "computing",
 }  # fmt: skip
 # Of one thing.
-_ONE = {"launches": "launch", "graphs": "graph", "edges": "edge", "layers": "layer", "atomics an edge": "atomic an edge"}
+_ONE = {"launches": "launch", "graphs": "graph", "layers": "layer", "atomics an edge": "atomic an edge"}
 
 
 def published(part):
@@ -262,7 +262,8 @@ def published(part):
         return word
     if isinstance(part.published, (int, float)) and not isinstance(part.published, bool):
         text = f"{part.published:,.10g}"
-        return f"{text}×" if part.unit == "x" else f"{text} {_ONE.get(part.unit, part.unit) if text == '1' else part.unit}".strip()
+        unit = _ONE.get(part.unit, part.unit) if text == "1" else part.unit
+        return f"{text}×" if unit == "x" else f"{text} {unit}".strip()
     return str(part.published) if part.published is not None else ""
 
 
