@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lockstep.coloring import STRATEGIES, Checker, color, oracle, views
+from lockstep.coloring import STRATEGIES, Checker, choice, color, oracle, views
 from lockstep.coloring.emptying import Emptying
 from lockstep.coloring.neighbors import neighbors
 from lockstep.coloring.waiting import NEAR, Early, Waiting
@@ -240,6 +240,16 @@ def test_auto_says_what_it_took_and_why():
     graph = generators.road_like(400, seed=1)
     result = color(graph, executor="host")
     assert result.strategy in STRATEGIES and STRATEGIES[result.strategy].gpu and result.stats["reason"]
+
+
+def test_auto_empties_colors_where_there_are_many_arcs_and_long_rows(monkeypatch):
+    monkeypatch.setattr(choice, "MANY", 5_000)
+    skewed, roads = generators.rmat(9, 6000, seed=1, directed=False, simple=True), generators.road_like(4000, seed=1)
+    result = color(skewed, executor="host")
+    assert result.strategy == "emptying" and "7,644 arcs" in result.stats["reason"]
+    Checker(skewed)(result, STRATEGIES["emptying"])
+    assert color(roads, executor="host").strategy == "early"
+    assert color(generators.rmat(8, 1000, seed=1, directed=False, simple=True), executor="host").strategy == "early"
 
 
 def registered(name):

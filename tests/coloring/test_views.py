@@ -22,7 +22,10 @@ def rows(*found):
 
 
 def recorded(peer_colors=None, **strategies):
-    found = [("(graph)", metric, value, "ladder") for metric, value in (("nodes", 10), ("arcs", 20), ("chain", 3))]
+    found = [
+        ("(graph)", metric, value, "ladder")
+        for metric, value in (("nodes", 10), ("arcs", 2**23), ("chain", 3), ("degree", 99))
+    ]
     if peer_colors is not None:
         found.append(("(graph)", "peer_colors", peer_colors, "ladder"))
     for name, (ms, colors) in strategies.items():
@@ -44,7 +47,7 @@ def recorded(peer_colors=None, **strategies):
 def test_the_fastest_that_takes_no_more_colors_than_the_peer(here, shown, reached):
     rows = recorded(here, early=(0.8, 112), emptying=(1.9, 106))
     (line,) = views.beside_peers(rows).to_dict("records")
-    assert line["strategy"] == shown and line["as few"] is reached
+    assert line["strategy"] == shown and line["as few"] is reached and line["auto"] == "emptying"
     assert line["here"] == here or here is None and pd.isna(line["here"])
     (goal,) = goals.reached(rows).to_dict("records")
     assert goal["by"] == shown and goal["reached"] is reached

@@ -8,6 +8,8 @@ import pandas as pd
 from lockstep.evidence import statistics
 from lockstep.report.digits import listed, not_measured
 
+from .choice import on_gpu
+
 # ms and colors on one H200 of the fastest public code that we know of, ECL-GC, on its authors' terms.
 PEERS = {
     "coAuthorsDBLP": (1.45, 115),
@@ -94,7 +96,7 @@ def beside_peers(rows, costs=None):
 
     The peer's colors on this very graph (`here`) are those of a greedy loop in its order, which is what it computes;
     where that was not counted, those that it was seen to take on a graph of the kind. `as few`: whether a strategy
-    takes no more; if none does, the fastest of all is shown.
+    takes no more; if none does, the fastest of all is shown. `auto`: what `color` takes by itself.
 
     Floors in ms. `chain`: the longest chain of priorities, times one store of a block that another block's load
     sees, since a vertex of the chain must see the color of the one before; early coloring need not follow all of
@@ -113,6 +115,7 @@ def beside_peers(rows, costs=None):
         line = {
             "graph": graph,
             "strategy": best["strategy"],
+            "auto": on_gpu(m, own.loc[graph, "degree"]),
             "ms": best["device ms"],
             "colors": best["colors"],
             "peer ms": peer,

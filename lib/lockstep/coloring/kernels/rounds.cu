@@ -140,7 +140,9 @@ __device__ __forceinline__ void report(const Visit& seen, int watch, unsigned* p
     if (block_thread() == 0 && colored) atomicAdd(progress + COLORED, static_cast<unsigned>(colored));
     if (!watch) return;
     const int highest = warp_max(seen.was_active && !seen.colored ? seen.read : 0);
-    if (lane_id() == 0 && highest) atomicMax(progress + HIGHEST, static_cast<unsigned>(highest));
+    // Once the first warps have told theirs, hardly any has more to say: an atomic of each would be a queue at one word.
+    if (lane_id() == 0 && static_cast<unsigned>(highest) > load_relaxed(progress + HIGHEST))
+        atomicMax(progress + HIGHEST, static_cast<unsigned>(highest));
 }
 
 // What was read, in four words a warp: by all its lanes; by its busiest lane, which is how long the warp was held up, summed
