@@ -70,5 +70,6 @@ def told(table):
 
 def _missed(line):
     by = f" by {line['by']}" if line["by"] else ""
+    unit = "\N{MULTIPLICATION SIGN}" if line["unit"] == "x" else f" {line['unit']}"
     floor = f"; at its floor {readable(line['floor'])}" if line["floor"] > 0 else ""
-    return f"Not reached: {line['goal']}, {readable(line['measured'])} {line['unit']}{by} (aim: {line['aim']}{floor})."
+    return f"Not reached: {line['goal']}, {readable(line['measured'])}{unit}{by} (aim: {line['aim']}{floor})."
