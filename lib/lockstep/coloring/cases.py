@@ -24,14 +24,15 @@ class Case:
         return {"structured": self.structured}
 
 
-def _rated(name):
-    ratings = load_ratings(name)
-    users, items = ratings.coords
-    ends = np.unique(np.column_stack([users, items + ratings.shape[0]]), axis=0)
-    return Graph.from_edges(*ends.T, n=sum(ratings.shape), directed=False, name=name)
-
-
-FROM_REGISTRY = {"graph": load, "batch": lambda name: load_batch(name)[0], "ratings": _rated}
+def _registered(name, kind):
+    if kind == "batch":
+        return load_batch(name)[0]
+    if kind == "ratings":
+        ratings = load_ratings(name)
+        users, items = ratings.coords
+        ends = np.unique(np.column_stack([users, items + ratings.shape[0]]), axis=0)
+        return Graph.from_edges(*ends.T, n=sum(ratings.shape), directed=False, name=name)
+    return load(name)
 
 
 def case(name, spec):
@@ -54,6 +55,6 @@ def case(name, spec):
         ((family, arguments),) = spec["make"].items()
         graph = getattr(generators, family)(**arguments)
     else:
-        graph = FROM_REGISTRY[spec.get("kind", "graph")](name)
+        graph = _registered(name, spec.get("kind"))
     graph, _ = neighbors(graph, warn=False)
     return Case(name, graph, spec.get("structured", False), oracle.Checker(graph))
