@@ -267,6 +267,11 @@ def test_the_summary_says_all_and_its_code_tells_of_stale_recordings(make_rows, 
     old = claims.summary(**where, digests={"3-toposort-depth": {"naive": "new"}})
     assert old.code == 1
     assert "stale: 3-toposort-depth/naive" in old.text and "snakemake --cores 1 && make publish" in old.text
+    many = make_rows({"experiment": "table-4.1", "times": {f"s{k}": 1.0 for k in range(20)}})
+    Recording(tmp_path / "rec" / "nvidia-h200-1" / "3-toposort-depth.csv").append(many.to_dict("records"))
+    text = claims.summary(**where, digests={"3-toposort-depth": lambda strategy, dataset: "new"}).text
+    (line,) = [line for line in text.splitlines() if line.startswith("  stale: ")]
+    assert line.count("/") == claims.NAMED and line.endswith(f" and {21 - claims.NAMED} more")
     none = claims.summary(recordings=tmp_path / "no", results=tmp_path / "no")
     assert none.code == 0 and "No machine is recorded yet" in none.text
 

@@ -33,7 +33,7 @@ def test_the_first_screen_tells_machine_entrance_parts_and_time(tmp_path):
 
 def test_the_first_screen_says_what_was_found(tmp_path):
     (first,) = (line for line in greeting(tmp_path / "box-1").splitlines() if line.split()[0] == "found")
-    assert "holds" in first and "fails" in first and "as published" in first
+    assert " hold, " in first and " fail, " in first and "as published" in first
     (tmp_path / "claims.txt").write_text("h200: 14 claims, 30 parts: 12 holds\n  D1   holds   slower\n")
     (line,) = (line for line in greeting(tmp_path / "box-1").splitlines() if line.split()[0] == "found")
     assert line.endswith("h200: 14 claims, 30 parts: 12 holds")

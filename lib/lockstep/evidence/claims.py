@@ -163,9 +163,17 @@ def _summary(group, counts):
         return group["verdict"].iloc[0] + twins
     if counts["not testable here"] == len(group):
         return "not testable here"
-    rest = [f"{counts[v]} {v if v != 'fails' or counts[v] == 1 else 'fail'}" for v in VERDICTS[1:] if counts[v]]
+    rest = [counted(counts[v], v) for v in VERDICTS[1:] if counts[v]]
     hold = "holds" if counts["holds"] == 1 else "hold"
     return f"{counts['holds']} of {len(group)} parts {hold}{twins}" + (f"; {', '.join(rest)}" if rest else "")
+
+
+def counted(count, verdict):
+    """A number of verdicts in words: `1 fails`, `16 fail`, `33 undecided`."""
+    return f"{count} {verdict if count == 1 else {'holds': 'hold', 'fails': 'fail'}.get(verdict, verdict)}"
+
+
+NAMED = 8  # stale strategies that are named one by one; a changed kernel brings dozens
 
 
 @dataclass
@@ -232,7 +240,7 @@ def _lines(found, machines):
     for machine in sorted(machines, key=lambda machine: -many.get(machine, 0)):  # who tells most first
         here = found.entries[found.entries["machine"] == machine]
         parts = found.verdicts[found.verdicts["machine"] == machine]
-        tally = ", ".join(f"{(parts['verdict'] == verdict).sum()} {verdict}" for verdict in VERDICTS)
+        tally = ", ".join(counted((parts["verdict"] == verdict).sum(), verdict) for verdict in VERDICTS)
         untested = (here["untested"] == here["parts"]).all()
         if untested and tested:
             yield f"{machine}: no claim is tested by what it recorded; the studies show it beside other machines"
@@ -251,8 +259,9 @@ def _lines(found, machines):
             yield from _control(control)
         if machine in found.stale:
             names = found.stale[machine][["study", "strategy"]].drop_duplicates()
-            listed = ", ".join(f"{row.study}/{row.strategy}" for row in names.itertuples())
-            yield f"  stale: {listed}"
+            listed = [f"{row.study}/{row.strategy}" for row in names.itertuples()]
+            more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
+            yield f"  stale: {', '.join(listed[:NAMED])}{more}"
             yield f"  renew with: {recording.renew_command(machine)}"
 
 
@@ -267,6 +276,6 @@ def _control(control):
 
 
 __all__ = [
-    "ClaimsError", "Part", "Summary", "VERDICTS", "compare", "controls", "entries", "judge", "load", "papers",
-    "summary",
+    "ClaimsError", "Part", "Summary", "VERDICTS", "compare", "controls", "counted", "entries", "judge", "load",
+    "papers", "summary",
 ]  # fmt: skip

@@ -28,9 +28,8 @@ from lockstep.report.typeset import machines_of
 MADE = re.compile(r"(<!-- made: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PICTURE = "published/verdicts"
 PUBLISHED_CLAIMS = "published/claims.txt"  # what the workflow's first screen tells before the first run
-HEADLINES = ("A2", "A3", "B2", "B5b", "C3", "D5a", "D10b", "E8a")
+HEADLINES = ("A2", "A3", "B2", "B5b", "C3", "D5a", "D10b", "E1a")
 SENTENCE = 40  # letters from which on the name of a part stands for itself
-SHORT = {"holds": "hold", "fails": "fail", "undecided": "undecided", "not testable here": "not testable here"}
 
 
 def refresh(file=None, *, recordings=paths.RECORDINGS, paper=paths.PAPER):
@@ -167,8 +166,8 @@ def verdicts(found, recordings=paths.RECORDINGS):
         cells = []
         for one in machines:
             here = judged[(judged["machine"] == one["name"]) & (judged["paper"] == letter)]
-            counts = [(SHORT[word], int((here["verdict"] == word).sum())) for word in claims.VERDICTS]
-            told = ", ".join(f"{count} {word}" for word, count in counts if count)
+            counts = [(int((here["verdict"] == word).sum()), word) for word in claims.VERDICTS]
+            told = ", ".join(claims.counted(*one) for one in counts if one[0])
             cells.append("not measured" if (here["verdict"] == claims.VERDICTS[3]).all() else told)
         lines.append(" | ".join([f"| {paper['study']}", paper["message"], *cells]) + " |")
     others = [f"{_dated(one)}: {', '.join(one['studies'])}" for one in listed if not one["tested"]]
