@@ -105,8 +105,8 @@ def candidate(case, executor, label, switch="auto", seed=0):
 
 
 def ladder(study, plan, case, executor):
-    """Every strategy, colors for several seeds, the A/A control; of the graph the longest chain of priorities and the
-    colors that a greedy loop takes in the peer's order.
+    """Every strategy, colors for several seeds, the A/A control; of the graph the longest chain of priorities, the
+    steps of emptying, and the colors that a greedy loop takes in the peer's order.
     """
     parameters, rounds = case.parameters, plan["rounds"]
     skip = plan.get("skip", {}).get(case.name, [])
@@ -117,6 +117,7 @@ def ladder(study, plan, case, executor):
         "arcs": case.graph.m,
         "degree": degrees.max(initial=0),
         "chain": oracle.chain(case.graph),
+        "steps": oracle.emptied(case.graph, case.checker.expected())[1],
         "peer_colors": oracle.greedy(case.graph, oracle.peers_order(case.graph)).max(initial=-1) + 1,
     }
     figures = {key: (int(value), "1") for key, value in figures.items()}

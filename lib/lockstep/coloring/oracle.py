@@ -168,16 +168,17 @@ def _elsewhere(offsets, targets, colors, top, u, used):
 
 @njit(cache=True)
 def _empty(offsets, targets, colors, top):
-    """Empty class top of colors; whether that worked. If not, colors is no coloring any more."""
+    """Empty class top of colors; whether that worked, and the steps it took. If not, colors is no coloring any more."""
     queue = [(v, -1, -TENURE) for v in np.flatnonzero(colors == top)]
     if len(queue) > LIMIT:
-        return False
+        return False, 0
     used = np.zeros(top + 1, np.bool_)
-    for step in range(min(LIMIT, SPARE + EACH * len(queue))):
+    steps = min(LIMIT, SPARE + EACH * len(queue))
+    for step in range(steps):
         v = queue[step][0]
         row = targets[offsets[v] : offsets[v + 1]]
         if row.size > LONGEST_ROW:
-            return False
+            return False, step
         count = np.bincount(colors[row], minlength=top + 1)
         for who, origin, when in queue:
             if who == v and when + TENURE > step and count[origin]:
@@ -195,7 +196,7 @@ def _empty(offsets, targets, colors, top):
             if count[color] <= AT_MOST and (best < 0 or cost < least):
                 best, least = color, cost
         if best < 0:
-            return False
+            return False, step + 1
         leave = row[colors[row] == best]
         to = [_elsewhere(offsets, targets, colors, top, u, used) for u in leave]
         for i in range(leave.size):
@@ -204,10 +205,10 @@ def _empty(offsets, targets, colors, top):
                 queue.append((leave[i], best, step))
         colors[v] = best
         if len(queue) > PLACES:
-            return False
+            return False, step + 1
         if len(queue) == step + 1:
-            return True
-    return False
+            return True, step + 1
+    return False, steps
 
 
 def emptied(graph, colors):
@@ -224,14 +225,20 @@ def emptied(graph, colors):
     -------
     colors : int32 array, shape (n,)
         With so many colors or fewer.
+    steps : int
+        One after the other, with two grid barriers each.
     """
-    colors = np.array(colors, np.int32)
+    colors, steps = np.array(colors, np.int32), 0
     for top in range(int(colors.max(initial=0)), 0, -1):
+        if top >= MOST_COLORS:
+            break
         tried = colors.copy()
-        if top >= MOST_COLORS or not _empty(graph.offsets, graph.targets, tried, top):
+        worked, more = _empty(graph.offsets, graph.targets, tried, top)
+        steps += more
+        if not worked:
             break
         colors = tried
-    return colors
+    return colors, steps
 
 
 @njit(cache=True)
@@ -305,7 +312,7 @@ class Checker:
         """The colors that priorities define; fewer: what `emptied` makes of them."""
         if fewer not in self._expected:
             self._expected[fewer] = (
-                emptied(self.graph, self.expected())
+                emptied(self.graph, self.expected())[0]
                 if fewer
                 else greedy(self.graph, largest_first(self.graph, self.seed))
             )

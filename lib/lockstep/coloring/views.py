@@ -18,6 +18,7 @@ PEERS = {
     "rmat-20": (3.5, 107),
     "road-like-1e6": (0.058, 4),
 }
+EMPTYING_BLOCKS = 264  # two a multiprocessor, of 512 threads
 GAINS = {"dip20090126": 1.23, "coAuthorsDBLP": 1.27}  # the slides': hybrid over randomized
 
 # What the rule that chooses the switch (switching.Auto) knows of a graph: it was fitted to it; an earlier rule had been
@@ -37,17 +38,12 @@ KNOWN = {
 }
 
 
-def _mean(values):
-    values = values[values > 0]
-    return float(np.exp(np.log(values).mean())) if len(values) else np.nan
-
-
 def means(rows, experiment, metric):
     """Geometric means over rounds: one line a graph, one column a strategy."""
     mine = rows[(rows["experiment"] == experiment) & (rows["metric"] == metric)]
     if mine.empty:
         return pd.DataFrame()
-    found = mine.groupby(["dataset", "strategy"], sort=False)["value"].agg(_mean).unstack()
+    found = mine.groupby(["dataset", "strategy"], sort=False)["value"].agg(statistics.center).unstack()
     return found.reindex(index=mine["dataset"].unique(), columns=mine["strategy"].unique())
 
 
@@ -80,14 +76,14 @@ def unmeasured(rows, strategies):
 
 
 def figures(rows):
-    """The graphs' own figures: nodes, arcs, degree (largest), chain (of priorities), peer_colors (of a greedy loop in
-    the peer's order; -1 where that was not counted).
+    """The graphs' own figures: nodes, arcs, degree (largest), chain (of priorities), steps (of emptying), peer_colors
+    (of a greedy loop in the peer's order); -1 where that was not counted.
     """
     mine = rows[(rows["strategy"] == "(graph)") & (rows["experiment"] == "ladder")]
     if mine.empty:
         return pd.DataFrame()
     found = mine.pivot_table("value", "dataset", "metric", sort=False)
-    return found.reindex(columns=found.columns.union(["peer_colors"], sort=False)).fillna(-1).astype(int)
+    return found.reindex(columns=found.columns.union(["peer_colors", "steps"], sort=False)).fillna(-1).astype(int)
 
 
 def beside_peers(rows, costs=None):
@@ -100,8 +96,10 @@ def beside_peers(rows, costs=None):
 
     Floors in ms. `chain`: the longest chain of priorities, times one store of a block that another block's load
     sees, since a vertex of the chain must see the color of the one before; early coloring need not follow all of
-    it. `bytes`: offsets, targets, states and colors, each moved once, over the copy bandwidth. Both can go on at
-    once, so the floor is a launch and the longer of the two, which `bound by` names.
+    it. Where `emptying` is shown, its steps one after the other besides: two grid barriers each, and six loads that
+    wait for one another, of a vertex its place, its row, the colors there, and the same of a neighbor. `bytes`:
+    offsets, targets, states and colors, each moved once, over the copy bandwidth. Both can go on at once, so the floor
+    is a launch and the longer of the two, which `bound by` names.
     """
     shown, own = pictures(rows), figures(rows)
     lines = []
@@ -125,7 +123,12 @@ def beside_peers(rows, costs=None):
             "chain": chain,
         }
         if costs is not None:
-            parts = {"chain": chain * costs.hop_ns / 1e6, "bytes": 4 * (m + 3 * n) / costs.bytes_per_second() * 1e3}
+            step = 2 * costs.grid_barrier_us(EMPTYING_BLOCKS, 512) / 1e3 + 6 * costs.load_ns("L2") / 1e6
+            steps = max(own.loc[graph, "steps"], 0) if best["strategy"] == "emptying" else 0
+            parts = {
+                "chain": chain * costs.hop_ns / 1e6 + steps * step,
+                "bytes": 4 * (m + 3 * n) / costs.bytes_per_second() * 1e3,
+            }
             line |= {f"{key} floor ms": value for key, value in parts.items()}
             line["bound by"] = max(parts, key=parts.get)
             line["floor ms"] = costs.launch_us / 1e3 + max(parts.values())
@@ -203,7 +206,7 @@ def lost(rows):
             continue
         worst = mine.loc[mine["auto/best"].idxmax()]
         line = {"known": how, "graphs": len(mine)}
-        line |= {key: float(np.exp(np.log(mine[key]).mean())) for key in ("auto/best", "auto/own")}
+        line |= {key: statistics.center(mine[key]) for key in ("auto/best", "auto/own")}
         lines.append({**line, "worst": worst["graph"], "worst auto/best": worst["auto/best"]})
     return pd.DataFrame(lines)
 
