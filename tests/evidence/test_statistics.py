@@ -164,3 +164,8 @@ def test_the_feature_that_makes_the_figure_explains_it():
     assert trends.explains(time, {"depth": depth, "nodes": nodes}).low > 0
     assert trends.explains(time, {"nodes": nodes, "depth": depth}).high < 0
     assert trends.explains(time, {"depth": depth, "constant": np.ones(30)}).value > 0.9
+
+
+def test_the_center_leaves_out_what_is_not_above_zero():
+    assert statistics.center([1.0, 100.0, 0.0, -1.0]) == pytest.approx(10)
+    assert np.isnan(statistics.center([])) and np.isnan(statistics.center([0.0]))

@@ -116,6 +116,13 @@ def geometric_mean(logs, graphs=None, *, confidence=CONFIDENCE, seed=0):
     )
 
 
+def center(values):
+    """The geometric mean of those values that are above zero, without an interval; NaN if none is."""
+    values = np.asarray(values, float)
+    values = values[values > 0]
+    return float(np.exp(np.log(values).mean())) if len(values) else math.nan
+
+
 def draw_means(groups, random):
     """Means of bootstrap draws within each group (groups, RESAMPLES)."""
     return np.stack([g[random.integers(len(g), size=(RESAMPLES, len(g)))].mean(axis=1) for g in groups])

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from lockstep.evidence.statistics import geometric_mean
+from lockstep.evidence.statistics import center, geometric_mean
 
 from . import cases, synthetic
 from .labels import gpus_of_label
@@ -30,18 +30,13 @@ def of_measure(rows, measure):
     return rows[rows["parameters"].isin(texts)]
 
 
-def _mean(values):
-    values = values[values > 0]
-    return float(np.exp(np.log(values).mean())) if len(values) else np.nan
-
-
 def means(rows, experiment, metric, measure=None):
     """Geometric means over rounds: one line a batch, one column a strategy, both in the order of measuring."""
     mine = rows[(rows["experiment"] == experiment) & (rows["metric"] == metric)]
     mine = mine if measure is None else of_measure(mine, measure)
     if mine.empty:
         return pd.DataFrame()
-    found = mine.groupby(["dataset", "strategy"], sort=False)["value"].agg(_mean).unstack()
+    found = mine.groupby(["dataset", "strategy"], sort=False)["value"].agg(center).unstack()
     return found.reindex(index=mine["dataset"].unique(), columns=sorted(mine["strategy"].unique()))
 
 
@@ -193,7 +188,7 @@ def steps(rows, count=10**6):
             own = mine[mine["strategy"] == way]
             if own.empty:
                 continue
-            seconds = own.groupby("metric")["value"].agg(_mean)
+            seconds = own.groupby("metric")["value"].agg(center)
             lines.append(
                 {
                     "measure": NAMES[measure],
@@ -235,9 +230,9 @@ def by_size(rows):
         lines.append(
             {
                 "vertices": int(dataset.split("-")[1]),
-                "loading": _mean(shards[shards["metric"] == "load_us"]["value"]),
-                "computing": _mean(shards[shards["metric"] == "compute_us"]["value"]),
-                "loading from text": _mean(text[text["metric"] == "load_us"]["value"]),
+                "loading": center(shards[shards["metric"] == "load_us"]["value"]),
+                "computing": center(shards[shards["metric"] == "compute_us"]["value"]),
+                "loading from text": center(text[text["metric"] == "load_us"]["value"]),
             }
         )
     return pd.DataFrame(lines)
@@ -264,7 +259,7 @@ def several(recorded):
             own = of_measure(times[(times["dataset"] == dataset) & (places == place)], measure)
             if own.empty:
                 continue
-            known = own.pivot_table("value", "strategy", "metric", aggfunc=_mean)
+            known = own.pivot_table("value", "strategy", "metric", aggfunc=center)
             known = known.reindex(columns=["work", "compute", "busiest"])
             one = known.reindex(["gpus@1-dynamic"]).iloc[0]
             for label, line in known.iterrows():
@@ -288,7 +283,7 @@ def right(rows):
             title = MEASURES[json.loads(text)["measure"]].title
             line = {"batch": dataset, "measure": title, "strategy": strategy}
             lines.append(
-                {**line, "graphs": int(graphs.iloc[0]) if len(graphs) else 0, "right": True, "ms": _mean(times)}
+                {**line, "graphs": int(graphs.iloc[0]) if len(graphs) else 0, "right": True, "ms": center(times)}
             )
     return pd.DataFrame(lines)
 
@@ -339,7 +334,7 @@ def written(rows):
     lines = []
     for measure in NAMES:
         own = of_measure(mine, measure)
-        times = {label: _mean(own[(own["strategy"] == label) & (own["metric"] == "wall")]["value"]) / 1e3
+        times = {label: center(own[(own["strategy"] == label) & (own["metric"] == "wall")]["value"]) / 1e3
                  for label in ("overlapped", "written")}  # fmt: skip
         size = own[own["metric"] == "written_bytes"]["value"]
         if len(size):
