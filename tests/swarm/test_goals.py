@@ -78,6 +78,9 @@ def test_one_graph_alone_and_several_gpus():
     found = goals.reached(pd.DataFrame(rows), {"two": pd.DataFrame(gpus)}, COSTS).set_index("goal")
     alone = found.loc["one graph of 512 vertices, betweenness"]
     assert alone["measured"] == pytest.approx(50) and alone["reached"] and alone["floor"] == pytest.approx(12)
+    rows += [{**line, "strategy": "alone", "value": line["value"] / 2} for line in rows]
+    mine = goals.reached(pd.DataFrame(rows), costs=COSTS).iloc[0]
+    assert (alone["by"], mine["by"]) == ("swarm", "alone") and mine["measured"] == pytest.approx(25)
     linear = found.loc["computing on 2 GPUs, betweenness"]
     assert linear["measured"] == pytest.approx(0.9) and linear["reached"]
     whole = found.loc["from the page cache to results on 2 GPUs, betweenness"]

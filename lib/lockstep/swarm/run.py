@@ -175,6 +175,10 @@ def analyze(batch, measure="betweenness", executor=None, strategy="auto", knobs=
 
     engine = Engine(measure, executor, strategy, knobs, **options)
     batch = GraphBatch.of(batch)
+    single = strategy == "auto" and engine.executor is not None and len(batch) == 1
+    if single and measure in STRATEGIES["alone"].measures:
+        engine = Engine(measure, engine.executor, "alone", knobs, **options)
+        engine.reason = "one graph: all multiprocessors take its sources"
     parts, numbers, problems = [], [], []
     machine = engine.executor
     if machine is not None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from lockstep import strategy
 
+from .alone import Alone
 from .conventional import Level, Packed
 from .cpu import Cpu, Igraph, NetworkX
 from .published import Graphs, Paper
@@ -34,6 +35,7 @@ STRATEGIES = strategy.table(*(
         ("graph", Graphs, "control", "this study", "paper's launches in one CUDA graph"),
         ("swarm", Swarm, "ladder", "this study",
          "a launch for each bin of a whole batch; a lane or a bit for each source"),
+        ("alone", Alone, "ladder", "this study", "one graph at a time, by all multiprocessors in one launch"),
     )
 ))
 # fmt: on

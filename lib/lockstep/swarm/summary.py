@@ -11,7 +11,8 @@ from .measures import MEASURES
 
 PLAN = paths.CONFIG / "paper.yaml"  # the parameter file that recordings follow
 RIVALS = {"level": "conventional GPU", "cpu": "parallel CPU"}  # what the paper compares with
-OTHERS = {"level": "A launch a level takes", "cpu": "The CPU takes", "swarm": "This study's strategy takes"}
+OTHERS = {"level": "A launch a level takes", "cpu": "The CPU takes", "swarm": "This study's strategy for batches takes",
+          "alone": "Its strategy for single graphs takes"}  # fmt: skip
 MILLION = "benchmark-1000000"
 EXPERIMENTS = {
     "design": "the placement of metadata and the other parts of the design",

@@ -1,0 +1,108 @@
+"""The strategy `alone`: one graph after the other, each by all multiprocessors, in one launch (alone.cu)."""
+
+import numpy as np
+
+from . import plan
+from .batched import Betweenness
+from .swarm import Swarm
+from .task import DeviceTask, Values
+
+_int, _long = np.int32, np.int64
+MOST_VERTICES = 2047  # and sources of a block: a pair of both in 16 bits
+MOST_SOURCES = 32
+THREADS = 1024
+
+
+def need(n, m, sources, real):
+    """Bytes of shared memory of a block that takes so many sources (alone.cu)."""
+    words = 4 * plan.up(4 * (n + 1)) + plan.up(4 * n) + plan.up(2 * n)
+    pairs = plan.up(sources * (n + 1) * real) + plan.up(2 * sources * n) + plan.up(sources * (n + 1))
+    return int(plan.SLOT + plan.rows_bytes(n, m) + plan.up(8 * n) + words + pairs)
+
+
+def sources(n, m, real, machine, wanted=0):
+    """Sources of a block.
+
+    Parameters
+    ----------
+    n, m : int
+        Vertices and arcs of the graph.
+    real : int
+        Bytes of a path count.
+    machine : Executor
+    wanted : int
+        So many; 0: so many that each multiprocessor gets a block.
+
+    Returns
+    -------
+    int
+        Those, or as many as find room; 0 if the graph is none for this kernel.
+    """
+    if n > MOST_VERTICES or m + 3 * n >= 4 * plan.NARROW:
+        return 0
+    most = min(wanted or -(-n // machine.multiprocessors), MOST_SOURCES)
+    return next((k for k in range(max(most, 1), 0, -1) if need(n, m, k, real) <= machine.max_shared), 0)
+
+
+def by_degree(host):
+    """Each graph's vertices in order of falling degree, those of all graphs one after the other; uint16."""
+    graph = np.repeat(np.arange(len(host)), host.n)
+    rows = np.arange(graph.size) + graph  # a graph has an offset more than vertices
+    degrees = host.offsets[rows + 1] - host.offsets[rows]
+    order = np.lexsort((-degrees, graph))
+    return (order - np.asarray(host.vertex_start, np.int64)[graph]).astype(np.uint16)
+
+
+class AloneBetweenness(DeviceTask):
+    def __init__(self, method, pack, each, real):
+        super().__init__(method, pack)
+        host, executor = pack.host, self.executor
+        threads = 64 if executor.name == "host" else method.knob["threads"] or THREADS
+        # A launch leaves both as it found them.
+        sums = executor.zeros((max(int(host.n.max(initial=0)), 1),), np.uint64)
+        arrived = executor.zeros((1,), np.uint32)
+        self.out = self.words(self.total, np.float64)
+        self.checks = executor.zeros((max(self.graphs, 1),), np.uint64)
+        kernel = self.module("alone.cu", REAL="double" if real == 8 else "float")["alone"]
+        endpoints, order = _int(self.options["endpoints"]), self.send(by_degree(host))
+        starts = zip(host.vertex_start.tolist(), host.arc_start.tolist(), strict=True)
+        sizes = zip(host.n.tolist(), host.m.tolist(), each, strict=True)
+        for graph, ((vertex, arc), (n, m, k)) in enumerate(zip(starts, sizes, strict=False)):
+            if n:
+                args = (_int(graph), _long(vertex), _long(arc), _int(n), _int(m), _int(k), pack.offsets, self.arcs(),
+                        order, endpoints, sums, arrived, self.out, self.checks)  # fmt: skip
+                self.launch(kernel, -(-n // k), threads, args, need(n, m, k, real))
+
+    def values(self):
+        return Values(self.measure.name, self.out[: self.total], self.starts, self.checks[: self.graphs],
+                      keep=self)  # fmt: skip
+
+
+def betweenness(method, pack):
+    """A launch for each graph; as `swarm` does it, if there is a graph that this is not for."""
+    real = 8 if method.options["precision"] == "double" else 4
+    sizes = zip(pack.host.n.tolist(), pack.host.m.tolist(), strict=True)
+    each = [sources(n, m, real, method.executor, method.knob["sources"]) for n, m in sizes]
+    if pack.directed or not all(each):
+        return Betweenness(method, pack)
+    return AloneBetweenness(method, pack, each, real)
+
+
+class Alone(Swarm):
+    """One graph after the other, undirected and of at most 2,047 vertices; any other batch as `swarm` does it.
+
+    Options of its own
+    ------------------
+    sources : int
+        Of a block, to 32; 0: so many that each multiprocessor gets a block.
+    threads : int
+        Of a block, a power of two from 32 to 1,024; 0: 1,024.
+
+    Those of `swarm` for what goes its way.
+    """
+
+    name = "alone"
+    files = ("alone.cu", *Swarm.files)
+    knobs = {**Swarm.knobs, "sources": 0}
+    tasks = {"betweenness": betweenness}
+    weighted = {}

@@ -1,0 +1,279 @@
+// Betweenness of one small graph by all multiprocessors: a lane for each pair of a source and a vertex, one launch.
+//
+// What it computes: what lanes.cu does, to the bit, for an undirected graph of fewer than 2,048 vertices, and its end
+// (finish.cu) too.
+//
+// The idea: where a graph is alone there is nothing to fill waiting with, and what counts is the longest chain. A block
+// takes as few sources as there are multiprocessors for, four of 512, and its threads the pairs (source, vertex) of a
+// level, so that a level takes as long as the longest row. Who comes next is found by words, a bit a source, while path
+// counts of the level are added up, between the same two barriers; those found are put in line for the next level.
+//
+// Why it is so: a fill or a further launch costs several microseconds, as much as some levels do. So blocks add what they
+// have into one array of sums, and the last block to arrive makes values of them and clears them for the next launch.
+// Vertices are taken in order of their degrees, that a warp's rows are alike in length. A row is read in a pipeline: four
+// values are added while the next four are on their way.
+//
+// The order of a line depends on who is first; sums do not: a pair adds in the order of its row, and shares are whole
+// numbers. Levels of neighbors differ by at most one: a bit for the level modulo 4 says who is a successor.
+//
+// REAL: float or double.
+//
+// compile: REAL=double
+// compile: REAL=float
+//
+// Reference: Brandes 2001.
+#include "pack.cuh"
+
+__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
+__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
+
+// Four neighbors of a pair, and what they give: 0 if they are not asked. Values are above 0 (or NaN), so to add a 0 changes
+// no bit.
+struct Four {
+    REAL a, b, c, d;
+};
+template <class Mark>
+__device__ __forceinline__ Four given_of(const Quad q, const Mark* marks, unsigned me, const REAL* values) {
+    const unsigned a = marks[q.a] & me, b = marks[q.b] & me, c = marks[q.c] & me, d = marks[q.d] & me;
+    Four f;
+#ifndef LOCKSTEP_HOST
+    // By predicates: compiled from `if`s they become branches, which cost more instructions than what they save.
+    const unsigned base = (unsigned)__cvta_generic_to_shared(values), step = sizeof(REAL);
+    if (sizeof(REAL) == 8) {
+        asm volatile(
+            "{ .reg .pred p, q, r, s;\n"
+            "setp.ne.u32 p, %4, 0; setp.ne.u32 q, %5, 0; setp.ne.u32 r, %6, 0; setp.ne.u32 s, %7, 0;\n"
+            "mov.f64 %0, 0d0000000000000000; mov.f64 %1, 0d0000000000000000; mov.f64 %2, 0d0000000000000000; mov.f64 %3, 0d0000000000000000;\n"
+            "@p ld.shared.f64 %0, [%8]; @q ld.shared.f64 %1, [%9]; @r ld.shared.f64 %2, [%10]; @s ld.shared.f64 %3, [%11]; }"
+            : "=&d"(*(double*)&f.a), "=&d"(*(double*)&f.b), "=&d"(*(double*)&f.c), "=&d"(*(double*)&f.d)
+            : "r"(a), "r"(b), "r"(c), "r"(d), "r"(base + q.a * step), "r"(base + q.b * step), "r"(base + q.c * step),
+              "r"(base + q.d * step));
+    } else {
+        asm volatile(
+            "{ .reg .pred p, q, r, s;\n"
+            "setp.ne.u32 p, %4, 0; setp.ne.u32 q, %5, 0; setp.ne.u32 r, %6, 0; setp.ne.u32 s, %7, 0;\n"
+            "mov.f32 %0, 0f00000000; mov.f32 %1, 0f00000000; mov.f32 %2, 0f00000000; mov.f32 %3, 0f00000000;\n"
+            "@p ld.shared.f32 %0, [%8]; @q ld.shared.f32 %1, [%9]; @r ld.shared.f32 %2, [%10]; @s ld.shared.f32 %3, [%11]; }"
+            : "=&f"(*(float*)&f.a), "=&f"(*(float*)&f.b), "=&f"(*(float*)&f.c), "=&f"(*(float*)&f.d)
+            : "r"(a), "r"(b), "r"(c), "r"(d), "r"(base + q.a * step), "r"(base + q.b * step), "r"(base + q.c * step),
+              "r"(base + q.d * step));
+    }
+#else
+    f.a = a ? values[q.a] : 0, f.b = b ? values[q.b] : 0, f.c = c ? values[q.c] : 0, f.d = d ? values[q.d] : 0;
+#endif
+    return f;
+}
+
+// The sum over a row (of at least one quad) of the values of those neighbors whose mark has one of `me`'s bits, in order.
+template <class Mark>
+__device__ __forceinline__ REAL row_sum(const Quad* quad, int quads, const Mark* marks, unsigned me, const REAL* values) {
+    REAL sum = 0;
+    Four here = given_of(*quad, marks, me, values);
+#pragma unroll 1
+    for (; --quads > 0;) {
+        const Four next = given_of(*++quad, marks, me, values);
+        sum = sum + here.a;
+        sum = sum + here.b;
+        sum = sum + here.c;
+        sum = sum + here.d;
+        here = next;
+    }
+    sum = sum + here.a;
+    sum = sum + here.b;
+    sum = sum + here.c;
+    return sum + here.d;
+}
+
+// Copies the rows, as copy_rows does, for a block that has no other work to wait beside: begins of rows first, then eight
+// lanes a row, each with four loads under way. first, degree: n words each of shared memory that is free yet.
+__device__ __forceinline__ bool fetch_rows(const Rows g, const int* __restrict__ offsets, const Arc* __restrict__ targets,
+                                           int n, int threads, int* first, int* degree) {
+    const int t = (int)block_thread(), lane = t & 7;
+    for (int v = t; v < n; v += threads) {
+        const int begin = offsets[v], count = offsets[v + 1] - begin;
+        first[v] = begin;
+        degree[v] = count;
+#if WIDE
+        g.rows[v] = make_uint2((((unsigned)begin + 3u * v) & ~3u) >> 2, (unsigned)(count + 3) >> 2);
+#else
+        g.rows[v] = (((unsigned)begin + 3u * v) & ~3u) >> 2 | (unsigned)(count + 3) >> 2 << 16;
+#endif
+    }
+    __syncthreads();
+    bool unsorted = false;
+    for (int v = t >> 3; v < n; v += threads >> 3) {
+        const Arc* const from = targets + first[v];
+        const int count = degree[v], end = (count + 3) & ~3;
+        Id* const ids = (Id*)(g.quads + first_quad(g.rows[v]));
+        for (int i = lane; i < end; i += 32) {
+            Id id[4], left[4];
+#pragma unroll
+            for (int k = 0; k < 4; ++k) {
+                const int at = i + 8 * k;
+                id[k] = at < count ? (Id)from[at] : (Id)n;
+                left[k] = at < count && at > 0 ? (Id)from[at - 1] : (Id)0;
+            }
+#pragma unroll
+            for (int k = 0; k < 4; ++k) {
+                const int at = i + 8 * k;
+                if (at < end) ids[at] = id[k];
+                unsorted |= at > 0 && at < count && left[k] >= id[k];
+            }
+        }
+    }
+    return unsorted;
+}
+
+// vertex, arc, n, m: where the graph lies in the pack, and its size. per: sources of a block. order: its vertices by falling
+// degree. fixed: n sums, zero before and after. arrived: blocks that are done, 0 before and after.
+extern "C" __global__ void __launch_bounds__(1024, 1) alone(
+    int graph, long long vertex, long long arc, int n, int m, int per, const int* __restrict__ offsets,
+    const Arc* __restrict__ targets, const unsigned short* __restrict__ order, int endpoints, u64* fixed, unsigned* arrived,
+    double* values, u64* checksums) {
+    DYNAMIC_SHARED(unsigned char, shared);
+    const int threads = (int)blockDim.x, t = (int)block_thread(), lane = t & 31;
+    const int s0 = (int)blockIdx.x * per, live = n - s0 < per ? n - s0 : per;
+
+    Carver state{shared + 16};
+    const Rows g = carve_rows(state, n, m);
+    u64* const sums = state.take<u64>(n);
+    REAL* const value = state.take<REAL>((long long)per * (n + 1));   // path counts, then what a vertex gives
+    unsigned* before = state.take<unsigned>(n + 1);                   // words of three levels next to each other
+    unsigned* present = state.take<unsigned>(n + 1);
+    unsigned* after = state.take<unsigned>(n + 1);
+    unsigned* const seen = state.take<unsigned>(n);
+    unsigned* const sizes = state.take<unsigned>(n + 1);              // pairs of each level
+    unsigned short* const turn = state.take<unsigned short>(n);       // `order`
+    unsigned short* const line = state.take<unsigned short>((long long)per * n);   // pairs: vertex, source << 11
+    unsigned char* const code = state.take<unsigned char>((long long)per * (n + 1));
+
+    for (int v = t; v <= n; v += threads) {
+        const unsigned start = v >= s0 && v < s0 + live ? 1u << (v - s0) : 0u;
+        present[v] = start;
+        before[v] = sizes[v] = 0;
+        if (v == n) after[v] = 0;
+        else sums[v] = 0, seen[v] = start, turn[v] = order[vertex + v];
+    }
+    for (int i = t; i < per * (n + 1); i += threads) code[i] = 0;
+    const bool unsorted = fetch_rows(g, offsets + vertex + graph, targets + arc, n, threads, (int*)after, (int*)value);
+    if (__syncthreads_or(unsorted)) {
+        blank_repeated(g, n, threads);
+        __syncthreads();
+    }
+    if (t < live) {
+        value[t * (n + 1) + s0 + t] = 1;
+        code[t * (n + 1) + s0 + t] = 1;
+    }
+    const unsigned all = (unsigned)((1ull << live) - 1);
+    const int fraction = fraction_bits(n);
+    const REAL scale = (REAL)(1LL << fraction);
+
+    // Forward: the path counts of level `level`, whose pairs begin at `head` and end before `tail`, and who is in the next.
+    int level = 0, head = 0, tail = 0;
+    for (;; ++level) {
+        const int ahead = level + 1;
+        const unsigned mark = 1u << (ahead & 3);
+        bool found = false;
+        for (int base = 0; base < n; base += threads / 4) {
+            const int at = base + (t >> 2), v = at < n ? turn[at] : n;
+            const unsigned known = v < n ? seen[v] : all, want = all & ~known;
+            unsigned got = 0;
+            if (want) {
+                const Row row = g.rows[v];
+                const Quad* const quads = g.quads + first_quad(row);
+                for (int k = t & 3; k < (int)quads_of(row) && (got & want) != want; k += 4) {
+                    const Quad q = quads[k];
+                    got |= present[q.a] | present[q.b] | present[q.c] | present[q.d];
+                }
+            }
+            got |= __shfl_xor_sync(full_mask, got, 1);
+            got |= __shfl_xor_sync(full_mask, got, 2);
+            got &= want;
+            __syncwarp();
+            if (v < n && (t & 3) == 0) {
+                after[v] = got;
+                if (got) seen[v] = known | got;
+            }
+            if (!__any_sync(full_mask, got != 0)) continue;
+            found = true;
+            for (int i = t & 3; i < (per + 3 & ~3); i += 4) {
+                const bool mine = got >> i & 1;
+                const unsigned won = __ballot_sync(full_mask, mine);
+                unsigned place = 0;
+                if (lane == 0 && won) place = atomicAdd(&sizes[ahead], (unsigned)__popc(won));
+                place = __shfl_sync(full_mask, place, 0) + (unsigned)__popc(won & ((1u << lane) - 1u));
+                if (mine) {
+                    line[tail + place] = (unsigned short)(v | i << 11);
+                    code[i * (n + 1) + v] = (unsigned char)mark;
+                }
+            }
+        }
+        for (int i = head + t; i < tail; i += threads) {
+            const unsigned pair = line[i], v = pair & 2047u, source = pair >> 11;
+            const Row row = g.rows[v];
+            REAL* const there = value + source * (n + 1);
+            there[v] = row_sum(g.quads + first_quad(row), (int)quads_of(row), before, 1u << source, there);
+        }
+        if (!__syncthreads_or(found)) break;
+        head = tail;
+        tail += (int)sizes[ahead];
+        unsigned* const oldest = before;
+        before = present;
+        present = after;
+        after = oldest;
+    }
+
+    // Backward: from the last level to the first. What a source reaches is counted on the way.
+    for (; level > 0; --level) {
+        const unsigned mark = 1u << ((level + 1) & 3);
+        for (int i = head + t; i < tail; i += threads) {
+            const unsigned pair = line[i], v = pair & 2047u, source = pair >> 11;
+            const Row row = g.rows[v];
+            REAL* const there = value + source * (n + 1);
+            const REAL sum = row_sum(g.quads + first_quad(row), (int)quads_of(row), code + source * (n + 1), mark, there);
+            const REAL sigma = there[v], delta = times(sigma, sum), given = given_by(sigma, delta);
+            there[v] = given;
+            u64 share = 0;
+            if (given == given) share = (u64)(long long)times(delta, scale);
+            else atomicOr(&fixed[v], UNCOUNTABLE);
+            if (endpoints) {
+                share += 1ull << fraction;
+                atomicAdd(&sums[s0 + source], 1ull << fraction);
+            }
+            if (share) atomicAdd(&sums[v], share);
+        }
+        __syncthreads();
+        tail = head;
+        head -= (int)sizes[level - 1];
+    }
+
+    for (int v = t; v < n; v += threads) {
+        if (sums[v]) atomicAdd(&fixed[v], sums[v]);
+    }
+    __threadfence();
+    __syncthreads();
+    unsigned* const last = (unsigned*)shared;
+    if (t == 0) *last = atomicAdd(arrived, 1u);
+    __syncthreads();
+    if (*last != gridDim.x - 1) return;
+
+    // The last block: fixed point to values, each pair of vertices once, and the checksum.
+    __threadfence();
+    const double unit = 0.5 / (double)(1LL << fraction);
+    u64 sum = 0;
+    for (int v = t; v < n; v += threads) {
+        const u64 word = __ldcg(&fixed[v]);
+        fixed[v] = 0;
+        values[vertex + v] = word & UNCOUNTABLE ? __longlong_as_double(0x7ff8000000000000LL) : (double)word * unit;
+        sum += mixed(v, word);
+    }
+    for (int o = 16; o; o >>= 1) sum += __shfl_xor_sync(full_mask, sum, o);
+    if (t == 0) sums[0] = 0;
+    __syncthreads();
+    if (lane == 0) atomicAdd(&sums[0], sum);
+    __syncthreads();
+    if (t == 0) {
+        checksums[graph] = sums[0];
+        *arrived = 0;
+    }
+}
