@@ -10,6 +10,7 @@ from lockstep.machine import costs
 from lockstep.report.digits import significant
 from lockstep.report.typeset import machines_of
 from lockstep.workflow import readme
+from lockstep.workflow.screen import farewell
 
 TEXT = (paths.ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -86,6 +87,16 @@ def test_every_answer_of_the_guide_has_its_line(found):
         assert f"| `{leaf.strategy}`: " in line, name
     serial = next(line for line in lines if "`serial`" in line)
     assert serial.endswith("| it is one |") and "not measured" not in told
+
+
+def test_the_last_screen_is_the_one_that_the_workflow_prints(found, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(paths, "RESULTS", tmp_path)
+    monkeypatch.setattr(paths, "GENERATED", tmp_path)
+    (tmp_path / "claims.txt").write_text(found.text)
+    (tmp_path / "report.pdf").write_text("")
+    farewell(report=True)
+    told = capsys.readouterr().err.strip()
+    assert readme.screen(found) == f"```\n{told}\n```" and "report.html" in told and told.startswith("Lockstep: ")
 
 
 def test_headlines_give_the_published_figure_and_ours(found):

@@ -8,7 +8,9 @@ import csv
 import re
 import subprocess
 import sys
+import tempfile
 from importlib import import_module
+from pathlib import Path
 from statistics import geometric_mean
 
 import matplotlib.pyplot as plt
@@ -24,6 +26,7 @@ from lockstep.report import figures, style, typeset
 from lockstep.report.digits import significant
 from lockstep.report.output import save
 from lockstep.report.typeset import machines_of
+from lockstep.workflow.screen import last_lines
 
 MADE = re.compile(r"(<!-- made: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PICTURE = "published/verdicts"
@@ -78,6 +81,7 @@ def made(text, found, recordings=paths.RECORDINGS):
         "choices": lambda: choices(found, recordings),
         "verdicts": lambda: verdicts(found, recordings),
         "headlines": lambda: headlines(found, recordings),
+        "screen": lambda: screen(found),
         "workflow": workflow,
         "licences": licences,
     }
@@ -211,6 +215,14 @@ def picture(found, paper=paths.PAPER):
     plt.close("all")
     files[1].unlink()  # a page in the browser shows the SVG
     return files[:1]
+
+
+def screen(found):
+    """What `make` ends with on a machine that adds no verdict of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder, "claims.txt")
+        told.write_text(found.text, encoding="utf-8")
+        return "\n".join(["```", *last_lines(told, built=True), "```"])
 
 
 def workflow():

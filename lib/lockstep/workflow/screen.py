@@ -122,19 +122,26 @@ def _duration(seconds: float) -> str:
 
 def farewell(*, report: bool, file=None) -> None:
     """Print what was found: verdicts for each machine, and where the report is."""
-    lines = verdict_lines(paths.RESULTS / "claims.txt")
-    if report and (paths.GENERATED / "report.pdf").is_file():
+    built = (paths.GENERATED / "report.pdf").is_file() if report else None
+    print("", *last_lines(paths.RESULTS / "claims.txt", built), sep="\n", file=file or sys.stderr, flush=True)
+
+
+def last_lines(told, built) -> list[str]:
+    """What a run ends with.
+
+    Parameters
+    ----------
+    told : path
+        What `lockstep claims` printed.
+    built : bool or None
+        Whether the report is there; None: it cannot be typeset here.
+    """
+    lines = verdict_lines(told)
+    if built:
         lines.append("report: paper/generated/report.pdf and paper/generated/report.html")
-    elif not report:
+    elif built is None:
         lines.append("report: not built, typst is missing here; the figures are in figures/")
-    lines.append("all verdicts: lockstep claims")
-    print(
-        "\nLockstep: what was found",
-        *(f"  {line}" for line in lines),
-        sep="\n",
-        file=file or sys.stderr,
-        flush=True,
-    )
+    return ["Lockstep: what was found", *(f"  {line}" for line in [*lines, "all verdicts: lockstep claims"])]
 
 
 def verdict_lines(told) -> list[str]:
