@@ -189,6 +189,20 @@ def sentences(known, machine, absent):
     return told
 
 
+def brief(known):
+    """What the rules lose on graphs that they were not fitted on, and where a study's own choice loses less."""
+    told = []
+    for lesson in known:
+        if lesson.unseen.judged:
+            loss = f"{_percent(lesson.unseen.mean)} ({lesson.problem.title}"
+            if lesson.auto.judged and lesson.auto.mean < lesson.unseen.mean:
+                loss += f"; the study's own auto {_percent(lesson.auto.mean)}, so take that"
+            told.append(loss + ")")
+    if not told:
+        return []
+    return [f"On graphs that it was not fitted on it loses {', '.join(told)} against the best strategy on each."]
+
+
 def _percent(mean):
     return f"{significant(100 * (mean - 1), 2)} %" if mean < 2 else f"a factor of {significant(mean, 2)}"
 
@@ -215,6 +229,7 @@ def publish(machine=None, generated=None, drawn=None, recordings=None, results=N
     known = [lesson for lesson in found.values() if lesson is not None]
     absent = [problem for problem, lesson in found.items() if lesson is None]
     values = {"machine": name, "problems": len(known), "summary": sentences(known, name or "any machine", absent)}
+    values["brief"] = brief(known)
     if known:
         style.use()
         save(picture(known), f"{NAME}/decisions", drawn)
