@@ -96,6 +96,11 @@ def test_several_gpus_against_linear_and_the_disk():
     assert whole.endswith("(computing alone 0.800) (four).")
     assert "takes 0.500 s" in disk
     assert summary.several({"one": rows(alone)}) == []
+    cached = [
+        (*line[:3], line[3].replace("{", '{"disk":"cached",'), *line[4:]) for line in on(1, 2.0, 1.8) + on(2, 1, 1.8)
+    ]
+    (said,) = summary.several({"four": rows(*cached)})
+    assert "graphs from the page cache" in said
 
 
 def test_variants_stand_beside_the_strategy_as_it_is():

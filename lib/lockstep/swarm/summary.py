@@ -134,14 +134,16 @@ def several(recorded):
                 f"Several GPUs of one host, {mine['graphs'].iloc[0]:,} graphs {where}, {first}: {listed(each)} "
                 f"({machine})."
             )
-    for rows in recorded.values() if said else ():
+    cold = table[table["disk"] == "cold"] if len(table) else table
+    for rows in recorded.values() if said and len(cold) else ():
+        count = cold["graphs"].iloc[0]
         alone = rows[(rows["experiment"] == "curve") & (rows["strategy"] == "loading") & (rows["metric"] == "wall")]
-        alone = alone[alone["dataset"] == f"benchmark-{table['graphs'].iloc[0]}"]["value"]
+        alone = alone[alone["dataset"] == f"benchmark-{count}"]["value"]
         if len(alone):
-            seconds = readable(alone.mean() / 1e3)
             said.append(
-                f"Loading those graphs from a cold disk, by all threads and without computing, takes {seconds} s on "
-                "the machine with one GPU: no number of GPUs gets below what the disk gives."
+                f"Loading {count:,} graphs from a cold disk, by all threads and without computing, takes "
+                f"{readable(alone.mean() / 1e3)} s on the machine with one GPU: no number of GPUs gets below what the "
+                "disk gives."
             )
     return said
 
