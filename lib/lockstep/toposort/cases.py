@@ -156,19 +156,21 @@ def cases(block, common=None):
         The part's block of a parameter file.
     common : mapping, optional
         The study's common block: `strategies` names lists of strategies, `most_levels` says for a strategy beyond which
-        depth it is left out, because a run would take longer than it is worth.
+        depth it is left out, because a run would take longer than it is worth; so may the block and a cell.
 
     Yields
     ------
     Case
     """
+    common = common or {}
+    most_levels = {**common.get("most_levels", {}), **block.get("most_levels", {})}
     for cell in parts.cells(block, common):
         family = FAMILIES[cell["family"]]
         sizes = list(inspect.signature(family).parameters)
         options = {
             "strategies": cell["strategies"],
             "rounds": cell["rounds"],
-            "most_levels": {**(common or {}).get("most_levels", {}), **cell.get("most_levels", {})},
+            "most_levels": {**most_levels, **cell.get("most_levels", {})},
             "warmup": cell.get("warmup", True),
             "shares": cell.get("shares", False),
             "events": block.get("events", True),
