@@ -1,6 +1,5 @@
 """README's "Add to it", followed step by step: a machine, a graph, a strategy, a claim."""
 
-import dataclasses
 import json
 import shutil
 
@@ -11,12 +10,11 @@ import yaml
 
 from lockstep import paths
 from lockstep.evidence import claims
-from lockstep.graphs import GraphError, datasets, load
+from lockstep.graphs import Graph, GraphError, datasets, load
 from lockstep.graphs.canonical import degree_digest, edge_count
 from lockstep.graphs.generators import random_dag
-from lockstep.toposort import STRATEGIES, topological_sort, verify
-from lockstep.toposort.plan import Plan
-from lockstep.toposort.result import TopologicalOrder
+from lockstep.toposort import STRATEGIES, CycleError, Strategy, topological_sort, verify
+from lockstep.toposort.device import DevicePlan
 from lockstep.workflow import readme
 from lockstep.workflow.publish import publish
 
@@ -72,31 +70,61 @@ def test_a_graph_is_registered_by_a_line(tmp_path, monkeypatch):
         load("my-graph")
 
 
-class Rounds(Plan):
-    """The recipe's strategy: layers by repeated removal of vertices without predecessors, in NumPy."""
+KERNEL = """// The recipe's kernel: Kahn's algorithm by one thread.
+#include "device.cuh"
 
-    name = "rounds"
+extern "C" __global__ void one_thread(const int* offsets, const int* targets, int* left, int* order,
+                                      int* levels, int n) {
+    if (global_thread() != 0) return;
+    int count = 0, layers = 0;
+    for (int v = 0; v < n; ++v)
+        if (left[v] == 0) order[count++] = v;
+    for (int begin = 0; begin < count;) {
+        const int end = count;
+        for (int i = begin; i < end; ++i)
+            for (int k = offsets[order[i]]; k < offsets[order[i] + 1]; ++k)
+                if (--left[targets[k]] == 0) order[count++] = targets[k];
+        levels[2 + layers++] = end - begin;
+        begin = end;
+    }
+    levels[0] = layers;
+    levels[1] = count;
+}
+"""
+
+
+class OneThread(DevicePlan):
+    """The recipe's plan: it loads the kernel, binds its launch, and runs it."""
+
+    name = "one-thread"
+
+    def load(self):
+        kernel = self.executor.load(self.files[0])["one_thread"]
+        arguments = (self.offsets, self.targets, self.left, self.order, self.levels, np.int32(self.graph.n))
+        self.launch = kernel.bind(1, 32, arguments)
 
     def run(self):
-        left, order = self.graph.in_degrees().copy(), []
-        sources, targets = self.graph.edges()
-        ready = np.flatnonzero(left == 0)
-        while ready.size:
-            order.append(ready)
-            left[ready] = -1
-            left -= np.bincount(targets[np.isin(sources, ready)], minlength=self.graph.n).astype(left.dtype)
-            ready = np.flatnonzero(left == 0)
-        order = np.concatenate(order) if order else np.zeros(0, np.int64)
-        return TopologicalOrder(self.graph, order.astype(self.graph.targets.dtype), self.name)
+        self.launch()
+        return self.result(lambda: tuple(self.executor.get(self.levels[:2]).tolist()), self.levels[2:])
 
 
-def test_a_strategy_is_entered_and_held_against_the_oracle(monkeypatch):
-    entry = dataclasses.replace(STRATEGIES["serial"], name="rounds", what="rounds in NumPy", plan=Rounds)
-    monkeypatch.setitem(STRATEGIES, "rounds", entry)
-    graph = random_dag(300, 900, seed=3)
-    result = topological_sort(graph, strategy="rounds")
-    verify(result, graph)
-    assert result.depth == topological_sort(graph, strategy="serial").depth
+def test_a_strategy_is_entered_and_held_against_the_oracle(tmp_path, monkeypatch):
+    file = tmp_path / "one_thread.cu"
+    file.write_text(KERNEL)
+    monkeypatch.setattr(OneThread, "files", (file,), raising=False)
+    entry = Strategy("one-thread", "Kahn by one thread of the GPU", "ladder", "this recipe", OneThread)
+    monkeypatch.setitem(STRATEGIES, entry.name, entry)
+    for seed in range(3):
+        graph = random_dag(300, 900, seed=seed)
+        result = topological_sort(graph, strategy=entry.name, executor="host")
+        assert verify(result, graph) == "exact" and result.strategy == entry.name
+        assert result.depth == topological_sort(graph, strategy="serial").depth
+    with pytest.raises(CycleError):
+        topological_sort(Graph.from_edges([0, 1], [1, 0]), strategy=entry.name, executor="host")
+    # its rows carry a digest of its kernel: a change makes them stale
+    before = entry.plan.digest()
+    file.write_text(KERNEL.replace("layers = 0", "layers = 1"))
+    assert entry.plan.digest() != before
 
 
 @pytest.mark.skipif(RECORDED is None, reason="no machine is recorded")
