@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lockstep.machine import CudaExecutor, Executor, LaunchError, get_executor
+from lockstep.machine.executor import Kernel
 
 SCHEDULES = [("none", 0), ("sync", 1), ("sync", 2), ("memory", 3)]
 
@@ -379,3 +380,94 @@ def test_threads_plan_and_launch_at_once(cuda, kernels_cu):
     for thread in threads:
         thread.join()
     assert not failed
+
+
+class Array:
+    """What a launch looks at in an array on a device."""
+
+    def __init__(self, place, dtype=np.int32):
+        self.data, self.dtype = SimpleNamespace(ptr=place), np.dtype(dtype)
+        self.flags = SimpleNamespace(c_contiguous=True)
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """A cuda executor without a GPU whose launches are written down: (grid, what lies in the arguments' places)."""
+    executor, launches = object.__new__(CudaExecutor), []
+    Executor.__init__(executor)
+    executor.array_type, executor._counting, executor._captured = Array, 1, None
+    executor.max_shared, executor._threads, executor._launched_once = 48 * 1024, {threading.get_ident()}, set()
+    stream = SimpleNamespace(ptr=0)
+    executor.xp = SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: stream))
+
+    class LaidOut:
+        def __init__(self, function, grid, block, shared, values, cooperative):
+            self.begin, self.slots = (function, *grid, *block, shared), np.zeros(len(values) + 1, np.uint64)
+            for slot, value in enumerate(values):
+                self.slots[slot] = value if isinstance(value, np.generic) else value.data.ptr
+
+        def launch(self, stream):
+            launches.append((self.begin[1:4], self.slots[:-1].tolist()))
+
+    def first(grid, block, values, **_):
+        launches.append((grid, [int(v) if isinstance(v, np.generic) else v.data.ptr for v in values]))
+
+    monkeypatch.setattr("lockstep.machine.cuda._LaidOut", LaidOut)
+    dtype = np.dtype(np.int32)
+    parameters = [SimpleNamespace(name=name, type="int", pointer=name != "n", dtype=dtype) for name in "abn"]
+    kernel = Kernel(SimpleNamespace(executor=executor), "add", parameters)
+    first.ptr = 1
+    kernel.function, kernel.most_threads, kernel.raised_shared = SimpleNamespace(kernel=first), 1024, 48 * 1024
+    kernel.again = {}
+    return kernel, launches
+
+
+def test_a_launch_that_is_repeated_has_the_arguments_of_its_call(told):
+    kernel, launches = told
+    a, b = Array(100), Array(200)
+    calls = [(1, a, b, 5), (2, a, b, 6), (2, b, a, 6), (3, None, a, 7), (3, None, a, 7), (1, a, a, 8)]
+    calls.append((np.int64(4), a, b, 5))
+    for grid, one, other, n in calls:
+        kernel(grid, 64, (one, other, np.int32(n)))
+    place = {id(None): 0, id(a): 100, id(b): 200}
+    assert launches == [((int(g), 1, 1), [place[id(x)], place[id(y)], n]) for g, x, y, n in calls]
+    assert kernel.executor.counts["launches"] == len(calls)
+
+
+def test_an_array_that_is_gone_is_not_taken_for_a_new_one(told):
+    kernel, launches = told
+    for place in range(100, 200):
+        kernel(1, 64, (Array(place), Array(place + 1000), np.int32(1)))
+        gc.collect()
+    assert launches == [((1, 1, 1), [place, place + 1000, 1]) for place in range(100, 200)]
+
+
+@pytest.mark.parametrize(
+    "grid, args, said",
+    [
+        (1, (Array(1, np.int64), Array(2), np.int32(1)), "array of int32"),
+        (1, (Array(1), Array(2), 1), "NumPy scalar"),
+        (1, (Array(1), Array(2), np.int64(1)), "np.int32"),
+        (1, (Array(1), Array(2)), "takes 3 arguments"),
+        (0, (Array(1), Array(2), np.int32(1)), "positive whole numbers"),
+    ],
+)
+def test_a_repeated_launch_is_checked_like_the_first(told, grid, args, said):
+    kernel, launches = told
+    for _ in range(2):
+        kernel(1, 64, (Array(1), Array(2), np.int32(1)))
+    with pytest.raises(LaunchError, match=said):
+        kernel(grid, 64, args)
+    assert len(launches) == 2
+
+
+@pytest.mark.gpu
+def test_repeated_launches_on_a_gpu(cuda, kernels_cu):
+    add = cuda.load(kernels_cu, {"ROUNDS": 5})["add"]
+    for n in (1, 1000, 17, 70_000, 64):  # other arrays, another grid, another scalar each time
+        a, b = cuda.array(np.arange(n, dtype=np.int32)), cuda.zeros(n, np.int32)
+        for k in range(3):
+            add(-(-n // 64), 64, (a, b, np.int32(n - k % 2)))
+        wanted = 3 * np.arange(n)
+        wanted[-1] -= n - 1
+        assert (cuda.get(b) == wanted).all()

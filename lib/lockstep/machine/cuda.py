@@ -9,7 +9,7 @@ import numpy as np
 
 from . import source
 from .errors import CompileError, LaunchError, NoGpuError
-from .executor import Executor, Kernel, Module, Timer
+from .executor import Executor, Kernel, Module, Timer, dimensions
 
 _DEFAULT_SHARED = 48 * 1024  # more dynamic shared memory than this needs the kernel's attribute raised
 
@@ -90,13 +90,56 @@ class _Launch:
         else:
             if self.laid_out is None:
                 self.lay_out()
-            if threading.get_ident() not in executor._threads:  # the driver knows no current device on a new thread
-                executor.xp.cuda.Device(executor.device).use()
-                executor._threads.add(threading.get_ident())
+            executor._at_home()
             self.laid_out.launch(self.stream().ptr)
         executor.counts["launches"] += executor._counting
         if executor._captured is not None:
             executor._captured.append(self.what[3])
+
+
+class _Again:
+    """A kernel's next launch with the same block: only arguments that have changed are checked and laid out.
+
+    A loop with the host in it launches a kernel again and again with a few arguments changed and a grid that shrinks.
+    Were all of them checked and laid out each time, that would take longer than the launch and the look that the
+    loop is about, and a strategy would be judged by it.
+    """
+
+    def __init__(self, kernel, launch):
+        grid, block, shared, values, _ = launch.what
+        self.kernel, self.executor = kernel, launch.executor
+        self.laid_out = _LaidOut(launch.function.ptr, grid, block, shared, values, False)
+        self.rest = (*block, shared)
+        self.slots = self.laid_out.slots
+        # What an argument was: an array only as long as somebody else holds it, since the kernel outlives every plan.
+        self.last = [_gone if isinstance(value, np.generic) else weakref.ref(value) for value in values]
+        self.scalars = [
+            None if p.pointer else self.slots[k : k + 1].view(p.dtype)[:1] for k, p in enumerate(kernel.parameters)
+        ]
+
+    def __call__(self, grid, args):
+        kernel, executor, last = self.kernel, self.executor, self.last
+        if len(args) != len(last):
+            kernel._checked(args, f"kernel {kernel.name}")  # says what is wanted
+        for position, (value, scalar) in enumerate(zip(args, self.scalars, strict=True)):
+            if scalar is not None:
+                if type(value) is not scalar.dtype.type:
+                    kernel._check(position, value)
+                scalar[0] = value
+            elif value is None:
+                self.slots[position], last[position] = 0, _gone
+            elif last[position]() is not value:
+                kernel._check(position, value)
+                self.slots[position], last[position] = value.data.ptr, weakref.ref(value)
+        x, y, z = (grid, 1, 1) if type(grid) is int and grid > 0 else dimensions(grid, "grid")
+        self.laid_out.begin = (self.laid_out.begin[0], x, y, z, *self.rest)
+        executor._at_home()
+        self.laid_out.launch(executor.xp.cuda.get_current_stream().ptr)
+        executor.counts["launches"] += executor._counting
+
+
+def _gone():
+    return None
 
 
 class CudaExecutor(Executor):
@@ -135,8 +178,28 @@ class CudaExecutor(Executor):
     def _module(self, path, defines):
         return CudaModule(self, path, defines)
 
+    def _at_home(self):
+        """The driver knows no current device on a new thread."""
+        if threading.get_ident() not in self._threads:
+            self.xp.cuda.Device(self.device).use()
+            self._threads.add(threading.get_ident())
+
+    def _call(self, kernel, grid, block, args, shared, cooperative):
+        if cooperative or self._captured is not None or not isinstance(block, int):
+            super()._call(kernel, grid, block, args, shared, cooperative)
+            return
+        key = (threading.get_ident(), block, shared)  # two threads must not lay out in the same place
+        again = kernel.again.get(key)
+        if again is not None:
+            again(grid, args)
+            return
+        launch = kernel.bind(grid, block, args, shared)
+        launch()
+        kernel.again[key] = _Again(kernel, launch)
+
     def _kernel(self, module, name, parameters):
         kernel = Kernel(module, name, parameters)
+        kernel.again = {}  # {(thread, threads of a block, shared memory): _Again}
         kernel.function = module.raw.get_function(name)
         kernel.most_threads = kernel.function.max_threads_per_block
         kernel.raised_shared = _DEFAULT_SHARED

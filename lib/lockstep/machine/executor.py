@@ -54,7 +54,7 @@ class Kernel:
         return self.executor._max_blocks(self, x * y * z, int(shared))
 
     def __call__(self, grid, block, args, shared=0, cooperative=False):
-        self.bind(grid, block, args, shared, cooperative)()
+        self.executor._call(self, grid, block, args, shared, cooperative)
 
     def bind(self, grid, block, args, shared=0, cooperative=False):
         """The launch as a function without arguments: checked once, then as cheap as the machine allows."""
@@ -84,11 +84,13 @@ class Kernel:
         if len(args) != len(self.parameters):
             wanted = ", ".join(f"{p.type}{'*' * p.pointer} {p.name}" for p in self.parameters)
             raise LaunchError(f"{where} takes {len(self.parameters)} arguments ({wanted}), not {len(args)}")
-        for position, (parameter, value) in enumerate(zip(self.parameters, args, strict=True), 1):
-            self._check(parameter, value, f"{where}, argument {position} ({parameter.name})")
+        for position, value in enumerate(args):
+            self._check(position, value)
         return args
 
-    def _check(self, parameter, value, where):
+    def _check(self, position, value):
+        parameter = self.parameters[position]
+        where = f"kernel {self.name}, argument {position + 1} ({parameter.name})"
         if not parameter.pointer:
             if not isinstance(value, np.generic) or value.dtype != parameter.dtype:
                 found = f"{value.dtype} scalar" if isinstance(value, np.generic) else type(value).__name__
@@ -190,6 +192,10 @@ class Executor:
     def digest(self, path, defines=None, extra=()) -> str:
         """See `source_digest`."""
         return source.source_digest(path, defines or {}, extra)
+
+    def _call(self, kernel, grid, block, args, shared, cooperative):
+        """A launch that is not bound; an executor may remember what it was like for the next one."""
+        kernel.bind(grid, block, args, shared, cooperative)()
 
     def array(self, values):
         """A device copy of a NumPy array (or of an array that is on the device already)."""
