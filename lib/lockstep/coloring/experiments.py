@@ -131,7 +131,8 @@ def ladder(study, plan, case, executor):
         pairs = ("greedy",) if executor.name == "host" else ("randomized", "hybrid", "early")  # those that are timed
         names = [f"{name}{suffix}" for name in pairs for suffix in ("", AGAIN)]
         chosen = [candidate(case, executor, name) for name in names]
-        study.measure("ladder", "control", case.name, chosen, parameters=parameters, rounds=4 * rounds)
+        again = plan.get("control_rounds", 4 * rounds)
+        study.measure("ladder", "control", case.name, chosen, parameters=parameters, rounds=again)
 
 
 def switch(study, plan, case, executor):
