@@ -64,6 +64,8 @@ def told(table):
     if table.empty:
         return []
     missed = table[~table["reached"]]
+    if missed.empty:
+        return [f"All {len(table)} goals that were measured are reached."]
     count = f"Of {len(table)} goals that were measured {len(table) - len(missed)} are reached."
     return [count, *(_missed(line) for line in missed.to_dict("records"))]
 
