@@ -61,9 +61,11 @@ class Rounds(DevicePlan):
         )
 
     def report(self, turn):
-        """What round `turn` reports: vertices colored, and the highest degree left if it was watched."""
+        """What round `turn` reports: vertices colored, and if that was watched the highest degree left and whether a
+        vertex of that degree is tied.
+        """
         both = self.executor.read(self.both, turn % SLOTS)
-        return both & 0xFFFFFFFF, both >> 32
+        return both & 0xFFFFFFFF, both >> 33, bool(both >> 32 & 1)
 
     def run(self):
         left, turn, color, active = self.graph.n, 0, 0, []
@@ -80,8 +82,8 @@ class Rounds(DevicePlan):
             watch = switch is not None and switch.watches
             self.launch(rule, turn, color, watch)
             active.append(left)
-            colored, highest = self.report(turn)
-            if switch and (colored == 0 or switch.after(left, colored, highest)):
+            colored, highest, tied = self.report(turn)
+            if switch and (colored == 0 or switch.after(left, colored, highest, tied)):
                 stats.update({"switched": turn + 1, "left": left - colored})
                 switch = None
             left, turn, color = left - colored, turn + 1, color + (colored > 0)

@@ -17,7 +17,7 @@ class Switch:
         """Whether round `turn` is the first by random numbers."""
         return False
 
-    def after(self, left, colored, highest):
+    def after(self, left, colored, highest=0, tied=False):
         """Whether to switch after a round.
 
         Parameters
@@ -26,6 +26,8 @@ class Switch:
             Vertices without a color before it, and those that it colored.
         highest : int
             The highest degree left without a color after it; 0 if the rule does not watch.
+        tied : bool
+            Whether two neighbors of that degree are left, which block each other in every round by degree to come.
         """
         return False
 
@@ -55,7 +57,7 @@ class Threshold(Switch):
     def start(self, graph, executor):
         return self if self.least is not None else Threshold(executor.multiprocessors * 128)
 
-    def after(self, left, colored, highest):
+    def after(self, left, colored, highest=0, tied=False):
         return colored < self.least
 
 
@@ -63,9 +65,10 @@ class Auto(Switch):
     """While the highest degree left falls, and may be expected to fall fast enough to pay for the rounds.
 
     Two facts make the choice. Of the vertices of the highest degree left a round by degree colors all that have no
-    neighbor of that degree; those that have one block each other for good. So a round after which the highest degree is
-    what it was is the last that can shorten a row. And before that each round goes down the list of the degrees that
-    occur by one place or more: the degree sequence tells what lies ahead, a plateau or a steep fall behind it.
+    neighbor of that degree; those that have one block each other for good, and every lane sees whether its vertex is
+    such a one. So when one of the highest is tied, no further round by degree can shorten the longest row. And before
+    that each round goes down the list of the degrees that occur by one place or more: the degree sequence tells what
+    lies ahead, a plateau or a steep fall behind it.
 
     A round lasts as long as a launch and its longest row. What a round by degree is good for is that all rounds to come
     have shorter rows; how many those are the degrees tell too: about as many as the largest h of which h vertices have
@@ -108,10 +111,9 @@ class Auto(Switch):
     def now(self, turn):
         return turn == 0 and not self._pays()
 
-    def after(self, left, colored, highest):
-        stuck = highest == self.highest
+    def after(self, left, colored, highest=0, tied=False):
         self.done, self.highest = self.done + 1, highest
-        return stuck or colored < left and not self._pays()
+        return tied or colored < left and not self._pays()
 
 
 def steepest_falls(values):

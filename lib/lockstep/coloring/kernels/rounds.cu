@@ -57,10 +57,14 @@ struct Input {
 
 __device__ __forceinline__ int degree(const Input& in, int v) { return in.offsets[v + 1] - in.offsets[v]; }
 
-// Whether the uncolored neighbor u keeps v from being a maximum.
-__device__ __forceinline__ bool beats(const Input& in, int u, int v, int size, unsigned number) {
+// Whether the uncolored neighbor u keeps v from being a maximum. tied: set if by degree neither of them can ever be one.
+__device__ __forceinline__ bool beats(const Input& in, int u, int v, int size, unsigned number, bool& tied) {
     if (in.rule == RANDOM) return draw(u, in.seed) > number;
-    if (in.rule == DEGREE) return degree(in, u) >= size;
+    if (in.rule == DEGREE) {
+        const int its = degree(in, u);
+        tied |= its == size;
+        return its >= size;
+    }
     const int its = degree_class(degree(in, u)), mine = degree_class(size);
     return its != mine ? its > mine : draw(u, in.seed) > number;
 }
@@ -90,13 +94,13 @@ template <bool STAYS> __device__ int smallest_free(const Input& in, int v) {
 }
 
 struct Visit {
-    bool was_active, colored;
+    bool was_active, colored, tied;
     int read;  // neighbors looked at
 };
 
 // One lane decides about v.
 template <bool STAYS> __device__ __forceinline__ Visit visit(const Input& in, int v, int n) {
-    Visit out = {false, false, 0};
+    Visit out = {false, false, false, 0};
     if (v >= n || peek<STAYS>(in.stamp + v) >= 0) return out;
     out.was_active = true;
     const int first = in.offsets[v], size = degree(in, v);
@@ -113,7 +117,7 @@ template <bool STAYS> __device__ __forceinline__ Visit visit(const Input& in, in
             for (int k = 0; k < 4; ++k) next[k] = in.targets[first + min(j + 4 + k, size - 1)];
         for (int k = 0; k < 4; ++k) open[k] = uncolored<STAYS>(in, u[k]);
         for (int k = 0; k < 4; ++k)
-            if (open[k] && beats(in, u[k], v, size, number)) maximum = false;
+            if (open[k] && beats(in, u[k], v, size, number, out.tied)) maximum = false;
     }
     out.read = size;
     if (maximum) {
@@ -134,12 +138,13 @@ __device__ __forceinline__ int warp_max(int x) {
     return x;
 }
 
-// Adds a block's part to what the round reports; the highest degree left only if somebody will read it.
+// Adds a block's part to what the round reports; the highest degree left only if somebody will read it, doubled, and one more
+// if a vertex of that degree is tied: then no round by degree can color it, and the highest degree stays what it is.
 __device__ __forceinline__ void report(const Visit& seen, int watch, unsigned* progress) {
     const int colored = __syncthreads_count(seen.colored);
     if (block_thread() == 0 && colored) atomicAdd(progress + COLORED, static_cast<unsigned>(colored));
     if (!watch) return;
-    const int highest = warp_max(seen.was_active && !seen.colored ? seen.read : 0);
+    const int highest = warp_max(seen.was_active && !seen.colored ? 2 * seen.read + seen.tied : 0);
     // Once the first warps have told theirs, hardly any has more to say: an atomic of each would be a queue at one word.
     if (lane_id() == 0 && static_cast<unsigned>(highest) > load_relaxed(progress + HIGHEST))
         atomicMax(progress + HIGHEST, static_cast<unsigned>(highest));
@@ -245,10 +250,10 @@ __device__ bool visit_together(const Input& in, int v, unsigned* set) {
     if (load_relaxed(in.stamp + v) >= 0) return false;
     const int lane = lane_id(), first = in.offsets[v], size = degree(in, v);
     const unsigned number = draw(v, in.seed);
-    bool beaten = false;
+    bool beaten = false, tied = false;
     for (int j = lane; j < size && !beaten; j += 32) {
         const int u = in.targets[first + j];
-        beaten = uncolored<true>(in, u) && beats(in, u, v, size, number);
+        beaten = uncolored<true>(in, u) && beats(in, u, v, size, number, tied);
     }
     if (__any_sync(full_mask, beaten)) return false;
     int color = -1;
