@@ -35,7 +35,7 @@ def main(arguments=None) -> int:
         # place in the code matters.
         if not isinstance(error, ValueError | OSError) and not type(error).__module__.startswith("lockstep"):
             raise
-        print(f"lockstep: {commands.one_line(error)}", file=sys.stderr)
+        print(f"lockstep: {commands.told(error, choice)}", file=sys.stderr)
         return 1 if hasattr(error, "cycle") else 2
 
 

@@ -74,14 +74,10 @@ def claims(choice) -> int:
 
 def sort(choice) -> int:
     from lockstep.graphs import read
-    from lockstep.toposort import CycleError, topological_sort
+    from lockstep.toposort import topological_sort
 
-    try:
-        graph = read(choice.file, member=choice.member)
-        result = topological_sort(graph, strategy=choice.strategy, executor=choice.executor)
-    except CycleError as error:
-        print(f"lockstep: {choice.file}: {one_line(error)}", file=sys.stderr)
-        return 1
+    graph = read(choice.file, member=choice.member)
+    result = topological_sort(graph, strategy=choice.strategy, executor=choice.executor)
     layers = f"{_many(result.order.size, 'vertex', 'vertices')} in {_many(result.depth, 'layer')}"
     print(f"{choice.file}: {layers}, sorted by {_how(result)}", file=sys.stderr)
     _write(result.order, choice.output)
@@ -239,5 +235,12 @@ def _save(table, output) -> None:
         scratch.replace(output)
 
 
-def one_line(error) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+def told(error, choice) -> str:
+    """An error in one line, with the file whose graph it is about."""
+    from lockstep.graphs import GraphError
+
+    line = " ".join(str(error).split()) or type(error).__name__
+    files = getattr(choice, "file", [])
+    files = [files] if isinstance(files, str) else files
+    ours = isinstance(error, GraphError) or hasattr(error, "cycle")
+    return f"{files[0]}: {line}" if ours and len(files) == 1 and files[0] not in line else line

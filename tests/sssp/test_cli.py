@@ -37,3 +37,11 @@ def test_errors(file, capsys, arguments, words):
     assert main(["paths", str(file), *arguments]) == 2
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1
+
+
+def test_a_weight_that_cannot_be_names_the_file(tmp_path, capsys):
+    path = tmp_path / "negative.txt"
+    path.write_text("0 1 -3\n")
+    assert main(["paths", str(path), "--source", "0"]) == 2
+    err = capsys.readouterr().err
+    assert str(path) in err and "weight -3" in err and err.count("\n") == 1
