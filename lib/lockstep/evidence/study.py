@@ -116,8 +116,8 @@ class Study:
             Run each timed candidate once, untimed, first (compilation, allocation), and the GPU until its
             clock is steady. Switch off where one run is long and the caller has warmed up on a smaller input.
         together : bool
-            If a sample is missing, measure the whole cell anew: a ratio within a round means something only if both runs
-            were of that round, and not one of them of another day.
+            If a sample is missing, measure the whole cell anew: a ratio within a round means something only if both
+            runs were of that round, and not one of them of another day.
 
         Returns
         -------
