@@ -9,14 +9,14 @@ BEYOND = 96  # edges that are read ahead where there are none
 SEGMENTS = 1 << 24  # (block, range, group) that a sort key has room for
 LEAST_ROOM = 32  # users of a range
 SPREAD = 1.7  # the range with the most users over the mean
-# What a sweep at rank 16 takes on one H200, in microseconds, for the choice between layouts alone: no result depends on
-# it. They were set by sweeps of the twins and the real graphs; in brackets what each is on a graph made to show it alone.
-# tests/sgd/test_tiles_estimate.py compares their sum with recorded sweeps, and the layouts that follow with the recorded.
-ROUND = 1.3  # a round in which a block has nothing to do [1.6 to 2.3: two blocks' ratings in each]
+# What a sweep at rank 16 takes on one H200, in microseconds, for the choice between layouts alone: no result depends
+# on it. Set by sweeps of the twins and of real graphs; in brackets what each is on a graph made to show it alone.
+# tests/sgd/test_tiles_estimate.py compares their sum, and the layouts that follow, with recorded sweeps.
+ROUND = 1.3  # a round in which a block has nothing to do [1.6 to 2.3: with hardly a rating in it]
 ALONE = 0.055  # an update on the chain of an item that has a block for itself [0.054: a star]
 COMPANY = 0.135  # an update on the chain of an item that shares its block [0.111: a star, `alone=0`]
 EDGE = 0.0125  # an edge of a block whose groups are all at work [0.021: items of equal degree]
-MOVED = 40_000  # bytes that a block's mover brings and takes back in one [29,000 to 34,000: an edge a user]
+MOVED = 40_000  # bytes that a block's mover brings or takes back in a microsecond [29,000 to 34,000: an edge a user]
 FETCHED_UPDATE = 6.0  # where users are fetched: an update on the chain of the busiest one [7.6: one user]
 FETCHED_ROUND = 9.3  # where users are fetched: a round of a small graph [3.1: with hardly a rating in it]
 
