@@ -52,6 +52,13 @@ def test_what_a_conflict_costs_and_what_a_rating():
     assert "gets 2 ratings of the largest node done in a pass" in hubs and ", 50 us." in hubs and ", 2 us." in hubs
     assert "takes 50 passes and agm-edge 100 steps" in roads and "2.50 ns with two locks and 0.200 ns without" in roads
     assert summary.conflicts(counted("road")) == summary.traffic(counted("scale-free")) == summary.seven(rows()) == []
+    patches = (
+        counted("road")
+        .iloc[:2]
+        .assign(strategy="patches", metric=["wall", "edges_after_first_level"], value=[0.05, 7e4])
+    )
+    _, moved = summary.traffic(pd.concat([counted("road"), patches]))
+    assert "makes 0.0500 ns a rating; 7 % of the ratings lie between two patches" in moved
 
 
 def test_where_dearer_barriers_turn_the_verdict():

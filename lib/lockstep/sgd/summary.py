@@ -121,11 +121,22 @@ def traffic(rows):
     if table.empty:
         return []
     online, offline = (table[side] / table["ratings"] * 1e6 for side in ("online", "offline"))
-    return [
+    said = [
         f"On {many} road twins edge-locked takes {span(table['passes'])} passes and agm-edge {span(table['steps'])} "
         f"steps, so neither is paid for often; what is left is the rating itself, {span(online)} ns with two locks and "
         f"{span(offline)} ns without."
     ]
+    mine = rows[(rows["experiment"] == "road") & (rows["strategy"] == "patches")]
+    cut = mine.groupby(["dataset", "metric"])["value"].median().unstack()
+    if {"wall", "edges_after_first_level"} <= set(cut):
+        ratings = table["ratings"].reindex(cut.index)
+        between = (cut["edges_after_first_level"] / ratings * 100).round(1)
+        said.append(
+            "Patches move both vectors once for all ratings inside a patch, which makes "
+            f"{span(cut['wall'] / ratings * 1e6)} ns a rating; {span(between)} % of the ratings lie between two patches, "
+            "and move theirs once more."
+        )
+    return said
 
 
 def _steps(rows, experiment):
