@@ -58,7 +58,7 @@ def test_what_a_conflict_costs_and_what_a_rating():
         .assign(strategy="patches", metric=["wall", "edges_after_first_level"], value=[0.05, 7e4])
     )
     _, moved = summary.traffic(pd.concat([counted("road"), patches]))
-    assert "makes 0.0500 ns a rating; 7 % of the ratings lie between two patches" in moved
+    assert "0.0500 ns a rating; 7 % of the ratings lie between two patches" in moved
 
 
 def test_where_dearer_barriers_turn_the_verdict():

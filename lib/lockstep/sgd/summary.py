@@ -132,9 +132,8 @@ def traffic(rows):
         ratings = table["ratings"].reindex(cut.index)
         between = (cut["edges_after_first_level"] / ratings * 100).round(1)
         said.append(
-            "Patches move both vectors once for all ratings inside a patch, which makes "
-            f"{span(cut['wall'] / ratings * 1e6)} ns a rating; {span(between)} % of the ratings lie between two patches, "
-            "and move theirs once more."
+            f"Patches move both vectors once for all ratings inside a patch: {span(cut['wall'] / ratings * 1e6)} ns a "
+            f"rating; {span(between)} % of the ratings lie between two patches, and move theirs once more."
         )
     return said
 
