@@ -201,7 +201,7 @@ def lost(rows):
     groups = {how: found["known"] == how for how in KNOWN} | {"not fitted": found["known"].isin(("seen", "fresh"))}
     lines = []
     for how, which in groups.items():
-        mine = found[which]
+        mine = found[which & found["auto/best"].notna()]
         if mine.empty:
             continue
         worst = mine.loc[mine["auto/best"].idxmax()]
