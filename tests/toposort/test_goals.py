@@ -40,7 +40,7 @@ def test_times_of_the_choice_are_of_the_clock_alone():
     for turn in range(8):
         for name, ms in (("serial", 4.0), ("narrow", 2.0), ("auto", 3.0)):
             rows += [row("auto", "g", name, ms, turn=turn), row("auto", "g", name, 1000.0, "launches", turn=turn)]
-    line = views.choices(pd.DataFrame(rows).assign(study="3-toposort-depth"), "auto").iloc[0]
+    line = views.choices(pd.DataFrame(rows).assign(study="3-toposort-depth"), ["auto"]).iloc[0]
     assert (line["best"], line["best (ms)"], line["auto (ms)"]) == ("narrow", pytest.approx(2), pytest.approx(3))
     assert line["auto/best"] == pytest.approx(1.5)
 

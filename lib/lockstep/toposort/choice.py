@@ -1,31 +1,28 @@
-"""The strategy `auto`: decide by what is known for nothing, and let CPU and GPU both begin where that decides nothing.
+"""The strategy `auto`: the GPU begins, the CPU does not wait for long, and who is done first stops the other.
 
 How fast the GPU sorts depends on the depth, and no cheap feature tells the depth: graphs of the same numbers of
 vertices and arcs have 20 layers or 20,000, and the first layers of a graph are often far wider than all that follow.
-A trial that is looked at when it is over costs what it took, and that is too much for a graph that the CPU sorts in
-0.5 ms. But while the GPU sorts, a core of the CPU would do nothing but wait. So:
+But while the GPU sorts, a core of the CPU would do nothing but wait. So depth is not guessed, it is raced for:
 
-1. the serial time is predicted from the numbers of vertices and arcs; a graph that the CPU sorts in the time of a few
-   launches goes to the CPU at once;
-2. where there are about as many arcs as vertices, a few vertices are sampled: if nearly all are links of 1-1 runs,
-   the GPU's strategy is `chains`, which does not care about depth; else it is `narrow`;
-3. the GPU begins. The CPU does not sort at once: shallow graphs are done before that could help, and it would push out
-   of the caches what is needed to end the run. For a while it just looks whether the GPU is done. Then it follows arcs.
-   A path bounds the number of layers from below; when one is so long that by then the GPU must lose, the CPU stops it
-   and sorts undisturbed;
-4. if no such path turns up, the CPU sorts the same graph itself. Who is done first sets a word that the other looks at:
-   the kernel once in 16 levels, the CPU about once in a microsecond. The memory that both words lie in is the host's,
-   so that neither side needs a transfer.
+1. a graph that the CPU sorts in the time of a few launches goes to the CPU;
+2. else the GPU begins. Where there are about as many arcs as vertices, a few vertices are sampled: if nearly all are
+   links of 1-1 runs, its strategy is `chains`, which does not care about depth. Otherwise it is `asynchronous` for
+   small graphs of fewer arcs than vertices, whose layers hold less than a barrier costs, and `narrow` for the rest;
+3. for a small part of the time that it would need itself, the CPU just looks whether the GPU is done. Shallow graphs
+   are, and a CPU that sorts pushes out of its caches what is needed to end the run;
+4. then the CPU sorts the same graph. Once in a microsecond it looks at a word of its own memory that the kernel sets at
+   its end. If it is done first, it sends the GPU a word that the kernel looks at every few levels: in the GPU's
+   memory, for to look into the host's takes a kernel as long as a level.
 
-So the price of not knowing is a launch, a small part of the serial time, and the way to see the other's word. A launch
-from a program that has just done other things takes some 50 us; a graph for which that is much is the CPU's.
+So the price of not knowing is a launch, a small part of the serial time, and the way of a word.
 """
 
 import ctypes
+import functools
 import hashlib
 import inspect
-import math
 import sys
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,95 +30,103 @@ from numba import njit
 
 from .baselines import Serial
 from .plan import Plan
-from .resident import Chains, Narrow
+from .resident import Asynchronous, Chains, Narrow
 from .result import TopologicalOrder
 from .serial import kahn_racing
 
 SAMPLES = 64
-OTHERS = 3  # of the samples that begin none are too many: where runs have fewer than 20 vertices `narrow` is as fast
+OTHERS = 4  # of the samples that begin none are too many: where runs have fewer than 15 vertices others are as fast
+SMALL = 150_000  # vertices, up to which, with fewer arcs than vertices, `asynchronous` is faster on shallow graphs
 LOOK_US = 1.5  # of sorting between two of the CPU's looks at whether the GPU is done
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What the choice believes about the machine, in microseconds; the defaults were measured on an H200 and its host.
+    """What the choice believes about the machine, in microseconds; it decides about small graphs alone.
 
     Attributes
     ----------
-    launch
-        A cooperative launch, waited for.
-    worth
-        So many launches the serial sort must take for the GPU to be tried.
     vertex, push, arc
-        Serial Kahn: a vertex looked at, a vertex queued by an arc, an arc; of a graph that lies in the caches.
-    near, far
-        A graph of up to `near` vertices does so; pushes and arcs of one of twice as many take the part `far` more.
-    level, wider
-        A level of `narrow`, and more for each doubling of its arcs.
-    patience, look, step
-        The part of the predicted serial time that the CPU looks, and again that it follows arcs, before it sorts; one
-        look, and one arc.
-    chains, chains_vertex
-        `chains` on a small graph, and more for each vertex.
+        Serial Kahn: a vertex looked at, a vertex queued by an arc (few of these branches are foreseen), an arc.
+        Measured on an H200's host; within a factor of 2.5 on nearly all graphs that the limits were set by.
+    launches
+        So many launches the serial sort must take for the GPU to be tried. A race that the CPU wins costs as many as
+        five more than its own time, and one that the GPU wins takes four and more.
+    patience
+        The part of the serial time that the CPU waits before it sorts.
     """
 
-    launch: float = 25.0
-    worth: float = 12.0
-    vertex: float = 0.0012
-    push: float = 0.004
-    arc: float = 0.0016
-    near: float = 1e4
-    far: float = 0.35
-    level: float = 0.2
-    wider: float = 0.18
+    vertex: float = 0.003
+    push: float = 0.025
+    arc: float = 0.0015
+    launches: float = 8.0
     patience: float = 0.03
-    look: float = 0.05
-    step: float = 0.03
-    chains: float = 80.0
-    chains_vertex: float = 0.00013
 
     def serial(self, n, m):
         """Predicted time of the serial sort."""
-        distance = 1 + self.far * math.log2(max(n / self.near, 1))
-        return n * self.vertex + distance * (min(n, m) * self.push + m * self.arc)
+        return n * self.vertex + min(n, m) * self.push + m * self.arc
 
-    def enough(self, m, time):
-        """Layers that take `narrow` so long, if all of them have as many of the m arcs."""
-        layers = time / self.level
-        for _ in range(30):  # a fixed point: the more layers, the fewer arcs in each
-            layers = time / (self.level + self.wider * math.log2(1 + m / layers))
-        return math.ceil(layers)
+
+@functools.cache
+def launch_us(executor):
+    """What it costs here to have the GPU do next to nothing and to wait for it: the shortest of a few such times."""
+    words = executor.zeros(1, np.int32), executor.zeros(1, np.int32)
+
+    def once():
+        with executor.timer(events=False) as timer:
+            executor.copy(*words)
+        return timer.wall_ms
+
+    return 1e3 * min(once() for _ in range(8)) if executor.name == "cuda" else 10.0  # the hypothetical GPU has no times
 
 
 @njit(cache=True)
-def count_links(offsets, targets, in_degrees, samples, others):
-    """Of some vertices drawn by a hash: how many begin a link of a 1-1 run; -1 as soon as too many others do not."""
-    links = 0
-    for i in range(samples):
+def mostly_links(offsets, targets, in_degrees):
+    """Whether of some vertices drawn by a hash nearly all begin a link of a 1-1 run."""
+    others = 0
+    for i in range(SAMPLES):
         v = (i * 0x9E3779B1 + 0x7F4A7C15) % in_degrees.size
-        links += offsets[v + 1] - offsets[v] == 1 and in_degrees[targets[offsets[v]]] == 1
-        if i - links >= others:
-            return -1
-    return links
+        others += offsets[v + 1] - offsets[v] != 1 or in_degrees[targets[offsets[v]]] != 1
+        if others == OTHERS:
+            return False
+    return True
 
 
 class Race:
-    """Two words of the host's memory that a kernel sees as well: `done`, set by the kernel, and `stop`, set for it."""
+    """Two words: `done`, in the host's memory, set by a kernel at its end; `stop`, in the GPU's, set for it."""
 
     def __init__(self, executor):
-        self.words = executor.zeros(16, np.uint64)
-        self.on_host = self.words
+        self.executor = executor
+        self.stop, self.zero = executor.zeros(1, np.uint64), executor.zeros(1, np.uint64)
+        self.on_host = self.done = executor.zeros(16, np.uint64)  # two cache lines: {done}, {a one to send}
         if executor.name == "cuda":
             import cupy
             import cupyx
 
             self.on_host = cupyx.zeros_pinned(16, np.uint64)
             memory = cupy.cuda.UnownedMemory(self.on_host.ctypes.data, self.on_host.nbytes, self.on_host)
-            self.words = cupy.ndarray(16, np.uint64, cupy.cuda.MemoryPointer(memory, 0))
-        # A cache line each.
-        self.done, self.stop = self.words[0:1], self.words[8:9]
-        self.over = ctypes.c_uint64.from_address(self.on_host.ctypes.data)
-        self.addresses = tuple(self.on_host[i:].ctypes.data for i in (0, 8))
+            self.done = cupy.ndarray(16, np.uint64, cupy.cuda.MemoryPointer(memory, 0))
+            self.side = cupy.cuda.Stream(non_blocking=True)  # what is sent overtakes the kernel
+            one = self.on_host[8:].ctypes.data
+            self._send = functools.partial(
+                cupy.cuda.runtime.memcpyAsync, self.stop.data.ptr, one, 8, cupy.cuda.runtime.memcpyHostToDevice
+            )
+        self.on_host[8] = 1
+        self.address = self.on_host.ctypes.data
+        self.over = ctypes.c_uint64.from_address(self.address)
+
+    def prepare(self):
+        self.executor.copy(self.stop, self.zero)
+        self.on_host[0] = 0
+
+    def end(self):
+        """Have the kernel stop, and wait until it has."""
+        if self.executor.name == "cuda":
+            self._send(self.side.ptr)
+            self.side.synchronize()
+        else:
+            self.stop[0] = 1
+        self.executor.synchronize()
 
 
 class _Racing:
@@ -133,8 +138,7 @@ class _Racing:
         super().load()
 
     def prepare(self):
-        self.executor.synchronize()  # a kernel that lost may still be on its way out
-        self.race.on_host[:] = 0
+        self.race.prepare()
         super().prepare()
 
 
@@ -144,6 +148,10 @@ class RacingNarrow(_Racing, Narrow):
 
 class RacingChains(_Racing, Chains):
     """`chains`."""
+
+
+class RacingAsynchronous(_Racing, Asynchronous):
+    """`asynchronous`."""
 
 
 class Auto(Plan):
@@ -161,23 +169,22 @@ class Auto(Plan):
         self.cpu = Serial(graph)
         self._plans = {}
         # What n and m alone decide is decided with the plan, as other strategies choose their grids.
-        n, m, cost = graph.n, graph.m, self.costs
-        self.serial = cost.serial(n, m)
-        self.by_cpu = executor is None or self.serial < cost.worth * cost.launch
-        self.small = Reason("the CPU needs about {:.0f} us, a launch {:.0f}", self.serial, cost.launch)
+        n, m, costs = graph.n, graph.m, self.costs
+        self.serial = costs.serial(n, m)
+        launch = launch_us(executor) if executor is not None else np.inf
+        self.by_cpu = self.serial < costs.launches * launch
+        self.small = Reason("the CPU needs about {:.0f} us, a launch {:.0f}", self.serial, launch)
         if executor is None:
             self.small = Reason("no GPU here")
-        self.enough = cost.enough(m, self.serial)
-        self.often = int(np.clip(LOOK_US * max(n, 1) / self.serial, 4, 1024))
-        self.steps = int(cost.patience * self.serial / cost.step)
-        chains = cost.chains + n * cost.chains_vertex
-        self.maybe_chains = 0.5 * n < m < 1.2 * n and chains < self.serial
-        self.looks = {RacingNarrow: cost.patience * self.serial, RacingChains: 2 * chains}
+        self.often = int(np.clip(LOOK_US * max(n, 1) / max(self.serial, LOOK_US), 4, 1024))
+        self.patience = costs.patience * self.serial * 1e-6
+        self.maybe_chains = 0.5 * n < m < 1.2 * n
+        self.usual = RacingAsynchronous if m < n <= SMALL else RacingNarrow
 
     @classmethod
     def digest(cls):
         parts = (inspect.getsource(sys.modules[__name__]), inspect.getsource(kahn_racing.py_func))
-        parts += tuple(kind.digest() for kind in (Serial, Narrow, Chains))
+        parts += tuple(kind.digest() for kind in (Serial, Narrow, Chains, Asynchronous))
         return hashlib.sha256("".join(parts).encode()).hexdigest()[:16]
 
     def plan(self, kind):
@@ -187,49 +194,43 @@ class Auto(Plan):
         return self._plans[kind]
 
     def warm(self):
-        for kind in () if self.by_cpu else (RacingNarrow, RacingChains):
-            self.plan(kind)
+        if not self.by_cpu:
+            self.plan(self.usual)
+            if self.maybe_chains:
+                self.plan(RacingChains)
 
     def prepare(self):
         for plan in (self.cpu, *self._plans.values()):
             plan.prepare()
 
     def run(self):
-        cpu = self.cpu
+        cpu, graph = self.cpu, self.graph
         if self.by_cpu:
             result = cpu.run()
             result.stats["reason"] = self.small
             return result
-        graph, cost = self.graph, self.costs
-        kind, why = RacingNarrow, ""
-        if self.maybe_chains:
-            links = count_links(graph.offsets, graph.targets, cpu.degrees, SAMPLES, OTHERS)
-            if links >= 0:
-                kind, why = RacingChains, f"{links} of {SAMPLES} sampled vertices begin links of 1-1 runs; "
-        gpu = self.plan(kind)
+        links = self.maybe_chains and mostly_links(graph.offsets, graph.targets, cpu.degrees)
+        gpu = self.plan(RacingChains if links else self.usual)
         result = gpu.run()  # begins; what it returns waits only when it is looked at
-        result.stats["reason"] = reason = Reason(GPU_FIRST, why, gpu.name, self.serial)
-        over = gpu.race.over
-        # In Python: to enter a compiled function and to leave it takes as long as some graphs.
-        for _ in range(int(self.looks[kind] / cost.look)):
-            if over.value:
-                reason.also(0, graph.n)
-                return result
-        # chains does not care how long a path is
-        enough = self.enough if kind is RacingNarrow else graph.n + 1
-        arrays = graph.offsets, graph.targets, cpu.left, cpu.order
-        sorted_, path, first = kahn_racing(*arrays, *gpu.race.addresses, enough, self.steps, self.often)
-        if first:
-            self.executor.synchronize()  # until the one that lost has stopped
-            result = TopologicalOrder(graph, cpu.order[:sorted_], cpu.name)
-            result.stats["reason"] = reason = Reason(CPU_FIRST if path < enough else DEEP, why, gpu.name, self.serial)
-        reason.also(sorted_, graph.n, path)
+        why = LINKS if links else ""
+        result.stats["reason"] = Reason(GPU_FIRST, why, gpu.name, 0, graph.n)  # now, while the GPU works
+        over, until = gpu.race.over, time.perf_counter() + self.patience
+        while not over.value:
+            if time.perf_counter() > until:
+                arrays = graph.offsets, graph.targets, cpu.left, cpu.order
+                sorted_, first = kahn_racing(*arrays, gpu.race.address, self.often)
+                if first:
+                    gpu.race.end()
+                    result = TopologicalOrder(graph, cpu.order[:sorted_], cpu.name)
+                text = CPU_FIRST if first else GPU_FIRST
+                result.stats["reason"] = Reason(text, why, gpu.name, sorted_, graph.n)
+                break
         return result
 
 
+LINKS = "nearly all of a few vertices sampled begin links of 1-1 runs; "
 CPU_FIRST = "{0}CPU and {1} both began, and the CPU was done first"
-GPU_FIRST = "{0}CPU and {1} both began, and {1} was done when the CPU had sorted {3} of {4} vertices"
-DEEP = "a path of {5} arcs was found while {1} began, and the CPU needs about {2:.0f} us"
+GPU_FIRST = "{0}CPU and {1} both began, and {1} was done when the CPU had sorted {2} of {3} vertices"
 
 
 class Reason:
@@ -237,9 +238,6 @@ class Reason:
 
     def __init__(self, text, *numbers):
         self.text, self.numbers = text, numbers
-
-    def also(self, *numbers):
-        self.numbers += numbers
 
     def __str__(self):
         return self.text.format(*self.numbers)

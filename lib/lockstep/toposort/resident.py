@@ -93,8 +93,8 @@ class PersistentAgain(Persistent):
 class Narrow(Persistent):
     """See narrow.cu.
 
-    `stop` and `done` are words that the host may see: with a one in the first it asks the kernel to end, and it finds
-    a one in the second when all is sorted.
+    `stop` and `done` are words by which the host and the kernel tell one another: with a one in the first, in the GPU's
+    memory, the host asks the kernel to end, and it finds a one in the second, in its own, when all is sorted.
     """
 
     name, files = "narrow", ("narrow.cu",)
@@ -115,7 +115,9 @@ class Narrow(Persistent):
         threads = self.threads if 4 <= degree < 16 else min(self.threads, 512)
         # A block gets through about 600 arcs in the time of a level with a grid barrier; a warp has 32 lanes.
         width = np.clip(640 / degree, 16, 512)
-        capacity = int(np.clip(2 * width, 128, 1024))  # of a ring; a larger frontier goes back to the crew or the grid
+        # Of a ring; a larger frontier goes back to the crew or the grid. Not much more than what the block is given, or
+        # it would keep layers that are all somewhat too wide for it.
+        capacity = int(np.clip(1.25 * width, 128, 1024))
         warp_width = np.clip(24 / degree, 1, 16)
         patience = np.clip(n / 60_000, 2, 16)  # packing all rows takes the time of a few levels
         hot_offset = -(-max(2 * capacity * 16, self.buffers) // 16) * 16 + 64
@@ -150,9 +152,12 @@ class Narrow(Persistent):
 
 
 class Asynchronous(DevicePlan):
+    """See asynchronous.cu; `stop` and `done` as with `Narrow`."""
+
     name, files = "asynchronous", ("asynchronous.cu",)
     layered = False
     per_block = 256
+    stop = done = None
 
     def load(self):
         kernel = self.executor.load(KERNELS / "asynchronous.cu")["asynchronous"]
@@ -165,6 +170,8 @@ class Asynchronous(DevicePlan):
             self.queue,
             self.counters,
             self.barrier,
+            self.stop,
+            self.done,
             _int(self.graph.n),
         )
         self.launch = kernel.bind(

@@ -65,47 +65,20 @@ def _peek(typing, address):
 
 
 @njit(cache=True, nogil=True)
-def kahn_racing(offsets, targets, in_degrees, order, done, stop, enough, steps, often):
-    """Kahn's algorithm while somebody else sorts too.
+def kahn_racing(offsets, targets, in_degrees, order, done, often):
+    """Kahn's algorithm while somebody else sorts too; gives up when it finds the 8-byte word at address `done` set.
 
-    `done` and `stop` are addresses of 8-byte words: the other one's, and the one for it. First follows arcs, `steps` at
-    most, for a path of `enough` of them: then there are so many layers that the other cannot be first, and is stopped
-    at once. Else both sort, and this one gives up when it finds `done` set, for which it looks every `often` vertices.
-    Returns how many vertices were sorted, the longest path seen, and whether it came to its end.
+    It looks every `often` vertices. Returns how many vertices were sorted, and whether it came to its end.
 
     Indices are unsigned: an index that may be negative is looked at for that, and the loop runs out of registers. So it
     looks at `done` and is still no slower than `kahn`.
     """
-    longest = walked = starts = 0
-    v = 0
-    for step in range(steps):
-        if _peek(done):
-            return 0, longest, False
-        begin, end = offsets[v], offsets[v + 1]
-        if begin == end or step == 0:
-            v = (starts * 0x9E3779B1 + 0x7F4A7C15) % in_degrees.size
-            starts += 1
-            walked = 0
-            continue
-        # Of its first successors the one that has most itself: least likely the end.
-        v, most = targets[begin], np.int64(-1)
-        for arc in range(begin, min(begin + 4, end)):
-            w = targets[arc]
-            degree = offsets[w + 1] - offsets[w]
-            if degree > most:
-                v, most = w, degree
-        walked += 1
-        longest = max(longest, walked)
-        if walked >= enough:
-            _store(stop, 1)
-            break
-    alone = longest >= enough  # then `done` says no more than that the other has stopped
     one, often = np.uint64(1), np.uint64(often)
     tail = look = np.uint64(0)
     for u in range(np.uint64(in_degrees.size)):
         if u >= look:
-            if not alone and _peek(done):
-                return 0, longest, False
+            if _peek(done):
+                return 0, False
             look = u + np.uint64(1024)
         if in_degrees[u] == 0:
             order[tail] = u
@@ -113,8 +86,8 @@ def kahn_racing(offsets, targets, in_degrees, order, done, stop, enough, steps, 
     head = look = np.uint64(0)
     while head < tail:
         if head >= look:
-            if not alone and _peek(done):
-                return np.int64(head), longest, False
+            if _peek(done):
+                return np.int64(head), False
             look = head + often
         u = np.uint64(order[head])
         head += one
@@ -125,8 +98,7 @@ def kahn_racing(offsets, targets, in_degrees, order, done, stop, enough, steps, 
             if left == 0:
                 order[tail] = x
                 tail += one
-    _store(stop, 1)
-    return np.int64(tail), longest, True
+    return np.int64(tail), True
 
 
 @functools.cache

@@ -52,9 +52,12 @@ __device__ inline void hand_over(const Rows& rows, const int* buffer, int held, 
     __syncwarp();
 }
 
+// stop: memory of the GPU, or null; with a one there the sort may end at once, with whatever there is. done: if not null, 1 is written
+// there at the end; it may be the host's memory.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     asynchronous(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
-                 int* in_degrees, int* order, unsigned long long* queue, int* state, unsigned* barrier, int n) {
+                 int* in_degrees, int* order, unsigned long long* queue, int* state, unsigned* barrier,
+                 const unsigned long long* stop, unsigned long long* done, int n) {
     DYNAMIC_SHARED(int, shared);
     const int lane = lane_id();
     const unsigned below = (1u << lane) - 1;
@@ -69,8 +72,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     bool busy = false;  // this lane has a ready vertex, whose arcs are `row`
     Word row = 0;
     int ticket = -1;
-    unsigned idle = 0;
+    unsigned idle = 0, rounds = 0;
     for (;;) {
+        if (stop && ++rounds % between_looks == 0 && __shfl_sync(full_mask, lane == 0 ? load_relaxed(stop) != 0 : false, 0)) break;
         const unsigned draw = __ballot_sync(full_mask, !busy && ticket < 0);
         if (draw) {
             int number = 0;
@@ -126,4 +130,5 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         if (found) ticket = -1;
         __syncwarp();
     }
+    if (done && global_thread() == 0) *const_cast<volatile Word*>(done) = 1;
 }

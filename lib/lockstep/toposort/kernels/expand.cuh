@@ -191,9 +191,8 @@ constexpr unsigned halt_bit = 0x80000000u;
 
 constexpr int between_looks = 16;  // levels between two looks at whether somebody wants this to stop
 
-// Whether somebody outside has asked to stop (stop: memory of the host, or null). The answer takes a microsecond or two to come,
-// longer than a level: so what is used is the answer to the question before. What else the warp waits for may wait for it too, so
-// it is asked for once in many levels.
+// Whether somebody outside has asked to stop (stop: memory of the GPU that the host has written to, or null). What is used is the
+// answer to the question before: so nothing waits for it that would not wait for an access to L2 anyway.
 struct Bell {
     const Word* stop;
     Word answer;
