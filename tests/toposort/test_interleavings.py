@@ -7,6 +7,7 @@ import pytest
 from lockstep.graphs import Graph, generators
 from lockstep.machine import get_executor
 from lockstep.toposort import STRATEGIES, topological_sort, verify
+from lockstep.toposort.resident import Persistent
 
 GPU = [name for name, s in STRATEGIES.items() if s.gpu]
 
@@ -32,6 +33,23 @@ def test_fuzzed_changes_of_width(strategy, wide_and_narrow):
     for seed in range(5):
         executor = get_executor("host", seed=seed, fuzz="sync", multiprocessors=3)
         assert verify(topological_sort(graph, strategy, executor=executor), graph) == "exact", seed
+
+
+class Ahead(Persistent):
+    """A warp keeps no vertex, so it looks ahead to its next one; as on a GPU, where rows have more than one arc."""
+
+    keep = 0
+
+
+@pytest.mark.parametrize("fuzz", ["sync", "memory"])
+def test_fuzzed_looks_ahead(fuzz, wide_and_narrow):
+    graphs = [make() for make in SMALL.values()] + [generators.layered(120, 15)]
+    for seed in range(60):
+        executor = get_executor("host", seed=seed, fuzz=fuzz, multiprocessors=2 + seed % 2)
+        graph = wide_and_narrow if seed < 2 else graphs[seed % len(graphs)]
+        plan = Ahead(graph, executor)
+        plan.prepare()
+        assert verify(plan.run(), graph) == "exact", seed
 
 
 def test_a_race_would_be_seen():

@@ -119,6 +119,19 @@ def test_ten_million_vertices_on_the_gpu(cuda):
     assert verify(topological_sort(graph, "narrow", executor=cuda), graph) == "exact"
 
 
+@pytest.mark.parametrize("n", [60, 400, 1500])
+def test_looking_ahead_at_every_width(n, host):
+    """Levels from one vertex to more than a crew has warps, and rows from none to more arcs than a warp has lanes."""
+
+    class Ahead(Persistent):
+        keep = 0
+
+    for graph in (generators.window_dag(n, 4 * n, n // 12), generators.random_dag(n, 40 * n // 2, seed=n)):
+        plan = Ahead(graph, host)
+        plan.prepare()
+        assert verify(plan.run(), graph) == "exact"
+
+
 def test_warps_help_only_where_a_row_has_work_for_them(host):
     """A row of 400 arcs is four times what a warp takes at once."""
 

@@ -6,13 +6,86 @@
 //                    queue. The barrier brings the next level's size along and waits for no store (see expand.cuh). One
 //                    block of 512 threads a multiprocessor: a barrier's price grows with the blocks that arrive, and a little
 //                    with their threads. So while at most `width` vertices are ready, a crew of a few blocks goes on, and
-//                    the others wait until there is more to do.
+//                    the others wait until there is more to do. Where a crew's warp has one vertex at most, it looks ahead:
+//                    the row of its next one is there before all others have arrived.
 // What it leaves     a level of three vertices still costs the way to L2 and back for the barrier.
 //
 // References: S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010;
 //             K. Gupta, J. Stuart, J. Owens, "A study of persistent threads style GPU programming", InPar 2012.
 #include "device.cuh"
 #include "expand.cuh"
+
+// Levels of at most one vertex a warp by the crew of run_crew, whose gates these are; ends with a wider one.
+// A level's vertices are entries of the queue that follow one another, so a warp knows which one will be its own before it
+// knows how many there are. While it waits for the others to arrive it looks at that entry too: most are there early, and the
+// row's targets then come while the gate is still shut. A warp that has no vertex, and hardly will get one, looks at the gate
+// more rarely, and so leaves its address to those that do.
+__device__ inline void run_ahead(const Rows& rows, int* in_degrees, int* order, Word* queue, int* levels, Word* gates, Stand& at,
+                                 int* buffer, int warp, int warps, int n) {
+    const int lane = lane_id();
+    const bool leader = warp == 0 && lane == 0;
+    Word entry = unwritten;
+    int target = -1;  // of this lane, once the entry is there
+    auto first_target = [&]() {
+        const int arc = static_cast<int>(entry) + lane;
+        target = arc < static_cast<int>(entry >> 32) ? rows.targets[arc] : -1;
+    };
+    while (at.size > 0 && at.size <= warps) {
+        const int end = at.begin + at.size;
+        Word* gate = gates + (at.step & 3);
+        if (leader) levels[2 + at.level] = at.size;
+        int held = 0;
+        if (warp < at.size) {
+            if (entry == unwritten) {
+                if (lane == 0) do entry = load_relaxed(queue + at.begin + warp);
+                    while (entry == unwritten);
+                entry = __shfl_sync(full_mask, entry, 0);
+                first_target();
+            }
+            push(target >= 0 && atomicSub(&in_degrees[target], 1) == 1, target, buffer, held);
+            const int from = static_cast<int>(entry) + 32, to = static_cast<int>(entry >> 32);
+            if (from < to) {
+                const Deal rest(lane == 0, static_cast<Word>(to) << 32 | static_cast<unsigned>(from));
+                for (int k = 0; k < rest.total; k += 32 * arcs_at_once) {
+                    take_away(rows, rest, k, in_degrees, buffer, held);
+                    flush_full(rows, buffer, held, order, queue, end, gate);
+                }
+            }
+        }
+        Word arrival = static_cast<Word>(held) << 32 | 1;
+        if (lane == 0) arrival = atomicAdd(gate, arrival);
+        const Word row = row_ahead(rows, buffer, held);
+        if (leader) atomicExch(gates + ((at.step + 2) & 3), Word(0));  // as in meet
+        if (held > 0) {
+            append(rows, buffer, held, order, queue, end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32), row);
+            __syncwarp();
+        }
+        const bool idle = 4 * warp >= 5 * at.size + 8;
+        Word seen = 0;
+        bool open = false;
+        auto look = [&]() {
+            seen = load_relaxed(gate);
+            open = static_cast<int>(seen) >= warps;
+        };
+        entry = unwritten;
+        target = -1;
+        if (lane == 0) {
+            do {
+                look();
+                if (idle) {
+                    if (!open) pause(100);
+                } else if (end + warp < n) {
+                    entry = load_relaxed(queue + end + warp);
+                }
+            } while (!open && entry == unwritten);
+        }
+        entry = __shfl_sync(full_mask, entry, 0);
+        if (entry != unwritten) first_target();
+        if (lane == 0) while (!open) look();
+        seen = __shfl_sync(full_mask, seen, 0);
+        at = {end, static_cast<int>(seen >> 32), at.level + 1, at.step + 1, 0};
+    }
+}
 
 // gates: 4 words, gates[4]: the numbers of sources and of roots, all zero. crew: blocks that go on alone with a frontier of up
 // to `width` vertices, until it has more than twice as many; keep: see run_crew; helpers: most_helpers of expand.
@@ -39,8 +112,13 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     while (at.size > 0) {
         if (at.level > 0 && at.size <= width) {
             if (static_cast<int>(blockIdx.x) < crew) {
-                run_crew(rows, in_degrees, order, queue, levels, gates, at, 0, 2 * width, keep, helpers, buffer,
-                         warp_id() * crew + blockIdx.x, crew * (blockDim.x / 32), silent);
+                const int mine = warp_id() * crew + blockIdx.x, all = crew * (blockDim.x / 32);
+                const int each = keep == 0 && helpers == 1 ? all : 0;  // what a warp keeps, or shares, it cannot look ahead to
+                do {
+                    run_crew(rows, in_degrees, order, queue, levels, gates, at, each, 2 * width, keep, helpers, buffer, mine, all,
+                             silent);
+                    run_ahead(rows, in_degrees, order, queue, levels, gates, at, buffer, mine, each, n);
+                } while (at.size > 0 && at.size <= 2 * width);
                 if (global_thread() == 0) hand_on(control, turn, at);
             }
             grid_barrier(barrier);
