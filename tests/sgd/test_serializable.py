@@ -115,10 +115,35 @@ def test_few_blocks_for_few_ratings_and_resident_users_where_a_user_has_many():
     assert tiles(twins.twin("CAL", factor=400)).stats["users"] == "fetched"
 
 
-@pytest.mark.parametrize("options", [{"room": 20}, {"room": 7, "chunk": 5, "lanes": 2}, {"room": 2}])
+@pytest.mark.parametrize("options", [{"room": 20}, {"room": 7, "chunk": 5, "lanes": 2}, {"room": 2}, {"blocks": 2}])
 def test_patches_of_any_size(options, ratings):
     for seed in range(3):
         assert agrees(Problem(ratings, 16, 0.05), "patches", get_executor("host", seed=seed, fuzz="sync"), **options)
+
+
+def test_patches_wait_for_those_that_they_share_nodes_with():
+    """Levels follow one another inside a launch: all accesses interleaved, and sweep after sweep."""
+    problem = Problem(skewed(20, 9, 60), 4, 0.05)
+    for seed in range(4):
+        plan = STRATEGIES["patches"].plan(
+            problem, get_executor("host", seed=seed, fuzz="memory"), log=True, lanes=1, room=5
+        )
+        assert plan.stats["levels"] > 2 and plan.blocks > 2
+        for _ in range(2):
+            plan.reset()
+            plan.sweep()
+            plan.check_sweep()
+            assert all(np.array_equal(a, b) for a, b in zip(replay(plan), plan.vectors(), strict=True))
+
+
+def test_patches_keep_the_order_of_nodes_to_themselves(ratings):
+    """Whoever asks for vectors, edges or test errors knows nothing of the rows in which they lie."""
+    problem = Problem(ratings, 8, 0.05)
+    plan = STRATEGIES["patches"].plan(problem, get_executor("host"), room=20)
+    plan.reset()
+    assert all(np.array_equal(a, b) for a, b in zip(plan.vectors(), problem.first_vectors(), strict=True))
+    assert np.isclose(plan.scorer(ratings)(), oracle.rmse(ratings, *problem.first_vectors()))
+    assert np.isclose(plan.rmse(), oracle.rmse(ratings, *problem.first_vectors()))
 
 
 def test_patches_of_a_road_hold_nearly_all_of_its_edges():

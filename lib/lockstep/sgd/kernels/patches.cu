@@ -3,23 +3,27 @@
 // Idea. Without hubs there is no critical path to speak of; what counts is how often a vector travels. So the nodes
 // of both sides are cut into patches that fit in shared memory (grown by breadth-first search, see patches.py).
 // A block brings a patch, applies all edges that lie inside it, and writes it back: each vector is read and written
-// once for the many edges inside. Inside a patch the edges are cut into matchings, with a barrier of the block
-// between two. No two patches of a level share a node, so blocks need neither locks nor barriers.
-// Edges between patches are left to the next level, with new patches that are grown over the edges that are left;
-// a kernel call for each level, and each level has a small part of the edges of the one before.
-// Several blocks on a multiprocessor hide one another's way to memory and back, and a block brings the lists of its
-// next patch (nodes, edges) while it works on the present one, so that the vectors can be sent for at once.
+// once for the many edges inside. Vectors lie in memory in the order of the patches, users and items in one array, so
+// that a patch is one piece of it. Inside a patch the edges are cut into matchings, with a barrier of the block
+// between two. No two patches of a level share a node, so blocks need no locks.
+// Edges between patches are left to the next level, with new patches that are grown over the edges that are left, and
+// whose vectors are gathered. One launch makes all levels, without a barrier between them: patches stand in one sequence,
+// level after level, and one of a later level waits until the last one that it shares a node with is done, and all
+// before that one. A block that has time draws the next number of the sequence, so whoever waits does so for blocks that
+// run: it needs no promise that all of them run at once.
+// Two blocks on a multiprocessor hide one another's way to memory and back, and a block brings the lists of its next
+// patch (rows, edges) while it works on the present one, so that the vectors can be sent for at once.
 //
 // An edge is an int2: the user's place in its patch and, 16 bits up, the item's; then the bits of the rating.
-// Nodes of a patch: users as they are, items as ~item. Edges are sorted by (level, patch, matching).
+// Edges are sorted by (level, patch, matching).
 // References: Karypis and Kumar (SIAM J. Sci. Comput. 1998) for cutting graphs so that few edges cross; breadth-first
 // growth is the simplest way to do so.
-// compile: K=16 LANES=4 THREADS=512 RESIDENT=3
-// compile: K=16 LANES=2 THREADS=256 RESIDENT=6
-// compile: K=32 LANES=8 THREADS=512 RESIDENT=3
-// compile: K=64 LANES=16 THREADS=512 RESIDENT=3
-// compile: K=16 LANES=4 THREADS=512 RESIDENT=3 LOG=1
-// compile: K=16 LANES=4 THREADS=512 RESIDENT=3 HALF=1
+// compile: K=16 LANES=4 THREADS=512 RESIDENT=2
+// compile: K=16 LANES=2 THREADS=256 RESIDENT=4
+// compile: K=32 LANES=8 THREADS=512 RESIDENT=2
+// compile: K=64 LANES=16 THREADS=512 RESIDENT=2
+// compile: K=16 LANES=4 THREADS=512 RESIDENT=2 LOG=1
+// compile: K=16 LANES=4 THREADS=512 RESIDENT=2 HALF=1
 #include "update.cuh"
 
 #ifndef THREADS
@@ -54,74 +58,107 @@ template <int YOUNGER> __device__ __forceinline__ void await_copies() {
 #endif
 }
 
-// Lists of a patch in shared memory: its edges, where its matchings begin, its nodes.
+// Lists of a patch in shared memory: where its matchings begin, its rows, its edges if there is room for them.
 struct Lists {
-    int2* edges;
     int* steps;
-    int* nodes;
-    __device__ __forceinline__ void bring(int4 patch, const int2* all_edges, int edge_room, const int* all_nodes,
-                                          const int* patch_steps, int matchings) const {
-        for (int k = block_thread(); k < patch.y; k += THREADS) copy_ahead(nodes + k, all_nodes + patch.x + k);
-        if (patch.w <= edge_room) {
-            for (int k = block_thread(); k < patch.w; k += THREADS) copy_ahead(edges + k, all_edges + patch.z + k);
+    int2* both;           // `room` of 8 bytes: rows if it has a list of them, and behind them the edges
+    int room;
+    __device__ __forceinline__ int* rows() const { return reinterpret_cast<int*>(both); }
+    __device__ __forceinline__ int row(int4 p, int place) const { return p.x < 0 ? rows()[place] : p.x + place; }
+    __device__ __forceinline__ int first(int4 p) const { return p.x < 0 ? (p.y + 1) / 2 : 0; }
+    __device__ __forceinline__ bool fits(int4 p) const { return first(p) + p.w <= room; }
+    __device__ __forceinline__ void bring(int4 p, const int2* all_edges, const int* all_rows, const int* from_steps,
+                                          int matchings) const {
+        if (p.x < 0) {
+            for (int k = block_thread(); k < p.y; k += THREADS) copy_ahead(rows() + k, all_rows + ~p.x + k);
         }
-        for (int k = block_thread(); k <= matchings; k += THREADS) copy_ahead(steps + k, patch_steps + k);
+        if (fits(p)) {
+            int2* to = both + first(p);
+            for (int k = block_thread(); k < p.w; k += THREADS) copy_ahead(to + k, all_edges + p.z + k);
+        }
+        for (int k = block_thread(); k <= matchings; k += THREADS) copy_ahead(steps + k, from_steps + k);
     }
 };
 
-// patch_list: first node, nodes, first edge, edges of each patch. steps: `matchings` + 1 numbers a patch, where each of
-// its matchings begins. Shared memory: room vectors, then twice the lists: edge_room edges (a patch with more reads them
-// from global memory), matchings + 1 steps, room nodes.
+constexpr int NOBODY = 0x7fffffff;
+
+// What blocks share, all 0 between two launches: what was applied so far, numbers drawn, blocks that have left.
+struct Common {
+    unsigned long long count, sum;
+    int drawn, left;
+};
+
+// patch_list: first row of its vectors, nodes, first edge and edges of each patch. One of the first level has its vectors
+// side by side; the others have a list of their rows in list_rows, from ~x on. steps: `matchings` + 1 numbers a patch,
+// where each of its matchings begins. after[p]: how many patches have to be done before patch p. at[b]: of the patches
+// that block b has drawn, it is done with those before this one; NOBODY between two launches.
+// Shared memory: room vectors, then twice the lists: list_room times 8 bytes for rows and edges (a patch whose edges do
+// not fit reads them from global memory), matchings + 1 steps; the number drawn.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
-    int first, int last, const int4* patch_list, const int* nodes, const int* steps, int matchings, const int2* edges,
-    int room, int edge_room, Stored* user_vectors, Stored* item_vectors, float rate, float keep, int* user_clock,
-    int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
+    int patches_in_all, const int4* patch_list, const int* after, int* at, Common* all, const int* list_rows,
+    const int* steps, int matchings, const int2* edges, int room, int list_room, Stored* all_vectors, float rate,
+    float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
     DYNAMIC_SHARED(float, vectors);
     float4* chunks = reinterpret_cast<float4*>(vectors);
     int2* lists = reinterpret_cast<int2*>(vectors + (long)room * K);
-    int* rest = reinterpret_cast<int*>(lists + 2 * edge_room);
-    Lists now{lists, rest, rest + 2 * (matchings + 1)};
-    Lists next{lists + edge_room, rest + matchings + 1, now.nodes + room};
-    const int4 nothing = make_int4(0, 0, 0, 0);
+    int* rest = reinterpret_cast<int*>(lists + 2 * list_room);
+    Lists now{rest, lists, list_room}, next{rest + matchings + 1, lists + list_room, list_room};
+    int* drawn = rest + 2 * (matchings + 1);
     Tally tally;
 
-    int p = first + (int)blockIdx.x;
-    int4 patch = p < last ? patch_list[p] : nothing;
-    now.bring(patch, edges, edge_room, nodes, steps + (long)p * (matchings + 1), matchings * (p < last));
-    close_copies();
-    await_copies<0>();
+    if (block_thread() == 0) {
+        store_relaxed(at + blockIdx.x, 0);   // seen by all who draw later than this block
+        order_memory();
+        *drawn = atomicAdd(&all->drawn, 1);
+        order_memory();   // and those who drew before are seen by its threads from here on
+        store_relaxed(at + blockIdx.x, *drawn < patches_in_all ? *drawn : NOBODY);
+    }
     __syncthreads();
-    for (; p < last; p += gridDim.x) {
+    int p = *drawn;
+    int4 patch = p < patches_in_all ? patch_list[p] : make_int4(0, 0, 0, 0);
+    if (p < patches_in_all) now.bring(patch, edges, list_rows, steps + (long)p * (matchings + 1), matchings);
+    close_copies();
+    while (p < patches_in_all) {
+        if (patch.x < 0) {
+            const int others = after[p];
+            for (int b = block_thread(); b < (int)gridDim.x; b += THREADS) {
+                while (load_acquire(at + b) < others) pause(100);
+            }
+            await_copies<0>();
+        }
+        __syncthreads();
         for (int k = block_thread(); k < patch.y * PIECES; k += THREADS) {
-            const int node = now.nodes[k / PIECES];
-            const Stored* from = (node < 0 ? item_vectors : user_vectors) + (long)(node < 0 ? ~node : node) * K;
+            const Stored* from = all_vectors + (long)now.row(patch, k / PIECES) * K + 4 * (k % PIECES);
 #if HALF
-            chunks[k] = load_chunk(from + 4 * (k % PIECES));
+            chunks[k] = load_chunk(from);
 #else
-            copy_ahead(chunks + k, reinterpret_cast<const float4*>(from) + k % PIECES);
+            copy_ahead(chunks + k, reinterpret_cast<const float4*>(from));
 #endif
         }
         close_copies();
-        const int after = p + (int)gridDim.x;
-        const int4 following = after < last ? patch_list[after] : nothing;   // waited for while the vectors travel
-        if (after < last) {
-            next.bring(following, edges, edge_room, nodes, steps + (long)after * (matchings + 1), matchings);
+        if (block_thread() == 0) {
+            *drawn = atomicAdd(&all->drawn, 1);
+            order_memory();
         }
+        __syncthreads();
+        const int q = *drawn;   // the next one's lists are sent for while these vectors travel
+        const int4 following = q < patches_in_all ? patch_list[q] : make_int4(0, 0, 0, 0);
+        if (q < patches_in_all) next.bring(following, edges, list_rows, steps + (long)q * (matchings + 1), matchings);
         close_copies();
         await_copies<1>();
         __syncthreads();
-        const bool fits = patch.w <= edge_room;
+        const int2* mine = now.fits(patch) ? now.both + now.first(patch) : edges + patch.z;
         for (int begin = 0, s = 0; begin < patch.w; ++s) {
             const int end = now.steps[s + 1];
             for (int e = begin + (int)(block_thread() / LANES); e < end; e += GROUPS) {
-                const int2 edge = fits ? now.edges[e] : edges[patch.z + e];
+                const int2 edge = mine[e];
                 const int user_place = edge.x & 0xffff, item_place = (int)((unsigned)edge.x >> 16);
                 Vector user = recall(vectors, user_place), item = recall(vectors, item_place);
                 step(user, item, __int_as_float(edge.y), rate, keep, group());
                 remember(vectors, user_place, user);
                 remember(vectors, item_place, item);
-                log_update(patch.z + e, now.nodes[user_place], ~now.nodes[item_place], user_clock, item_clock, user_turn,
-                           item_turn);
+                log_update(patch.z + e, now.row(patch, user_place), now.row(patch, item_place), user_clock, item_clock,
+                           user_turn, item_turn);
                 if (part() == 0) tally.add(patch.z + e);
             }
             __syncthreads();
@@ -129,16 +166,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
         }
         #pragma unroll 4
         for (int k = block_thread(); k < patch.y * PIECES; k += THREADS) {
-            const int node = now.nodes[k / PIECES];
-            Stored* to = (node < 0 ? item_vectors : user_vectors) + (long)(node < 0 ? ~node : node) * K;
-            store_chunk(to + 4 * (k % PIECES), chunks[k]);
+            store_chunk(all_vectors + (long)now.row(patch, k / PIECES) * K + 4 * (k % PIECES), chunks[k]);
         }
-        await_copies<0>();
         __syncthreads();
+        if (block_thread() == 0) store_release(at + blockIdx.x, q < patches_in_all ? q : NOBODY);
         const Lists done = now;
         now = next;
         next = done;
         patch = following;
+        p = q;
     }
-    tally.report(applied);
+    tally.report(&all->count);
+    __syncthreads();
+    if (block_thread() == 0) {
+        order_memory();
+        if (atomicAdd(&all->left, 1) == (int)gridDim.x - 1) {   // the last one to leave
+            order_memory();
+            applied[0] = atomicExch(&all->count, 0ull);
+            applied[1] = atomicExch(&all->sum, 0ull);
+            store_relaxed(&all->drawn, 0);
+            store_relaxed(&all->left, 0);
+        }
+    }
 }

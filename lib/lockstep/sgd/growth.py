@@ -1,0 +1,204 @@
+"""Growing patches over both sides of a graph, and cutting a patch's edges into matchings: what `patches` makes ready on
+the host, by several threads (Numba), beside a sort where the edges are."""
+
+import hashlib
+import inspect
+import sys
+
+import numpy as np
+from numba import njit, prange
+
+CHUNK = 1 << 17  # items that one thread grows patches over; fixed, so that the result does not depend on the threads
+MATCHINGS = 64  # of a patch in one level; what does not fit in waits for the next
+LEFT = 255
+SLICES = 64  # of the users, for what threads share out
+
+
+def digest():
+    """Digest of the text that decides the patches."""
+    return hashlib.sha256(inspect.getsource(sys.modules[__name__]).encode()).hexdigest()[:16]
+
+
+@njit(cache=True, parallel=True)
+def _fill(array, value):
+    for k in prange(array.size):
+        array[k] = value
+
+
+@njit(cache=True, parallel=True)
+def _grow(
+    offsets, users, user_offsets, items_by_user, user_chunk, chunk, region, room, nodes, user_at, item_at, filled
+):
+    """Breadth-first growth over the items of each chunk and the users that belong to it. The list of a chunk's nodes
+    is its queue; whenever `room` nodes have come together a patch ends, and what it has reached but not taken is
+    left to the following ones."""
+    for c in prange(region.size - 1):
+        first = c * chunk
+        last = min(first + chunk, offsets.size - 1)
+        fill = start = head = region[c]
+        seed = first
+        while True:
+            if head == fill:
+                while seed < last and (item_at[seed] >= 0 or offsets[seed] == offsets[seed + 1]):
+                    seed += 1
+                if seed == last:
+                    break
+                nodes[fill] = ~seed
+                item_at[seed] = fill
+                fill += 1
+            node = nodes[head]
+            head += 1
+            if node < 0:
+                for e in range(offsets[~node], offsets[~node + 1]):
+                    u = users[e]
+                    if fill < start + room and user_at[u] < 0 and user_chunk[u] == c:
+                        nodes[fill] = u
+                        user_at[u] = fill
+                        fill += 1
+            else:
+                for e in range(user_offsets[node], user_offsets[node + 1]):
+                    i = items_by_user[e]
+                    if fill < start + room and first <= i < last and item_at[i] < 0:
+                        nodes[fill] = ~i
+                        item_at[i] = fill
+                        fill += 1
+            if fill == start + room:
+                start = head = fill
+        filled[c] = fill - region[c]
+
+
+@njit(cache=True, parallel=True)
+def _belong(user_degrees, items_by_user, chunk, user_offsets, user_chunk, sizes):
+    """A user belongs to the chunk of the middle one of its items (-1: it has none); counts the users of each."""
+    n = user_degrees.size
+    width = n // SLICES + 1
+    ends, found = np.zeros(SLICES + 1, np.int64), np.zeros((SLICES, sizes.size), np.int64)
+    for s in prange(SLICES):
+        ends[s + 1] = user_degrees[s * width : (s + 1) * width].sum()
+    ends = np.cumsum(ends)
+    for s in prange(SLICES):
+        at = ends[s]
+        for u in range(s * width, min((s + 1) * width, n)):
+            user_offsets[u], user_chunk[u] = at, -1
+            count = user_degrees[u]
+            if count:
+                user_chunk[u] = items_by_user[at + count // 2] // chunk
+                found[s, user_chunk[u]] += 1
+            at += count
+    user_offsets[n] = ends[SLICES]
+    sizes += found.sum(axis=0)
+
+
+@njit(cache=True, parallel=True)
+def _color(starts, ends, nodes, offsets, users, user_at, room, colors, counts):
+    """The matching of each edge inside a patch, first fit; LEFT for edges between patches and those that find none."""
+    for p in prange(starts.size):
+        taken = np.zeros(room, np.uint64)
+        for k in range(starts[p], ends[p]):
+            if nodes[k] >= 0:
+                continue
+            for e in range(offsets[~nodes[k]], offsets[~nodes[k] + 1]):
+                at = user_at[users[e]]
+                if at < starts[p] or at >= ends[p]:
+                    continue
+                used = taken[k - starts[p]] | taken[at - starts[p]]
+                color = 0
+                while color < MATCHINGS and (used >> np.uint64(color)) & np.uint64(1):
+                    color += 1
+                if color < MATCHINGS:
+                    colors[e] = color
+                    counts[p, color] += 1
+                    taken[k - starts[p]] |= np.uint64(1) << np.uint64(color)
+                    taken[at - starts[p]] |= np.uint64(1) << np.uint64(color)
+
+
+@njit(cache=True, parallel=True)
+def _order(starts, ends, nodes, offsets, users, user_at, colors, places, order, pairs):
+    """Edges by patch and matching: their numbers, and the places of their ends in the patch."""
+    for p in prange(starts.size):
+        place = places[p].copy()
+        for k in range(starts[p], ends[p]):
+            if nodes[k] >= 0:
+                continue
+            for e in range(offsets[~nodes[k]], offsets[~nodes[k] + 1]):
+                color = colors[e]
+                if color != LEFT:
+                    order[place[color]] = e
+                    pairs[place[color]] = np.uint32(user_at[users[e]] - starts[p]) | np.uint32((k - starts[p]) << 16)
+                    place[color] += 1
+
+
+def grow(users, offsets, user_degrees, room, brought, xp=np, chunk=CHUNK):
+    """Patches of a graph.
+
+    Parameters
+    ----------
+    users : int32 array, shape (m,)
+        Ends of the edges, which are sorted by item.
+    offsets : int64 array, shape (items + 1,)
+        Where each item's edges begin.
+    user_degrees : int array, shape (users,)
+    room : int
+        Nodes that a patch can hold, users and items together.
+    brought : (array, array)
+        Both ends of the edges where `xp` is.
+    xp : module
+        numpy or cupy: where edges are sorted by user.
+    chunk : int
+        Items over which patches are grown together.
+
+    Returns
+    -------
+    nodes : int32 array
+        Of all patches, one after another, with gaps where a chunk's nodes end; items as ~item.
+    starts, ends : int64 arrays, shape (patches,)
+        Of each patch in `nodes`.
+    user_at, item_at : int32 arrays, shapes (users,) and (items,)
+        Where a node stands in `nodes`, -1: in no patch.
+    """
+    n_users, n_items = user_degrees.size, offsets.size - 1
+    items_by_user = brought[1][xp.argsort(brought[0], kind="stable")]
+    items_by_user = items_by_user if xp is np else items_by_user.get()
+    chunks = -(-n_items // chunk)
+    user_offsets, user_chunk = np.empty(n_users + 1, np.int64), np.empty(n_users, np.int32)
+    sizes = np.minimum(chunk, n_items - np.arange(chunks) * chunk)
+    _belong(user_degrees, items_by_user, chunk, user_offsets, user_chunk, sizes)
+    region = np.concatenate([[0], np.cumsum(sizes)])
+    nodes, filled = np.zeros(region[-1], np.int32), np.zeros(chunks, np.int64)
+    user_at, item_at = np.empty(n_users, np.int32), np.empty(n_items, np.int32)
+    _fill(user_at, -1)
+    _fill(item_at, -1)
+    _grow(offsets, users, user_offsets, items_by_user, user_chunk, chunk, region, room, nodes, user_at, item_at, filled)
+    several = -(-filled // room)
+    number = np.arange(several.sum()) - np.repeat(np.cumsum(several) - several, several)  # of a patch in its chunk
+    starts = np.repeat(region[:-1], several) + room * number
+    ends = np.minimum(starts + room, np.repeat(region[:-1] + filled, several))
+    return nodes, starts, ends, user_at, item_at
+
+
+def match(users, offsets, nodes, starts, ends, user_at, room):
+    """Matchings of the edges inside patches, those of each patch by themselves.
+
+    Parameters
+    ----------
+    users, offsets, nodes, starts, ends, user_at, room
+        As of `grow`.
+
+    Returns
+    -------
+    order : int32 array
+        Edges inside patches, by patch and matching.
+    pairs : uint32 array
+        Places in the patch of those edges' ends: user | item << 16.
+    counts : int32 array, shape (patches, MATCHINGS)
+        Edges of each matching.
+    left : int32 array
+        The other edges, in their order.
+    """
+    colors, counts = np.full(users.size, LEFT, np.uint8), np.zeros((starts.size, MATCHINGS), np.int32)
+    _color(starts, ends, nodes, offsets, users, user_at, room, colors, counts)
+    places = np.cumsum(counts, dtype=np.int64) - counts.ravel()
+    total = int(counts.sum())
+    order, pairs = np.empty(total, np.int32), np.empty(total, np.uint32)
+    _order(starts, ends, nodes, offsets, users, user_at, colors, places.reshape(counts.shape), order, pairs)
+    return order, pairs, counts, np.flatnonzero(colors == LEFT).astype(np.int32)
