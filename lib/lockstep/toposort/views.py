@@ -188,13 +188,13 @@ def predicted_level_costs(costs):
 def predicted_shared_levels(costs):
     """What a level of many vertices must cost (us): the chain of accesses of which each waits for the one before.
 
-    `persistent`: a look at the gate, a vertex's entry in the queue, a target, an in-degree, the arrival that fetches a
-    place. `narrow`, a level that one block has to itself: a target; an in-degree, beside the row that may be needed; in
-    shared memory a place, the barrier and a look at how many there are now.
+    `persistent`: a vertex's entry in the queue, beside the looks at the gate; a target, an in-degree, the arrival that
+    fetches a place. `narrow`, a level that one block has to itself: a target; an in-degree, beside the row that may be
+    needed; in shared memory a place, the barrier and a look at how many there are now.
     """
     load, atomic = costs.load_ns("L2"), costs.atomic_ns("L2")
     in_block = costs.atomic_ns("shared") + costs.load_ns("shared") + costs.block_barrier_ns(1024)
-    return {"persistent": (3 * load + 2 * atomic) / 1e3, "narrow": (load + max(load, atomic) + in_block) / 1e3}
+    return {"persistent": 2 * (load + atomic) / 1e3, "narrow": (load + max(load, atomic) + in_block) / 1e3}
 
 
 def crossovers(rows, strategies=LADDER, metric="wall"):
