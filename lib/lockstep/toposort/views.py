@@ -68,7 +68,10 @@ def unmeasured(rows):
         lost = [name for name in strategies if name not in there] if there else ["every strategy"]
         for name in lost:
             lacking.setdefault(name, []).append(called)
-    found = not_measured([f"{name} in {listed(places)}" for name, places in lacking.items()])
+    alike = {}  # strategies that lack the same tables are named together
+    for name, places in lacking.items():
+        alike.setdefault(tuple(places), []).append(name)
+    found = not_measured([f"{listed(names)} in {listed(places)}" for places, names in alike.items()])
     cut = []
     called = {(experiment,): name for experiment, (name, _) in SHOWN.items()}
     for experiments, name in (called | {HELD_OUT: "those that nothing was tuned on"}).items():
