@@ -396,9 +396,12 @@ def told(monkeypatch):
     executor, launches = object.__new__(CudaExecutor), []
     Executor.__init__(executor)
     executor.array_type, executor._counting, executor._captured = Array, 1, None
-    executor.max_shared, executor._threads, executor._launched_once = 48 * 1024, {threading.get_ident()}, set()
+    executor.max_shared, executor._home, executor._launched_once = 48 * 1024, threading.local(), set()
+    executor.device, executor.used = 0, []  # threads that were given the device
     stream = SimpleNamespace(ptr=0)
-    executor.xp = SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: stream))
+    device = SimpleNamespace(use=lambda: executor.used.append(threading.current_thread()))
+    cuda = SimpleNamespace(get_current_stream=lambda: stream, Device=lambda number: device)
+    executor.xp = SimpleNamespace(cuda=cuda)
 
     class LaidOut:
         def __init__(self, function, grid, block, shared, values, cooperative):
@@ -459,6 +462,18 @@ def test_a_repeated_launch_is_checked_like_the_first(told, grid, args, said):
     with pytest.raises(LaunchError, match=said):
         kernel(grid, 64, args)
     assert len(launches) == 2
+
+
+def test_every_new_thread_is_given_the_device(told):
+    """Also one with the number of a thread that has ended, for which there is a launch laid out already."""
+    kernel, launches = told
+    arguments = Array(1), Array(2), np.int32(1)
+    threads = []
+    for _ in range(4):
+        threads.append(threading.Thread(target=lambda: [kernel(1, 64, arguments) for _ in range(3)]))
+        threads[-1].start()
+        threads[-1].join()
+    assert kernel.executor.used == threads and len(launches) == 3 * len(threads)
 
 
 @pytest.mark.gpu

@@ -166,7 +166,7 @@ class CudaExecutor(Executor):
         self.device = device
         self._counting = 1  # 0 while launches are only captured
         self._captured = None  # arguments of the launches captured so far
-        self._threads = set()  # that have this device as their current one
+        self._home = threading.local()  # `there` on threads that have this device as their current one
         self._launched_once = weakref.WeakSet()  # launches to be laid out before the clock starts
         self.multiprocessors = int(properties["multiProcessorCount"])
         self.max_shared = int(properties["sharedMemPerBlockOptin"])
@@ -179,10 +179,10 @@ class CudaExecutor(Executor):
         return CudaModule(self, path, defines)
 
     def _at_home(self):
-        """The driver knows no current device on a new thread."""
-        if threading.get_ident() not in self._threads:
+        """The driver knows no current device on a new thread, which may have the number of one that has ended."""
+        if not hasattr(self._home, "there"):
             self.xp.cuda.Device(self.device).use()
-            self._threads.add(threading.get_ident())
+            self._home.there = True
 
     def _call(self, kernel, grid, block, args, shared, cooperative):
         if cooperative or self._captured is not None or not isinstance(block, int):
