@@ -77,6 +77,9 @@ def test_a_single_graph_is_taken_so():
     assert (one.strategy, two.strategy) == ("alone", "swarm") and one.stats["launches"] == 1
     np.testing.assert_array_equal(one[0], two[1])
     assert analyze([graph(8, 30, 60)], "closeness", "host").strategy == "swarm"
+    for other in (graph(8, 30, 60, directed=True), graph(8, alone.MOST_VERTICES + 1, 40)):
+        found = analyze([other], executor="host")
+        assert found.strategy == "swarm" and "one graph" not in found.stats["reason"], "what ran is what is said"
     assert analyze([graph(8, 30, 60)], executor="host", strategy="swarm").strategy == "swarm"
 
 

@@ -81,14 +81,20 @@ class AloneBetweenness(DeviceTask):
                       keep=self)  # fmt: skip
 
 
-def betweenness(method, pack):
-    """A launch for each graph; as `swarm` does it, if there is a graph that this is not for."""
+def shares(method, pack):
+    """Sources of a block for each graph of a pack; None if there is a graph that this is not for."""
     real = 8 if method.options["precision"] == "double" else 4
     sizes = zip(pack.host.n.tolist(), pack.host.m.tolist(), strict=True)
     each = [sources(n, m, real, method.executor, method.knob["sources"]) for n, m in sizes]
-    if pack.directed or not all(each):
+    return None if pack.directed or not all(each) else each
+
+
+def betweenness(method, pack):
+    """A launch for each graph; as `swarm` does it, if there is a graph that this is not for."""
+    each = shares(method, pack)
+    if each is None:
         return Betweenness(method, pack)
-    return AloneBetweenness(method, pack, each, real)
+    return AloneBetweenness(method, pack, each, 8 if method.options["precision"] == "double" else 4)
 
 
 class Alone(Swarm):

@@ -7,6 +7,7 @@ import numpy as np
 from lockstep.machine import Executor, get_executor
 
 from . import measures
+from .alone import shares
 from .strategies import STRATEGIES
 
 
@@ -176,9 +177,7 @@ def analyze(batch, measure="betweenness", executor=None, strategy="auto", knobs=
     engine = Engine(measure, executor, strategy, knobs, **options)
     batch = GraphBatch.of(batch)
     single = strategy == "auto" and engine.executor is not None and len(batch) == 1
-    if single and measure in STRATEGIES["alone"].measures:
-        engine = Engine(measure, engine.executor, "alone", knobs, **options)
-        engine.reason = "one graph: all multiprocessors take its sources"
+    single = single and measure in STRATEGIES["alone"].measures
     parts, numbers, problems = [], [], []
     machine = engine.executor
     if machine is not None:
@@ -187,6 +186,8 @@ def analyze(batch, measure="betweenness", executor=None, strategy="auto", knobs=
         loaded = batch.load_piece(piece)
         problems += loaded.problems
         if len(loaded.pack):
+            if single:
+                engine = _for_one(engine, loaded.pack, knobs, options)
             parts.append(engine.run(loaded.pack).get())
             numbers.append(loaded.numbers)
     stats = {"graphs": sum(len(part) for part in parts), "machine": "cpu" if machine is None else machine.name}
@@ -195,3 +196,12 @@ def analyze(batch, measure="betweenness", executor=None, strategy="auto", knobs=
     if engine.reason:
         stats["reason"] = engine.reason
     return Results(parts, numbers, len(batch), measure, engine.strategy.name, problems, stats)
+
+
+def _for_one(engine, pack, knobs, options):
+    """The engine of `alone` for a batch of one graph, if that is a graph that it is for; else the one that is there."""
+    found = Engine(engine.measure.name, engine.executor, "alone", knobs, **options)
+    if shares(found.method, pack) is None:
+        return engine
+    found.reason = "one graph: all multiprocessors take its sources"
+    return found
