@@ -1,5 +1,6 @@
 """What each command of the command line does: results go to standard output, all else to standard error."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -90,7 +91,7 @@ def color(choice) -> int:
     from lockstep.coloring import color
     from lockstep.graphs import read
 
-    switch = int(choice.switch) if choice.switch.lstrip("-").isdigit() else choice.switch
+    switch = int(choice.switch) if re.fullmatch(r"-?\d+", choice.switch) else choice.switch
     options = {"strategy": choice.strategy, "switch": switch, "seed": choice.seed, "executor": choice.executor}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the notes below say the same in one line

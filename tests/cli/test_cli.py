@@ -158,6 +158,11 @@ def test_a_missing_file_and_an_unknown_strategy(run, graph, tmp_path):
     assert status == 2 and "'bogo'" in err and "serial" in err
 
 
+def test_a_switch_that_is_none_is_named(run, graph):
+    status, _, told = run("color", graph("0 1\n"), "--switch=--5")
+    assert status == 2 and "switch='--5'; expected a round" in told
+
+
 def test_a_gpu_that_is_not_there_is_told(run, graph):
     from lockstep.machine import gpu_available
 
