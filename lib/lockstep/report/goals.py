@@ -64,10 +64,13 @@ def told(table):
     if table.empty:
         return []
     missed = table[~table["reached"]]
+    sentences = [_missed(line) for line in missed.to_dict("records")]
+    if len(table) == 1:
+        return sentences or ["The one goal that was measured is reached."]
     if missed.empty:
         return [f"All {len(table)} goals that were measured are reached."]
-    count = f"Of {len(table)} goals that were measured {len(table) - len(missed)} are reached."
-    return [count, *(_missed(line) for line in missed.to_dict("records"))]
+    met = len(table) - len(missed)
+    return [f"Of {len(table)} goals that were measured {met} {'is' if met == 1 else 'are'} reached.", *sentences]
 
 
 def _missed(line):
