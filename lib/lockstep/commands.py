@@ -2,6 +2,7 @@
 
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 
@@ -11,7 +12,7 @@ def writable(choice) -> None:
     Raises
     ------
     ValueError
-        It is a folder, or there is no way to make its folder.
+        It is a folder, there is no way to make its folder, or nothing can be written there.
     """
     for name in ("output", "plot"):
         path = getattr(choice, name, None)
@@ -23,6 +24,12 @@ def writable(choice) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ValueError(f"--{name} {path}: {path.parent} cannot be made ({error.strerror})") from None
+        try:
+            # What is there already may be a pipe or a device, which must not be opened twice.
+            if not path.exists():
+                tempfile.TemporaryFile(dir=path.parent).close()
+        except OSError as error:
+            raise ValueError(f"--{name} {path}: nothing can be written to {path.parent} ({error.strerror})") from None
 
 
 def datasets(choice) -> int:
@@ -230,10 +237,15 @@ def _write(numbers, file):
 
 def _save(table, output) -> None:
     """Write a table where the user asked for it; a rule's output must appear whole or not at all."""
-    if output:
-        scratch = output.with_name(output.name + ".new")
-        table.to_csv(scratch, index=False, lineterminator="\n")
-        scratch.replace(output)
+    if not output:
+        return
+    if output.exists() and not output.is_file():  # a pipe or a device, which no file may replace
+        table.to_csv(output, index=False, lineterminator="\n")
+        return
+    output = output.resolve()  # not the link to a file, but the file
+    scratch = output.with_name(output.name + ".new")
+    table.to_csv(scratch, index=False, lineterminator="\n")
+    scratch.replace(output)
 
 
 def told(error, choice) -> str:

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -117,7 +118,10 @@ def test_a_member_of_an_archive(run, tmp_path):
 def test_an_output_that_cannot_be_written_is_refused_before_the_work(run, graph, tmp_path, monkeypatch):
     monkeypatch.setattr("lockstep.toposort.topological_sort", lambda *_, **__: pytest.fail("it was sorted"))
     (tmp_path / "file").write_text("")
-    for output, told in ((tmp_path, "this is a folder"), (tmp_path / "file" / "x", "cannot be made")):
+    refused = [(tmp_path, "this is a folder"), (tmp_path / "file" / "x", "cannot be made")]
+    if os.path.isdir("/proc"):
+        refused.append(("/proc/order.txt", "nothing can be written to /proc"))
+    for output, told in refused:
         status, out, err = run("sort", graph("0 1\n"), "--output", output)
         assert (status, out) == (2, "") and told in err and err.count("\n") == 1
     monkeypatch.undo()
@@ -185,6 +189,16 @@ def test_datasets_without_network_and_mirror(run, tmp_path, monkeypatch):
     assert "missing" in line and "https://" in line, "a missing data set says how to get it"
     assert out.splitlines()[-1].endswith("into a folder that LOCKSTEP_MIRROR names."), "once, for all of them"
     assert (tmp_path / "datasets.csv").read_text().startswith("name,")
+
+
+def test_a_table_goes_through_links_and_pipes_and_does_not_replace_them(run, tmp_path):
+    file, link, pipe = (tmp_path / name for name in ("table.csv", "link.csv", "pipe"))
+    link.symlink_to(file)
+    assert run("datasets", "--output", link)[0] == 0 and link.is_symlink()
+    os.mkfifo(pipe)
+    read = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+    assert run("datasets", "--output", pipe)[0] == 0 and pipe.is_fifo()
+    assert read.communicate(timeout=10)[0] == file.read_text() != ""
 
 
 def test_machine_says_what_recordings_call_this_one(run):
