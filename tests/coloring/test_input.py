@@ -189,3 +189,13 @@ def test_the_command_line_colors_a_file(tmp_path, capsys):
     capsys.readouterr()
     assert main(["color", str(file), "--strategy", "hybrid", "--switch", "-1"]) == 2
     assert "switch=-1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_steepest_fall_ahead_is_that_of_all_pairs(seed):
+    values = np.unique(np.random.default_rng(seed).integers(0, 60, 1 + seed))[::-1].tolist()
+    falls = [
+        max(((values[i] - values[j]) / (j - i) for j in range(i + 1, len(values))), default=0)
+        for i in range(len(values))
+    ]
+    assert switching.steepest_falls(values) == pytest.approx(falls)
