@@ -13,6 +13,7 @@ import pytest
 from lockstep import cli, paths
 from lockstep.graphs import Graph, GraphError, generators, load
 from lockstep.guide import UnknownMachine, advise, learn
+from lockstep.guide.advice import asked
 from lockstep.guide.drawing import publish
 from lockstep.guide.problems import PROBLEMS
 
@@ -21,6 +22,12 @@ MACHINE = "nvidia-test-1"
 
 def gain(advice, problem, against):
     return next(one for one in advice.choices[problem].gains if one.against == against)
+
+
+def test_a_question_counts_in_the_right_number():
+    problem = PROBLEMS["toposort"]
+    assert asked(problem, "degree", 1.0, above=False) == "at most 1 arc a vertex"
+    assert asked(problem, "degree", 1.5, above=True) == "more than 1.5 arcs a vertex"
 
 
 def test_the_choice_follows_the_recorded_times(world):

@@ -239,13 +239,19 @@ def condition(problem, way):
     for feature in dict.fromkeys(feature for feature, _ in tight):
         sides = [above for above in (True, False) if (feature, above) in tight]
         bounds = " and ".join(f"{WORDS[above]} {number(tight[feature, above])}" for above in sides)
-        told.append(f"{bounds} {problem.units[feature]}")
+        told.append(f"{bounds} {_unit(problem.units[feature], tight[feature, sides[-1]])}")
     return ", ".join(told) or "the same on every recorded graph"
 
 
 def asked(problem, feature, threshold, above):
     """A question of the rule with its answer, in words: "more than 150 vertices and arcs a layer"."""
-    return f"{WORDS[above]} {number(threshold)} {problem.units[feature]}"
+    return f"{WORDS[above]} {number(threshold)} {_unit(problem.units[feature], threshold)}"
+
+
+def _unit(unit, count):
+    """A unit beside its number: "arcs a vertex", but "1 arc a vertex"."""
+    first, _, rest = unit.partition(" ")
+    return f"{first.removesuffix('s')} {rest}" if count == 1 and first in ("arcs", "ratings") else unit
 
 
 def number(value):
