@@ -74,6 +74,10 @@ def test_neighbours_in_the_palette_differ_in_lightness():
     assert min(abs(a - b) for a, b in zip(values, values[1:], strict=False)) > 0.03
 
 
+def test_no_two_strategies_of_a_study_look_alike():
+    assert len(set(style.color_of(range(100)).values())) == 100
+
+
 def test_an_estimate_as_text():
     assert figures.label(statistics.Estimate(16.21, 15.94, 16.52, 8)) == "16.2× (15.9 to 16.5)"
     assert figures.label(statistics.Estimate(10.0**6, 10.0**6, 10.0**6, 4), " layers") == "1,000,000 layers"

@@ -62,6 +62,7 @@ def use():
 
 def color_of(names):
     """{name: (color, marker)} in a fixed order of names, so that a strategy looks alike in all figures of a
-    study.
+    study. Where colors begin again, the next marker goes with each.
     """
-    return {name: (PALETTE[k % len(PALETTE)], MARKERS[k % len(MARKERS)]) for k, name in enumerate(names)}
+    n = len(PALETTE)
+    return {name: (PALETTE[k % n], MARKERS[(k + k // n) % len(MARKERS)]) for k, name in enumerate(names)}
