@@ -49,9 +49,7 @@ def digests(label, dataset):
     made = dataset.split("-")[0] if dataset.startswith(("benchmark-", "rmat-")) else None
     kind = label.split("@")[0]
     if kind in STREAMED:
-        # Rows on several GPUs stand for the kernels and the pipeline alone: such machines are seldom at hand, and what
-        # has become cheaper around those is told beside their table.
-        return _digest(STRATEGIES["swarm"].plan, made, True, kind != "gpus" and not kind.startswith("loading"))
+        return _digest(STRATEGIES["swarm"].plan, made, True, not kind.startswith("loading"))
     strategy, _ = plan_of(label)
     return None if strategy is None else _digest(strategy.plan, made)
 
