@@ -8,6 +8,7 @@ import yaml
 
 from lockstep.coloring import goals, views
 from lockstep.evidence import claims
+from lockstep.machine import costs
 
 PAPER = Path(__file__).parents[2] / "config" / "paper.yaml"
 
@@ -35,6 +36,10 @@ def recorded(peer_colors=None, **strategies):
     return rows(*found)
 
 
+def rows_of_steps(count):
+    return rows(("(graph)", "steps", count, "ladder"))
+
+
 @pytest.mark.parametrize(
     "here, shown, reached",
     [
@@ -55,6 +60,28 @@ def test_the_fastest_that_takes_no_more_colors_than_the_peer(here, shown, reache
 
 def test_a_time_above_the_aim_does_not_reach_it():
     assert not goals.reached(recorded(110, emptying=(2.6, 106)))["reached"].any()
+
+
+def test_a_peer_without_an_aim_sets_no_goal(monkeypatch):
+    rows = recorded(110, emptying=(1.9, 106))
+    monkeypatch.setattr(goals, "MS", {})
+    assert len(views.beside_peers(rows)) == 1 and goals.reached(rows).empty
+
+
+def test_the_floor_has_the_barriers_of_this_machine_s_blocks():
+    """Two blocks a multiprocessor, as many as the costs' machine has."""
+    rows = pd.concat([recorded(110, emptying=(1.9, 106)), rows_of_steps(1000)])
+
+    def floor(wide):
+        known = {("graph-node", f'{{"blocks":{wide}}}'): 1.0, ("hop", "{}"): 100.0, ("launch", "{}"): 2.0,
+                 ("dependent-load", '{"memory":"L2"}'): 200.0, ("copy", '{"direction":"device"}'): 1000.0}  # fmt: skip
+        known |= {("grid-barrier", f'{{"blocks":{blocks},"threads":512}}'): blocks / 100 for blocks in (100, 400)}
+        (line,) = views.beside_peers(rows, costs.Costs("made up", known)).to_dict("records")
+        return line["chain floor ms"]
+
+    # a step is two barriers and six loads; twice as many multiprocessors, twice as dear a barrier here
+    assert floor(50) == pytest.approx(3e-4 + 1000 * (2 * 1.0e-3 + 1.2e-3))
+    assert floor(200) - floor(50) == pytest.approx(1000 * 2 * 3.0e-3)
 
 
 def test_colors_over_seeds_by_strategy():

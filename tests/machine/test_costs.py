@@ -113,6 +113,7 @@ def recorded(tmp_path):
     ]
     rows += [("copy", {"direction": "device", "bytes": 1 << 30}, "bandwidth", "GB/s", 4000, "new"),
              ("clocks", {"part": "costs"}, "power", "W", 120, ""),
+             ("graph-node", {"blocks": 8, "kernel": "count_launch"}, "time", "us", 0.8, "new"),
              ("hop", {}, "time", "ns", 450, "new")]  # fmt: skip
     (tmp_path / "nvidia-h200-0123").mkdir()
     with open(tmp_path / "nvidia-h200-0123" / "0-machine.csv", "w", newline="") as file:
@@ -143,12 +144,16 @@ def test_costs_of_a_recorded_machine(recorded, tmp_path):
     assert found.grid_barrier_us(1) == pytest.approx(1.1), "the median of the newest text's rounds"
     assert found.grid_barrier_us(4) == pytest.approx((1.1 * 4.0) ** 0.5), "interpolated on logarithmic axes"
     assert found.grid_barrier_us(1000) == pytest.approx(4.0)
+    assert found.multiprocessors == 8, "what study 0 launched a node with"
+    assert found.grid_barrier_us() == found.grid_barrier_us(8) == pytest.approx((1.1 * 4.0**3) ** 0.25)
     assert found.load_ns("HBM") == pytest.approx(500)
     assert found.atomics_per_second(1000, 1024) == pytest.approx(12e9)
     assert found.bytes_per_second() == pytest.approx(4e12)
     assert found.hop_ns == pytest.approx(450)
     with pytest.raises(MachineError, match="nvidia-h200-0123: no recorded cost of launch"):
         _ = found.launch_us
+    with pytest.raises(MachineError, match="no recorded cost of graph-node"):
+        _ = costs.Costs("nothing", {}).multiprocessors
 
 
 def test_a_machine_without_a_recording_is_told_how_to_measure(tmp_path):

@@ -15,7 +15,7 @@ def made(**further):
 def test_an_aim_is_an_upper_bound_or_a_lower_one():
     table = made().table()
     assert tuple(table) == goals.COLUMNS and table["reached"].tolist() == [True, False]
-    assert table["aim"].tolist() == ["at most 2", "at least 40"]
+    assert table["aim"].tolist() == [2, 40] and goals.shown(table)["aim"].tolist() == ["at most 2", "at least 40"]
     assert made(least=False).table()["reached"].all(), "30 is at most 40"
     assert not made(least=False, also=False).table()["reached"].iloc[1], "what else has to hold does not"
 
@@ -45,4 +45,12 @@ def test_columns_that_say_nothing_are_not_shown():
     found = goals.Goals()
     found.add("a graph", "ms", 2, 1.5)
     assert tuple(goals.shown(found.table())) == ("goal", "unit", "aim", "measured", "reached")
-    assert tuple(goals.shown(made().table())) == goals.COLUMNS
+    assert tuple(goals.shown(made().table())) == tuple(name for name in goals.COLUMNS if name != "least")
+
+
+def test_a_near_miss_is_told_with_the_digits_that_make_it_one():
+    found = goals.Goals()
+    for measured in (1.1004, 1.0996, 1.1, 1.2):
+        found.add("a graph", "ms", 1.1, measured)
+    assert goals.shown(found.table())["measured"].tolist() == ["1.1004", "1.0996", "1.10", "1.20"]
+    assert goals.told(found.table())[1] == "Not reached: a graph, 1.1004 ms (aim: at most 1.1)."

@@ -22,3 +22,10 @@ def test_the_fastest_exact_strategy_by_the_clock_is_judged():
     slow = [{**row, "value": 10 * row["value"]} for row in rows]
     assert not goals.reached(pd.DataFrame(slow))["reached"].any()
     assert goals.reached(pd.DataFrame(rows).iloc[:0]).empty
+
+
+def test_a_peer_without_an_aim_sets_no_goal(monkeypatch):
+    monkeypatch.setattr(goals, "MS", {})
+    rows = [{"experiment": "time", "dataset": "rmat-20", "strategy": "near-far", "parameters": CELL, "metric": metric,
+             "round": 0, "value": 1.0} for metric in ("wall", "device")]  # fmt: skip
+    assert goals.reached(pd.DataFrame(rows)).empty

@@ -59,6 +59,8 @@ def test_goals_are_judged_and_told_alike(package):
     goals = import_module(f"lockstep.{package}.goals")
     nothing = goals.reached(pd.DataFrame(columns=list(COLUMNS)))
     assert tuple(nothing) == report.goals.COLUMNS and nothing.empty
+    first, second, *own = inspect.signature(goals.reached).parameters.values()
+    assert (first.name, second.name) == ("rows", "costs") and all(one.default is None for one in (second, *own))
     study = STUDIES[package]
     notebook, text = ((folder / f"{study}{end}").read_text(encoding="utf-8")
                       for folder, end in ((paths.NOTEBOOKS, ".ipynb"), (paths.PAPER, ".typ")))  # fmt: skip

@@ -75,7 +75,7 @@ def test_one_graph_alone_and_several_gpus():
             (("work", work), ("compute", compute), ("busiest", busiest))]  # fmt: skip
     cached = [{**line, "parameters": line["parameters"].replace("{", '{"disk":"cached",')} for line in gpus]
     gpus += cached
-    found = goals.reached(pd.DataFrame(rows), {"two": pd.DataFrame(gpus)}, COSTS).set_index("goal")
+    found = goals.reached(pd.DataFrame(rows), COSTS, {"two": pd.DataFrame(gpus)}).set_index("goal")
     alone = found.loc["one graph of 512 vertices, betweenness"]
     assert alone["measured"] == pytest.approx(50) and alone["reached"] and alone["floor"] == pytest.approx(12)
     rows += [{**line, "strategy": "alone", "value": line["value"] / 2} for line in rows]

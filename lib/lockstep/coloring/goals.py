@@ -17,22 +17,14 @@ SWITCH = 1.03  # times the best fixed switch's time
 
 
 def reached(rows, costs=None):
-    """A line a goal.
+    """Times at no more colors than the peers, and what the switch chosen while running loses; see `report.goals`.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        One machine's rows of the study.
-    costs : Costs, optional
-        Of the same machine; without them there are no floors.
-
-    Returns
-    -------
-    DataFrame
-        As of `lockstep.report.goals.Goals.table`.
+    A peer's graph that has no aim sets no goal.
     """
     found = Goals()
     for line in views.beside_peers(rows, costs).to_dict("records"):
+        if line["graph"] not in MS:
+            continue
         few = "no more colors than the peer" if line["as few"] else "none takes as few colors as the peer"
         floor = line.get("floor ms", np.nan)
         goal, aim = f"{line['graph']}, {few}", MS[line["graph"]]

@@ -18,7 +18,7 @@ PEERS = {
     "rmat-20": (3.5, 107),
     "road-like-1e6": (0.058, 4),
 }
-EMPTYING_BLOCKS = 264  # two a multiprocessor, of 512 threads
+EMPTYING = (2, 512)  # blocks a multiprocessor that emptying runs, and their threads
 GAINS = {"dip20090126": 1.23, "coAuthorsDBLP": 1.27}  # the slides': hybrid over randomized
 
 # What the rule that chooses the switch (switching.Auto) knows of a graph: it was fitted to it; an earlier rule had been
@@ -123,7 +123,9 @@ def beside_peers(rows, costs=None):
             "chain": chain,
         }
         if costs is not None:
-            step = 2 * costs.grid_barrier_us(EMPTYING_BLOCKS, 512) / 1e3 + 6 * costs.load_ns("L2") / 1e6
+            each, threads = EMPTYING
+            barrier = costs.grid_barrier_us(each * costs.multiprocessors, threads)
+            step = 2 * barrier / 1e3 + 6 * costs.load_ns("L2") / 1e6
             steps = max(own.loc[graph, "steps"], 0) if best["strategy"] == "emptying" else 0
             parts = {
                 "chain": chain * costs.hop_ns / 1e6 + steps * step,

@@ -209,12 +209,18 @@ class Costs:
         return self.one("graph-node", kernel="count_launch")
 
     @property
+    def multiprocessors(self) -> int:
+        """How many this GPU has: so many blocks the kernel of a recorded graph's node is launched with."""
+        return max(json.loads(case)["blocks"] for case in self.find("graph-node"))
+
+    @property
     def hop_ns(self) -> float:
         """A release store seen by another block's acquire load."""
         return self.one("hop")
 
-    def grid_barrier_us(self, blocks, threads=256) -> float:
-        """A grid barrier of so many blocks, of the recorded number of threads that is nearest."""
+    def grid_barrier_us(self, blocks=None, threads=256) -> float:
+        """A grid barrier of so many blocks (or one a multiprocessor), of the recorded number of threads nearest."""
+        blocks = self.multiprocessors if blocks is None else blocks
         known = {json.loads(case)["threads"] for case in self.find("grid-barrier")}
         nearest = min(known, key=lambda n: abs(math.log(n / threads)))
         return self.along("grid-barrier", "blocks", blocks, threads=nearest)

@@ -19,6 +19,13 @@ def readable(value):
     return str(value)
 
 
+def apart(value, bound, digits=3):
+    """A value beside a bound: with three significant digits, or as many as tell the two apart (1.104 beside 1.1)."""
+    while digits < 17 and value != bound and significant(value, digits) == significant(bound, digits):
+        digits += 1
+    return significant(value, digits)
+
+
 def listed(words):
     """Words with commas, and the last with `and`."""
     words = [str(word) for word in words]

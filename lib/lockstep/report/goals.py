@@ -1,18 +1,20 @@
 """What a study set out to reach, beside what it reached: the same table and the same sentences in every study.
 
 A study's own `goals` module says what its goals are and where its rows show them; how that is judged and told is here.
+Each has `reached(rows, costs=None)`: of one machine's rows of the study, and its `machine.costs.Costs` (without them
+there are fewer floors), it makes `Goals.table()`, a line a goal that was measured.
 """
 
 import numpy as np
 import pandas as pd
 
-from lockstep.report.digits import readable
+from lockstep.report.digits import apart, readable
 
 CAPTION = (
     "What this study set out to reach, and what it reached; floor: what a run at the floor of the machine's own costs "
     "would come to."
 )
-COLUMNS = ("goal", "unit", "aim", "measured", "by", "reached", "floor")
+COLUMNS = ("goal", "unit", "aim", "least", "measured", "by", "reached", "floor")
 
 
 class Goals:
@@ -43,20 +45,27 @@ class Goals:
         if measured is None or not np.isfinite(measured):
             return
         met = measured >= aim if least else measured <= aim
-        bound = f"at {'least' if least else 'most'} {aim:g}"
-        line = (goal, unit, bound, float(measured), by, bool(met and also), floor)
+        line = (goal, unit, aim, least, float(measured), by, bool(met and also), floor)
         self.lines.append(dict(zip(COLUMNS, line, strict=True)))
 
     def table(self):
         """A DataFrame with `COLUMNS`; empty if nothing was measured."""
         found = pd.DataFrame(self.lines, columns=list(COLUMNS))
-        return found.astype({"reached": bool})
+        return found.astype({"least": bool, "reached": bool})
 
 
 def shown(table):
-    """The table as it is read: without strategies and floors where no line has one."""
-    empty = {"by": not table["by"].any(), "floor": table["floor"].isna().all()}
-    return table.drop(columns=[name for name, nothing in empty.items() if nothing])
+    """The table as it is read: without strategies and floors where no line has one, and with as many digits as tell a
+    figure from its aim.
+    """
+    empty = {"least": True, "by": not table["by"].any(), "floor": table["floor"].isna().all()}
+    lines = table.to_dict("records")
+    aims, figures = [_bound(line) for line in lines], [apart(line["measured"], line["aim"]) for line in lines]
+    return table.assign(aim=aims, measured=figures).drop(columns=[name for name, nothing in empty.items() if nothing])
+
+
+def _bound(line):
+    return f"at {'least' if line['least'] else 'most'} {line['aim']:g}"
 
 
 def told(table):
@@ -77,4 +86,5 @@ def _missed(line):
     by = f" by {line['by']}" if line["by"] else ""
     unit = "\N{MULTIPLICATION SIGN}" if line["unit"] == "x" else f" {line['unit']}"
     floor = f"; at its floor {readable(line['floor'])}" if line["floor"] > 0 else ""
-    return f"Not reached: {line['goal']}, {readable(line['measured'])}{unit}{by} (aim: {line['aim']}{floor})."
+    figure = apart(line["measured"], line["aim"])
+    return f"Not reached: {line['goal']}, {figure}{unit}{by} (aim: {_bound(line)}{floor})."

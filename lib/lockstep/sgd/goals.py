@@ -17,19 +17,9 @@ ERROR, SWEEPS = 1.01, 20  # test error over one thread's, after so many sweeps
 
 
 def reached(rows, costs=None):
-    """A line a goal.
+    """Updates a second, what is learned, preparation, and the road twins' share of the bandwidth; see `report.goals`.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        One machine's rows of the study.
-    costs : Costs, optional
-        Of the same machine; without them the goals that are floors' shares are left out.
-
-    Returns
-    -------
-    DataFrame
-        As of `lockstep.report.goals.Goals.table`.
+    Without costs the last, which are shares of a floor, are left out.
     """
     found = Goals()
     fast = views.cells(rows, "fast")

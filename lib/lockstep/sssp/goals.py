@@ -8,21 +8,9 @@ MS = {"USA-road-d.NY": 2.5, "ego-Facebook": 0.12, "rmat-20": 3.0, "road-like-419
 
 
 def reached(rows, costs=None):
-    """A line a goal.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        One machine's rows of the study.
-    costs : Costs, optional
-        Of the same machine; without them there are no floors.
-
-    Returns
-    -------
-    DataFrame
-        As of `lockstep.report.goals.Goals.table`.
-    """
+    """Times of the fastest exact strategy on the peers' graphs, of those that have an aim; see `report.goals`."""
     found = Goals()
     for line in views.beside_peers(rows, costs).to_dict("records"):
-        found.add(line["graph"], "ms", MS[line["graph"]], line["wall"], line["fastest"], line["floor"])
+        if line["graph"] in MS:
+            found.add(line["graph"], "ms", MS[line["graph"]], line["wall"], line["fastest"], line["floor"])
     return found.table()

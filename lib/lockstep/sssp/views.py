@@ -97,7 +97,7 @@ def floor(rows, dataset, label, costs):
     same = {"weights": "random", "arcs": "both"}
     steps = counts(rows, "time", dataset, label, "steps" if label in ("asynchronous", "chaotic") else "rounds", **same)
     load, atomic = costs.load_ns("L2") / 1e3, costs.atomic_ns("L2") / 1e3
-    barrier = costs.grid_barrier_us(132)
+    barrier = costs.grid_barrier_us()
     inside = costs.block_barrier_ns(512) / 1e3 + (3 * costs.load_ns("shared") + 2 * costs.atomic_ns("shared")) / 1e3
     per_round = {
         "atomic": costs.readback_us,

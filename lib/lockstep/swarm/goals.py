@@ -16,22 +16,10 @@ MOST_WARPS = 64  # on a multiprocessor
 SHARED_BYTES = 128  # that a multiprocessor's shared memory gives in a clock
 
 
-def reached(rows, recorded=None, costs=None):
-    """A line a goal.
+def reached(rows, costs=None, recorded=None):
+    """A million graphs from disk, kernels, one graph alone, and several GPUs; see `report.goals`.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        One machine's rows of the study.
-    recorded : mapping, optional
-        {machine: rows}, as of `views.several`.
-    costs : Costs, optional
-        Of the same machine; without them there are fewer floors.
-
-    Returns
-    -------
-    DataFrame
-        As of `lockstep.report.goals.Goals.table`.
+    Several GPUs may be another machine's: `recorded` has the rows of all, {machine: rows}, as of `views.several`.
     """
     found = Goals()
     overlap = views.overlap(rows)

@@ -21,20 +21,7 @@ HOW = {"mean": "geometric mean", "worst": "the worst"}
 
 
 def reached(rows, costs=None):
-    """A line a goal.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        One machine's rows of the study.
-    costs : Costs, optional
-        Of the same machine; without them there are no floors.
-
-    Returns
-    -------
-    DataFrame
-        As of `lockstep.report.goals.Goals.table`.
-    """
+    """Random graphs beside the serial sort, depth, the cost of a layer, and the choice; see `report.goals`."""
     found = Goals()
     floors = views.floors(rows, costs) if costs else pd.DataFrame()
     random = views.cells(rows, "table-4.1")

@@ -109,7 +109,7 @@ def ladder(found, recordings=paths.RECORDINGS):
     rungs = [
         (f"{significant(cost.readback_us)} µs", "if the host launches it and looks at its result"),
         (f"{significant(cost.launch_us)} µs", "if the host only launches it"),
-        (f"{significant(cost.grid_barrier_us(132))} µs", "as a barrier of all blocks"),
+        (f"{significant(cost.grid_barrier_us())} µs", "as a barrier of all blocks"),
         (f"{significant(cost.hop_ns)} ns", "as a word from one block to another"),
         (f"{significant(cost.block_barrier_ns(1024))} ns", "as a barrier of one full block"),
     ]
