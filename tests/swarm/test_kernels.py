@@ -1,6 +1,8 @@
 """The kernels: the bits of the CPU on the hypothetical GPU, whatever the schedule, the sizes and where things lie."""
 
+import gc
 import itertools
+import weakref
 
 import numpy as np
 import pytest
@@ -281,3 +283,20 @@ def test_on_a_gpu(strategy, measure):
     if strategy == "swarm":
         for knobs in KNOBS:
             same_bits(Pack.of(graphs(14, False, sizes)), measure, "cuda", knobs=knobs)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_memory_is_given_back_at_once(measure):
+    """A task ends with its last reference, without Python's collector of circles, which is off while runs are timed."""
+    pack = Pack.of(graphs(3, False, SIZES))
+    engine = Engine(measure, get_executor("host"), "swarm")
+    gc.collect()
+    gc.disable()
+    try:
+        task = engine.prepare(pack)
+        found, gone = task.run(), weakref.ref(task)
+        assert len(found) == len(pack) and (task.launches > 1 or measure not in ("betweenness", "closeness", "apsp"))
+        del task, found
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -4,6 +4,8 @@ A lane for each source (lanes.cu), or for each pair of a source and a vertex whe
 for each source (bits.cu).
 """
 
+import functools
+
 import numpy as np
 
 from . import plan
@@ -68,10 +70,7 @@ class Bins(DeviceTask):
                 args = (self.send(b.items), _int(count), queue, *arguments(scratch, _long(b.scratch), b))
                 launches.append(kernel.bind(blocks, threads, args, shared=b.shared))
         self.launches += len(launches)
-        if executor.name == "host" or len(launches) < 2:
-            self.steps += launches
-        else:
-            self.steps.append(lambda: self.fan(launches))
+        self.steps += launches if len(launches) < 2 else [functools.partial(fan, self.method, launches)]
 
     def resident(self):
         """Warps that a multiprocessor holds at a time, on average over the arcs that are looked at."""
@@ -83,23 +82,32 @@ class Bins(DeviceTask):
             warps += visits * kernel.max_blocks(threads, b.shared) / self.executor.multiprocessors * threads / 32
         return warps / arcs if arcs else 0.0
 
-    def fan(self, launches):
-        """Launch side by side: a bin's last blocks leave multiprocessors to the next bin's first."""
-        cuda = self.executor.xp.cuda
-        main = cuda.get_current_stream()
-        start = cuda.Event(disable_timing=True)
-        start.record(main)
-        streams = self.method.streams(min(len(launches), SIDE))
-        for i, launch in enumerate(launches):
-            stream = streams[i % SIDE]
-            if i < SIDE:
-                stream.wait_event(start)
-            with stream:
-                launch()
-        for stream in streams:
-            end = cuda.Event(disable_timing=True)
-            end.record(stream)
-            main.wait_event(end)
+
+def fan(method, launches):
+    """Launch side by side: a bin's last blocks leave multiprocessors to the next bin's first.
+
+    It knows no task: a task whose steps led back to it would keep its device memory, gigabytes of distances for one,
+    until Python looks for such circles.
+    """
+    if method.executor.name == "host":
+        for launch in launches:
+            launch()
+        return
+    cuda = method.executor.xp.cuda
+    main = cuda.get_current_stream()
+    start = cuda.Event(disable_timing=True)
+    start.record(main)
+    streams = method.streams(min(len(launches), SIDE))
+    for i, launch in enumerate(launches):
+        stream = streams[i % SIDE]
+        if i < SIDE:
+            stream.wait_event(start)
+        with stream:
+            launch()
+    for stream in streams:
+        end = cuda.Event(disable_timing=True)
+        end.record(stream)
+        main.wait_event(end)
 
 
 class Betweenness(Bins):
