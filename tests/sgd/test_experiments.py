@@ -67,7 +67,10 @@ def test_the_worked_example_is_recorded(study):
 def test_nothing_is_stale(study):
     from lockstep.evidence import stale
 
-    assert len(stale(study.rows(), experiments.digests)) == 0
+    rows = study.rows()
+    assert len(stale(rows, experiments.digests)) == 0
+    changed = set(stale(rows.assign(kernel="other"), experiments.digests)["strategy"])
+    assert {"(two threads)", "(graph)", "matchings", "diagonals", "block diagonals", "edge-locked"} <= changed
 
 
 def test_cells_are_combinations():

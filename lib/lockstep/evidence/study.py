@@ -214,6 +214,7 @@ class Study:
         parameters=None,
         verified="not-applicable",
         round=0,
+        renew=False,
     ):
         """Record figures that are not times of a run, unless they are there already.
 
@@ -227,6 +228,8 @@ class Study:
         parameters : mapping
         verified : str
         round : int
+        renew : bool
+            Record them also where others stand that count now: for figures that follow from rows, and change with them.
 
         Returns
         -------
@@ -235,9 +238,15 @@ class Study:
         """
         cell = self._cell(experiment, dataset, parameters)
         if self.selected(part):
-            done = self._recording.keys()
-            sample = (*cell.values(), strategy, round, kernel)
-            missing = {metric: value for metric, value in values.items() if (*sample, metric) not in done}
+            if renew:
+                rows = self._rows_of(cell, [strategy])
+                rows = rows[(rows["round"] == round) & (rows["kernel"] == kernel)]
+                there = dict(zip(rows["metric"], rows["value"], strict=True))
+                missing = {metric: value for metric, value in values.items() if there.get(metric) != float(value[0])}
+            else:
+                done = self._recording.keys()
+                sample = (*cell.values(), strategy, round, kernel)
+                missing = {metric: value for metric, value in values.items() if (*sample, metric) not in done}
             if missing:
                 self._log()
                 self._append(cell, strategy, missing, round, verified, kernel)

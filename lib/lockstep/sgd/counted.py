@@ -8,6 +8,9 @@ from .derived import SEVEN
 from .problem import Problem
 from .strategies import STRATEGIES
 
+EXAMPLE = "(two threads)"  # the strategy column of the worked example's rows
+BOUNDS = ("matchings", "diagonals", "block diagonals")  # and of those that tell whether a bound is met
+
 
 def sweeps(study, where, ratings, names, executor, parameters, count, digest, settings):
     """Errors on train and test after each of `count` sweeps; nothing is timed."""
@@ -54,7 +57,7 @@ def example(study, part, kernel):
         "d3 is a and g": int(sorted(third) == ["a", "g"]),
     }
     values = {key: (value, "1") for key, value in figures.items()}
-    study.count(part, "worked-example", "sample-graph", "(two threads)", values, kernel=kernel, verified="exact")
+    study.count(part, "worked-example", "sample-graph", EXAMPLE, values, kernel=kernel, verified="exact")
 
 
 def atomics(study, part, sizes, digest):
@@ -83,11 +86,12 @@ def bounds(study, part, dataset, ratings, rows=16, columns=16):
     diagonal = matchings.diagonals(users, items, n_items)
     blocks = matchings.block_diagonals(users, items, n_items, rows, columns)
     most = -(-n_items // rows) + -(-n_users // columns) - 1
-    for name, schedule, cut, met in (
-        ("matchings", matching, None, matching.supersteps >= ratings.largest_degree()),
-        ("diagonals", diagonal, None, diagonal.supersteps <= n_users + n_items - 1),
-        ("block diagonals", blocks, (rows, columns), blocks.supersteps <= most),
-    ):
+    found = (
+        (matching, None, matching.supersteps >= ratings.largest_degree()),
+        (diagonal, None, diagonal.supersteps <= n_users + n_items - 1),
+        (blocks, (rows, columns), blocks.supersteps <= most),
+    )
+    for name, (schedule, cut, met) in zip(BOUNDS, found, strict=True):
         matchings.check(ratings, schedule, cut)
         values = {"bound": (1 if met else 2, "1"), "supersteps": (schedule.supersteps, "1")}
         study.count(part, "bounds", dataset, name, values, kernel=twins.digest(), verified="exact")

@@ -1,9 +1,12 @@
 """Rows that follow from measured ones: the best of a family, sums with preprocessing, the published cost
 model.
 
-They are recorded beside what they follow from, so that claims are judged on recorded rows alone. A choice is
-made on the even rounds and its times are taken from the odd ones: chosen on one half, judged on the other.
+They are recorded beside what they follow from, so that claims are judged on recorded rows alone; and they follow from
+rows alone, so that they are renewed whenever what they follow from was measured anew. A choice is made on the even
+rounds and its times are taken from the odd ones: chosen on one half, judged on the other.
 """
+
+import functools
 
 from lockstep.evidence.recording import canonical
 
@@ -23,26 +26,28 @@ def rows_of(study, where, parameters, metric):
     return rows[keep]
 
 
-def recorded(study, where, parameters):
-    """Whether the best strategy of a cell is recorded."""
-    rows = study.rows()
-    keep = (rows["experiment"] == where[1]) & (rows["dataset"] == where[2]) & (rows["strategy"] == "(best)")
-    return bool((keep & (rows["parameters"] == canonical(parameters))).any())
-
-
-def record(study, where, parameters, ratings):
-    """Record all that follows from the times of a cell."""
+def record(study, where, parameters):
+    """Record all that follows from a cell's rows, and renew what followed from rows of before."""
     walls = rows_of(study, where, parameters, "wall")
     table = walls.pivot_table(index="round", columns="strategy", values="value")
     if table.empty:
         return
-    kernels = walls.groupby("strategy")["kernel"].last()
-    _best(study, where, parameters, table, kernels, ratings)
-    _with_preparation(study, where, parameters, walls)
-    _order(study, where, parameters, table, kernels, ratings)
+    count = functools.partial(study.count, *where, parameters=parameters, renew=True)
+    known, kernels = _features(study, where, parameters), walls.groupby("strategy")["kernel"].last()
+    _best(count, study.rows(), table, kernels, known)
+    _with_preparation(count, walls, rows_of(study, where, parameters, "preparation"))
+    _order(count, study.rows(), rows_of(study, where, parameters, "passes"), table, kernels, known)
 
 
-def _best(study, where, parameters, table, kernels, ratings):
+def _features(study, where, parameters):
+    """What `model.features` found of the cell's graph, as it is recorded; None if it is not."""
+    rows = study.rows()
+    rows = rows[(rows["experiment"] == where[1]) & (rows["dataset"] == where[2]) & (rows["strategy"] == "(graph)")]
+    own = rows[rows["parameters"] == canonical(parameters)].groupby("metric")["value"].last()
+    return own[list(model.FEATURES)].to_numpy() if set(model.FEATURES) <= set(own.index) else None
+
+
+def _best(count, rows, table, kernels, known):
     even, odd = table[table.index % 2 == 0], table[table.index % 2 == 1]
     if even.empty or odd.empty:
         return
@@ -53,47 +58,39 @@ def _best(study, where, parameters, table, kernels, ratings):
         for family, names in families.items()
         if any(name in even for name in names)
     }
-    guess = [name for name in model.predict(model.from_rows(study.rows()), ratings) if name in exact]
+    guess = [name for name in model.predict(model.from_rows(rows), known) if name in exact] if known is not None else []
     if guess:
         choices["(predicted)"] = guess[0]
     for family, name in choices.items():
         kernel = f"{name} {kernels[name]}"  # one for all rows of a choice: another choice makes these history
         for turn, value in odd[name].dropna().items():
-            study.count(
-                *where, family, {"wall": (float(value), "ms")}, kernel=kernel,
-                parameters=parameters, verified="invariant", round=int(turn),
-            )  # fmt: skip
-        number = list(STRATEGIES).index(name) + 1
-        study.count(*where, family, {"chosen": (number, "1")}, kernel=kernel, parameters=parameters)
+            count(family, {"wall": (float(value), "ms")}, kernel=kernel, verified="invariant", round=int(turn))
+        count(family, {"chosen": (list(STRATEGIES).index(name) + 1, "1")}, kernel=kernel)
 
 
-def _with_preparation(study, where, parameters, walls):
+def _with_preparation(count, walls, prepared):
     """`total`: preprocessing and one sweep, in milliseconds."""
-    prepared = rows_of(study, where, parameters, "preparation").groupby("strategy")["value"].median()
+    prepared = prepared.groupby("strategy")["value"].median()
     for name in SEVEN:
         mine = walls[walls["strategy"] == name]
         for turn, value in zip(mine["round"], mine["value"], strict=True):
-            study.count(
-                *where, name, {"total": (float(value + prepared.get(name, 0.0)), "ms")},
-                kernel=mine["kernel"].iloc[-1], parameters=parameters, verified="invariant", round=int(turn),
-            )  # fmt: skip
+            total = {"total": (float(value + prepared.get(name, 0.0)), "ms")}
+            count(name, total, kernel=mine["kernel"].iloc[-1], verified="invariant", round=int(turn))
 
 
-def _order(study, where, parameters, table, kernels, ratings):
+def _order(count, rows, passes, table, kernels, known):
     """Whether the published cost model orders offline and online correctly: 1 if it does, 2 if not."""
-    costs = published_costs(study.rows())
-    passes = rows_of(study, where, parameters, "passes")
+    costs = published_costs(rows)
     passes = passes[passes["strategy"] == "edge-locked"]["value"].median()
     offline = [name for name in ("agm-edge", "agm-node", "sgm") if name in table]
-    if costs is None or not offline or "edge-locked" not in table or not passes > 0:
+    if costs is None or known is None or not offline or "edge-locked" not in table or not passes > 0:
         return
-    degree = ratings.largest_degree()
+    degree = known[model.FEATURES.index("largest degree")]
     predicted = costs.offline(degree), costs.online(degree, passes)
     measured = min(table[name].median() for name in offline), table["edge-locked"].median()
     right = (predicted[0] < predicted[1]) == (measured[0] < measured[1])
     values = {"order": (1 if right else 2, "1"), "offline": (predicted[0], "ms"), "online": (predicted[1], "ms")}
-    kernel = " ".join(kernels[name] for name in (*offline, "edge-locked"))
-    study.count(*where, "(cost model)", values, kernel=kernel, parameters=parameters)
+    count("(cost model)", values, kernel=" ".join(kernels[name] for name in (*offline, "edge-locked")))
 
 
 def published_costs(rows):

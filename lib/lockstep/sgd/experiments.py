@@ -75,11 +75,21 @@ def digest(name, made_by=""):
 def digests(strategy, dataset):
     """The present digest of recorded rows; None if nothing in them can go stale."""
     name = strategy.split(" +")[0]
+    made = dataset.startswith(("twin-", "random-"))
+    if name == counted.EXAMPLE:
+        return _example()
+    if name in ("(graph)", *counted.BOUNDS) and made:
+        return twins.digest()
     if resolve(name)[0] not in PLANS:
         return None
-    if dataset.startswith(("twin-", "random-")):
+    if made:
         return digest(name, twins.digest())
     return digest(name, "star" if dataset.startswith("star-") else "file")
+
+
+def _example():
+    """Digest of what decides the rows of the worked example."""
+    return digest("edge-locked") + digest("agm-node")
 
 
 def candidate(name, problem, executor, made_by, label=None, **options):
@@ -166,7 +176,7 @@ def _jobs(study, part, executor, say):
     block = study.config["parts"][part]
     common = study.config.get("common", {})
     if block.get("worked"):
-        counted.example(study, part, digest("edge-locked") + digest("agm-node"))
+        counted.example(study, part, _example())
     if block.get("atomics"):
         counted.atomics(study, part, block["atomics"], digest)
     if block.get("residency") and executor is not None and executor.name == "cuda":
@@ -210,8 +220,9 @@ def _cell(study, part, cell, executor, block, common, say, last):
     wanted = names
     if on_gpu and experiment != "sweeps":  # large graphs are not made for nothing, nor are plans
         wanted = _lacking(study, where, names, parameters, cell, block)
-        # what follows from all may be missing where a run stopped after the last round
-        if not wanted and not (cell.get("best") and not derived.recorded(study, where, parameters)):
+        if not wanted:
+            if cell.get("best"):  # a run may have stopped before; or what it follows from was measured by another part
+                derived.record(study, where, parameters)
             return
     for name in wanted if on_gpu else ():
         _compiled(name, executor, rank, storage)
@@ -248,7 +259,7 @@ def _cell(study, part, cell, executor, block, common, say, last):
                 one.rounds, one.warmup = FEW, False
         study.measure(*where, chosen, parameters=parameters, rounds=cell["rounds"])
         if cell.get("best"):
-            derived.record(study, where, parameters, ratings)
+            derived.record(study, where, parameters)
         del chosen, problem
     yield (
         f"{experiment} {dataset}: {ratings.n_users:,} x {ratings.n_items:,}, {ratings.m:,} ratings, largest degree "

@@ -81,9 +81,16 @@ def fit(known, times):
 
 
 def predict(coefficients, ratings):
-    """{strategy: milliseconds a sweep}, the fastest first; without patches where a degree is too large for them."""
-    known = features(ratings)
-    hub = ratings.largest_degree() > LARGEST
+    """{strategy: milliseconds a sweep}, the fastest first; without patches where a degree is too large for them.
+
+    Parameters
+    ----------
+    coefficients : mapping
+        {strategy: coefficients}, of `fit`.
+    ratings : Ratings, or float array of their `features`
+    """
+    known = ratings if isinstance(ratings, np.ndarray) else features(ratings)
+    hub = known[FEATURES.index("largest degree")] > LARGEST
     times = {name: float(known @ np.asarray(c)) for name, c in coefficients.items() if not (hub and name == "patches")}
     return dict(sorted(times.items(), key=lambda item: item[1]))
 

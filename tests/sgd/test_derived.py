@@ -1,0 +1,88 @@
+"""What follows from a cell's rows follows from its present rows."""
+
+import numpy as np
+import pytest
+
+from lockstep.evidence import Study
+from lockstep.sgd import STRATEGIES, derived, experiments, model
+
+WHERE, SETTINGS = ("one", "real", "a-graph"), {"rank": 16}
+
+
+@pytest.fixture
+def study(tmp_path):
+    return Study(experiments.STUDY, part="one", config={"studies": {experiments.STUDY: {}}}, results=tmp_path)
+
+
+def timed(study, times, digest="k"):
+    """Rows of four rounds: {strategy: milliseconds}; those of the same digest are written once more."""
+    for name, value in times.items():
+        for turn in range(4):
+            values = {"wall": (value + turn / 100, "ms")}
+            study.count(*WHERE, name, values, kernel=digest, parameters=SETTINGS, round=turn, renew=True)
+
+
+def best(study, family):
+    """(name of the choice, {round: its time}) as it is recorded."""
+    rows = study.rows()
+    rows = rows[rows["strategy"] == family]
+    times = rows[rows["metric"] == "wall"].set_index("round")["value"].to_dict()
+    return list(STRATEGIES)[int(rows[rows["metric"] == "chosen"]["value"].iloc[-1]) - 1], times
+
+
+def test_chosen_on_even_rounds_and_timed_on_odd_ones(study):
+    timed(study, {"edge-locked": 5.0, "node-locked": 7.0, "agm-edge": 6.0, "tiles": 1.0})
+    derived.record(study, WHERE, SETTINGS)
+    assert best(study, "(best online)") == ("edge-locked", {1: 5.01, 3: 5.03})
+    assert best(study, "(best of seven)")[0] == "edge-locked" and best(study, "(best)")[0] == "tiles"
+    assert best(study, "(best offline)") == ("agm-edge", {1: 6.01, 3: 6.03})
+
+
+def test_times_measured_anew_under_the_same_digest_are_taken_over(study):
+    timed(study, {"edge-locked": 5.0, "node-locked": 7.0})
+    derived.record(study, WHERE, SETTINGS)
+    timed(study, {"edge-locked": 3.0})
+    derived.record(study, WHERE, SETTINGS)
+    assert best(study, "(best online)") == ("edge-locked", {1: 3.01, 3: 3.03})
+    totals = study.rows().query("strategy == 'edge-locked' and metric == 'total'").set_index("round")["value"]
+    assert totals.to_dict() == {turn: 3.0 + turn / 100 for turn in range(4)}
+
+
+def test_a_choice_may_come_back(study):
+    for fastest in ("edge-locked", "node-locked", "edge-locked"):
+        other = "node-locked" if fastest == "edge-locked" else "edge-locked"
+        timed(study, {fastest: 5.0, other: 7.0})
+        derived.record(study, WHERE, SETTINGS)
+        assert best(study, "(best online)") == (fastest, {1: 5.01, 3: 5.03})
+
+
+def test_nothing_is_written_twice(study):
+    timed(study, {"edge-locked": 5.0, "node-locked": 7.0})
+    derived.record(study, WHERE, SETTINGS)
+    before = (study.folder / f"{study.name}.csv").read_bytes()
+    derived.record(study, WHERE, SETTINGS)
+    assert (study.folder / f"{study.name}.csv").read_bytes() == before
+
+
+def test_the_prediction_knows_the_graph_by_its_recorded_features(study):
+    timed(study, {"tiles": 1.0, "patches": 0.5})
+    # Calibration: tiles take one millisecond for each 1,000 ratings, patches twice that; the degree decides nothing.
+    for k in range(6):
+        features = dict.fromkeys(model.FEATURES, 0.0) | {"one": 1.0, "ratings": 1000.0 * (k + 1)}
+        graph = {name: (value, "1") for name, value in features.items()}
+        study.count("one", "calibration", f"g{k}", "(graph)", graph, parameters=SETTINGS)
+        for name, slower in (("tiles", 1), ("patches", 2)):
+            study.count("one", "calibration", f"g{k}", name, {"wall": (slower * (k + 1.0), "ms")}, parameters=SETTINGS)
+    derived.record(study, WHERE, SETTINGS)
+    assert "(predicted)" not in set(study.rows()["strategy"]), "nothing is known of the graph"
+    features = dict.fromkeys(model.FEATURES, 0.0) | {"one": 1.0, "ratings": 5000.0}
+    study.count(*WHERE, "(graph)", {name: (value, "1") for name, value in features.items()}, parameters=SETTINGS)
+    derived.record(study, WHERE, SETTINGS)
+    assert best(study, "(predicted)")[0] == "tiles" and best(study, "(best)")[0] == "patches"
+
+
+def test_features_or_ratings_predict_alike():
+    from .conftest import skewed
+
+    ratings, coefficients = skewed(), {"tiles": np.ones(len(model.FEATURES)), "sgm": 2 * np.ones(len(model.FEATURES))}
+    assert model.predict(coefficients, ratings) == model.predict(coefficients, model.features(ratings))
