@@ -27,18 +27,29 @@ def _fill(array, value):
 
 @njit(cache=True, parallel=True)
 def _grow(
-    offsets, users, user_offsets, items_by_user, user_chunk, chunk, region, room, nodes, user_at, item_at, filled
-):
+    offsets, users, user_offsets, items_by_user, user_chunk, chunk, region, room, nodes, user_at, item_at,
+    bounds, counts,
+):  # fmt: skip
     """Breadth-first growth over the items of each chunk and the users that belong to it. The list of a chunk's nodes
     is its queue; whenever `room` nodes have come together a patch ends, and what it has reached but not taken is
-    left to the following ones."""
+    left to the following ones. A patch ends one node earlier where a seed would come last: it could bring nobody.
+
+    So there are edges inside patches, if there are edges: a user belongs to a chunk where it has an item. Among the
+    items of such a chunk that have a user who belongs to it, take the one that is placed first. No user of the chunk
+    is placed yet, since users are reached from such items alone; so it is a seed, is not the last of its patch, and
+    the next to be looked at: the first of its users in the chunk comes into its patch.
+    """
     for c in prange(region.size - 1):
         first = c * chunk
         last = min(first + chunk, offsets.size - 1)
-        fill = start = head = region[c]
+        fill = start = head = bounds[c, 0] = region[c]
         seed = first
         while True:
             if head == fill:
+                if fill == start + room - 1:
+                    start = fill
+                    counts[c] += 1
+                    bounds[c, counts[c]] = fill
                 while seed < last and (item_at[seed] >= 0 or offsets[seed] == offsets[seed + 1]):
                     seed += 1
                 if seed == last:
@@ -64,7 +75,11 @@ def _grow(
                         fill += 1
             if fill == start + room:
                 start = head = fill
-        filled[c] = fill - region[c]
+                counts[c] += 1
+                bounds[c, counts[c]] = fill
+        if fill > start:
+            counts[c] += 1
+            bounds[c, counts[c]] = fill
 
 
 @njit(cache=True, parallel=True)
@@ -139,7 +154,7 @@ def grow(users, offsets, user_degrees, room, brought, xp=np, chunk=CHUNK):
         Where each item's edges begin.
     user_degrees : int array, shape (users,)
     room : int
-        Nodes that a patch can hold, users and items together.
+        Nodes that a patch can hold, users and items together; at least 2.
     brought : (array, array)
         Both ends of the edges where `xp` is.
     xp : module
@@ -164,15 +179,17 @@ def grow(users, offsets, user_degrees, room, brought, xp=np, chunk=CHUNK):
     sizes = np.minimum(chunk, n_items - np.arange(chunks) * chunk)
     _belong(user_degrees, items_by_user, chunk, user_offsets, user_chunk, sizes)
     region = np.concatenate([[0], np.cumsum(sizes)])
-    nodes, filled = np.zeros(region[-1], np.int32), np.zeros(chunks, np.int64)
+    nodes, counts = np.zeros(region[-1], np.int32), np.zeros(chunks, np.int64)
+    bounds = np.empty((chunks, sizes.max() // (room - 1) + 2), np.int64)  # of the patches of each chunk
     user_at, item_at = np.empty(n_users, np.int32), np.empty(n_items, np.int32)
     _fill(user_at, -1)
     _fill(item_at, -1)
-    _grow(offsets, users, user_offsets, items_by_user, user_chunk, chunk, region, room, nodes, user_at, item_at, filled)
-    several = -(-filled // room)
-    number = np.arange(several.sum()) - np.repeat(np.cumsum(several) - several, several)  # of a patch in its chunk
-    starts = np.repeat(region[:-1], several) + room * number
-    ends = np.minimum(starts + room, np.repeat(region[:-1] + filled, several))
+    _grow(
+        offsets, users, user_offsets, items_by_user, user_chunk, chunk, region, room, nodes, user_at, item_at,
+        bounds, counts,
+    )  # fmt: skip
+    there = np.arange(bounds.shape[1] - 1) < counts[:, None]
+    starts, ends = bounds[:, :-1][there], bounds[:, 1:][there]
     return nodes, starts, ends, user_at, item_at
 
 

@@ -1,5 +1,6 @@
 """Online schedules and hybrids: host side of `online.cu`."""
 
+import hashlib
 import time
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ import numpy as np
 from . import oracle
 from .offline import SubGraph
 from .plans import DevicePlan
-from .ratings import Ratings
+from .ratings import Ratings, mix
 
 
 class Online(DevicePlan):
@@ -182,28 +183,39 @@ class EdgeHubs(Online):
     storages = ("float32",)  # as the matchings of its other part
     options = {"degree": None}
 
+    @classmethod
+    def digest(cls):
+        """As every plan's, and of the matchings of its other part."""
+        return hashlib.sha256(f"{super().digest()} {SubGraph.digest()}".encode()).hexdigest()[:16]
+
     def build(self):
-        problem = self.problem
+        problem, executor, xp = self.problem, self.executor, self.xp
         ratings = problem.ratings
-        user_degrees, item_degrees = ratings.degrees()
         self.degree = int(self.given["degree"] or max(ratings.largest_degree() // 16, 2))
+        edges = self.bring()
         with self.phase("schedule"):
-            hub = (user_degrees >= self.degree)[ratings.users] | (item_degrees >= self.degree)[ratings.items]
-            hub_edges, rest = np.flatnonzero(hub), np.flatnonzero(~hub)
+            high = (executor.array(degrees >= self.degree) for degrees in ratings.degrees())
+            hub = next(high)[edges[0]] | next(high)[edges[1]]
+            hub_edges, rest = xp.flatnonzero(hub), xp.flatnonzero(~hub)
+            others = [a[rest] for a in edges]
+            some = Ratings._trusted(*(executor.get(a) for a in others), ratings.shape)
         shared = {k: v for k, v in self.given.items() if k != "degree"}
-        some = Ratings._trusted(ratings.users[rest], ratings.items[rest], ratings.values[rest], ratings.shape)
         part = replace(problem, ratings=some)
-        part._cache["first"] = problem.first_vectors()  # drawn once
-        self.rest = SubGraph(part, self.executor, self.log, **shared)
+        # First vectors are drawn once, and what is on the device already does not go there again.
+        part._cache |= {"first": problem.first_vectors(), id(executor): (problem.on(executor)[0], others, executor)}
+        self.rest = SubGraph(part, executor, self.log, **shared)
         for key, value in self.rest.preparation.items():
             self.preparation[key] = self.preparation.get(key, 0.0) + value
         with self.phase("shuffle"):
-            hub_edges = np.random.default_rng(problem.seed).permutation(hub_edges)
+            numbers = hub_edges.astype(np.uint64) + np.uint64(problem.seed % 2**24 << 40)
+            hub_edges = hub_edges[xp.argsort((mix(numbers, xp) >> np.uint64(32)).astype(np.uint32))]
         # Edges are numbered hubs first; both parts work on the same vectors and report to the same tally and
         # histories.
         self.hubs = hub_edges.size
-        arrays = (ratings.users, ratings.items, ratings.values)
-        self.place(*(np.concatenate([a[hub_edges], b]) for a, b in zip(arrays, self.rest.edges(), strict=True)))
+        with self.phase("order"):
+            mine = (self.rest.users, self.rest.items, self.rest.values)
+            arrays = [xp.concatenate([a[hub_edges], b]) for a, b in zip(edges, mine, strict=True)]
+        self.place(*arrays)
         self.rest.user_vectors, self.rest.item_vectors = self.user_vectors, self.item_vectors
         self.rest.applied = self.applied
         if self.log:

@@ -43,21 +43,24 @@ class Patches(DevicePlan):
                 f"patches are for graphs without hubs: the largest degree here is {ratings.largest_degree():,}, at "
                 f"most {LARGEST:,} is worth trying; take tiles"
             )
+        resident, chunk = int(self.given["resident"]), int(self.given["chunk"] or growth.CHUNK)
+        if resident < 1 or chunk < 1:
+            raise ValueError(f"resident={resident}, chunk={chunk}: patches take 1 or more of each")
         # A block's share of shared memory (1 KB of each is the system's): a vector a node, and twice its lists, with
         # 1.25 edges a node, which is a little more than what a patch of a road has.
-        share = (executor.max_shared + 1024) // int(self.given["resident"]) - 1024 - 8 * (MATCHINGS + 1) - 4
+        share = (executor.max_shared + 1024) // resident - 1024 - 8 * (MATCHINGS + 1) - 4
         if executor.name == "cuda" and not self.given.get("threads"):
             self.threads = 512
         self.room = int(self.given["room"] or min(int(share / (width * 4 + 1.25 * 16)), 1 << 15))
         self.list_room = max((share - self.room * width * 4) // 16, -(-self.room // 2))
         self.shared = self.room * width * 4 + self.list_room * 16 + 8 * (MATCHINGS + 1) + 4
-        launch = self.kernel("patches", THREADS=self.threads, RESIDENT=int(self.given["resident"]))
+        launch = self.kernel("patches", THREADS=self.threads, RESIDENT=resident)
         if self.room < 2 or not launch.max_blocks(self.threads, self.shared):
             most = executor.max_shared // (width * 4 + 8)
             raise ValueError(f"room={self.room}: a block's shared memory holds 2 to {most} vectors")
         self.blocks = self.grid(launch, self.shared)
         users, items, values = self.bring()
-        order, lists, patch_list, after, pairs, steps = self.find(ratings, users, items)
+        order, lists, patch_list, after, pairs, steps = self.find(ratings, users, items, chunk)
         with self.phase("order"):
             users, items, values = self.user_rows[users[order]], self.item_rows[items[order]], values[order]
             packed = xp.empty((max(ratings.m, 1), 2), np.int32)
@@ -79,14 +82,16 @@ class Patches(DevicePlan):
         )
         self.launch = launch.bind(self.blocks, self.threads, arguments, shared=self.shared)
 
-    def find(self, ratings, users, items):
-        """Levels until no edge is left.
+    def find(self, ratings, users, items, chunk):
+        """Levels until no edge is left: each takes one at least (see `growth`).
 
         Parameters
         ----------
         ratings : Ratings
         users, items : arrays
             Ends of its edges on the device.
+        chunk : int
+            Items over which patches are grown together.
 
         Returns
         -------
@@ -96,7 +101,7 @@ class Patches(DevicePlan):
         pairs : places in its patch of each edge's ends, in their order
             All on the device. Beside them come `user_rows` and `item_rows`, where each node's vector lies.
         """
-        executor, xp, chunk = self.executor, self.xp, int(self.given["chunk"] or growth.CHUNK)
+        executor, xp = self.executor, self.xp
         self.user_rows = xp.arange(ratings.n_users, dtype=np.int32)
         self.item_rows = xp.arange(ratings.n_items, dtype=np.int32) + np.int32(ratings.n_users)
         here, offsets, degrees = ratings.users, ratings.offsets, ratings.degrees()[0]  # `users`, on the host

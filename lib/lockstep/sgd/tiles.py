@@ -43,12 +43,23 @@ def deal(weights, bins):
     return chosen
 
 
+@njit(cache=True)
+def _cut(weights, bins, chosen):
+    """The middle of each node in the running sum of all weights says in which of as many equal pieces it is."""
+    total = 0.0
+    for weight in weights:
+        total += weight
+    end = 0.0
+    for k in range(weights.size):
+        end += weights[k]
+        chosen[k] = min(int((end - weights[k] / 2) * bins / max(total, 1)), bins - 1)
+
+
 def cut(weights, bins):
     """Bin of each node, in order of the ids, with about the same weight in each; int32, not falling."""
-    ends = np.cumsum(weights, dtype=np.float64)
-    total = ends[-1] if ends.size else 0
-    middle = ends - weights / 2
-    return np.minimum((middle * bins / max(total, 1)).astype(np.int32), bins - 1)
+    chosen = np.empty(weights.size, np.int32)
+    _cut(weights, bins, chosen)
+    return chosen
 
 
 class Tiles(Resident):
