@@ -126,7 +126,9 @@ def _tree(ax, lesson, height):
             line([x, 2.3], [y, y])
             ax.text(2.98, y, tree.strategy, ha="right", va="center", fontsize=8, weight="bold",
                     color=colors[tree.strategy][0])  # fmt: skip
-            ax.text(2.98, y + 0.3, f"{graphs} graphs", ha="right", va="center", fontsize=6, color="#666666")
+            plain, _ = against(lesson.problem.plain, tree)
+            told = f"{graphs} graphs" + (f", over {plain}" if plain else "")
+            ax.text(2.98, y + 0.3, told, ha="right", va="center", fontsize=5.5, color="#666666")
             return y
         low, high = draw(tree.low, x + STEP), draw(tree.high, x + STEP)
         line([x, x], [low, high])
@@ -146,15 +148,12 @@ def _gains(ax, lesson, height):
     colors = _colors(lesson)
     ax.axvline(1, color=INK, linewidth=0.8)
     for (leaf, _), y in zip(rule.leaves(lesson.tree), _rows(lesson, height), strict=True):
-        name, found = against(lesson.problem.plain, leaf)
-        values = np.sort([value for value, _ in found])
+        values = np.sort([value for value, _ in against(lesson.problem.plain, leaf)[1]])
         spread = 0.16 * np.where(np.arange(len(values)) % 2, 1, -1)
         color, marker = colors[leaf.strategy]
         ax.plot(values, y + spread, marker, color=color, markersize=3, linestyle="none", alpha=0.8)
         if len(values):
             ax.plot(np.exp(np.log(values).mean()), y, "|", color=INK, markersize=11)
-            ax.text(0.995, y - 0.24, f"over {name}", ha="right", va="bottom", fontsize=5.5, color="#666666",
-                    transform=ax.get_yaxis_transform())  # fmt: skip
     ax.set(xscale="log", ylim=(height, 0), yticks=[])
     ax.grid(axis="y", visible=False)
     decades(ax.xaxis)

@@ -14,6 +14,7 @@ CAPTION = (
     "What this study set out to reach, and what it reached; floor: what a run at the floor of the machine's own costs "
     "would come to."
 )
+TIMES = "\N{MULTIPLICATION SIGN}"
 COLUMNS = ("goal", "unit", "aim", "least", "measured", "by", "reached", "floor")
 
 
@@ -61,7 +62,8 @@ def shown(table):
     empty = {"least": True, "by": not table["by"].any(), "floor": table["floor"].isna().all()}
     lines = table.to_dict("records")
     aims, figures = [_bound(line) for line in lines], [apart(line["measured"], line["aim"]) for line in lines]
-    return table.assign(aim=aims, measured=figures).drop(columns=[name for name, nothing in empty.items() if nothing])
+    read = table.assign(unit=table["unit"].replace("x", TIMES), aim=aims, measured=figures)
+    return read.drop(columns=[name for name, nothing in empty.items() if nothing])
 
 
 def _bound(line):
@@ -84,7 +86,7 @@ def told(table):
 
 def _missed(line):
     by = f" by {line['by']}" if line["by"] else ""
-    unit = "\N{MULTIPLICATION SIGN}" if line["unit"] == "x" else f" {line['unit']}"
+    unit = TIMES if line["unit"] == "x" else f" {line['unit']}"
     floor = f"; at its floor {readable(line['floor'])}" if line["floor"] > 0 else ""
     figure = apart(line["measured"], line["aim"])
     return f"Not reached: {line['goal']}, {figure}{unit}{by} (aim: {_bound(line)}{floor})."
