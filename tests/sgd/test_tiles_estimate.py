@@ -27,12 +27,17 @@ def estimated(size):
 
 
 @pytest.fixture(scope="module")
-def sweeps():
-    """{twin: (ms, blocks, items alone) of its recorded sweep by resident tiles}."""
+def recorded():
+    """What is recorded of tiles: a line a twin, a column a metric."""
     rows = Study(experiments.STUDY).rows(RECORDED)
     rows = rows[(rows["experiment"] == "scale-free") & (rows["strategy"] == "tiles")]
-    table = rows.groupby(["dataset", "metric"])["value"].median().unstack()
-    table = table[table["room"] > 0]
+    return rows.groupby(["dataset", "metric"])["value"].median().unstack()
+
+
+@pytest.fixture(scope="module")
+def sweeps(recorded):
+    """{twin: (ms, blocks, items alone) of its recorded sweep by resident tiles}."""
+    table = recorded[recorded["room"] > 0]
     return {name.removeprefix("twin-"): tuple(line) for name, line in table[["device", "blocks", "alone"]].iterrows()}
 
 
@@ -47,3 +52,10 @@ def test_the_layout_is_the_recorded_one(sweeps):
     """The constants decide it; whoever changes one sees here on which graphs the plan changes with it."""
     for name, (_, blocks, alone) in sweeps.items():
         assert estimated(twins.TABLE[name])[1:] == (blocks, alone), name
+
+
+def test_a_round_of_fetched_users_on_small_graphs(recorded):
+    """What resident users have to beat."""
+    for name in ("twin-IMDB", "twin-STACK-printed"):
+        line = recorded.loc[name]
+        assert np.isnan(line["room"]) and 1 / 1.2 < line["device"] * 1e3 / line["rounds"] / resident.FETCHED_ROUND < 1.2

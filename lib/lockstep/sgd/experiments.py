@@ -42,7 +42,7 @@ EXTRA = {  # variants under names of their own
 }
 FEW = 3  # rounds of what takes long
 QUICK = 5.0  # seconds below which a plan's first building, which may compile, is not the one that counts
-SAMPLES, SPENT = 3, 0.5  # so often is a preprocessing timed, unless that many seconds are gone before
+SAMPLES, SPENT = 3, 1.0  # so often is a preprocessing timed, unless that many seconds are gone before
 PLANS = {name: s.plan for name, s in STRATEGIES.items()}
 
 

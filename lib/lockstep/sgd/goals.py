@@ -10,7 +10,8 @@ from .strategies import STRATEGIES
 
 MATCHINGS = ("agm-edge", "agm-node", "sgm")
 PREPARED_S = {"twin-NFLIX": 10, "twin-LIVEJ": 5}  # matchings, first-fit over all ratings
-ROADS_PREPARED_S = 1  # all schedules made beforehand, on each road twin
+ROADS_PREPARED_S = 1  # all schedules made beforehand, in whole or in part, on each road twin
+AHEAD = ("offline", "tiles", "hybrid")  # families of such schedules
 OF_BYTES = 0.6  # of the rate that moving each road twin's bytes once allows
 RANK, UPDATES = 32, 4  # G (10^9) a second on the twin of NFLIX, vectors in float32
 ERROR, SWEEPS = 1.01, 20  # test error over one thread's, after so many sweeps
@@ -42,7 +43,7 @@ def reached(rows, costs=None):
             if dataset in PREPARED_S:
                 _slowest(found, f"matchings of {dataset}", PREPARED_S[dataset], line, MATCHINGS)
             elif experiment == "road":
-                ahead = [name for name, entry in STRATEGIES.items() if entry.family in ("offline", "tiles")]
+                ahead = [name for name, entry in STRATEGIES.items() if entry.family in AHEAD]
                 _slowest(found, f"each schedule of {dataset} made beforehand", ROADS_PREPARED_S, line, ahead)
     if costs is not None:
         for line in views.floors(views.cells(rows, "road"), costs).to_dict("records"):
