@@ -12,8 +12,7 @@ SPREAD = 1.7  # the range with the most users over the mean
 # What a sweep at rank 16 takes on one H200, in microseconds, for the choice between layouts alone: no result depends
 # on it. Set by sweeps of the twins and of real graphs; in brackets what each is on a graph made to show it alone.
 # tests/sgd/test_tiles_estimate.py compares their sum, and the layouts that follow, with recorded sweeps. EDGE and
-# FETCHED_ROUND are far from their brackets, for those graphs are unlike others: where all items have equal degrees locks
-# meet more often, and a round of a small graph is its ratings more than its hand-over.
+# FETCHED_ROUND stay far from their brackets: with those the estimates of recorded sweeps would be worse.
 ROUND = 1.3  # a round in which a block has nothing to do [1.6 to 2.3: with hardly a rating in it]
 ALONE = 0.055  # an update on the chain of an item that has a block for itself [0.054: a star]
 COMPANY = 0.135  # an update on the chain of an item that shares its block [0.111: a star, `alone=0`]
