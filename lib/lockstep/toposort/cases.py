@@ -122,7 +122,7 @@ def _as_listed(dataset):
         graph = load(dataset)
         return acyclic(Graph.from_edges(*graph.edges(once=True), n=graph.n, name=graph.name))
 
-    # An undirected graph whose file lists each edge once, from the smaller id: read as directed, as the thesis's tool did.
+    # Undirected, and its file lists each edge once, from the smaller id: read as directed, as by the thesis's tool.
     return dataset, make, ("acyclic",), {"acyclic": True, "arcs": "listed"}
 
 
