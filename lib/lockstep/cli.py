@@ -167,6 +167,7 @@ def _of_a_batch(command):
     batch.add_argument("--bad", choices=["skip", "refuse"], default="skip", help="graphs that cannot be used")
     batch.add_argument("--max-vertices", type=int, default=2**31 - 1, metavar="N", help="a larger graph is among those")
     batch.add_argument("--undirected", action="store_true", help="a line of a graph's file is an edge, not an arc")
+    batch.add_argument("--unweighted", action="store_true", help="leave weights out; most measures take none")
 
 
 def _solver(parser, package, result, kind="FILE"):

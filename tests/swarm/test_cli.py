@@ -49,6 +49,27 @@ def test_bad_graphs_are_told(tmp_path, capsys):
     assert "graph 1 (b.txt)" in capsys.readouterr().err
 
 
+def test_weights_are_left_out(tmp_path, capsys):
+    weighted = [graph.copy() for graph in GRAPHS]
+    for graph in weighted:
+        nx.set_edge_attributes(graph, -2.5, "weight")
+    GraphBatch(weighted).write(tmp_path / "in")
+    arguments = ["swarm", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
+    assert main(arguments) == 2
+    assert "betweenness takes no weights here; leave them out" in capsys.readouterr().err
+    assert main([*arguments, "--unweighted", "--out", str(tmp_path / "two")]) == 0
+    table = pd.read_parquet(tmp_path / "two").sort_values("graph")
+    for graph, values in zip(GRAPHS, table["values"], strict=True):
+        expected = nx.betweenness_centrality(graph, normalized=False)
+        np.testing.assert_allclose(values, [expected[v] for v in range(len(graph))], atol=1e-9)
+    lengths = ["--measure", "closeness", "--out", str(tmp_path / "three")]
+    assert main([*arguments, *lengths]) == 0
+    told = capsys.readouterr().err
+    assert "of 0 graphs" in told and "weight of arc 0 is -2.5; expected a finite number above 0" in told
+    assert main([*arguments, *lengths, "--unweighted"]) == 2
+    assert "holds results of another run: weights is None there, False now" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "arguments, told",
     [

@@ -23,7 +23,7 @@ def degrees():
         import numpy as np
 
         class Degrees:
-            executor, measure, options = None, SimpleNamespace(name="degrees"), {}
+            executor, measure, options = None, SimpleNamespace(name="degrees", weights=False), {}
 
             def prepare(self, pack):
                 return SimpleNamespace(run=lambda: self.run(pack))

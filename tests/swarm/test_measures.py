@@ -1,6 +1,7 @@
 """The measures: all strategies have the numbers of NetworkX, SciPy and igraph; bad input gets one clear error."""
 
 import os
+import re
 
 import networkx as nx
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.graphs import DatasetMissing, Graph
+from lockstep.graphs import DatasetMissing, Graph, GraphError
 from lockstep.swarm import MEASURES, STRATEGIES, Engine, GraphBatch, Pack, analyze, reference
+from lockstep.swarm.allowed import KNOBS
 
 OPTIONS = [
     ("betweenness", {}),
@@ -176,22 +178,64 @@ def test_every_protein_is_as_in_networkx(measure):
         (dict(damping=0.5), "measure 'betweenness' has no option 'damping'"),
         (dict(strategy="level", measure="pagerank"), "strategy 'level' does not compute pagerank; it computes"),
         (dict(knobs={"speed": 1}), "strategy 'cpu' has no option 'speed'"),
+        (dict(knobs={"speed": 1}, strategy="auto"), "knobs (speed) are of one strategy; name it"),
+        (dict(measure="pagerank", damping="much"), "PageRank: damping='much'; expected a number from 0 to 1"),
+        (dict(measure="pagerank", limit=1.5), "limit=1.5; expected a whole number from 1 to"),
+        (dict(measure="walks", length=-1), "random walks: length=-1; expected a whole number from 0 to"),
+        (dict(measure="walks", seed=2**64), "seed=18446744073709551616; expected"),
         (dict(measure="apsp", weighted=True), "weighted=True, but the graphs have no weights"),
     ],
 )
 def test_errors_say_what_to_do(call, words):
     call = {"strategy": "cpu", **call}
-    with pytest.raises(ValueError, match=words.replace("(", r"\(")):
+    with pytest.raises(ValueError, match=re.escape(words)):
         analyze([undirected([(0, 1)])], **call)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "knobs", "words"),
+    [
+        ("swarm", {"width": 5}, "width=5; expected 0, or a power of two from 4 to 32"),
+        ("swarm", {"width": 64}, "width=64; expected"),
+        ("swarm", {"words": 3}, "words=3; expected a power of two from 1 to 32"),
+        ("swarm", {"threads": 100}, "threads=100; expected 0, or a power of two from 32 to 1,024"),
+        ("swarm", {"shared": "all"}, "shared='all'; expected one of 'rows', 'metadata', 'nothing'"),
+        ("swarm", {"persistent": 1}, "persistent=1; expected one of False, True"),
+        ("swarm", {"sparse": "few"}, "sparse='few'; expected a number of at least 0"),
+        ("swarm", {"busy": 0}, "busy=0; expected a whole number from 1"),
+        ("paper", {"threads": 40}, "strategy 'paper': threads=40; expected a multiple of 32 from 32 to 1,024"),
+        ("paper", {"placement": "far"}, "placement='far'; expected one of 'shared', 'global'"),
+        ("level", {"memory": 0}, "memory=0; expected a whole number from 1"),
+        ("alone", {"sources": 1.5}, "strategy 'alone': sources=1.5; expected a whole number from 0 to 32"),
+        ("alone", {"threads": 2048}, "threads=2048; expected 0, or a power of two from 32 to 1,024"),
+    ],
+)
+def test_a_kernel_is_told_nothing_that_it_cannot_do(strategy, knobs, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        Engine("betweenness", "host", strategy, knobs)
+
+
+def test_every_knob_has_its_values():
+    for name, strategy in STRATEGIES.items():
+        assert set(KNOBS.get(name, {})) == set(strategy.plan.knobs)
+        Engine("betweenness", "host" if strategy.gpu else None, name, strategy.plan.knobs)  # what it is by default, too
 
 
 def test_weights_where_they_mean_nothing_or_are_no_lengths():
     weighted = Graph.from_edges([0, 1], [1, 2], weights=[1.0, 2.0])
     with pytest.raises(ValueError, match="betweenness takes no weights here"):
         analyze([weighted], strategy="cpu")
-    zero = Graph.from_edges([0, 1], [1, 2], weights=[1.0, 0.0])
-    with pytest.raises(ValueError, match="weight 1 of the batch is 0"):
-        analyze([zero], "closeness", strategy="cpu")
+    (plain,) = analyze(GraphBatch([weighted], weights=False), strategy="cpu")
+    assert plain.tolist() == [0, 1, 0]
+    zero = Graph.from_edges([0, 1], [1, 2], weights=[1.0, 0.0], name="zero")
+    found = analyze([weighted, zero, weighted], "closeness", strategy="cpu")
+    assert found[1] is None and found[0].tolist() == found[2].tolist() == [0, 0.5, 2 / 5 * 1]
+    assert found.problems == [(1, "zero", "weight of arc 1 is 0.0; expected a finite number above 0")]
+    with pytest.raises(GraphError, match=r"graph 1 \(zero\) of memory: weight of arc 1 is 0.0"):
+        analyze(GraphBatch([weighted, zero], bad="refuse"), "closeness", strategy="cpu")
+    assert analyze([zero], "closeness", strategy="cpu", weighted=False)[0].tolist() == [0, 0.5, 2 / 3]
+    with pytest.raises(ValueError, match="weight 1 of the batch is 0"):  # an engine by itself leaves nothing out
+        Engine("closeness", None, "cpu").run(Pack.of([zero]))
     with pytest.raises(ValueError, match="takes no weights; use swarm or cpu"):
         analyze([weighted], "closeness", strategy="paper", executor="host")
 

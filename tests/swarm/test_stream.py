@@ -25,7 +25,7 @@ from lockstep.swarm.stream import run
 class Degrees:
     """An engine that counts arcs: what the pipeline needs of one."""
 
-    executor, measure, options = None, SimpleNamespace(name="degrees"), {"fake": True}
+    executor, measure, options = None, SimpleNamespace(name="degrees", weights=False), {"fake": True}
 
     def __init__(self):
         self.runs = 0
@@ -109,7 +109,7 @@ def test_a_killed_process_goes_on(shards, tmp_path):
         from lockstep.swarm.stream import run
 
         class Slow:
-            executor, measure, options = None, SimpleNamespace(name="degrees"), {{"fake": True}}
+            executor, measure, options = None, SimpleNamespace(name="degrees", weights=False), {{"fake": True}}
             def prepare(self, pack): return SimpleNamespace(run=lambda: self.run(pack))
             def run(self, pack):
                 time.sleep(0.15)

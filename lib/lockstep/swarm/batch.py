@@ -42,6 +42,8 @@ class GraphBatch:
         noted in ``problems`` and left out, or it is an error.
     max_vertices : int
         Graphs with more are among those.
+    weights : bool
+        False leaves out what weights there are: for measures that take none, and where they are no lengths.
     pack_bytes : int
         Iteration gives packs of about this size at most.
 
@@ -67,12 +69,14 @@ class GraphBatch:
     [[4, 4]]
     """
 
-    def __init__(self, source, *, directed=None, bad="skip", max_vertices=MOST, pack_bytes=64 * 2**20):
+    def __init__(self, source, *, directed=None, bad="skip", max_vertices=MOST, weights=True,
+                 pack_bytes=64 * 2**20):  # fmt: skip
         if bad not in ("skip", "refuse"):
             raise ValueError(f"bad is {bad!r}; expected 'skip' or 'refuse'")
         if not 1 <= max_vertices <= MOST:
             raise ValueError(f"max_vertices is {max_vertices}; expected 1 to {MOST}")
         self.bad, self.max_vertices, self.pack_bytes = bad, int(max_vertices), int(pack_bytes)
+        self.weights, self.lengths = bool(weights), False
         self.source = str(source) if isinstance(source, (str, Path)) else "memory"
         self.pieces = pieces_of(source, directed, self.pack_bytes)
         self.problems = []
@@ -138,6 +142,17 @@ class GraphBatch:
             new.problems = []
         return new
 
+    def suited(self, engine):
+        """The batch as an engine wants it: where weights are lengths, a graph with one that is not above 0 cannot be
+        used, as others cannot for other reasons.
+        """
+        if engine is None or not engine.measure.weights or engine.options.get("weighted") is False:
+            return self
+        new = object.__new__(GraphBatch)
+        new.__dict__.update(self.__dict__, lengths=True, problems=[])
+        new._piece = functools.lru_cache(1)(new.load_piece)
+        return new
+
     def load_piece(self, piece, memory=None):
         """Load and check one piece.
 
@@ -152,7 +167,9 @@ class GraphBatch:
         Loaded
         """
         pack, numbers, problems = piece.load(memory)
-        code, place = judge(pack, self.max_vertices)
+        if not self.weights:
+            pack = pack.unweighted()
+        code, place = judge(pack, self.max_vertices, self.lengths)
         known = {problem.graph for problem in problems}
         for i in np.flatnonzero(code != GOOD):
             if int(numbers[i]) not in known:
@@ -239,7 +256,8 @@ class GraphBatch:
         for old in folder.glob("shard-*"):
             if old.suffix in (".arrow", ".parquet") and old not in written:
                 old.unlink()
-        return GraphBatch(folder, bad=self.bad, max_vertices=self.max_vertices, pack_bytes=self.pack_bytes)
+        return GraphBatch(folder, bad=self.bad, max_vertices=self.max_vertices, weights=self.weights,
+                          pack_bytes=self.pack_bytes)  # fmt: skip
 
 
 def _moved(piece, name, first):

@@ -47,12 +47,17 @@ def _judge(vertex_start, arc_start, offsets, targets, most, code, place):
                     break
 
 
-def judge(pack, most=2**31 - 1):
-    """Codes of the graphs of a host pack (GOOD or what is wrong), and the first arc at fault, int8 and int64."""
+def judge(pack, most=2**31 - 1, lengths=False):
+    """Codes of the graphs of a host pack (GOOD or what is wrong), and the first arc at fault, int8 and int64.
+
+    ``lengths``: weights are lengths of arcs, which are above 0.
+    """
     code, place = np.zeros(len(pack), np.int8), np.zeros(len(pack), np.int64)
     _judge(pack.vertex_start, pack.arc_start, pack.offsets, pack.targets, most, code, place)
     if pack.weights is not None:
-        for arc in np.flatnonzero(~np.isfinite(pack.weights))[::-1]:  # backwards, so that the first one stays
+        usable = np.isfinite(pack.weights)
+        usable &= pack.weights > 0 if lengths else True
+        for arc in np.flatnonzero(~usable)[::-1]:  # backwards, so that the first one stays
             i = int(np.searchsorted(pack.arc_start, arc, side="right")) - 1
             if code[i] in (GOOD, WEIGHT):
                 code[i], place[i] = WEIGHT, arc - pack.arc_start[i]
@@ -72,5 +77,6 @@ def reason(pack, i, code, place, most):
         return f"its offsets do not rise from 0 to {m}, the number of its targets"
     arc = int(place)
     if code == WEIGHT:
-        return f"weight of arc {arc} is {pack.weights[int(pack.arc_start[i]) + arc]}; expected a finite number"
+        weight = pack.weights[int(pack.arc_start[i]) + arc]
+        return f"weight of arc {arc} is {weight}; expected a finite number{' above 0' if np.isfinite(weight) else ''}"
     return f"target of arc {arc} is {int(pack.targets[int(pack.arc_start[i]) + arc])}; expected an id in 0..{n - 1}"

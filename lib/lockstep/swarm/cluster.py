@@ -116,8 +116,9 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
 
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule is {schedule!r}; expected one of {', '.join(SCHEDULES)}")
-    batch = GraphBatch.of(batch)
-    output = opened(batch, engine_of(spec), out, keep)
+    engine = engine_of(spec)
+    batch = GraphBatch.of(batch).suited(engine)
+    output = opened(batch, engine, out, keep)
     job = (os.urandom(8).hex(), batch, spec, output)
     todo = [piece for piece in batch.pieces if output is None or not output.done(piece)]
     addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])[:workers]

@@ -11,7 +11,8 @@ STEPS = {"load": "loading", "copy": "copying", "compute": "computing", "write": 
 
 
 def compute(source, measure, out, *, scheduler=None, workers=None, strategy="auto", executor=None, threads=None,
-            keep="values", bad="skip", directed=None, max_vertices=MOST, progress=False, options=None):  # fmt: skip
+            keep="values", bad="skip", directed=None, max_vertices=MOST, weights=True, progress=False,
+            options=None):  # fmt: skip
     """Compute a measure of every graph of a batch.
 
     Parameters
@@ -30,7 +31,7 @@ def compute(source, measure, out, *, scheduler=None, workers=None, strategy="aut
     threads : int, optional
         That each take pieces from file to results (in this process).
     keep : {"values", "checksums"}
-    bad, directed, max_vertices
+    bad, directed, max_vertices, weights
         Of the `GraphBatch`.
     progress : bool
         Show a bar.
@@ -39,7 +40,7 @@ def compute(source, measure, out, *, scheduler=None, workers=None, strategy="aut
     -------
     Report
     """
-    batch = GraphBatch.of(source, bad=bad, directed=directed, max_vertices=max_vertices)
+    batch = GraphBatch.of(source, bad=bad, directed=directed, max_vertices=max_vertices, weights=weights)
     spec = (measure, executor, strategy, dict(options or {}))
     if scheduler is None and workers is None:
         return run(batch, engine_of(spec), out, threads=threads, keep=keep, progress=progress)
@@ -59,6 +60,7 @@ def main(choice):
         choice.out,
         progress=sys.stderr.isatty(),
         directed=False if choice.undirected else None,
+        weights=not choice.unweighted,
         options={name: _value(text) for name, text in options.items()},
         **{name: getattr(choice, name) for name in names},
     )

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from . import allowed
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -24,6 +26,8 @@ class Measure:
         Names, and what they are by default.
     choices : dict
         What an option may be, where it is one of a few.
+    ranges : dict
+        What it may be, where it is a number: {name: Allowed}.
     oracle : str
         Whose implementation it is held against.
     """
@@ -37,6 +41,7 @@ class Measure:
     oracle: str
     options: dict = field(default_factory=dict)
     choices: dict = field(default_factory=dict)
+    ranges: dict = field(default_factory=dict)
 
     def filled(self, given):
         """All options, with what is not given as it is by default.
@@ -52,9 +57,11 @@ class Measure:
                 raise ValueError(f"measure {self.name!r} has no option {name!r}; {known}")
             if name in self.choices and value not in self.choices[name]:
                 raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, self.choices[name]))}")
+        allowed.check(self.ranges, given, self.title)
         return {**self.options, **given}
 
 
+MOST = 2**31 - 1  # steps or rounds, as kernels count them
 _PRECISION = {"precision": ("double", "single")}
 
 MEASURES = {
@@ -99,11 +106,14 @@ MEASURES = {
             "pagerank", "PageRank",
             "PageRank; what dead ends hold is shared by all", "vertex", "float64", False,
             "networkx.pagerank", {"damping": 0.85, "tolerance": 1e-12, "limit": 1000},
+            ranges={"damping": allowed.number(0, 1), "tolerance": allowed.number(0), "limit": allowed.whole(1, MOST)},
         ),
         Measure(
             "walks", "random walks",
             "random walks from every vertex, for embeddings: vertices, -1 after a dead end", "walks", "int32",
             False, "the same walk on the CPU", {"length": 16, "walks": 1, "seed": 0},
+            ranges={"length": allowed.whole(0, MOST), "walks": allowed.whole(1, MOST),
+                    "seed": allowed.whole(0, 2**64 - 1)},
         ),
     )
 }  # fmt: skip
@@ -118,8 +128,8 @@ def check_batch(measure, options, weighted):
         return False
     if not measure.weights:
         raise ValueError(
-            f"{measure.name} takes no weights here; give the graphs without (Graph.from_edges without weights=), or "
-            "use closeness or apsp"
+            f"{measure.name} takes no weights here; leave them out (GraphBatch with weights=False, `lockstep swarm "
+            "--unweighted`), or use closeness or apsp"
         )
     return asked is not False
 

@@ -167,6 +167,14 @@ class Pack:
             host=None if self._host is None else self._host._part(first, last),
         )
 
+    def unweighted(self):
+        """The same graphs without weights; itself if there are none."""
+        if self.weights is None:
+            return self
+        host = None if self._host is None else self._host.unweighted()
+        return Pack(self.offsets, self.targets, self.vertex_start, self.arc_start, None, self.directed, self.names,
+                    n=self.n, m=self.m, host=host)  # fmt: skip
+
     def take(self, indices):
         """The graphs of these numbers, in that order, as a Pack of its own; arrays of the same kind."""
         here = self.host

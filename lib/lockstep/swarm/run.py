@@ -6,7 +6,7 @@ import numpy as np
 
 from lockstep.machine import Executor, get_executor
 
-from . import measures
+from . import allowed, measures
 from .alone import shares
 from .strategies import STRATEGIES
 
@@ -23,14 +23,15 @@ class Engine:
     strategy : str
         A name in STRATEGIES; `auto` takes `swarm` on a GPU and `cpu` without one.
     knobs : mapping
-        Options of the strategy itself (see its class).
+        Options of the strategy itself (see its class), which must be named then.
     **options
         Of the measure (see MEASURES).
 
     Raises
     ------
     ValueError
-        No such measure, strategy or option; a strategy that does not compute the measure.
+        No such measure, strategy or option, or a value that it cannot have; a strategy that does not compute the
+        measure; knobs without a strategy that they are of.
 
     Notes
     -----
@@ -42,6 +43,8 @@ class Engine:
             raise ValueError(f"no measure {measure!r}; choose one of {', '.join(measures.MEASURES)}")
         if strategy != "auto" and strategy not in STRATEGIES:
             raise ValueError(f"no strategy {strategy!r}; choose auto or one of {', '.join(STRATEGIES)}")
+        if knobs and strategy == "auto":  # which takes another one on another machine
+            raise ValueError(f"knobs ({', '.join(knobs)}) are of one strategy; name it: strategy='swarm', for example")
         self.measure = measures.MEASURES[measure]
         self.options = self.measure.filled(options)
         machine = get_executor(executor) if not isinstance(executor, Executor) else executor
@@ -57,6 +60,7 @@ class Engine:
         if machine is None and self.strategy.gpu:
             machine = get_executor("host")
         self.executor = machine if self.strategy.gpu else None
+        allowed.check(allowed.KNOBS.get(strategy, {}), knobs or {}, f"strategy {strategy!r}")
         self.method = self.strategy.plan(self.measure, self.executor, self.options, **(knobs or {}))
         self.planning = threading.Lock()
 
@@ -142,7 +146,7 @@ def analyze(batch, measure="betweenness", executor=None, strategy="auto", knobs=
     strategy : str
         A name in STRATEGIES, or `auto`.
     knobs : mapping
-        Options of the strategy itself.
+        Options of the strategy itself, which must be named then.
     **options
         Of the measure: ``endpoints``, ``precision`` ("double", "single") for betweenness (NaN where there are more
         shortest paths than 1e300, with single 1e37, which fewer than 240 vertices never have); ``form`` ("networkx",
@@ -175,7 +179,7 @@ def analyze(batch, measure="betweenness", executor=None, strategy="auto", knobs=
     from .batch import GraphBatch
 
     engine = Engine(measure, executor, strategy, knobs, **options)
-    batch = GraphBatch.of(batch)
+    batch = GraphBatch.of(batch).suited(engine)
     single = strategy == "auto" and engine.executor is not None and len(batch) == 1
     single = single and measure in STRATEGIES["alone"].measures
     parts, numbers, problems = [], [], []
@@ -187,7 +191,7 @@ def analyze(batch, measure="betweenness", executor=None, strategy="auto", knobs=
         problems += loaded.problems
         if len(loaded.pack):
             if single:
-                engine = _for_one(engine, loaded.pack, knobs, options)
+                engine = _for_one(engine, loaded.pack, options)
             parts.append(engine.run(loaded.pack).get())
             numbers.append(loaded.numbers)
     stats = {"graphs": sum(len(part) for part in parts), "machine": "cpu" if machine is None else machine.name}
@@ -198,9 +202,9 @@ def analyze(batch, measure="betweenness", executor=None, strategy="auto", knobs=
     return Results(parts, numbers, len(batch), measure, engine.strategy.name, problems, stats)
 
 
-def _for_one(engine, pack, knobs, options):
+def _for_one(engine, pack, options):
     """The engine of `alone` for a batch of one graph, if that is a graph that it is for; else the one that is there."""
-    found = Engine(engine.measure.name, engine.executor, "alone", knobs, **options)
+    found = Engine(engine.measure.name, engine.executor, "alone", **options)
     if shares(found.method, pack) is None:
         return engine
     found.reason = "one graph: all multiprocessors take its sources"

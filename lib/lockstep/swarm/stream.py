@@ -207,7 +207,7 @@ def run(batch, engine, out=None, *, threads=None, loaders=None, keep="values", s
     GraphError
         A graph cannot be used, and the batch refuses such.
     """
-    batch = GraphBatch.of(batch)
+    batch = GraphBatch.of(batch).suited(engine)
     output = opened(batch, engine, out, keep)
     return carry_out(batch, Pipeline(batch, engine, output, sink, loaders), output, threads, progress)
 
@@ -217,6 +217,7 @@ def opened(batch, engine, out, keep):
     if out is None or engine is None:
         return None
     what = {"batch": batch.digest(), "source": batch.source, "measure": engine.measure.name, "options": engine.options}
+    what |= {} if batch.weights else {"weights": False}
     output = Output(out, what, keep)
     output.start()
     return output
