@@ -122,5 +122,6 @@ class Alone(Swarm):
     @classmethod
     def digest(cls):
         """Of what decides who takes which sources, too."""
-        host = "".join(inspect.getsource(part) for part in (sources, by_degree, AloneBetweenness))
-        return hashlib.sha256(" ".join((super().digest(), *host.split())).encode()).hexdigest()[:16]
+        host = "".join(inspect.getsource(part) for part in (need, sources, by_degree, AloneBetweenness))
+        limits = map(str, (MOST_VERTICES, MOST_SOURCES, THREADS))
+        return hashlib.sha256(" ".join((super().digest(), *host.split(), *limits)).encode()).hexdigest()[:16]
