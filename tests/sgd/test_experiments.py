@@ -165,9 +165,10 @@ def test_compilation_is_not_charged_to_preprocessing_which_is_timed_more_than_on
     monkeypatch.setattr(experiments, "SPENT", 0.02)
     lasting = Counted(slow=0.03)
     assert experiments.built(lasting.make, lasting.problem, lasting.executor)[1] == [0.1] and lasting.plans == 2
-    monkeypatch.setattr(experiments, "QUICK", 0.02)
-    slow = Counted(slow=0.03)
-    assert experiments.built(slow.make, slow.problem, slow.executor)[1] == [3.0] and slow.plans == 1
+    slow = Counted(first=100.0, slow=0.03)
+    assert experiments.built(slow.make, slow.problem, slow.executor)[1] == [0.1], "it was compilation"
+    slow = Counted(first=100.0, slow=0.03)
+    assert experiments.built(slow.make, slow.problem, None)[1] == [100.0] and slow.plans == 1, "no compilation is"
     host = Counted(name="host")
     experiments.built(host.make, host.problem, host.executor)
     assert host.plans == 1, "no times there, so nothing to be gained"

@@ -41,7 +41,7 @@ EXTRA = {  # variants under names of their own
     "diagonal-part": ("diagonal", {"limit": 200_000}),
 }
 FEW = 3  # rounds of what takes long
-QUICK = 5.0  # seconds below which a plan's first building, which may compile, is not the one that counts
+QUICK = 5.0  # seconds below which a preprocessing of the CPU is done again, its first time not counted
 SAMPLES, SPENT = 3, 1.0  # so often is a preprocessing timed, unless that many seconds are gone before
 PLANS = {name: s.plan for name, s in STRATEGIES.items()}
 
@@ -135,8 +135,9 @@ def built(make, problem, executor, **options):
     """A plan, and the seconds that its preprocessing took, one for each time that it was done.
 
     Some of CuPy's reductions and scans are compiled for the size at hand, so the first graph of a size is charged with
-    compilation in spite of a warm-up on small ones. So the first building does not count, unless it takes QUICK
-    seconds, of which compilation is a small part. The hypothetical GPU builds once: its times mean nothing.
+    compilation in spite of a warm-up on small ones. So the first building for a GPU does not count, however long it
+    took; nor does that for the CPU, unless it takes QUICK seconds, of which compilation is a small part. The
+    hypothetical GPU builds once: its times mean nothing.
     """
 
     def timed():
@@ -145,7 +146,7 @@ def built(make, problem, executor, **options):
         return plan, time.perf_counter() - begin
 
     plan, took = timed()
-    if took >= QUICK or (executor is not None and executor.name == "host"):
+    if plan.preprocessing >= QUICK if executor is None else executor.name == "host":
         return plan, [plan.preprocessing]
     seconds, spent = [], 0.0
     while not seconds or (len(seconds) < SAMPLES and spent < SPENT):
