@@ -55,3 +55,14 @@ def test_a_layer_of_the_deep_graph_is_what_it_holds_and_takes():
     reached = goals.reached(pd.DataFrame(rows)).set_index(["goal", "by"])["reached"]
     assert not reached["the deep graph", "persistent"] and reached["the deep graph", "narrow"]
     assert goals.deep_layer(pd.DataFrame(rows[:0] + [row("control", "g", "persistent", 1.0)])) == {}
+
+
+def test_the_dearest_layer_of_all_graphs_is_judged():
+    rows = []
+    for graph, depth, ms in (("shallow", 10, 1.0), ("cheap", 1000, 1.0), ("dear", 200, 0.5)):
+        figures = (("depth", depth), ("nodes", 1000), ("edges", 2000))
+        rows += [row("table-4.3", graph, "(graph)", value, metric) for metric, value in figures]
+        rows.append(row("table-4.3", graph, "persistent", ms))
+    found = goals.dearest_layer(pd.DataFrame(rows))
+    assert found["graph"] == "dear" and found["us"] == pytest.approx(2.5)
+    assert goals.dearest_layer(pd.DataFrame(rows[:4])) == {}, "a launch is no small part of ten layers"

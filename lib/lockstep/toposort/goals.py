@@ -16,6 +16,7 @@ MS = {  # graph and what it is called: at most so many milliseconds
 }
 PATH_MS = 2.0  # one path of a million vertices, numbered at random
 LEVEL_US = {"persistent": 2.0, "narrow": 0.6}  # any layer that the grid shares; one that a block has to itself
+DEEP_ENOUGH = 100  # layers from which on a launch is a small part of what one takes
 AUTO = (1.1, 1.5)  # over the best strategy: geometric mean, worst
 HOW = {"mean": "geometric mean", "worst": "the worst"}
 
@@ -58,6 +59,10 @@ def reached(rows, costs=None):
         if name in LEVEL_US:
             floor = views.predicted_shared_levels(costs)[name] if costs else np.nan
             found.add("the deep graph", "us a layer", LEVEL_US[name], cost, name, floor)
+    dearest = dearest_layer(rows, costs)
+    if dearest:
+        goal = f"any graph of {DEEP_ENOUGH} layers or more, the dearest: {dearest['graph']}"
+        found.add(goal, "us a layer", LEVEL_US["persistent"], dearest["us"], "persistent", dearest["floor"])
     choices = views.choices(rows) if (rows["experiment"] == "held-out").any() else ()
     if len(choices):
         loss = auto(choices)
@@ -76,6 +81,27 @@ def deep_layer(rows):
     line = table.iloc[0]
     times = {name: line[name] * 1e3 / line["depth"] for name in views.LADDER if line.get(name, np.nan) > 0}
     return {"vertices": line["nodes"] / line["depth"], "arcs": line["edges"] / line["depth"], **times}
+
+
+def dearest_layer(rows, costs=None, strategy="persistent"):
+    """Where a layer costs a strategy most, among all graphs of DEEP_ENOUGH layers: `graph`, `us` and its `floor`; empty
+    if no such graph was measured.
+
+    The floor is that of the graph, its bytes or atomics included, over its layers: a layer that is wide has work to do.
+    """
+    tables = [views.cells(rows, experiment) for experiment in rows["experiment"].unique()]
+    tables = [table for table in tables if {"depth", "nodes", "edges", strategy} <= set(table)]
+    known = [table[(table["depth"] >= DEEP_ENOUGH) & (table[strategy] > 0)] for table in tables]
+    known = pd.concat(known, ignore_index=True) if known else pd.DataFrame()
+    if known.empty:
+        return {}
+    each = known[strategy] * 1e3 / known["depth"]
+    line = known.loc[each.idxmax()]
+    floor = np.nan
+    if costs:
+        once = costs.launch_us + views.throughput_ms(line["nodes"], line["edges"], costs) * 1e3
+        floor = once / line["depth"] + views.predicted_shared_levels(costs)[strategy]
+    return {"graph": line["dataset"], "us": each.max(), "floor": floor}
 
 
 def _best(table):

@@ -282,24 +282,27 @@ def choices(rows, experiments=HELD_OUT, strategies=("serial", *LADDER[2:])):
     return pd.DataFrame(lines)
 
 
-def floors(rows, costs):
-    """Measured times beside the floor that study 0 sets: layers times the cheapest step, and bytes over bandwidth.
+def throughput_ms(n, m, costs):
+    """What a graph's bytes or atomics must take, whichever is more.
 
-    Bytes: every arc's target once, every vertex's bounds and place in the order, and an in-degree read, changed
-    and written for each arc, in L2; so the floor is the larger of the bytes' and the atomics' time, plus the
-    layers'.
+    Bytes: every arc's target once, every vertex's bounds and place in the order. Atomics: an in-degree read, changed
+    and written for each arc, in L2.
+    """
+    return max((4 * m + 20 * n) / costs.bytes_per_second(), m / costs.atomics_per_second(10**6, 10**5)) * 1e3
+
+
+def floors(rows, costs):
+    """Measured times beside the floor that study 0 sets: a launch, the layers times the cheapest step, and the bytes or
+    atomics (see `throughput_ms`).
     """
     step = predicted_level_costs(costs)
-    rate = costs.atomics_per_second(10**6, 10**5)
-    bandwidth = costs.bytes_per_second()
     lines = []
     for experiment in ("ladder", "real-dags", "table-4.1"):
         wall = cells(rows, experiment)
         for _, cell in wall.iterrows():
             if experiment == "table-4.1" and cell.get("instance") != 0:
                 continue
-            n, m = cell["nodes"], cell["edges"]
-            throughput = max((4 * m + 20 * n) / bandwidth, m / rate) * 1e3
+            throughput = throughput_ms(cell["nodes"], cell["edges"], costs)
             for name in ("persistent", "narrow"):
                 if cell.get(name, np.nan) > 0:
                     floor = costs.launch_us / 1e3 + throughput + cell["depth"] * step[name] / 1e3
