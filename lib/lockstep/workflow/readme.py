@@ -22,7 +22,7 @@ from lockstep.guide.advice import condition
 from lockstep.guide.drawing import against
 from lockstep.guide.lessons import lessons
 from lockstep.machine import MachineError, costs
-from lockstep.report import figures, style, typeset
+from lockstep.report import figures, style, wording
 from lockstep.report.digits import significant
 from lockstep.report.output import save
 from lockstep.report.typeset import machines_of
@@ -192,10 +192,10 @@ def headlines(found, recordings=paths.RECORDINGS):
     for name in HEADLINES:
         part, cells = parts[name], []
         for one in machines:
-            told = typeset.told(judged.loc[(one["name"], name)])
+            told = wording.told(judged.loc[(one["name"], name)])
             cells.append(f"{told['figure']}: {told['verdict']}" if told["figure"] else told["verdict"])
         what = part.of if len(part.of) > SENTENCE else ", ".join(text for text in (part.short, part.of) if text)
-        lines.append(" | ".join([f"| {name}: {what}", typeset.published(part), *cells]) + " |")
+        lines.append(" | ".join([f"| {name}: {what}", wording.published(part), *cells]) + " |")
     return "\n".join(lines)
 
 

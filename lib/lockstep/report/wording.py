@@ -1,0 +1,147 @@
+"""How the ledger's parts are told: the published figure, ours with its interval, what over what, and why not."""
+
+import json
+import math
+import re
+
+from lockstep.evidence import statistics
+from lockstep.graphs.registry import registry
+from lockstep.report import figures
+from lockstep.report.digits import significant
+
+LONG = 14  # letters of a unit that stands beside a figure
+
+
+def ratio(value, low, high):
+    """A ratio with its interval, without a unit."""
+    ends = (math.nan if end is None else end for end in (low, high))
+    return figures.label(statistics.Estimate(value, *ends, 0), "")
+
+
+def percent(factor):
+    """By how much a factor strays from 1, in percent; nothing where it is not known."""
+    return "" if factor is None or math.isnan(factor) else f"{100 * (factor - 1):.2g} %"
+
+
+def _coded(value, unit):
+    """What a coded value means: of `1: right, 2: wrong` the word after the value; None for other units."""
+    meanings = dict(re.findall(r"(\d+): ([^,]+)", unit))
+    return meanings.get(f"{value:g}") if meanings else None
+
+
+def over(part):
+    """What over what a part's figure is, where it is a ratio: `time: node-locked over edge-locked`."""
+    top, bottom = (part.select.get(side, {}) for side in ("numerator", "denominator"))
+    if part.unit not in ("", "x", "slope") or not (top.get("strategy") and bottom.get("strategy")):
+        return ""
+    metrics = [side.get("metric", "wall") for side in (top, bottom)]
+    words = [_METRICS.get(metric, metric.replace("_", " ")) for metric in metrics]
+    names = [_named(side["strategy"]) for side in (top, bottom)]
+    if words[0] != words[1]:
+        told = f"{names[0]}: {words[0]} over {words[1]}"
+    elif names[0] == names[1]:
+        places = [side.get("dataset", "") for side in (top, bottom)]
+        kinds = ["structured" if side.get("parameters", {}).get("structured") else "others" for side in (top, bottom)]
+        told = f"{words[0]}: {names[0]}, {' over '.join(places if all(places) else kinds)}"
+    else:
+        told = f"{words[0]}: {names[0]} over {names[1]}"
+    along = str(part.select.get("x", "")).removeprefix("metric:")
+    return f"power of {along} in {told}" if along else told
+
+
+def _named(strategy):
+    """A strategy with its variant in words: `paper@placement=global` is paper with placement global."""
+    name, *variant = strategy.strip("()").split("@")
+    return " with ".join([name, *(one.replace("=", " ") for one in variant)])
+
+
+def trend(part):
+    """What a part's figure is where it is a trend and no ratio: `power of depth in time: naive`."""
+    select, value = part.select, part.select.get("value", {})
+    if part.relation == "explained-by":
+        first, *others = select["features"]
+        return f"share of variance explained: {first} less the better of {' and '.join(others)}"
+    if part.relation == "steeper":
+        first, second = (select[side] for side in ("first", "second"))
+        return f"power of {first['x']} less power of {second['x']} in time: {first['strategy']}"
+    if part.relation.startswith("slope") and value:
+        metric = value.get("metric", "wall")
+        of = metric.rpartition("_")[0] + "'s share of time" if "of" in value else _METRICS.get(metric, metric)
+        return ": ".join([f"power of {select['x']} in {of}", *filter(None, [value.get("strategy")])])
+    return ""
+
+
+_METRICS = {
+    "wall": "time", "device": "time", "total": "time with preprocessing", "ms_an_edge": "time an edge",
+    "load_us": "loading", "compute_us": "computing",
+}  # fmt: skip
+# Of one thing.
+_ONE = {"launches": "launch", "graphs": "graph", "layers": "layer", "atomics an edge": "atomic an edge"}
+
+
+def published(part):
+    """The published figure of a part as one reads it."""
+    if isinstance(part.published, int) and (word := _coded(part.published, part.unit)):
+        return word
+    if isinstance(part.published, (int, float)) and not isinstance(part.published, bool):
+        text = f"{part.published:,.10g}"
+        unit = _ONE.get(part.unit, part.unit) if text == "1" else part.unit
+        return f"{text}×" if unit == "x" else f"{text} {unit}".strip()
+    return str(part.published) if part.published is not None else ""
+
+
+def told(line, part=None, held=()):
+    """A line of `claims.judge` in words: the figure with its interval, its unit, how large it is, the reason.
+
+    `held` are the data sets that the machine has rows of: one that is not among them was not there.
+    """
+    unit = {"x": "×", "slope": "", "share explained, ahead": ""}.get(line["unit"], f" {line['unit']}").rstrip()
+    coded = bool(re.match(r" \d+: ", unit))  # which the figures beside do not follow
+    # A unit of many words is said once and not with each figure.
+    meaning = "" if coded or len(unit) <= LONG else unit.strip()
+    unit = "" if coded or meaning else unit
+    figure = value = ""
+    if not math.isnan(line["value"]):
+        word = _coded(line["value"], line["unit"])
+        value = word or f"{_count(line['value'], line['low']) or significant(line['value'])}{unit}"
+        figure = word or _figure((line["value"], line["low"], line["high"]), unit)
+    return {
+        "verdict": line["verdict"],
+        "figure": figure,
+        "value": value,
+        "meaning": meaning,
+        # how large says nothing of a word or of a count that is right or not
+        "factor": "" if coded or line["relation"] == "exact" else line["factor"],
+        "reason": _reason(line["reason"], part.select if part else {}, held),
+        "beside": {label: _figure(ends, unit) for label, ends in json.loads(line["beside"]).items()},
+        "rounds": int(line["n"]),
+        "graphs": int(line["graphs"]),
+    }
+
+
+def _reason(reason, select, held):
+    """Why a part is not testable: for want of its graph, or of a measurement, in words."""
+    if not reason.startswith("no measurement here of "):
+        return reason
+    dataset = select.get("dataset")
+    if isinstance(dataset, str) and dataset not in held and (registry()["name"] == dataset).any():
+        return f"its graph, {dataset}, was not at hand"
+    wanted = [f"{key} {value}" for key, value in (select.get("parameters") or {}).items() if isinstance(value, str)]
+    experiments = select.get("experiment", "this")
+    told = experiments if isinstance(experiments, str) else " or ".join(experiments)
+    told += f" on {dataset}" if isinstance(dataset, str) else ""
+    return f"not measured on this machine: {', '.join([told, *wanted])}"
+
+
+def _figure(ends, unit):
+    """A figure with its interval; a count, which has none, to the last digit."""
+    value, low, high = (math.nan if end is None else end for end in ends)
+    count = _count(value, low)
+    unit = f" {_ONE.get(unit.strip(), unit.strip())}" if count == "1" and unit.strip() in _ONE else unit
+    return f"{count}{unit}" if count else figures.label(statistics.Estimate(value, low, high, 0), unit)
+
+
+def _count(value, low):
+    """A whole number without an interval, thousands apart; None for what was measured."""
+    counted = (math.isnan(low) or low == value) and math.isfinite(value) and value == int(value)
+    return f"{int(value):,}" if counted else None
