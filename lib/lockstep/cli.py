@@ -166,7 +166,9 @@ def _of_a_batch(command):
     batch.add_argument("--keep", choices=["values", "checksums"], default="values", help="what is written of a graph")
     batch.add_argument("--bad", choices=["skip", "refuse"], default="skip", help="graphs that cannot be used")
     batch.add_argument("--max-vertices", type=int, default=2**31 - 1, metavar="N", help="a larger graph is among those")
-    batch.add_argument("--undirected", action="store_true", help="a line of a graph's file is an edge, not an arc")
+    kind = batch.add_mutually_exclusive_group()
+    kind.add_argument("--undirected", action="store_true", help="a line of a graph's file is an edge, not an arc")
+    kind.add_argument("--directed", action="store_true", help="graphs of shards that do not say are directed")
     batch.add_argument("--unweighted", action="store_true", help="leave weights out; most measures take none")
 
 

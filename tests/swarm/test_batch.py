@@ -125,6 +125,36 @@ def test_rows_that_contradict_themselves(tmp_path):
     assert "1 weights for 2 arcs" in batch.problems[1].reason
 
 
+def test_shards_that_do_not_say_whether_they_are_directed(tmp_path):
+    """As pandas writes them. Taken as undirected a graph whose arcs lead one way would get wrong values, silently."""
+    offsets = [[0, 1, 2], [0, 1, 1], [0, 3, 4, 5, 5], [0, 1, 1], [0, 2, 3]]
+    targets = [[1, 0], [1], [1, 1, 2, 0, 0], [7], [0, 1, 0]]  # good, an arc, a double one, an id beyond, good
+    pd.DataFrame({"offsets": offsets, "targets": targets}).to_parquet(tmp_path / "a.parquet")
+    batch = GraphBatch(tmp_path)
+    (pack,) = batch
+    assert not pack.directed and len(pack) == 2 and pack.m.tolist() == [2, 3]
+    told = {problem.graph: problem.reason for problem in batch.problems}
+    assert list(told) == [1, 2, 3] and "target of arc 0 is 7" in told[3]
+    assert told[1].startswith("it has an arc from 0 to 1 and none back") and "from 0 to 1 and" in told[2]
+    (pack,) = GraphBatch(tmp_path, directed=True)
+    assert pack.directed and pack.m.tolist() == [2, 1, 5, 3]
+    said = GraphBatch([nx.path_graph(3)]).write(tmp_path / "said")
+    assert sum(map(len, GraphBatch(said.source, directed=False))) == 1
+    with pytest.raises(GraphError, match="says that its graphs are undirected; directed ones were asked for"):
+        list(GraphBatch(said.source, directed=True))
+
+
+def test_weights_are_left_out(some):
+    graphs = some(weighted=True)
+    pack = Pack.of(graphs)
+    pack.weights[pack.arc_start[3]] = np.nan
+    batch = GraphBatch(pack, weights=False)
+    (found,) = batch
+    assert found.weights is None and not batch.problems and len(found) == len(pack)
+    assert np.array_equal(found.targets, pack.targets) and batch[3].weights is None
+    assert found.unweighted() is found and pack.unweighted().host.weights is None
+
+
 def test_weights_that_are_no_numbers(some):
     pack = Pack.of(some(weighted=True))
     pack.weights[pack.arc_start[3]] = np.nan

@@ -77,6 +77,8 @@ def test_weights_are_left_out(tmp_path, capsys):
         (["--strategy", "magic"], "no strategy 'magic'"),
         (["--option", "form=odd", "--measure", "closeness"], "form='odd': choose one of"),
         (["--max-vertices", "0"], "max_vertices is 0"),
+        (["--workers", "0"], "0 workers asked for; expected at least one"),
+        (["--directed"], "says that its graphs are undirected; directed ones were asked for"),
     ],
 )
 def test_what_cannot_be(shards, tmp_path, capsys, arguments, told):

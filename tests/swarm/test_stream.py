@@ -139,6 +139,11 @@ def test_a_folder_of_another_run_is_refused(shards, tmp_path):
         run(batch, Degrees(), tmp_path / "out", keep="checksums")
     with pytest.raises(OutputError, match="batch is '[0-9a-f]*' there"):
         run(batch.head(4), Degrees(), tmp_path / "out")
+    for asked, told in (({"max_vertices": 7}, "max_vertices is None there, 7 now"),
+                        ({"bad": "refuse"}, "bad is None there, 'refuse' now"),
+                        ({"directed": False}, "directed is None there, False now")):  # fmt: skip
+        with pytest.raises(OutputError, match=told):
+            run(GraphBatch(batch.source, **asked), Degrees(), tmp_path / "out")
     (tmp_path / "out" / "_run.json").unlink()
     with pytest.raises(OutputError, match="no _run.json"):
         run(batch, Degrees(), tmp_path / "out")

@@ -36,7 +36,8 @@ class GraphBatch:
         archive in the TU collection's layout (``NAME_A.txt``, ``NAME_graph_indicator.txt``); the name of a registered
         batch (`PROTEINS`); a Pack; a sequence of Graphs, NetworkX graphs or SciPy matrices.
     directed : bool, optional
-        For files of edges: what the first file's header says if left out, and True if it says nothing.
+        For files of edges: what the first file's header says if left out, and True if it says nothing. For shards that
+        do not say: if left out, undirected.
     bad : {"skip", "refuse"}
         What becomes of a graph that cannot be used (unreadable, empty, an id out of range, too many vertices): it is
         noted in ``problems`` and left out, or it is an error.
@@ -76,6 +77,7 @@ class GraphBatch:
         if not 1 <= max_vertices <= MOST:
             raise ValueError(f"max_vertices is {max_vertices}; expected 1 to {MOST}")
         self.bad, self.max_vertices, self.pack_bytes = bad, int(max_vertices), int(pack_bytes)
+        self.directed = directed
         self.weights, self.lengths = bool(weights), False
         self.source = str(source) if isinstance(source, (str, Path)) else "memory"
         self.pieces = pieces_of(source, directed, self.pack_bytes)

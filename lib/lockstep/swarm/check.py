@@ -64,6 +64,40 @@ def judge(pack, most=2**31 - 1, lengths=False):
     return code, place
 
 
+@njit(nogil=True, cache=True)
+def _one_way(vertex_start, arc_start, offsets, targets, code, found):
+    for i in range(code.size):
+        if code[i] != GOOD:
+            continue
+        n, rows, arcs = vertex_start[i + 1] - vertex_start[i], vertex_start[i] + i, arc_start[i]
+        m = arc_start[i + 1] - arcs
+        there, back = np.empty(m, np.int64), np.empty(m, np.int64)
+        for v in range(n):
+            for arc in range(offsets[rows + v], offsets[rows + v + 1]):
+                there[arc] = v * n + np.int64(targets[arcs + arc])
+                back[arc] = np.int64(targets[arcs + arc]) * n + v
+        there.sort()
+        back.sort()
+        for arc in range(m):
+            if there[arc] != back[arc]:
+                found[i] = there[arc] if there[arc] < back[arc] else back[arc] % n * n + back[arc] // n
+                break
+
+
+def one_way(pack):
+    """{number: why} of the graphs of a host pack that hold an arc and not, as often, the same arc back."""
+    code, found = judge(pack)[0], np.full(len(pack), -1, np.int64)
+    _one_way(pack.vertex_start, pack.arc_start, pack.offsets, pack.targets, code, found)
+    wrong = {}
+    for i in np.flatnonzero(found >= 0):
+        u, v = divmod(int(found[i]), int(pack.vertex_start[i + 1] - pack.vertex_start[i]))
+        wrong[int(i)] = (
+            f"it has an arc from {u} to {v} and none back; expected both of every edge (directed=True or --directed for "
+            "directed graphs)"
+        )
+    return wrong
+
+
 def reason(pack, i, code, place, most):
     """What is wrong with graph ``i``, in words."""
     n, m = int(pack.vertex_start[i + 1] - pack.vertex_start[i]), int(pack.arc_start[i + 1] - pack.arc_start[i])

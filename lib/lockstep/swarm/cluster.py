@@ -58,6 +58,8 @@ def connected(scheduler=None, workers=None, executor=None):
         return
     from distributed import Nanny, Scheduler, SpecCluster
 
+    if workers is not None and workers < 1:
+        raise ValueError(f"{workers} workers asked for; expected at least one")
     gpus = _gpus() if executor != "host" else []
     count = workers or max(len(gpus), 1)
     if gpus and count > len(gpus):
@@ -101,6 +103,7 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
     client : distributed.Client
         See `connected`.
     schedule : {"dynamic", "static"}
+        "static" is for comparison: pieces that were dealt to a worker that dies are not done.
     workers : int, optional
         Only so many of the cluster's.
     keep, progress

@@ -59,7 +59,7 @@ def main(choice):
         choice.measure,
         choice.out,
         progress=sys.stderr.isatty(),
-        directed=False if choice.undirected else None,
+        directed=True if choice.directed else False if choice.undirected else None,
         weights=not choice.unweighted,
         options={name: _value(text) for name, text in options.items()},
         **{name: getattr(choice, name) for name in names},

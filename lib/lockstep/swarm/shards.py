@@ -9,7 +9,8 @@
 Two formats, told apart by their endings. In ``.arrow`` (Arrow's IPC file, "Feather") the lists of a column lie one
 after the other exactly as a `Pack` wants them: to read a shard is to read its bytes, wherever they shall be, into
 page-locked memory for example, and to look at them. ``.parquet`` packs ids of graphs this small into 10 or 11 bits
-each, which saves space and costs unpacking; it is what other tools write. Metadata ``directed`` says "yes" or "no".
+each, which saves space and costs unpacking; it is what other tools write. Metadata ``directed`` says "yes" or "no";
+where it is missing, graphs are what the reader is told, else undirected, and then each arc must have one back.
 """
 
 import concurrent.futures
@@ -148,7 +149,8 @@ def read_shard(path, piece=0, memory=None):
     Returns
     -------
     pack : Pack
-        Not checked: ids may be out of range (`check.judge`); rows without offsets have -1 vertices there.
+        Not checked: ids may be out of range (`check.judge`); rows without offsets have -1 vertices there. `directed` is
+        None if the shard does not say.
     wrong : dict
         {row: why} of rows that contradict themselves.
 
@@ -210,11 +212,13 @@ def _pack(batch, path):
             wrong.setdefault(int(i), f"it has {counts[i]} weights for {arc_start[i + 1] - arc_start[i]} arcs")
         if not np.array_equal(weight_start, arc_start):  # flat again, so that the other graphs keep theirs
             weights = _aligned(weight_start, weights, arc_start)
-    directed = (batch.schema.metadata or {}).get(b"directed") == b"yes"
+    stated = (batch.schema.metadata or {}).get(b"directed")
     called = Names(batch.column("name")) if "name" in names else None
     if offsets.dtype != np.int32:
         offsets = np.clip(offsets, -1, 2**31 - 1).astype(np.int32)
-    return Pack(offsets, targets, vertex_start, arc_start, weights, directed, called), wrong
+    pack = Pack(offsets, targets, vertex_start, arc_start, weights, names=called)
+    pack.directed = None if stated is None else stated == b"yes"
+    return pack, wrong
 
 
 def _flat(column):

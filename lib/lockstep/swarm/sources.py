@@ -17,7 +17,7 @@ from lockstep.graphs.containers import GRAPH_SUFFIXES
 from lockstep.graphs.registry import registry
 
 from . import shards
-from .check import Problem
+from .check import Problem, one_way
 from .pack import SMALL, Pack
 
 SHARDS = (".arrow", ".feather", ".parquet")
@@ -33,6 +33,7 @@ class ShardPiece:
     count: int
     path: Path
     index: int
+    directed: bool | None = None  # where the shard does not say
 
     @property
     def size(self):
@@ -40,6 +41,13 @@ class ShardPiece:
 
     def load(self, memory=None):
         pack, wrong = shards.read_shard(self.path, self.index, memory)
+        if pack.directed is None:
+            pack.directed = bool(self.directed)
+            if not pack.directed:
+                wrong = one_way(pack) | wrong
+        elif self.directed not in (None, pack.directed):
+            there, asked = ("directed", "undirected") if pack.directed else ("undirected", "directed")
+            raise GraphError(f"{self.path} says that its graphs are {there}; {asked} ones were asked for")
         problems = [Problem(self.first + i, pack.name(i), why) for i, why in wrong.items()]
         return pack, np.arange(self.first, self.first + len(pack)), problems
 
@@ -116,7 +124,8 @@ def pieces_of(source, directed=None, piece_bytes=64 * 2**20):
     ----------
     source : path-like, str, Pack or sequence
     directed : bool, optional
-        For files of edges; what the first file's header says if left out, and True if it says nothing.
+        For files of edges; what the first file's header says if left out, and True if it says nothing. For shards that
+        do not say; False if left out.
     piece_bytes : int
         About how large a piece of files or of graphs in memory is; shards are as large as they were written.
 
@@ -138,10 +147,10 @@ def pieces_of(source, directed=None, piece_bytes=64 * 2**20):
     path = Path(source)
     if path.is_dir():
         found = sorted(p for p in path.iterdir() if p.suffix in SHARDS)
-        return _shards(found) if found else _files(path, directed, piece_bytes)
+        return _shards(found, directed) if found else _files(path, directed, piece_bytes)
     if path.is_file():
         if path.suffix in SHARDS:
-            return _shards([path])
+            return _shards([path], directed)
         if path.suffix == ".zip" or ".tar" in path.suffixes:
             return _cut_pack(pack_of(*read_batch(path), path.name.split(".")[0]), path.name.split(".")[0], piece_bytes)
         return _files(path, directed, piece_bytes)
@@ -155,13 +164,13 @@ def pieces_of(source, directed=None, piece_bytes=64 * 2**20):
     raise GraphError(f"{path}: no such file or folder; expected shards, edge lists or a TU archive")
 
 
-def _shards(paths):
+def _shards(paths, directed):
     found, first = [], 0
     for path in paths:
         counts = shards.pieces(path)
         for index, count in enumerate(counts):
             name = path.stem if len(counts) == 1 else f"{path.stem}-{index:05d}"
-            found.append(ShardPiece(name, first, count, path, index))
+            found.append(ShardPiece(name, first, count, path, index, directed))
             first += count
     return found
 
