@@ -17,7 +17,8 @@ from lockstep import paths
 from lockstep.evidence import ledger, recording, statistics, study
 from lockstep.evidence.controls import controls
 from lockstep.evidence.ledger import ClaimsError, Part, load, papers
-from lockstep.evidence.relations import JUDGES, Missing, figure
+from lockstep.evidence.relations import JUDGES
+from lockstep.evidence.selecting import Missing, figure
 
 VERDICTS = ("holds", "fails", "undecided", "not testable here")
 COLUMNS = [

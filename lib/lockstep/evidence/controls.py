@@ -11,7 +11,7 @@ import math
 import pandas as pd
 
 from lockstep.evidence import ledger, statistics
-from lockstep.evidence.relations import matching
+from lockstep.evidence.selecting import matching
 
 AGAIN = "-again"  # the suffix of a strategy that is measured against itself
 COLUMNS = [

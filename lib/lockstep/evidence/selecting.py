@@ -1,0 +1,186 @@
+"""From a part's selector to samples, and from these to its figure.
+
+`Missing` says that the rows a part needs are not there.
+"""
+
+import fnmatch
+import json
+import math
+
+import numpy as np
+import pandas as pd
+
+from lockstep.evidence import statistics, trends
+from lockstep.evidence.ledger import merge
+from lockstep.evidence.recording import CELL
+
+# Units are brought to a common base, so that G/s over MHz is a number per clock.
+BASE = {"G/s": 1e9, "M/s": 1e6, "GHz": 1e9, "MHz": 1e6, "s": 1e3, "us": 1e-3, "ns": 1e-6}
+OWN = {"experiment", "dataset", "parameters"}  # labels by which a side leaves the part's common cells
+
+
+class Missing(Exception):
+    """Rows that a part needs are not in the recording; the message says which."""
+
+
+def matching(rows, select):
+    """Rows whose study, experiment, data set and parameters are the selector's.
+
+    A text is matched as a file name pattern (`erdos-renyi-*`), a list means any of its members. A parameter
+    that the selector does not name may have any value.
+    """
+    for column in ("study", "experiment", "dataset"):  # one after the other: each leaves fewer rows to look at
+        if column in select:
+            known = {value for value in rows[column].unique() if _matches(value, select[column])}
+            rows = rows[rows[column].isin(known)]
+    if select.get("parameters"):
+        known = {text for text in rows["parameters"].unique() if _has(json.loads(text), select["parameters"])}
+        rows = rows[rows["parameters"].isin(known)]
+    return rows
+
+
+def _matches(value, wanted):
+    if isinstance(wanted, list):
+        return any(_matches(value, one) for one in wanted)
+    return fnmatch.fnmatchcase(value, wanted) if isinstance(value, str) else value == wanted
+
+
+def _has(parameters, wanted):
+    return all(key in parameters and _matches(parameters[key], value) for key, value in wanted.items())
+
+
+def rows_of(rows, select):
+    """The part's rows; with `any_of` each alternative must be there, with `complete` each data set."""
+    common = {key: select[key] for key in ("study", "experiment", "dataset", "parameters") if key in select}
+    found = []
+    for other in select.get("any_of", [{}]):
+        selected = matching(rows, merge(common, other))
+        if selected.empty:
+            raise Missing(f"no measurement here of {words(merge(common, other))}")
+        found.append(selected)
+    selected = pd.concat(found).drop_duplicates()
+    if select.get("complete"):
+        lacking = [name for name in select["dataset"] if name not in set(selected["dataset"])]
+        if lacking:
+            raise Missing(f"needs all {len(select['dataset'])} data sets; not here: {', '.join(lacking)}")
+    return selected
+
+
+def words(select):
+    named = [select.get("experiment", ""), select.get("dataset", "")]
+    named += [f"{key} {_alternatives(value)}" for key, value in (select.get("parameters") or {}).items()]
+    return ", ".join(_alternatives(word) for word in named if word) or select.get("study", "")
+
+
+def _alternatives(value):
+    return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def side_of(rows, side, select, logarithmic=True):
+    """One side's samples: cell columns, round, value. A side may name its own experiment. Counts may be 0."""
+    own = {key: side[key] for key in OWN if key in side}
+    common = {key: select[key] for key in ("study", "experiment", "dataset", "parameters") if key in select}
+    base = matching(rows, merge(common, own)) if own else rows_of(rows, select)
+    strategy, metric = side.get("strategy"), side.get("metric", "wall")
+    values = means_of(base, strategy, metric)
+    if values.empty:
+        who = f"{side.get('strategy') or 'any strategy'} ({metric})"
+        raise Missing(f"no measurement here of {who} in {words({**select, **own})}")
+    if "of" in side:  # a share of several metrics' sum
+        values = values / sum(means_of(base, strategy, one) for one in side["of"])
+    if "over" in side:  # a strategy's value over another's, within rounds
+        values = values / means_of(base, side["over"], metric)
+        if values.dropna().empty:
+            raise Missing(f"no round holds {strategy} and {side['over']} ({metric}) in {words({**select, **own})}")
+    values = values.dropna() - side.get("less", 0)
+    if logarithmic and (values <= 0).any():
+        raise Missing(f"{metric} is not positive somewhere: a figure on a logarithmic scale needs it")
+    values = values.rename("value").reset_index()
+    if side.get("pick") in ("largest", "smallest"):
+        means = np.log(values["value"]).groupby(statistics.graph_labels(values)).mean()
+        place = means.idxmax() if side["pick"] == "largest" else means.idxmin()
+        values = values[statistics.graph_labels(values) == place]
+    return values
+
+
+def means_of(rows, strategy, metric):
+    """A metric's values by cell and round, in base units."""
+    values = statistics.select(rows, strategy, metric)
+    values = values.assign(value=values["value"] * values["unit"].map(BASE).astype(float).fillna(1.0))
+    return values.groupby([*CELL, "round"], sort=False)["value"].mean()
+
+
+def pairs_of(rows, select):
+    """Log ratios of the two sides, paired within rounds."""
+    key = [*CELL, "round"]
+    names = ("numerator", "denominator")
+    sides = [side_of(rows, select[name], select).set_index(key)["value"] for name in names]
+    both = pd.concat(sides, axis=1, join="inner", keys=names).reset_index()
+    if both.empty:
+        raise Missing(f"no round holds both sides in {words(select)}")
+    both["log"] = np.log(both["numerator"] / both["denominator"])
+    return both
+
+
+def figure(rows, select):
+    """The figure that a selector names, as an Estimate: a ratio, paired or not, or a metric's mean."""
+    if "value" in select:
+        values = side_of(rows, select["value"], select)
+        return statistics.geometric_mean(np.log(values["value"]), statistics.graph_labels(values))
+    numerator, denominator = select["numerator"], select["denominator"]
+    if OWN & (set(numerator) | set(denominator)):  # different cells cannot be paired
+        sides = [side_of(rows, side, select) for side in (numerator, denominator)]
+        return _unpaired(
+            *[
+                statistics.geometric_mean(np.log(side["value"]), statistics.graph_labels(side))
+                for side in sides
+            ]
+        )
+    pairs = pairs_of(rows, select)
+    labels = statistics.graph_labels(pairs)
+    if select.get("mean") == "arithmetic":
+        means = np.exp(pairs["log"].groupby(labels).mean())
+        value, low, high, error, freedom = statistics.interval(means)
+        return statistics.Estimate(
+            value, low, high, len(pairs), len(means), error=error, freedom=freedom, logarithmic=False
+        )
+    return statistics.geometric_mean(pairs["log"], labels)
+
+
+def _unpaired(above, below):
+    """Quotient of two estimates with Welch's interval; a figure known exactly adds no error."""
+    errors = [0.0 if math.isnan(e.error) else e.error for e in (above, below)]
+    error = math.hypot(*errors)
+    if error == 0:
+        value = above.value / below.value
+        return statistics.Estimate(value, value, value, above.n, above.graphs, error=0.0)
+    logs = [
+        statistics.Estimate(
+            math.log(e.value), 0, 0, e.n, error=s, freedom=max(e.freedom, 1), logarithmic=False
+        )
+        for e, s in zip((above, below), errors, strict=True)
+    ]
+    gap = trends.difference(*logs)
+    ends = [math.exp(end) for end in (gap.value, gap.low, gap.high)]
+    return statistics.Estimate(*ends, above.n, above.graphs, error=gap.error, freedom=gap.freedom)
+
+
+def places(rows, select, side):
+    """x and y of a side: x is a parameter (`depth`), or a metric of the same cell (`metric:depth`)."""
+    x = side.get("x") or select["x"]
+    if "numerator" in select and side is select:
+        samples = pairs_of(rows, select).rename(columns={"log": "y"})
+    else:
+        samples = side_of(rows, side, select)
+        samples["y"] = np.log(samples["value"])
+    if x.startswith("metric:"):
+        samples["x"] = feature(rows, samples, x.removeprefix("metric:"))
+    else:
+        samples["x"] = [float(json.loads(text)[x]) for text in samples["parameters"]]
+    return samples.dropna(subset="x")
+
+
+def feature(rows, samples, metric):
+    """A metric of each sample's cell, whatever strategy recorded it; NaN where none did."""
+    known = rows[rows["metric"] == metric].groupby(CELL)["value"].mean()
+    return known.reindex(pd.MultiIndex.from_frame(samples[CELL])).to_numpy()
