@@ -64,6 +64,7 @@ def test_all_inputs_are_the_same_ratings():
     [
         (([0, 1], [0, 1], [1.0, np.nan]), "rating 1 .*is nan"),
         (([0, 1], [0, 1], [1.0, np.inf]), "is inf"),
+        (([0, 1], [0, 1], [1.0, 1e300]), r"rating 1 .*is 1e\+300; .* float32's range"),
         (([0, -1], [0, 1], [1.0, 2]), "row -1 is not in"),
         (([0, 1], [0, 1], [1.0]), "as many of each"),
         (([0, 0.5], [0, 1], [1.0, 2]), "not whole numbers"),
@@ -90,6 +91,12 @@ def test_duplicates():
         factorize(twice, duplicates="refuse")
     with pytest.raises(ValueError, match="keep, sum, refuse"):
         factorize(twice, duplicates="drop")
+    kept = Ratings(*twice)
+    assert Ratings.of(kept) is kept and np.array_equal(Ratings.of(kept, "sum").values, [3, 4])
+    with pytest.raises(RatingsError, match="several ratings"):
+        factorize(kept, duplicates="refuse")
+    with pytest.raises(ValueError, match="keep, sum, refuse"):
+        factorize(kept, duplicates="drop")
 
 
 def test_divergence_names_the_sweep_and_what_to_do(ratings):
@@ -123,6 +130,7 @@ def test_empty_rows_columns_and_nothing_at_all():
         ({"regularization": -1}, "regularization=-1"),
         ({"strategy": "tiles", "magic": 1}, "no option magic"),
         ({"initial": (np.zeros((2, 2)), np.zeros((2, 2)))}, "initial vectors of the users have shape"),
+        ({"initial": (np.zeros((60, 16)), np.full((25, 16), np.nan))}, "initial vector 0 of the items is not finite"),
         ({"test": ([99], [0], [1.0])}, "a node without training has no vector"),
     ],
 )

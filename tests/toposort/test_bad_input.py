@@ -1,5 +1,6 @@
 """Cycles are found and shown; what cannot be sorted is said in one line."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,6 +39,13 @@ def test_a_cycle_is_shown(name, strategy, host):
         topological_sort(graph, strategy, executor=host)
     assert is_cycle(graph, caught.value.cycle)
     assert "->" in str(caught.value) and len(str(caught.value).splitlines()) == 1
+
+
+def test_a_cycle_is_told_in_the_names_that_the_graph_came_with():
+    graph = nx.DiGraph([("ann", "bob"), ("bob", "cid"), ("cid", "bob")])
+    with pytest.raises(CycleError, match="(bob -> cid -> bob|cid -> bob -> cid)") as caught:
+        topological_sort(graph)
+    assert sorted(caught.value.cycle) == [1, 2]
 
 
 @st.composite

@@ -91,6 +91,9 @@ class Problem:
             for vectors, shape, side in zip(given, shapes, ("users", "items"), strict=True):
                 if vectors.shape != shape:
                     raise ValueError(f"initial vectors of the {side} have shape {vectors.shape}; expected {shape}")
+                wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+                if wrong.size:
+                    raise ValueError(f"initial vector {wrong[0]} of the {side} is not finite; expected numbers")
         else:
             rng = np.random.default_rng(self.seed)
             mean = float(self.ratings.values.mean(dtype=np.float64)) if self.ratings.m else 0.0

@@ -38,13 +38,12 @@ class Ratings:
     Raises
     ------
     RatingsError
-        A value that is NaN or infinite, an id out of range, arrays of different lengths, duplicates that are
-        refused.
+        A value that is NaN, infinite or beyond float32, an id out of range, arrays of different lengths, duplicates
+        that are refused.
     """
 
     def __init__(self, users, items, values, shape=None, duplicates="keep", name=""):
-        if duplicates not in DUPLICATES:
-            raise ValueError(f"duplicates={duplicates!r}; expected one of {', '.join(DUPLICATES)}")
+        _check_duplicates(duplicates)
         users, items = _ids(users, "rows"), _ids(items, "columns")
         values = np.asarray(values)
         if not users.shape == items.shape == values.shape or users.ndim != 1:
@@ -53,12 +52,14 @@ class Ratings:
             )
         if values.dtype.kind not in "fiub":
             raise RatingsError(f"ratings are numbers, not {values.dtype}")
-        bad = np.flatnonzero(~np.isfinite(values))
+        with np.errstate(over="ignore"):
+            bad = np.flatnonzero(~np.isfinite(values.astype(np.float32, copy=False)))
         if bad.size:
             k = int(bad[0])
+            way_out = "scale them into float32's range" if np.isfinite(values[k]) else "leave unknown ratings out"
             raise RatingsError(
                 f"rating {k} (row {users[k]}, column {items[k]}) is {values[k]}; expected finite numbers "
-                f"({bad.size} of {values.size} are not): leave unknown ratings out"
+                f"({bad.size} of {values.size} are not): {way_out}"
             )
         if shape is None:
             shape = (int(users.max()) + 1, int(items.max()) + 1) if users.size else (0, 0)
@@ -116,8 +117,12 @@ class Ratings:
         planted factorization (`planted`). A NetworkX graph whose nodes have the attribute ``bipartite`` is
         rated from side 0 to side 1, by the edges' ``rating`` or ``weight``.
         """
+        _check_duplicates(duplicates)
         if isinstance(anything, Ratings):
-            return anything
+            if duplicates == "keep" or not anything.has_duplicates():
+                return anything
+            edges = anything.users, anything.items, anything.values
+            return cls(*edges, anything.shape, duplicates, anything.name)
         if sparse.issparse(anything):
             coo = anything.tocoo()
             return cls(coo.row, coo.col, coo.data, coo.shape, duplicates)
@@ -197,6 +202,11 @@ class Ratings:
             Ratings._trusted(self.users[k], self.items[k], self.values[k], self.shape, self.name)
             for k in (~held_out, held_out)
         )
+
+
+def _check_duplicates(duplicates):
+    if duplicates not in DUPLICATES:
+        raise ValueError(f"duplicates={duplicates!r}; expected one of {', '.join(DUPLICATES)}")
 
 
 def _ids(values, what):

@@ -11,16 +11,16 @@ class CycleError(ValueError):
     ----------
     cycle : list of int
         Vertices of one cycle in order, the first not repeated: an arc leads from each to the next, and from the last to
-        the first.
+        the first. The message calls them by the graph's labels, if it has any.
     """
 
-    def __init__(self, cycle, name=""):
+    def __init__(self, cycle, name="", labels=None):
         self.cycle = [int(v) for v in cycle]
-        shown = " -> ".join(str(v) for v in self.cycle[:8])
+        shown = [str(v if labels is None else labels[v]) for v in self.cycle[:8]]
         more = f" -> ... ({len(self.cycle)} vertices)" if len(self.cycle) > 8 else ""
-        back = f" -> {self.cycle[0]}" if not more else ""
+        back = f" -> {shown[0]}" if not more else ""
         super().__init__(
-            f"{name or 'the graph'} has a cycle, so no topological order exists: {shown}{more}{back}; "
+            f"{name or 'the graph'} has a cycle, so no topological order exists: {' -> '.join(shown)}{more}{back}; "
             "lockstep.graphs.acyclic(graph) turns such arcs round"
         )
 
@@ -68,7 +68,7 @@ def reference(graph):
         if np.array_equal(longer, layer):
             return layer
         layer = longer
-    raise CycleError(find_cycle(graph), graph.name)
+    raise CycleError(find_cycle(graph), graph.name, graph.labels)
 
 
 @njit(cache=True)
