@@ -92,8 +92,8 @@ def one_way(pack):
     for i in np.flatnonzero(found >= 0):
         u, v = divmod(int(found[i]), int(pack.vertex_start[i + 1] - pack.vertex_start[i]))
         wrong[int(i)] = (
-            f"it has an arc from {u} to {v} and none back; expected both of every edge (directed=True or --directed for "
-            "directed graphs)"
+            f"it has an arc from {u} to {v} and none back; expected both of every edge (or that graphs are told to be "
+            "directed: directed=True, --directed)"
         )
     return wrong
 

@@ -149,8 +149,7 @@ def read_shard(path, piece=0, memory=None):
     Returns
     -------
     pack : Pack
-        Not checked: ids may be out of range (`check.judge`); rows without offsets have -1 vertices there. `directed` is
-        None if the shard does not say.
+        Not checked: ids may be out of range (`check.judge`); rows without offsets have -1 vertices there.
     wrong : dict
         {row: why} of rows that contradict themselves.
 
@@ -217,6 +216,7 @@ def _pack(batch, path):
     if offsets.dtype != np.int32:
         offsets = np.clip(offsets, -1, 2**31 - 1).astype(np.int32)
     pack = Pack(offsets, targets, vertex_start, arc_start, weights, names=called)
+    # Who reads a shard that does not say whether its graphs are directed knows, or has to decide.
     pack.directed = None if stated is None else stated == b"yes"
     return pack, wrong
 
