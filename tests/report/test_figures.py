@@ -82,3 +82,21 @@ def test_an_estimate_as_text():
     assert figures.label(statistics.Estimate(16.21, 15.94, 16.52, 8)) == "16.2× (15.9 to 16.5)"
     assert figures.label(statistics.Estimate(10.0**6, 10.0**6, 10.0**6, 4), " layers") == "1,000,000 layers"
     assert figures.label(statistics.Estimate(347, float("nan"), float("nan"), 1), " layers") == "347 layers"
+
+
+@pytest.mark.parametrize(
+    "low, high, labels",
+    [
+        (0.5, 200, ["1", "10", "100"]),
+        (2, 60, ["2", "5", "10", "20", "50"]),  # one decade alone would be no scale
+        (3e4, 9e5, ["$5\\times10^{4}$", "$10^{5}$", "$2\\times10^{5}$", "$5\\times10^{5}$"]),
+    ],
+)
+def test_a_logarithmic_axis_never_has_a_single_label(low, high, labels):
+    ax = plt.subplots()[1]
+    ax.set(xscale="log", xlim=(low, high))
+    style.decades(ax.xaxis)
+    ticks = ax.get_xticks()
+    told = [text for at, text in zip(ticks, ax.xaxis.get_major_formatter().format_ticks(ticks), strict=True)
+            if low <= at <= high]  # fmt: skip
+    assert told == labels

@@ -52,7 +52,6 @@ def picture(found, figure=None):
 
     from lockstep.report import style
     from lockstep.report.digits import significant
-    from lockstep.report.figures import decades
 
     style.use()
     timed = found[found["ms"].notna()]
@@ -75,7 +74,7 @@ def picture(found, figure=None):
         ax.set(xscale="log", yticks=range(len(values)), yticklabels=lines["strategy"], xlabel=label)
         ax.set_xlim(min(values) / 1.3, max(values) * 2)  # room for the last figure
         ax.set_ylim(len(values) - 0.4, -0.6)
-        decades(ax.xaxis)
+        style.decades(ax.xaxis)
     if not panels:
         axes[0, 0].text(0.5, 0.5, "no strategy came to its end", ha="center", va="center")
         axes[0, 0].set_axis_off()

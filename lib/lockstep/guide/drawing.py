@@ -6,9 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lockstep.report.digits import significant
-from lockstep.report.figures import decades
 from lockstep.report.output import numbers, save, table
-from lockstep.report.style import FAINT, INK, WIDTH, color_of
+from lockstep.report.style import FAINT, INK, WIDTH, color_of, decades
 
 from . import rule
 from .advice import asked, condition, machine_of

@@ -10,11 +10,10 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from lockstep.evidence import statistics
 from lockstep.report.output import significant
-from lockstep.report.style import FAINT, INK, VERDICT, WIDTH, color_of
+from lockstep.report.style import FAINT, INK, VERDICT, WIDTH, color_of, decades
 
 # Verdicts differ by mark as well as by color.
 SYMBOLS = {
@@ -115,31 +114,6 @@ def curve(rows, strategy, metric, x):
         ends = [found.value if math.isnan(end) else end for end in (found.low, found.high)]
         points.append((place, found.value, *ends))
     return points
-
-
-class _Decades(LogLocator):
-    """Decades; where fewer than two of them are in sight, 2 and 5 of each besides."""
-
-    def tick_values(self, vmin, vmax):
-        found = super().tick_values(vmin, vmax)
-        if np.count_nonzero((found >= vmin) & (found <= vmax)) > 1:
-            return found
-        return LogLocator(subs=(1, 2, 5)).tick_values(vmin, vmax)
-
-
-def decades(axis):
-    """Decades, or a little more where there are few: plain numbers up to a thousand, powers of ten beyond."""
-
-    def text(value, _):
-        power = math.floor(math.log10(value) + 1e-9) if value > 0 else 0
-        if -3 <= power < 4:
-            return f"{value:g}"
-        factor = round(value / 10**power)
-        return f"${factor}\\times10^{{{power}}}$" if factor > 1 else f"$10^{{{power}}}$"
-
-    axis.set_major_locator(_Decades())
-    axis.set_major_formatter(FuncFormatter(text))
-    axis.set_minor_locator(NullLocator())
 
 
 def ratios(

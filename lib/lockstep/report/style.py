@@ -1,7 +1,11 @@
 """One look for all figures: color-blind safe, readable in print, the same bytes from the same data."""
 
+import math
+
 import matplotlib as mpl
+import numpy as np
 import seaborn as sns
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 # Paul Tol's "bright" and "muted" schemes, ordered so that neighbours differ in lightness as well as in hue:
 # the figures can be told apart by readers with any color vision and on a gray print.
@@ -66,3 +70,28 @@ def color_of(names):
     """
     n = len(PALETTE)
     return {name: (PALETTE[k % n], MARKERS[(k + k // n) % len(MARKERS)]) for k, name in enumerate(names)}
+
+
+class _Decades(LogLocator):
+    """Decades; where fewer than two of them are in sight, 2 and 5 of each besides."""
+
+    def tick_values(self, vmin, vmax):
+        found = super().tick_values(vmin, vmax)
+        if np.count_nonzero((found >= vmin) & (found <= vmax)) > 1:
+            return found
+        return LogLocator(subs=(1, 2, 5)).tick_values(vmin, vmax)
+
+
+def decades(axis):
+    """Decades, or a little more where there are few: plain numbers up to a thousand, powers of ten beyond."""
+
+    def text(value, _):
+        power = math.floor(math.log10(value) + 1e-9) if value > 0 else 0
+        if -3 <= power < 4:
+            return f"{value:g}"
+        factor = round(value / 10**power)
+        return f"${factor}\\times10^{{{power}}}$" if factor > 1 else f"$10^{{{power}}}$"
+
+    axis.set_major_locator(_Decades())
+    axis.set_major_formatter(FuncFormatter(text))
+    axis.set_minor_locator(NullLocator())
