@@ -65,6 +65,9 @@ def test_a_worker_that_is_killed_loses_nothing(shards, degrees, tmp_path, monkey
         assert np.concatenate(table["values"].tolist()).sum() == sum(g.m for g in graphs)
         again = run_cluster(batch, degrees, tmp_path / "out", client=client)
         assert (again.resumed, again.pieces) == (15, 0)
+        monkeypatch.chdir(tmp_path)  # where no worker is
+        away = run_cluster("in", degrees, "away", client=client)
+        assert away.graphs == len(pd.read_parquet(tmp_path / "away")) == 60
         static = run_cluster(batch, degrees, client=client, schedule="static")
         assert static.checksums.tolist() == [g.m for g in graphs]
         with pytest.raises(ValueError, match="schedule is 'random'"):

@@ -147,6 +147,26 @@ def test_a_folder_of_another_run_is_refused(shards, tmp_path):
     (tmp_path / "out" / "_run.json").unlink()
     with pytest.raises(OutputError, match="no _run.json"):
         run(batch, Degrees(), tmp_path / "out")
+    (tmp_path / "out" / "_run.json").write_text('{"batch"')
+    with pytest.raises(OutputError, match="_run.json is damaged"):
+        run(batch, Degrees(), tmp_path / "out")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="file is a file; name a folder"):
+        run(batch, Degrees(), tmp_path / "file")
+    with pytest.raises(OutputError, match="in holds the graphs"):
+        run(batch, Degrees(), tmp_path / "in")
+    assert len(GraphBatch(tmp_path / "in")) == 43
+
+
+def test_shards_of_one_name(tmp_path, some):
+    for format, more in (("arrow", 0), ("parquet", 2)):
+        GraphBatch(some(count=3 + more)).write(tmp_path / format, format=format).files[0].rename(
+            tmp_path / f"a.{format}"
+        )
+        (tmp_path / format).rmdir()
+    report = run(tmp_path, Degrees(), tmp_path.with_name("results"))
+    table = pd.read_parquet(tmp_path.with_name("results"))
+    assert report.graphs == len(table) == 8 and sorted(table["graph"]) == list(range(8))
 
 
 def test_bad_graphs_are_told_and_the_others_done(tmp_path, some):

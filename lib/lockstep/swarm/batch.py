@@ -120,6 +120,11 @@ class GraphBatch:
         """Bring the source's files into the page cache: the next reading of them needs no disk."""
         shards.Scan(self.files, 2)()
 
+    def lies_in(self, folder):
+        """Whether that folder is the source, to which nothing must be added."""
+        there = self.source != "memory" and folder.is_dir() and Path(self.source).exists()
+        return there and folder.samefile(self.source)
+
     def digest(self):
         """What tells this source from another or a changed one: its pieces' names, counts and sizes."""
         text = "\n".join(f"{piece.name} {piece.first} {piece.count} {piece.size}" for piece in self.pieces)
@@ -232,7 +237,7 @@ class GraphBatch:
         if format not in shards.FORMATS:
             raise ValueError(f"format is {format!r}; expected one of {', '.join(shards.FORMATS)}")
         folder = Path(folder)
-        if folder.is_dir() and self.source != "memory" and Path(self.source).exists() and folder.samefile(self.source):
+        if self.lies_in(folder):
             raise GraphError(f"{folder} is what is read; write the shards somewhere else")
         folder.mkdir(parents=True, exist_ok=True)
         waiting, count, written = [], 0, []

@@ -17,6 +17,7 @@ import os
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 from lockstep.machine import get_executor, gpu_available
 
@@ -121,9 +122,9 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
         raise ValueError(f"schedule is {schedule!r}; expected one of {', '.join(SCHEDULES)}")
     engine = engine_of(spec)
     batch = GraphBatch.of(batch).suited(engine)
-    output = opened(batch, engine, out, keep)
+    output = opened(batch, engine, None if out is None else Path(out).absolute(), keep)
     job = (os.urandom(8).hex(), batch, spec, output)
-    todo = [piece for piece in batch.pieces if output is None or not output.done(piece)]
+    todo = [piece.absolute() for piece in batch.pieces if output is None or not output.done(piece)]
     addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])[:workers]
     client.run(_prepare, job, workers=addresses)
     report, found, busy = Report(resumed=len(batch.pieces) - len(todo)), {}, Counter()

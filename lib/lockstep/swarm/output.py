@@ -50,12 +50,18 @@ class Output:
         Raises
         ------
         OutputError
-            It holds results of something else.
+            It holds results of something else, or is no folder.
         """
+        if self.folder.exists() and not self.folder.is_dir():
+            raise OutputError(f"{self.folder} is a file; name a folder for the results")
         self.folder.mkdir(parents=True, exist_ok=True)
         file, what = self.folder / "_run.json", {**(self.what or {}), "keep": self.keep}
         if file.is_file():
-            known = json.loads(file.read_text())
+            try:
+                known = dict(json.loads(file.read_text()))
+            except (ValueError, TypeError):
+                told = "is damaged: it does not say whose results these are. Choose another folder"
+                raise OutputError(f"{file} {told}") from None
             other = [key for key in {**known, **what} if known.get(key) != what.get(key)]
             if other:
                 told = "; ".join(f"{key} is {known.get(key)!r} there, {what.get(key)!r} now" for key in other)

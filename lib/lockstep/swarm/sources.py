@@ -4,6 +4,7 @@ A piece is small and knows only how to load itself, so that it can be handed to 
 gives a `Pack` as it was found, unchecked, the numbers its graphs have in the batch, and what it could not even read.
 """
 
+import dataclasses
 import functools
 import itertools
 from dataclasses import dataclass
@@ -39,6 +40,10 @@ class ShardPiece:
     def size(self):
         return self.path.stat().st_size
 
+    def absolute(self):
+        """The same for a process that works in another folder."""
+        return dataclasses.replace(self, path=self.path.absolute())
+
     def load(self, memory=None):
         pack, wrong = shards.read_shard(self.path, self.index, memory)
         if pack.directed is None:
@@ -70,6 +75,9 @@ class FilesPiece:
     def size(self):
         return sum(path.stat().st_size for path in self.paths)
 
+    def absolute(self):
+        return dataclasses.replace(self, paths=tuple(path.absolute() for path in self.paths))
+
     def load(self, memory=None):
         take = functools.partial(read, directed=self.directed, weights=self.weights)
         return _each(self.paths, take, self.first, [path.name for path in self.paths])
@@ -90,6 +98,9 @@ class MemoryPiece:
     @property
     def size(self):
         return self.graphs.nbytes if isinstance(self.graphs, Pack) else len(self.graphs)
+
+    def absolute(self):
+        return self
 
     def load(self, memory=None):
         if isinstance(self.graphs, Pack):
@@ -165,11 +176,14 @@ def pieces_of(source, directed=None, piece_bytes=64 * 2**20):
 
 
 def _shards(paths, directed):
-    found, first = [], 0
+    found, first, names = [], 0, set()
     for path in paths:
         counts = shards.pieces(path)
         for index, count in enumerate(counts):
             name = path.stem if len(counts) == 1 else f"{path.stem}-{index:05d}"
+            while name in names:  # as of a.arrow and a.parquet: each has results of its own
+                name += path.suffix
+            names.add(name)
             found.append(ShardPiece(name, first, count, path, index, directed))
             first += count
     return found

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .batch import MOST, GraphBatch
-from .output import Output
+from .output import Output, OutputError
 from .upload import Slot
 
 
@@ -221,6 +221,8 @@ def opened(batch, engine, out, keep):
     usual = {"directed": None, "max_vertices": MOST, "bad": "skip", "weights": True}
     what |= {key: value for key, value in asked.items() if value != usual[key]}  # they decide what comes out, too
     output = Output(out, what, keep)
+    if batch.lies_in(output.folder):
+        raise OutputError(f"{out} holds the graphs; choose another folder for the results")
     output.start()
     return output
 
