@@ -86,3 +86,15 @@ def test_features_or_ratings_predict_alike():
 
     ratings, coefficients = skewed(), {"tiles": np.ones(len(model.FEATURES)), "sgm": 2 * np.ones(len(model.FEATURES))}
     assert model.predict(coefficients, ratings) == model.predict(coefficients, model.features(ratings))
+
+
+def test_bounds_are_judged_on_every_graph_that_was_timed(study):
+    figures = {"users": 40.0, "items": 20.0, "largest degree": 9.0}
+    graph = {name: (value, "1") for name, value in figures.items()}
+    study.count(*WHERE, "(graph)", graph, kernel="g", parameters=SETTINGS)
+    timed(study, {"agm-edge": 5.0, "diagonal": 7.0, "block-diagonal": 6.0})
+    for name, steps in (("agm-edge", 9), ("diagonal", 60), ("block-diagonal", 4)):
+        study.count(*WHERE, name, {"supersteps": (steps, "1")}, kernel="k", parameters=SETTINGS)
+    derived.record(study, WHERE, SETTINGS)
+    found = study.rows().query("metric == 'bound'").set_index("strategy")["value"].to_dict()
+    assert found == {"matchings": 1, "diagonals": 2, "block diagonals": 1}, "59 diagonals at most"

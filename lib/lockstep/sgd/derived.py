@@ -8,6 +8,8 @@ rounds and its times are taken from the odd ones: chosen on one half, judged on 
 
 import functools
 
+import numpy as np
+
 from lockstep.evidence.recording import canonical
 
 from . import model
@@ -37,13 +39,19 @@ def record(study, where, parameters):
     _best(count, study.rows(), table, kernels, known)
     _with_preparation(count, walls, rows_of(study, where, parameters, "preparation"))
     _order(count, study.rows(), rows_of(study, where, parameters, "passes"), table, kernels, known)
+    _bounds(count, _graph(study, where, parameters), rows_of(study, where, parameters, "supersteps"))
+
+
+def _graph(study, where, parameters):
+    """The rows of the cell's graph itself."""
+    rows = study.rows()
+    rows = rows[(rows["experiment"] == where[1]) & (rows["dataset"] == where[2]) & (rows["strategy"] == "(graph)")]
+    return rows[rows["parameters"] == canonical(parameters)]
 
 
 def _features(study, where, parameters):
     """What `model.features` found of the cell's graph, as it is recorded; None if it is not."""
-    rows = study.rows()
-    rows = rows[(rows["experiment"] == where[1]) & (rows["dataset"] == where[2]) & (rows["strategy"] == "(graph)")]
-    own = rows[rows["parameters"] == canonical(parameters)].groupby("metric")["value"].last()
+    own = _graph(study, where, parameters).groupby("metric")["value"].last()
     return own[list(model.FEATURES)].to_numpy() if set(model.FEATURES) <= set(own.index) else None
 
 
@@ -91,6 +99,28 @@ def _order(count, rows, passes, table, kernels, known):
     right = (predicted[0] < predicted[1]) == (measured[0] < measured[1])
     values = {"order": (1 if right else 2, "1"), "offline": (predicted[0], "ms"), "online": (predicted[1], "ms")}
     count("(cost model)", values, kernel=" ".join(kernels[name] for name in (*offline, "edge-locked")))
+
+
+def _bounds(count, graph, supersteps):
+    """1 where the published bound on a schedule's supersteps is met, else 2."""
+    own = graph.groupby("metric")["value"].last()
+    if not {"users", "items", "largest degree"} <= set(own.index):
+        return
+    users, items, block = own["users"], own["items"], STRATEGIES["block-diagonal"].plan.options
+    most = np.ceil(items / block["rows"]) + np.ceil(users / block["columns"]) - 1
+    steps = supersteps.groupby("strategy")["value"].last()
+    found = {
+        "matchings": ("agm-edge", lambda number: number >= own["largest degree"]),
+        "diagonals": (
+            "diagonal" if "diagonal" in steps else "diagonal-part",
+            lambda number: number <= users + items - 1,
+        ),
+        "block diagonals": ("block-diagonal", lambda number: number <= most),
+    }
+    for name, (strategy, met) in found.items():
+        if strategy in steps:
+            values = {"bound": (1 if met(steps[strategy]) else 2, "1"), "supersteps": (steps[strategy], "1")}
+            count(name, values, kernel=graph["kernel"].iloc[-1])
 
 
 def published_costs(rows):

@@ -27,7 +27,7 @@ from lockstep.evidence import Candidate, VerificationError, parts
 from lockstep.graphs import DatasetMissing
 from lockstep.machine.source import until_written
 
-from . import counted, derived, model, twins
+from . import conflicts, counted, derived, model, twins
 from .cases import RATE, REGULARIZATION, Last, label, problem_of, star
 from .plans import WrongSweep
 from .problem import OutOfMemory, Problem
@@ -97,6 +97,8 @@ def candidate(name, problem, executor, made_by, label=None, **options):
     strategy, own = resolve(name)
     chosen = STRATEGIES[strategy]
     plan, seconds = built(chosen.plan, problem, executor if chosen.gpu else None, **{**own, **options})
+    if chosen.family == "offline":
+        conflicts.check(plan)  # once: a tally would not tell two ratings that met at a node
     begin = plan_start(plan)
     prepared = iter(seconds)
 
