@@ -50,8 +50,10 @@ def over(part):
 
 
 def _named(strategy):
-    """A strategy with its variant in words: `paper@placement=global` is paper with placement global."""
-    name, *variant = strategy.strip("()").split("@")
+    """A strategy with its variant in words: `paper@placement=global` is paper with placement global, and a variant that
+    has a name of its own, `node-locked +no shared memory`, is told likewise.
+    """
+    name, *variant = strategy.strip("()").replace(" +", "@").split("@")
     return " with ".join([name, *(one.replace("=", " ") for one in variant)])
 
 
@@ -87,7 +89,7 @@ def published(part):
         text = f"{part.published:,.10g}"
         unit = _ONE.get(part.unit, part.unit) if text == "1" else part.unit
         return f"{text}×" if unit == "x" else f"{text} {unit}".strip()
-    return str(part.published) if part.published is not None else ""
+    return re.sub(r"(\d)x\b", "\\1×", str(part.published)) if part.published is not None else ""
 
 
 def told(line, part=None, held=()):
