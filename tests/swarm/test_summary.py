@@ -92,7 +92,7 @@ def test_several_gpus_against_linear_and_the_disk():
     alone = ("curve", "benchmark-1000", "loading", '{"measure":"closeness"}', "wall", 0, 500.0)
     recorded = {"one": rows(alone), "four": rows(*on(1, 2.0, 1.8), *on(2, 1.25, 1.8))}
     whole, disk = summary.several(recorded)
-    assert "1,000 graphs from a cold disk, betweenness: on 2 1.25 s, 0.800 of linear" in whole
+    assert "1,000 graphs from a cold disk, betweenness: 2 take 1.25 s, 0.800 of linear" in whole
     assert whole.endswith("(computing alone 0.800) (four).")
     assert "takes 0.500 s" in disk
     assert summary.several({"one": rows(alone)}) == []

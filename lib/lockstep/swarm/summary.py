@@ -125,7 +125,7 @@ def several(recorded):
         mine = own[(own["measure"] == first) & (own["schedule"] == "dynamic") & (own["GPUs"] > 1)]
         where = "from a cold disk" if disk == "cold" else "from the page cache"
         each = [
-            f"on {line['GPUs']} {readable(line['s'])} s, {readable(line['of linear'])} of linear"
+            f"{line['GPUs']} take {readable(line['s'])} s, {readable(line['of linear'])} of linear"
             + _computing(line["computing, of linear"])
             for line in mine.to_dict("records")
         ]
