@@ -1,4 +1,4 @@
-"""Whether what a schedule made beforehand runs side by side shares no node, where the schedule lies: at any size on a GPU.
+"""Whether what a schedule made beforehand runs side by side shares no node, checked where it lies, at any size.
 
 A sweep's tally proves that each rating was applied once, not that no two of a superstep met at a node: two that did
 would race. `matchings.check` tells that of a schedule on the host; this tells it of a plan, in the time of a few sorts.
