@@ -178,10 +178,11 @@ def compare(choice) -> int:
     if package == "sgd":
         graph = _ratings(choice.file, choice.member)
     elif package == "swarm":
-        from lockstep.swarm import GraphBatch
+        from lockstep.swarm import MEASURES, GraphBatch
         from lockstep.swarm.pack import join
 
-        graph = join(list(GraphBatch(choice.file)))
+        measure = MEASURES.get(choice.measure or "betweenness")  # of which most take no weights
+        graph = join(list(GraphBatch(choice.file, weights=measure is None or measure.weights)))
     else:
         graph = read(choice.file, member=choice.member)
     options = {key: getattr(choice, key) for key in ("source", "rank", "measure") if getattr(choice, key) is not None}

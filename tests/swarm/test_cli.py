@@ -57,8 +57,8 @@ def test_weights_are_left_out(tmp_path, capsys):
     arguments = ["swarm", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
     assert main(arguments) == 2
     assert "betweenness takes no weights here; leave them out" in capsys.readouterr().err
-    assert main([*arguments, "--unweighted", "--out", str(tmp_path / "two")]) == 0
-    table = pd.read_parquet(tmp_path / "two").sort_values("graph")
+    assert main([*arguments, "--unweighted"]) == 0  # into the folder that nothing came into
+    table = pd.read_parquet(tmp_path / "out").sort_values("graph")
     for graph, values in zip(GRAPHS, table["values"], strict=True):
         expected = nx.betweenness_centrality(graph, normalized=False)
         np.testing.assert_allclose(values, [expected[v] for v in range(len(graph))], atol=1e-9)

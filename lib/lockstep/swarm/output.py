@@ -56,7 +56,11 @@ class Output:
             raise OutputError(f"{self.folder} is a file; name a folder for the results")
         self.folder.mkdir(parents=True, exist_ok=True)
         file, what = self.folder / "_run.json", {**(self.what or {}), "keep": self.keep}
-        if file.is_file():
+        if not any(self.folder.glob("part-*.parquet")):  # nothing is mixed up, whatever was begun here
+            _replace(file, json.dumps(what, indent=1) + "\n")
+        elif not file.is_file():
+            raise OutputError(f"{self.folder} holds parts but no _run.json; choose another folder")
+        else:
             try:
                 known = dict(json.loads(file.read_text()))
             except (ValueError, TypeError):
@@ -66,10 +70,6 @@ class Output:
             if other:
                 told = "; ".join(f"{key} is {known.get(key)!r} there, {what.get(key)!r} now" for key in other)
                 raise OutputError(f"{self.folder} holds results of another run: {told}. Choose another folder")
-        elif any(self.folder.glob("part-*.parquet")):
-            raise OutputError(f"{self.folder} holds parts but no _run.json; choose another folder")
-        else:
-            _replace(file, json.dumps(what, indent=1) + "\n")
         for torn in self.folder.glob(".part-*"):
             torn.unlink(missing_ok=True)
 
