@@ -9,7 +9,7 @@ import scipy.sparse.csgraph as csgraph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.graphs import Graph, GraphError, erdos_renyi, generators, layered, rmat, road_like, with_weights
+from lockstep.graphs import Graph, GraphError, erdos_renyi, families, generators, layered, rmat, road_like, with_weights
 from lockstep.graphs.draws import permutation, stream, word
 from lockstep.graphs.generators import disjoint_paths, random_dag, window_dag
 
@@ -194,13 +194,13 @@ def test_the_counter_hash_is_splitmix64():
 
 
 def test_a_generator_digest_is_of_its_source(monkeypatch):
-    digests = {name: generators.digest(name) for name in (*generators.FAMILIES, "with_weights", "acyclic")}
+    digests = {name: families.digest(name) for name in (*generators.FAMILIES, "with_weights", "acyclic")}
     assert len(set(digests.values())) == len(digests)
     monkeypatch.setattr(generators, "_numbering", generators._whole)  # another helper, another digest
-    assert generators.digest("layered") != digests["layered"]
-    assert generators.digest("erdos_renyi") == digests["erdos_renyi"]
+    assert families.digest("layered") != digests["layered"]
+    assert families.digest("erdos_renyi") == digests["erdos_renyi"]
     with pytest.raises(GraphError, match="no generator 'chains'"):
-        generators.digest("chains")
+        families.digest("chains")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lockstep.graphs import GraphError, generators, task_graphs
+from lockstep.graphs import GraphError, families, task_graphs
 from lockstep.toposort import topological_sort
 
 MADE = {
@@ -50,7 +50,7 @@ def test_the_butterfly_pairs_by_each_bit_once():
 
 
 def test_they_have_digests():
-    digests = {generators.digest(name) for name in task_graphs.FAMILIES}
+    digests = {families.digest(name) for name in task_graphs.FAMILIES}
     assert len(digests) == len(task_graphs.FAMILIES)
 
 

@@ -15,7 +15,7 @@ import inspect
 import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError, parts
-from lockstep.graphs import DatasetMissing, generators
+from lockstep.graphs import DatasetMissing, families
 from lockstep.machine.source import until_written
 
 from . import balance, oracle, switching
@@ -52,7 +52,7 @@ def digests(label, dataset):
 
 @until_written
 def _digest(plan, made, counted):
-    parts = [plan.digest(), generators.digest(made) if made else ""]
+    parts = [plan.digest(), families.digest(made) if made else ""]
     if counted:
         parts.append(inspect.getsource(balance))
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]

@@ -5,7 +5,7 @@
 3
 """
 
-from . import generators, task_graphs
+from . import families, generators, task_graphs
 from .acyclic import acyclic
 from .fetching import probe_hosts
 from .generators import (
@@ -32,6 +32,7 @@ __all__ = [
     "datasets",
     "disjoint_paths",
     "erdos_renyi",
+    "families",
     "generators",
     "layered",
     "load",

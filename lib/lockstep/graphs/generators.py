@@ -8,8 +8,7 @@ generator or on floating point. ``ids="ordered"`` numbers the vertices of a DAG 
 import numpy as np
 from numba import njit
 
-from . import csr, digests, draws
-from .acyclic import acyclic
+from . import csr, draws
 from .draws import below, stream, word
 from .graph import Graph, GraphError, both_ways
 
@@ -335,16 +334,3 @@ def with_weights(graph, low=1, high=100, seed=0):
         raise GraphError(f"weights from {low} to {high}; expected low <= high")
     weights = _pair_weights(*graph.edges(), stream(seed, 3), low, high, not graph.directed)
     return Graph._trusted(graph.offsets, graph.targets, weights, graph.directed, graph.name, graph.labels)
-
-
-def digest(name):
-    """A digest of the source text that decides what generator ``name`` makes, its helpers included.
-
-    Recordings carry it: measurements on a graph that would now be made differently are stale."""
-    from . import task_graphs  # it imports this module
-
-    known = {name: globals()[name] for name in (*FAMILIES, "with_weights")} | {"acyclic": acyclic}
-    known |= {name: getattr(task_graphs, name) for name in task_graphs.FAMILIES}
-    if name not in known:
-        raise GraphError(f"no generator {name!r}; expected one of {', '.join(known)}")
-    return digests.source_digest(known[name])

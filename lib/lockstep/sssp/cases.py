@@ -11,7 +11,7 @@ import inspect
 import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError
-from lockstep.graphs import Graph, generators, load
+from lockstep.graphs import Graph, families, generators, load
 from lockstep.machine.source import until_written
 
 from . import race
@@ -82,7 +82,7 @@ def digest(label, dataset=""):
     return hashlib.sha256(" ".join([_own(label), *made_by]).encode()).hexdigest()[:16]
 
 
-_made = until_written(generators.digest)
+_made = until_written(families.digest)
 
 
 @until_written

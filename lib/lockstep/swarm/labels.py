@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 
-from lockstep.graphs import generators
+from lockstep.graphs import families
 from lockstep.machine.source import until_written
 
 from . import shards, stream, synthetic, task, upload
@@ -66,7 +66,7 @@ def _digest(method, made, streamed=False, planned=False):
     if made == "benchmark":
         parts.append(inspect.getsource(synthetic))
     elif made:
-        parts.append(generators.digest(made))
+        parts.append(families.digest(made))
     if streamed:
         parts += [inspect.getsource(part) for part in (stream.Pipeline, upload.Slot, shards.read_shard)]
     if planned:  # piece after piece, while others are loaded and computed

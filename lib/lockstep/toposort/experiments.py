@@ -16,7 +16,7 @@ import warnings
 import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError, parts
-from lockstep.graphs import DatasetMissing, Graph, GraphWarning, generators
+from lockstep.graphs import DatasetMissing, Graph, GraphWarning, families
 from lockstep.machine.source import until_written
 
 from .cases import GENERATORS, cases
@@ -37,7 +37,7 @@ PLANS = {name: s.plan for name, s in STRATEGIES.items()} | {PersistentAgain.name
 def digest(strategy, made_by=()):
     """Digest of all that decides a strategy's rows on a graph: its own text and the graph's generators."""
     own = PLANS[strategy].digest() if strategy in PLANS else ""
-    texts = (own, *(generators.digest(name) for name in made_by))
+    texts = (own, *(families.digest(name) for name in made_by))
     return hashlib.sha256(" ".join(texts).encode()).hexdigest()[:16]
 
 
