@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from lockstep.graphs import generators
 from lockstep.toposort import experiments
 
 
@@ -33,3 +34,11 @@ def test_the_empty_launches_are_a_plain_and_a_cooperative_one(host):
     host.reset_counts()
     experiments._ready(host)()
     assert host.counts["launches"] == 2
+
+
+def test_each_kernel_of_the_naive_sort_is_timed_in_each_layer(host, monkeypatch):
+    graph = generators.disjoint_paths(40, 8)
+    monkeypatch.setattr(host, "device_ms", lambda run, lead: (run(), lead, 1.0)[2], raising=False)
+    lead = object()
+    assert experiments.kernel_times(graph, host, lead) == {"enqueue": 9.0, "dequeue": 8.0, "reset": 8.0}, "a last look"
+    assert experiments.kernel_times(graph, host, lead, layers=3) == {"enqueue": 3.0, "dequeue": 3.0, "reset": 3.0}
