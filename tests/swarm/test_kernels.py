@@ -3,6 +3,7 @@
 import gc
 import itertools
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from lockstep.graphs import Graph
 from lockstep.machine import get_executor, why_no_gpu
 from lockstep.swarm import MEASURES, STRATEGIES, Engine, Pack, plan
-from lockstep.swarm.batched import chunks
+from lockstep.swarm.batched import chunks, room
 
 WEIGHTED = ("closeness", "apsp")
 ON_GPU = [name for name, strategy in STRATEGIES.items() if strategy.gpu]
@@ -283,6 +284,16 @@ def test_on_a_gpu(strategy, measure):
     if strategy == "swarm":
         for knobs in KNOBS:
             same_bits(Pack.of(graphs(14, False, sizes)), measure, "cuda", knobs=knobs)
+
+
+def test_distances_leave_room_for_other_threads():
+    def machine(name, total):
+        runtime = SimpleNamespace(memGetInfo=lambda: (total // 2, total))
+        executor = SimpleNamespace(name=name, xp=SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
+        return SimpleNamespace(executor=executor, knob={"memory": 4 << 30})
+
+    assert room(machine("cuda", 16 << 30)) == 1 << 30
+    assert room(machine("cuda", 141 << 30)) == room(machine("host", 1)) == 4 << 30
 
 
 @pytest.mark.parametrize("measure", MEASURES)

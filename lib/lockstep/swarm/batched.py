@@ -225,7 +225,7 @@ class Distances(Bins):
         self.square = self.reduce == "matrix"
         cuts = [0, self.graphs]
         if not self.square:
-            cuts = chunks(self.ends, method.knob["memory"] // self.kind.itemsize)
+            cuts = chunks(self.ends, room(method) // self.kind.itemsize)
         cuts = list(zip(cuts[:-1], cuts[1:], strict=True))
         self.matrix = self.words(max((self.ends[b] - self.ends[a] for a, b in cuts), default=0), self.kind)
         self.sums = [self.words(self.total, kind) for kind in (np.float64, np.float64, np.uint32)]
@@ -256,6 +256,17 @@ class Distances(Bins):
         extra = {"total": total, "eccentricity": largest, "reached": reach}
         found = total / self.executor.xp.maximum(reach, 1) if self.reduce == "average" else extra[self.reduce]
         return Values(self.measure.name, found, self.starts, checks, extra=extra, keep=self)
+
+
+def room(method):
+    """Bytes for distance matrices at a time: as the strategy is told, and a sixteenth of a GPU's memory at most, since
+    each of several threads may have some on it (`stream`).
+    """
+    if not hasattr(method, "_room"):
+        executor, method._room = method.executor, method.knob["memory"]
+        if executor.name == "cuda":
+            method._room = min(method._room, executor.xp.cuda.runtime.memGetInfo()[1] // 16)
+    return method._room
 
 
 def chunks(ends, room):
