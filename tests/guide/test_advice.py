@@ -67,6 +67,27 @@ def test_a_graph_that_a_needed_strategy_was_not_timed_on_does_not_count(world):
     assert counts[0] == counts[1] + 1
 
 
+def test_the_study_s_own_choice_is_named_where_it_loses_less(world):
+    def told(factor):
+        lines = list(world.toposort())
+        lines += world.rows("3-toposort-depth", "ladder", "odd", {"nodes": 10**5, "edges": 3 * 10**5, "depth": 10},
+                            {"serial": 0.01, "narrow": 1.0, "naive": 2.0})  # fmt: skip
+        best = {}
+        for line in lines:
+            if line["metric"] == "wall" and line["round"] == 1:
+                best[line["dataset"]] = min(line["value"], best.get(line["dataset"], line["value"]))
+        for graph, value in best.items():
+            lines += world.rows("3-toposort-depth", "ladder", graph, {}, {"auto": factor * value})
+        advice = advise(generators.layered(30_000, 10), **world(*lines))
+        return advice.choices["toposort"], str(advice)
+
+    choice, text = told(1.01)
+    assert choice.loss.mean > choice.auto.mean == pytest.approx(1.01)
+    assert "or auto       the study's own choice loses less: 1.01 times the best time on average" in text
+    choice, text = told(50.0)
+    assert choice.auto is None and "or auto" not in text
+
+
 def test_no_threshold_is_written_down(world):
     learned = [learn(PROBLEMS["toposort"], MACHINE, **world(*world.toposort(factor))) for factor in (0.3, 3)]
     thresholds = [lesson.tree.threshold for lesson in learned]
