@@ -98,8 +98,8 @@ def _lines(choice):
         lines.append("  if wrong      not known: too few graphs are recorded to leave one out")
     if choice.auto is not None:
         mean, worst = significant(choice.auto.mean), significant(choice.auto.worst)
-        lines.append(f"  or auto       the study's own choice loses less: {mean} times the best time on average, at worst "
-                     f"{worst} times ({choice.auto.where})")  # fmt: skip
+        lines.append(f"  or auto       the study's own choice loses less: {mean} times the best time on average, "
+                     f"at worst {worst} times ({choice.auto.where})")  # fmt: skip
     return lines + [f"  but           {warning}" for warning in choice.warnings]
 
 
