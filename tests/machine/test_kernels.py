@@ -393,8 +393,9 @@ class Array:
 @pytest.fixture
 def told(monkeypatch):
     """A cuda executor without a GPU whose launches are written down: (grid, what lies in the arguments' places)."""
-    executor, launches = object.__new__(CudaExecutor), []
+    executor, launches, laid_out = object.__new__(CudaExecutor), [], []
     Executor.__init__(executor)
+    executor.laid_out, executor._max_blocks = laid_out, lambda kernel, threads, shared: 4
     executor.array_type, executor._counting, executor._captured = Array, 1, None
     executor.max_shared, executor._home, executor._launched_once = 48 * 1024, threading.local(), set()
     executor.device, executor.used = 0, []  # threads that were given the device
@@ -406,6 +407,7 @@ def told(monkeypatch):
     class LaidOut:
         def __init__(self, function, grid, block, shared, values, cooperative):
             self.begin, self.slots = (function, *grid, *block, shared), np.zeros(len(values) + 1, np.uint64)
+            laid_out.append(cooperative)
             for slot, value in enumerate(values):
                 self.slots[slot] = value if isinstance(value, np.generic) else value.data.ptr
 
@@ -435,6 +437,19 @@ def test_a_launch_that_is_repeated_has_the_arguments_of_its_call(told):
     place = {id(None): 0, id(a): 100, id(b): 200}
     assert launches == [((int(g), 1, 1), [place[id(x)], place[id(y)], n]) for g, x, y, n in calls]
     assert kernel.executor.counts["launches"] == len(calls)
+
+
+def test_a_cooperative_launch_is_repeated_as_one_and_never_too_large(told):
+    kernel, launches = told
+    a, b = Array(100), Array(200)
+    for cooperative in (True, False, True):
+        for grid in (2, 3, 4):
+            kernel(grid, 64, (a, b, np.int32(grid)), cooperative=cooperative)
+    assert launches == [((grid, 1, 1), [100, 200, grid]) for _ in range(3) for grid in (2, 3, 4)]
+    assert kernel.executor.laid_out == [True, False]
+    with pytest.raises(LaunchError, match="cooperative launch of 5 blocks .* at most 4 are"):
+        kernel(5, 64, (a, b, np.int32(5)), cooperative=True)
+    assert len(launches) == 9
 
 
 def test_an_array_that_is_gone_is_not_taken_for_a_new_one(told):
@@ -486,3 +501,16 @@ def test_repeated_launches_on_a_gpu(cuda, kernels_cu):
         wanted = 3 * np.arange(n)
         wanted[-1] -= n - 1
         assert (cuda.get(b) == wanted).all()
+
+
+@pytest.mark.gpu
+def test_repeated_cooperative_launches_on_a_gpu(cuda, kernels_cu):
+    add = cuda.load(kernels_cu, {"ROUNDS": 5})["add"]
+    most = add.max_blocks(64)
+    for n in (1, 1000, 17, 5000, 64):
+        a, b = cuda.array(np.arange(n, dtype=np.int32)), cuda.zeros(n, np.int32)
+        for _ in range(3):
+            add(-(-n // 64), 64, (a, b, np.int32(n)), cooperative=True)
+        assert (cuda.get(b) == 3 * np.arange(n)).all()
+    with pytest.raises(LaunchError, match="not co-resident"):
+        add(most + 1, 64, (a, b, np.int32(64)), cooperative=True)

@@ -106,10 +106,11 @@ class _Again:
     """
 
     def __init__(self, kernel, launch):
-        grid, block, shared, values, _ = launch.what
+        grid, block, shared, values, cooperative = launch.what
         self.kernel, self.executor = kernel, launch.executor
-        self.laid_out = _LaidOut(launch.function.ptr, grid, block, shared, values, False)
+        self.laid_out = _LaidOut(launch.function.ptr, grid, block, shared, values, cooperative)
         self.rest = (*block, shared)
+        self.most = kernel.max_blocks(block, shared) if cooperative else None
         self.slots = self.laid_out.slots
         # What an argument was: an array only as long as somebody else holds it, since the kernel outlives every plan.
         self.last = [_gone if isinstance(value, np.generic) else weakref.ref(value) for value in values]
@@ -132,6 +133,8 @@ class _Again:
                 kernel._check(position, value)
                 self.slots[position], last[position] = value.data.ptr, weakref.ref(value)
         x, y, z = (grid, 1, 1) if type(grid) is int and grid > 0 else dimensions(grid, "grid")
+        if self.most is not None and x * y * z > self.most:
+            kernel.bind(grid, self.rest[:3], args, self.rest[3], cooperative=True)  # says what is co-resident
         self.laid_out.begin = (self.laid_out.begin[0], x, y, z, *self.rest)
         executor._at_home()
         self.laid_out.launch(executor.xp.cuda.get_current_stream().ptr)
@@ -185,21 +188,21 @@ class CudaExecutor(Executor):
             self._home.there = True
 
     def _call(self, kernel, grid, block, args, shared, cooperative):
-        if cooperative or self._captured is not None or not isinstance(block, int):
+        if self._captured is not None or not isinstance(block, int):
             super()._call(kernel, grid, block, args, shared, cooperative)
             return
-        key = (threading.get_ident(), block, shared)  # two threads must not lay out in the same place
+        key = (threading.get_ident(), block, shared, cooperative)  # two threads must not lay out in the same place
         again = kernel.again.get(key)
         if again is not None:
             again(grid, args)
             return
-        launch = kernel.bind(grid, block, args, shared)
+        launch = kernel.bind(grid, block, args, shared, cooperative)
         launch()
         kernel.again[key] = _Again(kernel, launch)
 
     def _kernel(self, module, name, parameters):
         kernel = Kernel(module, name, parameters)
-        kernel.again = {}  # {(thread, threads of a block, shared memory): _Again}
+        kernel.again = {}  # {(thread, threads of a block, shared memory, cooperative): _Again}
         kernel.function = module.raw.get_function(name)
         kernel.most_threads = kernel.function.max_threads_per_block
         kernel.raised_shared = _DEFAULT_SHARED
