@@ -243,7 +243,7 @@ def test_no_compiler_is_one_clear_error(tmp_path):
         "import importlib.util, lockstep.machine as m\n"
         "find = importlib.util.find_spec\n"
         "importlib.util.find_spec = lambda n, *a: None if n == 'ziglang' else find(n, *a)\n"
-        "from lockstep.machine.host import compiler\n"
+        "from lockstep.machine.host_build import compiler\n"
         "try: compiler()\n"
         "except m.CompileError as e: print(e)\n"
     )
