@@ -146,7 +146,10 @@ def _of_a_graph(command):
     fit.add_argument("--learning-rate", type=float, default=0.01, help="default: 0.01")
     fit.add_argument("--regularization", type=float, default=0.02, help="default: 0.02")
     fit.add_argument("--seed", type=int, default=0, help="of the first vectors and of shuffles (default: 0)")
-    _solver(fit, "sgd", "arrays users and items", "NPZ")
+    fit.add_argument("--nonnegative", action="store_true", help="keep all features at zero or above")
+    several = "of one item by one user: trained on one after the other, added up, or an error (default: keep)"
+    fit.add_argument("--duplicates", choices=["keep", "sum", "refuse"], default="keep", help=several)
+    _solver(fit, "sgd", "arrays users and items, and user_ids and item_ids, what their rows are called in FILE", "NPZ")
 
 
 def _of_a_batch(command):

@@ -137,15 +137,16 @@ def factorize(choice) -> int:
 
     if choice.sweeps < 1:
         raise ValueError(f"--sweeps {choice.sweeps}: one at least, or nothing is learned")
-    names = ("strategy", "rank", "sweeps", "seed", "learning_rate", "regularization", "executor")
-    result = factorize(_ratings(choice.file, choice.member), **{name: getattr(choice, name) for name in names})
+    names = ("strategy", "rank", "sweeps", "seed", "learning_rate", "regularization", "nonnegative", "executor")
+    ratings, users, items = _ratings(choice.file, choice.member, choice.duplicates)
+    result = factorize(ratings, **{name: getattr(choice, name) for name in names})
     sizes = f"{_many(result.users.shape[0], 'user')}, {_many(result.items.shape[0], 'item')}"
     print(f"{choice.file}: {sizes}, by {_how(result)}", file=sys.stderr)
     for sweep, error in enumerate(result.rmse, 1):
         print(f"sweep {sweep}: RMSE {error:.4f}")
     if choice.output:
         with choice.output.open("wb") as file:  # a name alone would get another ending
-            np.savez_compressed(file, users=result.users, items=result.items)
+            np.savez_compressed(file, users=result.users, items=result.items, user_ids=users, item_ids=items)
     return 0
 
 
@@ -156,7 +157,7 @@ def advise(choice) -> int:
     if len(choice.file) > 1 and (choice.ratings or choice.batch):
         raise ValueError("--ratings and --batch take one file")
     if choice.ratings:
-        graph = _ratings(choice.file[0], choice.member)
+        graph = _ratings(choice.file[0], choice.member)[0]
     elif choice.batch:
         from lockstep.swarm import GraphBatch
 
@@ -176,7 +177,7 @@ def compare(choice) -> int:
     if choice.plot and choice.plot.suffix not in (".svg", ".pdf", ".png"):
         raise ValueError(f"--plot {choice.plot}: name a file that ends in .svg, .pdf or .png")
     if package == "sgd":
-        graph = _ratings(choice.file, choice.member)
+        graph = _ratings(choice.file, choice.member)[0]
     elif package == "swarm":
         from lockstep.swarm import MEASURES, GraphBatch
         from lockstep.swarm.pack import join
@@ -206,14 +207,15 @@ def swarm(choice) -> int:
     return main(choice)
 
 
-def _ratings(file, member):
-    """The ratings in a file, under its name."""
+def _ratings(file, member, duplicates="keep"):
+    """The ratings in a file, under its name, and what their users and items are called there."""
     from lockstep.graphs import read_ratings
     from lockstep.sgd import Ratings
 
-    found = Ratings.of(read_ratings(file, member))
+    matrix, users, items = read_ratings(file, member, ids=True)
+    found = Ratings.of(matrix, duplicates)
     found.name = Path(file).name.partition(".")[0]
-    return found
+    return found, users, items
 
 
 def _how(result):

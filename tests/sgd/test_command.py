@@ -26,9 +26,21 @@ def test_prints_the_error_of_each_sweep_and_writes_the_vectors(file, capsys):
     assert "3 users, 3 items, by serial" in told.err
     vectors = np.load(output)
     assert vectors["users"].shape == vectors["items"].shape == (3, 2)
+    assert vectors["user_ids"].tolist() == [1, 2, 3] and vectors["item_ids"].tolist() == [10, 11, 12]
 
 
 def test_divergence_is_one_line_and_exit_code_two(file, capsys):
     assert main(["factorize", str(file), "--learning-rate", "50"]) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1 and "diverged in sweep 1" in told and "smaller learning_rate" in told
+
+
+def test_duplicates_and_signs_are_options(file, capsys):
+    file.write_text(LINES + "1,10,1\n")
+    assert main(["factorize", str(file), "--duplicates", "refuse"]) == 2
+    assert "several ratings by user 0" in capsys.readouterr().err
+    output = file.with_name("vectors.npz")
+    words = ["factorize", str(file), "--duplicates", "sum", "--nonnegative", "--rank", "2", "--output", str(output)]
+    assert main(words) == 0
+    vectors = np.load(output)
+    assert vectors["users"].min() >= 0 and vectors["items"].min() >= 0

@@ -3,13 +3,13 @@
 import numpy as np
 import scipy.sparse as sparse
 
-from . import formats
+from . import formats, numbers
 from .containers import open_text
 from .graph import Graph, GraphError
-from .numbers import Table, ids
+from .numbers import Table
 
 
-def read_ratings(path, member=None):
+def read_ratings(path, member=None, ids=False):
     """Ratings as a sparse matrix, users x items.
 
     Parameters
@@ -20,12 +20,16 @@ def read_ratings(path, member=None):
         has seen (Gowalla), then every rating is 1; plain, compressed or in an archive.
     member : str, optional
         Which file of an archive.
+    ids : bool
+        Return the file's own ids too.
 
     Returns
     -------
-    scipy.sparse.coo_array, float64
+    matrix : scipy.sparse.coo_array, float64
         Users and items that occur, each numbered in the order of their ids; entries in the order of the file,
         repeated ones kept apart.
+    users, items : int64 arrays, shapes of the matrix's rows and columns
+        Only if ``ids``: what row and column were called in the file.
 
     Raises
     ------
@@ -40,18 +44,19 @@ def read_ratings(path, member=None):
         users, items, values = _csv(data, name, start if first[:1].isdigit() else formats.after(data, start))
     else:
         table = Table(data, name, "a user id and the ids of items, separated by blanks")
-        numbers = _all_ids(table)
+        named = _all_ids(table)
         lengths = np.diff(table.ends, prepend=0)
-        head = np.zeros(numbers.size, bool)
+        head = np.zeros(named.size, bool)
         head[table.ends - lengths] = True
-        users = np.repeat(numbers[head], lengths - 1)
-        items = numbers[~head]
+        users = np.repeat(named[head], lengths - 1)
+        items = named[~head]
         values = np.ones(items.size)
     if not users.size:
         raise GraphError(f"{name} holds no rating; expected lines 'user,item,rating'")
     user_ids, row = np.unique(users, return_inverse=True)
     item_ids, column = np.unique(items, return_inverse=True)
-    return sparse.coo_array((values, (row, column)), shape=(user_ids.size, item_ids.size))
+    matrix = sparse.coo_array((values, (row, column)), shape=(user_ids.size, item_ids.size))
+    return (matrix, user_ids, item_ids) if ids else matrix
 
 
 def _all_ids(table):
@@ -68,7 +73,8 @@ def _csv(data, name, start):
     expected = "'user,item,rating' with whole numbers as ids and a finite rating"
     table = Table(data, name, expected, start=start)
     columns = table.columns((3, 4))
-    return ids(table, columns[:, 0], 0), ids(table, columns[:, 1], 0), np.ascontiguousarray(columns[:, 2])
+    users, items = (numbers.ids(table, columns[:, k], 0) for k in (0, 1))
+    return users, items, np.ascontiguousarray(columns[:, 2])
 
 
 def read_batch(path):
@@ -86,7 +92,7 @@ def read_batch(path):
     """
     data, name = open_text(path, "*_graph_indicator.txt")
     table = Table(data, name, "the number of one vertex's graph, from 1")
-    owner = ids(table, table.columns((1,))[:, 0], 1) - 1
+    owner = numbers.ids(table, table.columns((1,))[:, 0], 1) - 1
     falling = np.flatnonzero((np.diff(owner) < 0) | (np.diff(owner) > 1))
     if falling.size or owner[0] != 0:
         row = int(falling[0]) + 1 if falling.size else 0
@@ -97,7 +103,7 @@ def read_batch(path):
     data, name = open_text(path, "*_A.txt")
     table = Table(data, name, f"two vertex ids from 1 to {owner.size}")
     columns = table.columns((2,))
-    u, v = (ids(table, columns[:, k], 1, owner.size) - 1 for k in (0, 1))
+    u, v = (numbers.ids(table, columns[:, k], 1, owner.size) - 1 for k in (0, 1))
     across = np.flatnonzero(owner[u] != owner[v])
     if across.size:
         raise table.error(int(across[0]), "an edge between two graphs")
