@@ -6,23 +6,27 @@ import time
 import numpy as np
 import pytest
 
-from lockstep.graphs import Graph, generators, task_graphs
+from lockstep.graphs import Graph, acyclic, generators, task_graphs
 from lockstep.toposort import CycleError, choice, topological_sort, verify
 from lockstep.toposort.baselines import Serial
-from lockstep.toposort.choice import Auto, RacingAsynchronous, RacingChains, RacingNarrow, mostly_links
+from lockstep.toposort.choice import Auto, mostly_links
 from lockstep.toposort.oracle import layers
-from lockstep.toposort.serial import kahn, kahn_racing
+from lockstep.toposort.racing import RacingAsynchronous, RacingChains, RacingNarrow
+from lockstep.toposort.result import TopologicalOrder
+from lockstep.toposort.serial import kahn, kahn_narrow, kahn_racing
 
 
 @pytest.fixture(scope="module")
 def words():
-    return np.zeros(16, np.uint64)
+    return np.zeros(1, np.uint64)
 
 
-def race(graph, words, plan=None):
-    plan = plan or Serial(graph)
-    sorted_, first = kahn_racing(graph.offsets, graph.targets, plan.left, plan.order, words.ctypes.data, 256)
-    return sorted_, first, plan.order
+def arrays(plan):
+    return plan.graph.offsets, plan.graph.targets, plan.left, plan.order
+
+
+def race(plan, words, head=0, tail=0, until=None):
+    return kahn_racing(*arrays(plan), head, tail, words.ctypes.data, 256, until or plan.graph.n)
 
 
 def test_small_graphs_are_the_cpus(host):
@@ -55,7 +59,7 @@ def test_small_sparse_graphs_are_not_sorted_by_layers(host):
 
 def test_sampling_tells_runs_from_what_merely_has_as_many_arcs():
     def links(graph):
-        return mostly_links(graph.offsets, graph.targets, graph.in_degrees())
+        return mostly_links(graph.offsets, graph.in_degrees())
 
     assert links(generators.disjoint_paths(4000, 4000)) and links(generators.disjoint_paths(4000, 40))
     assert not links(generators.disjoint_paths(4000, 4))  # a quarter begins no link
@@ -66,30 +70,91 @@ def test_the_cpu_looks_about_as_often_whatever_a_vertex_takes(host):
     """A vertex of forty arcs takes as long as many with one: it is the time between two looks that counts."""
     sparse, dense = (Auto(generators.random_dag(n, m), host) for n, m in ((200_000, 200_000), (20_000, 800_000)))
     assert sparse.often > 2 * dense.often
-    spans = [plan.often * plan.serial / plan.graph.n for plan in (sparse, dense)]
+    spans = [plan.often * plan.serial_us / plan.graph.n for plan in (sparse, dense)]
     assert spans == pytest.approx([spans[0]] * 2, rel=0.2)
 
 
-def test_a_cycle_is_found_whoever_is_first(host):
-    ring = np.arange(80_000)
+@pytest.mark.parametrize("size", [8_000, 80_000])
+def test_a_cycle_is_found_whoever_is_first(size, host):
+    ring = np.arange(size)
     with pytest.raises(CycleError):
         topological_sort(Graph.from_edges(ring, (ring + 1) % ring.size), executor=host)
 
 
+def test_narrow_levels_are_the_cpus_alone(host):
+    for graph in (generators.layered(9_000, 1_500, ids="random"), acyclic(generators.road_like(9_001, seed=3))):
+        plan = Auto(graph, host)
+        found = topological_sort(graph, executor=host)
+        assert not plan.by_cpu and found.strategy == "serial" and "few are ready" in str(found.stats["reason"])
+        assert verify(found, graph) == "exact"
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: task_graphs.call_tree(15_000), lambda: task_graphs.wavefront(90, 120), lambda: head_and_body()]
+)
+def test_the_gpu_is_tried_as_soon_as_levels_are_wide(make, host):
+    """Wherever that is: the CPU goes on from there."""
+    graph = make()
+    plan = Serial(graph)
+    head, tail = kahn_narrow(*arrays(plan), choice.ROOTS, choice.WIDTH, choice.SLACK, 0)
+    assert 0 < head < graph.n / 2 and tail - head > choice.WIDTH
+    assert race(plan, np.zeros(1, np.uint64), head, tail) == (graph.n, graph.n)
+    again = Serial(graph)
+    kahn(*arrays(again))
+    np.testing.assert_array_equal(plan.order, again.order)
+    found = topological_sort(graph, executor=host)
+    assert found.strategy != "serial" and verify(found, graph) == "exact"
+
+
+def head_and_body():
+    """A path of 300 vertices that leads to one with many successors."""
+    path, many = np.arange(300), np.arange(301, 9_000)
+    sources = np.concatenate([path, np.full(many.size, 300), many[:-3000]])
+    return Graph.from_edges(sources, np.concatenate([path + 1, many, many[3000:]]))
+
+
+def test_what_is_left_must_be_worth_a_launch():
+    plan = Serial(head_and_body())
+    assert kahn_narrow(*arrays(plan), choice.ROOTS, choice.WIDTH, choice.SLACK, plan.graph.n) == (plan.graph.n,) * 2
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 1000])
+def test_all_sources_are_found(n):
+    graph = generators.random_dag(n, n // 2, seed=n)
+    plan, again = Serial(graph), Serial(graph)
+    assert kahn_narrow(*arrays(plan), n, 0, n, n) == (n, n)
+    kahn(*arrays(again))
+    np.testing.assert_array_equal(plan.order, again.order)
+
+
+@pytest.mark.parametrize("depth, begun", [(200, (100, 200)), (10, (0, 0))])
+def test_the_cpu_begins_only_where_few_vertices_do(depth, begun):
+    plan = Serial(generators.layered(20_000, depth, ids="random"))
+    assert kahn_narrow(*arrays(plan), choice.ROOTS, choice.WIDTH, choice.SLACK, 0) == begun
+
+
 def test_the_cpu_sorts_to_the_end_if_nobody_else_does(words):
     graph = generators.random_dag(3000, 9000, seed=1)
+    plan, again = Serial(graph), Serial(graph)
     words[:] = 0
-    count, first, order = race(graph, words)
-    assert (count, first) == (graph.n, True)
-    again = Serial(graph)
-    kahn(graph.offsets, graph.targets, again.left, again.order)
-    np.testing.assert_array_equal(order, again.order)
+    assert race(plan, words) == (graph.n, graph.n)
+    kahn(*arrays(again))
+    np.testing.assert_array_equal(plan.order, again.order)
+
+
+def test_the_cpu_says_when_it_will_soon_be_done(words):
+    plan = Serial(generators.random_dag(3000, 9000))
+    words[:] = 0
+    head, tail = race(plan, words, until=2000)
+    assert 2000 <= head < 2256 and head < tail
+    assert race(plan, words, head, tail) == (3000, 3000)
+    assert verify(TopologicalOrder(plan.graph, plan.order, ""), plan.graph)
 
 
 def test_the_cpu_gives_up_at_once_if_the_other_is_done(words):
-    words[:] = 0
-    words[0] = 1
-    assert race(generators.random_dag(3000, 9000), words)[:2] == (0, False)
+    words[:] = 1
+    head, tail = race(Serial(generators.random_dag(3000, 9000)), words)
+    assert head == 0 and tail != head
 
 
 def test_the_cpu_gives_up_in_the_middle(words):
@@ -97,18 +162,18 @@ def test_the_cpu_gives_up_in_the_middle(words):
     n = 4_000_000
     graph = generators.disjoint_paths(n, n, ids="random")
     words[:] = 0
-    race(generators.random_dag(10, 9), words)  # compiled
+    race(Serial(generators.random_dag(10, 9)), words)  # compiled
     plan = Serial(graph)
     for wait in (0.05, 0.1, 0.2):  # a million random vertices take some 50 ms; to find the source takes some more
         words[:] = 0
         plan.prepare()
         other = threading.Thread(target=lambda wait=wait: (time.sleep(wait), words.__setitem__(0, 1)))
         other.start()
-        count, first, _ = race(graph, words, plan=plan)
+        count, tail = race(plan, words)
         other.join()
         if count > 0:
             break
-    assert 0 < count < n and not first
+    assert 0 < count < n and count != tail
 
 
 @pytest.mark.parametrize("kind", [RacingNarrow, RacingChains, RacingAsynchronous])
@@ -147,10 +212,18 @@ def test_the_cpu_wins_where_the_gpu_is_not_done(host, monkeypatch):
 
     def hidden():
         result = run()
-        gpu.race.on_host[0] = 0
+        gpu.race.over.value = 0
         return result
 
     monkeypatch.setattr(gpu, "run", hidden)
+    tell = gpu.race.tell
+
+    def stopped(word=1):
+        """A kernel that is told to stop says that it is over, as one that has sorted all: who believes it is wrong."""
+        tell(word)
+        gpu.race.over.value = word
+
+    monkeypatch.setattr(gpu.race, "tell", stopped)
     found = plan.run()
     assert found.strategy == "serial" and "the CPU was done first" in str(found.stats["reason"])
     assert gpu.race.stop[0] == 1 and verify(found, graph) == "exact"
@@ -171,9 +244,10 @@ def test_the_cpu_wins_where_the_gpu_is_not_done(host, monkeypatch):
 def test_race_on_the_gpu(make, cuda):
     graph = make()
     plan = Auto(graph, cuda)
-    plan.warm()
     seen = set()
-    for _ in range(5):
+    for turn in range(6):
+        if turn == 1:
+            plan.warm()
         plan.prepare()
         found = plan.run()
         assert verify(found, graph) == "exact"

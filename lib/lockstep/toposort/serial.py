@@ -65,29 +65,81 @@ def _peek(typing, address):
 
 
 @njit(cache=True, nogil=True)
-def kahn_racing(offsets, targets, in_degrees, order, done, often):
+def kahn_narrow(offsets, targets, in_degrees, order, roots, width, slack, rest):
+    """Kahn's algorithm for as long as there is little for a GPU to do.
+
+    Does not begin where more than about `roots` vertices have arcs that leave and none that enter. Ends before the
+    level with which more than `width` vertices to a level, and `slack` besides, would have been sorted behind the
+    sources, unless no more than `rest` are left by then. Returns how many were sorted, and how many were queued.
+    """
+    one = np.uint64(1)
+    n, lanes, drawn = np.uint64(in_degrees.size), np.uint64(16), np.uint64(64)
+    head = tail = v = found = np.uint64(0)
+    for i in range(drawn):
+        u = (i * np.uint64(0x9E3779B1) + np.uint64(0x7F4A7C15)) % n
+        if in_degrees[u] == 0 and offsets[u + one] != offsets[u]:
+            found += one
+            if found * n > np.uint64(roots) * drawn:
+                return 0, 0
+    while v < n:  # few are sources, so sixteen are looked at together
+        until = min(v + lanes, n)
+        some = True
+        if until == v + lanes:
+            least = np.int32(1)
+            for lane in range(lanes):
+                least = min(least, in_degrees[v + lane])
+            some = least == 0
+        if some:
+            for u in range(v, until):
+                if in_degrees[u] == 0:
+                    order[tail] = u
+                    tail += one
+        v = until
+    end, most = tail, tail + np.uint64(slack)
+    while head < tail:
+        if head == end:
+            end, most = tail, most + np.uint64(width)
+            if tail > most and n - head > np.uint64(rest):
+                break
+        u = np.uint64(order[head])
+        head += one
+        for k in range(np.uint64(offsets[u]), np.uint64(offsets[u + one])):
+            x = np.uint64(targets[k])
+            left = in_degrees[x] - 1
+            in_degrees[x] = left
+            if left == 0:
+                order[tail] = x
+                tail += one
+    return np.int64(head), np.int64(tail)
+
+
+@njit(cache=True, nogil=True)
+def kahn_racing(offsets, targets, in_degrees, order, head, tail, done, often, until):
     """Kahn's algorithm while somebody else sorts too; gives up when it finds the 8-byte word at address `done` set.
 
-    It looks every `often` vertices. Returns how many vertices were sorted, and whether it came to its end.
+    It looks every `often` vertices, and then ends too if `until` vertices are sorted. `head` vertices are sorted
+    already, and `tail` queued; if none is, sources are looked for. Returns the same two numbers: equal ones, if that
+    was all.
 
     Indices are unsigned: an index that may be negative is looked at for that, and the loop runs out of registers. So it
     looks at `done` and is still no slower than `kahn`.
     """
-    one, often = np.uint64(1), np.uint64(often)
-    tail = look = np.uint64(0)
-    for u in range(np.uint64(in_degrees.size)):
-        if u >= look:
-            if _peek(done):
-                return 0, False
-            look = u + np.uint64(1024)
-        if in_degrees[u] == 0:
-            order[tail] = u
-            tail += one
-    head = look = np.uint64(0)
+    one, often, until = np.uint64(1), np.uint64(often), np.uint64(until)
+    head, tail, look = np.uint64(head), np.uint64(tail), np.uint64(0)
+    if tail == 0:
+        for u in range(np.uint64(in_degrees.size)):
+            if u >= look:
+                if _peek(done):
+                    return 0, 1
+                look = u + np.uint64(1024)
+            if in_degrees[u] == 0:
+                order[tail] = u
+                tail += one
+    look = head
     while head < tail:
         if head >= look:
-            if _peek(done):
-                return np.int64(head), False
+            if head >= until or _peek(done):
+                break
             look = head + often
         u = np.uint64(order[head])
         head += one
@@ -98,7 +150,7 @@ def kahn_racing(offsets, targets, in_degrees, order, done, often):
             if left == 0:
                 order[tail] = x
                 tail += one
-    return np.int64(tail), True
+    return np.int64(head), np.int64(tail)
 
 
 @functools.cache
