@@ -17,13 +17,16 @@
 //                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each (0: they stay),
 //                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
 //                    The last layer is not expanded: nobody waits for it.
-// What it leaves     a level of 56 vertices and 450 arcs takes one block 1.7 us on an H200, four times its chain of accesses. The
-//                    traffic is not to blame: with a table in shared memory for all vertices that are touched and not yet
-//                    ready, and copies of their rows, L2 is asked once for each vertex, not once for each arc, and next to no
-//                    stall of a warp is one of memory; but to look a vertex up, to enter it, to count and to hand on are then
-//                    some 250 instructions in a row, at five to seven cycles, and the one warp of twenty that meets a vertex
-//                    ready sooner than its copy is there keeps all others waiting: 1.7 us again, and half as much more on
-//                    layered graphs, where every vertex is such a one. So it is not here.
+// What it leaves     a level of 56 vertices and 450 arcs takes one block 1.7 us on an H200. The chain of accesses is a quarter of
+//                    that, and 450 atomics on L2 pass through one multiprocessor in another 0.24 us. A table in shared memory
+//                    for the vertices that are touched and not yet ready does without them, but only where looking up is short:
+//                    with in-degrees and copies of rows fetched when a vertex is touched, some 250 instructions in a row at
+//                    five to seven cycles took the same 1.7 us. In a trial with both known beforehand - a row is kept as codes
+//                    {number, in-degree, chunks of arcs} of its targets, in a record of fixed length; a bucket of four words is
+//                    looked at with one access, entered and counted down with one atomic each - a level took 1.25 us, and
+//                    levels of ten vertices 0.65 instead of 1.1: a quarter is the wait for records, a quarter that for the
+//                    slowest warp, the rest are instructions. That is not here yet: `narrow`, `chains` and `auto` would all
+//                    have to be timed anew.
 // Shared memory      [two rings of `capacity` packed rows | 16 ints | in-degrees]; the grid's buffers lie over
 //                    the rings.
 //
