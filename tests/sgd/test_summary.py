@@ -49,7 +49,7 @@ def test_what_a_conflict_costs_and_what_a_rating():
         return found.assign(experiment=experiment, dataset="twin-X", parameters="{}", round=0)
 
     (hubs,), (roads,) = summary.conflicts(counted("scale-free")), summary.traffic(counted("road"))
-    assert "gets 2 ratings of the largest node done in a pass" in hubs and ", 50 us." in hubs and ", 2 us." in hubs
+    assert "gets 2 ratings of the largest node done in a pass" in hubs and "takes 50 us." in hubs and ", 2 us." in hubs
     assert "takes 50 passes and agm-edge 100 steps" in roads and "2.50 ns with two locks and 0.200 ns without" in roads
     assert summary.conflicts(counted("road")) == summary.traffic(counted("scale-free")) == summary.seven(rows()) == []
     patches = (

@@ -108,8 +108,8 @@ def conflicts(rows):
     online, offline = table["online"] / table["passes"] * 1e3, table["offline"] / table["steps"] * 1e3
     return [
         f"On {many} scale-free twins edge-locked gets {span(table['degree'] / table['passes'])} ratings of the largest "
-        "node done in a pass, for when the rest is done a hub's ratings all try for one lock at once; a pass is a "
-        f"launch and a look of the host, {span(online)} us. The matchings of agm-edge get "
+        "node done in a pass, for when the rest is done a hub's ratings all try for one lock at once; a pass, with a "
+        f"launch and a look of the host, takes {span(online)} us. The matchings of agm-edge get "
         f"{span(table['degree'] / table['steps'])} done in a step, and a step is a barrier inside one launch, "
         f"{span(offline)} us."
     ]
