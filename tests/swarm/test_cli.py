@@ -78,6 +78,7 @@ def test_weights_are_left_out(tmp_path, capsys):
         (["--option", "form=odd", "--measure", "closeness"], "form='odd': choose one of"),
         (["--max-vertices", "0"], "max_vertices is 0"),
         (["--workers", "0"], "0 workers asked for; expected at least one"),
+        (["--workers", "-1", "--scheduler", "tcp://127.0.0.1:1"], "-1 workers asked for; expected at least one"),
         (["--directed"], "says that its graphs are undirected; directed ones were asked for"),
     ],
 )

@@ -67,6 +67,7 @@ def rows_of(rows, select):
 
 
 def words(select):
+    """What a selector looks for, for a message: experiment, data sets and parameters, or the study."""
     named = [select.get("experiment", ""), select.get("dataset", "")]
     named += [f"{key} {_alternatives(value)}" for key, value in (select.get("parameters") or {}).items()]
     return ", ".join(_alternatives(word) for word in named if word) or select.get("study", "")

@@ -99,7 +99,7 @@ def _lines(choice):
     if choice.auto is not None:
         mean, worst = significant(choice.auto.mean), significant(choice.auto.worst)
         lines.append(f"  or auto       the study's own choice loses less: {mean} times the best time on average, "
-                     f"at worst {worst} times ({choice.auto.where})")  # fmt: skip
+                     f"at worst {worst} times ({choice.auto.where}); on {choice.auto.judged} graphs")  # fmt: skip
     return lines + [f"  but           {warning}" for warning in choice.warnings]
 
 

@@ -20,7 +20,7 @@ from .errors import CompileError
 
 # -fstack-clash-protection: a large frame touches each of its pages, so it cannot jump over the guard page.
 FLAGS = ("-std=c++17", "-O2", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-strict-aliasing",
-          "-fstack-clash-protection", "-Wno-unknown-pragmas", "-Wno-attributes")  # fmt: skip
+         "-fstack-clash-protection", "-Wno-unknown-pragmas", "-Wno-attributes")  # fmt: skip
 
 
 @functools.lru_cache(maxsize=1)

@@ -12,12 +12,17 @@ class Conflict(AssertionError):
 
 
 def check(plan):
-    """Raise Conflict unless no superstep of an offline plan holds a node twice, or a rating is lost.
+    """Refuse an offline plan of which a superstep holds a node twice, or which has lost a rating.
 
     Parameters
     ----------
     plan : Offline
         Built, on any executor.
+
+    Raises
+    ------
+    Conflict
+        Names the strategy and what is wrong with its schedule.
     """
     xp, ratings = plan.xp, plan.problem.ratings
     if plan.users.size != ratings.m:

@@ -49,9 +49,16 @@ def connected(scheduler=None, workers=None, executor=None):
         Of a cluster made here: one a GPU by default, or one in all without GPUs.
     executor : str, optional
         "cuda" or "host"; None: GPUs if they answer.
+
+    Raises
+    ------
+    ValueError
+        No worker is asked for, or more than GPUs answer.
     """
     from distributed import Client
 
+    if workers is not None and workers < 1:
+        raise ValueError(f"{workers} workers asked for; expected at least one")
     if scheduler is not None:
         with Client(scheduler, timeout=30) as client:
             client.wait_for_workers(1, timeout=60)
@@ -59,8 +66,6 @@ def connected(scheduler=None, workers=None, executor=None):
         return
     from distributed import Nanny, Scheduler, SpecCluster
 
-    if workers is not None and workers < 1:
-        raise ValueError(f"{workers} workers asked for; expected at least one")
     gpus = _gpus() if executor != "host" else []
     count = workers or max(len(gpus), 1)
     if gpus and count > len(gpus):
