@@ -228,7 +228,9 @@ def test_weights_where_they_mean_nothing_or_are_no_lengths():
     (plain,) = analyze(GraphBatch([weighted], weights=False), strategy="cpu")
     assert plain.tolist() == [0, 1, 0]
     zero = Graph.from_edges([0, 1], [1, 2], weights=[1.0, 0.0], name="zero")
-    found = analyze([weighted, zero, weighted], "closeness", strategy="cpu")
+    batch = GraphBatch([weighted, zero, weighted])
+    found = analyze(batch, "closeness", strategy="cpu")
+    assert batch.problems == found.problems
     assert found[1] is None and found[0].tolist() == found[2].tolist() == [0, 0.5, 2 / 5 * 1]
     assert found.problems == [(1, "zero", "weight of arc 1 is 0.0; expected a finite number above 0")]
     with pytest.raises(GraphError, match=r"graph 1 \(zero\) of memory: weight of arc 1 is 0.0"):

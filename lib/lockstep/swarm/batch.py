@@ -151,12 +151,12 @@ class GraphBatch:
 
     def suited(self, engine):
         """The batch as an engine wants it: where weights are lengths, a graph with one that is not above 0 cannot be
-        used, as others cannot for other reasons.
+        used, as others cannot for other reasons. Both note such graphs in the same ``problems``.
         """
         if engine is None or not engine.measure.weights or engine.options.get("weighted") is False:
             return self
         new = object.__new__(GraphBatch)
-        new.__dict__.update(self.__dict__, lengths=True, problems=[])
+        new.__dict__.update(self.__dict__, lengths=True)
         new._piece = functools.lru_cache(1)(new.load_piece)
         return new
 
