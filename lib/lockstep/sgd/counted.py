@@ -3,13 +3,11 @@ sweep."""
 
 from lockstep.machine import get_executor
 
-from . import matchings, twins, worked
-from .derived import SEVEN
+from . import derived, matchings, twins, worked
 from .problem import Problem
 from .strategies import STRATEGIES
 
 EXAMPLE = "(two threads)"  # the strategy column of the worked example's rows
-BOUNDS = ("matchings", "diagonals", "block diagonals")  # and of those that tell whether a bound is met
 
 
 def sweeps(study, where, ratings, names, executor, parameters, count, digest, settings):
@@ -66,7 +64,7 @@ def atomics(study, part, sizes, digest):
         ratings = twins.twin(name, factor=factor)
         dataset = f"twin-{name}-by-{factor}"
         problem = Problem(ratings, 4)
-        for strategy in SEVEN:
+        for strategy in derived.SEVEN:
             executor = get_executor("host")
             plan = STRATEGIES[strategy].plan(problem, executor)
             plan.reset()
@@ -85,15 +83,11 @@ def bounds(study, part, dataset, ratings, rows=16, columns=16):
     matching = matchings.by_time(*matchings.first_fit(ratings))
     diagonal = matchings.diagonals(users, items, n_items)
     blocks = matchings.block_diagonals(users, items, n_items, rows, columns)
-    most = -(-n_items // rows) + -(-n_users // columns) - 1
-    found = (
-        (matching, None, matching.supersteps >= ratings.largest_degree()),
-        (diagonal, None, diagonal.supersteps <= n_users + n_items - 1),
-        (blocks, (rows, columns), blocks.supersteps <= most),
-    )
-    for name, (schedule, cut, met) in zip(BOUNDS, found, strict=True):
+    kinds = derived.bounds(n_users, n_items, ratings.largest_degree(), rows, columns)
+    found = ((matching, None), (diagonal, None), (blocks, (rows, columns)))
+    for (name, met), (schedule, cut) in zip(kinds.items(), found, strict=True):
         matchings.check(ratings, schedule, cut)
-        values = {"bound": (1 if met else 2, "1"), "supersteps": (schedule.supersteps, "1")}
+        values = {"bound": (1 if met(schedule.supersteps) else 2, "1"), "supersteps": (schedule.supersteps, "1")}
         study.count(part, "bounds", dataset, name, values, kernel=twins.digest(), verified="exact")
 
 

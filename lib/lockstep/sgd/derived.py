@@ -18,6 +18,7 @@ from .strategies import STRATEGIES
 OFFLINE = ("agm-edge", "agm-node", "sgm", "diagonal", "block-diagonal")
 ONLINE = ("edge-locked", "node-locked")
 SEVEN = (*OFFLINE, *ONLINE)
+BOUNDS = ("matchings", "diagonals", "block diagonals")  # kinds of schedules whose supersteps the paper bounds
 
 
 def rows_of(study, where, parameters, metric):
@@ -106,21 +107,30 @@ def _bounds(count, graph, supersteps):
     own = graph.groupby("metric")["value"].last()
     if not {"users", "items", "largest degree"} <= set(own.index):
         return
-    users, items, block = own["users"], own["items"], STRATEGIES["block-diagonal"].plan.options
-    most = np.ceil(items / block["rows"]) + np.ceil(users / block["columns"]) - 1
+    block = STRATEGIES["block-diagonal"].plan.options
+    met = bounds(own["users"], own["items"], own["largest degree"], block["rows"], block["columns"])
     steps = supersteps.groupby("strategy")["value"].last()
-    found = {
-        "matchings": ("agm-edge", lambda number: number >= own["largest degree"]),
-        "diagonals": (
-            "diagonal" if "diagonal" in steps else "diagonal-part",
-            lambda number: number <= users + items - 1,
-        ),
-        "block diagonals": ("block-diagonal", lambda number: number <= most),
-    }
-    for name, (strategy, met) in found.items():
+    diagonal = "diagonal" if "diagonal" in steps else "diagonal-part"
+    for name, strategy in zip(met, ("agm-edge", diagonal, "block-diagonal"), strict=True):
         if strategy in steps:
-            values = {"bound": (1 if met(steps[strategy]) else 2, "1"), "supersteps": (steps[strategy], "1")}
+            values = {"bound": (1 if met[name](steps[strategy]) else 2, "1"), "supersteps": (steps[strategy], "1")}
             count(name, values, kernel=graph["kernel"].iloc[-1])
+
+
+def bounds(users, items, degree, rows, columns):
+    """The published bounds on supersteps: {kind of schedule: whether so many meet its bound}.
+
+    Parameters
+    ----------
+    users, items : int
+    degree : int
+        The largest.
+    rows, columns : int
+        Items and users of a block, of block diagonals.
+    """
+    most = np.ceil(items / rows) + np.ceil(users / columns) - 1
+    met = (lambda steps: steps >= degree, lambda steps: steps <= items + users - 1, lambda steps: steps <= most)
+    return dict(zip(BOUNDS, met, strict=True))
 
 
 def published_costs(rows):

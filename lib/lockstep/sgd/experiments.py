@@ -78,7 +78,7 @@ def digests(strategy, dataset):
     made = dataset.startswith(("twin-", "random-"))
     if name == counted.EXAMPLE:
         return _example()
-    if name in ("(graph)", *counted.BOUNDS) and made:
+    if name in ("(graph)", *derived.BOUNDS) and made:
         return twins.digest()
     if resolve(name)[0] not in PLANS:
         return None
