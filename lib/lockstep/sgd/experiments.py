@@ -148,7 +148,8 @@ def built(make, problem, executor, **options):
         return plan, time.perf_counter() - begin
 
     plan, took = timed()
-    if plan.preprocessing >= QUICK if executor is None else executor.name == "host":
+    enough = plan.preprocessing >= QUICK if executor is None else executor.name == "host"
+    if enough:
         return plan, [plan.preprocessing]
     seconds, spent = [], 0.0
     while not seconds or (len(seconds) < SAMPLES and spent < SPENT):
