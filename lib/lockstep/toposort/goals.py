@@ -55,10 +55,9 @@ def reached(rows, costs=None):
     for name, cost in views.level_costs(rows).items():
         if name in LEVEL_US:
             found.add("disjoint paths", "us a layer", LEVEL_US[name], cost, name, step.get(name, np.nan))
-    held = deep_layer(rows)
-    for name, cost in held.items():
+    for name, cost in deep_layer(rows).items():
         if name in LEVEL_US:
-            floor = views.predicted_shared_levels(costs, held["arcs"])[name] if costs else np.nan
+            floor = views.predicted_shared_levels(costs)[name] if costs else np.nan
             found.add("the deep graph", "us a layer", LEVEL_US[name], cost, name, floor)
     dearest = dearest_layer(rows, costs)
     if dearest:

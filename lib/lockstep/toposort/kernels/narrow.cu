@@ -18,15 +18,14 @@
 //                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
 //                    The last layer is not expanded: nobody waits for it.
 // What it leaves     a level of 56 vertices and 450 arcs takes one block 1.7 us on an H200. The chain of accesses is a quarter of
-//                    that, and 450 atomics on L2 pass through one multiprocessor in another 0.24 us. A table in shared memory
+//                    that; 450 atomics on L2, all through one multiprocessor, are a part of the rest. A table in shared memory
 //                    for the vertices that are touched and not yet ready does without them, but only where looking up is short:
 //                    with in-degrees and copies of rows fetched when a vertex is touched, some 250 instructions in a row at
 //                    five to seven cycles took the same 1.7 us. In a trial with both known beforehand - a row is kept as codes
 //                    {number, in-degree, chunks of arcs} of its targets, in a record of fixed length; a bucket of four words is
 //                    looked at with one access, entered and counted down with one atomic each - a level took 1.25 us, and
 //                    levels of ten vertices 0.65 instead of 1.1: a quarter is the wait for records, a quarter that for the
-//                    slowest warp, the rest are instructions. That is not here yet: `narrow`, `chains` and `auto` would all
-//                    have to be timed anew.
+//                    slowest warp, the rest are instructions. It has been no more than a trial.
 // Shared memory      [two rings of `capacity` packed rows | 16 ints | in-degrees]; the grid's buffers lie over
 //                    the rings.
 //
