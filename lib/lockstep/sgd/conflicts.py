@@ -6,8 +6,10 @@ would race. `matchings.check` tells that of a schedule on the host; this tells i
 
 import numpy as np
 
+from lockstep.evidence import VerificationError
 
-class Conflict(AssertionError):
+
+class Conflict(VerificationError):
     """Two ratings, or blocks of them, of one superstep share a node."""
 
 
