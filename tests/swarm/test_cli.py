@@ -43,7 +43,7 @@ def test_bad_graphs_are_told(tmp_path, capsys):
     (folder / "b.txt").write_text("0 one\n")
     assert main(["swarm", str(folder), "--undirected", "--out", str(tmp_path / "out")]) == 0
     told = capsys.readouterr().err
-    assert "of 1 graphs" in told and "left out: graph 1 (b.txt)" in told and "line 1" in told
+    assert "of 1 graph in" in told and "left out: graph 1 (b.txt)" in told and "line 1" in told
     assert pd.read_parquet(tmp_path / "out")["values"][0].tolist() == [0, 1, 0]
     assert main(["swarm", str(folder), "--bad", "refuse", "--out", str(tmp_path / "o2")]) == 2
     assert "graph 1 (b.txt)" in capsys.readouterr().err

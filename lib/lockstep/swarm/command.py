@@ -65,7 +65,8 @@ def main(choice):
         **{name: getattr(choice, name) for name in names},
     )
     steps = ", ".join(f"{word} {report.seconds[step]:.2f} s" for step, word in STEPS.items() if step in report.seconds)
-    done = f"{choice.measure} of {report.graphs:,} graphs in {time.perf_counter() - start:.2f} s"
+    graphs = "1 graph" if report.graphs == 1 else f"{report.graphs:,} graphs"
+    done = f"{choice.measure} of {graphs} in {time.perf_counter() - start:.2f} s"
     if steps:
         done += f" ({steps})"
     if report.resumed:
