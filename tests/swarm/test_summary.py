@@ -38,6 +38,8 @@ def test_single_graphs_group_by_group():
     assert "A launch a level takes 300 to 450 for closeness (26)." in said
     assert "The CPU takes 2.00 to 4.00 for closeness" in said and "This study's strategy" not in said
     assert "single graphs by group (G3 and G4)" in summary.unmeasured(found)[0]
+    assert "single graphs of the groups by swarm and alone" in summary.unmeasured(found)[0]
+    assert set(summary.planned("strategies", "single")) == {"cpu", "level", "paper", "swarm", "alone"}
 
 
 def test_a_million_graphs_and_what_limits_them():

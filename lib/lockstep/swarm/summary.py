@@ -1,5 +1,7 @@
 """What the notebook says of its rows in sentences, and what of its plan is not measured yet."""
 
+import itertools
+
 import yaml
 
 from lockstep import paths
@@ -167,10 +169,15 @@ def disk(rows):
 
 
 def planned(key, experiment, plan=PLAN):
-    """What the cells of an experiment list under a key in the parameter file, each once, in its order."""
+    """What the cells of an experiment list under a key in the parameter file, each once, in its order.
+
+    What is listed for each measure, as strategies are, is taken together.
+    """
     block = yaml.safe_load(plan.read_text())["studies"]["5-swarm-batch"]
     cells = [cell for part in block["parts"].values() for cell in parts.cells(part, block.get("common"))]
-    return list(dict.fromkeys(name for cell in cells if cell["experiment"] == experiment for name in cell[key]))
+    lists = [cell[key] for cell in cells if cell["experiment"] == experiment]
+    lists = [itertools.chain(*names.values()) if isinstance(names, dict) else names for names in lists]
+    return list(dict.fromkeys(itertools.chain(*lists)))
 
 
 def unmeasured(rows, elsewhere=()):
@@ -186,6 +193,10 @@ def unmeasured(rows, elsewhere=()):
     there = set(rows["experiment"]) | {"gpus" for other in elsewhere if (other["experiment"] == "gpus").any()}
     timed = rows[rows["metric"] == "wall"]
     lacking = _some("single graphs by group", planned("datasets", "single"), _datasets(timed, "single"), _group)
+    singles = set(timed[timed["experiment"] == "single"]["strategy"])
+    lost = [name for name in planned("strategies", "single") if name not in singles]
+    if singles and lost:
+        lacking.append(f"single graphs of the groups by {listed(lost)}")
     curves = timed[timed["experiment"] == "curve"]
     below = curves[curves["dataset"] != MILLION]
     smaller = [measure for measure in views.NAMES if views.of_measure(below, measure).empty]
