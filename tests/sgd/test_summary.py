@@ -88,3 +88,11 @@ def test_all_is_measured():
     lines = [(size.kind, f"twin-{name}", "tiles", 1.0) for name, size in twins.TABLE.items()]
     lines += [("real", "karate", "tiles", 1.0), *[(name, "twin-CAL", "tiles", 1.0) for name in summary.OTHERS]]
     assert summary.unmeasured(rows(*lines)) == []
+
+
+def test_a_schedule_that_some_twins_of_a_class_lack_is_named_with_them():
+    names = {"CAL": ("tiles", "sgm", "edge-locked-again"), "E": ("tiles", "sgm"), "W": ("tiles",)}
+    found = rows(*[("road", f"twin-{graph}", name, 1.0) for graph, own in names.items() for name in own])
+    assert summary.partly(found) == {("W",): ["sgm"], ("E", "W"): ["edge-locked-again"]}, "CTR has nothing at all"
+    assert "sgm on W; edge-locked-again on E and W" in summary.unmeasured(found)[0]
+    assert not summary.partly(rows(("road", "twin-CAL", "tiles", 1.0)))
