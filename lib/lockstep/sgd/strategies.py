@@ -6,7 +6,7 @@ Families are those of the published study: `offline` schedules made beforehand, 
 
 from lockstep.strategy import Strategy, table
 
-from . import cpu, offline, online, patches, tiles
+from . import cpu, offline, online, passes, patches, tiles
 
 PAPER = "Figure 1 of the published study"
 HERE = "this compendium"
@@ -43,4 +43,19 @@ STRATEGIES = table(
     Strategy("hogwild", "no locks", "racy", "Niu et al., NIPS 2011; cuMF_SGD", online.Hogwild, exact=False),
     Strategy("serial", "one thread, random order", "cpu", "the definition", cpu.Serial),
     Strategy("multicore", "tiles to cores", "cpu", "DSGD, LIBMF", cpu.Multicore),
+    # Recorded choices give a strategy's place in this table: those that came later stand at its end.
+    Strategy(
+        "edge-locked-resident",
+        "edge-locked with all passes in one launch, no host between them",
+        "online",
+        HERE,
+        passes.EdgeLockedResident,
+    ),
+    Strategy(
+        "node-then-edge-resident",
+        "node-then-edge with its edge-locked passes in one launch",
+        "hybrid",
+        HERE,
+        passes.NodeThenEdgeResident,
+    ),
 )

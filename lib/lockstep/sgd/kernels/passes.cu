@@ -1,0 +1,123 @@
+// Passes of the edge-locked schedule inside one cooperative launch: nothing goes through the host in between.
+//
+// A pass is the published one (edge_locked of online.cu): a group takes an edge, tries the locks of both ends, and
+// defers the edge to the next pass if it gets only one or none. Deferred edges go to two lists in turns, whose lengths
+// stay on the device; between two passes lies a barrier.
+//
+// A list never grows, so a block that it does not need any more leaves for good, and the others' barrier becomes
+// cheaper; the last block needs none but its own. A group gets `each` edges of a short list, one after the other, before
+// further groups are employed: where all edges want one hub's lock, more groups at once mean more tries that fail, and
+// one group's second try may succeed in the pass in which its first one failed.
+// Nobody waits while holding a lock, and a warp's three steps are taken together, as in online.cu.
+// compile: K=16 LANES=1
+// compile: K=16 LANES=4
+// compile: K=32 LANES=8
+// compile: K=64 LANES=16
+// compile: K=16 LANES=4 LOG=1
+// compile: K=16 LANES=4 HALF=1
+#include "update.cuh"
+
+// What the blocks of a launch share, all zero when it begins: how many have arrived at barriers so far, the number of
+// passes at the end, and the lengths of three lists: of the one that a pass reads, of the one that it fills, and of the
+// one that comes next.
+enum { ARRIVALS, PASSES, LENGTHS };
+
+// The first `blocks` blocks wait here for one another; `arrivals` is how many have come when the last of them has. It
+// only grows: a block that leaves after this barrier finds it open, however late it looks.
+__device__ __forceinline__ void meet(int* shared, unsigned blocks, unsigned arrivals) {
+    if (BARRIER_DELAY) wait_cycles(BARRIER_DELAY);
+    __syncthreads();
+    if (blocks == 1) return;
+    if (block_thread() == 0) {
+#ifdef LOCKSTEP_HOST
+        __threadfence();
+        atomicAdd(shared + ARRIVALS, 1);
+#else
+        asm volatile("red.add.release.gpu.u32 [%0], 1;" : : "l"(shared + ARRIVALS) : "memory");
+#endif
+        while ((int)((unsigned)load_acquire(shared + ARRIVALS) - arrivals) < 0) {}
+    }
+    __syncthreads();
+}
+
+// One pass of `workers` groups over `count` edges: those that `work` lists, or all if it is null.
+__device__ __forceinline__ void edge_pass(const int* work, int count, int workers, int* next, int* next_count,
+                                          const int* users, const int* items, const float* values, int* user_locks,
+                                          int* item_locks, Stored* user_vectors, Stored* item_vectors, float rate,
+                                          float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn,
+                                          Tally& tally) {
+    const int worker = global_thread() / LANES, warp_first = worker - (int)(lane_id() / LANES);
+    for (int base = 0; base + warp_first < count; base += workers) {  // the whole warp stays in the loop together
+        const bool some = base + worker < count;
+        const int e = !some ? 0 : work ? __ldcg(work + base + worker) : base + worker;
+        const int u = users[e], i = items[e];
+        const float rating = values[e];   // before the locks: whoever holds them should not wait for it
+        int both = 0;
+        if (some && part() == 0) {
+            both = try_lock(item_locks + i);
+            if (both && !try_lock(user_locks + u)) {
+                order_memory();   // what the last holder wrote comes before whoever is next
+                store_relaxed(item_locks + i, 0);
+                both = 0;
+            }
+            if (both) order_memory();
+        }
+        both = from_first(both);
+        __syncwarp();
+        if (both) {
+            Vector user = load(user_vectors, u), item = load(item_vectors, i);
+            step(user, item, rating, rate, keep, group());
+            store(user_vectors, u, user);
+            store(item_vectors, i, item);
+            log_update(e, u, i, user_clock, item_clock, user_turn, item_turn);
+        }
+        __syncwarp();
+        if (part() == 0 && both) {
+            order_memory();   // once for both locks
+            store_relaxed(item_locks + i, 0);
+            store_relaxed(user_locks + u, 0);
+            tally.add(e);
+        }
+        // Deferred edges of a warp take consecutive places, in order, by one atomic.
+        const bool defer = some && part() == 0 && !both;
+        const unsigned deferred = __ballot_sync(full_mask, defer);
+        const int first = max(__ffs(deferred) - 1, 0);
+        int place = 0;
+        if (deferred && (int)lane_id() == first) place = atomicAdd(next_count, __popc(deferred));
+        place = __shfl_sync(full_mask, place, first);
+        if (defer) next[place + __popc(deferred & ((1u << lane_id()) - 1u))] = e;
+    }
+}
+
+// All passes over the edges that `first` lists, or over all if it is null; *first_count says how many. `odd` is filled
+// by the first pass, the third, and so on, so it is not `first`; `even` may be.
+extern "C" __global__ void edge_passes(const int* first, const int* first_count, int* odd, int* even, int each,
+                                       int* shared, const int* users, const int* items, const float* values,
+                                       int* user_locks, int* item_locks, Stored* user_vectors, Stored* item_vectors,
+                                       float rate, float keep, int* user_clock, int* item_clock, int* user_turn,
+                                       int* item_turn, unsigned long long* applied) {
+    const int groups = blockDim.x / LANES;   // of a block
+    const int* work = first;
+    int count = *first_count, pass = 0;
+    unsigned blocks = gridDim.x, arrivals = 0;
+    Tally tally;
+    while (count) {
+        const long share = (long)each * groups;
+        blocks = min(blocks, (unsigned)((count + share - 1) / share));
+        // A late block may read a length after others have emptied it, or filled it anew with fewer edges. It is then one
+        // that leaves: who stays is waited for at the next barrier, before which nobody touches this length.
+        if (blockIdx.x >= blocks) break;
+        int* next = pass % 2 ? even : odd;
+        edge_pass(work, count, blocks * groups, next, shared + LENGTHS + pass % 3, users, items, values, user_locks,
+                  item_locks, user_vectors, item_vectors, rate, keep, user_clock, item_clock, user_turn, item_turn,
+                  tally);
+        if (global_thread() == 0) store_relaxed(shared + LENGTHS + (pass + 1) % 3, 0);
+        arrivals += blocks;
+        meet(shared, blocks, arrivals);
+        count = load_relaxed(shared + LENGTHS + pass % 3);
+        work = next;
+        ++pass;
+    }
+    if (global_thread() == 0) shared[PASSES] = pass;
+    tally.report(applied);
+}
