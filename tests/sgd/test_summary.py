@@ -52,6 +52,11 @@ def test_what_a_conflict_costs_and_what_a_rating():
     assert "gets 2 ratings of the largest node done in a pass" in hubs and "takes 50 us." in hubs and ", 2 us." in hubs
     assert "takes 50 passes and agm-edge 100 steps" in roads and "2.50 ns with two locks and 0.200 ns without" in roads
     assert summary.conflicts(counted("road")) == summary.traffic(counted("scale-free")) == summary.seven(rows()) == []
+    inside = counted("scale-free").iloc[2:4].assign(strategy="edge-locked-resident", value=[25, 0.5])
+    _, launched = summary.conflicts(pd.concat([counted("scale-free"), inside]))
+    assert "take 0.200 of that time: 20 us a pass, with 4 ratings" in launched and "0.400 times as long" in launched
+    other = summary.conflicts(pd.concat([counted("scale-free"), inside.assign(dataset="twin-Y")]))
+    assert len(other) == 1, "a ratio needs both"
     patches = (
         counted("road")
         .iloc[:2]

@@ -1,7 +1,7 @@
 """Edge-locked schedules whose passes stay on the GPU, inside one launch: host side of `passes.cu`.
 
 The published form asks the host after each pass how many edges were deferred, and launches the next one. On graphs
-with hubs there are thousands of passes, so that a launch and a look each are most of a sweep. Here they are left out, and
+with hubs there are thousands of passes, and a launch and a look each are most of a sweep. Here the host stays out, and
 what remains is what the locks themselves cost.
 """
 

@@ -13,7 +13,8 @@ from .derived import SEVEN, published_costs
 from .strategies import STRATEGIES
 
 CLASSES = {"scale-free": "scale-free twins", "road": "road twins"}
-SHOWN = (*SEVEN, "node-then-edge", "edge-hubs", "tiles", "patches", "hogwild", "multicore")
+SHOWN = (*SEVEN, "node-then-edge", "edge-hubs", "edge-locked-resident", "node-then-edge-resident", "tiles", "patches",
+         "hogwild", "multicore")  # fmt: skip
 
 # Seconds of the published Table II are for an unknown number of sweeps: only ratios between its rows mean
 # anything.
