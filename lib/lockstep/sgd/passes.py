@@ -70,7 +70,7 @@ class EdgeLockedResident(InOneLaunch, EdgeLocked):
     """EL with all passes in one launch: lists and their lengths stay on the device, a barrier between two passes."""
 
     name = "edge-locked-resident"
-    options = {"shuffle": True, "each": 8}
+    options = {"shuffle": True, "each": 16}
 
     def build(self):
         super().build()
@@ -85,7 +85,7 @@ class NodeThenEdgeResident(InOneLaunch, NodeThenEdge):
     """The hybrid with its edge-locked passes in one launch; the host looks once, after the node-locked pass."""
 
     name = "node-then-edge-resident"
-    options = {"each": 8}
+    options = {"each": 16}
 
     @classmethod
     def digest(cls):
