@@ -11,7 +11,7 @@ import pytest
 
 from lockstep.evidence import Study
 from lockstep.machine import get_executor
-from lockstep.sgd import STRATEGIES, Problem, cases, experiments, model, twins, views
+from lockstep.sgd import STRATEGIES, Problem, candidates, cases, experiments, model, twins, views
 
 from .conftest import skewed
 
@@ -159,25 +159,25 @@ class Counted:
 
 def test_compilation_is_not_charged_to_preprocessing_which_is_timed_more_than_once_if_quick(monkeypatch):
     quick = Counted()
-    plan, seconds = experiments.built(quick.make, quick.problem, quick.executor, rows=4)
-    assert (quick.plans, seconds, plan.options) == (1 + experiments.SAMPLES, [0.1] * experiments.SAMPLES, {"rows": 4})
+    plan, seconds = candidates.built(quick.make, quick.problem, quick.executor, rows=4)
+    assert (quick.plans, seconds, plan.options) == (1 + candidates.SAMPLES, [0.1] * candidates.SAMPLES, {"rows": 4})
     assert not plan.known, "each has to find its matchings itself"
-    monkeypatch.setattr(experiments, "SPENT", 0.02)
+    monkeypatch.setattr(candidates, "SPENT", 0.02)
     lasting = Counted(slow=0.03)
-    assert experiments.built(lasting.make, lasting.problem, lasting.executor)[1] == [0.1] and lasting.plans == 2
+    assert candidates.built(lasting.make, lasting.problem, lasting.executor)[1] == [0.1] and lasting.plans == 2
     slow = Counted(first=100.0, slow=0.03)
-    assert experiments.built(slow.make, slow.problem, slow.executor)[1] == [0.1], "it was compilation"
+    assert candidates.built(slow.make, slow.problem, slow.executor)[1] == [0.1], "it was compilation"
     slow = Counted(first=100.0, slow=0.03)
-    assert experiments.built(slow.make, slow.problem, None)[1] == [100.0] and slow.plans == 1, "no compilation is"
+    assert candidates.built(slow.make, slow.problem, None)[1] == [100.0] and slow.plans == 1, "no compilation is"
     host = Counted(name="host")
-    experiments.built(host.make, host.problem, host.executor)
+    candidates.built(host.make, host.problem, host.executor)
     assert host.plans == 1, "no times there, so nothing to be gained"
 
 
 def test_a_round_has_a_sample_of_the_preprocessing_as_long_as_there_are_any(monkeypatch, ratings):
     plan = STRATEGIES["multicore"].plan(Problem(ratings, 4), None)
-    monkeypatch.setattr(experiments, "built", lambda *a, **k: (plan, [0.5, 0.25]))
-    one = experiments.candidate("multicore", plan.problem, None, "file")
+    monkeypatch.setattr(candidates, "built", lambda *a, **k: (plan, [0.5, 0.25]))
+    one = candidates.candidate("multicore", plan.problem, None, "file")
     told = [one.counts(plan).get("preparation") for _ in range(3)]
     assert told == [(500.0, "ms"), (250.0, "ms"), None]
 
