@@ -53,8 +53,15 @@ def test_what_a_conflict_costs_and_what_a_rating():
     assert "takes 50 passes and agm-edge 100 steps" in roads and "2.50 ns with two locks and 0.200 ns without" in roads
     assert summary.conflicts(counted("road")) == summary.traffic(counted("scale-free")) == summary.seven(rows()) == []
     inside = counted("scale-free").iloc[2:4].assign(strategy="edge-locked-resident", value=[25, 0.5])
-    _, launched = summary.conflicts(pd.concat([counted("scale-free"), inside]))
-    assert "take 0.200 of that time: 20 us a pass, with 4 ratings" in launched and "0.400 times as long" in launched
+    _, launched, turned = summary.conflicts(pd.concat([counted("scale-free"), inside]))
+    assert "take 0.200 of that time, 5 us for each rating of the largest node; agm-edge takes 2 us" in launched
+    assert "still ahead on all of them: a hub's lock goes" in turned
+    faster = inside.assign(value=[25, 0.1])
+    *_, turned = summary.conflicts(pd.concat([counted("scale-free"), faster]))
+    assert "it is the way to the host, not the locks" in turned
+    blocks = counted("scale-free").iloc[5:].assign(strategy="block-diagonal", value=0.05)
+    *_, turned = summary.conflicts(pd.concat([counted("scale-free"), faster, blocks]))
+    assert "still ahead on all of them: some of them get several" in turned
     other = summary.conflicts(pd.concat([counted("scale-free"), inside.assign(dataset="twin-Y")]))
     assert len(other) == 1, "a ratio needs both"
     patches = (
@@ -80,6 +87,22 @@ def test_where_dearer_barriers_turn_the_verdict():
     assert "on X online schedules overtake at about 1,000 cycles more a barrier" in said, "half-way from 100 to 10,000"
     assert "on X offline ones stay ahead up to 9,999 cycles more a lock" in said
     assert summary.turning(rows()) == []
+
+
+def test_what_float16_brings_by_rank():
+    lines = [(16, None, 10, 8), (16, "float16", 9, 8.8), (64, None, 20, 20), (64, "float16", 26, 10)]
+    found = pd.concat([
+        rows(("fast", "twin-X", "tiles", tiles), ("fast", "twin-X", "hogwild", lossy)).assign(
+            parameters=json.dumps({"rank": rank} | ({"storage": storage} if storage else {}))
+        )
+        for rank, storage, tiles, lossy in lines
+    ])  # fmt: skip
+    (said,) = summary.halved(found)
+    assert "tiles take 0.900 and 1.30 at ranks 16 and 64" in said and "hogwild take 1.10 and 0.500" in said
+    assert "tiles are slower with float16 at rank 64: " in said
+    (said,) = summary.halved(found[found["parameters"].str.contains("16")])
+    assert "tiles take 0.900 at rank 16; " in said and "slower" not in said
+    assert summary.halved(rows()) == summary.halved(found[~found["parameters"].str.contains("float16")]) == []
 
 
 def test_an_update_of_a_star():
