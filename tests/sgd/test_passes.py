@@ -1,4 +1,4 @@
-"""Passes of the locked schedules inside one launch: any number of blocks, which leave as the lists become short."""
+"""Passes of the locked schedules inside one launch: any number of blocks, of which as many work as get edges done."""
 
 import numpy as np
 import pytest
@@ -15,22 +15,22 @@ NAMES = [name for name, s in STRATEGIES.items() if issubclass(s.plan, passes.InO
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("fuzz", ["sync", "memory"])
 @pytest.mark.parametrize(
-    "options", [{"each": 1}, {"each": 1, "lanes": 2, "threads": 64}, {"each": 3, "blocks": 3}, {"each": 10**6}]
+    "options", [{}, {"lanes": 2, "threads": 64}, {"blocks": 3}, {"blocks": 1}]
 )
 def test_serializable_with_blocks_of_any_number(name, fuzz, options, ratings):
     for seed in range(3):
         assert agrees(Problem(ratings, 8, 0.05), name, get_executor("host", seed=seed, fuzz=fuzz), **options)
 
 
-def test_blocks_leave_while_others_go_on():
-    """A hub whose edges are done in tens of passes, by ever fewer blocks; late ones must not wait for ever."""
+def test_blocks_that_rest_work_again():
+    """A hub's edges, which few blocks are enough for, and in a second sweep all blocks again."""
     users = np.concatenate([np.arange(150), np.arange(150)])
     items = np.concatenate([np.zeros(150, int), 1 + np.arange(150) % 40])
     made = Ratings(users, items, np.ones(300), (150, 41))
     most = 0
     for seed in range(8):
         executor = get_executor("host", seed=seed, fuzz=("sync", "memory")[seed % 2])
-        plan = STRATEGIES["edge-locked-resident"].plan(Problem(made, 4), executor, each=1)
+        plan = STRATEGIES["edge-locked-resident"].plan(Problem(made, 4), executor)
         assert plan.most_blocks > 4
         plan.reset()
         for _ in range(2):
@@ -73,20 +73,14 @@ def test_no_ratings_and_no_conflicts(name):
         assert plan.stats["passes"] <= most
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_is_checked(name):
-    with pytest.raises(ValueError, match="each=0.* 1 edge"):
-        STRATEGIES[name].plan(Problem(skewed(), 4), get_executor("host"), each=0)
-
-
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("each", [1, 4, 64])
-def test_on_a_gpu_with_hubs(name, each, cuda):
-    """Thousands of passes, the most of them by few blocks, sweep after sweep."""
+@pytest.mark.parametrize("options", [{}, {"lanes": 1}, {"blocks": 40}])
+def test_on_a_gpu_with_hubs(name, options, cuda):
+    """Hundreds of passes, the most of them by few blocks, sweep after sweep."""
     made = skewed(20_000, 300, 120_000)
-    assert agrees(Problem(made, 16, 0.01), name, cuda, each=each)
-    plan = STRATEGIES[name].plan(Problem(made, 16, 0.01), cuda, each=each)
+    assert agrees(Problem(made, 16, 0.01), name, cuda, **options)
+    plan = STRATEGIES[name].plan(Problem(made, 16, 0.01), cuda, **options)
     plan.reset()
     for _ in range(5):
         plan.sweep()

@@ -14,14 +14,9 @@ from lockstep.machine import source_digest
 from .online import EdgeLocked, NodeThenEdge
 from .plans import KERNELS
 
-PASSES, WORDS = 1, 5  # of what blocks share, as in `passes.cu`
-
 
 class InOneLaunch:
-    """The passes of a locking schedule, in one cooperative launch.
-
-    `each` is how many edges of a short list a group takes in a pass before further groups are employed.
-    """
+    """The passes of a locking schedule, in one cooperative launch."""
 
     file = "passes.cu"
 
@@ -29,16 +24,15 @@ class InOneLaunch:
         executor, m = self.executor, max(self.problem.ratings.m, 1)
         self.work = [executor.empty(m, np.int32) for _ in range(2)]
         self.length = executor.zeros(1, np.int32)
-        self.shared_words = executor.zeros(WORDS, np.int32)
-        self.each = int(self.given["each"])
-        if self.each < 1:
-            raise ValueError(f"each={self.given['each']!r}: a group takes 1 edge of a pass, or more")
+        self.lengths = executor.zeros(3, np.int32)
+        self.passes_done = executor.zeros(1, np.int32)
+        self.barrier = executor.zeros(2, np.uint32)
         self.all_passes = self.kernel("edge_passes")
-        self.most_blocks = self.grid(self.all_passes, work=-(-m // self.each))
+        self.most_blocks = self.grid(self.all_passes, work=m)
 
     def all_at_once(self, first, count):
         """All passes over the edges that `first` lists, or over all if it is None; `count` lies on the device."""
-        self.shared_words.fill(0)
+        self.lengths.fill(0)
         self.all_passes(
             self.most_blocks,
             self.threads,
@@ -47,8 +41,9 @@ class InOneLaunch:
                 count,
                 self.work[1],
                 self.work[0],
-                np.int32(self.each),
-                self.shared_words,
+                self.lengths,
+                self.passes_done,
+                self.barrier,
                 self.users,
                 self.items,
                 self.values,
@@ -63,14 +58,14 @@ class InOneLaunch:
 
     def check_sweep(self):
         super().check_sweep()
-        self.stats["passes"] = self.executor.read(self.shared_words, PASSES)  # not timed
+        self.stats["passes"] = self.executor.read(self.passes_done)  # not timed
 
 
 class EdgeLockedResident(InOneLaunch, EdgeLocked):
     """EL with all passes in one launch: lists and their lengths stay on the device, a barrier between two passes."""
 
     name = "edge-locked-resident"
-    options = {"shuffle": True, "each": 16}
+    options = {"shuffle": True}
 
     def build(self):
         super().build()
@@ -85,7 +80,7 @@ class NodeThenEdgeResident(InOneLaunch, NodeThenEdge):
     """The hybrid with its edge-locked passes in one launch; the host looks once, after the node-locked pass."""
 
     name = "node-then-edge-resident"
-    options = {"each": 16}
+    options = {}
 
     @classmethod
     def digest(cls):
@@ -97,7 +92,7 @@ class NodeThenEdgeResident(InOneLaunch, NodeThenEdge):
         self.done.fill(0)
         self.stats.update(node_passes=0)
         m = self.problem.ratings.m
-        self.shared_words.fill(0)  # it may be that no pass follows
+        self.passes_done.fill(0)  # it may be that no pass follows
         if m and self.one_pass(0, self.problem.ratings.n_items):
             self.length.fill(0)
             blocks = self.grid(self.collect, work=-(-m // self.lanes))

@@ -4,10 +4,10 @@
 // defers the edge to the next pass if it gets only one or none. Deferred edges go to two lists in turns, whose lengths
 // stay on the device; between two passes lies a barrier.
 //
-// A list never grows, so a block that it does not need any more leaves for good, and the others' barrier becomes
-// cheaper; the last block needs none but its own. A group gets `each` edges of a short list, one after the other, before
-// further groups are employed: where all edges want one hub's lock, more groups at once mean more tries that fail, and
-// one group's second try may succeed in the pass in which its first one failed.
+// How many groups work in a pass follows from the pass before: the geometric mean of how many worked and how many edges
+// they got done. Where all edges want one hub's lock, most tries fail, and fewer groups take longer turns: one group's
+// later try may succeed in the pass in which its first one failed. Without conflicts each gets its edges done, and all
+// groups work. Blocks that have nothing to do wait at the barrier.
 // Nobody waits while holding a lock, and a warp's three steps are taken together, as in online.cu.
 // compile: K=16 LANES=1
 // compile: K=16 LANES=4
@@ -16,29 +16,6 @@
 // compile: K=16 LANES=4 LOG=1
 // compile: K=16 LANES=4 HALF=1
 #include "update.cuh"
-
-// What the blocks of a launch share, all zero when it begins: how many have arrived at barriers so far, the number of
-// passes at the end, and the lengths of three lists: of the one that a pass reads, of the one that it fills, and of the
-// one that comes next.
-enum { ARRIVALS, PASSES, LENGTHS };
-
-// The first `blocks` blocks wait here for one another; `arrivals` is how many have come when the last of them has. It
-// only grows: a block that leaves after this barrier finds it open, however late it looks.
-__device__ __forceinline__ void meet(int* shared, unsigned blocks, unsigned arrivals) {
-    if (BARRIER_DELAY) wait_cycles(BARRIER_DELAY);
-    __syncthreads();
-    if (blocks == 1) return;
-    if (block_thread() == 0) {
-#ifdef LOCKSTEP_HOST
-        __threadfence();
-        atomicAdd(shared + ARRIVALS, 1);
-#else
-        asm volatile("red.add.release.gpu.u32 [%0], 1;" : : "l"(shared + ARRIVALS) : "memory");
-#endif
-        while ((int)((unsigned)load_acquire(shared + ARRIVALS) - arrivals) < 0) {}
-    }
-    __syncthreads();
-}
 
 // One pass of `workers` groups over `count` edges: those that `work` lists, or all if it is null.
 __device__ __forceinline__ void edge_pass(const int* work, int count, int workers, int* next, int* next_count,
@@ -90,34 +67,31 @@ __device__ __forceinline__ void edge_pass(const int* work, int count, int worker
 }
 
 // All passes over the edges that `first` lists, or over all if it is null; *first_count says how many. `odd` is filled
-// by the first pass, the third, and so on, so it is not `first`; `even` may be.
-extern "C" __global__ void edge_passes(const int* first, const int* first_count, int* odd, int* even, int each,
-                                       int* shared, const int* users, const int* items, const float* values,
-                                       int* user_locks, int* item_locks, Stored* user_vectors, Stored* item_vectors,
-                                       float rate, float keep, int* user_clock, int* item_clock, int* user_turn,
-                                       int* item_turn, unsigned long long* applied) {
+// by the first pass, the third, and so on, so it is not `first`; `even` may be. lengths, zero at the beginning: of the
+// list that a pass reads, of the one that it fills, and of the one that comes next.
+extern "C" __global__ void edge_passes(const int* first, const int* first_count, int* odd, int* even, int* lengths,
+                                       int* passes, unsigned* barrier, const int* users, const int* items,
+                                       const float* values, int* user_locks, int* item_locks, Stored* user_vectors,
+                                       Stored* item_vectors, float rate, float keep, int* user_clock, int* item_clock,
+                                       int* user_turn, int* item_turn, unsigned long long* applied) {
     const int groups = blockDim.x / LANES;   // of a block
     const int* work = first;
-    int count = *first_count, pass = 0;
-    unsigned blocks = gridDim.x, arrivals = 0;
+    int count = *first_count, blocks = gridDim.x, pass = 0;
     Tally tally;
     while (count) {
-        const long share = (long)each * groups;
-        blocks = min(blocks, (unsigned)((count + share - 1) / share));
-        // A late block may read a length after others have emptied it, or filled it anew with fewer edges. It is then one
-        // that leaves: who stays is waited for at the next barrier, before which nobody touches this length.
-        if (blockIdx.x >= blocks) break;
-        int* next = pass % 2 ? even : odd;
-        edge_pass(work, count, blocks * groups, next, shared + LENGTHS + pass % 3, users, items, values, user_locks,
-                  item_locks, user_vectors, item_vectors, rate, keep, user_clock, item_clock, user_turn, item_turn,
-                  tally);
-        if (global_thread() == 0) store_relaxed(shared + LENGTHS + (pass + 1) % 3, 0);
-        arrivals += blocks;
-        meet(shared, blocks, arrivals);
-        count = load_relaxed(shared + LENGTHS + pass % 3);
+        int *next = pass % 2 ? even : odd, *length = lengths + pass % 3;
+        if ((int)blockIdx.x < blocks)
+            edge_pass(work, count, blocks * groups, next, length, users, items, values, user_locks, item_locks,
+                      user_vectors, item_vectors, rate, keep, user_clock, item_clock, user_turn, item_turn, tally);
+        if (global_thread() == 0) store_relaxed(lengths + (pass + 1) % 3, 0);   // all have read it, a barrier ago
+        superstep(barrier);
+        const int left = load_relaxed(length);
+        const float wanted = ceilf(sqrtf((float)blocks * (float)(count - left) / (float)groups));
+        blocks = max(1, min((int)gridDim.x, (int)wanted));
+        count = left;
         work = next;
         ++pass;
     }
-    if (global_thread() == 0) shared[PASSES] = pass;
+    if (global_thread() == 0) *passes = pass;
     tally.report(applied);
 }
