@@ -241,8 +241,8 @@ def halved(rows):
         ranks = listed([str(rank) for rank in slower.index])
         why = (
             f" So tiles are slower with float16 at rank {ranks}: float32 vectors are copied into shared memory "
-            "asynchronously, float16 ones pass through registers to be widened, and the higher the rank the fewer users "
-            "fit at once (as the kernel reads; not measured apart)."
+            "asynchronously, float16 ones pass through registers to be widened, and the higher the rank the fewer "
+            "users fit at once (as the kernel reads; not measured apart)."
         )
     return [f"Vectors stored as float16, over the time with float32: {'; '.join(said)}.{why}"]
 
