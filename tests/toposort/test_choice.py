@@ -1,5 +1,6 @@
 """`auto`: who is tried, who wins, and that the loser stops."""
 
+import ctypes
 import threading
 import time
 
@@ -7,13 +8,13 @@ import numpy as np
 import pytest
 
 from lockstep.graphs import Graph, acyclic, generators, task_graphs
-from lockstep.toposort import CycleError, choice, topological_sort, verify
+from lockstep.toposort import CycleError, choice, contest, topological_sort, verify
 from lockstep.toposort.baselines import Serial
-from lockstep.toposort.choice import Auto, mostly_links
+from lockstep.toposort.choice import Auto
 from lockstep.toposort.oracle import layers
 from lockstep.toposort.racing import RacingAsynchronous, RacingChains, RacingNarrow
 from lockstep.toposort.result import TopologicalOrder
-from lockstep.toposort.serial import kahn, kahn_narrow, kahn_racing
+from lockstep.toposort.serial import kahn, kahn_narrow, kahn_racing, mostly_links
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +50,9 @@ def test_runs_of_links_are_sampled(host):
 
 
 def test_small_sparse_graphs_are_not_sorted_by_layers(host):
-    sizes = (50_000, 40_000), (50_000, 60_000), (200_000, 180_000)
+    sizes = (50_000, 40_000), (50_000, 50_000), (50_000, 60_000), (200_000, 180_000)
     kinds = [Auto(generators.random_dag(*size), host).usual for size in sizes]
-    assert kinds == [RacingAsynchronous, RacingNarrow, RacingNarrow]
+    assert kinds == [RacingAsynchronous, RacingAsynchronous, RacingNarrow, RacingNarrow]
     graph = generators.random_dag(7_000, 6_000)
     found = topological_sort(graph, executor=host)
     assert found.strategy == "asynchronous" and verify(found, graph) == "exact"
@@ -208,14 +209,13 @@ def test_the_cpu_wins_where_the_gpu_is_not_done(host, monkeypatch):
     plan.warm()
     plan.prepare()
     gpu = plan.plan(RacingNarrow)
-    run = gpu.run
+    launch_all = gpu.launch_all
 
     def hidden():
-        result = run()
+        launch_all()
         gpu.race.over.value = 0
-        return result
 
-    monkeypatch.setattr(gpu, "run", hidden)
+    monkeypatch.setattr(gpu, "launch_all", hidden)
     tell = gpu.race.tell
 
     def stopped(word=1):
@@ -229,6 +229,102 @@ def test_the_cpu_wins_where_the_gpu_is_not_done(host, monkeypatch):
     assert gpu.race.stop[0] == 1 and verify(found, graph) == "exact"
     gpu.race.prepare()
     assert gpu.race.stop[0] == 0
+
+
+class Driver:
+    """What a race calls by its address, as a driver's functions are called: here they note what they are given."""
+
+    def __init__(self, plan, done=0, answer=0):
+        self.plan, self.done, self.answer, self.launched, self.sent = plan, done, answer, [], []
+        kind, word = ctypes.CFUNCTYPE, ctypes.c_int64
+        self.functions = (
+            kind(ctypes.c_int, *[word] * contest.WORDS)(self.launch),
+            kind(ctypes.c_int, *[word] * 4)(self.send),
+        )
+        plan.job[[contest.LAUNCH, contest.SEND]] = [ctypes.cast(f, ctypes.c_void_p).value for f in self.functions]
+
+    def launch(self, *words):
+        self.launched.append(words)
+        if len(self.launched) == len(self.gpu.steps):
+            self.gpu.race.over.value = self.done
+        return self.answer
+
+    def send(self, *words):
+        self.sent.append(words)
+        self.gpu.race.over.value = 1  # as a kernel that is told to stop
+        return 0
+
+    @property
+    def gpu(self):
+        return self.plan.plan(RacingChains if self.plan.job[contest.KIND] else self.plan.usual)
+
+
+def raced(graph, host, **driver):
+    """A race of which nothing is left to Python."""
+    plan = Auto(graph, host)
+    plan.warm()
+    begin_again(plan)
+    return plan, Driver(plan, **driver)
+
+
+def begin_again(plan):
+    """The launches are ten numbers each, as `record` would give."""
+    plan.prepare()
+    for number, kind in enumerate([plan.usual, RacingChains][: 1 + plan.maybe_chains]):
+        gpu = plan.plan(kind)
+        starts = range(1000 * number, 1000 * number + 10 * len(gpu.steps), 10)
+        contest.enter(plan.job, number, gpu.race, [range(start, start + 10) for start in starts])
+
+
+@pytest.mark.parametrize(
+    "make, launched",
+    [
+        (lambda: generators.random_dag(60_000, 120_000), [range(10)]),
+        (lambda: generators.random_dag(20_000, 20_000), [range(10)]),  # might be links, but is not
+        (lambda: generators.disjoint_paths(80_000, 100), [range(1000 + k, 1010 + k) for k in (0, 10, 20)]),
+    ],
+)
+def test_the_driver_is_called_without_python_and_with_all_it_needs(make, launched, host):
+    plan, driver = raced(make(), host, done=1)
+    launches = host.counts["launches"]
+    found = plan.run()
+    assert driver.launched == [tuple(words) for words in launched] and not driver.sent
+    assert found.strategy == driver.gpu.name and "was done when" in str(found.stats["reason"])
+    assert host.counts["launches"] == launches + len(launched)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_the_gpu_is_told_without_python_when_the_cpu_is_nearly_done(wide, host):
+    graph = generators.random_dag(60_000, 120_000)
+    if wide:
+        graph.targets = graph.targets.astype(np.int64)
+    plan, driver = raced(graph, host)
+    race = driver.gpu.race
+    found = plan.run()
+    assert driver.sent == [(race.stop_address, race.address + 128, 8, race.side_address)]
+    assert found.strategy == "serial" and "the CPU was done first" in str(found.stats["reason"])
+    assert plan.job[contest.ENDED] and verify(found, graph) == "exact"
+
+
+def test_what_the_driver_refuses_is_launched_by_python(host):
+    graph = generators.random_dag(60_000, 120_000)
+    plan, driver = raced(graph, host, answer=1)
+    found = plan.run()
+    assert len(driver.launched) == 1 and found.strategy == "narrow" and verify(found, graph) == "exact"
+
+
+def test_the_cpu_waits_no_longer_than_is_said(host):
+    plan, driver = raced(generators.random_dag(60_000, 120_000), host)
+    spent = []
+    for wait in (0.0, 0.05, 5.0):
+        begin_again(plan)
+        plan.job[contest.PATIENCE], driver.done = 1e9 * wait, wait == 5.0
+        begin = time.perf_counter()
+        found = plan.run()
+        spent.append(time.perf_counter() - begin)
+        assert found.strategy == ("narrow" if driver.done else "serial")
+        driver.launched.clear()
+    assert spent[1] > 0.05 > spent[0] and spent[2] < 2  # who is done is not waited for
 
 
 @pytest.mark.gpu

@@ -80,6 +80,14 @@ class _Launch:
     def lay_out(self):
         self.laid_out = _LaidOut(self.function.ptr, *self.what)
 
+    def record(self):
+        """The launch as ten integers: the driver's function, grid, block, shared memory, stream, and where the arguments'
+        addresses stand; they hold as long as this launch is kept. For whoever calls the driver without Python.
+        """
+        if self.laid_out is None:
+            self.lay_out()
+        return [*self.laid_out.begin, self.stream().ptr, self.laid_out.end[0]]
+
     def __call__(self):
         executor = self.executor
         self.launches += 1

@@ -7,7 +7,7 @@ But while the GPU sorts, a core of the CPU would do nothing but wait. So depth i
 1. a graph that the CPU sorts in the time of a few launches goes to the CPU;
 2. where there are about as many arcs as vertices, a few vertices are sampled: if nearly all lie within 1-1 runs, the
    GPU's strategy is `chains`, which does not care about depth. Otherwise it is `asynchronous` for small graphs of fewer
-   arcs than vertices, whose layers hold less than a barrier costs, and `narrow` for the rest;
+   arcs than vertices or as many, whose layers hold less than a barrier costs, and `narrow` for the rest;
 3. where the CPU is quick a launch is dear, and if few vertices begin, it costs nothing to see what follows them: the
    CPU sorts until there are too many vertices to a level for it, which may never be;
 4. else the GPU begins. For a small part of the time that it would need itself, if that is long, the CPU just looks
@@ -16,29 +16,26 @@ But while the GPU sorts, a core of the CPU would do nothing but wait. So depth i
    its end. If it will be done soon, it sends the GPU a word that the kernel looks at every few levels: in the GPU's
    memory, for to look into the host's takes a kernel as long as a level. So the kernel ends while the CPU does.
 
-So the price of not knowing is a launch, and where the CPU is slow a small part of its time.
+So the price of not knowing is a launch, and where the CPU is slow a small part of its time. From the second step on all
+of this is one compiled function, `contest.race`.
 """
 
 import functools
 import hashlib
 import inspect
 import sys
-import time
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from . import racing
+from . import contest, racing
 from .baselines import Serial
 from .plan import Plan
 from .racing import RacingAsynchronous, RacingChains, RacingNarrow
 from .result import TopologicalOrder
-from .serial import kahn_narrow, kahn_racing
+from .serial import kahn_narrow, kahn_racing, mostly_links
 
-SAMPLES = 64
-OTHERS = 8  # of the samples that lie within no run are too many: of runs of fewer than 16 vertices others are as fast
-SMALL = 150_000  # vertices, up to which, with fewer arcs than vertices, `asynchronous` is faster on shallow graphs
+SMALL = 150_000  # vertices, up to which, with no more arcs than vertices, `asynchronous` is faster on shallow graphs
 ROOTS = 128  # vertices that begin: expanding more takes the CPU a good part of the time in which the GPU is done
 WIDTH, SLACK = 8, 64  # vertices to a level for which the CPU goes on alone; and so many more, for the first levels
 LOOK_US = 1.5  # of sorting between two of the CPU's looks at whether the GPU is done
@@ -89,18 +86,6 @@ def launch_us(executor):
     return 1e3 * min(once() for _ in range(8)) if executor.name == "cuda" else 10.0  # the hypothetical GPU has no times
 
 
-@njit(cache=True)
-def mostly_links(offsets, in_degrees):
-    """Whether of some vertices drawn by a hash nearly all lie within a run: one arc enters, one leaves."""
-    others = 0
-    for i in range(SAMPLES):
-        v = (i * 0x9E3779B1 + 0x7F4A7C15) % in_degrees.size
-        others += in_degrees[v] != 1 or offsets[v + 1] - offsets[v] != 1
-        if others == OTHERS:
-            return False
-    return True
-
-
 class Auto(Plan):
     """Chooses among the strategies of CPU and GPU for one graph.
 
@@ -124,27 +109,40 @@ class Auto(Plan):
         if executor is None:
             self.small = Reason("no GPU here")
         in_us = n / max(self.serial_us, 1.0)  # vertices that the CPU sorts in a microsecond
-        self.often = int(np.clip(LOOK_US * in_us, 4, 1024))
-        self.late = n - int(min(costs.farewell * in_us, n / 5))
-        self.rest = int(min(costs.launches * launch * in_us, n))
         brief = self.serial_us < costs.brief
         self.patience = 0.0 if brief else costs.patience * self.serial_us * 1e-6
+        self.often = int(np.clip(LOOK_US * in_us, 4, 1024))
         self.maybe_chains = 0.9 * n < m < 1.1 * n
-        self.maybe_narrow = brief and m >= 1.1 * n  # fewer arcs make few levels, but in runs
-        self.usual = RacingAsynchronous if m < n <= SMALL else RacingNarrow
+        self.usual = RacingAsynchronous if m <= n <= SMALL else RacingNarrow
+        self.job = contest.new_job(executor, graph.offsets, graph.targets, self.cpu.left, self.cpu.order)
+        self.address = self.job.ctypes.data
+        self.job[[contest.OFTEN, contest.PATIENCE, contest.FAREWELL]] = self.often, 1e9 * self.patience, 1e6
+        self.job[contest.LATE] = n - int(min(costs.farewell * in_us, n / 5))
+        self.job[contest.SAMPLE] = self.maybe_chains
+        self.job[contest.LOOK] = brief and m >= 1.1 * n  # fewer arcs make few levels, but in runs
+        looks = ROOTS, WIDTH, SLACK, int(min(costs.launches * launch * in_us, n))
+        self.job[[contest.ROOTS, contest.WIDTH, contest.SLACK, contest.REST]] = looks
 
     @classmethod
     def digest(cls):
-        parts = (sys.modules[__name__], racing, kahn_narrow.py_func, kahn_racing.py_func)
+        functions = kahn_narrow, kahn_racing, mostly_links
+        parts = (sys.modules[__name__], contest, racing, *(function.py_func for function in functions))
         texts = [inspect.getsource(part) for part in parts]
         texts += [kind.digest() for kind in (Serial, RacingNarrow, RacingChains, RacingAsynchronous)]
         return hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
 
     def plan(self, kind):
         if kind not in self._plans:
-            self._plans[kind] = kind(self.graph, self.executor)
-            self._plans[kind].prepare()
+            self._plans[kind] = plan = kind(self.graph, self.executor)
+            plan.prepare()
+            self.enter(plan)
         return self._plans[kind]
+
+    def enter(self, plan):
+        """Have the job know the plan and, where Python is not needed for them, its launches."""
+        steps = plan.steps if self.executor.name == "cuda" else ()
+        number = int(isinstance(plan, RacingChains))
+        contest.enter(self.job, number, plan.race, [step.record() for step in steps])
 
     def warm(self):
         if not self.by_cpu:
@@ -153,43 +151,44 @@ class Auto(Plan):
                 self.plan(RacingChains)
 
     def prepare(self):
-        for plan in (self.cpu, *self._plans.values()):
+        for plan in self._plans.values():
             plan.prepare()
+            self.enter(plan)  # the stream may be another one by now
+        self.cpu.prepare()
+        self.job[: contest.SAMPLE] = 0
 
     def run(self):
-        cpu, graph = self.cpu, self.graph
         if self.by_cpu:
-            result = cpu.run()
+            result = self.cpu.run()
             result.stats["reason"] = self.small
             return result
-        arrays = graph.offsets, graph.targets, cpu.left, cpu.order
-        head = tail = 0
-        kind, why = self.usual, ""
-        if self.maybe_chains and mostly_links(graph.offsets, cpu.left):
-            kind, why = RacingChains, LINKS
-        elif self.maybe_narrow:
-            head, tail = kahn_narrow(*arrays, ROOTS, WIDTH, SLACK, self.rest)
-            if head == tail > 0:
-                reason = Reason(CPU_ALONE, graph.n)
-                return TopologicalOrder(graph, cpu.order[:head], cpu.name, stats={"reason": reason})
-        gpu = self.plan(kind)
-        result = gpu.run()  # begins; what it returns waits only when it is looked at
-        result.stats["reason"] = Reason(GPU_FIRST, why, gpu.name, head, graph.n)  # now, while the GPU works
-        race, over, until = gpu.race, gpu.race.over, time.perf_counter() + self.patience
-        while not over.value:
-            if time.perf_counter() < until:
-                continue
-            head, tail = kahn_racing(*arrays, head, tail, race.address, self.often, self.late)
-            if head != tail and not over.value:
-                race.tell()  # from here on `done` says nothing: who is stopped sets it, too
-                head, tail = kahn_racing(*arrays, head, tail, race.never, graph.n, graph.n)
-            text = GPU_FIRST
-            if head == tail:
-                race.end()
-                text, result = CPU_FIRST, TopologicalOrder(graph, cpu.order[:head], cpu.name)
-            result.stats["reason"] = Reason(text, why, gpu.name, head, graph.n)
-            break
-        return result
+        job, address = self.job, self.address
+        answer = contest.race(address)
+        if answer & 7 == contest.ALONE:
+            return self.sorted_by_cpu(answer >> 3, Reason(CPU_ALONE, self.graph.n))
+        # The GPU begins. While it sorts there is time for the result that it will be; that waits only when looked at.
+        gpu = self.plan(RacingChains if job[contest.KIND] else self.usual)
+        if answer & 7 == contest.TO_LAUNCH:
+            gpu.launch_all()
+        else:
+            self.executor.counts["launches"] += len(gpu.steps)  # which nobody has counted
+        why = LINKS if job[contest.KIND] else ""
+        reason = Reason(GPU_FIRST, why, gpu.name, 0, self.graph.n)
+        result = gpu.outcome()
+        result.stats["reason"] = reason
+        while (answer := contest.race(address)) & 7 == contest.TO_TELL:
+            gpu.race.tell()
+            job[contest.TOLD] = 1
+        if answer & 7 == contest.BY_GPU:
+            reason.numbers[2] = answer >> 3
+            return result
+        if not job[contest.ENDED]:
+            gpu.race.told = bool(job[contest.TOLD])
+            gpu.race.end()
+        return self.sorted_by_cpu(answer >> 3, Reason(CPU_FIRST, why, gpu.name))
+
+    def sorted_by_cpu(self, count, reason):
+        return TopologicalOrder(self.graph, self.cpu.order[:count], self.cpu.name, stats={"reason": reason})
 
 
 LINKS = "nearly all of a few vertices sampled lie within 1-1 runs; "
@@ -202,7 +201,7 @@ class Reason:
     """Why a strategy was chosen. Put into words when somebody reads it: that takes longer than some graphs to sort."""
 
     def __init__(self, text, *numbers):
-        self.text, self.numbers = text, numbers
+        self.text, self.numbers = text, list(numbers)
 
     def __str__(self):
         return self.text.format(*self.numbers)

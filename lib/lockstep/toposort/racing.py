@@ -14,7 +14,7 @@ class Race:
     """Two words: `done`, in the host's memory, set by a kernel at its end; `stop`, in the GPU's, set for it."""
 
     def __init__(self, executor):
-        self.executor = executor
+        self.executor, self.stop_address, self.side_address = executor, 0, 0
         self.stop = executor.zeros(1, np.uint64)
         self.done = on_host = executor.zeros(24, np.uint64)  # three cache lines: {done}, {0}, {1}
         if executor.name == "cuda":
@@ -25,6 +25,7 @@ class Race:
             memory = cupy.cuda.UnownedMemory(on_host.ctypes.data, on_host.nbytes, on_host)
             self.done = cupy.ndarray(24, np.uint64, cupy.cuda.MemoryPointer(memory, 0))
             self.side = cupy.cuda.Stream(non_blocking=True)  # what is sent overtakes the kernel
+            self.stop_address, self.side_address = self.stop.data.ptr, self.side.ptr
             executor.synchronize()  # and would overtake the zero that `stop` is filled with
         on_host[16] = 1
         self.address = on_host.ctypes.data
@@ -60,7 +61,14 @@ class Race:
 
 
 class _Racing:
-    """A strategy of the GPU that tells when it is done, and ends when it is told to."""
+    """A strategy of the GPU that tells when it is done, and ends when it is told to.
+
+    Its run has two parts: the launches of `steps`, and `outcome`, the result to be, for which there is time meanwhile.
+    """
+
+    @property
+    def steps(self):
+        return (self.launch,)
 
     def load(self):
         self.race = Race(self.executor)
@@ -71,6 +79,14 @@ class _Racing:
         self.race.prepare()
         super().prepare()
 
+    def launch_all(self):
+        for step in self.steps:
+            step()
+
+    def run(self):
+        self.launch_all()
+        return self.outcome()
+
 
 class RacingNarrow(_Racing, Narrow):
     """`narrow`."""
@@ -79,14 +95,21 @@ class RacingNarrow(_Racing, Narrow):
         super().load()
         self.sizes = self.levels[2:]  # takes as long as a launch
 
-    def run(self):
-        self.launch()
+    def outcome(self):
         return self.result(self.summary, self.sizes)
 
 
 class RacingChains(_Racing, Chains):
     """`chains`."""
 
+    steps = None  # three of them, which `load` binds
+
+    def outcome(self):
+        return self.result(self.summary, order=self.unfolded)
+
 
 class RacingAsynchronous(_Racing, Asynchronous):
     """`asynchronous`."""
+
+    def outcome(self):
+        return self.result(self.summary)
