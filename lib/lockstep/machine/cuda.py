@@ -81,8 +81,8 @@ class _Launch:
         self.laid_out = _LaidOut(self.function.ptr, *self.what)
 
     def record(self):
-        """The launch as ten integers: the driver's function, grid, block, shared memory, stream, and where the arguments'
-        addresses stand; they hold as long as this launch is kept. For whoever calls the driver without Python.
+        """The launch as ten integers: the driver's function, grid, block, shared memory, stream, and where the
+        arguments' addresses stand; they hold as long as the launch is kept. For callers of the driver without Python.
         """
         if self.laid_out is None:
             self.lay_out()
