@@ -236,11 +236,10 @@ class Driver:
 
     def __init__(self, plan, done=0, answer=0):
         self.plan, self.done, self.answer, self.launched, self.sent = plan, done, answer, [], []
-        kind, word = ctypes.CFUNCTYPE, ctypes.c_int64
-        self.functions = (
-            kind(ctypes.c_int, *[word] * contest.WORDS)(self.launch),
-            kind(ctypes.c_int, *[word] * 4)(self.send),
-        )
+        answer, word, size = ctypes.c_int, ctypes.c_size_t, ctypes.c_uint  # as cuda.h has them
+        launch = ctypes.CFUNCTYPE(answer, word, *[size] * 7, word, word)(self.launch)
+        send = ctypes.CFUNCTYPE(answer, word, word, word, word)(self.send)
+        self.functions = launch, send
         plan.job[[contest.LAUNCH, contest.SEND]] = [ctypes.cast(f, ctypes.c_void_p).value for f in self.functions]
 
     def launch(self, *words):
