@@ -11,10 +11,11 @@ from lockstep.graphs import Graph, acyclic, generators, task_graphs
 from lockstep.toposort import CycleError, choice, contest, topological_sort, verify
 from lockstep.toposort.baselines import Serial
 from lockstep.toposort.choice import Auto
+from lockstep.toposort.contest import kahn_narrow, kahn_racing, mostly_links
 from lockstep.toposort.oracle import layers
 from lockstep.toposort.racing import RacingAsynchronous, RacingChains, RacingNarrow
 from lockstep.toposort.result import TopologicalOrder
-from lockstep.toposort.serial import kahn, kahn_narrow, kahn_racing, mostly_links
+from lockstep.toposort.serial import kahn
 
 
 @pytest.fixture(scope="module")

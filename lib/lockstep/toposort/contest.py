@@ -11,9 +11,10 @@ import ctypes
 import functools
 
 import numpy as np
-from numba import carray, njit
-
-from .serial import call, kahn_narrow, kahn_racing, mostly_links, peek, pointer
+from llvmlite import ir
+from numba import carray, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 # Where in a job's array what stands.
 BEGUN, TOLD, ENDED, HEAD, TAIL, KIND = range(6)  # how the race goes; zeroes at first
@@ -22,14 +23,15 @@ OFTEN, LATE, PATIENCE, FAREWELL = range(12, 16)  # vertices between two looks, a
 LAUNCH, SEND, CLOCK, TIME = range(16, 20)  # addresses of functions, and of two words for the time
 OFFSETS, TARGETS, IN_DEGREES, ORDER, NODES, ARCS, WIDE = range(20, 27)  # addresses, sizes, whether ids take 8 bytes
 ENTRANTS, ENTRANT = 27, 36  # the two kinds that may be launched: from where on, and words of each
-DONE, STOP, WORD, SIDE, LAUNCHES, FIRST = range(
-    6
-)  # of an entrant: addresses, stream, number of launches, from where on
+DONE, STOP, WORD, SIDE, LAUNCHES, FIRST = range(6)  # of an entrant: addresses, stream, launches, from where on
 WORDS = 10  # of a launch, of which there are up to three, as `record` of a launch gives them
 SIZE = ENTRANTS + 2 * ENTRANT
 
 # What `race` answers, beside a number of vertices: who sorted, or what Python is to do.
 ALONE, BY_CPU, BY_GPU, LAUNCHED, TO_LAUNCH, TO_TELL = range(6)
+
+SAMPLES = 64  # vertices looked at for 1-1 runs
+OTHERS = 8  # of them that lie within no run are too many: of runs of fewer than 16 vertices others are as fast
 
 
 @functools.cache
@@ -70,6 +72,146 @@ def enter(job, kind, race, launches):
     entrant[LAUNCHES] = len(launches)
     for k, words in enumerate(launches):
         entrant[FIRST + k * WORDS :][:WORDS] = words
+
+
+# All that `race` is compiled from stands in this file: Numba's cache does not notice when another one changes.
+
+
+@intrinsic
+def peek(typing, address):
+    """The 8-byte integer at an address that somebody else may write to: loaded whenever asked for, never kept."""
+
+    def code(context, builder, signature, arguments):
+        return builder.load_atomic(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), "monotonic", 8)
+
+    return types.int64(types.int64), code
+
+
+@intrinsic
+def pointer(typing, address):
+    """An address as what `carray` takes."""
+
+    def code(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+
+    return types.voidptr(types.int64), code
+
+
+@intrinsic
+def call(typing, address, arguments):
+    """Call the C function at an address with a tuple of 8-byte integers; its answer's upper half may be anything.
+
+    Parameters of 4 bytes take an 8-byte integer's lower half: so the calling conventions of 64-bit Linux have it.
+    """
+    eight = ir.IntType(64)
+
+    def code(context, builder, signature, values):
+        function = ir.FunctionType(eight, [eight] * signature.args[1].count).as_pointer()
+        given = cgutils.unpack_tuple(builder, values[1], signature.args[1].count)
+        return builder.call(builder.inttoptr(values[0], function), given)
+
+    return types.int64(types.int64, arguments), code
+
+
+@njit(cache=True, nogil=True)
+def mostly_links(offsets, in_degrees):
+    """Whether of some vertices drawn by a hash nearly all lie within a run: one arc enters, one leaves."""
+    others = 0
+    for i in range(SAMPLES):
+        v = (i * 0x9E3779B1 + 0x7F4A7C15) % in_degrees.size
+        others += in_degrees[v] != 1 or offsets[v + 1] - offsets[v] != 1
+        if others == OTHERS:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def kahn_narrow(offsets, targets, in_degrees, order, roots, width, slack, rest):
+    """Kahn's algorithm for as long as there is little for a GPU to do.
+
+    Does not begin where more than about `roots` vertices have arcs that leave and none that enter. Ends before the
+    level with which more than `width` vertices to a level, and `slack` besides, would have been sorted behind the
+    sources, unless no more than `rest` are left by then. Returns how many were sorted, and how many were queued.
+    """
+    one = np.uint64(1)
+    n, lanes, drawn = np.uint64(in_degrees.size), np.uint64(16), np.uint64(64)
+    head = tail = v = found = np.uint64(0)
+    for i in range(drawn):
+        u = (i * np.uint64(0x9E3779B1) + np.uint64(0x7F4A7C15)) % n
+        if in_degrees[u] == 0 and offsets[u + one] != offsets[u]:
+            found += one
+            if found * n > np.uint64(roots) * drawn:
+                return 0, 0
+    while v < n:  # few are sources, so sixteen are looked at together
+        until = min(v + lanes, n)
+        some = True
+        if until == v + lanes:
+            least = np.int32(1)
+            for lane in range(lanes):
+                least = min(least, in_degrees[v + lane])
+            some = least == 0
+        if some:
+            for u in range(v, until):
+                if in_degrees[u] == 0:
+                    order[tail] = u
+                    tail += one
+        v = until
+    end, most = tail, tail + np.uint64(slack)
+    while head < tail:
+        if head == end:
+            end, most = tail, most + np.uint64(width)
+            if tail > most and n - head > np.uint64(rest):
+                break
+        u = np.uint64(order[head])
+        head += one
+        for k in range(np.uint64(offsets[u]), np.uint64(offsets[u + one])):
+            x = np.uint64(targets[k])
+            left = in_degrees[x] - 1
+            in_degrees[x] = left
+            if left == 0:
+                order[tail] = x
+                tail += one
+    return np.int64(head), np.int64(tail)
+
+
+@njit(cache=True, nogil=True)
+def kahn_racing(offsets, targets, in_degrees, order, head, tail, done, often, until):
+    """Kahn's algorithm while somebody else sorts too; gives up when it finds the 8-byte word at address `done` set.
+
+    It looks every `often` vertices, and then ends too if `until` vertices are sorted. `head` vertices are sorted
+    already, and `tail` queued; if none is, sources are looked for. Returns the same two numbers: equal ones, if that
+    was all.
+
+    Indices are unsigned: an index that may be negative is looked at for that, and the loop runs out of registers. So it
+    looks at `done` and is still no slower than `kahn`.
+    """
+    one, often, until = np.uint64(1), np.uint64(often), np.uint64(until)
+    head, tail, look = np.uint64(head), np.uint64(tail), np.uint64(0)
+    if tail == 0:
+        for u in range(np.uint64(in_degrees.size)):
+            if u >= look:
+                if peek(done):
+                    return 0, 1
+                look = u + np.uint64(1024)
+            if in_degrees[u] == 0:
+                order[tail] = u
+                tail += one
+    look = head
+    while head < tail:
+        if head >= look:
+            if head >= until or peek(done):
+                break
+            look = head + often
+        u = np.uint64(order[head])
+        head += one
+        for k in range(np.uint64(offsets[u]), np.uint64(offsets[u + one])):
+            x = np.uint64(targets[k])
+            left = in_degrees[x] - 1
+            in_degrees[x] = left
+            if left == 0:
+                order[tail] = x
+                tail += one
+    return np.int64(head), np.int64(tail)
 
 
 @njit(cache=True, nogil=True)
@@ -152,7 +294,7 @@ def race(address):
     Parameters
     ----------
     address : int
-        Of a job's array: to take five arrays from Python costs as much again as all else before the launch.
+        Of a job's array: where nothing is in the caches, five arrays make a call from Python half as dear again.
 
     Returns
     -------
