@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lockstep.graphs import Graph, acyclic, generators, task_graphs
-from lockstep.toposort import CycleError, choice, contest, topological_sort, verify
+from lockstep.toposort import CycleError, choice, job, topological_sort, verify
 from lockstep.toposort.baselines import Serial
 from lockstep.toposort.choice import Auto
 from lockstep.toposort.contest import kahn_narrow, kahn_racing, mostly_links
@@ -241,7 +241,7 @@ class Driver:
         launch = ctypes.CFUNCTYPE(answer, word, *[size] * 7, word, word)(self.launch)
         send = ctypes.CFUNCTYPE(answer, word, word, word, word)(self.send)
         self.functions = launch, send
-        plan.job[[contest.LAUNCH, contest.SEND]] = [ctypes.cast(f, ctypes.c_void_p).value for f in self.functions]
+        plan.job["launch"], plan.job["send"] = [ctypes.cast(f, ctypes.c_void_p).value for f in self.functions]
 
     def launch(self, *words):
         self.launched.append(words)
@@ -256,7 +256,7 @@ class Driver:
 
     @property
     def gpu(self):
-        return self.plan.plan(RacingChains if self.plan.job[contest.KIND] else self.plan.usual)
+        return self.plan.plan(RacingChains if self.plan.job["chosen"] else self.plan.usual)
 
 
 def raced(graph, host, **driver):
@@ -273,7 +273,7 @@ def begin_again(plan):
     for number, kind in enumerate([plan.usual, RacingChains][: 1 + plan.maybe_chains]):
         gpu = plan.plan(kind)
         starts = range(1000 * number, 1000 * number + 10 * len(gpu.steps), 10)
-        contest.enter(plan.job, number, gpu.race, [range(start, start + 10) for start in starts])
+        job.enter(plan.job, number, gpu.race, [range(start, start + 10) for start in starts])
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_the_gpu_is_told_without_python_when_the_cpu_is_nearly_done(wide, host):
     found = plan.run()
     assert driver.sent == [(race.stop_address, race.address + 128, 8, race.side_address)]
     assert found.strategy == "serial" and "the CPU was done first" in str(found.stats["reason"])
-    assert plan.job[contest.ENDED] and verify(found, graph) == "exact"
+    assert plan.job["ended"] and verify(found, graph) == "exact"
 
 
 def test_what_the_driver_refuses_is_launched_by_python(host):
@@ -318,7 +318,7 @@ def test_the_cpu_waits_no_longer_than_is_said(host):
     spent = []
     for wait in (0.0, 0.05, 5.0):
         begin_again(plan)
-        plan.job[contest.PATIENCE], driver.done = 1e9 * wait, wait == 5.0
+        plan.job["patience"], driver.done = 1e9 * wait, wait == 5.0
         begin = time.perf_counter()
         found = plan.run()
         spent.append(time.perf_counter() - begin)

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import contest, racing
+from . import contest, job, racing
 from .baselines import Serial
 from .plan import Plan
 from .racing import RacingAsynchronous, RacingChains, RacingNarrow
@@ -109,22 +109,29 @@ class Auto(Plan):
             self.small = Reason("no GPU here")
         in_us = n / max(self.serial_us, 1.0)  # vertices that the CPU sorts in a microsecond
         brief = self.serial_us < costs.brief
-        self.patience = 0.0 if brief else costs.patience * self.serial_us * 1e-6
         self.often = int(np.clip(LOOK_US * in_us, 4, 1024))
         self.maybe_chains = 0.9 * n < m < 1.1 * n
         self.usual = RacingAsynchronous if m <= n <= SMALL else RacingNarrow
-        self.job = contest.new_job(executor, graph.offsets, graph.targets, self.cpu.left, self.cpu.order)
+        self.job = job.new(
+            executor,
+            graph,
+            self.cpu.left,
+            self.cpu.order,
+            sample=self.maybe_chains,
+            look=brief and m >= 1.1 * n,  # fewer arcs make few levels, but in runs
+            roots=ROOTS,
+            width=WIDTH,
+            slack=SLACK,
+            rest=min(costs.launches * launch * in_us, n),
+            often=self.often,
+            late=n - int(min(costs.farewell * in_us, n / 5)),
+            patience=0 if brief else 1e3 * costs.patience * self.serial_us,
+        )
         self.address = self.job.ctypes.data
-        self.job[[contest.OFTEN, contest.PATIENCE, contest.FAREWELL]] = self.often, 1e9 * self.patience, 1e6
-        self.job[contest.LATE] = n - int(min(costs.farewell * in_us, n / 5))
-        self.job[contest.SAMPLE] = self.maybe_chains
-        self.job[contest.LOOK] = brief and m >= 1.1 * n  # fewer arcs make few levels, but in runs
-        looks = ROOTS, WIDTH, SLACK, int(min(costs.launches * launch * in_us, n))
-        self.job[[contest.ROOTS, contest.WIDTH, contest.SLACK, contest.REST]] = looks
 
     @classmethod
     def digest(cls):
-        texts = [inspect.getsource(part) for part in (sys.modules[__name__], contest, racing)]
+        texts = [inspect.getsource(part) for part in (sys.modules[__name__], contest, job, racing)]
         texts += [kind.digest() for kind in (Serial, RacingNarrow, RacingChains, RacingAsynchronous)]
         return hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
 
@@ -139,7 +146,7 @@ class Auto(Plan):
         """Have the job know the plan and, where Python is not needed for them, its launches."""
         steps = plan.steps if self.executor.name == "cuda" else ()
         number = int(isinstance(plan, RacingChains))
-        contest.enter(self.job, number, plan.race, [step.record() for step in steps])
+        job.enter(self.job, number, plan.race, [step.record() for step in steps])
 
     def warm(self):
         if not self.by_cpu:
@@ -152,35 +159,34 @@ class Auto(Plan):
             plan.prepare()
             self.enter(plan)  # the stream may be another one by now
         self.cpu.prepare()
-        self.job[: contest.SAMPLE] = 0
+        self.job[contest.STATE] = 0
 
     def run(self):
         if self.by_cpu:
             result = self.cpu.run()
             result.stats["reason"] = self.small
             return result
-        job, address = self.job, self.address
-        answer = contest.race(address)
+        answer = contest.race(self.address)
         if answer & 7 == contest.ALONE:
             return self.sorted_by_cpu(answer >> 3, Reason(CPU_ALONE, self.graph.n))
         # The GPU begins. While it sorts there is time for the result that it will be; that waits only when looked at.
-        gpu = self.plan(RacingChains if job[contest.KIND] else self.usual)
+        gpu = self.plan(RacingChains if self.job["chosen"] else self.usual)
         if answer & 7 == contest.TO_LAUNCH:
             gpu.launch_all()
         else:
             self.executor.counts["launches"] += len(gpu.steps)  # which nobody has counted
-        why = LINKS if job[contest.KIND] else ""
+        why = LINKS if self.job["chosen"] else ""
         reason = Reason(GPU_FIRST, why, gpu.name, 0, self.graph.n)
         result = gpu.outcome()
         result.stats["reason"] = reason
-        while (answer := contest.race(address)) & 7 == contest.TO_TELL:
+        while (answer := contest.race(self.address)) & 7 == contest.TO_TELL:
             gpu.race.tell()
-            job[contest.TOLD] = 1
+            self.job["told"] = 1
         if answer & 7 == contest.BY_GPU:
             reason.numbers[2] = answer >> 3
             return result
-        if not job[contest.ENDED]:
-            gpu.race.told = bool(job[contest.TOLD])
+        if not self.job["ended"]:
+            gpu.race.told = bool(self.job["told"])
             gpu.race.end()
         return self.sorted_by_cpu(answer >> 3, Reason(CPU_FIRST, why, gpu.name))
 

@@ -1,14 +1,14 @@
 """The race of `auto` between CPU and GPU, as one compiled function: it looks, launches, sorts, and tells the GPU.
 
 A graph that a GPU sorts in 50 us leaves no time for Python: before a launch and after a kernel's end its objects come
-from memory, for whatever ran before has pushed them out of the caches. So all that a race needs lies in one array of
-8-byte integers, made ready with the plan, and the driver's functions are called by their addresses. Python runs right
-after the launch, when it has time to put together the result that there will be. What cannot be done that way (a first
-launch, the hypothetical GPU) `race` hands back to Python, with a word that says what to do before it is called again.
-"""
+from memory, for whatever ran before has pushed them out of the caches. So all that a race needs lies in one record,
+which `job` makes ready with the plan, and the driver's functions are called by their addresses. Python runs right after
+the launch, when it has time to put together the result that there will be. What cannot be done that way (a first
+launch, a refusal of the driver, the hypothetical GPU) `race` hands back to Python, with a word that says what to do
+before it is called again.
 
-import ctypes
-import functools
+All that `race` is compiled from stands in this file: Numba's cache does not notice when another one changes.
+"""
 
 import numpy as np
 from llvmlite import ir
@@ -16,65 +16,36 @@ from numba import carray, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# Where in a job's array what stands.
-BEGUN, TOLD, ENDED, HEAD, TAIL, KIND = range(6)  # how the race goes; zeroes at first
-SAMPLE, LOOK, ROOTS, WIDTH, SLACK, REST = range(6, 12)  # whether and how to look at the graph before a launch
-OFTEN, LATE, PATIENCE, FAREWELL = range(12, 16)  # vertices between two looks, and from when on it is late; ns, ns
-LAUNCH, SEND, CLOCK, TIME = range(16, 20)  # addresses of functions, and of two words for the time
-OFFSETS, TARGETS, IN_DEGREES, ORDER, NODES, ARCS, WIDE = range(20, 27)  # addresses, sizes, whether ids take 8 bytes
-ENTRANTS, ENTRANT = 27, 36  # the two kinds that may be launched: from where on, and words of each
-DONE, STOP, WORD, SIDE, LAUNCHES, FIRST = range(6)  # of an entrant: addresses, stream, launches, from where on
-WORDS = 10  # of a launch, of which there are up to three, as `record` of a launch gives them
-SIZE = ENTRANTS + 2 * ENTRANT
+WORDS = 10  # of a launch: the driver's function, grid, block, shared memory, stream, arguments
+
+
+def _fields(*names):
+    return [(name, np.int64) for name in names]
+
+
+# A strategy of the GPU: addresses of its race's words, and the stream that they are sent by; up to three launches.
+ENTRANT = np.dtype([*_fields("done", "stop", "word", "side", "count"), ("launches", np.int64, (3, WORDS))])
+STATE = ["begun", "told", "ended", "head", "tail", "chosen"]  # how the race goes; `chosen` of the entrants was launched
+JOB = np.dtype(
+    [
+        *_fields(*STATE),
+        *_fields("sample", "look", "roots", "width", "slack", "rest"),  # whether and how to look before a launch
+        *_fields("often", "late"),  # vertices between two looks at `done`, and from when on it is late
+        *_fields("patience"),  # nanoseconds without sorting
+        *_fields("launch", "send", "clock"),  # addresses of functions
+        *_fields("time", "seconds", "nanoseconds"),  # the first is the address of the other two
+        *_fields("offsets", "targets", "in_degrees", "order"),  # addresses
+        *_fields("nodes", "arcs", "wide"),  # `wide`: ids take 8 bytes
+        ("entrants", ENTRANT, 2),
+    ]
+)
 
 # What `race` answers, beside a number of vertices: who sorted, or what Python is to do.
 ALONE, BY_CPU, BY_GPU, LAUNCHED, TO_LAUNCH, TO_TELL = range(6)
 
 SAMPLES = 64  # vertices looked at for 1-1 runs
 OTHERS = 8  # of them that lie within no run are too many: of runs of fewer than 16 vertices others are as fast
-
-
-@functools.cache
-def functions(executor):
-    """Addresses of the functions that LAUNCH, SEND and CLOCK mean; 0 for what Python must do."""
-    clock = ctypes.cast(ctypes.CDLL(None).clock_gettime, ctypes.c_void_p).value
-    if executor is None or executor.name != "cuda":
-        return 0, 0, clock
-    driver = ctypes.CDLL("libcuda.so.1")
-    names = driver.cuLaunchCooperativeKernel, driver.cuMemcpyHtoDAsync_v2
-    return *(ctypes.cast(function, ctypes.c_void_p).value for function in names), clock
-
-
-def new_job(executor, offsets, targets, in_degrees, order):
-    """A job's array with the functions and the graph in it, and a place for the time; all else is zero.
-
-    Whoever keeps it has to keep the graph's arrays too: of those it holds the addresses.
-    """
-    job = np.zeros(SIZE + 2, np.int64)
-    job[[LAUNCH, SEND, CLOCK]] = functions(executor)
-    job[TIME] = job.ctypes.data + 8 * SIZE
-    job[[OFFSETS, TARGETS, IN_DEGREES, ORDER]] = [a.ctypes.data for a in (offsets, targets, in_degrees, order)]
-    job[[NODES, ARCS, WIDE]] = in_degrees.size, targets.size, targets.itemsize == 8
-    return job
-
-
-def enter(job, kind, race, launches):
-    """Write into the job what a kind needs to be launched, looked at and told.
-
-    Parameters
-    ----------
-    race : Race
-    launches : list of lists of WORDS ints
-        Each as `record` of a launch gives it; none: Python launches.
-    """
-    entrant = job[ENTRANTS + kind * ENTRANT :][:ENTRANT]
-    entrant[[DONE, STOP, WORD, SIDE]] = race.address, race.stop_address, race.address + 128, race.side_address
-    entrant[LAUNCHES] = len(launches)
-    for k, words in enumerate(launches):
-        entrant[FIRST + k * WORDS :][:WORDS] = words
-
-
-# All that `race` is compiled from stands in this file: Numba's cache does not notice when another one changes.
+WAIT = 1_000_000  # nanoseconds for which a kernel's own word is waited for; then the driver is asked
 
 
 @intrinsic
@@ -125,23 +96,35 @@ def mostly_links(offsets, in_degrees):
     return True
 
 
+@njit(inline="always")  # a call of it would be dear
+def follow(u, offsets, targets, in_degrees, order, tail):
+    """Kahn's algorithm for one vertex: its successors lose an arc, and those that have none left join the queue.
+
+    Returns where the queue ends now. Indices are unsigned here and below: an index that may be negative is looked at
+    for that, and the loop runs out of registers.
+    """
+    one = np.uint64(1)
+    for k in range(np.uint64(offsets[u]), np.uint64(offsets[u + one])):
+        x = np.uint64(targets[k])
+        left = in_degrees[x] - 1
+        in_degrees[x] = left
+        if left == 0:
+            order[tail] = x
+            tail += one
+    return tail
+
+
 @njit(cache=True, nogil=True)
 def kahn_narrow(offsets, targets, in_degrees, order, roots, width, slack, rest):
     """Kahn's algorithm for as long as there is little for a GPU to do.
 
-    Does not begin where more than about `roots` vertices have arcs that leave and none that enter. Ends before the
-    level with which more than `width` vertices to a level, and `slack` besides, would have been sorted behind the
-    sources, unless no more than `rest` are left by then. Returns how many were sorted, and how many were queued.
+    Does not begin where more than `roots` vertices, or a few more, have arcs that leave and none that enter. Ends
+    before the level with which more than `width` vertices to a level, and `slack` besides, would have been sorted
+    behind the sources, unless no more than `rest` are left by then. Returns how many were sorted, and how many were
+    queued.
     """
-    one = np.uint64(1)
-    n, lanes, drawn = np.uint64(in_degrees.size), np.uint64(16), np.uint64(64)
-    head = tail = v = found = np.uint64(0)
-    for i in range(drawn):
-        u = (i * np.uint64(0x9E3779B1) + np.uint64(0x7F4A7C15)) % n
-        if in_degrees[u] == 0 and offsets[u + one] != offsets[u]:
-            found += one
-            if found * n > np.uint64(roots) * drawn:
-                return 0, 0
+    one, lanes, n = np.uint64(1), np.uint64(16), np.uint64(in_degrees.size)
+    head = tail = v = begin = np.uint64(0)
     while v < n:  # few are sources, so sixteen are looked at together
         until = min(v + lanes, n)
         some = True
@@ -155,6 +138,9 @@ def kahn_narrow(offsets, targets, in_degrees, order, roots, width, slack, rest):
                 if in_degrees[u] == 0:
                     order[tail] = u
                     tail += one
+                    begin += np.uint64(offsets[u + one] != offsets[u])
+            if begin > np.uint64(roots):
+                return 0, 0
         v = until
     end, most = tail, tail + np.uint64(slack)
     while head < tail:
@@ -164,13 +150,7 @@ def kahn_narrow(offsets, targets, in_degrees, order, roots, width, slack, rest):
                 break
         u = np.uint64(order[head])
         head += one
-        for k in range(np.uint64(offsets[u]), np.uint64(offsets[u + one])):
-            x = np.uint64(targets[k])
-            left = in_degrees[x] - 1
-            in_degrees[x] = left
-            if left == 0:
-                order[tail] = x
-                tail += one
+        tail = follow(u, offsets, targets, in_degrees, order, tail)
     return np.int64(head), np.int64(tail)
 
 
@@ -181,9 +161,6 @@ def kahn_racing(offsets, targets, in_degrees, order, head, tail, done, often, un
     It looks every `often` vertices, and then ends too if `until` vertices are sorted. `head` vertices are sorted
     already, and `tail` queued; if none is, sources are looked for. Returns the same two numbers: equal ones, if that
     was all.
-
-    Indices are unsigned: an index that may be negative is looked at for that, and the loop runs out of registers. So it
-    looks at `done` and is still no slower than `kahn`.
     """
     one, often, until = np.uint64(1), np.uint64(often), np.uint64(until)
     head, tail, look = np.uint64(head), np.uint64(tail), np.uint64(0)
@@ -204,87 +181,90 @@ def kahn_racing(offsets, targets, in_degrees, order, head, tail, done, often, un
             look = head + often
         u = np.uint64(order[head])
         head += one
-        for k in range(np.uint64(offsets[u]), np.uint64(offsets[u + one])):
-            x = np.uint64(targets[k])
-            left = in_degrees[x] - 1
-            in_degrees[x] = left
-            if left == 0:
-                order[tail] = x
-                tail += one
+        tail = follow(u, offsets, targets, in_degrees, order, tail)
     return np.int64(head), np.int64(tail)
 
 
 @njit(cache=True, nogil=True)
 def _now(job):
     """Nanoseconds of the clock that only goes forward."""
-    call(job[CLOCK], (np.int64(1), job[TIME]))
-    return peek(job[TIME]) * 1_000_000_000 + peek(job[TIME] + 8)
+    call(job.clock, (np.int64(1), job.time))
+    return peek(job.time) * 1_000_000_000 + peek(job.time + 8)
 
 
 @njit(cache=True, nogil=True)
-def _launch(job, at):
-    """Launch the kernels of the entrant at `at`; False if there is nothing to launch here, or the driver refuses."""
-    if job[LAUNCH] == 0 or job[at + LAUNCHES] == 0:
+def _wait(job, done, nanoseconds):
+    """Wait so long for a word to be set; whether it is."""
+    if nanoseconds:
+        until = _now(job) + nanoseconds
+        while not peek(done) and _now(job) < until:
+            pass
+    return peek(done) != 0
+
+
+@njit(cache=True, nogil=True)
+def _launch(job, entrant):
+    """Launch its kernels; False if there is nothing to launch here, or the driver refuses."""
+    if job.launch == 0 or entrant.count == 0:
         return False
-    for k in range(job[at + LAUNCHES]):
-        w = at + FIRST + k * WORDS
-        grid, block = (job[w + 1], job[w + 2], job[w + 3]), (job[w + 4], job[w + 5], job[w + 6])
-        if call(job[LAUNCH], (job[w],) + grid + block + (job[w + 7], job[w + 8], job[w + 9])) & 0xFFFFFFFF:
+    for k in range(entrant.count):
+        w = entrant.launches[k]
+        if call(job.launch, (w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9])) & 0xFFFFFFFF:
             return False
     return True
 
 
 @njit(cache=True, nogil=True)
-def _tell(job, at):
-    """Send the kernel the word that stops it."""
-    if job[SEND] == 0 or call(job[SEND], (job[at + STOP], job[at + WORD], np.int64(8), job[at + SIDE])) & 0xFFFFFFFF:
+def _tell(job, entrant):
+    """Send the kernel the word that stops it; False if that cannot be done here, or the driver refuses."""
+    if job.send == 0 or call(job.send, (entrant.stop, entrant.word, np.int64(8), entrant.side)) & 0xFFFFFFFF:
         return False
-    job[TOLD] = 1
+    job.told = 1
     return True
 
 
 @njit(cache=True, nogil=True)
-def _race(offsets, targets, in_degrees, order, job):
-    n = in_degrees.size
-    if job[BEGUN] == 0:
-        if job[SAMPLE] and mostly_links(offsets, in_degrees):
-            job[KIND] = 1
-        elif job[LOOK]:
-            job[HEAD], job[TAIL] = kahn_narrow(
-                offsets, targets, in_degrees, order, job[ROOTS], job[WIDTH], job[SLACK], job[REST]
-            )
-            if job[HEAD] == job[TAIL] and job[TAIL] > 0:
-                return ALONE
-        job[BEGUN] = 1
-        return LAUNCHED if _launch(job, ENTRANTS + job[KIND] * ENTRANT) else TO_LAUNCH
-    at = ENTRANTS + job[KIND] * ENTRANT
-    done = job[at + DONE]
-    if job[TOLD] == 0:
-        if job[PATIENCE]:
-            until = _now(job) + job[PATIENCE]
-            while not peek(done) and _now(job) < until:
-                pass
-        if peek(done):
+def _begin(graph, job):
+    """Look at the graph and launch."""
+    job.begun = 1
+    if job.sample and mostly_links(graph[0], graph[2]):
+        job.chosen = 1
+    elif job.look:
+        job.head, job.tail = kahn_narrow(*graph, job.roots, job.width, job.slack, job.rest)
+        if job.head == job.tail and job.tail > 0:
+            return ALONE
+    return LAUNCHED if _launch(job, job.entrants[job.chosen]) else TO_LAUNCH
+
+
+@njit(cache=True, nogil=True)
+def _go_on(graph, job):
+    """Sort against the kernel, tell it to stop when it is late, and wait for its end."""
+    entrant, n = job.entrants[job.chosen], job.nodes
+    done = entrant.done
+    if not job.told:
+        if _wait(job, done, job.patience):
             return BY_GPU
-        head, tail = kahn_racing(offsets, targets, in_degrees, order, job[HEAD], job[TAIL], done, job[OFTEN], job[LATE])
-        job[HEAD], job[TAIL] = head, tail
-        if head != tail:
+        job.head, job.tail = kahn_racing(*graph, job.head, job.tail, done, job.often, job.late)
+        if job.head != job.tail:
             if peek(done):
                 return BY_GPU
             # From here on `done` says nothing: who is stopped sets it, too.
-            if not _tell(job, at):
+            if not _tell(job, entrant):
                 return TO_TELL
-    if job[HEAD] != job[TAIL]:
-        never = done + 64
-        job[HEAD], job[TAIL] = kahn_racing(
-            offsets, targets, in_degrees, order, job[HEAD], job[TAIL], never, np.int64(n), np.int64(n)
-        )
-    if job[TOLD] and job[SEND]:  # the kernel ends soon: its word says so sooner than the driver does
-        until = _now(job) + job[FAREWELL]
-        while not peek(done) and _now(job) < until:
-            pass
-        job[ENDED] = peek(done) != 0
+    never = done + 64  # the address of a word that is not set
+    job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, n, n)
+    if job.told and job.send:  # the kernel ends soon: its word says so sooner than the driver does
+        job.ended = _wait(job, done, WAIT)
     return BY_CPU
+
+
+@njit(cache=True, nogil=True)
+def _race(graph, job):
+    if job.begun:
+        answer = _go_on(graph, job)
+    else:
+        answer = _begin(graph, job)
+    return answer | job.head << 3
 
 
 @njit(cache=True, nogil=True)
@@ -294,7 +274,7 @@ def race(address):
     Parameters
     ----------
     address : int
-        Of a job's array: where nothing is in the caches, five arrays make a call from Python half as dear again.
+        Of a job: where nothing is in the caches, five arrays make a call from Python half as dear again.
 
     Returns
     -------
@@ -302,11 +282,11 @@ def race(address):
         8 times the number of vertices that the CPU has sorted, and ALONE, BY_CPU or BY_GPU: who sorted. Or LAUNCHED,
         TO_LAUNCH or TO_TELL: to be called again.
     """
-    job = carray(pointer(address), SIZE, np.int64)
-    n, m = job[NODES], job[ARCS]
-    offsets, in_degrees = carray(pointer(job[OFFSETS]), n + 1, np.int64), carray(pointer(job[IN_DEGREES]), n, np.int32)
-    if job[WIDE]:
-        targets, order = carray(pointer(job[TARGETS]), m, np.int64), carray(pointer(job[ORDER]), n, np.int64)
-        return _race(offsets, targets, in_degrees, order, job) | job[HEAD] << 3
-    narrow_targets, narrow_order = carray(pointer(job[TARGETS]), m, np.int32), carray(pointer(job[ORDER]), n, np.int32)
-    return _race(offsets, narrow_targets, in_degrees, narrow_order, job) | job[HEAD] << 3
+    job = carray(pointer(address), 1, JOB)[0]
+    n, m = job.nodes, job.arcs
+    offsets, in_degrees = carray(pointer(job.offsets), n + 1, np.int64), carray(pointer(job.in_degrees), n, np.int32)
+    if job.wide:
+        targets, order = carray(pointer(job.targets), m, np.int64), carray(pointer(job.order), n, np.int64)
+        return _race((offsets, targets, in_degrees, order), job)
+    narrow_targets, narrow_order = carray(pointer(job.targets), m, np.int32), carray(pointer(job.order), n, np.int32)
+    return _race((offsets, narrow_targets, in_degrees, narrow_order), job)

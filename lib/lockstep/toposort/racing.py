@@ -1,6 +1,6 @@
 """Strategies of the GPU that run against the CPU: two words by which kernel and host tell one another.
 
-A kernel looks at its word every few levels, and ends 20 to 50 us after that was sent.
+A kernel looks at its word every few levels, so it ends a while after that was sent: `choice.Costs.farewell`.
 """
 
 import ctypes
