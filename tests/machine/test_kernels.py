@@ -417,7 +417,7 @@ def told(monkeypatch):
     def first(grid, block, values, **_):
         launches.append((grid, [int(v) if isinstance(v, np.generic) else v.data.ptr for v in values]))
 
-    monkeypatch.setattr("lockstep.machine.cuda._LaidOut", LaidOut)
+    monkeypatch.setattr("lockstep.machine.launches.LaidOut", LaidOut)
     dtype = np.dtype(np.int32)
     parameters = [SimpleNamespace(name=name, type="int", pointer=name != "n", dtype=dtype) for name in "abn"]
     kernel = Kernel(SimpleNamespace(executor=executor), "add", parameters)

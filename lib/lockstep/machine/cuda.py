@@ -9,7 +9,8 @@ import numpy as np
 
 from . import source
 from .errors import CompileError, LaunchError, NoGpuError
-from .executor import Executor, Kernel, Module, Timer, dimensions
+from .executor import Executor, Kernel, Module, Timer
+from .launches import Again, Launch
 
 _DEFAULT_SHARED = 48 * 1024  # more dynamic shared memory than this needs the kernel's attribute raised
 
@@ -39,118 +40,6 @@ class CudaModule(Module):
             self.raw.compile()
         except executor.xp.cuda.compiler.CompileException as error:
             raise CompileError(f"{self.path.name} does not compile for the GPU:\n{error}") from None
-
-
-class _LaidOut:
-    """A launch whose arguments lie in memory as the driver wants them.
-
-    CuPy lays them out anew for every launch; for twenty arguments that takes longer than the launch. Worth it from a
-    launch's second time on; before that one is timed, if it is.
-    """
-
-    def __init__(self, function, grid, block, shared, values, cooperative):
-        from cupy_backends.cuda.api import driver
-
-        self.slots = np.zeros(len(values) + 1, np.uint64)
-        for slot, value in enumerate(values):
-            if isinstance(value, np.generic):
-                self.slots[slot : slot + 1].view(np.uint8)[: value.nbytes] = np.frombuffer(value.tobytes(), np.uint8)
-            else:
-                self.slots[slot] = value.data.ptr
-        self.addresses = self.slots.ctypes.data + 8 * np.arange(self.slots.size, dtype=np.uint64)
-        self.begin = (function, *grid, *block, shared)
-        self.start, last = (driver.launchCooperativeKernel, ()) if cooperative else (driver.launchKernel, (0,))
-        self.end = (self.addresses.ctypes.data, *last)
-
-    def launch(self, stream):
-        self.start(*self.begin, stream, *self.end)
-
-
-class _Launch:
-    """A launch bound to its arguments; call it to launch."""
-
-    __slots__ = ("__weakref__", "executor", "function", "laid_out", "launches", "stream", "what")
-
-    def __init__(self, executor, function, *what):
-        self.executor, self.function = executor, function
-        self.what = what  # grid, block, shared, values, cooperative
-        self.stream = executor.xp.cuda.get_current_stream
-        self.laid_out, self.launches = None, 0
-
-    def lay_out(self):
-        self.laid_out = _LaidOut(self.function.ptr, *self.what)
-
-    def record(self):
-        """The launch as ten integers: the driver's function, grid, block, shared memory, stream, and where the
-        arguments' addresses stand; they hold as long as the launch is kept. For callers of the driver without Python.
-        """
-        if self.laid_out is None:
-            self.lay_out()
-        return [*self.laid_out.begin, self.stream().ptr, self.laid_out.end[0]]
-
-    def __call__(self):
-        executor = self.executor
-        self.launches += 1
-        if self.launches == 1:
-            grid, block, shared, values, cooperative = self.what
-            self.function(grid, block, values, shared_mem=shared, enable_cooperative_groups=cooperative)
-            executor._launched_once.add(self)
-        else:
-            if self.laid_out is None:
-                self.lay_out()
-            executor._at_home()
-            self.laid_out.launch(self.stream().ptr)
-        executor.counts["launches"] += executor._counting
-        if executor._captured is not None:
-            executor._captured.append(self.what[3])
-
-
-class _Again:
-    """A kernel's next launch with the same block: only arguments that have changed are checked and laid out.
-
-    A loop with the host in it launches a kernel again and again with a few arguments changed and a grid that shrinks.
-    Were all of them checked and laid out each time, that would take longer than the launch and the look that the
-    loop is about, and a strategy would be judged by it.
-    """
-
-    def __init__(self, kernel, launch):
-        grid, block, shared, values, cooperative = launch.what
-        self.kernel, self.executor = kernel, launch.executor
-        self.laid_out = _LaidOut(launch.function.ptr, grid, block, shared, values, cooperative)
-        self.rest = (*block, shared)
-        self.most = kernel.max_blocks(block, shared) if cooperative else None
-        self.slots = self.laid_out.slots
-        # What an argument was: an array only as long as somebody else holds it, since the kernel outlives every plan.
-        self.last = [_gone if isinstance(value, np.generic) else weakref.ref(value) for value in values]
-        self.scalars = [
-            None if p.pointer else self.slots[k : k + 1].view(p.dtype)[:1] for k, p in enumerate(kernel.parameters)
-        ]
-
-    def __call__(self, grid, args):
-        kernel, executor, last = self.kernel, self.executor, self.last
-        if len(args) != len(last):
-            kernel._checked(args, f"kernel {kernel.name}")  # says what is wanted
-        for position, (value, scalar) in enumerate(zip(args, self.scalars, strict=True)):
-            if scalar is not None:
-                if type(value) is not scalar.dtype.type:
-                    kernel._check(position, value)
-                scalar[0] = value
-            elif value is None:
-                self.slots[position], last[position] = 0, _gone
-            elif last[position]() is not value:
-                kernel._check(position, value)
-                self.slots[position], last[position] = value.data.ptr, weakref.ref(value)
-        x, y, z = (grid, 1, 1) if type(grid) is int and grid > 0 else dimensions(grid, "grid")
-        if self.most is not None and x * y * z > self.most:
-            kernel.bind(grid, self.rest[:3], args, self.rest[3], cooperative=True)  # says what is co-resident
-        self.laid_out.begin = (self.laid_out.begin[0], x, y, z, *self.rest)
-        executor._at_home()
-        self.laid_out.launch(executor.xp.cuda.get_current_stream().ptr)
-        executor.counts["launches"] += executor._counting
-
-
-def _gone():
-    return None
 
 
 class CudaExecutor(Executor):
@@ -206,11 +95,11 @@ class CudaExecutor(Executor):
             return
         launch = kernel.bind(grid, block, args, shared, cooperative)
         launch()
-        kernel.again[key] = _Again(kernel, launch)
+        kernel.again[key] = Again(kernel, launch)
 
     def _kernel(self, module, name, parameters):
         kernel = Kernel(module, name, parameters)
-        kernel.again = {}  # {(thread, threads of a block, shared memory, cooperative): _Again}
+        kernel.again = {}  # {(thread, threads of a block, shared memory, cooperative): Again}
         kernel.function = module.raw.get_function(name)
         kernel.most_threads = kernel.function.max_threads_per_block
         kernel.raised_shared = _DEFAULT_SHARED
@@ -242,7 +131,7 @@ class CudaExecutor(Executor):
             )
         self._raise_shared(kernel, shared)
         values = tuple(np.uint64(0) if a is None else a for a in args)
-        return _Launch(self, kernel.function.kernel, grid, block, shared, values, cooperative)
+        return Launch(self, kernel.function.kernel, grid, block, shared, values, cooperative)
 
     def array(self, values):
         return self.xp.array(values, order="C", copy=True)
