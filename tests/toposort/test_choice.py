@@ -129,7 +129,7 @@ def test_all_sources_are_found(n):
     np.testing.assert_array_equal(plan.order, again.order)
 
 
-@pytest.mark.parametrize("depth, begun", [(200, (100, 200)), (10, (0, 0))])
+@pytest.mark.parametrize("depth, begun", [(200, (100, 200)), (100, (0, 0)), (10, (0, 0))])
 def test_the_cpu_begins_only_where_few_vertices_do(depth, begun):
     plan = Serial(generators.layered(20_000, depth, ids="random"))
     assert kahn_narrow(*arrays(plan), choice.ROOTS, choice.WIDTH, choice.SLACK, 0) == begun
