@@ -30,8 +30,7 @@ JOB = np.dtype(
     [
         *_fields(*STATE),
         *_fields("sample", "look", "roots", "width", "slack", "rest"),  # whether and how to look before a launch
-        *_fields("often", "late"),  # vertices between two looks at `done`, and from when on it is late
-        *_fields("patience"),  # nanoseconds without sorting
+        *_fields("patience", "often", "late"),  # ns without sorting; vertices between two looks, and sorted when it is late
         *_fields("launch", "send", "clock"),  # addresses of functions
         *_fields("time", "seconds", "nanoseconds"),  # the first is the address of the other two
         *_fields("offsets", "targets", "in_degrees", "order"),  # addresses
@@ -43,7 +42,7 @@ JOB = np.dtype(
 # What `race` answers, beside a number of vertices: who sorted, or what Python is to do.
 ALONE, BY_CPU, BY_GPU, LAUNCHED, TO_LAUNCH, TO_TELL = range(6)
 
-SAMPLES = 64  # vertices looked at for 1-1 runs
+SAMPLES = 64  # vertices that are drawn, to see how many of all are of a kind
 OTHERS = 8  # of them that lie within no run are too many: of runs of fewer than 16 vertices others are as fast
 WAIT = 1_000_000  # nanoseconds for which a kernel's own word is waited for; then the driver is asked
 
@@ -84,13 +83,19 @@ def call(typing, address, arguments):
     return types.int64(types.int64, arguments), code
 
 
+@njit(inline="always")
+def drawn(i, n):
+    """One of n vertices, by a hash."""
+    return (np.uint64(i) * np.uint64(0x9E3779B1) + np.uint64(0x7F4A7C15)) % np.uint64(n)
+
+
 @njit(cache=True, nogil=True)
 def mostly_links(offsets, in_degrees):
-    """Whether of some vertices drawn by a hash nearly all lie within a run: one arc enters, one leaves."""
+    """Whether of the vertices drawn nearly all lie within a run: one arc enters, one leaves."""
     others = 0
     for i in range(SAMPLES):
-        v = (i * 0x9E3779B1 + 0x7F4A7C15) % in_degrees.size
-        others += in_degrees[v] != 1 or offsets[v + 1] - offsets[v] != 1
+        v = drawn(i, in_degrees.size)
+        others += in_degrees[v] != 1 or offsets[v + np.uint64(1)] - offsets[v] != 1
         if others == OTHERS:
             return False
     return True
@@ -118,13 +123,19 @@ def follow(u, offsets, targets, in_degrees, order, tail):
 def kahn_narrow(offsets, targets, in_degrees, order, roots, width, slack, rest):
     """Kahn's algorithm for as long as there is little for a GPU to do.
 
-    Does not begin where more than `roots` vertices, or a few more, have arcs that leave and none that enter. Ends
-    before the level with which more than `width` vertices to a level, and `slack` besides, would have been sorted
-    behind the sources, unless no more than `rest` are left by then. Returns how many were sorted, and how many were
-    queued.
+    Does not begin where more than `roots` vertices, or a few more, have arcs that leave and none that enter; where they
+    are many more, drawing some shows it sooner than counting. Ends before the level with which more than `width`
+    vertices to a level, and `slack` besides, would have been sorted behind the sources, unless no more than `rest` are
+    left by then. Returns how many were sorted, and how many were queued.
     """
     one, lanes, n = np.uint64(1), np.uint64(16), np.uint64(in_degrees.size)
     head = tail = v = begin = np.uint64(0)
+    for i in range(SAMPLES):
+        u = drawn(i, n)
+        begin += np.uint64(in_degrees[u] == 0 and offsets[u] != offsets[u + one])
+        if begin * n > np.uint64(roots * SAMPLES):
+            return 0, 0
+    begin = np.uint64(0)
     while v < n:  # few are sources, so sixteen are looked at together
         until = min(v + lanes, n)
         some = True
@@ -260,10 +271,7 @@ def _go_on(graph, job):
 
 @njit(cache=True, nogil=True)
 def _race(graph, job):
-    if job.begun:
-        answer = _go_on(graph, job)
-    else:
-        answer = _begin(graph, job)
+    answer = _go_on(graph, job) if job.begun else _begin(graph, job)
     return answer | job.head << 3
 
 
