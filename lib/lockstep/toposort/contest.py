@@ -30,7 +30,7 @@ JOB = np.dtype(
     [
         *_fields(*STATE),
         *_fields("sample", "look", "roots", "width", "slack", "rest"),  # whether and how to look before a launch
-        *_fields("patience", "often", "late"),  # ns without sorting; vertices between two looks, and sorted when it is late
+        *_fields("patience", "often", "late"),  # ns without sorting; vertices between looks, and until it is late
         *_fields("launch", "send", "clock"),  # addresses of functions
         *_fields("time", "seconds", "nanoseconds"),  # the first is the address of the other two
         *_fields("offsets", "targets", "in_degrees", "order"),  # addresses
