@@ -118,3 +118,27 @@ def test_tables_of_several_measures_are_one():
     tables = {"apsp": pd.DataFrame({"group": ["G1"], "cpu": [1.0]}), "closeness": pd.DataFrame()}
     assert views.stacked(tables).to_dict("records") == [{"measure": "all distances", "group": "G1", "cpu": 1.0}]
     assert views.stacked({}).empty
+
+
+def test_what_was_checked():
+    """Of rows from before every graph was checked that is said, as long as there are any."""
+
+    def runs(*lines):
+        return pd.DataFrame(lines, columns=["experiment", "dataset", "metric", "verified"])
+
+    whole = runs(("curve", "benchmark-100", "wall", "exact"), ("sizes", "benchmark-64-10", "wall", "exact"),
+                 ("curve", "benchmark-100", "load", "invariant"), ("batch", "DD", "wall", "exact"))  # fmt: skip
+    assert summary.checked({}) == []
+    assert summary.checked({"a": whole}) == [
+        "Of batches from disk all timed runs are checked on every graph: its checksum is the CPU's."
+    ]
+    old = runs(("gpus", "benchmark-300000", "wall", "invariant"), ("curve", "benchmark-20000", "wall", "invariant"),
+               ("curve", "benchmark-1000000", "wall", "invariant"))  # fmt: skip
+    first, *others = summary.checked({"a": whole, "b": old})
+    assert first.startswith(
+        "Of timed runs on 20,000 and 1,000,000 graphs on one GPU; 300,000 graphs on several GPUs the CPU checked the "
+        "first thousand graphs by checksum;"
+    )
+    (other,) = others
+    assert other == "Of batches from disk all other timed runs are checked on every graph: its checksum is the CPU's."
+    assert summary.checked({"b": old}) == [first]

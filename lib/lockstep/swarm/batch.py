@@ -130,6 +130,13 @@ class GraphBatch:
         text = "\n".join(f"{piece.name} {piece.first} {piece.count} {piece.size}" for piece in self.pieces)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
+    def of_pieces(self, pieces):
+        """Some of the pieces as a batch of their own; graphs keep their numbers."""
+        new = object.__new__(GraphBatch)
+        new.__dict__.update(self.__dict__, pieces=list(pieces), problems=[])
+        new._piece = functools.lru_cache(1)(new.load_piece)
+        return new
+
     def head(self, count):
         """The first ``count`` graphs as a batch of its own; whole pieces are not read for it."""
         left, some = count, []
@@ -138,9 +145,7 @@ class GraphBatch:
                 break
             some.append(piece)
             left -= piece.count
-        new = object.__new__(GraphBatch)
-        new.__dict__.update(self.__dict__, pieces=some, problems=[])
-        new._piece = functools.lru_cache(1)(new.load_piece)
+        new = self.of_pieces(some)
         if left < 0:
             found = new.load_piece(some[-1])
             keep = int(np.searchsorted(found.numbers, count))

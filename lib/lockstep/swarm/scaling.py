@@ -1,8 +1,7 @@
 """Batches from disk: overlap of loading and computing, graphs of one size, results written out, several GPUs.
 
 Shards are made once, and before every timed run they are brought to the disk and put out of the page cache, so that
-loading is loading from the disk. Every run's checksums, one for each graph, are held against those of the run before,
-and against the CPU's for as many graphs as the cell says.
+loading is loading from the disk. Every run's checksums, one for each graph, are held against the CPU's (`sums`).
 """
 
 import shutil
@@ -17,7 +16,7 @@ from . import cases, shards, stream
 from .batch import GraphBatch
 from .cluster import connected, run_cluster
 from .labels import digests, engine_of, gpus_label, gpus_of_label, lacking, parameters_of
-from .run import Engine
+from .sums import Sums
 
 WAYS = {  # labels, and how `stream.run` is told
     "overlapped": {},
@@ -32,44 +31,6 @@ ENGINED = ("overlapped", "one-loader", "one-thread", "written")  # the others on
 
 class Unmeasurable(Exception):
     """A cell needs another machine; says which."""
-
-
-class Sums:
-    """Checksums that runs on one batch must agree on; the first graphs' are the CPU's.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-    measure : str
-    options : dict
-    checked : int
-        Graphs whose checksums the CPU computes too.
-    size : int, optional
-        Of all graphs, if they are of one: batches of the same size begin with the same graphs.
-    """
-
-    known = {}  # (checksums by the CPU of the graphs that batches begin with)
-
-    def __init__(self, batch, measure, options, checked, size=None):
-        self.batch, self.measure, self.options, self.checked = batch, measure, options, min(checked, len(batch))
-        self.key = (measure, tuple(sorted(options.items())), size, cases.paths.CACHE)
-        self.seen = None
-
-    def __call__(self, report):
-        """`exact` if the CPU has checked every graph, else `invariant`: all runs agree."""
-        if self.seen is None:
-            if self.known.get(self.key, np.zeros(0)).size < self.checked:
-                engine = Engine(self.measure, None, "cpu", **self.options)
-                self.known[self.key] = stream.run(self.batch.head(self.checked), engine).checksums
-            self.seen = self.known[self.key][: self.checked]
-        known = self.seen[: report.checksums.size]
-        wrong = np.flatnonzero(report.checksums[: known.size] != known)
-        if wrong.size or report.checksums.size < len(self.batch):
-            what = f"graph {wrong[0]} first" if wrong.size else f"{report.checksums.size} of {len(self.batch)} done"
-            raise VerificationError(f"{self.measure}: {wrong.size} graphs have other checksums than before; {what}")
-        if report.checksums.size > self.seen.size:
-            self.seen = report.checksums.copy()
-        return "exact" if self.checked == len(self.batch) else "invariant"
 
 
 def candidate(batch, label, measure, options, executor, sums, dataset, out=None):
@@ -140,9 +101,11 @@ def _warm(executor, labels, measure, options):
 def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=None):
     for measure, labels in lacking(study, cell, dataset, parameters).items():
         options = cell.get("options", {}).get(measure, {})
-        sums = Sums(batch, measure, options, cell.get("checked", 1000), (parameters or {}).get("size"))
+        sums = Sums(batch, measure, options, (parameters or {}).get("size"))
         if study.selected(part):
             _warm(executor, labels, measure, options)
+            if set(labels) & set(ENGINED):
+                sums.prepare()
         chosen = [
             candidate(batch, label, measure, options, executor, sums, dataset, out if label == "written" else None)
             for label in labels
@@ -246,7 +209,8 @@ def _gpus(study, part, cell, executor):
         with connected(workers=max(asked), executor=device) as client:
             for measure, labels in todo.items():
                 options = cell.get("options", {}).get(measure, {})
-                sums = Sums(batch, measure, options, cell.get("checked", 1000))
+                sums = Sums(batch, measure, options)
+                sums.prepare()
                 spec = (measure, device, "swarm" if device == "cuda" else "cpu", options)
                 place = batch.fill if cell.get("cached") else batch.evict
                 chosen = [_on_gpus(client, batch, spec, label, sums, dataset, place) for label in labels]

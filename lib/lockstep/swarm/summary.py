@@ -2,6 +2,7 @@
 
 import itertools
 
+import pandas as pd
 import yaml
 
 from lockstep import paths
@@ -22,6 +23,12 @@ EXPERIMENTS = {
     "sizes": "loading against computing by size",
     "writing": "results written out",
     "gpus": "several GPUs",
+}
+STREAMED = {  # experiments whose runs leave a checksum for each graph, and what they run on
+    "curve": "on one GPU",
+    "sizes": "of one size",
+    "writing": "with results written out",
+    "gpus": "on several GPUs",
 }
 
 
@@ -166,6 +173,32 @@ def disk(rows):
         f"many threads as load, and loaded, that is read and checked, at {readable(line['loading GB/s'])} GB/s."
         for line in views.disk(rows).to_dict("records")[-1:]
     ]
+
+
+def checked(recorded):
+    """On which graphs of the batches from disk timed runs were held against the CPU; `recorded` as of `several`."""
+    runs = [rows[(rows["metric"] == "wall") & rows["experiment"].isin(STREAMED)] for rows in recorded.values()]
+    runs = pd.concat(runs) if runs else pd.DataFrame(columns=["verified"])
+    less = runs[runs["verified"] == "invariant"]
+    said = []
+    if (runs["verified"] == "exact").any():
+        said.append(
+            f"Of batches from disk {'all other' if len(less) else 'all'} timed runs are checked on every graph: its "
+            "checksum is the CPU's."
+        )
+    if len(less):
+        where = []
+        for experiment, words in STREAMED.items():
+            names = less[less["experiment"] == experiment]["dataset"].unique()
+            counts = sorted({int(name.rsplit("-", 1)[1]) for name in names})
+            if counts:
+                where.append(f"{listed(f'{count:,}' for count in counts)} graphs {words}")
+        said.insert(
+            0,
+            f"Of timed runs on {'; '.join(where)} the CPU checked the first thousand graphs by checksum; for the "
+            "others all runs of a measure must agree, which a single run does by itself.",
+        )
+    return said
 
 
 def planned(key, experiment, plan=PLAN):

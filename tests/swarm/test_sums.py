@@ -1,0 +1,122 @@
+"""Every graph of a batch from disk is held against the CPU's checksums, which are computed once and kept."""
+
+import numpy as np
+import pytest
+
+from lockstep.evidence import VerificationError
+from lockstep.swarm import cases, shards, stream, sums
+from lockstep.swarm.run import Engine
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(cases.paths, "CACHE", tmp_path)
+    return tmp_path / "swarm"
+
+
+def by_cpu(batch, measure="betweenness", **options):
+    """A run's report, not by way of `checksums`."""
+    return stream.run(batch, Engine(measure, None, "cpu", **options))
+
+
+def refuse(*args, **options):
+    raise AssertionError("computed again")
+
+
+@pytest.mark.parametrize("measure, options", [("closeness", {}), ("apsp", {"reduce": "total"}), ("betweenness", {})])
+def test_one_wrong_graph_in_the_middle(cache, measure, options):
+    batch = cases.benchmark(40, shard=16)
+    held, report = sums.Sums(batch, measure, options), by_cpu(batch, measure, **options)
+    assert held(report) == "exact"
+    report.checksums[21] ^= np.uint64(1)
+    with pytest.raises(VerificationError, match=f"{measure}: 1 of 40 graphs have other checksums .* graph 21 first"):
+        held(report)
+    report.checksums = report.checksums[:39]
+    with pytest.raises(VerificationError, match="39 of 40 graphs done"):
+        held(report)
+
+
+def test_one_arc_that_is_another_on_the_disk(cache):
+    """What a device read wrongly: the run sees an arc that the CPU did not see."""
+    batch = cases.benchmark(24, shard=8)
+    held = sums.Sums(batch, "closeness", {})
+    held.prepare()
+    pack = batch.load_piece(batch.pieces[1]).pack
+    targets, first = pack.targets.copy(), int(pack.arc_start[5])
+    targets[first] = next(t for t in range(int(pack.n[5])) if t not in pack[5].targets[: pack[5].offsets[1]] and t)
+    pack.targets = targets
+    shards.write_shard(batch.pieces[1].path, pack)
+    with pytest.raises(VerificationError, match="1 of 24 graphs have other checksums than the CPU's, graph 13 first"):
+        held(by_cpu(batch, "closeness"))
+
+
+def test_known_once_for_all_batches_that_begin_alike(cache, monkeypatch):
+    whole = sums.Known("apsp", {}).of(cases.benchmark(30, shard=8))
+    assert whole.tolist() == by_cpu(cases.benchmark(30), "apsp").checksums.tolist()
+    with monkeypatch.context() as patched:
+        patched.setattr(stream, "run", refuse)
+        for known in (sums.Known("apsp", {}), sums.Known("apsp", {"reduce": "total"})):  # a reduction changes none
+            assert known.of(cases.benchmark(20, shard=4)).tolist() == whole[:20].tolist()
+    seen, run = [], stream.run
+    monkeypatch.setattr(stream, "run", lambda batch, engine: seen.append(len(batch)) or run(batch, engine))
+    assert sums.Known("apsp", {}).of(cases.benchmark(36, shard=8))[:30].tolist() == whole.tolist()
+    assert seen == [12]  # the shards that hold graphs 24 to 35
+    assert sums.Known("apsp", {}, 64).of(cases.benchmark(3, 64)).size == 3 and seen == [12, 3]
+    assert len(list((cache / "checksums").iterdir())) == 2
+
+
+def test_interrupted_and_taken_up(cache, monkeypatch):
+    monkeypatch.setattr(sums, "BLOCK", 1)
+    batch, run = cases.benchmark(40, shard=8), stream.run
+
+    def until_24(some, engine):
+        if some.pieces[0].first >= 24:
+            raise KeyboardInterrupt
+        return run(some, engine)
+
+    monkeypatch.setattr(stream, "run", until_24)
+    known = sums.Known("betweenness", {})
+    with pytest.raises(KeyboardInterrupt):
+        known.of(batch)
+    assert known.read().size == 24
+    seen = []
+    monkeypatch.setattr(stream, "run", lambda batch, engine: seen.append(batch.pieces[0].first) or run(batch, engine))
+    assert known.of(batch).tolist() == by_cpu(batch).checksums.tolist() and seen[:2] == [24, 32]
+    known.file.write_bytes(known.file.read_bytes()[:100])
+    assert known.read().size == 0 and known.of(batch).size == 40
+
+
+def test_the_cpu_is_itself_checked(cache, monkeypatch):
+    real = sums.checksums.betweenness
+
+    def off(*args):
+        real(*args)
+        args[-1][:] += np.uint64(1)
+
+    monkeypatch.setattr(sums.checksums, "betweenness", off)
+    known = sums.Known("betweenness", {})
+    with pytest.raises(VerificationError, match="betweenness: the CPU's two ways differ on graph 0"):
+        known.of(cases.benchmark(10))
+    assert not known.file.exists()
+    monkeypatch.undo()
+    monkeypatch.setattr(cases.paths, "CACHE", cache.parent)
+    monkeypatch.setattr(cases.oracle, "reference", lambda graph, *args, **options: np.zeros(graph.n))
+    with pytest.raises(VerificationError, match="other values than the reference"):
+        sums.Known("betweenness", {}).of(cases.benchmark(10))
+
+
+def test_a_graph_that_cannot_be_used(cache):
+    batch = cases.benchmark(8)
+    pack = batch.load_piece(batch.pieces[0]).pack
+    pack.targets = pack.targets.copy()
+    pack.targets[int(pack.arc_start[3])] = 60_000
+    shards.write_shard(batch.pieces[0].path, pack)
+    with pytest.raises(VerificationError, match=r"graph 3 \(.*\) of .*benchmark-8: target of arc 0 is 60000"):
+        sums.Sums(batch, "closeness", {}).prepare()
+
+
+def test_options_that_change_the_numbers(cache):
+    batch = cases.benchmark(6)
+    for options in ({"endpoints": True}, {"precision": "single"}):
+        assert sums.Sums(batch, "betweenness", options)(by_cpu(batch, **options)) == "exact"
+    assert len({file.name for file in (cache / "checksums").iterdir()}) == 2
