@@ -230,10 +230,16 @@ def test_the_first_graphs_alone(tmp_path, some, equal):
         assert sum(map(len, head)) == min(count, 12)
 
 
-def test_a_batch_does_not_overwrite_what_it_reads(tmp_path, some):
+def test_a_batch_does_not_overwrite_what_it_reads(tmp_path, some, monkeypatch):
     batch = GraphBatch(some()).write(tmp_path)
     with pytest.raises(GraphError, match="is what is read"):
         batch.write(tmp_path)
+    with pytest.raises(GraphError, match="is what is read"):
+        GraphBatch(batch.files[0]).write(tmp_path)  # one of the shards there
+    GraphBatch(some()).write(tmp_path / "memory")  # as batches call their source that have none
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(GraphError, match="is what is read"):
+        GraphBatch("memory").write("memory")
     with pytest.raises(ValueError, match="format is 'csv'"):
         batch.write(tmp_path / "x", format="csv")
     with pytest.raises(ValueError, match="bad is 'drop'"):

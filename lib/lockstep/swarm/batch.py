@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import hashlib
+import inspect
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from lockstep.graphs import GraphError
 
 from . import shards
-from .check import GOOD, Problem, judge, reason
+from .check import GOOD, Problem, judge, one_way, reason
 from .pack import Pack, join
 from .sources import cuts, pieces_of
 
@@ -121,9 +122,15 @@ class GraphBatch:
         shards.Scan(self.files, 2)()
 
     def lies_in(self, folder):
-        """Whether that folder is the source, to which nothing must be added."""
-        there = self.source != "memory" and folder.is_dir() and Path(self.source).exists()
-        return there and folder.samefile(self.source)
+        """Whether files of the source lie in that folder, to which nothing must be added."""
+        parents = {file.parent for file in self.files}
+        return folder.is_dir() and any(parent.is_dir() and folder.samefile(parent) for parent in parents)
+
+    def asked(self):
+        """What decides which graphs there are, and how they are taken, where it is not as by default."""
+        usual = inspect.signature(GraphBatch).parameters
+        names = ("directed", "max_vertices", "bad", "weights")
+        return {name: getattr(self, name) for name in names if getattr(self, name) != usual[name].default}
 
     def digest(self):
         """What tells this source from another or a changed one: its pieces' names, counts and sizes."""
@@ -179,13 +186,17 @@ class GraphBatch:
         Loaded
         """
         pack, numbers, problems = piece.load(memory)
+        unsaid = pack.directed is None
+        pack.directed = bool(pack.directed)
         if not self.weights:
             pack = pack.unweighted()
         code, place = judge(pack, self.max_vertices, self.lengths)
+        found = {int(i): reason(pack, i, code[i], place[i], self.max_vertices) for i in np.flatnonzero(code != GOOD)}
+        if unsaid:
+            found |= one_way(pack, code)
         known = {problem.graph for problem in problems}
-        for i in np.flatnonzero(code != GOOD):
+        for i, why in found.items():
             if int(numbers[i]) not in known:
-                why = reason(pack, i, code[i], place[i], self.max_vertices)
                 problems.append(Problem(int(numbers[i]), pack.name(i), why))
         if problems:
             problems.sort()

@@ -84,9 +84,12 @@ def _one_way(vertex_start, arc_start, offsets, targets, code, found):
                 break
 
 
-def one_way(pack):
-    """{number: why} of the graphs of a host pack that hold an arc and not, as often, the same arc back."""
-    code, found = judge(pack)[0], np.full(len(pack), -1, np.int64)
+def one_way(pack, code):
+    """{number: why} of the graphs of a host pack that hold an arc and not, as often, the same arc back.
+
+    ``code``: as `judge` gives them; only GOOD graphs are looked at.
+    """
+    found = np.full(len(pack), -1, np.int64)
     _one_way(pack.vertex_start, pack.arc_start, pack.offsets, pack.targets, code, found)
     wrong = {}
     for i in np.flatnonzero(found >= 0):

@@ -2,6 +2,8 @@
 
 A piece is small and knows only how to load itself, so that it can be handed to another thread, process or machine. It
 gives a `Pack` as it was found, unchecked, the numbers its graphs have in the batch, and what it could not even read.
+Of a shard that does not say whether its graphs are directed, and of which nobody says that they are, the pack's
+``directed`` is None: each arc must have one back then, which is for who checks the pack to see.
 """
 
 import dataclasses
@@ -18,7 +20,7 @@ from lockstep.graphs.containers import GRAPH_SUFFIXES
 from lockstep.graphs.registry import registry
 
 from . import shards
-from .check import Problem, one_way
+from .check import Problem
 from .pack import SMALL, Pack
 
 SHARDS = (".arrow", ".feather", ".parquet")
@@ -47,9 +49,7 @@ class ShardPiece:
     def load(self, memory=None):
         pack, wrong = shards.read_shard(self.path, self.index, memory)
         if pack.directed is None:
-            pack.directed = bool(self.directed)
-            if not pack.directed:
-                wrong = one_way(pack) | wrong
+            pack.directed = self.directed or None
         elif self.directed not in (None, pack.directed):
             there, asked = ("directed", "undirected") if pack.directed else ("undirected", "directed")
             raise GraphError(f"{self.path} says that its graphs are {there}; {asked} ones were asked for")

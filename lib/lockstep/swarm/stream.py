@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .batch import MOST, GraphBatch
+from .batch import GraphBatch
 from .output import Output, OutputError
 from .upload import Slot
 
@@ -217,10 +217,7 @@ def opened(batch, engine, out, keep):
     if out is None or engine is None:
         return None
     what = {"batch": batch.digest(), "source": batch.source, "measure": engine.measure.name, "options": engine.options}
-    asked = {"directed": batch.directed, "max_vertices": batch.max_vertices, "bad": batch.bad, "weights": batch.weights}
-    usual = {"directed": None, "max_vertices": MOST, "bad": "skip", "weights": True}
-    what |= {key: value for key, value in asked.items() if value != usual[key]}  # they decide what comes out, too
-    output = Output(out, what, keep)
+    output = Output(out, what | batch.asked(), keep)
     if batch.lies_in(output.folder):
         raise OutputError(f"{out} holds the graphs; choose another folder for the results")
     output.start()
