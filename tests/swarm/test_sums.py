@@ -19,8 +19,8 @@ def by_cpu(batch, measure="betweenness", **options):
     return stream.run(batch, Engine(measure, None, "cpu", **options))
 
 
-def refuse(*args, **options):
-    raise AssertionError("computed again")
+def refuse():
+    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("measure, options", [("closeness", {}), ("apsp", {"reduce": "total"}), ("betweenness", {})])
@@ -50,40 +50,47 @@ def test_one_arc_that_is_another_on_the_disk(cache):
         held(by_cpu(batch, "closeness"))
 
 
-def test_known_once_for_all_batches_that_begin_alike(cache, monkeypatch):
+@pytest.fixture
+def loaded(monkeypatch):
+    """The first graphs of the pieces that are computed, as they are."""
+    seen, compute = [], sums.Known.compute
+
+    def noted(known, piece, *args):
+        seen.append(int(piece.numbers[0]))
+        return compute(known, piece, *args)
+
+    monkeypatch.setattr(sums.Known, "compute", noted)
+    return seen
+
+
+def test_known_once_for_all_batches_that_begin_alike(cache, loaded):
     whole = sums.Known("apsp", {}).of(cases.benchmark(30, shard=8))
     assert whole.tolist() == by_cpu(cases.benchmark(30), "apsp").checksums.tolist()
-    with monkeypatch.context() as patched:
-        patched.setattr(stream, "run", refuse)
-        for known in (sums.Known("apsp", {}), sums.Known("apsp", {"reduce": "total"})):  # a reduction changes none
-            assert known.of(cases.benchmark(20, shard=4)).tolist() == whole[:20].tolist()
-    seen, run = [], stream.run
-    monkeypatch.setattr(stream, "run", lambda batch, engine: seen.append(len(batch)) or run(batch, engine))
+    assert loaded == [0, 8, 16, 24]
+    loaded.clear()
+    for known in (sums.Known("apsp", {}), sums.Known("apsp", {"reduce": "total"})):  # a reduction changes none
+        assert known.of(cases.benchmark(20, shard=4)).tolist() == whole[:20].tolist()
+    near = sums.Known("closeness", {"form": "harmonic"}).of(cases.benchmark(30))  # by the same search
+    assert near.tolist() == by_cpu(cases.benchmark(30), "closeness").checksums.tolist()
+    assert not loaded
     assert sums.Known("apsp", {}).of(cases.benchmark(36, shard=8))[:30].tolist() == whole.tolist()
-    assert seen == [12]  # the shards that hold graphs 24 to 35
-    assert sums.Known("apsp", {}, 64).of(cases.benchmark(3, 64)).size == 3 and seen == [12, 3]
+    assert loaded == [24, 32]
+    assert sums.Known("apsp", {}, 64).of(cases.benchmark(3, 64)).size == 3 and loaded == [24, 32, 0]
     assert len(list((cache / "checksums").iterdir())) == 2
 
 
-def test_interrupted_and_taken_up(cache, monkeypatch):
+def test_interrupted_and_taken_up(cache, loaded, monkeypatch):
     monkeypatch.setattr(sums, "BLOCK", 1)
-    batch, run = cases.benchmark(40, shard=8), stream.run
-
-    def until_24(some, engine):
-        if some.pieces[0].first >= 24:
-            raise KeyboardInterrupt
-        return run(some, engine)
-
-    monkeypatch.setattr(stream, "run", until_24)
-    known = sums.Known("betweenness", {})
-    with pytest.raises(KeyboardInterrupt):
-        known.of(batch)
-    assert known.read().size == 24
-    seen = []
-    monkeypatch.setattr(stream, "run", lambda batch, engine: seen.append(batch.pieces[0].first) or run(batch, engine))
-    assert known.of(batch).tolist() == by_cpu(batch).checksums.tolist() and seen[:2] == [24, 32]
+    batch, known = cases.benchmark(40, shard=8), sums.Known("betweenness", {})
+    with monkeypatch.context() as patched:
+        load = batch.load_piece
+        patched.setattr(batch, "load_piece", lambda piece: load(piece) if piece.first < 24 else refuse())
+        with pytest.raises(KeyboardInterrupt):
+            known.of(batch)
+    assert len(known.read()) == 24 and loaded == [0, 8, 16]
+    assert known.of(batch).tolist() == by_cpu(batch).checksums.tolist() and loaded[3:] == [24, 32]
     known.file.write_bytes(known.file.read_bytes()[:100])
-    assert known.read().size == 0 and known.of(batch).size == 40
+    assert len(known.read()) == 0 and known.of(batch).size == 40
 
 
 def test_the_cpu_is_itself_checked(cache, monkeypatch):

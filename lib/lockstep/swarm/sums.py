@@ -16,57 +16,14 @@ import numpy as np
 from lockstep.evidence import VerificationError
 from lockstep.graphs import draws
 
-from . import cases, checksums, stream, synthetic
-from .measures import MEASURES
+from . import cases, checksums, synthetic
 from .pack import Pack
 from .run import Engine
-from .task import Task, Values
 
 AT_ONCE = 64  # graphs that a core takes at once
 BLOCK = 16  # shards after which what is known is written
-
-
-class Checks:
-    """What `stream.run` takes as an engine: checksums alone, on all cores.
-
-    Parameters
-    ----------
-    measure : str
-        closeness, apsp or betweenness, of unweighted graphs, whatever the form; betweenness as it is by default.
-    """
-
-    executor = None
-
-    def __init__(self, measure):
-        self.measure = MEASURES[measure]
-        self.options = self.measure.filled({})
-        self.pool = concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)), thread_name_prefix="check")
-
-    def prepare(self, pack):
-        """A Task that computes the pack's checksums."""
-        return _Checked(self, pack)
-
-    def compute(self, pack):
-        """The checksums of a pack, on one core."""
-        found, other = np.zeros(len(pack), np.uint64), np.zeros(len(pack), np.uint64)
-        arrays = (pack.offsets, pack.targets, pack.vertex_start, pack.arc_start, pack.directed)
-        if self.measure.name == "betweenness":
-            checksums.betweenness(*arrays, found)
-        elif self.measure.name == "closeness":
-            checksums.distances(*arrays, found, other)
-        else:
-            checksums.distances(*arrays, other, found)
-        return found
-
-
-class _Checked(Task):
-    def __init__(self, engine, pack):
-        self.engine, self.pack = engine, pack
-
-    def run(self):
-        parts = [self.pack[i : i + AT_ONCE] for i in range(0, len(self.pack), AT_ONCE)]
-        found = np.concatenate([np.zeros(0, np.uint64), *self.engine.pool.map(self.engine.compute, parts)])
-        return Values(self.engine.measure.name, np.zeros(0), np.zeros(len(self.pack) + 1, np.int64), found)
+LOADERS = 4  # threads that load shards meanwhile
+DISTANCES = ("closeness", "apsp")  # both come from the same search, whatever their form
 
 
 class Known:
@@ -82,30 +39,33 @@ class Known:
     Attributes
     ----------
     file : Path
-        Holds them, as far as they are known; its name has a digest of what makes the graphs and of what computes.
+        Holds them, as far as they are known: a line a graph, a column a measure. Its name has a digest of what makes
+        the graphs and of what computes.
     """
 
     def __init__(self, measure, options, size=None):
         self.measure, self.options = measure, options
-        told = {} if measure in ("closeness", "apsp") else options  # their forms have the same checksums
-        self.engine = Engine(measure, None, "cpu", **options) if told else Checks(measure)
-        name = [measure, *(f"{key}={value}" for key, value in sorted(told.items())), *([str(size)] if size else [])]
-        self.file = cases.paths.CACHE / "swarm" / "checksums" / f"{'-'.join([*name, _digest()])}.npy"
+        self.columns = DISTANCES if measure in DISTANCES else (measure,)
+        told = [] if measure in DISTANCES else [f"{key}={value}" for key, value in sorted(options.items())]
+        self.engine = Engine(measure, None, "cpu", **options) if told else None  # `checksums` knows no options
+        name = ["distances" if measure in DISTANCES else measure, *told, *([str(size)] if size else []), _digest()]
+        self.file = cases.paths.CACHE / "swarm" / "checksums" / f"{'-'.join(name)}.npy"
 
     def read(self):
         """What is known; nothing if the file is not there or damaged."""
+        nothing = np.zeros((0, len(self.columns)), np.uint64)
         try:
             found = np.load(self.file, allow_pickle=False)
         except (OSError, ValueError, EOFError):
-            return np.zeros(0, np.uint64)
-        return found if found.dtype == np.uint64 and found.ndim == 1 else np.zeros(0, np.uint64)
+            return nothing
+        return found if found.dtype == np.uint64 and found.shape[1:] == nothing.shape[1:] else nothing
 
     def write(self, known):
         """Keep them; the file appears whole or not at all."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         scratch = self.file.with_name(f"{self.file.name}.{os.getpid()}.part")
-        with open(scratch, "wb") as stream_:
-            np.save(stream_, known)
+        with scratch.open("wb") as file:
+            np.save(file, known)
         scratch.replace(self.file)
 
     def of(self, batch):
@@ -117,33 +77,52 @@ class Known:
             A graph of the batch cannot be used, or the CPU's ways differ on a graph.
         """
         known = self.read()
-        lacking = known.size < len(batch)
-        while known.size < len(batch):
-            todo = [piece for piece in batch.pieces if piece.first + piece.count > known.size][:BLOCK]
-            report = stream.run(batch.of_pieces(todo), self.engine)
-            if report.problems:
-                bad = report.problems[0]
-                raise VerificationError(f"graph {bad.graph} ({bad.name}) of {batch.source}: {bad.reason}")
-            known = np.concatenate([known[: todo[0].first], report.checksums])
-            self.write(known)
-        if lacking:
+        if len(known) < len(batch):
+            todo = [piece for piece in batch.pieces if piece.first + piece.count > len(known)]
+            cores = concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)), thread_name_prefix="core")
+            loaders = concurrent.futures.ThreadPoolExecutor(LOADERS, thread_name_prefix="shard")
+            with cores, loaders:
+                for at in range(0, len(todo), BLOCK):
+                    block = todo[at : at + BLOCK]
+                    found = [self.compute(loaded, batch, cores) for loaded in loaders.map(batch.load_piece, block)]
+                    known = np.concatenate([known[: block[0].first], *found])
+                    self.write(known)
             self._look(batch, known)
-        return known[: len(batch)]
+        return known[: len(batch), self.columns.index(self.measure)]
+
+    def compute(self, loaded, batch, cores):
+        """A line for each graph of a piece."""
+        pack = loaded.pack
+        if loaded.problems:
+            bad = loaded.problems[0]
+            raise VerificationError(f"graph {bad.graph} ({bad.name}) of {batch.source}: {bad.reason}")
+        if self.engine is not None:
+            return self.engine.run(pack).checksums[:, None]
+        found = np.zeros((len(self.columns), len(pack)), np.uint64)
+
+        def some(first):
+            part, own = pack[first : first + AT_ONCE], found[:, first : first + AT_ONCE]
+            way = checksums.distances if len(own) > 1 else checksums.betweenness
+            way(part.offsets, part.targets, part.vertex_start, part.arc_start, part.directed, *own)
+
+        list(cores.map(some, range(0, len(pack), AT_ONCE)))
+        return found.T
 
     def _look(self, batch, known):
         """Hold a seeded sample of all graphs against one source after the other, and of these those on which it takes
         little time against NetworkX and SciPy in full."""
         drawn = np.sort(np.random.default_rng(len(batch)).permutation(len(batch))[: cases.LOOKED_AT])
         pack = Pack.of([batch[int(i)] for i in drawn])
-        values = Engine(self.measure, None, "cpu", **self.options).run(pack)
-        wrong = np.flatnonzero(values.checksums != known[drawn])
-        if wrong.size:
-            self.file.unlink(missing_ok=True)
-            raise VerificationError(f"{self.measure}: the CPU's two ways differ on graph {drawn[wrong[0]]}")
         few = pack.take(np.flatnonzero(pack.n.astype(np.int64) * pack.m <= cases.WORK // 4))
-        if len(few):
-            case = cases.Case("the sample", few, True)
-            case.check(self.measure, self.options, Engine(self.measure, None, "cpu", **self.options).run(few))
+        for column, measure in enumerate(self.columns):
+            options = self.options if measure == self.measure else {}
+            engine = Engine(measure, None, "cpu", **options)
+            wrong = np.flatnonzero(engine.run(pack).checksums != known[drawn, column])
+            if wrong.size:
+                self.file.unlink(missing_ok=True)
+                raise VerificationError(f"{measure}: the CPU's two ways differ on graph {drawn[wrong[0]]}")
+            if len(few):
+                cases.Case("the sample", few, True).check(measure, options, engine.run(few))
 
 
 def _digest():
