@@ -142,3 +142,5 @@ def test_what_was_checked():
     (other,) = others
     assert other == "Of batches from disk all other timed runs are checked on every graph: its checksum is the CPU's."
     assert summary.checked({"b": old}) == [first]
+    sizes = runs(*(("sizes", f"benchmark-{n}-{64000 // n}", "wall", "invariant") for n in (32, 64, 128, 256)))
+    assert "on 250 to 2,000 graphs of one size the" in summary.checked({"b": sizes})[0]

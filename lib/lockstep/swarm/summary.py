@@ -192,7 +192,8 @@ def checked(recorded):
             names = less[less["experiment"] == experiment]["dataset"].unique()
             counts = sorted({int(name.rsplit("-", 1)[1]) for name in names})
             if counts:
-                where.append(f"{listed(f'{count:,}' for count in counts)} graphs {words}")
+                few = listed(f"{count:,}" for count in counts)
+                where.append(f"{few if len(counts) < 4 else f'{counts[0]:,} to {counts[-1]:,}'} graphs {words}")
         said.insert(
             0,
             f"Of timed runs on {'; '.join(where)} the CPU checked the first thousand graphs by checksum; for the "
