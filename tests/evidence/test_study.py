@@ -184,6 +184,19 @@ def test_counts_are_written_once(study):
     assert len(study(part=None).rows()) == 1
 
 
+def test_what_follows_from_rows_is_withdrawn_with_its_round(study):
+    def derive(values, kernel="k"):
+        study().derive("p", "e", "g", "(best)", "wall", "ms", values, kernel=kernel)
+        rows = study(part=None).rows()
+        return dict(zip(rows["round"], rows["value"], strict=True))
+
+    assert derive({1: 2.0, 3: 2.5}) == {1: 2.0, 3: 2.5}
+    assert derive({1: 2.0}) == {1: 2.0}, "two rounds became one"
+    assert derive({}) == {}
+    assert derive({3: 2.5}) == {3: 2.5}
+    assert derive({1: 9.0}, "other") == {1: 9.0} and derive({}, "other") == {}, "what was before does not come back"
+
+
 def test_machine_json_tells_how_it_was_measured(study, tmp_path, machine):
     config = {"studies": {"9-test": {"parts": {"p": {}}}}}
     study(part="p", config=config).count("p", "e", "g", "s", {"m": (1, "1")})

@@ -14,10 +14,10 @@ def study(tmp_path):
     return Study(experiments.STUDY, part="one", config={"studies": {experiments.STUDY: {}}}, results=tmp_path)
 
 
-def timed(study, times, digest="k"):
-    """Rows of four rounds: {strategy: milliseconds}; those of the same digest are written once more."""
+def timed(study, times, digest="k", rounds=4):
+    """Rows of some rounds: {strategy: milliseconds}; those of the same digest are written once more."""
     for name, value in times.items():
-        for turn in range(4):
+        for turn in range(rounds):
             values = {"wall": (value + turn / 100, "ms")}
             study.count(*WHERE, name, values, kernel=digest, parameters=SETTINGS, round=turn, renew=True)
 
@@ -54,6 +54,30 @@ def test_a_choice_may_come_back(study):
         timed(study, {fastest: 5.0, other: 7.0})
         derived.record(study, WHERE, SETTINGS)
         assert best(study, "(best online)") == (fastest, {1: 5.01, 3: 5.03})
+
+
+def test_rounds_that_are_no_longer_there_are_followed_by_nothing(study):
+    timed(study, {"edge-locked": 5.0, "node-locked": 7.0})
+    derived.record(study, WHERE, SETTINGS)
+    file = study.folder / f"{study.name}.csv"
+    lines = file.read_text().splitlines(keepends=True)
+    # The strategy's rows are dropped, and measured anew in fewer rounds.
+    kept = [line for line in lines if ",edge-locked," not in line or ",wall," not in line]
+    assert len(lines) - len(kept) == 4
+    file.write_text("".join(kept))
+    config = {"studies": {experiments.STUDY: {}}}
+    again = Study(experiments.STUDY, part="one", config=config, results=study.folder.parent)
+    timed(again, {"edge-locked": 5.0}, rounds=3)
+    derived.record(again, WHERE, SETTINGS)
+    assert best(again, "(best online)") == ("edge-locked", {1: 5.01})
+    totals = again.rows().query("strategy == 'edge-locked' and metric == 'total'")
+    assert totals["round"].tolist() == [0, 1, 2]
+    written = file.read_bytes()
+    derived.record(again, WHERE, SETTINGS)
+    assert file.read_bytes() == written
+    timed(again, {"edge-locked": 5.0})
+    derived.record(again, WHERE, SETTINGS)
+    assert best(again, "(best online)") == ("edge-locked", {1: 5.01, 3: 5.03}), "and come back with their rounds"
 
 
 def test_nothing_is_written_twice(study):

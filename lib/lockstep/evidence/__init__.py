@@ -6,8 +6,9 @@ It knows no study: it is handed callables and rows.
 from lockstep.evidence.computer import describe as describe_machine
 from lockstep.evidence.computer import gpu_words, machine_name
 from lockstep.evidence.flags import flagged
+from lockstep.evidence.reading import machines
 from lockstep.evidence.recording import COLUMNS, RecordingError, stale
-from lockstep.evidence.study import Study, machines
+from lockstep.evidence.study import Study
 from lockstep.evidence.timing import Candidate, VerificationError
 
 __all__ = [

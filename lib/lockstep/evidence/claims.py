@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from lockstep import paths
-from lockstep.evidence import ledger, recording, statistics, study
+from lockstep.evidence import ledger, reading, recording, statistics
 from lockstep.evidence.controls import controls
 from lockstep.evidence.ledger import ClaimsError, Part, load, papers
 from lockstep.evidence.relations import JUDGES
@@ -217,7 +217,7 @@ def summary(claims=None, recordings=paths.RECORDINGS, results=paths.RESULTS, dig
     -------
     Summary
     """
-    machines = study.machines(recordings, results)
+    machines = reading.machines(recordings, results)
     verdicts = judge(machines, load(claims))
     found = Summary(verdicts, entries(verdicts), controls(machines, ledger.controls(claims)))
     for machine, rows in machines.items():

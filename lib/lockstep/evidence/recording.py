@@ -30,6 +30,7 @@ COLUMNS = [
     "kernel",
 ]
 VERIFIED = ("exact", "invariant", "measured-wrong", "not-applicable")
+WITHDRAWN = "withdrawn"  # stands in the place of these: a figure of before that follows from no row any more
 CELL = ["study", "experiment", "dataset", "parameters"]
 CLOCKS = "(clocks)"  # the strategy column of rows that tell the GPU's state after a round
 SAMPLE = [*CELL, "strategy", "round", "kernel"]  # what one run is known by
@@ -105,11 +106,11 @@ def current(rows):
     """The rows that count: of each sample the last one written, of each cell and strategy the last digest.
 
     After a change of a kernel the older samples stay in the file as history; to compare across digests would
-    mix two programs.
+    mix two programs. What was withdrawn does not count either.
     """
     rows = rows.drop_duplicates([*SAMPLE, "metric"], keep="last")
     newest = rows.groupby([*CELL, "strategy"], sort=False)["kernel"].transform("last")
-    return rows[rows["kernel"] == newest].reset_index(drop=True)
+    return rows[(rows["kernel"] == newest) & (rows["verified"] != WITHDRAWN)].reset_index(drop=True)
 
 
 class Recording:
@@ -148,12 +149,12 @@ class Recording:
         Raises
         ------
         ValueError
-            If `verified` is none of the four words or a value is not finite: nothing of `rows` is written
+            If `verified` is none of the words for it or a value is not finite: nothing of `rows` is written
             then.
         """
         rows = list(rows)
         for row in rows:
-            if row["verified"] not in VERIFIED:
+            if row["verified"] not in (*VERIFIED, WITHDRAWN):
                 words = ", ".join(VERIFIED)
                 raise ValueError(f"verified is {row['verified']!r}; it must be one of {words}")
             if not math.isfinite(row["value"]):
@@ -185,8 +186,8 @@ class Recording:
         for line in fresh:
             row = dict(zip(COLUMNS, line, strict=True))
             self._cells.setdefault(tuple(row[column] for column in CELL), []).append(line)
-            sample = (int(row[column]) if column == "round" else row[column] for column in SAMPLE)
-            self._keys.add((*sample, row["metric"]))
+            key = (*(int(row[column]) if column == "round" else row[column] for column in SAMPLE), row["metric"])
+            (self._keys.discard if row["verified"] == WITHDRAWN else self._keys.add)(key)
 
     def rows(self):
         """Every row written so far."""

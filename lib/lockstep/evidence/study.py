@@ -1,4 +1,4 @@
-"""A study's evidence: measure what this machine lacks, read what is there."""
+"""A study's evidence: measure what this machine lacks; reading what is there stands in `reading`."""
 
 import gc
 import shlex
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import yaml
 
 from lockstep import paths
 from lockstep.evidence import computer, nvml, recording, timing
+from lockstep.evidence.reading import Reader
 
 
-class Study:
+class Study(Reader):
     """One study on this machine.
 
     Parameters
@@ -48,36 +48,16 @@ class Study:
         recordings=paths.RECORDINGS,
         machine=None,
     ):
-        self.name, self.part, self.executor = name, part, executor
-        self.machine = dict(machine or computer.describe())
-        self.recordings = Path(recordings)
-        self.folder = Path(results) / self.machine["name"]
-        self.config = self._block(config)
+        block = _block(config, name, part)
+        super().__init__(name, machine or computer.describe(), results, recordings, block, writable=part is not None)
+        self.part, self.executor = part, executor
         self._config_name = None if config is None or isinstance(config, Mapping) else Path(config).name
-        self._recording = recording.Recording(self.folder / f"{name}.csv", writable=part is not None)
         self._logged = False
         self._warmth = timing.Warmth()
-
-    def _block(self, config):
-        if config is None:
-            return {}
-        if not isinstance(config, Mapping):
-            config = yaml.safe_load((paths.ROOT / config).read_text())
-        studies = config.get("studies", {})
-        if self.name not in studies:
-            known = ", ".join(studies) or "none"
-            raise ValueError(f"the configuration has no study {self.name!r}; it has {known}")
-        block = studies[self.name] or {}
-        parts = block.get("parts", {})
-        if self.part not in (None, "all") and parts and self.part not in parts:
-            raise ValueError(f"study {self.name} has no part {self.part!r}; it has {', '.join(parts)}")
-        return block
 
     def selected(self, part):
         """Whether rows of `part` are measured now."""
         return self.part is not None and self.part in ("all", part)
-
-    # -- measuring --
 
     def measure(
         self,
@@ -252,6 +232,28 @@ class Study:
                 self._append(cell, strategy, missing, round, verified, kernel)
         return self._rows_of(cell, [strategy])
 
+    def derive(self, part, experiment, dataset, strategy, metric, unit, values, *, kernel, parameters=None):
+        """Record a figure that follows from rows, one a round; what stands in further rounds is withdrawn.
+
+        Parameters
+        ----------
+        part, experiment, dataset, strategy, metric, unit : str
+        values : mapping
+            {round: value}: all there are now. A round that holds this value already is left as it is.
+        kernel : str
+            Digest of what the rows that it follows from were measured with.
+        parameters : mapping
+        """
+        told = {"kernel": kernel, "parameters": parameters, "verified": "invariant"}
+        for turn, value in values.items():
+            self.count(part, experiment, dataset, strategy, {metric: (value, unit)}, round=turn, renew=True, **told)
+        if self.selected(part):
+            cell = self._cell(experiment, dataset, parameters)
+            rows = self._rows_of(cell, [strategy])
+            gone = rows[(rows["metric"] == metric) & (rows["kernel"] == kernel) & ~rows["round"].isin(list(values))]
+            for turn, value in zip(gone["round"].tolist(), gone["value"].tolist(), strict=True):
+                self._append(cell, strategy, {metric: (value, unit)}, turn, recording.WITHDRAWN, kernel)
+
     def _cell(self, experiment, dataset, parameters):
         return {
             "study": self.name,
@@ -302,61 +304,19 @@ class Study:
         }
         recording.log_run(self.folder, self.machine, run)
 
-    # -- reading --
 
-    def rows(self, machine=None):
-        """The rows that count of this machine (None) or of a recorded one, as a tidy DataFrame.
-
-        Raises
-        ------
-        ValueError
-            If no such machine is recorded.
-        """
-        if machine is None:
-            return recording.current(self._recording.rows())
-        known = self.recorded()
-        if machine not in known:
-            names = ", ".join(known) or "none"
-            raise ValueError(f"no recording of {self.name} from {machine!r}; there are {names}")
-        return known[machine]
-
-    def recorded(self):
-        """{machine: rows} for every recorded machine that holds this study, the one with the most rows first."""
-        files = sorted(self.recordings.glob(f"*/{self.name}.csv"))
-        found = {file.parent.name: recording.current(recording.read(file)) for file in files}
-        return dict(sorted(found.items(), key=lambda item: -len(item[1])))
-
-    def machines(self):
-        """{machine: rows} of the recorded machines and, with a configuration, of this one.
-
-        This one comes first, if it has measured anything, and what was measured here stands for its recording.
-        """
-        here, mine = self.machine["name"], self.rows()
-        found = self.recorded()
-        if not self.config or mine.empty:
-            return found
-        return {here: mine, **{name: rows for name, rows in found.items() if name != here}}
-
-
-def machines(recordings=paths.RECORDINGS, results=paths.RESULTS):
-    """Rows of all studies, machine by machine.
-
-    Parameters
-    ----------
-    recordings, results : path
-        Recorded machines, and what was measured here. Where both hold a study of one machine, what was
-        measured here counts.
-
-    Returns
-    -------
-    dict
-        {machine: rows that count}, recorded machines first.
-    """
-    files = {}
-    for folder in (Path(recordings), Path(results)):
-        for file in sorted(folder.glob("*/[0-9]-*.csv")):
-            files.setdefault(file.parent.name, {})[file.name] = file
-    return {
-        machine: recording.current(pd.concat(map(recording.read, found.values()), ignore_index=True))
-        for machine, found in files.items()
-    }
+def _block(config, name, part):
+    """A study's block of a configuration; refused if it has no such study, or the study no such part."""
+    if config is None:
+        return {}
+    if not isinstance(config, Mapping):
+        config = yaml.safe_load((paths.ROOT / config).read_text())
+    studies = config.get("studies", {})
+    if name not in studies:
+        known = ", ".join(studies) or "none"
+        raise ValueError(f"the configuration has no study {name!r}; it has {known}")
+    block = studies[name] or {}
+    parts = block.get("parts", {})
+    if part not in (None, "all") and parts and part not in parts:
+        raise ValueError(f"study {name} has no part {part!r}; it has {', '.join(parts)}")
+    return block

@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from lockstep import paths
-from lockstep.evidence import Study, claims, flags, gpu_words, recording, statistics, study
+from lockstep.evidence import Study, claims, flags, gpu_words, reading, recording, statistics
 from lockstep.report import figures, style, wording
 from lockstep.report.output import numbers, readable, save
 
@@ -92,7 +92,7 @@ def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger
     recordings, drawn = Path(recordings or paths.RECORDINGS), Path(drawn or paths.FIGURES)
     found = claims.summary(ledger, recordings, results)
     machines = machines_of(found, recordings, results)
-    held = {name: set(rows["dataset"]) for name, rows in study.machines(recordings, results).items()}
+    held = {name: set(rows["dataset"]) for name, rows in reading.machines(recordings, results).items()}
     numbers("ledger", _ledger(found, machines, claims.load(ledger), claims.papers(ledger), held), generated)
     numbers("machines", machines, generated)
     numbers("methods", _methods(), generated)
@@ -115,7 +115,7 @@ def machines_of(found, recordings, results):
     `studies` what it has rows of.
     """
     tested = found.verdicts[found.verdicts["verdict"] != "not testable here"].groupby("machine").size()
-    rows, listed = study.machines(recordings, results), []
+    rows, listed = reading.machines(recordings, results), []
     for name in dict.fromkeys(found.verdicts["machine"]):
         files = [folder / name / "machine.json" for folder in (results, recordings)]
         known = next((json.loads(file.read_text()) for file in files if file.is_file()), {})

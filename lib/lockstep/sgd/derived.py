@@ -36,9 +36,10 @@ def record(study, where, parameters):
     if table.empty:
         return
     count = functools.partial(study.count, *where, parameters=parameters, renew=True)
+    derive = functools.partial(study.derive, *where, parameters=parameters)
     known, kernels = _features(study, where, parameters), walls.groupby("strategy")["kernel"].last()
-    _best(count, study.rows(), table, kernels, known)
-    _with_preparation(count, walls, rows_of(study, where, parameters, "preparation"))
+    _best(count, derive, study.rows(), table, kernels, known)
+    _with_preparation(derive, walls, rows_of(study, where, parameters, "preparation"))
     _order(count, study.rows(), rows_of(study, where, parameters, "passes"), table, kernels, known)
     _bounds(count, _graph(study, where, parameters), rows_of(study, where, parameters, "supersteps"))
 
@@ -56,7 +57,7 @@ def _features(study, where, parameters):
     return own[list(model.FEATURES)].to_numpy() if set(model.FEATURES) <= set(own.index) else None
 
 
-def _best(count, rows, table, kernels, known):
+def _best(count, derive, rows, table, kernels, known):
     even, odd = table[table.index % 2 == 0], table[table.index % 2 == 1]
     if even.empty or odd.empty:
         return
@@ -72,19 +73,18 @@ def _best(count, rows, table, kernels, known):
         choices["(predicted)"] = guess[0]
     for family, name in choices.items():
         kernel = f"{name} {kernels[name]}"  # one for all rows of a choice: another choice makes these history
-        for turn, value in odd[name].dropna().items():
-            count(family, {"wall": (float(value), "ms")}, kernel=kernel, verified="invariant", round=int(turn))
+        derive(family, "wall", "ms", odd[name].dropna().to_dict(), kernel=kernel)
         count(family, {"chosen": (list(STRATEGIES).index(name) + 1, "1")}, kernel=kernel)
 
 
-def _with_preparation(count, walls, prepared):
+def _with_preparation(derive, walls, prepared):
     """`total`: preprocessing and one sweep, in milliseconds."""
     prepared = prepared.groupby("strategy")["value"].median()
     for name in SEVEN:
-        mine = walls[walls["strategy"] == name]
-        for turn, value in zip(mine["round"], mine["value"], strict=True):
-            total = {"total": (float(value + prepared.get(name, 0.0)), "ms")}
-            count(name, total, kernel=mine["kernel"].iloc[-1], verified="invariant", round=int(turn))
+        mine = walls[walls["strategy"] == name].set_index("round")
+        if len(mine):
+            totals = (mine["value"] + prepared.get(name, 0.0)).to_dict()
+            derive(name, "total", "ms", totals, kernel=mine["kernel"].iloc[-1])
 
 
 def _order(count, rows, passes, table, kernels, known):

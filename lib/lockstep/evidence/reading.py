@@ -1,0 +1,88 @@
+"""Read what was recorded: of one study on one machine or on all, or of all studies."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from lockstep import paths
+from lockstep.evidence import recording
+
+
+class Reader:
+    """The rows of one study, of this machine and of the recorded ones; `Study` adds to them.
+
+    Parameters
+    ----------
+    name : str
+        The study's name, `3-toposort-depth` for example.
+    machine : mapping
+        What this machine is.
+    results, recordings : path
+        Where this machine's rows are, and where recorded machines lie.
+    config : mapping
+        The study's block of a configuration, if there is one.
+    writable : bool
+        Whether rows of this machine will be appended.
+    """
+
+    def __init__(self, name, machine, results, recordings, config, writable):
+        self.name, self.machine, self.config = name, dict(machine), config
+        self.recordings, self.folder = Path(recordings), Path(results) / self.machine["name"]
+        self._recording = recording.Recording(self.folder / f"{name}.csv", writable=writable)
+
+    def rows(self, machine=None):
+        """The rows that count of this machine (None) or of a recorded one, as a tidy DataFrame.
+
+        Raises
+        ------
+        ValueError
+            If no such machine is recorded.
+        """
+        if machine is None:
+            return recording.current(self._recording.rows())
+        known = self.recorded()
+        if machine not in known:
+            names = ", ".join(known) or "none"
+            raise ValueError(f"no recording of {self.name} from {machine!r}; there are {names}")
+        return known[machine]
+
+    def recorded(self):
+        """{machine: rows} for every recorded machine that holds this study, the one with the most rows first."""
+        files = sorted(self.recordings.glob(f"*/{self.name}.csv"))
+        found = {file.parent.name: recording.current(recording.read(file)) for file in files}
+        return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+    def machines(self):
+        """{machine: rows} of the recorded machines and, with a configuration, of this one.
+
+        This one comes first, if it has measured anything, and what was measured here stands for its recording.
+        """
+        here, mine = self.machine["name"], self.rows()
+        found = self.recorded()
+        if not self.config or mine.empty:
+            return found
+        return {here: mine, **{name: rows for name, rows in found.items() if name != here}}
+
+
+def machines(recordings=paths.RECORDINGS, results=paths.RESULTS):
+    """Rows of all studies, machine by machine.
+
+    Parameters
+    ----------
+    recordings, results : path
+        Recorded machines, and what was measured here. Where both hold a study of one machine, what was
+        measured here counts.
+
+    Returns
+    -------
+    dict
+        {machine: rows that count}, recorded machines first.
+    """
+    files = {}
+    for folder in (Path(recordings), Path(results)):
+        for file in sorted(folder.glob("*/[0-9]-*.csv")):
+            files.setdefault(file.parent.name, {})[file.name] = file
+    return {
+        machine: recording.current(pd.concat(map(recording.read, found.values()), ignore_index=True))
+        for machine, found in files.items()
+    }
