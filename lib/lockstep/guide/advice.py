@@ -34,8 +34,8 @@ class Choice:
     loss : Loss or None
         Of the rule on graphs that it was not fitted on.
     warnings : list of str
-    auto : Loss or None
-        Of the study's own choice, where it loses less than the rule.
+    auto, beside_auto : Loss or None
+        Of the study's own choice, where it loses less than the rule, and of the rule on the same graphs.
     """
 
     problem: str
@@ -47,6 +47,7 @@ class Choice:
     loss: object = None
     warnings: list = field(default_factory=list)
     auto: object = None
+    beside_auto: object = None
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,10 @@ def _lines(choice):
         lines.append("  if wrong      not known: too few graphs are recorded to leave one out")
     if choice.auto is not None:
         mean, worst = significant(choice.auto.mean), significant(choice.auto.worst)
+        rule = significant(choice.beside_auto.mean)
         lines.append(f"  or auto       the study's own choice loses less: {mean} times the best time on average, "
-                     f"at worst {worst} times ({choice.auto.where}); on {choice.auto.judged} graphs")  # fmt: skip
+                     f"at worst {worst} times ({choice.auto.where}), where this advice is {rule} times it; "
+                     f"{choice.auto.judged} graphs with both")  # fmt: skip
     return lines + [f"  but           {warning}" for warning in choice.warnings]
 
 
@@ -215,7 +218,8 @@ def _choice(problem, found, machine, cost, recordings, results):
         tuple(dict.fromkeys(one.dataset for one in lesson.nearest(features, leaf))),
         lesson.unseen,
         warnings,
-        lesson.auto if lesson.auto.judged and lesson.auto.mean < lesson.unseen.mean else None,
+        lesson.auto if lesson.auto_is_better else None,
+        lesson.beside_auto if lesson.auto_is_better else None,
     )
 
 

@@ -20,7 +20,8 @@ CHOSEN_BY = {
     "unseen": "the rule, graph left out",
     "unfamiliar": "the rule, its whole family left out",
     "one": "one strategy for all, graph left out",
-    "auto": "the study's auto",
+    "beside_auto": "the rule, graph left out, where auto is timed",
+    "auto": "the study's auto, on the same graphs",
     "plain": "the plain alternative",
 }
 
@@ -61,7 +62,7 @@ def losses(known):
     for lesson in known:
         for name, text in CHOSEN_BY.items():
             loss = getattr(lesson, name)
-            if loss.judged:
+            if loss.judged and not (name == "beside_auto" and loss == lesson.unseen):
                 lines.append({
                     "problem": lesson.problem.title,
                     "chosen by": text,
@@ -174,9 +175,9 @@ def sentences(known, machine, absent):
         if family.judged and family.mean > 1.03 * loss.mean:
             text += f"; with the whole family left out it loses {_percent(family.mean)}"
         if lesson.auto.judged:
-            text += f"; the study's own auto loses {_percent(lesson.auto.mean)} on {lesson.auto.judged} graphs"
-            if lesson.auto.mean < loss.mean:
-                text += ", less than the rule, so take that where it is to be had"
+            text += f"; {_compared(lesson)}"
+            if lesson.auto_is_better:
+                text += ", so take that where it is to be had"
         timed = {name for seen in lesson.observations for name in seen.times}
         if unweighed := [name for name in lesson.problem.strategies() if name not in timed]:
             text += f"; without times on these graphs, and so not weighed: {', '.join(unweighed)}"
@@ -187,14 +188,24 @@ def sentences(known, machine, absent):
     return told
 
 
+def _compared(lesson):
+    """The study's own choice against the rule, on the same graphs."""
+    if lesson.beside_auto == lesson.unseen:
+        return f"the study's own auto {_percent(lesson.auto.mean)} on the same {lesson.auto.judged} graphs"
+    return (
+        f"on the {lesson.auto.judged} graphs where the study's own auto is timed too it loses "
+        f"{_percent(lesson.auto.mean)}, the rule {_percent(lesson.beside_auto.mean)}"
+    )
+
+
 def brief(known):
     """What the rules lose on graphs that they were not fitted on, and where a study's own choice loses less."""
     told = []
     for lesson in known:
         if lesson.unseen.judged:
             loss = f"{_percent(lesson.unseen.mean)} ({lesson.problem.title}"
-            if lesson.auto.judged and lesson.auto.mean < lesson.unseen.mean:
-                loss += f"; the study's own auto {_percent(lesson.auto.mean)}, so take that"
+            if lesson.auto_is_better:
+                loss += f"; {_compared(lesson)}, so take that"
             told.append(loss + ")")
     if not told:
         return []

@@ -57,8 +57,10 @@ class Lesson:
         Of the rule on graphs, and on whole families of graphs, that it was not fitted on.
     one : Loss
         Of one strategy for all graphs, chosen without the graph.
-    auto, plain : Loss
-        Of the study's `auto` where it was timed, and of the plain alternative.
+    auto, beside_auto : Loss
+        Of the study's `auto`, and of `unseen`'s choices, on the same graphs: those where both were timed.
+    plain : Loss
+        Of the plain alternative.
     """
 
     problem: object
@@ -69,7 +71,13 @@ class Lesson:
     unfamiliar: rule.Loss
     one: rule.Loss
     auto: rule.Loss
+    beside_auto: rule.Loss
     plain: rule.Loss
+
+    @property
+    def auto_is_better(self):
+        """Whether the study's `auto` loses less than the rule, on the same graphs."""
+        return bool(self.auto.judged) and self.auto.mean < self.beside_auto.mean
 
     def decide(self, features):
         """The leaf for a graph's features, and the questions on the way there."""
@@ -151,11 +159,14 @@ def _compute(file, problem):
     """What is kept: observations, the rule, and its losses beside those of other ways to choose."""
     observations = observed.from_rows(problem, observed.rows(file))
     depth = rule.best_depth(observations)
+    unseen = rule.left_out(observations, depth)
+    both = [(one, name) for one, name in unseen if "auto" in one.others and not math.isnan(one.loss(name))]
     chosen = {
-        "unseen": rule.left_out(observations, depth),
+        "unseen": unseen,
         "unfamiliar": rule.left_out(observations, depth, by="family"),
         "one": rule.left_out(observations, 0),
-        "auto": [(one, "auto") for one in observations if "auto" in one.others],
+        "auto": [(one, "auto") for one, _ in both],
+        "beside_auto": both,
         "plain": [(one, _first(problem.plain, one)) for one in observations],
     }
     return {
