@@ -13,6 +13,7 @@ from pathlib import Path
 from lockstep import commands
 
 STATUS = "exit status: 0 done; 1 the answer is no (a cycle, a stale recording); 2 wrong usage or unreadable input"
+GRAPH = "graph: SNAP edge list, DIMACS .gr, Matrix Market or METIS, also compressed; or a registered one's name"
 IDS = "Vertices are numbered from 0: DIMACS, Matrix Market and METIS files, which begin with 1, one less than there."
 
 
@@ -43,7 +44,7 @@ class _Listed(argparse.Action):
     """A name out of a table of a package; `list` prints those that there are, with what each is."""
 
     def __init__(self, *words, table, says, **options):
-        about = f"list: print those that there are (default: {options['default']})"
+        about = f"`list` prints those that there are (default: {options['default']})"
         super().__init__(*words, metavar="NAME", help=about, **options)
         self.table, self.says = table, says
 
@@ -90,7 +91,7 @@ def _about_a_graph(command):
     """What to choose for it, and how all strategies do on it."""
     text = "which strategy to choose for the graph in a file, what it gains, and why"
     advise = command("advise", commands.advise, text)
-    advise.add_argument("file", metavar="FILE", nargs="+", help="as for sort; several files are a batch of graphs")
+    advise.add_argument("file", metavar="FILE", nargs="+", help=f"{GRAPH}; several files are a batch")
     _member(advise)
     advise.add_argument("--ratings", action="store_true", help="the file holds ratings, as for factorize")
     advise.add_argument("--batch", action="store_true", help="the file holds a batch of graphs, as for swarm")
@@ -100,7 +101,7 @@ def _about_a_graph(command):
     text = "all strategies of a study on the graph in a file: timed or counted, ranked"
     compare = command("compare", commands.compare, text)
     compare.add_argument("study", metavar="STUDY", help="toposort, sssp, coloring, sgd or swarm, or the study's number")
-    compare.add_argument("file", metavar="FILE", help="as for sort; for sgd ratings, for swarm a batch")
+    compare.add_argument("file", metavar="FILE", help=f"{GRAPH}; for sgd ratings, for swarm a batch")
     _member(compare)
     compare.add_argument("--strategies", metavar="A,B,...", help="only these (default: all but auto)")
     _executor(compare)
@@ -116,13 +117,12 @@ def _about_a_graph(command):
 def _of_a_graph(command):
     """The four problems of one graph."""
     sort = command("sort", commands.sort, "topological order of the graph in a file, one vertex a line", ids=True)
-    sort.add_argument("file", metavar="FILE", help="SNAP edge list, DIMACS .gr, Matrix Market or METIS, also "
-                      "compressed")  # fmt: skip
+    sort.add_argument("file", metavar="FILE", help=GRAPH)
     _solver(sort, "toposort", "order")
 
     text = "shortest distances from a vertex of the graph in a file, one vertex a line"
     paths = command("paths", commands.paths, text, ids=True)
-    paths.add_argument("file", metavar="FILE", help="as for sort; without weights every arc counts 1")
+    paths.add_argument("file", metavar="FILE", help=f"{GRAPH}; without weights every arc counts 1")
     paths.add_argument("--source", type=int, required=True, help="the vertex to start from, numbered from 0")
     paths.add_argument("--delta", type=float, help="width of a bucket (default: the strategy's choice)")
     paths.add_argument("--layers", type=int, default=2, help="of semaphores (default: 2)")
@@ -130,7 +130,7 @@ def _of_a_graph(command):
 
     text = "colors of the graph in a file, one vertex a line, neighbors differ"
     color = command("color", commands.color, text, ids=True)
-    color.add_argument("file", metavar="FILE", help="as for sort; directed arcs are taken as edges")
+    color.add_argument("file", metavar="FILE", help=f"{GRAPH}; directed arcs are taken as edges")
     switches = "for hybrid: an iteration, never, threshold, threshold:COUNT, auto (default)"
     color.add_argument("--switch", default="auto", help=switches)
     loops = "arcs from a vertex to itself: ignore them with a warning (default) or refuse the graph"
@@ -166,13 +166,16 @@ def _of_a_batch(command):
     _executor(batch)
     batch.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler whose workers compute")
     batch.add_argument("--workers", type=int, metavar="N", help="a Dask cluster made here, one worker a GPU")
-    batch.add_argument("--keep", choices=["values", "checksums"], default="values", help="what is written of a graph")
-    batch.add_argument("--bad", choices=["skip", "refuse"], default="skip", help="graphs that cannot be used")
-    batch.add_argument("--max-vertices", type=int, default=2**31 - 1, metavar="N", help="a larger graph is among those")
+    kept = "write each graph's values (default), or a checksum of them"
+    batch.add_argument("--keep", choices=["values", "checksums"], default="values", help=kept)
+    bad = "graphs that cannot be used: name them and go on (default), or stop"
+    batch.add_argument("--bad", choices=["skip", "refuse"], default="skip", help=bad)
+    most = "a larger graph cannot be used either"
+    batch.add_argument("--max-vertices", type=int, default=2**31 - 1, metavar="N", help=most)
     kind = batch.add_mutually_exclusive_group()
     kind.add_argument("--undirected", action="store_true", help="a line of a graph's file is an edge, not an arc")
     kind.add_argument("--directed", action="store_true", help="graphs of shards that do not say are directed")
-    batch.add_argument("--unweighted", action="store_true", help="leave weights out; most measures take none")
+    batch.add_argument("--unweighted", action="store_true", help="leave weights out, which most measures do not take")
 
 
 def _solver(parser, package, result, kind="FILE"):

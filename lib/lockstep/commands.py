@@ -81,10 +81,9 @@ def claims(choice) -> int:
 
 
 def sort(choice) -> int:
-    from lockstep.graphs import read
     from lockstep.toposort import topological_sort
 
-    graph = read(choice.file, member=choice.member)
+    graph = _graph(choice.file, choice.member)
     result = topological_sort(graph, strategy=choice.strategy, executor=choice.executor)
     layers = f"{_many(result.order.size, 'vertex', 'vertices')} in {_many(result.depth, 'layer')}"
     print(f"{choice.file}: {layers}, sorted by {_how(result)}", file=sys.stderr)
@@ -96,13 +95,12 @@ def color(choice) -> int:
     import warnings
 
     from lockstep.coloring import color
-    from lockstep.graphs import read
 
     switch = int(choice.switch) if re.fullmatch(r"-?\d+", choice.switch) else choice.switch
     options = {"strategy": choice.strategy, "switch": switch, "seed": choice.seed, "executor": choice.executor}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the notes below say the same in one line
-        result = color(read(choice.file, member=choice.member), loops=choice.loops, **options)
+        result = color(_graph(choice.file, choice.member), loops=choice.loops, **options)
     found = f"{_many(result.colors.size, 'vertex', 'vertices')}, {_many(result.count, 'color')}"
     print(f"{choice.file}: {found}, colored by {_how(result)}", file=sys.stderr)
     _write(result.colors, choice.output)
@@ -112,11 +110,10 @@ def color(choice) -> int:
 def paths(choice) -> int:
     import numpy as np
 
-    from lockstep.graphs import read
     from lockstep.sssp import STRATEGIES, shortest_paths
 
     options = {"strategy": choice.strategy, "delta": choice.delta, "layers": choice.layers}
-    graph = read(choice.file, member=choice.member)
+    graph = _graph(choice.file, choice.member)
     result = shortest_paths(graph, choice.source, executor=choice.executor, **options)
     reached = result.distances[np.isfinite(result.distances)]
     how = f"by {_how(result)}"
@@ -151,7 +148,6 @@ def factorize(choice) -> int:
 
 
 def advise(choice) -> int:
-    from lockstep.graphs import read
     from lockstep.guide import advise
 
     if len(choice.file) > 1 and (choice.ratings or choice.batch):
@@ -163,7 +159,7 @@ def advise(choice) -> int:
 
         graph = GraphBatch(choice.file[0])
     else:
-        graphs = [read(file, member=choice.member) for file in choice.file]
+        graphs = [_graph(file, choice.member) for file in choice.file]
         graph = graphs if len(graphs) > 1 else graphs[0]
     print(advise(graph, machine=choice.machine))
     return 0
@@ -171,7 +167,6 @@ def advise(choice) -> int:
 
 def compare(choice) -> int:
     from lockstep import compare
-    from lockstep.graphs import read
 
     package = compare.study_of(choice.study)
     if choice.plot and choice.plot.suffix not in (".svg", ".pdf", ".png"):
@@ -185,7 +180,7 @@ def compare(choice) -> int:
         measure = MEASURES.get(choice.measure or "betweenness")  # of which most take no weights
         graph = join(list(GraphBatch(choice.file, weights=measure is None or measure.weights)))
     else:
-        graph = read(choice.file, member=choice.member)
+        graph = _graph(choice.file, choice.member)
     options = {key: getattr(choice, key) for key in ("source", "rank", "measure") if getattr(choice, key) is not None}
     found = compare.compare(
         package, graph, choice.strategies.split(",") if choice.strategies else None, choice.executor, choice.rounds,
@@ -205,6 +200,14 @@ def swarm(choice) -> int:
     from lockstep.swarm.command import main
 
     return main(choice)
+
+
+def _graph(file, member=None):
+    """The graph in a file; where there is no such file, the registered graph of that name."""
+    from lockstep.graphs import load, read
+    from lockstep.graphs.registry import registered
+
+    return read(file, member=member) if Path(file).exists() or not registered(file) else load(file)
 
 
 def _ratings(file, member, duplicates="keep"):

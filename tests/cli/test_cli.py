@@ -72,6 +72,16 @@ def test_sort_prints_an_order_and_says_how_it_was_made(run, graph):
     assert "(" in reason, "auto must say why it chose what it chose"
 
 
+def test_a_registered_graph_goes_by_its_name_where_no_file_has_it(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run("color", "Karate")
+    assert status == 0 and len(out.split()) == 34 and "Karate: 34 vertices" in err
+    (tmp_path / "karate").write_text("0 1\n")
+    assert len(run("color", "karate")[1].split()) == 2, "the file comes first"
+    status, out, err = run("color", "karat")
+    assert (status, out) == (2, "") and "karat: no such file" in err
+
+
 def test_sort_agrees_with_the_function_and_writes_a_file(run, graph, tmp_path):
     rng = np.random.default_rng(0)
     arcs = np.sort(rng.choice(200, (400, 2)), axis=1)

@@ -33,9 +33,18 @@ def registry():
         raise GraphError(f"{path}: no registry of data sets; run inside the compendium's folder") from None
 
 
+def _named(table, name):
+    return table[table["name"].str.lower() == str(name).lower()]
+
+
+def registered(name):
+    """Whether a data set of this name is registered; case does not matter."""
+    return len(_named(registry(), name)) > 0
+
+
 def _entry(name):
     table = registry()
-    found = table[table["name"].str.lower() == str(name).lower()]
+    found = _named(table, name)
     if len(found):
         return found.iloc[0]
     close = difflib.get_close_matches(str(name), table["name"], 3, 0.5)
