@@ -35,6 +35,16 @@ def test_a_direction_holds_fails_or_is_undecided(make_rows, a, b, verdict):
     assert bool(found["reason"]) == (verdict == "undecided")
 
 
+def test_a_bootstrap_stands_beside_the_interval(make_rows):
+    found = judge(make_rows({"times": {"a": 3, "b": 1}}, noise=0.1, rounds=40), part())
+    ends = found["bootstrap_low"], found["bootstrap_high"]
+    assert found["low"] < found["value"] < found["high"] and ends[0] < found["value"] < ends[1]
+    assert ends != (found["low"], found["high"])
+    assert ends == pytest.approx((found["low"], found["high"]), rel=0.02), "with many rounds the two agree"
+    alone = judge(make_rows({"times": {"a": [3.0], "b": [1.0]}}), part())
+    assert math.isnan(alone["bootstrap_low"])
+
+
 def test_below_is_the_other_direction(make_rows):
     rows = make_rows({"times": {"a": 1, "b": 3}})
     assert judge(rows, part("below", published=0.5))["verdict"] == "holds"

@@ -24,7 +24,7 @@ VERDICTS = ("holds", "fails", "undecided", "not testable here")
 COLUMNS = [
     "machine", "part", "claim", "paper", "study", "statement", "of", "published", "unit", "relation",
     "value", "low", "high", "n", "graphs", "verdict", "reason", "factor", "times", "p", "adjusted", "beside",
-    "twins",
+    "twins", "bootstrap_low", "bootstrap_high",
 ]  # fmt: skip
 LEVEL = 0.05
 OWN_FIGURE = ("crossover", "exact", "none-dominates")  # relations whose figure is not the plain ratio or mean
@@ -44,8 +44,9 @@ def judge(machines, parts=None):
     -------
     DataFrame
         One line a machine and part: `machine, part, claim, paper, study, statement, of, published, unit,
-        relation, value, low, high, n, graphs, verdict, reason, factor, times, p, adjusted, beside, twins`.
-        `factor` is `within 2x`, `larger` or `smaller`, and `times` the figure over the published one.
+        relation, value, low, high, n, graphs, verdict, reason, factor, times, p, adjusted, beside, twins,
+        bootstrap_low, bootstrap_high`. `factor` is `within 2x`, `larger` or `smaller`, and `times` the figure over the
+        published one.
     """
     parts = load() if parts is None else parts
     lines = []
@@ -67,7 +68,7 @@ def _line(machine, part, by_study):
         "part": part.id,
         **{name: getattr(part, name) for name in ("claim", "paper", "study", "statement", "of", "published")},
         **{name: getattr(part, name) for name in ("unit", "relation", "twins")},
-        **dict.fromkeys(("value", "low", "high", "times", "p"), math.nan),
+        **dict.fromkeys(("value", "low", "high", "times", "p", "bootstrap_low", "bootstrap_high"), math.nan),
         **{"n": 0, "graphs": 0, "verdict": "", "reason": "", "factor": "", "beside": "{}", "agrees": None},
     }
     if part.untestable:
@@ -78,6 +79,7 @@ def _line(machine, part, by_study):
         return {**line, "verdict": VERDICTS[3], "reason": str(missing)}
     for name in ("value", "low", "high", "n", "graphs", "agrees", "p"):
         line[name] = getattr(found, name)
+    line["bootstrap_low"], line["bootstrap_high"] = found.bootstrap
     line["factor"], line["times"] = compare(found.value, part.published)
     line["beside"] = json.dumps(_beside(part, by_study))
     if part.relation == "open-question":

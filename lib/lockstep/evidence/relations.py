@@ -28,6 +28,8 @@ class Finding:
         Whether the figure lies on the published side; None where there is no relation.
     p : float
         p-value of the side it lies on; 0 where counting leaves no doubt, NaN where there is no interval.
+    bootstrap : tuple of float
+        The bootstrap's interval of the figure; NaN where it has none of its own.
     """
 
     value: float
@@ -37,10 +39,12 @@ class Finding:
     graphs: int
     agrees: bool | None
     p: float
+    bootstrap: tuple = (math.nan, math.nan)
 
 
 def _finding(estimate, agrees, p):
-    return Finding(estimate.value, estimate.low, estimate.high, estimate.n, estimate.graphs, bool(agrees), p)
+    given = estimate.value, estimate.low, estimate.high, estimate.n, estimate.graphs
+    return Finding(*given, None if agrees is None else bool(agrees), p, estimate.bootstrap)
 
 
 def _certain(part, estimate):
@@ -176,8 +180,7 @@ def _explained(part, rows):
 
 
 def _open(part, rows):
-    estimate = figure(rows, part.select)
-    return Finding(estimate.value, estimate.low, estimate.high, estimate.n, estimate.graphs, None, math.nan)
+    return _finding(figure(rows, part.select), None, math.nan)
 
 
 JUDGES = {

@@ -14,6 +14,7 @@ import shutil
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 
 from lockstep import paths
@@ -95,7 +96,7 @@ def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger
     held = {name: set(rows["dataset"]) for name, rows in reading.machines(recordings, results).items()}
     numbers("ledger", _ledger(found, machines, claims.load(ledger), claims.papers(ledger), held), generated)
     numbers("machines", machines, generated)
-    numbers("methods", _methods(), generated)
+    numbers("methods", _methods(found.verdicts), generated)
     datasets = results / "datasets.csv"
     numbers("datasets", _records(pd.read_csv(datasets)) if datasets.is_file() else [], generated)
     _overview(found, machines, generated)
@@ -187,13 +188,17 @@ def _ledger(found, machines, parts, papers, held):
     }
 
 
-def _methods():
-    """The constants of the protocol, so that the text cannot disagree with the code."""
+def _methods(judged):
+    """The constants of the protocol, so that the text cannot disagree with the code, and how its intervals agree."""
+    ends = judged[["low", "high", "bootstrap_low", "bootstrap_high"]].astype(float)
+    ends = np.log(ends[(ends > 0).all(axis=1) & (ends["high"] > ends["low"])])
+    widths = (ends["bootstrap_high"] - ends["bootstrap_low"]) / (ends["high"] - ends["low"])
     return {
         "margin_percent": f"{100 * (statistics.MARGIN - 1):.0f}",
         "confidence_percent": f"{100 * statistics.CONFIDENCE:.0f}",
         "level_percent": f"{100 * claims.LEVEL:.0f}",
         "resamples": f"{statistics.RESAMPLES:,}",
+        "bootstrap": {"parts": len(widths), "width": f"{widths.median():.2f}"} if len(widths) else None,
         "rounds": inspect.signature(Study.measure).parameters["rounds"].default,
         "columns": recording.COLUMNS,
     }
