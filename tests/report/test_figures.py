@@ -43,21 +43,15 @@ def test_time_against_depth_shows_measured_and_published_points(rows):
     assert sum(len(line.get_xdata()) for line in hollow) == 3
 
 
-def test_ratios_put_the_first_on_top_and_name_every_line():
-    estimates = {"a": statistics.Estimate(2, 1.9, 2.1, 8), "b": (0.5, 0.4, 0.6), "c": None}
-    ax = figures.ratios(estimates, published={"a": 16})
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["a", "b", "c"]
-    assert ax.get_ylim()[0] > ax.get_ylim()[1]
-
-
 def test_verdicts_differ_by_mark_as_well_as_by_color(recordings, tmp_path):
     judged = claims.judge(machines(recordings, tmp_path / "none"))
-    ax = figures.verdicts(judged[judged["paper"] == "D"])
+    ax = figures.mosaic(judged[judged["paper"] == "D"], {"D": {"title": "depth"}})
     marks = {text.get_text() for text in ax.texts}
     assert figures.SYMBOLS["holds"] in marks and len(set(figures.SYMBOLS.values())) == 4
     assert len(set(figures.MARKS.values())) == 4
     ax = figures.published(judged, ["D4", "D7"])
     assert len(ax.get_yticklabels()) == 13
+    assert ax.get_yticklabels()[0].get_text().startswith("D4a") and ax.get_ylim()[0] > ax.get_ylim()[1], "first on top"
 
 
 def test_strategies_can_be_told_apart_without_color():

@@ -89,24 +89,6 @@ def machine_names(recordings=None, results=None):
     return sorted(sizes, key=lambda name: (-sizes[name], name))
 
 
-def observations(problem, machine, recordings=None, results=None):
-    """All observations of a problem on a machine; empty where none is recorded.
-
-    Parameters
-    ----------
-    problem : Problem
-    machine : str
-    recordings, results : path, optional
-        By default the project's.
-
-    Returns
-    -------
-    list of Observation
-    """
-    file = files(machine, recordings, results).get(problem.study)
-    return from_rows(problem, rows(file)) if file else []
-
-
 def rows(file):
     """Rows that count of a recording."""
     from lockstep.evidence import recording

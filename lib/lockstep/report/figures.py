@@ -33,10 +33,7 @@ def against(
     metric="wall",
     strategies=None,
     published=None,
-    floor=None,
     ax=None,
-    xlabel=None,
-    ylabel="time (ms)",
     title=None,
     styles=None,
 ):
@@ -54,8 +51,6 @@ def against(
         Which to draw, in the order of the legend; by default those in `rows`.
     published : mapping, optional
         {strategy: {x: value}}: published points, drawn hollow in the strategy's color.
-    floor : mapping, optional
-        {x: value}: what the machine's own costs allow at best, a dashed line.
     styles : mapping, optional
         {strategy: (color, marker)}, see `lockstep.report.style.color_of`, so that all figures of a study
         agree.
@@ -78,10 +73,7 @@ def against(
         if published and strategy in published:
             given = sorted((at, value) for at, value in published[strategy].items() if value > 0)
             ax.plot(*zip(*given, strict=True), marker, mfc="none", mec=color, linestyle="none")
-    if floor:
-        at = sorted(floor)
-        ax.plot(at, [floor[k] for k in at], "--", color=INK, linewidth=0.9, label="floor")
-    ax.set(xscale="log", yscale="log", xlabel=xlabel or x.removeprefix("metric:"), ylabel=ylabel, title=title)
+    ax.set(xscale="log", yscale="log", xlabel=x.removeprefix("metric:"), ylabel="time (ms)", title=title)
     handles, labels = ax.get_legend_handles_labels()
     if published:
         handles.append(Line2D([], [], marker="o", mfc="none", mec=INK, linestyle="none"))
@@ -116,77 +108,39 @@ def curve(rows, strategy, metric, x):
     return points
 
 
-def ratios(
-    estimates, *, published=None, ax=None, xlabel="times as fast", title=None, marks=None, margin=True
-):
-    """Ratios as dots with their intervals on a logarithmic axis, one line each, the first on top.
-
-    Parameters
-    ----------
-    estimates : mapping
-        {label: Estimate, or (value, low, high)}; None leaves the line empty.
-    published : mapping, optional
-        {label: value}, drawn hollow.
-    marks : mapping, optional
-        {label: (color, marker)}.
-    margin : bool
-        Shade the margin of 3 % within which two strategies count as equal.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
-    labels = list(estimates)
-    ax = ax or plt.subplots(figsize=(WIDTH, 0.7 + 0.17 * len(labels)))[1]
-    ax.axvline(1, color=INK, linewidth=0.8)
-    if margin:
-        ax.axvspan(1 / statistics.MARGIN, statistics.MARGIN, color=FAINT, alpha=0.4, linewidth=0)
-    for place, label in enumerate(labels):
-        found = estimates[label]
-        given = (published or {}).get(label)
-        color, marker = (marks or {}).get(label, ("#4477AA", "o"))
-        if given:
-            ax.plot(given, place, "o", mfc="white", mec=INK, markersize=6, zorder=3)
-        if found is None:
-            continue
-        value, low, high = (found.value, found.low, found.high) if hasattr(found, "value") else found
-        if low is not None and not math.isnan(low):
-            ax.plot([low, high], [place, place], color=color, linewidth=2.4, solid_capstyle="butt", zorder=4)
-        ax.plot(value, place, marker, color=color, zorder=5)
-        if given:
-            ax.plot([value, given], [place, place], color=FAINT, linewidth=0.8, zorder=1)
-    ax.set(xscale="log", yticks=range(len(labels)), yticklabels=labels, xlabel=xlabel, title=title)
-    ax.set_ylim(len(labels) - 0.4, -0.6)
-    ax.grid(axis="y", visible=False)
-    decades(ax.xaxis)
-    if published:
-        handles = [
-            Line2D([], [], marker="o", color="#4477AA", linewidth=2.4),
-            Line2D([], [], marker="o", mfc="white", mec=INK, linestyle="none"),
-        ]
-        ax.legend(handles, ["measured, with interval", "published"], loc="best")
-    return ax
-
-
-def published(judged, claims, *, ax=None, title=None):
-    """The published figures of some entries beside ours: one line a part, colored by its verdict.
+def published(judged, claims):
+    """The published figures of some entries beside ours on a logarithmic axis: a line a part, colored by its verdict.
 
     Parameters
     ----------
     judged : DataFrame
         One machine's lines of `lockstep.evidence.claims.judge`.
     claims : sequence of str
-        Entries whose parts are ratios, `D1` for example.
+        Entries whose parts are ratios, `D1` for example; the first part stands on top.
+
+    Returns
+    -------
+    matplotlib Axes
     """
     lines = judged[judged["claim"].isin(claims)]
-    estimates, given, marks = {}, {}, {}
-    for line in lines.itertuples():
-        label = f"{line.part}  {line.of}"
-        estimates[label] = None if math.isnan(line.value) else (line.value, line.low, line.high)
-        marks[label] = VERDICT[line.verdict], MARKS[line.verdict]
-        if isinstance(line.published, (int, float)) and line.published > 0:
-            given[label] = line.published
-    ax = ratios(estimates, published=given, ax=ax, title=title, marks=marks, margin=False)
+    ax = plt.subplots(figsize=(WIDTH, 0.7 + 0.17 * len(lines)))[1]
+    ax.axvline(1, color=INK, linewidth=0.8)
+    for place, line in enumerate(lines.itertuples()):
+        color, marker = VERDICT[line.verdict], MARKS[line.verdict]
+        given = line.published if isinstance(line.published, (int, float)) and line.published > 0 else None
+        if given:
+            ax.plot(given, place, "o", mfc="white", mec=INK, markersize=6, zorder=3)
+        if math.isnan(line.value):
+            continue
+        if not math.isnan(line.low):
+            ax.plot([line.low, line.high], [place, place], color=color, linewidth=2.4, solid_capstyle="butt", zorder=4)
+        ax.plot(line.value, place, marker, color=color, zorder=5)
+        if given:
+            ax.plot([line.value, given], [place, place], color=FAINT, linewidth=0.8, zorder=1)
+    ax.set(xscale="log", yticks=range(len(lines)), yticklabels=lines["part"] + "  " + lines["of"])
+    ax.set_ylim(len(lines) - 0.4, -0.6)
+    ax.grid(axis="y", visible=False)
+    decades(ax.xaxis)
     ax.legend(
         [Line2D([], [], marker=MARKS[v], color=color, linewidth=2.4) for v, color in VERDICT.items()]
         + [Line2D([], [], marker="o", mfc="white", mec=INK, linestyle="none")],
@@ -197,28 +151,7 @@ def published(judged, claims, *, ax=None, title=None):
     return ax
 
 
-def verdicts(judged, *, ax=None, title=None):
-    """All parts of one machine at a glance: a row an entry, a square a part, colored and marked."""
-    claims = list(dict.fromkeys(judged["claim"]))
-    ax = ax or plt.subplots(figsize=(WIDTH, 0.5 + 0.18 * len(claims)))[1]
-    for row, claim in enumerate(claims):
-        for column, verdict in enumerate(judged[judged["claim"] == claim]["verdict"]):
-            ax.add_patch(plt.Rectangle((column, row), 0.9, 0.8, color=VERDICT[verdict], linewidth=0))
-            mark = SYMBOLS[verdict]
-            ink = INK if verdict == "undecided" else "white"
-            ax.text(column + 0.45, row + 0.42, mark, ha="center", va="center", fontsize=6.5, color=ink)
-    most = int(judged.groupby("claim").size().max())
-    ax.set(xlim=(-0.2, most + 0.2), ylim=(len(claims), -0.2), title=title, xticks=[])
-    ax.set_yticks([row + 0.4 for row in range(len(claims))], claims)
-    ax.grid(visible=False)
-    ax.spines[:].set_visible(False)
-    ax.tick_params(length=0)
-    handles = [plt.Rectangle((0, 0), 1, 1, color=color) for color in VERDICT.values()]
-    ax.legend(handles, list(VERDICT), loc="lower right", ncols=1)
-    return ax
-
-
-def mosaic(judged, papers, *, across=54, ax=None):
+def mosaic(judged, papers, *, across=54):
     """All parts of one machine in a few lines: a block of squares a paper, in the ledger's order.
 
     Parameters
@@ -232,7 +165,7 @@ def mosaic(judged, papers, *, across=54, ax=None):
     """
     rows = [(letter, judged[judged["paper"] == letter]["verdict"].tolist()) for letter in papers]
     lines = sum(-(-len(words) // across) + 1 for _, words in rows)
-    ax = ax or plt.subplots(figsize=(WIDTH, 0.1 + lines * WIDTH / (across + 1)))[1]
+    ax = plt.subplots(figsize=(WIDTH, 0.1 + lines * WIDTH / (across + 1)))[1]
     top = 0
     for letter, words in rows:
         tally = ", ".join(f"{words.count(word)} {PLURAL.get(word, word)}" for word in VERDICT if word in words)
@@ -261,7 +194,7 @@ RUNGS = {
 }
 
 
-def ladder(costs, *, ax=None):
+def ladder(costs):
     """What one step costs, by the way of keeping threads in step: a line a way, the dearest on top.
 
     Parameters
@@ -269,7 +202,7 @@ def ladder(costs, *, ax=None):
     costs : mapping
         {way: nanoseconds}; what stands beside a way is in `RUNGS`.
     """
-    ax = ax or plt.subplots(figsize=(WIDTH, 0.55 + 0.24 * len(costs)))[1]
+    ax = plt.subplots(figsize=(WIDTH, 0.55 + 0.24 * len(costs)))[1]
     ordered = sorted(costs.items(), key=lambda item: -item[1])
     least = 10 ** math.floor(math.log10(ordered[-1][1]))
     for place, (way, value) in enumerate(ordered):

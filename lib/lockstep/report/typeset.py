@@ -205,22 +205,20 @@ def _methods(judged):
 
 
 def _overview(found, machines, generated):
-    """Published against measured for every entry of ratios, on the machine that leads."""
+    """The picture of the ladder, and published against measured for entries of ratios, on the machine that leads."""
     chosen = ["D1", "D2", "D3", "D4", "D7", "D11"]
     shutil.rmtree(generated / "overview", ignore_errors=True)
     if not machines:
         return
     judged = found.verdicts[found.verdicts["machine"] == machines[0]["name"]]
     style.use()
-    save(figures.mosaic(judged, claims.papers()).figure, "overview/verdicts", generated)
     if costs := _costs(generated):
         save(figures.ladder(costs).figure, "overview/ladder", generated)
     if judged[judged["claim"].isin(chosen)]["value"].notna().any():
-        style.use()
         ax = figures.published(judged, chosen)
         ax.set_xlabel("serial CPU time over naive GPU time (above 1 the GPU is faster)")
         save(ax.figure, "overview/published", generated)
-        plt.close("all")
+    plt.close("all")
 
 
 def _costs(generated):
