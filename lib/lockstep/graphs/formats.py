@@ -188,7 +188,7 @@ def coordinates(data, name):
 
 
 # ------------------------------------------------------------------------- Matrix Market
-def matrix_market(data, name, square=True):
+def matrix_market(data, name):
     """Matrix Market: banner, comments with %, ``rows columns entries``, then ``i j [value]`` from 1.
 
     Coordinate files of patterns, integers or reals; general (directed), or symmetric (undirected: only the
@@ -216,7 +216,7 @@ def matrix_market(data, name, square=True):
             "columns entries'"
         )
     rows, width, entries = map(int, fields)
-    if square and rows != width:
+    if rows != width:
         raise GraphError(
             f"{name}, line {here}: the matrix is {rows} x {width}; expected a square one, an adjacency matrix"
         )

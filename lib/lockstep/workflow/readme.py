@@ -35,30 +35,22 @@ HEADLINES = ("A2", "A3", "B2", "B5b", "C3", "D5a", "D10b", "E1a")
 SENTENCE = 40  # letters from which on the name of a part stands for itself
 
 
-def refresh(file=None, *, recordings=paths.RECORDINGS, paper=paths.PAPER):
-    """Write the made parts of README.md anew, and the picture that it shows.
+def refresh():
+    """Write the made parts of README.md anew, the picture that it shows, and what `lockstep claims` prints.
 
-    Parameters
-    ----------
-    file : path, optional
-        By default the project's README.md.
-    recordings : path
-        Recorded machines: only what is published counts, so that every clone makes the same text.
-    paper : path
-        Folder of the ledger; the picture and what `lockstep claims` prints go to its `published/`.
+    Only what is published counts, not what was measured here, so that every clone makes the same text.
 
     Returns
     -------
     list of Path
         The files written.
     """
-    file = file or paths.ROOT / "README.md"
-    found = claims.summary(recordings=recordings, results=recordings)
-    file.write_text(made(file.read_text(encoding="utf-8"), found, recordings), encoding="utf-8")
-    told = paper / PUBLISHED_CLAIMS
+    file, told = paths.ROOT / "README.md", paths.PAPER / PUBLISHED_CLAIMS
+    found = claims.summary(recordings=paths.RECORDINGS, results=paths.RECORDINGS)
+    file.write_text(made(file.read_text(encoding="utf-8"), found), encoding="utf-8")
     told.parent.mkdir(parents=True, exist_ok=True)
     told.write_text(found.text.rstrip() + "\n", encoding="utf-8")
-    return [file, told, *picture(found, paper)]
+    return [file, told, *picture(found)]
 
 
 def made(text, found, recordings=paths.RECORDINGS):
@@ -203,7 +195,7 @@ def _dated(machine):
     return f"{machine['short']} ({', '.join(machine['dates'])})"
 
 
-def picture(found, paper=paths.PAPER):
+def picture(found):
     """Every part of every claim as a square, on the machine with the most tested parts."""
     if found.verdicts.empty:
         return []
@@ -211,7 +203,7 @@ def picture(found, paper=paths.PAPER):
     tested = found.verdicts[found.verdicts["verdict"] != "not testable here"]["machine"].value_counts()
     lead = tested.index[0] if len(tested) else found.verdicts["machine"].iloc[0]
     ax = figures.mosaic(found.verdicts[found.verdicts["machine"] == lead], claims.papers())
-    files = save(ax.figure, PICTURE, paper)
+    files = save(ax.figure, PICTURE, paths.PAPER)
     plt.close("all")
     files[1].unlink()  # a page in the browser shows the SVG
     return files[:1]

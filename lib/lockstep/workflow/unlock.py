@@ -42,12 +42,11 @@ def _is_snakemake(words: list[bytes]) -> bool:
     ]
 
 
-def unlock(folder=None) -> int:
-    """Unlock the folder unless a live Snakemake holds it; returns an exit status."""
-    folder = Path(folder or paths.ROOT)
-    if not any((folder / ".snakemake" / "locks").glob("*")):
+def unlock() -> int:
+    """Unlock the project's folder unless a live Snakemake holds it; returns an exit status."""
+    if not any((paths.ROOT / ".snakemake" / "locks").glob("*")):
         return 0
-    live = ", ".join(map(str, holders(folder)))
+    live = ", ".join(map(str, holders(paths.ROOT)))
     if live:
         print(
             f"lockstep: Snakemake runs here already (process {live}); wait for it or stop it", file=sys.stderr
@@ -57,4 +56,4 @@ def unlock(folder=None) -> int:
         "lockstep: the last run was killed; its lock is removed, it goes on where it stopped", file=sys.stderr
     )
     command = [sys.executable, "-m", "snakemake", "--unlock", "--quiet", "all"]
-    return subprocess.run(command, cwd=folder, check=False, capture_output=True).returncode
+    return subprocess.run(command, cwd=paths.ROOT, check=False, capture_output=True).returncode
