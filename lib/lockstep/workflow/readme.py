@@ -129,8 +129,8 @@ def choices(found, recordings=paths.RECORDINGS):
             first = "| " if row else f"| {problem.title}"
             lines.append(" | ".join([first, where, f"`{leaf.strategy}`: {entry.what}", *gains]) + " |")
     sides = "; ".join(f"{title} {' and '.join(names)}" for title, names in over.items())
-    about = "Times without transfers; means over the recorded graphs of a line, with the least and the most"
-    lines += ["", f"{about}. Over: {sides}."]
+    about = "×: how many times as fast, transfers left out: mean over a line's recorded graphs, least and most."
+    lines += ["", f"{about} The paper's way and the CPU's: {sides}."]
     return "\n".join(lines)
 
 
