@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from lockstep.machine import MachineError, bench, costs, get_executor
+from lockstep.machine import MachineError, bench, costs, get_executor, oneblock
 
 COLUMNS = ["study", "experiment", "dataset", "strategy", "parameters", "metric", "unit", "round", "value",
            "verified", "kernel"]  # fmt: skip
@@ -21,6 +21,7 @@ def test_every_operation_is_done_and_found_right_on_the_host(fuzz):
         "hop",
         "dependent-load",
         "atomic-throughput",
+        "block-atomics",
     }
     assert all(np.isnan(c.value) for c in found), "the host executor has no times"
     assert {(c.metric, c.verified) for c in found if c.verified != "exact"} == {
@@ -36,6 +37,21 @@ def test_a_wrong_result_is_not_a_cost(monkeypatch, wrong):
     monkeypatch.setattr(kernel, "bind", lambda *args, **how: lambda: None)  # the kernel does nothing
     with pytest.raises(costs.VerificationFailed, match="right is"):
         list(costs.measure(executor))
+
+
+@pytest.mark.parametrize("wrong", ["add_in_block", "add_from_block"])
+def test_atomics_of_one_block_are_checked(monkeypatch, wrong):
+    executor = get_executor("host")
+    kernel = executor.load(oneblock.SOURCE)[wrong]
+    monkeypatch.setattr(kernel, "bind", lambda *args, **how: lambda: None)
+    with pytest.raises(costs.VerificationFailed, match=f"{wrong} of 32 threads: the run left 0, right is"):
+        list(costs.measure(executor, parts=["block"]))
+
+
+def test_kernels_go_stale_on_their_own():
+    """What one block is asked was added later: the figures that stood before must not go stale with it."""
+    assert costs.digest("add_in_block") == oneblock.digest() != bench.digest()
+    assert {costs.digest(name) for name in ("cas", "walk_l2", "count_launch")} == {costs.digest(), bench.digest()}
 
 
 def test_a_sample_of_a_walk_goes_on_where_the_last_one_ended():
@@ -114,6 +130,7 @@ def recorded(tmp_path):
     rows += [("copy", {"direction": "device", "bytes": 1 << 30}, "bandwidth", "GB/s", 4000, "new"),
              ("clocks", {"part": "costs"}, "power", "W", 120, ""),
              ("graph-node", {"blocks": 8, "kernel": "count_launch"}, "time", "us", 0.8, "new"),
+             ("block-atomics", {"addresses": 16384, "memory": "shared", "threads": 512}, "throughput", "G/s", 7, "new"),
              ("hop", {}, "time", "ns", 450, "new")]  # fmt: skip
     (tmp_path / "nvidia-h200-0123").mkdir()
     with open(tmp_path / "nvidia-h200-0123" / "0-machine.csv", "w", newline="") as file:
@@ -150,6 +167,7 @@ def test_costs_of_a_recorded_machine(recorded, tmp_path):
     assert found.atomics_per_second(1000, 1024) == pytest.approx(12e9)
     assert found.bytes_per_second() == pytest.approx(4e12)
     assert found.hop_ns == pytest.approx(450)
+    assert found.block_atomics_per_second("shared", 512) == pytest.approx(7e9)
     with pytest.raises(MachineError, match="nvidia-h200-0123: no recorded cost of launch"):
         _ = found.launch_us
     with pytest.raises(MachineError, match="no recorded cost of graph-node"):

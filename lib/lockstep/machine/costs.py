@@ -4,6 +4,7 @@ Study 0 records these figures; the other studies take their floors, predictions 
 """
 
 import csv
+import functools
 import json
 import math
 import time
@@ -14,11 +15,27 @@ from statistics import geometric_mean, median
 import numpy as np
 
 from .. import paths
-from .bench import PARTS, SOURCE, Bench, VerificationFailed, digest
+from . import bench, oneblock
+from .bench import SOURCE, Bench, VerificationFailed
 from .errors import MachineError
 
 STUDY = "0-machine"
 DATASET = "machine"  # what recordings have in the place of a graph
+PARTS = (*bench.PARTS, *oneblock.PARTS)
+
+
+def digest(strategy=None) -> str:
+    """What the figures of a kernel are measured with; without a name, those of `costs.cu`."""
+    alone = {kernel for kernel, _ in oneblock.KERNELS.values()}
+    return oneblock.digest() if strategy in alone else bench.digest()
+
+
+def _cases(executor, quick, parts):
+    """All cases of these parts, lazily, in the order of the parts."""
+    kinds = {**dict.fromkeys(bench.PARTS, bench.Bench), **dict.fromkeys(oneblock.PARTS, oneblock.OneBlock)}
+    made = functools.cache(lambda kind: kind(executor, quick))
+    for part in parts:
+        yield from made(kinds[part]).cases(part)
 
 
 class Cost(typing.NamedTuple):
@@ -71,13 +88,12 @@ def measure(executor, quick=False, parts=PARTS, samples=5):
     VerificationFailed
         An operation left a wrong result.
     """
-    bench = Bench(executor, quick)
+    host = executor.name == "host"
     warm(executor)
-    for part in parts:
-        for case in bench.cases(part):
-            found = [case.sample() for _ in range(1 if bench.host else samples)]
-            value = math.nan if bench.host else median(s.value for s in found)
-            yield Cost(case.experiment, value, case.unit, case.parameters, found[0].verified)
+    for case in _cases(executor, quick, parts):
+        found = [case.sample() for _ in range(1 if host else samples)]
+        value = math.nan if host else median(s.value for s in found)
+        yield Cost(case.experiment, value, case.unit, case.parameters, found[0].verified)
 
 
 def record(study, executor, part, measures=PARTS, rounds=8, quick=False, seed=0, state=dict):
@@ -116,24 +132,24 @@ def record(study, executor, part, measures=PARTS, rounds=8, quick=False, seed=0,
     """
     if not study.selected(part):
         return 0
-    bench, present, taken = Bench(executor, quick), digest(), 0
-    cases = [case for name in measures for case in bench.cases(name)]
+    cases, taken = list(_cases(executor, quick, measures)), 0
+    present = {name: digest(name) for name in {case.strategy for case in cases}}
     rows = study.rows()
     columns = (rows[name] for name in ("experiment", "strategy", "parameters", "round", "kernel"))
     known = set(zip(*columns, strict=True))
-    for turn in range(1 if bench.host else rounds):
+    for turn in range(1 if executor.name == "host" else rounds):
         order = np.random.default_rng([seed, turn]).permutation(len(cases))
         missing = [
             case
             for case in (cases[k] for k in order)
-            if (case.experiment, case.strategy, _canonical(case.parameters), turn, present) not in known
+            if (case.experiment, case.strategy, _canonical(case.parameters), turn, present[case.strategy]) not in known
         ]
         if missing and not taken:
             warm(executor)
         for case in missing:
             value, operations, verified = case.sample()
             values = {"operations": (operations, "1")} if value is None else {case.metric: (value, case.unit)}
-            study.count(part, case.experiment, DATASET, case.strategy, values, kernel=present,
+            study.count(part, case.experiment, DATASET, case.strategy, values, kernel=present[case.strategy],
                         parameters=case.parameters, verified=verified, round=turn)  # fmt: skip
             taken += 1
         if missing and (told := state()):
@@ -246,6 +262,10 @@ class Costs:
         return 1e9 * self.along(
             "atomic-throughput", "threads", threads, operation=operation, addresses=nearest
         )
+
+    def block_atomics_per_second(self, memory, threads=1024) -> float:
+        """Atomics on random counters that the threads of one block do; memory is "shared" or "L2"."""
+        return 1e9 * self.along("block-atomics", "threads", threads, memory=memory)
 
     def bytes_per_second(self, direction="device") -> float:
         """Copy bandwidth: "device" (bytes read plus written), "to-device", "to-host"."""
