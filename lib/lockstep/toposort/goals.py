@@ -5,7 +5,7 @@ import pandas as pd
 
 from lockstep.report.goals import Goals
 
-from . import views
+from . import floors, views
 
 DEEP = "window-dag-1e6-8e6-1000-random"
 TIMES_SERIAL = 40  # a million vertices and few edges: this many times as fast as the serial sort
@@ -24,7 +24,7 @@ HOW = {"mean": "geometric mean", "worst": "the worst"}
 def reached(rows, costs=None):
     """Random graphs beside the serial sort, depth, the cost of a layer, and the choice; see `report.goals`."""
     found = Goals()
-    floors = views.floors(rows, costs) if costs else pd.DataFrame()
+    known = floors.table(rows, costs) if costs else pd.DataFrame()
     random = views.cells(rows, "table-4.1")
     for edges in (10**3, 10**4, 10**5):
         mine = random[random["edges"] == edges] if len(random) else random
@@ -32,7 +32,7 @@ def reached(rows, costs=None):
         if best:
             gain = float(np.exp(np.log(mine["serial"] / times).mean()))
             goal = f"a million vertices, {edges:,} edges"
-            own = floors[floors["graph"].isin(mine["dataset"])] if len(floors) else floors
+            own = known[known["graph"].isin(mine["dataset"])] if len(known) else known
             own = own[own["strategy"] == best] if len(own) else own
             serial = mine.set_index("dataset")["serial"]
             floor = serial[own["graph"].iloc[0]] / own["floor (ms)"].iloc[0] if len(own) else np.nan
@@ -42,7 +42,7 @@ def reached(rows, costs=None):
         table = views.cells(rows, experiment)
         times, best = _best(table[table["dataset"] == graph] if len(table) else table)
         if best:
-            own = floors[(floors["graph"] == graph) & (floors["strategy"] == best)] if len(floors) else floors
+            own = known[(known["graph"] == graph) & (known["strategy"] == best)] if len(known) else known
             floor = own["floor (ms)"].iloc[0] if len(own) else np.nan
             found.add(what, "ms", aim, times.iloc[0], best, floor)
     depth = views.cells(rows, "table-4.3")
@@ -51,13 +51,13 @@ def reached(rows, costs=None):
         times, best = _best(depth[path])
         if best:
             found.add("a path of a million vertices, random ids", "ms", PATH_MS, times.iloc[0], best)
-    step = views.predicted_level_costs(costs) if costs else {}
+    step = floors.one_vertex(costs) if costs else {}
     for name, cost in views.level_costs(rows).items():
         if name in LEVEL_US:
             found.add("disjoint paths", "us a layer", LEVEL_US[name], cost, name, step.get(name, np.nan))
     for name, cost in deep_layer(rows).items():
         if name in LEVEL_US:
-            floor = views.predicted_shared_levels(costs)[name] if costs else np.nan
+            floor = floors.layer_us(_deep(rows), name, costs) if costs else np.nan
             found.add("the deep graph", "us a layer", LEVEL_US[name], cost, name, floor)
     dearest = dearest_layer(rows, costs)
     if dearest:
@@ -74,20 +74,25 @@ def reached(rows, costs=None):
 
 def deep_layer(rows):
     """What a layer of the deep graph holds, `vertices` and `arcs`, and takes, {strategy: us}; empty if not measured."""
-    table = views.cells(rows, "ladder")
-    table = table[table["dataset"] == DEEP] if len(table) else table
-    if table.empty or "depth" not in table or "nodes" not in table:
+    line = _deep(rows)
+    if not line:
         return {}
-    line = table.iloc[0]
     times = {name: line[name] * 1e3 / line["depth"] for name in views.LADDER if line.get(name, np.nan) > 0}
     return {"vertices": line["nodes"] / line["depth"], "arcs": line["edges"] / line["depth"], **times}
+
+
+def _deep(rows):
+    """The deep graph's line of `views.cells`; empty if it was not measured."""
+    table = views.cells(rows, "ladder")
+    table = table[table["dataset"] == DEEP] if len(table) else table
+    return table.to_dict("records")[0] if len(table) and {"depth", "nodes"} <= set(table) else {}
 
 
 def dearest_layer(rows, costs=None, strategy="persistent"):
     """Where a layer costs a strategy most, among all graphs of DEEP_ENOUGH layers: `graph`, `us` and its `floor`; empty
     if no such graph was measured.
 
-    The floor is that of the graph, its bytes or atomics included, over its layers: a layer that is wide has work to do.
+    The floor is a layer's share of the graph's, bytes or atomics included: a layer that is wide has work to do.
     """
     tables = [views.cells(rows, experiment) for experiment in rows["experiment"].unique()]
     tables = [table for table in tables if {"depth", "nodes", "edges", strategy} <= set(table)]
@@ -97,10 +102,7 @@ def dearest_layer(rows, costs=None, strategy="persistent"):
         return {}
     each = known[strategy] * 1e3 / known["depth"]
     line = known.loc[each.idxmax()]
-    floor = np.nan
-    if costs:
-        once = costs.launch_us + views.throughput_ms(line["nodes"], line["edges"], costs) * 1e3
-        floor = once / line["depth"] + views.predicted_shared_levels(costs)[strategy]
+    floor = floors.layer_us(line, strategy, costs) if costs else np.nan
     return {"graph": line["dataset"], "us": each.max(), "floor": floor}
 
 

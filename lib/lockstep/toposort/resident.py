@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from .device import DevicePlan
+from .device import BUFFER_SLOTS, DevicePlan
 from .plan import KERNELS
 
 _int = np.int32
@@ -91,7 +91,7 @@ class PersistentAgain(Persistent):
 
 
 class Narrow(Persistent):
-    """See narrow.cu.
+    """See narrow.cu and counted.cuh.
 
     `stop` and `done` are words by which the host and the kernel tell one another: with a one in the first, in the GPU's
     memory, the host asks the kernel to end, and it finds a one in the second, in its own, when all is sorted.
@@ -100,37 +100,41 @@ class Narrow(Persistent):
     name, files = "narrow", ("narrow.cu",)
     per_block = 1024
     stop = done = None
+    arcs_alone, arcs_counted = 640, 1280  # that block 0 does in about the time of a level by a crew; with its table
+    most_counted = 256  # vertices, for each takes eight lanes
+    counted_degree = 2  # arcs a vertex; with fewer, a lane takes a whole row, and that is faster than a table
+    counted_threads = 768
+    bucket_bits, list_chunks, most_touched = 13, 1024, 4096  # of the table, and vertices that it takes over
 
     def load(self):
         self.launch = self.bind_narrow(self.first, self.last, self.stop, self.done)
 
-    @functools.cached_property
-    def rows(self):
-        return self.executor.empty((max(self.graph.n, 1), 4), _int)
-
     def bind_narrow(self, first, last, stop, done):
         """The launch of the kernel on the graph with these rows."""
         ex, n, degree = self.executor, max(self.graph.n, 1), self.degree
-        # Few arcs a level: a smaller block has the cheaper barrier. Very many: hardly any level is one block's alone.
-        threads = self.threads if 4 <= degree < 16 else min(self.threads, 512)
-        # A block gets through about 600 arcs in the time of a level with a grid barrier; a warp has 32 lanes.
-        width = np.clip(640 / degree, 16, 512)
+        width = np.clip(self.arcs_alone / degree, 16, 512)
         # Of a ring; a larger frontier goes back to the crew or the grid. Not much more than what the block is given, or
         # it would keep layers that are all somewhat too wide for it.
         capacity = int(np.clip(1.25 * width, 128, 1024))
-        warp_width = np.clip(24 / degree, 1, 16)
+        warp_width = np.clip(24 / degree, 1, 16)  # a warp has 32 lanes
         patience = np.clip(n / 60_000, 2, 16)  # packing all rows takes the time of a few levels
-        hot_offset = -(-max(2 * capacity * 16, self.buffers) // 16) * 16 + 64
+        # Few arcs a level: a smaller block has the cheaper barrier. Very many: hardly any level is one block's alone.
+        threads = self.threads if 4 <= degree < 16 else min(self.threads, 512)
+        table_bytes, table = 0, [None] * 3 + [0] * 6
+        if self.table:
+            threads = min(self.threads, self.counted_threads)
+            table_bytes, table = self.counting(threads)
+        hot_offset = -(-max(2 * capacity * 16, 4 * BUFFER_SLOTS * (threads // 32)) // 16) * 16 + 64
         room, most = ex.max_shared - hot_offset, int(self.degrees_on_host.max(initial=0))
         fits = [bits for bits in (8, 16) if most < 2**bits and -(-n // 4) * bits // 2 <= room]
-        bits = fits[0] if fits else 0
-        shared = hot_offset + -(-n // 4) * bits // 2
-        kernel = ex.load(KERNELS / "narrow.cu", {"BITS": bits, "THREADS": threads})["narrow"]
+        bits = fits[0] if fits and not self.table else 0
+        shared = max(hot_offset + -(-n // 4) * bits // 2, 64 + table_bytes)
+        defines = {"BITS": bits, "THREADS": threads, **({"TABLE": 1} if self.table else {})}
+        kernel = ex.load(KERNELS / "narrow.cu", defines)["narrow"]
         blocks = self.resident(kernel, shared, threads)
         breadth, crew = max(self.breadth, width), min(self.crew, blocks)
         sizes = self.graph.n, self.graph.m
         limits = breadth, crew, self.keep, self.helpers, width, warp_width, capacity, patience
-        numbers = map(_int, (*sizes, *limits, hot_offset))
         arguments = (
             first,
             last,
@@ -146,9 +150,35 @@ class Narrow(Persistent):
             self.barrier,
             stop,
             done,
-            *numbers,
+            *map(_int, (*sizes, *limits, hot_offset)),
+            *table[:3],
+            *map(_int, table[3:]),
         )
         return kernel.bind(blocks, threads, arguments, shared=shared, cooperative=True)
+
+    @functools.cached_property
+    def rows(self):
+        return self.executor.empty((max(self.graph.n, 1), 4), _int)
+
+    @functools.cached_property
+    def table(self):
+        """Bits of a vertex's number and of a record's bytes, in counted.cuh; None if the graph is none for it."""
+        n = max(self.graph.n, 1)
+        bits = max(14, self.bucket_bits, (n - 1).bit_length())
+        record_bits = 5 + max(0, (-(-self.longest // 8) - 1).bit_length())
+        fits = self.longest <= 32 and n << record_bits < 2**32
+        fits &= bits <= 25 and int(self.degrees_on_host.max(initial=0)) < 2 ** (29 - bits)
+        return (bits, record_bits) if fits and self.degree >= self.counted_degree else None
+
+    def counting(self, threads):
+        """Bytes of shared memory for a table, and the kernel's arguments for it."""
+        ex, n, (bits, record_bits) = self.executor, max(self.graph.n, 1), self.table
+        self.records, self.codes = ex.empty(n << record_bits - 2, np.uint32), ex.empty(n, np.uint32)
+        self.touched = ex.zeros(1 + self.most_touched, _int)
+        width = np.clip(self.arcs_counted / self.degree, 16, self.most_counted)
+        sizes = self.most_touched, width, bits, self.bucket_bits, record_bits, self.list_chunks
+        table_bytes = 4 * (16 + (4 << self.bucket_bits) + 2 * self.list_chunks + 4 * threads)
+        return table_bytes, [self.records, self.codes, self.touched, *sizes]
 
 
 class Asynchronous(DevicePlan):
@@ -190,6 +220,7 @@ class Chains(Narrow):
     name, files = "chains", ("chains.cu", "narrow.cu")
     layered = False
     gap = 8  # one vertex of so many is a splitter
+    table = None  # what is left of such graphs is narrow, and its rows are short
 
     def load(self):
         ex, n = self.executor, _int(self.graph.n)

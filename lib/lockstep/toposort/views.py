@@ -169,35 +169,6 @@ def level_costs(rows, family="disjoint-paths", ids="ordered"):
     return found
 
 
-def predicted_level_costs(costs):
-    """What study 0 says that a layer must cost (us): its way of keeping in step, and its chain of dependent accesses.
-
-    Each strategy's chain is said in its kernel file. `narrow` with one vertex a layer is a warp's: a row's load
-    beside an atomic, both on L2, no barrier worth the name.
-    """
-    load, atomic = costs.load_ns("L2") / 1e3, costs.atomic_ns("L2") / 1e3
-    chain = 2 * load + 2 * atomic  # row and target; in-degree, place in the queue
-    return {
-        "naive": costs.readback_us + 2 * costs.launch_us,
-        "frontier": costs.readback_us,
-        "graph": costs.graph_node_us + load + chain,
-        # A target, an in-degree, a warp's arrival, a look at the gate: its vertices' rows come beside the arrival.
-        "persistent": 2 * load + 2 * atomic,
-        "narrow": max(load, atomic) + costs.block_barrier_ns(32) / 1e3,
-        "asynchronous": load + 2 * atomic,
-    }
-
-
-def predicted_shared_levels(costs):
-    """What a level of many vertices must cost (us): the chain of accesses of which each waits for the one before.
-
-    `persistent`: a vertex's entry in the queue, beside the looks at the gate; a target, an in-degree, the arrival that
-    fetches a place. `narrow`, a level that one block has to itself: a target; an in-degree, beside the row that may be
-    needed; in shared memory a place, the barrier and a look at how many there are now.
-    """
-    load, atomic = costs.load_ns("L2"), costs.atomic_ns("L2")
-    in_block = costs.atomic_ns("shared") + costs.load_ns("shared") + costs.block_barrier_ns(1024)
-    return {"persistent": 2 * (load + atomic) / 1e3, "narrow": (load + max(load, atomic) + in_block) / 1e3}
 
 
 def crossovers(rows, strategies=LADDER, metric="wall"):
@@ -244,10 +215,6 @@ def _pairs(rows, strategy, metric):
     return pd.DataFrame({"depth": np.array(depth, float), "log": np.log(both["serial"] / both["other"])})
 
 
-def predicted_crossover(serial_ms, fixed_ms, level_us):
-    """The depth at which fixed + depth x level reaches the serial time."""
-    return max(serial_ms - fixed_ms, 0) * 1e3 / level_us
-
 
 def choices(rows, experiments=HELD_OUT, strategies=("serial", *LADDER[2:])):
     """`auto` against the best of all strategies on each graph; the best chosen on half of the rounds, judged on
@@ -279,42 +246,4 @@ def choices(rows, experiments=HELD_OUT, strategies=("serial", *LADDER[2:])):
                 "transfer (ms)": own.get("transfer", np.nan),
             }
         )
-    return pd.DataFrame(lines)
-
-
-def throughput_ms(n, m, costs):
-    """What a graph's bytes or atomics must take, whichever is more.
-
-    Bytes: every arc's target once, every vertex's bounds and place in the order. Atomics: an in-degree read, changed
-    and written for each arc, in L2.
-    """
-    return max((4 * m + 20 * n) / costs.bytes_per_second(), m / costs.atomics_per_second(10**6, 10**5)) * 1e3
-
-
-def floors(rows, costs):
-    """Measured times beside the floor that study 0 sets: a launch, the layers times the cheapest step, and the bytes or
-    atomics (see `throughput_ms`).
-    """
-    step = predicted_level_costs(costs)
-    lines = []
-    for experiment in ("ladder", "real-dags", "table-4.1"):
-        wall = cells(rows, experiment)
-        for _, cell in wall.iterrows():
-            if experiment == "table-4.1" and cell.get("instance") != 0:
-                continue
-            throughput = throughput_ms(cell["nodes"], cell["edges"], costs)
-            for name in ("persistent", "narrow"):
-                if cell.get(name, np.nan) > 0:
-                    floor = costs.launch_us / 1e3 + throughput + cell["depth"] * step[name] / 1e3
-                    lines.append(
-                        {
-                            "graph": cell["dataset"],
-                            "layers": int(cell["depth"]),
-                            "strategy": name,
-                            "measured (ms)": cell[name],
-                            "floor (ms)": floor,
-                            "times the floor": cell[name] / floor,
-                            "us a layer": cell[name] * 1e3 / cell["depth"],
-                        }
-                    )
     return pd.DataFrame(lines)

@@ -16,18 +16,11 @@
 //                      and both its atomics are then under way together;
 //                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each (0: they stay),
 //                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
+//                    - where rows have more than an arc or two (TABLE), the block first tries another way, which is shorter as long
+//                      as few vertices are touched and not yet ready: a table of these, and records of codes (counted.cuh).
 //                    The last layer is not expanded: nobody waits for it.
-// What it leaves     a level of 56 vertices and 450 arcs takes one block 1.7 us on an H200. The chain of accesses is a quarter of
-//                    that; 450 atomics on L2, all through one multiprocessor, are a part of the rest. A table in shared memory
-//                    for the vertices that are touched and not yet ready does without them, but only where looking up is short:
-//                    with in-degrees and copies of rows fetched when a vertex is touched, some 250 instructions in a row at
-//                    five to seven cycles took the same 1.7 us. In a trial with both known beforehand - a row is kept as codes
-//                    {number, in-degree, chunks of arcs} of its targets, in a record of fixed length; a bucket of four words is
-//                    looked at with one access, entered and counted down with one atomic each - a level took 1.25 us, and
-//                    levels of ten vertices 0.65 instead of 1.1: a quarter is the wait for records, a quarter that for the
-//                    slowest warp, the rest are instructions. It has been no more than a trial.
-// Shared memory      [two rings of `capacity` packed rows | 16 ints | in-degrees]; the grid's buffers lie over
-//                    the rings.
+// Shared memory      [16 ints | two rings of `capacity` packed rows | in-degrees]; the grid's buffers lie over the rings, the
+//                    table over the rings.
 //
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
 //             D. Merrill et al., PPoPP 2012 (different kernels for different widths of a frontier).
@@ -37,8 +30,13 @@
 // compile: BITS=8 THREADS=1024
 // compile: BITS=16 THREADS=512
 // compile: BITS=16 THREADS=1024
+// compile: BITS=0 THREADS=768 TABLE=1
 #include "device.cuh"
 #include "expand.cuh"
+
+#ifndef TABLE
+#define TABLE 0
+#endif
 
 // Loads that are issued here and now; left alone, the compiler would move them to where the value is used. First-level
 // cache allowed: the data does not change after the grid barrier that the reader has passed.
@@ -302,31 +300,55 @@ __device__ inline void cool_down(const Problem& p) {
 #endif
 }
 
+// In-degrees where they are at hand, levels by block 0 alone, in-degrees back.
+__device__ __forceinline__ Position sort_alone(const Problem& p, Position at, int warp_width, const Word* stop) {
+    Bell bell = {stop, 0};
+    warm_up(p);
+    go_alone(p, at, warp_width, bell);
+    if (at.size > 0) cool_down(p);
+    return at;
+}
+
+#if TABLE
+#include "counted.cuh"
+#endif
+
+enum Prepared { nothing, recorded, no_table, packed };  // what block 0 needs before it goes on alone
+
 // m: number of arcs, or more. gates: 4 words, gates[4]: the numbers of sources and of roots, all zero. A frontier of more than
-// `breadth` vertices is the grid's, one of at most `width` block 0's once `patience` such levels have passed, the rest is a crew's of
-// `crew` blocks (keep: see run_crew; helpers: see expand).
+// `breadth` vertices is the grid's, one of at most `width` block 0's once `patience` such levels have passed, the rest is a crew's
+// of `crew` blocks (keep: see run_crew; helpers: see expand).
 // stop: if not null and not zero, the sort may end at once, with whatever there is; done: if not null, 1 is written there at
-// the end. Both may be the host's memory. BITS other than 0: no in-degree needs more, and hot_offset leaves room for all.
+// the end. Both may be the host's memory. BITS other than 0: no in-degree needs more, and from hot_offset on is room for all.
+// With TABLE, and as long as the table has room, block 0 has up to `counted_width` vertices; records: n of 2^record_bits bytes;
+// codes: n; touched: {how many, at most most_touched vertices}, zero at first; bits: of a vertex's number; bucket_bits, list: the
+// table's and its lists' sizes, see lay_out.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
            int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows, int* control,
            unsigned long long* gates, unsigned* barrier, const unsigned long long* stop, unsigned long long* done, int n,
            int m, int breadth, int crew, int keep, int helpers, int width, int warp_width, int capacity, int patience,
-           int hot_offset) {
+           int hot_offset, unsigned* records, unsigned* codes, int* touched, int most_touched, int counted_width, int bits,
+           int bucket_bits, int record_bits, int list) {
     DYNAMIC_SHARED(unsigned char, shared);
-    int* buffer = reinterpret_cast<int*>(shared) + warp_id() * buffer_slots;
-    int* scratch = reinterpret_cast<int*>(shared + hot_offset - 64);
+    int* scratch = reinterpret_cast<int*>(shared);
+    unsigned char* room = shared + 64;
+    int* buffer = reinterpret_cast<int*>(room) + warp_id() * buffer_slots;
     const Rows graph = {first, last, targets};
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
-                       reinterpret_cast<int4*>(shared), scratch + 4, reinterpret_cast<unsigned*>(shared + hot_offset)};
+                       reinterpret_cast<int4*>(room), scratch + 4, reinterpret_cast<unsigned*>(shared + hot_offset)};
     const int warp = warp_id() * gridDim.x + blockIdx.x, warps = gridDim.x * (blockDim.x / 32);
+#if TABLE
+    int* rest = scratch + 12;
+    if (threadIdx.x == 0) *rest = least_rest;
+#endif
     Bell bell = {stop, 0};
     int turn = 0;
-    bool packed = false;
+    int prepared = TABLE ? nothing : no_table;
     if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
     // At most m vertices are no sources; where sources stand, nobody looks.
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
-    push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(shared));
+    push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(room));
     grid_barrier(barrier);
     const Word sources = load_relaxed(gates + 4);
     Stand at = {0, static_cast<int>(sources >> 32), 0, 0, patience};
@@ -352,27 +374,53 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             ++at.level;
             continue;
         }
-        if (at.size > width || at.patience > 0) {
+#if TABLE
+        const int narrowest = prepared < no_table ? counted_width : width;
+#else
+        const int narrowest = width;
+#endif
+        if (at.size > narrowest || at.patience > 0) {
             if (static_cast<int>(blockIdx.x) < crew && threadIdx.x < crew_threads) {
-                run_crew(graph, in_degrees, order, queue, levels, gates, at, width, 2 * breadth, keep, helpers, buffer,
+                run_crew(graph, in_degrees, order, queue, levels, gates, at, narrowest, 2 * breadth, keep, helpers, buffer,
                          warp_id() * crew + blockIdx.x, crew * (min(blockDim.x, crew_threads) / 32), bell);
             }
-        } else {
-            if (!packed) {
-                for (int v = global_thread(); v < n; v += global_threads()) rows[v] = pack(p, v);
-                packed = true;
+#if TABLE
+        } else if (prepared < no_table) {
+            const Table table = lay_out(room, records, codes, bits, bucket_bits, record_bits, list);
+            if (prepared == recorded) {
+                find_touched(p, table, touched, most_touched);
+            } else {
+                make_codes(p, table);
+                grid_barrier(barrier);
+                make_records(p, table);
+                prepared = recorded;
             }
             grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
             if (blockIdx.x == 0) {
-                Position alone = {at.begin, at.size, at.level, 0};
-                warm_up(p);
-                go_alone(p, alone, warp_width, bell);
-                if (alone.size > 0) {
-                    cool_down(p);
-                    // Only these rows' bounds will be looked up there; everything before is done.
-                    for (int i = alone.begin + threadIdx.x; i < alone.begin + alone.size; i += blockDim.x) {
-                        store_relaxed(queue + i, bounds(graph, order[i]));
-                    }
+                const Position before = {at.begin, at.size, at.level, 0};
+                const int most = counted_width + counted_width / 4;  // as with a ring's capacity
+                const Position alone = go_counting(p, table, before, stop, most, touched, most_touched);
+                for (int i = alone.begin + threadIdx.x; i < alone.begin + alone.size; i += blockDim.x) {
+                    store_relaxed(queue + i, bounds(graph, load_relaxed(order + i)));
+                }
+                // To find what is touched takes the time of a few levels; the less came of it, the longer it is left to the crew.
+                const int longer = alone.level - at.level > most_rest ? least_rest : min(2 * *rest, most_rest);
+                __syncthreads();
+                if (threadIdx.x == 0) *rest = longer;
+                at = {alone.begin, alone.size, alone.level, at.step, alone.turn == table_full ? table_full : longer};
+            }
+#endif
+        } else {
+            if (prepared != packed) {
+                for (int v = global_thread(); v < n; v += global_threads()) rows[v] = pack(p, v);
+                prepared = packed;
+            }
+            grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
+            if (blockIdx.x == 0) {
+                const Position alone = sort_alone(p, {at.begin, at.size, at.level, 0}, warp_width, stop);
+                // Only these rows' bounds will be looked up there; everything before is done.
+                for (int i = alone.begin + threadIdx.x; i < alone.begin + alone.size; i += blockDim.x) {
+                    store_relaxed(queue + i, bounds(graph, order[i]));
                 }
                 at = {alone.begin, alone.size, alone.level, at.step, 1};
             }
@@ -380,6 +428,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         if (global_thread() == 0) hand_on(control, turn, at);
         grid_barrier(barrier);
         at = take_up(control, turn++);
+#if TABLE
+        if (at.patience == table_full) prepared = no_table;
+#endif
         if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
         __syncthreads();
     }

@@ -1,0 +1,117 @@
+"""What study 0's costs say that layers, and whole runs, cannot take less than.
+
+One place for all: tables, goals and sentences take a run's floor from `run_ms`, and a layer's is its share of that.
+"""
+
+import numpy as np
+import pandas as pd
+
+from lockstep.machine import MachineError
+
+from . import views
+from .resident import Narrow
+
+
+def one_vertex(costs):
+    """What a layer of one vertex must cost (us): the way of keeping in step, and the chain of dependent accesses.
+
+    Each strategy's chain is said in its kernel file. `narrow` is then a warp: a row's load beside an atomic, both on
+    L2, no barrier worth the name.
+    """
+    load, atomic = costs.load_ns("L2") / 1e3, costs.atomic_ns("L2") / 1e3
+    chain = 2 * load + 2 * atomic  # row and target; in-degree, place in the queue
+    return {
+        "naive": costs.readback_us + 2 * costs.launch_us,
+        "frontier": costs.readback_us,
+        "graph": costs.graph_node_us + load + chain,
+        # A target, an in-degree, a warp's arrival, a look at the gate: its vertices' rows come beside the arrival.
+        # Where a layer holds many, a vertex's entry in the queue comes beside the looks: as many accesses.
+        "persistent": 2 * load + 2 * atomic,
+        "narrow": max(load, atomic) + costs.block_barrier_ns(32) / 1e3,
+        "asynchronous": load + 2 * atomic,
+    }
+
+
+def one_block(costs, arcs=1):
+    """What a layer of so many arcs must cost one block that counts in its shared memory (us).
+
+    The chain, for one arc: where a record lies, the record, which was asked for in time and waits in L1, a bucket of
+    the table, the count taken down, a place in the next list, the barrier, and how many there are now. All other arcs
+    are counted down too, on counters that lie anywhere, and one multiprocessor gets so many answers a second.
+    """
+    chain = 3 * costs.load_ns("shared") + costs.load_ns("L1") + 2 * costs.atomic_ns("shared")
+    barrier = costs.block_barrier_ns(Narrow.counted_threads)
+    try:
+        rate = costs.block_atomics_per_second("shared", Narrow.counted_threads)
+    except MachineError:  # recorded before study 0 asked a block alone
+        return np.nan
+    others = max(arcs - 1, 0) * 1e9 / rate
+    return (chain + barrier + others) / 1e3
+
+
+def one_block_takes(line):
+    """Whether one block of `narrow` takes all layers of a graph, and counts in its shared memory.
+
+    That is sure only where all layers hold about as many arcs, as with arcs that lead at most a window on. In a random
+    graph, or a commit history, some layers are wide and many have one vertex.
+    """
+    degree, arcs = line["edges"] / line["nodes"], line["edges"] / line["depth"]
+    return line.get("window", 0) > 0 and degree >= Narrow.counted_degree and arcs <= Narrow.arcs_counted
+
+
+def run_ms(line, strategy, costs):
+    """The floor of a run on a graph (ms): a launch, its bytes or its atomics, and all its layers.
+
+    Parameters
+    ----------
+    line : mapping
+        `nodes`, `edges`, `depth`, and `window` where the graph has one; a line of `views.cells`.
+    strategy : {'persistent', 'narrow'}
+    costs : lockstep.machine.costs.Costs
+
+    Notes
+    -----
+    Bytes: every arc's target once, every vertex's bounds and place in the order. Atomics: an in-degree read, changed
+    and written for each arc, in L2, where all multiprocessors help. Layers: what the cheapest one costs, times their
+    number; where one block takes them all, with the arcs that each holds, none of which then goes to L2.
+    """
+    bytes_us = (4 * line["edges"] + 20 * line["nodes"]) / costs.bytes_per_second() * 1e6
+    if strategy == "narrow" and one_block_takes(line):
+        each = one_block(costs, line["edges"] / line["depth"])
+        return (costs.launch_us + bytes_us + line["depth"] * each) / 1e3
+    atomics_us = line["edges"] / costs.atomics_per_second(10**6, 10**5) * 1e6
+    return (costs.launch_us + max(bytes_us, atomics_us) + line["depth"] * one_vertex(costs)[strategy]) / 1e3
+
+
+def layer_us(line, strategy, costs):
+    """A layer's share of a run's floor (us)."""
+    return run_ms(line, strategy, costs) * 1e3 / line["depth"]
+
+
+def table(rows, costs):
+    """Measured times beside their floors."""
+    lines = []
+    for experiment in ("ladder", "real-dags", "table-4.1"):
+        for cell in views.cells(rows, experiment).to_dict("records"):
+            if experiment == "table-4.1" and cell.get("instance") != 0:
+                continue
+            for name in ("persistent", "narrow"):
+                if cell.get(name, np.nan) > 0:
+                    floor = run_ms(cell, name, costs)
+                    lines.append(
+                        {
+                            "graph": cell["dataset"],
+                            "layers": int(cell["depth"]),
+                            "strategy": name,
+                            "measured (ms)": cell[name],
+                            "floor (ms)": floor,
+                            "times the floor": cell[name] / floor,
+                            "us a layer": cell[name] * 1e3 / cell["depth"],
+                        }
+                    )
+    return pd.DataFrame(lines)
+
+
+def crossover(serial_ms, fixed_ms, level_us):
+    """The depth at which fixed + depth x level reaches the serial time."""
+    return max(serial_ms - fixed_ms, 0) * 1e3 / level_us

@@ -1,0 +1,275 @@
+// Levels by one block that counts in shared memory, for graphs too large to have all their in-degrees there.
+//
+// Idea      What a level of some tens of vertices costs is not bandwidth but one warp's way through it: every access that waits
+//           for the one before, and every instruction, at five cycles each. So all that a level can do without is done before.
+// codes     A vertex's code is {number | in-degree | chunks of eight arcs}, 32 bits. A row is kept as the codes of its targets,
+//           in a record of fixed length. So who meets a vertex for the first time knows at once what it would otherwise ask
+//           for: how many predecessors are missing, and where the row is.
+// table     Only vertices that have lost some, not all, of their predecessors need a counter. In a deep graph whose arcs lead
+//           not far on they are few: behind the frontier all are done, far ahead none is touched. A bucket has four ways, a way
+//           is one word: {1 | number | one more than remains}, looked at with one access and counted down with one atomic. A
+//           way that nobody has holds the level in which it was emptied (less than 2^31), and is free from the next level on:
+//           so within a level no way gets free, all who look for a vertex try the same way first, and two of them never enter
+//           it twice.
+//           Whom a full bucket has no room for goes to another one, as a stray; while there are strays, who does not find a
+//           vertex in its own bucket looks there too. Where that is full as well, the vertex is counted in global memory in
+//           this level, and the block goes back to the others after it. It comes back and takes over what is touched by then;
+//           if that is too much, it goes on without a table (narrow.cu).
+// rows      Who leaves a vertex with one predecessor asks for its record, so that it is near when the vertex gets ready; nobody
+//           waits for it. (What comes goes into a word that nobody reads: an instruction to fetch ahead brings it to L2 only and
+//           takes longer, a load into a register holds up others.)
+// branches  A warp goes through all of them, one after another, and each costs as much as ten instructions. So counting, entering
+//           and asking are each one instruction that some lanes leave out.
+// list      A frontier is a list of chunks, eight lanes each. One atomic fetches a vertex's place in the order and those of its
+//           chunks.
+//
+// References: D. Merrill et al., PPoPP 2012; R. Pagh, F. F. Rodler, "Cuckoo hashing", J. Algorithms 2004 (two places for each).
+#pragma once
+#include "spots.cuh"
+
+constexpr int chunk_arcs = chunk_bytes / 4, most_chunks = 4;
+constexpr int chunk_bits = 3;                  // of a code
+constexpr unsigned odd = 0x9E3779B1u;          // times that, a number's upper bits are a hash
+constexpr unsigned one_vertex = 1u << 18;      // of a count: vertices above, chunks below
+
+// counts: four, in turns, of {vertices and chunks, why to leave}, then the number of strays. Buckets of four ways, and one way that
+// belongs to nobody. lists: two, of offsets among the records. spare: four words for each thread.
+struct Table {
+    Spot counts, buckets, lists, spare;
+    char* records;
+    unsigned* codes;
+    int bits, bucket_bits, record_bits;  // of a vertex's number, a bucket's, a record's bytes
+    int capacity;                        // chunks in a list
+    __device__ Spot strays() const { return skip(counts, 8); }
+    __device__ unsigned nobody() const { return 4u << bucket_bits; }
+    __device__ unsigned vertex() const { return ~0u << (32 - bits); }                  // where a code has the number
+    __device__ unsigned degrees() const { return (1u << (32 - chunk_bits - bits)) - 1; }
+    __device__ unsigned counter() const { return (1u << (31 - bits)) - 1; }            // where a way has its count
+    __device__ unsigned stray() const { return 1u << (30 - bits); }                    // of a count: it is in another bucket
+    __device__ unsigned key(unsigned code) const { return (code & vertex()) >> 1 | 1u << 31; }
+    __device__ unsigned bucket(unsigned code) const { return (code & vertex()) * odd >> (32 - bucket_bits); }
+};
+
+constexpr unsigned leave = 1, halt = 2;
+constexpr int least_rest = 4, most_rest = 64;  // levels that a crew does before block 0 goes on alone again
+constexpr int table_full = -1;                 // in their place: block 0 will not try again
+
+// memory: of the block's, 4 * (16 + 4 * 2^bucket_bits + 2 * capacity + 4 * threads) bytes.
+__device__ inline Table lay_out(unsigned char* memory, unsigned* records, unsigned* codes, int bits, int bucket_bits,
+                                int record_bits, int capacity) {
+    const Spot counts = spot(memory), buckets = skip(counts, 12), lists = skip(buckets, (4u << bucket_bits) + 4);
+    const Spot spare = skip(lists, 2 * capacity);
+    return {counts, buckets, lists, spare, reinterpret_cast<char*>(records), codes, bits, bucket_bits, record_bits, capacity};
+}
+
+__device__ inline unsigned chunks_of(int from, int to) { return static_cast<unsigned>(to - from + chunk_arcs - 1) / chunk_arcs; }
+
+__device__ inline void make_codes(const Problem& p, const Table& t) {
+    for (int v = global_thread(); v < p.n; v += global_threads()) {
+        t.codes[v] = static_cast<unsigned>(v) << (32 - t.bits) | static_cast<unsigned>(__ldcg(p.in_degrees + v)) << chunk_bits |
+                     chunks_of(p.first[v], p.last[v]);
+    }
+}
+
+// Of codes that all blocks have made. Zeros fill a record's last chunk.
+__device__ inline void make_records(const Problem& p, const Table& t) {
+    for (long long v = global_thread() / chunk_arcs; v < p.n; v += global_threads() / chunk_arcs) {
+        const int from = p.first[v], to = p.last[v], part = lane_id() % chunk_arcs;
+        unsigned* record = reinterpret_cast<unsigned*>(t.records + (v << t.record_bits));
+        for (int k = 0; from + k < to; k += chunk_arcs) {
+            const int arc = from + k + part;
+            record[k + part] = arc < to ? __ldcg(t.codes + p.targets[arc]) : 0u;
+        }
+    }
+}
+
+// Vertices that have lost predecessors since their codes were made, or since they were last looked for. touched: {how many, they},
+// at most `most` of them.
+__device__ inline void find_touched(const Problem& p, const Table& t, int* touched, int most) {
+    for (int v = global_thread(); v < p.n; v += global_threads()) {
+        const unsigned left = __ldcg(p.in_degrees + v), whole = __ldcg(t.codes + v) >> chunk_bits & t.degrees();
+        if (left == 0 || left == whole) continue;
+        const int place = atomicAdd(touched, 1);
+        if (place < most) store_relaxed(touched + 1 + place, v);
+    }
+}
+
+// Which of the bucket's ways has this key; 4: none.
+__device__ __forceinline__ unsigned match(const uint4& ways, unsigned key, unsigned counter) {
+    unsigned way = ways.w - (key + 1) < counter ? 3 : 4;
+    way = ways.z - (key + 1) < counter ? 2 : way;
+    way = ways.y - (key + 1) < counter ? 1 : way;
+    return ways.x - (key + 1) < counter ? 0 : way;
+}
+
+// The least of the ways, and its word: if any is free, one that is.
+__device__ __forceinline__ unsigned least(const uint4& ways, unsigned& word) {
+    word = min(min(ways.x, ways.y), min(ways.z, ways.w));
+    unsigned way = ways.z == word ? 2 : 3;
+    way = ways.y == word ? 1 : way;
+    return ways.x == word ? 0 : way;
+}
+
+// The way of a vertex in either of its buckets, or else one that it enters now with this count; nobody's if there is no room.
+__device__ __forceinline__ unsigned find_or_enter(const Table& t, unsigned code, unsigned count, unsigned now, bool& known) {
+    const unsigned key = t.key(code), bucket = t.bucket(code);
+    const unsigned other = (bucket + 1 + (code >> (32 - t.bits) & 7)) & ((1u << t.bucket_bits) - 1);
+    for (;;) {
+        const uint4 ways = get_four(skip(t.buckets, 4 * bucket)), others = get_four(skip(t.buckets, 4 * other));
+        const unsigned here = match(ways, key, t.counter()), there = match(others, key, t.counter());
+        known = true;
+        if (here < 4) return 4 * bucket + here;
+        if (there < 4) return 4 * other + there;
+        known = false;
+        unsigned seen, way = 4 * bucket + least(ways, seen);
+        const bool strays = seen >= now;
+        if (strays) {
+            way = 4 * other + least(others, seen);
+            if (seen >= now) return t.nobody();
+            add_there(t.strays(), 1);
+        }
+        if (swap_there(skip(t.buckets, way), seen, key | (strays ? t.stray() : 0) | count) == seen) return way;
+        if (strays) add_there(t.strays(), 0xffffffffu);
+    }
+}
+
+// The frontier as a list of chunks, and a table of the vertices that are touched. Returns whether there was room for these.
+__device__ inline bool set_up(const Problem& p, const Table& t, const Position& at, int* touched, int most_touched) {
+    for (unsigned i = threadIdx.x; i <= t.nobody(); i += blockDim.x) put_there(skip(t.buckets, i), 0);
+    if (threadIdx.x < 9) put_there(skip(t.counts, threadIdx.x), 0);
+    __syncthreads();
+    const int found = load_relaxed(touched), many = min(found, most_touched);
+    for (int i = threadIdx.x; i < many; i += blockDim.x) {
+        const int v = load_relaxed(touched + 1 + i);
+        bool known;
+        const unsigned way = find_or_enter(t, static_cast<unsigned>(v) << (32 - t.bits), __ldcg(p.in_degrees + v) + 1, 1, known);
+        if (way == t.nobody()) put_there(skip(t.counts, 1), leave);
+    }
+    __syncthreads();
+    const bool room = found == many && get_there(skip(t.counts, 1)) == 0;
+    __syncthreads();
+    if (threadIdx.x == 0) store_relaxed(touched, 0);
+    if (!room) return false;
+    // Counted on in the table, a vertex's in-degree in global memory stays behind; it is not to be taken for touched again.
+    for (int i = threadIdx.x; i < many; i += blockDim.x) {
+        const int v = load_relaxed(touched + 1 + i);
+        const unsigned left = __ldcg(p.in_degrees + v);
+        t.codes[v] = (__ldcg(t.codes + v) & ~(t.degrees() << chunk_bits)) | left << chunk_bits;
+    }
+    for (int i = threadIdx.x; i < at.size; i += blockDim.x) {
+        const int v = load_relaxed(p.order + at.begin + i);
+        const unsigned chunks = chunks_of(p.first[v], p.last[v]);
+        const unsigned place = add_there(t.counts, one_vertex | chunks) & (one_vertex - 1);
+        if (place + chunks > static_cast<unsigned>(t.capacity)) put_there(skip(t.counts, 1), leave);
+        else for (unsigned c = 0; c < chunks; ++c) {
+            put_there(skip(t.lists, place + c), (static_cast<unsigned>(v) << t.record_bits) + chunk_bytes * c);
+        }
+    }
+    __syncthreads();
+    return true;
+}
+
+// Block 0 alone: levels until the frontier is empty, or has more than `most` vertices or chunks than a list holds, or the table is
+// full, or the bell rings (then the frontier is empty). Remaining in-degrees are in global memory before and after. If there is no
+// room for what was touched before, nothing is done, and `turn` says so.
+// Registers are few where threads are many, so what the way through a level needs is named here, once.
+__device__ __noinline__ Position go_counting(const Problem p, const Table t, const Position at, const Word* stop, int most,
+                                             int* touched, int most_touched) {
+    if (!set_up(p, t, at, touched, most_touched)) return {at.begin, at.size, at.level, table_full};
+    Bell bell = {stop, 0};
+    const int lane = lane_id();
+    const unsigned vertex = t.vertex(), degrees = t.degrees(), counter = t.counter(), stray = t.stray();
+    const int to_number = 32 - t.bits, to_bucket = 32 - t.bucket_bits, to_record = to_number - t.record_bits;
+    // By shuffles: else the compiler would ask for the thread's number anew in every level, and where it sees that all lanes count
+    // at one address, it would have them agree first on which of them sends one atomic for all.
+    const unsigned group = __shfl_sync(full_mask, threadIdx.x / chunk_arcs, lane), apart = __shfl_sync(full_mask, 0u, lane);
+    const unsigned limit = static_cast<unsigned>(most) * one_vertex, last_place = t.capacity - most_chunks;
+    const char* records = t.records + 4 * (lane % chunk_arcs);
+    unsigned spare = threadIdx.x;  // and `both` less that, in turns
+    const unsigned both = 2 * threadIdx.x + 2 * blockDim.x;
+    const Spot strays_at = skip(t.strays(), apart);
+    const bool clerk = threadIdx.x == blockDim.x - 1;  // of the warp that has the least to do
+    const int before_first = at.level - 1;
+    int* found = p.order + at.begin;
+    unsigned now = 1, list = 0;         // levels counted from 1, and which of the two lists is the frontier
+    uint2 count = get_two(t.counts);
+    __syncthreads();
+    while (count.x != 0 && count.y == 0) {
+        const unsigned chunks = count.x & (one_vertex - 1);
+        const Spot from = skip(t.lists, list), to = skip(t.lists, t.capacity - list);
+        const Spot counting = skip(t.counts, (now & 3) * 2 + apart);
+        found += count.x / one_vertex;
+        if (clerk) {
+            const Spot cleared = skip(t.counts, ((now + 1) & 3) * 2);
+            put_two(cleared, 0, 0);
+            p.levels[2 + before_first + now] = count.x / one_vertex;
+            if (bell.ring(before_first + now)) put_there(skip(counting, 1), halt);
+        }
+        unsigned i = group;
+        while (__any_sync(full_mask, i < chunks)) {
+            const unsigned chunk = get_there(skip(from, min(i, chunks - 1))), strays = get_there(strays_at);
+            unsigned word = fetch(reinterpret_cast<const unsigned*>(records + chunk));
+            if (i >= chunks) word = 0;
+            i += blockDim.x / chunk_arcs;
+            const unsigned code = word & vertex, key = code >> 1 | 1u << 31, degree = word >> chunk_bits & degrees;
+            const unsigned bucket = code * odd >> to_bucket << 2;
+            const uint4 ways = get_four(skip(t.buckets, bucket));
+            const unsigned here = match(ways, key, counter);
+            unsigned seen, way = least(ways, seen);
+            const bool known = here < 4 && word != 0, single = here == 4 && degree == 1, unknown = here == 4 && degree > 1;
+            const bool enters = unknown && seen < now && strays == 0;
+            way = bucket + (known ? here : way);
+            unsigned counted = 0, was = 0;
+            count_or_enter(known, enters, skip(t.buckets, way), seen, key | degree, counted, was);
+            unsigned before = known ? counted & counter : single ? 2 : 0;  // one more than remained; 2: this was the last one
+            bool entered = enters && was == seen;
+            if (unknown && !entered) {
+                bool there = enters && was - (key + 1) < counter;  // somebody else entered it just now
+                if (!there) way = find_or_enter(t, word, degree, now, there);
+                if (there) {
+                    before = add_there(skip(t.buckets, way), 0xffffffffu) & counter;
+                } else if (way == t.nobody()) {  // counted where it was, by all who meet it in this level
+                    put_there(skip(counting, 1), leave);
+                    before = atomicSub(p.in_degrees + (code >> to_number), 1) + 1;
+                } else {
+                    entered = true;
+                }
+            }
+            const unsigned own = word & 7u, record = code >> to_record;
+            // Once one predecessor remains: earlier, and too many would be kept near, later, and it would not come in time.
+            ask_for(single || (entered && degree == 2) || (before & ~stray) == 3, t.records + record, own > 1,
+                    skip(t.spare, spare), blockDim.x);
+            spare = both - spare;
+            if ((before & ~stray) == 2) {
+                const unsigned gets = add_there(counting, one_vertex | own);
+                exchange_there(skip(t.buckets, single ? t.nobody() : way), now);
+                found[gets / one_vertex] = code >> to_number;
+                const unsigned first = gets & (one_vertex - 1);
+                if (gets >= limit || first > last_place) {
+                    put_there(skip(counting, 1), leave);
+                } else {
+                    const Spot mine = skip(to, first);
+                    if (own > 0) put_there(mine, record);
+                    if (own > 1) put_there(skip(mine, 1), record + chunk_bytes);
+                    if (own > 2) {
+                        put_there(skip(mine, 2), record + 2 * chunk_bytes);
+                        if (own > 3) put_there(skip(mine, 3), record + 3 * chunk_bytes);
+                    }
+                }
+                if (before & stray) add_there(strays_at, 0xffffffffu);
+            }
+        }
+        __syncthreads();
+        count = get_two(counting);
+        list = t.capacity - list;
+        ++now;
+    }
+    asked_done();
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < t.nobody(); i += blockDim.x) {
+        const unsigned word = get_there(skip(t.buckets, i));
+        if (word >> 31) p.in_degrees[word << 1 >> to_number] = (word & counter & ~stray) - 1;
+    }
+    const int size = count.y == halt ? 0 : static_cast<int>(count.x / one_vertex);
+    return {static_cast<int>(found - p.order), size, before_first + static_cast<int>(now), 0};
+}

@@ -1,0 +1,102 @@
+"""`narrow` where a block counts in a table: room for all, room for few, and graphs that it is not for."""
+
+import numpy as np
+import pytest
+
+from lockstep.graphs import Graph, acyclic, generators
+from lockstep.machine import get_executor
+from lockstep.toposort import verify
+from lockstep.toposort.resident import Chains, Narrow
+
+GRAPHS = {
+    "window": lambda seed: generators.window_dag(1500, 9000, 15, seed=seed),
+    "layered": lambda seed: generators.layered(1200, 60, seed=seed),
+    "wide": lambda seed: generators.window_dag(1500, 6000, 120, seed=seed),
+}
+
+
+class Cramped(Narrow):
+    """A table of four buckets, lists of a few chunks: full again and again, so the block leaves and comes back."""
+
+    bucket_bits, list_chunks, most_touched = 2, 24, 30
+
+
+class Roomy(Narrow):
+    bucket_bits, list_chunks = 8, 256
+
+
+class Roomier(Narrow):
+    bucket_bits, list_chunks = 11, 256
+
+
+def sort(kind, graph, executor):
+    plan = kind(graph, executor)
+    plan.prepare()
+    assert verify(plan.run(), graph) == "exact"
+    return plan
+
+
+def counted_anew(plan):
+    """Vertices whose in-degree was looked up again after the block had gone on alone: touched when it came back."""
+    bits = plan.table[0]
+    codes = plan.executor.get(plan.codes)
+    return int((codes >> 3 & (1 << (29 - bits)) - 1 != plan.degrees_on_host).sum())
+
+
+@pytest.mark.parametrize("kind", [Roomy, Cramped])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_counts(kind, name, host):
+    plan = sort(kind, GRAPHS[name](0), host)
+    assert plan.table and plan.executor.get(plan.touched)[0] == 0  # nobody is left on the list
+
+
+def test_a_full_table_sends_the_block_back(host):
+    """What it had counted is then counted on in global memory, and again in the table later."""
+    graph = GRAPHS["window"](1)
+    few, all_of_them = counted_anew(sort(Roomy, graph, host)), counted_anew(sort(Cramped, graph, host))
+    assert all_of_them > few
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_without_room_the_block_goes_on_without_a_table(fits, host):
+    """Arcs to anywhere: more vertices are touched than the table takes over. Packed rows tell the other way."""
+    graph = acyclic(generators.erdos_renyi(1500, 4000, seed=3))
+    plan = (Roomier if fits else Cramped)(graph, host)
+    plan.rows[...] = -1
+    plan.prepare()
+    assert plan.table and verify(plan.run(), graph) == "exact"
+    assert (host.get(plan.rows)[:, 0] >= 0).all() == (not fits)
+
+
+@pytest.mark.parametrize("fuzz", ["sync", "memory"])
+def test_fuzzed_counting(fuzz):
+    for seed in range(4):
+        executor = get_executor("host", seed=seed, fuzz=fuzz)
+        for kind in (Roomy, Cramped):
+            sort(kind, list(GRAPHS.values())[seed % 3](seed), executor)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        generators.disjoint_paths(600, 30),  # a lane takes a vertex's row
+        Graph.from_edges(np.repeat(np.arange(4), 50), np.tile(np.arange(4, 54), 4)),  # rows of 50 arcs
+        Graph.from_edges(np.repeat(np.arange(33_000), 2), np.tile([33_000, 33_001], 33_000)),  # in-degrees of 33,000
+    ],
+    ids=["paths", "long-rows", "in-degrees"],
+)
+def test_graphs_that_no_code_describes(graph, host):
+    assert Narrow(graph, host).table is None
+
+
+def test_chains_counts_in_no_table(host):
+    assert Chains(GRAPHS["window"](0), host).table is None
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", [Narrow, Cramped])
+def test_counts_on_the_gpu(kind, cuda):
+    for ids in ("random", "ordered"):
+        graph = generators.window_dag(60_000, 400_000, 200, ids=ids)
+        sort(kind, graph, cuda)
+    sort(kind, generators.layered(60_000, 1_200), cuda)
