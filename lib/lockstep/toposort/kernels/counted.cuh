@@ -22,6 +22,11 @@
 //           and asking are each one instruction that some lanes leave out.
 // list      A frontier is a list of chunks, eight lanes each. One atomic fetches a vertex's place in the order and those of its
 //           chunks.
+// What it leaves
+//           a level of 56 vertices and 450 arcs takes 0.95 us on an H200, 1.7 with counters in L2; one of ten to fifty vertices 0.6
+//           to 0.85 instead of 1.0 to 1.3. Of a level's time two thirds are a warp's instructions, a sixth is the wait for its
+//           records, a sixth that for the slowest warp. With the in-degrees in the shared memory of a cluster of blocks nothing
+//           has to be looked up, but atomics there pass at 0.75 a clock: a level took 1.0 us.
 //
 // References: D. Merrill et al., PPoPP 2012; R. Pagh, F. F. Rodler, "Cuckoo hashing", J. Algorithms 2004 (two places for each).
 #pragma once
