@@ -52,6 +52,33 @@ def test_fuzzed_looks_ahead(fuzz, wide_and_narrow):
         assert verify(plan.run(), graph) == "exact", seed
 
 
+class Wide(Persistent):
+    """All blocks share every level, as they do wide ones on a GPU."""
+
+    breadth = 0
+
+
+def rows_of_all_lengths():
+    """Levels in which some rows are one arc long, some as many as lanes share them, and some far longer."""
+    sources, targets = [0] * 30, list(range(1, 31))
+    for v in range(1, 31):
+        arcs = (1, 3, 9, 40)[v % 4]
+        sources += [v] * arcs
+        targets += [31 + (v * 7 + k) % 60 for k in range(arcs)]
+    return Graph.from_edges(sources, targets, n=91, name="rows-of-all-lengths")
+
+
+@pytest.mark.parametrize("fuzz", ["sync", "memory"])
+def test_fuzzed_wide_levels(fuzz, wide_and_narrow):
+    graphs = [make() for make in SMALL.values()] + [rows_of_all_lengths(), generators.layered(600, 6)]
+    for seed in range(60):
+        executor = get_executor("host", seed=seed, fuzz=fuzz, multiprocessors=2 + seed % 2)
+        graph = wide_and_narrow if seed < 2 else graphs[seed % len(graphs)]
+        plan = Wide(graph, executor)
+        plan.prepare()
+        assert verify(plan.run(), graph) == "exact", seed
+
+
 def test_a_race_would_be_seen():
     """The same kernel with a lost update in it fails under fuzz: the test above can fail."""
     from lockstep.toposort.plan import KERNELS

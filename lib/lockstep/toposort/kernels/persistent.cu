@@ -7,13 +7,19 @@
 //                    block of 512 threads a multiprocessor: a barrier's price grows with the blocks that arrive, and a little
 //                    with their threads. So while at most `width` vertices are ready, a crew of a few blocks goes on, and
 //                    the others wait until there is more to do. Where a crew's warp has one vertex at most, it looks ahead:
-//                    the row of its next one is there before all others have arrived.
-// What it leaves     a level of three vertices still costs the way to L2 and back for the barrier.
+//                    the row of its next one is there before all others have arrived. In a wide level few instructions may
+//                    follow one another: lanes share a row without asking whose arc is which (expand_evenly).
+// What it leaves     a level of three vertices still costs the way to L2 and back for the barrier; one of 50,000 arcs waits for
+//                    as many atomics on 10,000 words, which with a barrier take 2.5 us on an H200, whatever else is done.
 //
 // References: S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010;
 //             K. Gupta, J. Stuart, J. Owens, "A study of persistent threads style GPU programming", InPar 2012.
 #include "device.cuh"
 #include "expand.cuh"
+
+// More vertices than these are no crew's work, however few arcs they have: all blocks are faster. Not where rows are long, for a
+// crew's warps share them.
+constexpr int crew_at_most = 128;
 
 // Levels of at most one vertex a warp by the crew of run_crew, whose gates these are; ends with a wider one.
 // A level's vertices are entries of the queue that follow one another, so a warp knows which one will be its own before it
@@ -87,6 +93,67 @@ __device__ inline void run_ahead(const Rows& rows, int* in_degrees, int* order, 
     }
 }
 
+// Take arcs away, up to `slots` a lane (target: -1 for none); the vertices thus ready go into the buffer. All atomics leave before
+// an answer is looked at, or each would wait for the one before.
+template <int slots>
+__device__ inline void take(const int* target, int* in_degrees, int* buffer, int& held) {
+    int left[slots];
+#pragma unroll
+    for (int j = 0; j < slots; ++j) {
+        left[j] = 0;
+        if (target[j] >= 0) left[j] = atomicSub(&in_degrees[target[j]], 1);
+    }
+#pragma unroll
+    for (int j = 0; j < slots; ++j) push(left[j] == 1, target[j], buffer, held);
+}
+
+// The arcs first, first + step, ... of a row that ends at `last`, `slots` of them.
+template <int slots>
+__device__ inline void take_row(const Rows& rows, int first, int last, int step, int* in_degrees, int* buffer, int& held) {
+    int target[slots];
+#pragma unroll
+    for (int j = 0; j < slots; ++j) target[j] = first + j * step < last ? rows.targets[first + j * step] : -1;
+    take<slots>(target, in_degrees, buffer, held);
+}
+
+// As expand, for a frontier whose vertices need no helpers. All wait for the slowest warp, so it counts how many instructions
+// follow one another: nothing is divided here, and unless a row is long, the lanes that there are for a vertex of the
+// warp share its row, and none asks which arc is whose.
+__device__ inline void expand_evenly(const Rows& rows, int* in_degrees, int* order, Word* queue, const Word* from, int begin, int end,
+                                     int base, Word* gate, int* buffer, int& held, int warp, int warps) {
+    const int lane = lane_id();
+    int share = 0;  // of a warp at a time, 2^share vertices
+    while (share < 5 && warps << share < end - begin) ++share;
+    const int lanes = 32 >> share, part = lane & (lanes - 1), stride = warps << share;
+    for (int start = begin + (warp << share); start < end; start += stride) {
+        const int i = start + (lane >> (5 - share));
+        Word row = 0;
+        if (i < end) do row = load_relaxed(from + i);
+            while (row == unwritten);
+        const int first = static_cast<int>(row), last = static_cast<int>(row >> 32);
+        if (!__any_sync(full_mask, last - first > lanes)) {
+            take_row<1>(rows, first + part, last, lanes, in_degrees, buffer, held);
+            flush_full(rows, buffer, held, order, queue, base, gate);
+        } else if (!__any_sync(full_mask, last - first > arcs_at_once * lanes)) {
+            take_row<arcs_at_once>(rows, first + part, last, lanes, in_degrees, buffer, held);
+            flush_full(rows, buffer, held, order, queue, base, gate);
+        } else {
+            const Deal deal(part == 0, row);
+            for (int k = 0; k < deal.total; k += 32 * arcs_at_once) {
+                int target[arcs_at_once];
+#pragma unroll
+                for (int j = 0; j < arcs_at_once; ++j) {
+                    const int mine = k + 32 * j + lane;
+                    const int arc = k + 32 * j < deal.total ? deal.arc(mine) : 0;
+                    target[j] = mine < deal.total ? rows.targets[arc] : -1;
+                }
+                take<arcs_at_once>(target, in_degrees, buffer, held);
+                flush_full(rows, buffer, held, order, queue, base, gate);
+            }
+        }
+    }
+}
+
 // gates: 4 words, gates[4]: the numbers of sources and of roots, all zero. crew: blocks that go on alone with a frontier of up
 // to `width` vertices, until it has more than twice as many; keep: see run_crew; helpers: most_helpers of expand.
 extern "C" __global__ void __launch_bounds__(512, 1)
@@ -109,6 +176,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     Stand at = {0, static_cast<int>(sources >> 32), 0, 0, 0};
     int work = static_cast<int>(sources);  // rows to expand: in the first level only those of vertices with arcs
     int turn = 0;
+    if (helpers == 1) width = min(width, crew_at_most);
     while (at.size > 0) {
         if (at.level > 0 && at.size <= width) {
             if (static_cast<int>(blockIdx.x) < crew) {
@@ -132,7 +200,12 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         if (at.level > 0) work = at.size;
         at.begin += at.size;
         int held = 0;
-        expand<true>(rows, in_degrees, order, queue, from, 0, work, at.begin, gates + (at.step & 3), buffer, held, warp, warps, helpers);
+        Word* gate = gates + (at.step & 3);
+        if (helpers == 1 || work > warps) {
+            expand_evenly(rows, in_degrees, order, queue, from, 0, work, at.begin, gate, buffer, held, warp, warps);
+        } else {
+            expand<true>(rows, in_degrees, order, queue, from, 0, work, at.begin, gate, buffer, held, warp, warps, helpers);
+        }
         at.size = meet(rows, buffer, held, order, queue, at.begin, gates, at.step++, scratch);
         ++at.level;
     }
