@@ -1,12 +1,14 @@
 """A run's floor is one figure, wherever it is shown."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
 
-from lockstep.machine.costs import Costs
+from lockstep.machine.costs import Costs, of
 from lockstep.toposort import floors, goals
+from lockstep.toposort.plan import KERNELS
 from lockstep.toposort.resident import Narrow
 
 FIGURES = {
@@ -65,3 +67,33 @@ def test_goals_and_table_have_one_floor_for_a_run(costs):
     for name in ("narrow", "persistent"):
         assert found["the deep graph", name] * 16 == pytest.approx(told[name])
     assert told["narrow"] == pytest.approx(0.004 + 0.013 + 16 * floors.one_block(costs, 500))
+
+
+@pytest.fixture(scope="module")
+def h200():
+    return of("nvidia-h200")
+
+
+def test_the_crew_is_the_kernels():
+    text = (KERNELS / "persistent.cu").read_text()
+    assert int(re.search(r"crew_at_most = (\d+)", text).group(1)) == floors.CREW
+
+
+def test_which_graphs():
+    layered = {"family": "layered", "nodes": 10**6, "edges": 5 * 10**6, "depth": 100}
+    assert floors.all_blocks_take(layered)
+    assert not floors.all_blocks_take(layered | {"depth": 10**5})
+    assert not floors.all_blocks_take({"nodes": 10**6, "edges": 5 * 10**6, "depth": 100})
+
+
+def test_more_arcs_cost_more_and_a_barrier_is_the_least(h200):
+    one, many = floors.all_blocks(h200), floors.all_blocks(h200, 50_000)
+    assert h200.grid_barrier_us(threads=512) < one < many
+    assert many - one == pytest.approx(49_999e6 / h200.atomics_per_second(10**6, 50_000))
+
+
+def test_two_microseconds_are_out_of_reach_with_50000_arcs(h200):
+    """What the study set out to reach in any layer, by a grid barrier."""
+    line = {"family": "layered", "nodes": 10**6, "edges": 4_951_047, "depth": 100}
+    assert floors.layer_us(line, "persistent", h200) > 2
+    assert floors.all_blocks(h200, 5000) < 2

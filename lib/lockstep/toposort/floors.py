@@ -11,6 +11,9 @@ from lockstep.machine import MachineError
 from . import views
 from .resident import Narrow
 
+CREW = 128  # vertices: persistent.cu gives no more to a few blocks
+EVEN = ("layered", "disjoint-paths")  # families whose layers hold about as many vertices and arcs each
+
 
 def one_vertex(costs):
     """What a layer of one vertex must cost (us): the way of keeping in step, and the chain of dependent accesses.
@@ -59,6 +62,23 @@ def one_block_takes(line):
     return line.get("window", 0) > 0 and degree >= Narrow.counted_degree and arcs <= Narrow.arcs_counted
 
 
+def all_blocks(costs, arcs=1):
+    """What a layer of so many arcs must cost all blocks of `persistent` (us).
+
+    A vertex's entry in the queue, its target, an in-degree counted down, each waiting for the one before; the other
+    arcs' atomics behind the first, at the rate of as many threads on words that lie anywhere; then the barrier, without
+    which no block may go on.
+    """
+    chain = 2 * costs.load_ns("L2") + costs.atomic_ns("L2")
+    others = max(arcs - 1, 0) * 1e9 / costs.atomics_per_second(10**6, arcs)
+    return costs.grid_barrier_us(threads=512) + (chain + others) / 1e3
+
+
+def all_blocks_take(line):
+    """Whether all blocks of `persistent` share each layer of a graph. Sure only where all layers hold about as much."""
+    return line.get("family") in EVEN and line["nodes"] / line["depth"] > CREW
+
+
 def run_ms(line, strategy, costs):
     """The floor of a run on a graph (ms): a launch, its bytes or its atomics, and all its layers.
 
@@ -73,8 +93,11 @@ def run_ms(line, strategy, costs):
     -----
     Bytes: every arc's target once, every vertex's bounds and place in the order. Atomics: an in-degree read, changed
     and written for each arc, in L2, where all multiprocessors help. Layers: what the cheapest one costs, times their
-    number; where one block takes them all, with the arcs that each holds, none of which then goes to L2.
+    number; where one block takes them all, with the arcs that each holds, none of which then goes to L2; where all
+    blocks share each, with its atomics and the barrier after them.
     """
+    if strategy == "persistent" and all_blocks_take(line):
+        return (costs.launch_us + line["depth"] * all_blocks(costs, line["edges"] / line["depth"])) / 1e3
     bytes_us = (4 * line["edges"] + 20 * line["nodes"]) / costs.bytes_per_second() * 1e6
     if strategy == "narrow" and one_block_takes(line):
         each = one_block(costs, line["edges"] / line["depth"])
