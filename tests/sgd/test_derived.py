@@ -1,6 +1,5 @@
 """What follows from a cell's rows follows from its present rows."""
 
-import numpy as np
 import pytest
 
 from lockstep.evidence import Study
@@ -103,13 +102,6 @@ def test_the_prediction_knows_the_graph_by_its_recorded_features(study):
     study.count(*WHERE, "(graph)", {name: (value, "1") for name, value in features.items()}, parameters=SETTINGS)
     derived.record(study, WHERE, SETTINGS)
     assert best(study, "(predicted)")[0] == "tiles" and best(study, "(best)")[0] == "patches"
-
-
-def test_features_or_ratings_predict_alike():
-    from .conftest import skewed
-
-    ratings, coefficients = skewed(), {"tiles": np.ones(len(model.FEATURES)), "sgm": 2 * np.ones(len(model.FEATURES))}
-    assert model.predict(coefficients, ratings) == model.predict(coefficients, model.features(ratings))
 
 
 def test_bounds_are_judged_on_every_graph_that_was_timed(study):

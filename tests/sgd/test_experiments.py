@@ -90,7 +90,7 @@ def test_the_predictor_finds_coefficients_that_made_the_times():
     found = model.fit(known, known @ truth * rng.uniform(0.99, 1.01, len(graphs)))
     assert (found >= 0).all()
     assert np.allclose(known @ found, known @ truth, rtol=0.05)
-    order = model.predict({"slow": truth * 2, "fast": truth}, graphs[0])
+    order = model.predict({"slow": truth * 2, "fast": truth}, known[0])
     assert list(order) == ["fast", "slow"]
 
 

@@ -203,6 +203,14 @@ def test_auto_takes_patches_for_roads(monkeypatch):
     assert choose(shuffled, get_executor("host"))[0] == "tiles"
 
 
+def test_auto_takes_what_is_predicted_from_the_features(monkeypatch):
+    coefficients = {"tiles": np.ones(len(model.FEATURES)), "sgm": 2 * np.ones(len(model.FEATURES))}
+    monkeypatch.setattr("lockstep.sgd.choice.calibration", lambda: ("a machine", coefficients))
+    ratings = skewed()
+    strategy, reason = choose(ratings, get_executor("host"))
+    assert strategy == "tiles" and f"predicted {model.features(ratings).sum():.3g} ms" in reason
+
+
 def test_auto_says_why(ratings):
     result = factorize(ratings, sweeps=1)
     assert result.strategy in STRATEGIES and result.stats["reason"]

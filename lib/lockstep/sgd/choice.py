@@ -31,7 +31,7 @@ def choose(ratings, executor):
     machine, coefficients = calibration()
     times = {
         name: value
-        for name, value in model.predict(coefficients, ratings).items()
+        for name, value in model.predict(coefficients, model.features(ratings)).items()
         if name in STRATEGIES and STRATEGIES[name].exact
     }
     if not times and ratings.largest_degree() <= SMALL and model.scatter(ratings) <= NEAR:

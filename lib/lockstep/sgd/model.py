@@ -80,16 +80,16 @@ def fit(known, times):
     return nnls(scaled / size, np.ones(weight.size))[0] / size
 
 
-def predict(coefficients, ratings):
+def predict(coefficients, known):
     """{strategy: milliseconds a sweep}, the fastest first; without patches where a degree is too large for them.
 
     Parameters
     ----------
     coefficients : mapping
         {strategy: coefficients}, of `fit`.
-    ratings : Ratings, or float array of their `features`
+    known : float array, shape (features,)
+        The graph's `features`.
     """
-    known = ratings if isinstance(ratings, np.ndarray) else features(ratings)
     hub = known[FEATURES.index("largest degree")] > LARGEST
     times = {name: float(known @ np.asarray(c)) for name, c in coefficients.items() if not (hub and name == "patches")}
     return dict(sorted(times.items(), key=lambda item: item[1]))
