@@ -8,6 +8,7 @@ from .problem import Problem
 from .strategies import STRATEGIES
 
 EXAMPLE = "(two threads)"  # the strategy column of the worked example's rows
+BLOCK = (16, 16)  # items and users of a block, where bounds are counted
 
 
 def sweeps(study, where, ratings, names, executor, parameters, count, digest, settings):
@@ -77,14 +78,14 @@ def atomics(study, part, sizes, digest):
         bounds(study, part, dataset, ratings)
 
 
-def bounds(study, part, dataset, ratings, rows=16, columns=16):
+def bounds(study, part, dataset, ratings):
     """1 where a bound on the number of supersteps is met, else 2; the schedules are checked on the way."""
     users, items, n_users, n_items = ratings.users, ratings.items, ratings.n_users, ratings.n_items
     matching = matchings.by_time(*matchings.first_fit(ratings))
     diagonal = matchings.diagonals(users, items, n_items)
-    blocks = matchings.block_diagonals(users, items, n_items, rows, columns)
-    kinds = derived.bounds(n_users, n_items, ratings.largest_degree(), rows, columns)
-    found = ((matching, None), (diagonal, None), (blocks, (rows, columns)))
+    blocks = matchings.block_diagonals(users, items, n_items, *BLOCK)
+    kinds = derived.bounds(n_users, n_items, ratings.largest_degree(), *BLOCK)
+    found = ((matching, None), (diagonal, None), (blocks, BLOCK))
     for (name, met), (schedule, cut) in zip(kinds.items(), found, strict=True):
         matchings.check(ratings, schedule, cut)
         values = {"bound": (1 if met(schedule.supersteps) else 2, "1"), "supersteps": (schedule.supersteps, "1")}

@@ -95,7 +95,7 @@ def table_two(rows):
     return pd.DataFrame(lines)
 
 
-def floors(table, costs, rank=16, an_update_ns=None):
+def floors(table, costs, an_update_ns=None):
     """Floors of a sweep in milliseconds, beside the fastest strategy: bytes and the largest node's chain.
 
     Bytes: every vector once in and once out, and 12 bytes a rating, at the machine's copy bandwidth. Chain:
@@ -103,7 +103,7 @@ def floors(table, costs, rank=16, an_update_ns=None):
     """
     lines = []
     for _, line in whole(table).iterrows():
-        vectors = (line["users"] + line["items"]) * rank * 4 * 2
+        vectors = (line["users"] + line["items"]) * line["rank"] * 4 * 2
         moved = (vectors + 12 * line["ratings"]) / costs.bytes_per_second("device") * 1e3
         chain = line["largest degree"] * (an_update_ns or np.nan) / 1e6
         exact = [s for s in SHOWN if s in line and STRATEGIES[s].exact and STRATEGIES[s].gpu and line[s] > 0]
@@ -116,13 +116,13 @@ def floors(table, costs, rank=16, an_update_ns=None):
     return pd.DataFrame(lines)
 
 
-def break_even(rows, experiment="scale-free"):
-    """Sweeps up to which the best diagonal schedule with its preprocessing beats the best matching with its
-    own.
+def break_even(rows):
+    """Sweeps up to which the best diagonal schedule with its preprocessing beats the best matching with its own, on
+    scale-free twins.
 
     Infinite where a diagonal is faster a sweep as well, 0 where it never pays.
     """
-    walls, prepared = cells(rows, experiment), cells(rows, experiment, "preparation")
+    walls, prepared = cells(rows, "scale-free"), cells(rows, "scale-free", "preparation")
     lines = []
     for k in range(len(walls)):
         wall, ready = walls.iloc[k], prepared.iloc[k]

@@ -202,12 +202,12 @@ def checked(recorded):
     return said
 
 
-def planned(key, experiment, plan=PLAN):
+def planned(key, experiment):
     """What the cells of an experiment list under a key in the parameter file, each once, in its order.
 
     What is listed for each measure, as strategies are, is taken together.
     """
-    block = yaml.safe_load(plan.read_text())["studies"]["5-swarm-batch"]
+    block = yaml.safe_load(PLAN.read_text())["studies"]["5-swarm-batch"]
     cells = [cell for part in block["parts"].values() for cell in parts.cells(part, block.get("common"))]
     lists = [cell[key] for cell in cells if cell["experiment"] == experiment]
     lists = [itertools.chain(*names.values()) if isinstance(names, dict) else names for names in lists]

@@ -63,9 +63,9 @@ def table_2(rows):
     return pd.DataFrame(lines)
 
 
-def table_3(count=50):
+def table_3():
     """Numbers of graphs in Benchmark II (as in Table 3), and the average degrees that a few of each kind have."""
-    lines = []
+    lines, count = [], 50
     for kind, name in enumerate(synthetic.TABLE_3):
         for size, published in zip(synthetic.SIZES, synthetic.TABLE_3[name], strict=True):
             numbers = np.arange(count) + count * len(lines)
@@ -299,17 +299,17 @@ VARIANTS = {  # knobs, and what they mean
 }
 
 
-def ablation(rows, experiment="design"):
+def ablation(rows):
     """What each part of the design is worth: a line a measure and strategy, and one for each of its variants.
 
     Of every batch the device's milliseconds (launches, where there is no device with times), and of a variant how many
     times those of the strategy as it is.
     """
-    mine = rows[rows["experiment"] == experiment]
+    mine = rows[rows["experiment"] == "design"]
     metric, unit = ("device", "ms") if (mine["metric"] == "device").any() else ("launches", "launches")
     lines = []
     for measure in NAMES:
-        found = means(mine, experiment, metric, measure)
+        found = means(mine, "design", metric, measure)
         for label in sorted(found, key=lambda label: (label.split("@")[0], "@" in label)):
             name, _, knobs = label.partition("@")
             line = {"measure": NAMES[measure], "strategy": name, "variant": VARIANTS.get(knobs, knobs) or "as it is"}

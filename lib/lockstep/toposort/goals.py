@@ -88,21 +88,21 @@ def _deep(rows):
     return table.to_dict("records")[0] if len(table) and {"depth", "nodes"} <= set(table) else {}
 
 
-def dearest_layer(rows, costs=None, strategy="persistent"):
-    """Where a layer costs a strategy most, among all graphs of DEEP_ENOUGH layers: `graph`, `us` and its `floor`; empty
-    if no such graph was measured.
+def dearest_layer(rows, costs=None):
+    """Where a layer costs `persistent` most, among all graphs of DEEP_ENOUGH layers: `graph`, `us` and its `floor`;
+    empty if no such graph was measured.
 
     The floor is a layer's share of the graph's, bytes or atomics included: a layer that is wide has work to do.
     """
     tables = [views.cells(rows, experiment) for experiment in rows["experiment"].unique()]
-    tables = [table for table in tables if {"depth", "nodes", "edges", strategy} <= set(table)]
-    known = [table[(table["depth"] >= DEEP_ENOUGH) & (table[strategy] > 0)] for table in tables]
+    tables = [table for table in tables if {"depth", "nodes", "edges", "persistent"} <= set(table)]
+    known = [table[(table["depth"] >= DEEP_ENOUGH) & (table["persistent"] > 0)] for table in tables]
     known = pd.concat(known, ignore_index=True) if known else pd.DataFrame()
     if known.empty:
         return {}
-    each = known[strategy] * 1e3 / known["depth"]
+    each = known["persistent"] * 1e3 / known["depth"]
     line = known.loc[each.idxmax()]
-    floor = floors.layer_us(line, strategy, costs) if costs else np.nan
+    floor = floors.layer_us(line, "persistent", costs) if costs else np.nan
     return {"graph": line["dataset"], "us": each.max(), "floor": floor}
 
 

@@ -102,13 +102,6 @@ def cells(rows, experiment, metric="wall"):
     return pd.DataFrame(lines)
 
 
-def against(wall, device, strategy="naive"):
-    """Serial over a strategy of the GPU as the thesis compares them: the CPU's clock, the GPU's events."""
-    if strategy not in device or "serial" not in wall:
-        return np.nan
-    return wall["serial"] / device[strategy]
-
-
 def table(rows, number):
     """Table 4.1, 4.2, 4.3 or 4.4 of the thesis, with what was measured beside it.
 
@@ -153,12 +146,14 @@ def _mean(group, name):
     return float(np.exp(np.log(group[name].dropna()).mean()))
 
 
-def level_costs(rows, family="disjoint-paths", ids="ordered"):
-    """What a layer costs each strategy (us): the slope of its time between 10^3 layers and the deepest it was given."""
+def level_costs(rows):
+    """What a layer of disjoint paths, numbered in order, costs each strategy (us): the slope of its time between 10^3
+    layers and the deepest it was given.
+    """
     wall = cells(rows, "table-4.3")
     if wall.empty:
         return {}
-    wall = wall[(wall["family"] == family) & (wall["ids"] == ids)].sort_values("depth")
+    wall = wall[(wall["family"] == "disjoint-paths") & (wall["ids"] == "ordered")].sort_values("depth")
     found = {}
     for name in LADDER:
         known = wall[wall[name] > 0] if name in wall else wall.iloc[:0]
@@ -169,9 +164,7 @@ def level_costs(rows, family="disjoint-paths", ids="ordered"):
     return found
 
 
-
-
-def crossovers(rows, strategies=LADDER, metric="wall"):
+def crossovers(rows):
     """The depth up to which each strategy is faster than the serial sort, with its interval, on each family of
     table 4.3.
     """
@@ -179,8 +172,8 @@ def crossovers(rows, strategies=LADDER, metric="wall"):
     lines = []
     keys = mine["parameters"].map(lambda text: (json.loads(text)["family"], json.loads(text)["ids"]))
     for (family, ids), group in mine.groupby(keys):
-        for strategy in strategies:
-            pairs = _pairs(group, strategy, metric)
+        for strategy in LADDER:
+            pairs = _pairs(group, strategy)
             if pairs["depth"].nunique() < 2:
                 continue
             found = trends.crossover(pairs["depth"], pairs["log"])
@@ -200,10 +193,10 @@ def crossovers(rows, strategies=LADDER, metric="wall"):
     return pd.DataFrame(lines)
 
 
-def _pairs(rows, strategy, metric):
-    """Log of serial (clock) over a strategy, paired within rounds, with the depth of each."""
-    serial = rows[(rows["strategy"] == "serial") & (rows["metric"] == "wall")]
-    other = rows[(rows["strategy"] == strategy) & (rows["metric"] == metric)]
+def _pairs(rows, strategy):
+    """Log of serial over a strategy, both by the clock, paired within rounds, with the depth of each."""
+    walls = rows[rows["metric"] == "wall"]
+    serial, other = (walls[walls["strategy"] == name] for name in ("serial", strategy))
     key = ["dataset", "parameters", "round"]
     both = (
         serial.set_index(key)["value"]
@@ -215,13 +208,12 @@ def _pairs(rows, strategy, metric):
     return pd.DataFrame({"depth": np.array(depth, float), "log": np.log(both["serial"] / both["other"])})
 
 
-
-def choices(rows, experiments=HELD_OUT, strategies=("serial", *LADDER[2:])):
+def choices(rows, experiments=HELD_OUT):
     """`auto` against the best of all strategies on each graph; the best chosen on half of the rounds, judged on
     the other.
     """
     mine = rows[rows["experiment"].isin(experiments)]
-    judged = statistics.best(mine, strategies)
+    judged = statistics.best(mine, ("serial", *LADDER[2:]))
     lines = []
     for dataset, cell in judged.groupby("dataset", sort=False):
         if "auto" not in set(cell["strategy"]):
