@@ -49,6 +49,27 @@ def test_bad_graphs_are_told(tmp_path, capsys):
     assert "graph 1 (b.txt)" in capsys.readouterr().err
 
 
+def test_a_batch_without_a_usable_graph_is_an_error(tmp_path, capsys):
+    folder, out = tmp_path / "files", tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.txt").write_text("0 one\n")
+    arguments = ["swarm", str(folder), "--undirected", "--out"]
+    assert main([*arguments, str(out)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"lockstep: {folder}: its only graph cannot be used; graph 0 (a.txt): ")
+    assert "line 1" in told and told.count("\n") == 1
+    (folder / "b.txt").write_text("0 two\n")
+    for _ in range(2):  # and once more where an earlier run has found that out
+        assert main([*arguments, str(tmp_path / "two")]) == 2
+        told = capsys.readouterr().err
+        assert "none of its 2 graphs can be used; graph 0 (a.txt): " in told and told.count("\n") == 1
+        assert told.endswith(f"(why the others cannot: {tmp_path / 'two'}/_problems.csv)\n")
+    assert len(pd.read_csv(tmp_path / "two" / "_problems.csv")) == 2
+    (folder / "b.txt").write_text("0 1\n")
+    for _ in range(2):  # nothing is left to do the second time, yet a graph is done
+        assert main([*arguments, str(tmp_path / "three")]) == 0
+
+
 def test_weights_are_left_out(tmp_path, capsys):
     weighted = [graph.copy() for graph in GRAPHS]
     for graph in weighted:
@@ -63,9 +84,9 @@ def test_weights_are_left_out(tmp_path, capsys):
         expected = nx.betweenness_centrality(graph, normalized=False)
         np.testing.assert_allclose(values, [expected[v] for v in range(len(graph))], atol=1e-9)
     lengths = ["--measure", "closeness", "--out", str(tmp_path / "three")]
-    assert main([*arguments, *lengths]) == 0
+    assert main([*arguments, *lengths]) == 2
     told = capsys.readouterr().err
-    assert "of 0 graphs" in told and "weight of arc 0 is -2.5; expected a finite number above 0" in told
+    assert "none of its 4 graphs" in told and "weight of arc 0 is -2.5; expected a finite number above 0" in told
     assert main([*arguments, *lengths, "--unweighted"]) == 2
     assert "holds results of another run: weights is None there, False now" in capsys.readouterr().err
 

@@ -3,6 +3,8 @@
 import sys
 import time
 
+from lockstep.graphs import GraphError
+
 from .batch import MOST, GraphBatch
 from .cluster import connected, engine_of, run_cluster
 from .stream import run
@@ -50,7 +52,13 @@ def compute(source, measure, out, *, scheduler=None, workers=None, strategy="aut
 
 
 def main(choice):
-    """Carry out `lockstep swarm` for parsed arguments; returns the exit status."""
+    """Carry out `lockstep swarm` for parsed arguments; returns the exit status.
+
+    Raises
+    ------
+    GraphError
+        Graphs were left out, and no other is there: nothing was computed, now or in an earlier run.
+    """
     options = dict(pair.partition("=")[::2] for pair in choice.option)
     names = ("scheduler", "workers", "strategy", "executor", "keep", "bad", "max_vertices")
     start = time.perf_counter()
@@ -64,6 +72,11 @@ def main(choice):
         options={name: _value(text) for name, text in options.items()},
         **{name: getattr(choice, name) for name in names},
     )
+    if report.problems and not report.checksums.size:
+        first, many = report.problems[0], len(report.problems)
+        none = "its only graph cannot be used" if many == 1 else f"none of its {many:,} graphs can be used"
+        rest = f" (why the others cannot: {choice.out}/_problems.csv)" if many > 1 else ""
+        raise GraphError(f"{choice.input}: {none}; graph {first.graph} ({first.name}): {first.reason}{rest}")
     steps = ", ".join(f"{word} {report.seconds[step]:.2f} s" for step, word in STEPS.items() if step in report.seconds)
     graphs = "1 graph" if report.graphs == 1 else f"{report.graphs:,} graphs"
     done = f"{choice.measure} of {graphs} in {time.perf_counter() - start:.2f} s"
