@@ -286,6 +286,15 @@ def test_the_summary_says_all_and_its_code_tells_of_stale_recordings(make_rows, 
     assert none.code == 0 and "No machine is recorded yet" in none.text
 
 
+def test_statements_stand_below_one_another():
+    told = ("holds", "9 of 16 parts hold on twins; 1 fails, 3 undecided, 3 not testable here")
+    lines = [("m", f"D{k}", summary, "It is so.", 0, 16) for k, summary in enumerate(told)]
+    entries = pd.DataFrame(lines, columns=["machine", "claim", "summary", "statement", "untested", "parts"])
+    none = pd.DataFrame(columns=["machine", "verdict"])
+    _, *shown = claims._lines(claims.Summary(none, entries, none), ["m"])
+    assert len(shown) == 2 and len({line.index("It is so.") for line in shown}) == 1
+
+
 def test_a_strategy_over_another_is_a_figure_of_its_own(make_rows):
     """The gain on one kind of graph over the gain on another: each taken within rounds."""
     rows = make_rows(

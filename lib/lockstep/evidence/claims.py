@@ -250,14 +250,13 @@ def _lines(found, machines):
             here = here[:0]
         else:
             yield f"{machine}: {len(here)} claims, {len(parts)} parts: {tally}"
-        elsewhere = []
-        for entry in here.itertuples():
-            if entry.untested == entry.parts and entry.claim in tested:
-                elsewhere.append(entry.claim)
-            else:
-                yield f"  {entry.claim:<4} {entry.summary:<45} {entry.statement}"
-        if elsewhere:
-            yield f"  tested on another machine alone: {', '.join(elsewhere)}"
+        elsewhere = (here["untested"] == here["parts"]) & here["claim"].isin(tested)
+        shown = here[~elsewhere]
+        width = shown["summary"].str.len().max()  # the statements begin below one another
+        for entry in shown.itertuples():
+            yield f"  {entry.claim:<4} {entry.summary:<{width}} {entry.statement}"
+        if elsewhere.any():
+            yield f"  tested on another machine alone: {', '.join(here['claim'][elsewhere])}"
         for control in found.controls[found.controls["machine"] == machine].itertuples():
             yield from _control(control)
         if machine in found.stale:
