@@ -56,9 +56,9 @@ class Naive(DevicePlan):
                 return spent
 
 
-def _by_grid(kernel, threads, arguments, shared=0):
+def _by_grid(kernel, threads, arguments):
     """Launches of one kernel that differ in their grid alone; each grid is bound when it first occurs."""
-    bound = functools.cache(lambda blocks: kernel.bind(blocks, threads, arguments, shared=shared))
+    bound = functools.cache(lambda blocks: kernel.bind(blocks, threads, arguments))
     return lambda blocks: bound(blocks)()
 
 
