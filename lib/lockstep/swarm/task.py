@@ -183,10 +183,9 @@ class DeviceTask(Task):
         self.steps.append(self.launched[-1])
         self.launches += 1
 
-    def warps(self, count, threads=256):
+    def warps(self, count):
         """A grid for `count` warps' worth of work, each going on with another when it is done."""
-        if self.executor.name == "host":
-            threads = 64
+        threads = 64 if self.executor.name == "host" else 256
         blocks = max(1, min(-(-int(count) * 32 // threads), 16 * self.executor.multiprocessors))
         return blocks, threads
 
