@@ -108,8 +108,22 @@ def test_the_cpu_is_itself_checked(cache, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(cases.paths, "CACHE", cache.parent)
     monkeypatch.setattr(cases.oracle, "reference", lambda graph, *args, **options: np.zeros(graph.n))
-    with pytest.raises(VerificationError, match="other values than the reference"):
-        sums.Known("betweenness", {}).of(cases.benchmark(10))
+    known = sums.Known("betweenness", {})
+    for _ in range(2):  # what was found wrong is not kept
+        with pytest.raises(VerificationError, match="other values than the reference"):
+            known.of(cases.benchmark(10))
+
+
+def test_interrupted_before_it_was_looked_at(cache, monkeypatch):
+    batch, known, looked = cases.benchmark(10), sums.Known("closeness", {}), []
+    with monkeypatch.context() as patched:
+        patched.setattr(sums.Known, "_look", lambda *args: refuse())
+        with pytest.raises(KeyboardInterrupt):
+            known.of(batch)
+    monkeypatch.setattr(sums.Known, "_look", lambda known, batch, found: looked.append(len(found)))
+    for _ in range(2):
+        known.of(batch)
+    assert looked == [10]
 
 
 def test_a_graph_that_cannot_be_used(cache):

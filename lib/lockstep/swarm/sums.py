@@ -86,8 +86,14 @@ class Known:
                     block = todo[at : at + BLOCK]
                     found = [self.compute(loaded, batch, cores) for loaded in loaders.map(batch.load_piece, block)]
                     known = np.concatenate([known[: block[0].first], *found])
-                    self.write(known)
-            self._look(batch, known)
+                    if at + BLOCK < len(todo):
+                        self.write(known)
+            try:
+                self._look(batch, known)
+            except VerificationError:
+                self.file.unlink(missing_ok=True)
+                raise
+            self.write(known)  # whole only once it has been looked at: nobody looks again
         return known[: len(batch), self.columns.index(self.measure)]
 
     def compute(self, loaded, batch, cores):
@@ -119,7 +125,6 @@ class Known:
             engine = Engine(measure, None, "cpu", **options)
             wrong = np.flatnonzero(engine.run(pack).checksums != known[drawn, column])
             if wrong.size:
-                self.file.unlink(missing_ok=True)
                 raise VerificationError(f"{measure}: the CPU's two ways differ on graph {drawn[wrong[0]]}")
             if len(few):
                 cases.Case("the sample", few, True).check(measure, options, engine.run(few))
