@@ -63,7 +63,7 @@ def test_package_dependencies_are_a_dag_of_this_environment():
     assert "numpy" in heads
 
 
-def test_circles_of_packages_are_reported_and_broken(monkeypatch):
+def test_cycles_of_packages_are_reported_and_broken(monkeypatch):
     class Fake:
         def __init__(self, name, *requires):
             self.metadata, self.requires = {"Name": name}, list(requires)
@@ -74,7 +74,7 @@ def test_circles_of_packages_are_reported_and_broken(monkeypatch):
         Fake("c", "A"),
     ]
     monkeypatch.setattr(metadata, "distributions", lambda: found)
-    with pytest.warns(UserWarning, match=r"1 circle\(s\) of packages that require each other \(a, b-x\)"):
+    with pytest.warns(UserWarning, match=r"1 cycle\(s\) of packages that require each other \(a, b-x\)"):
         graph = builtin.package_dependencies()
     assert list(graph.labels) == ["a", "b-x", "c"]
     assert graph.to_networkx().edges == nx.DiGraph([(0, 1), (2, 0)]).edges

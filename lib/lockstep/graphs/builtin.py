@@ -24,7 +24,7 @@ def package_dependencies():
     """Which installed distribution needs which: a real DAG, another one in every environment.
 
     Arcs lead from a distribution to what it requires here (extras not asked for are left out); ``labels``
-    holds the names. If packages require each other in a circle, a GraphWarning names some of them, and the
+    holds the names. If packages require each other in a cycle, a GraphWarning names some of them, and the
     back edges of a depth-first search are reversed, as `acyclic` does.
     """
     needs = {}
@@ -49,12 +49,12 @@ def package_dependencies():
     graph = Graph.from_edges(
         [u for u, _ in ends], [v for _, v in ends], n=len(labels), name="package-dependencies", labels=labels
     )
-    circles = [c for c in nx.strongly_connected_components(graph.to_networkx()) if len(c) > 1]
-    if not circles:
+    cycles = [c for c in nx.strongly_connected_components(graph.to_networkx()) if len(c) > 1]
+    if not cycles:
         return graph
-    shown = "; ".join(", ".join(labels[v] for v in sorted(circle)[:6]) for circle in circles[:3])
+    shown = "; ".join(", ".join(labels[v] for v in sorted(cycle)[:6]) for cycle in cycles[:3])
     warnings.warn(
-        f"package-dependencies: {len(circles)} circle(s) of packages that require each other ({shown}); "
+        f"package-dependencies: {len(cycles)} cycle(s) of packages that require each other ({shown}); "
         "their back edges are reversed",
         GraphWarning,
         stacklevel=2,

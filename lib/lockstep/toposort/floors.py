@@ -89,6 +89,11 @@ def run_ms(line, strategy, costs):
     strategy : {'persistent', 'narrow'}
     costs : lockstep.machine.costs.Costs
 
+    Returns
+    -------
+    float
+        NaN where it takes a figure of study 0 that the machine has not recorded.
+
     Notes
     -----
     Bytes: every arc's target once, every vertex's bounds and place in the order. Atomics: an in-degree read, changed
