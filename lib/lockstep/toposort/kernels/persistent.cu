@@ -10,7 +10,7 @@
 //                    the row of its next one is there before all others have arrived. In a wide level few instructions may
 //                    follow one another: lanes share a row without asking whose arc is which (expand_evenly).
 // What it leaves     a level of three vertices still costs the way to L2 and back for the barrier; one of 50,000 arcs waits for
-//                    as many atomics on 10,000 words, which with a barrier take 2.5 us on an H200, whatever else is done.
+//                    as many atomics and the barrier behind them, whatever else is done (floors.py says how long that is).
 //
 // References: S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010;
 //             K. Gupta, J. Stuart, J. Owens, "A study of persistent threads style GPU programming", InPar 2012.
