@@ -14,7 +14,8 @@ SciPy and igraph take longer for the distances alone than this for betweenness. 
 row's arcs stays in registers, which Numba's own loops over lanes do not achieve: it is written in LLVM's vectors, which
 every processor has in some width.
 
-Numba keeps what it has made until this file changes; `oracle`'s functions are called from here (see `lockstep.graphs.search.visit`).
+Numba keeps what it has made until this file changes; `oracle`'s functions are called from here (as
+`lockstep.graphs.search.visit` is from others).
 """
 
 import numpy as np
