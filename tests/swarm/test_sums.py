@@ -1,10 +1,13 @@
 """Every graph of a batch from disk is held against the CPU's checksums, which are computed once and kept."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 from lockstep.evidence import VerificationError
-from lockstep.swarm import cases, shards, stream, sums
+from lockstep.graphs import digests, draws, search
+from lockstep.swarm import cases, checksums, cpu, oracle, shards, stream, sums, synthetic
 from lockstep.swarm.run import Engine
 
 
@@ -141,3 +144,54 @@ def test_options_that_change_the_numbers(cache):
     for options in ({"endpoints": True}, {"precision": "single"}):
         assert sums.Sums(batch, "betweenness", options)(by_cpu(batch, **options)) == "exact"
     assert len({file.name for file in (cache / "checksums").iterdir()}) == 2
+
+
+def test_a_measure_that_the_fast_way_does_not_know(cache):
+    batch = cases.benchmark(6)
+    assert sums.Sums(batch, "components", {})(by_cpu(batch, "components")) == "exact"
+
+
+FAST, SLOW = ("apsp", {}), ("betweenness", {"endpoints": True})
+MAKING = [synthetic.classes, synthetic._edges, synthetic.million, draws.permutation, draws.mix, draws.word]
+
+
+@pytest.mark.parametrize("way", [FAST, SLOW])
+@pytest.mark.parametrize("function", [*MAKING, oracle.mixed], ids=lambda function: function.__name__)
+def test_what_the_kept_sums_depend_on(way, function, monkeypatch):
+    assert changes_the_key(way, function, monkeypatch)
+
+
+@pytest.mark.parametrize("function", [checksums._gathered, checksums._given, checksums._sweeps, oracle.fraction_bits,
+                                      oracle._turned, oracle._once, oracle._dependencies, search.visit],
+                         ids=lambda function: function.__name__)  # fmt: skip
+def test_what_the_fast_way_depends_on(function, monkeypatch):
+    assert changes_the_key(FAST, function, monkeypatch) and changes_the_key(("betweenness", {}), function, monkeypatch)
+
+
+@pytest.mark.parametrize("function", [oracle.betweenness, cpu.Cpu.tasks["betweenness"].run])
+def test_what_another_way_depends_on(function, monkeypatch):
+    assert changes_the_key(SLOW, function, monkeypatch) and not changes_the_key(FAST, function, monkeypatch)
+
+
+def test_numbers_that_the_kept_sums_depend_on(monkeypatch):
+    before = sums.Known(*FAST).file
+    monkeypatch.setattr(oracle, "RECIPROCAL", 41)
+    assert sums.Known(*FAST).file != before
+
+
+@pytest.mark.parametrize("function", [oracle.pagerank, oracle.closeness, shards.write_shard])
+def test_what_the_kept_sums_do_not_depend_on(function, monkeypatch):
+    """So they are not computed anew without need: it takes sixteen cores minutes."""
+    assert not changes_the_key(FAST, function, monkeypatch)
+
+
+def changes_the_key(way, function, monkeypatch):
+    """Whether one more statement in a function does."""
+    before, real = sums.Known(*way).file, inspect.getsource
+    text = real(inspect.unwrap(function))
+    with monkeypatch.context() as patched:
+        patched.setattr(digests.inspect, "getsource", lambda found: real(found).replace(text, f"{text}    # more\n"))
+        assert sums.Known(*way).file == before  # a comment is no change
+        indent = " " * (len(text) - len(text.lstrip()) + 4)
+        patched.setattr(digests.inspect, "getsource", lambda found: real(found).replace(text, f"{text}{indent}0\n"))
+        return sums.Known(*way).file != before

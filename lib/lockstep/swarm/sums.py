@@ -7,14 +7,12 @@ sample of the graphs.
 """
 
 import concurrent.futures
-import hashlib
-import inspect
 import os
 
 import numpy as np
 
 from lockstep.evidence import VerificationError
-from lockstep.graphs import draws
+from lockstep.graphs import digests
 
 from . import cases, checksums, synthetic
 from .pack import Pack
@@ -47,8 +45,10 @@ class Known:
         self.measure, self.options = measure, options
         self.columns = DISTANCES if measure in DISTANCES else (measure,)
         told = [] if measure in DISTANCES else [f"{key}={value}" for key, value in sorted(options.items())]
-        self.engine = Engine(measure, None, "cpu", **options) if told else None  # `checksums` knows no options
-        name = ["distances" if measure in DISTANCES else measure, *told, *([str(size)] if size else []), _digest()]
+        fast = measure in DISTANCES or (measure == "betweenness" and not told)  # what `checksums` knows
+        self.engine = None if fast else Engine(measure, None, "cpu", **options)
+        digest = _digest(checksums if fast else self.engine.strategy.plan.tasks[measure].run)
+        name = ["distances" if measure in DISTANCES else measure, *told, *([str(size)] if size else []), digest]
         self.file = cases.paths.CACHE / "swarm" / "checksums" / f"{'-'.join(name)}.npy"
 
     def read(self):
@@ -130,11 +130,10 @@ class Known:
                 cases.Case("the sample", few, True).check(measure, options, engine.run(few))
 
 
-def _digest():
-    """Of what makes the graphs, and of what computes the checksums."""
-    parts = [inspect.getsource(synthetic), inspect.getsource(draws), inspect.getsource(checksums)]
-    parts[-1] = parts[-1].replace(checksums.__doc__, "")
-    return hashlib.sha256(" ".join(" ".join(parts).split()).encode()).hexdigest()[:16]
+def _digest(computes):
+    """Of what makes the graphs, and of what computes the checksums: a module or a function, and all that it calls."""
+    made = digests.source_digest(synthetic)  # how shards are written is no part of what is in them
+    return digests.joined(made, digests.source_digest(computes, package="lockstep"))
 
 
 class Sums:
