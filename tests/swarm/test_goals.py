@@ -85,6 +85,12 @@ def test_one_graph_alone_and_several_gpus():
     assert linear["measured"] == pytest.approx(0.9) and linear["reached"]
     whole = found.loc["from the page cache to results on 2 GPUs, betweenness"]
     assert whole["measured"] == pytest.approx(0.8) and not whole["reached"] and len(found) == 3
+    more = [{**line, "strategy": "gpus@3-dynamic"} for line in cached if line["strategy"] == "gpus@2-dynamic"]
+    hosts = {"two": pd.DataFrame(gpus), "three": pd.DataFrame(cached + more)}
+    named = goals.reached(pd.DataFrame(rows[:0], columns=list(rows[0])), COSTS, hosts)["goal"]
+    assert [goal for goal in named if goal.startswith("computing on")] == [
+        f"computing on {count} GPUs, betweenness" for count in ("2", "2 of 3", "3")
+    ]
 
 
 def test_overlap_is_judged_round_by_round():

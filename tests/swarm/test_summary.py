@@ -103,6 +103,11 @@ def test_several_gpus_against_linear_and_the_disk():
     ]
     (said,) = summary.several({"four": rows(*cached)})
     assert "graphs from the page cache" in said
+    more = {"three": rows(*on(1, 2.0, 1.8), *on(2, 1.25, 1.8), *on(3, 1.0, 1.8)), "two": recorded["four"]}
+    (said,) = summary.several(more)
+    assert said.endswith("(computing alone 0.800) (two); 2 take 1.25 s, 0.800 of linear (computing alone 0.800) and 3 "
+                         "take 1.00 s, 0.667 of linear (computing alone 0.800) (three).")  # fmt: skip
+    assert views.several(more)["machine"].tolist() == ["two"] * 2 + ["three"] * 3
 
 
 def test_variants_stand_beside_the_strategy_as_it_is():
@@ -136,11 +141,13 @@ def test_what_was_checked():
                ("curve", "benchmark-1000000", "wall", "invariant"))  # fmt: skip
     first, *others = summary.checked({"a": whole, "b": old})
     assert first.startswith(
-        "Of timed runs on 20,000 and 1,000,000 graphs on one GPU; 300,000 graphs on several GPUs the CPU checked the "
+        "Of timed runs on 20,000 and 1,000,000 graphs on one GPU (b); 300,000 graphs on several GPUs the CPU checked the "
         "first thousand graphs by checksum;"
     )
     (other,) = others
     assert other == "Of batches from disk all other timed runs are checked on every graph: its checksum is the CPU's."
-    assert summary.checked({"b": old}) == [first]
+    assert summary.checked({"b": old}) == [first.replace(" (b)", "")]
+    two = runs(("gpus", "benchmark-300000", "wall", "exact"))
+    assert "300,000 graphs on several GPUs (b) the CPU" in summary.checked({"a": whole, "b": old, "two": two})[0]
     sizes = runs(*(("sizes", f"benchmark-{n}-{64000 // n}", "wall", "invariant") for n in (32, 64, 128, 256)))
     assert "on 250 to 2,000 graphs of one size the" in summary.checked({"b": sizes})[0]

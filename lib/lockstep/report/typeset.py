@@ -110,7 +110,7 @@ def _records(table):
 
 
 def machines_of(found, recordings, results):
-    """What each judged machine is, those with the most tested parts first: the first leads the text.
+    """What each judged machine is, those with the most tested parts first, then with the fewest GPUs: the first leads.
 
     `short` is what a heading calls it: its GPU, with how many there are, and its digest where two would read alike;
     `studies` what it has rows of.
@@ -142,7 +142,7 @@ def machines_of(found, recordings, results):
     for machine in listed:
         if shorts.count(machine["short"]) > 1:
             machine["short"] += f" ({machine['name'].rpartition('-')[2]})"
-    return sorted(listed, key=lambda machine: (-machine["tested"], machine["name"]))
+    return sorted(listed, key=lambda machine: (-machine["tested"], machine["gpus"] or math.inf, machine["name"]))
 
 
 def _ledger(found, machines, parts, papers, held):

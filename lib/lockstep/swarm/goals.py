@@ -51,9 +51,12 @@ def reached(rows, costs=None, recorded=None):
     gpus = views.several(recorded or {})
     gpus = gpus[(gpus["schedule"] == "dynamic") & (gpus["GPUs"] > 1)] if len(gpus) else gpus
     gpus = gpus[gpus["measure"] == views.NAMES["betweenness"]] if len(gpus) else gpus
+    most = gpus.groupby("machine")["GPUs"].max() if len(gpus) else {}
     for line in gpus[gpus["disk"] == "cached"].to_dict("records") if len(gpus) else ():  # a cold disk sets a limit
+        here = most[line["machine"]]  # that a host's other GPUs are idle may matter
+        count = f"{line['GPUs']}" if line["GPUs"] == here else f"{line['GPUs']} of {here}"
         for what, column in (("computing", "computing, of linear"), ("from the page cache to results", "of linear")):
-            goal = f"{what} on {line['GPUs']} GPUs, betweenness"
+            goal = f"{what} on {count} GPUs, betweenness"
             found.add(goal, "of linear", LINEAR, line[column], "swarm", least=True)
     return found.table()
 

@@ -121,7 +121,8 @@ def bound(rows):
 
 
 def several(recorded):
-    """Several GPUs, a sentence a machine: the whole against linear, computing alone, and what the disk would take.
+    """Several GPUs, a sentence for each place that shards lie in, of every machine: the whole against linear, and
+    computing alone; then what the disk would take.
 
     Parameters
     ----------
@@ -129,20 +130,19 @@ def several(recorded):
         {machine: rows}.
     """
     table, said = views.several(recorded), []
-    for (machine, disk), own in table.groupby(["machine", "disk"], sort=False) if len(table) else ():
-        first = own["measure"].iloc[0]
-        mine = own[(own["measure"] == first) & (own["schedule"] == "dynamic") & (own["GPUs"] > 1)]
+    for (count, disk), own in table.groupby(["graphs", "disk"], sort=False) if len(table) else ():
+        first, hosts = own["measure"].iloc[0], []
         where = "from a cold disk" if disk == "cold" else "from the page cache"
-        each = [
-            f"{line['GPUs']} take {readable(line['s'])} s, {readable(line['of linear'])} of linear"
-            + _computing(line["computing, of linear"])
-            for line in mine.to_dict("records")
-        ]
-        if each:
-            said.append(
-                f"Several GPUs of one host, {mine['graphs'].iloc[0]:,} graphs {where}, {first}: {listed(each)} "
-                f"({machine})."
-            )
+        mine = own[(own["measure"] == first) & (own["schedule"] == "dynamic") & (own["GPUs"] > 1)]
+        for machine, lines in mine.groupby("machine", sort=False):
+            each = [
+                f"{line['GPUs']} take {readable(line['s'])} s, {readable(line['of linear'])} of linear"
+                + _computing(line["computing, of linear"])
+                for line in lines.to_dict("records")
+            ]
+            hosts.append(f"{listed(each)} ({machine})")
+        if hosts:
+            said.append(f"Several GPUs of one host, {count:,} graphs {where}, {first}: {'; '.join(hosts)}.")
     cold = table[table["disk"] == "cold"] if len(table) else table
     for rows in recorded.values() if said and len(cold) else ():
         count = cold["graphs"].iloc[0]
@@ -177,11 +177,12 @@ def disk(rows):
 
 def checked(recorded):
     """On which graphs of the batches from disk timed runs were held against the CPU; `recorded` as of `several`."""
-    runs = [rows[(rows["metric"] == "wall") & rows["experiment"].isin(STREAMED)] for rows in recorded.values()]
-    runs = pd.concat(runs) if runs else pd.DataFrame(columns=["verified"])
-    less = runs[runs["verified"] == "invariant"]
+    runs = [rows.assign(machine=machine) for machine, rows in recorded.items()]
+    runs = pd.concat(runs) if runs else pd.DataFrame(columns=["metric", "experiment", "verified"])
+    runs = runs[(runs["metric"] == "wall") & runs["experiment"].isin(STREAMED)]
+    whole, less = runs[runs["verified"] == "exact"], runs[runs["verified"] == "invariant"]
     said = []
-    if (runs["verified"] == "exact").any():
+    if len(whole):
         said.append(
             f"Of batches from disk {'all other' if len(less) else 'all'} timed runs are checked on every graph: its "
             "checksum is the CPU's."
@@ -189,11 +190,14 @@ def checked(recorded):
     if len(less):
         where = []
         for experiment, words in STREAMED.items():
-            names = less[less["experiment"] == experiment]["dataset"].unique()
-            counts = sorted({int(name.rsplit("-", 1)[1]) for name in names})
+            own = less[less["experiment"] == experiment]
+            counts = sorted({int(name.rsplit("-", 1)[1]) for name in own["dataset"].unique()})
             if counts:
                 few = listed(f"{count:,}" for count in counts)
-                where.append(f"{few if len(counts) < 4 else f'{counts[0]:,} to {counts[-1]:,}'} graphs {words}")
+                # of a machine all of whose runs of this kind are checked in full nothing of the kind is said
+                better = set(whole[whole["experiment"] == experiment]["machine"]) - set(own["machine"])
+                names = f" ({listed(own['machine'].unique())})" if better else ""
+                where.append(f"{few if len(counts) < 4 else f'{counts[0]:,} to {counts[-1]:,}'} graphs {words}{names}")
         said.insert(
             0,
             f"Of timed runs on {'; '.join(where)} the CPU checked the first thousand graphs by checksum; for the "

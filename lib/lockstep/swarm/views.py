@@ -243,7 +243,7 @@ def several(recorded):
 
     `disk`: the shards lie on a cold disk, or in the page cache. `of linear` is the share of what as many times one GPU
     would do, from there to results; `computing, of linear` the same of the kernels alone, on the GPU that computes
-    longest: what is lost by dealing out pieces, not what kernels wait for.
+    longest: what is lost by dealing out pieces, not what kernels wait for. Machines with few GPUs come first.
 
     Parameters
     ----------
@@ -268,7 +268,11 @@ def several(recorded):
                               "disk": place, "GPUs": gpus, "schedule": schedule, "s": line["work"],
                               "of linear": one["work"] / line["work"] / gpus,
                               "computing, of linear": one["compute"] / line["busiest"] / gpus})  # fmt: skip
-    return pd.DataFrame(lines)
+    found = pd.DataFrame(lines)
+    if found.empty:
+        return found
+    order = found.groupby("machine")["GPUs"].transform("max").sort_values(kind="stable").index
+    return found.loc[order].reset_index(drop=True)
 
 
 def right(rows):
