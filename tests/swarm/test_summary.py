@@ -141,8 +141,8 @@ def test_what_was_checked():
                ("curve", "benchmark-1000000", "wall", "invariant"))  # fmt: skip
     first, *others = summary.checked({"a": whole, "b": old})
     assert first.startswith(
-        "Of timed runs on 20,000 and 1,000,000 graphs on one GPU (b); 300,000 graphs on several GPUs the CPU checked the "
-        "first thousand graphs by checksum;"
+        "Of timed runs on 20,000 and 1,000,000 graphs on one GPU (b); 300,000 graphs on several GPUs the CPU checked "
+        "the first thousand graphs by checksum;"
     )
     (other,) = others
     assert other == "Of batches from disk all other timed runs are checked on every graph: its checksum is the CPU's."
