@@ -25,7 +25,11 @@ def test_betweenness_of_a_folder(shards, tmp_path, capsys):
         expected = nx.betweenness_centrality(graph, normalized=False)
         np.testing.assert_allclose(values, [expected[v] for v in range(len(graph))], atol=1e-9)
     assert main(["swarm", str(shards), "--out", str(tmp_path / "out")]) == 0
-    assert "2 pieces were there from an earlier run" in capsys.readouterr().err
+    assert "betweenness of 4 graphs was there from an earlier run; results in" in capsys.readouterr().err
+    next((tmp_path / "out").glob("part-*.parquet")).unlink()
+    assert main(["swarm", str(shards), "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().err
+    assert "betweenness of 2 graphs in" in told and "; 1 piece was there from an earlier run; results in" in told
 
 
 def test_an_option_of_the_measure(shards, tmp_path):

@@ -77,20 +77,30 @@ def main(choice):
         none = "its only graph cannot be used" if many == 1 else f"none of its {many:,} graphs can be used"
         rest = f" (why the others cannot: {choice.out}/_problems.csv)" if many > 1 else ""
         raise GraphError(f"{choice.input}: {none}; graph {first.graph} ({first.name}): {first.reason}{rest}")
-    steps = ", ".join(f"{word} {report.seconds[step]:.2f} s" for step, word in STEPS.items() if step in report.seconds)
-    graphs = "1 graph" if report.graphs == 1 else f"{report.graphs:,} graphs"
-    done = f"{choice.measure} of {graphs} in {time.perf_counter() - start:.2f} s"
-    if steps:
-        done += f" ({steps})"
-    if report.resumed:
-        pieces = "piece was" if report.resumed == 1 else "pieces were"
-        done += f"; {report.resumed:,} {pieces} there from an earlier run"
-    print(f"{choice.input}: {done}; results in {choice.out}", file=sys.stderr)
+    print(f"{choice.input}: {_told(choice.measure, report, start)}; results in {choice.out}", file=sys.stderr)
     for problem in report.problems[:10]:
         print(f"left out: graph {problem.graph} ({problem.name}): {problem.reason}", file=sys.stderr)
     if len(report.problems) > 10:
         print(f"and {len(report.problems) - 10:,} more: {choice.out}/_problems.csv", file=sys.stderr)
     return 0
+
+
+def _told(measure, report, start):
+    """What was done, and how long it took."""
+    if report.resumed and not report.pieces:
+        return f"{measure} of {_graphs(report.checksums.size)} was there from an earlier run"
+    steps = ", ".join(f"{word} {report.seconds[step]:.2f} s" for step, word in STEPS.items() if step in report.seconds)
+    done = f"{measure} of {_graphs(report.graphs)} in {time.perf_counter() - start:.2f} s"
+    if steps:
+        done += f" ({steps})"
+    if report.resumed:
+        pieces = "piece was" if report.resumed == 1 else "pieces were"
+        done += f"; {report.resumed:,} {pieces} there from an earlier run"
+    return done
+
+
+def _graphs(count):
+    return "1 graph" if count == 1 else f"{count:,} graphs"
 
 
 def _value(text):
