@@ -1,7 +1,8 @@
 """Results on disk: a folder with one Parquet file for each piece of the batch, so that a killed run goes on.
 
     _run.json           what was asked for, and of which batch: a folder never mixes two runs
-    part-NAME.parquet   graph (number in the batch), name, values (a list, or one number), checksum
+    part-NAME.parquet   graph (number in the batch), name, values (a list: one a vertex; of distances the matrix row by
+                        row, -1 for no path; of walks the vertices one walk after the other), checksum
     _problems.csv       the graphs that were left out, and why; written when all is done
 
 ``pandas.read_parquet(folder)`` reads all parts at once; it passes over names that begin with an underscore. A part
