@@ -31,7 +31,7 @@ def test_sentences_count_and_name_what_is_missed():
     assert goals.told(made(least=False).table()) == ["All 2 goals that were measured are reached."]
     count, missed = goals.told(made(floor=100.0).table())
     assert count == "Of 2 goals that were measured 1 is reached."
-    assert missed == "Not reached: a graph, 30.0 times as fast by fast (aim: at least 40; at its floor 100)."
+    assert missed == "Not reached: a graph, 30.0 times as fast by `fast` (aim: at least 40; at its floor 100)."
 
 
 def test_a_single_goal_is_not_counted():

@@ -24,10 +24,11 @@ def test_the_fastest_serializable_schedule_of_each_twin():
     found = rows(*[("scale-free", f"twin-{name}", *one) for name in graphs for one in times.items()])
     (said,) = summary.seen(found)
     assert said.startswith("Scale-free twins measured: 2, STACK in two sizes.")
-    assert "is tiles on all 3, 30 times as fast as edge-locked" in said, "neither lossy nor a CPU's"
+    assert "is `tiles` on all 3, 30 times as fast as `edge-locked`" in said, "neither lossy nor a CPU's"
     best = rows(*[("scale-free", f"twin-{name}", "(best)", 3.0) for name in graphs[:2]])
     (said,) = summary.seen(pd.concat([found, best]))
-    assert "(IMDB not by all schedules)" in said and "is tiles on all 2" in said, "a graph half measured has no winner"
+    assert "is `tiles` on all 2" in said, "a graph half measured has no winner"
+    assert "(IMDB not by all schedules)" in said
     lacking = summary.unmeasured(found)[0]
     assert "scale-free twins of WIKI" in lacking and "road twins CAL" in lacking and "IMDB" not in lacking
 
@@ -36,7 +37,8 @@ def test_schedules_share_the_first_place():
     lines = [("STACK", "agm-edge", 1), ("STACK", "diagonal", 2), ("BGG", "agm-edge", 2), ("BGG", "diagonal", 1)]
     lines += [("WIKI", "agm-edge", 1), ("WIKI", "tiles", 0.5)]
     (said,) = summary.seven(rows(*[("scale-free", f"twin-{name}", *line) for name, *line in lines]))
-    assert "on the scale-free twins agm-edge on 2 of 3 and diagonal on 1 (BGG)" in said, "tiles are none of the seven"
+    first = "on the scale-free twins `agm-edge` on 2 of 3 and `diagonal` on 1 (BGG)"
+    assert first in said, "tiles are none of the seven"
 
 
 def test_what_a_conflict_costs_and_what_a_rating():
@@ -50,11 +52,12 @@ def test_what_a_conflict_costs_and_what_a_rating():
 
     (hubs,), (roads,) = summary.conflicts(counted("scale-free")), summary.traffic(counted("road"))
     assert "gets 2 ratings of the largest node done in a pass" in hubs and "takes 50 us." in hubs and ", 2 us." in hubs
-    assert "takes 50 passes and agm-edge 100 steps" in roads and "2.50 ns with two locks and 0.200 ns without" in roads
+    assert "takes 50 passes and `agm-edge` 100 steps" in roads
+    assert "2.50 ns with two locks and 0.200 ns without" in roads
     assert summary.conflicts(counted("road")) == summary.traffic(counted("scale-free")) == summary.seven(rows()) == []
     inside = counted("scale-free").iloc[2:4].assign(strategy="edge-locked-resident", value=[25, 0.5])
     _, launched, turned = summary.conflicts(pd.concat([counted("scale-free"), inside]))
-    assert "take 0.200 of that time, 5 us for each rating of the largest node; agm-edge takes 2 us" in launched
+    assert "take 0.200 of that time, 5 us for each rating of the largest node; `agm-edge` takes 2 us" in launched
     assert "still ahead on all of them: a hub's lock goes" in turned
     faster = inside.assign(value=[25, 0.1])
     *_, turned = summary.conflicts(pd.concat([counted("scale-free"), faster]))
@@ -98,10 +101,10 @@ def test_what_float16_brings_by_rank():
         for rank, storage, tiles, lossy in lines
     ])  # fmt: skip
     (said,) = summary.halved(found)
-    assert "tiles take 0.900 and 1.30 at ranks 16 and 64" in said and "hogwild take 1.10 and 0.500" in said
-    assert "tiles are slower with float16 at rank 64: " in said
+    assert "`tiles` takes 0.900 and 1.30 at ranks 16 and 64" in said and "`hogwild` takes 1.10 and 0.500" in said
+    assert "`tiles` is slower with float16 at rank 64: " in said
     (said,) = summary.halved(found[found["parameters"].str.contains("16")])
-    assert "tiles take 0.900 at rank 16; " in said and "slower" not in said
+    assert "`tiles` takes 0.900 at rank 16; " in said and "slower" not in said
     assert summary.halved(rows()) == summary.halved(found[~found["parameters"].str.contains("float16")]) == []
 
 
@@ -109,7 +112,7 @@ def test_an_update_of_a_star():
     locks = "edge-locked +one group"
     lines = [("star-4", locks, 0.1), ("star-1000", "tiles", 0.2), ("star-1000", locks, 2.0)]
     (said,) = summary.star(rows(*[("costs", *line) for line in lines]))
-    assert "star of 1,000 ratings" in said and "200 ns by tiles and 2,000 ns with two locks for each" in said
+    assert "star of 1,000 ratings" in said and "200 ns by `tiles` and 2,000 ns with two locks for each" in said
 
 
 def test_all_is_measured():

@@ -180,7 +180,8 @@ def sentences(known, machine, absent):
                 text += ", so take that where it is to be had"
         timed = {name for seen in lesson.observations for name in seen.times}
         if unweighed := [name for name in lesson.problem.strategies() if name not in timed]:
-            text += f"; without times on these graphs, and so not weighed: {', '.join(unweighed)}"
+            names = ", ".join(f"`{name}`" for name in unweighed)
+            text += f"; without times on these graphs, and so not weighed: {names}"
         told.append(text + ".")
     if absent:
         titles = ", ".join(PROBLEMS[name].title for name in absent)
@@ -191,9 +192,9 @@ def sentences(known, machine, absent):
 def _compared(lesson):
     """The study's own choice against the rule, on the same graphs."""
     if lesson.beside_auto == lesson.unseen:
-        return f"the study's own auto {_percent(lesson.auto.mean)} on the same {lesson.auto.judged} graphs"
+        return f"the study's own `auto` {_percent(lesson.auto.mean)} on the same {lesson.auto.judged} graphs"
     return (
-        f"on the {lesson.auto.judged} graphs where the study's own auto is timed too it loses "
+        f"on the {lesson.auto.judged} graphs where the study's own `auto` is timed too it loses "
         f"{_percent(lesson.auto.mean)}, the rule {_percent(lesson.beside_auto.mean)}"
     )
 

@@ -85,7 +85,7 @@ def told(table):
 
 
 def _missed(line):
-    by = f" by {line['by']}" if line["by"] else ""
+    by = f" by `{line['by']}`" if line["by"] else ""
     unit = TIMES if line["unit"] == "x" else f" {line['unit']}"
     floor = f"; at its floor {readable(line['floor'])}" if line["floor"] > 0 else ""
     figure = apart(line["measured"], line["aim"])

@@ -100,8 +100,8 @@ def numbers(study, values, folder=None):
     values : mapping
         Name to number, text, or mapping or list of these; NumPy scalars are taken as numbers. The report
         shows, where they are given: `summary` and `prediction` (sentences, made from the numbers), `captions`
-        ({figure: caption}) and `tables` ({table: caption}), in this order. Text in the
-        report uses each number by its name, so names are part of the report's interface.
+        ({figure: caption}) and `tables` ({table: caption}), in this order. What stands between backticks in them is
+        set as code. Text in the report uses each number by its name, so names are part of the report's interface.
     """
     path = Path(folder or paths.GENERATED) / f"{study}.json"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,7 @@ OTHERS = {
     "platform": "locks and barriers made slower",
 }
 STAR = {  # how an update of a star is made
-    "tiles": "by tiles",
+    "tiles": "by `tiles`",
     "block-diagonal +one group": "by one group of lanes alone",
     "agm-edge +all blocks": "with a barrier of all blocks after each",
     "edge-locked +one group": "with two locks for each",
@@ -67,7 +67,7 @@ def seen(rows):
                 gains.append(times["edge-locked"] / times[fastest])
         graphs = len({name.removesuffix("-printed") for name in names})
         sizes = ", STACK in two sizes" if graphs < len(names) else ""
-        gain = f", {span(gains)} times as fast as edge-locked" if gains else ""
+        gain = f", {span(gains)} times as fast as `edge-locked`" if gains else ""
         some = f" ({listed(partly)} not by all schedules)" if partly else ""
         text = f"{views.CLASSES[experiment].capitalize()} measured: {graphs}{sizes}{some}."
         if best:
@@ -77,10 +77,10 @@ def seen(rows):
 
 
 def winners(best, many):
-    """`tiles on 6 of 8 and agm-edge on 2 (STACK and CITP)` from {schedule: graphs}, most graphs first."""
+    """'tiles on 6 of 8 and agm-edge on 2 (STACK and CITP)' from {schedule: graphs}, most graphs first."""
     (first, graphs), *rest = sorted(best.items(), key=lambda item: -len(item[1]))
-    told = [f"{first} on {len(graphs)} of {many}" if rest else f"{first} on all {many}"]
-    return listed(told + [f"{name} on {len(others)} ({listed(others)})" for name, others in rest])
+    told = [f"`{first}` on {len(graphs)} of {many}" if rest else f"`{first}` on all {many}"]
+    return listed(told + [f"`{name}` on {len(others)} ({listed(others)})" for name, others in rest])
 
 
 def span(values):
@@ -111,9 +111,9 @@ def conflicts(rows):
         return []
     online, offline = table["online"] / table["passes"] * 1e3, table["offline"] / table["steps"] * 1e3
     said = [
-        f"On {many} scale-free twins edge-locked gets {span(table['degree'] / table['passes'])} ratings of the largest "
-        "node done in a pass, for when the rest is done a hub's ratings all try for one lock at once; a pass, with a "
-        f"launch and a look of the host, takes {span(online)} us. The matchings of agm-edge get "
+        f"On {many} scale-free twins `edge-locked` gets {span(table['degree'] / table['passes'])} ratings of the "
+        "largest node done in a pass, for when the rest is done a hub's ratings all try for one lock at once; a pass, "
+        f"with a launch and a look of the host, takes {span(online)} us. The matchings of `agm-edge` get "
         f"{span(table['degree'] / table['steps'])} done in a step, and a step is a barrier inside one launch, "
         f"{span(offline)} us."
     ]
@@ -130,8 +130,8 @@ def _in_one_launch(rows, table):
     lock, step = (inside[side] / inside["degree"] * 1e3 for side in ("online", "offline"))
     share = inside["online"] / table["online"][inside.index]
     said = [
-        f"With all passes inside one launch (edge-locked-resident) the same locks take {span(share)} of that "
-        f"time{some}, {span(lock)} us for each rating of the largest node; agm-edge takes {span(step)} us."
+        f"With all passes inside one launch (`edge-locked-resident`) the same locks take {span(share)} of that "
+        f"time{some}, {span(lock)} us for each rating of the largest node; `agm-edge` takes {span(step)} us."
     ]
     mine = rows[(rows["experiment"] == "scale-free") & (rows["metric"] == "wall")]
     best = mine[mine["strategy"].isin(OFFLINE)].groupby(["dataset", "strategy"])["value"].median()
@@ -156,9 +156,9 @@ def traffic(rows):
         return []
     online, offline = (table[side] / table["ratings"] * 1e6 for side in ("online", "offline"))
     said = [
-        f"On {many} road twins edge-locked takes {span(table['passes'])} passes and agm-edge {span(table['steps'])} "
-        f"steps, so neither is paid for often; what is left is the rating itself, {span(online)} ns with two locks and "
-        f"{span(offline)} ns without."
+        f"On {many} road twins `edge-locked` takes {span(table['passes'])} passes and `agm-edge` "
+        f"{span(table['steps'])} steps, so neither is paid for often; what is left is the rating itself, "
+        f"{span(online)} ns with two locks and {span(offline)} ns without."
     ]
     mine = rows[(rows["experiment"] == "road") & (rows["strategy"] == "patches")]
     cut = mine.groupby(["dataset", "metric"])["value"].median().unstack()
@@ -166,8 +166,8 @@ def traffic(rows):
         ratings = table["ratings"].reindex(cut.index)
         between = (cut["edges_after_first_level"] / ratings * 100).round(1)
         said.append(
-            f"Patches move both vectors once for all ratings inside a patch: {span(cut['wall'] / ratings * 1e6)} ns a "
-            f"rating; {span(between)} % of the ratings lie between two patches, and move theirs once more."
+            f"`patches` moves both vectors once for all ratings inside a patch: {span(cut['wall'] / ratings * 1e6)} ns "
+            f"a rating; {span(between)} % of the ratings lie between two patches, and move theirs once more."
         )
     return said
 
@@ -230,7 +230,7 @@ def halved(rows):
         if known.notna().any():
             ratios[name] = known.dropna()
     said = [
-        f"{name} take {listed([readable(float(f'{ratio:.3g}')) for ratio in mine])} at rank"
+        f"`{name}` takes {listed([readable(float(f'{ratio:.3g}')) for ratio in mine])} at rank"
         f"{'s' if len(mine) > 1 else ''} {listed([str(rank) for rank in mine.index])}"
         for name, mine in ratios.items()
     ]
@@ -240,7 +240,7 @@ def halved(rows):
     if "tiles" in ratios and (slower := ratios["tiles"][ratios["tiles"] > 1]).size:
         ranks = listed([str(rank) for rank in slower.index])
         why = (
-            f" So tiles are slower with float16 at rank {ranks}: float32 vectors are copied into shared memory "
+            f" So `tiles` is slower with float16 at rank {ranks}: float32 vectors are copied into shared memory "
             "asynchronously, float16 ones pass through registers to be widened, and the higher the rank the fewer "
             "users fit at once (as the kernel reads; not measured apart)."
         )
