@@ -204,10 +204,15 @@ def swarm(choice) -> int:
 
 def _graph(file, member=None):
     """The graph in a file; where there is no such file, the registered graph of that name."""
-    from lockstep.graphs import load, read
-    from lockstep.graphs.registry import registered
+    from lockstep.graphs import GraphError, load, read
+    from lockstep.graphs.registry import registered, unknown
 
-    return read(file, member=member) if Path(file).exists() or not registered(file) else load(file)
+    path = Path(file)
+    if not path.exists() and registered(file):
+        return load(file)
+    if not path.exists() and path.name == file and not path.suffix:  # it may have been meant as either
+        raise GraphError(f"{file}: no such file, and {unknown(file)}")
+    return read(file, member=member)
 
 
 def _ratings(file, member, duplicates="keep"):

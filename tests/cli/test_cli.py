@@ -79,7 +79,9 @@ def test_a_registered_graph_goes_by_its_name_where_no_file_has_it(run, tmp_path,
     (tmp_path / "karate").write_text("0 1\n")
     assert len(run("color", "karate")[1].split()) == 2, "the file comes first"
     status, out, err = run("color", "karat")
-    assert (status, out) == (2, "") and "karat: no such file" in err
+    assert (status, out) == (2, "")
+    assert "karat: no such file, and no data set 'karat' is registered; did you mean karate?" in err
+    assert run("color", "karat.txt")[2].endswith("karat.txt: no such file\n"), "a name with an ending is a file's"
 
 
 def test_sort_agrees_with_the_function_and_writes_a_file(run, graph, tmp_path):

@@ -42,14 +42,18 @@ def registered(name):
     return len(_named(registry(), name)) > 0
 
 
+def unknown(name):
+    """What is said of a name that is not registered, with those that look like it."""
+    close = difflib.get_close_matches(str(name), registry()["name"], 3, 0.5)
+    hint = f"; did you mean {', '.join(close)}?" if close else ""
+    return f"no data set {name!r} is registered{hint} ('lockstep datasets' lists all)"
+
+
 def _entry(name):
-    table = registry()
-    found = _named(table, name)
+    found = _named(registry(), name)
     if len(found):
         return found.iloc[0]
-    close = difflib.get_close_matches(str(name), table["name"], 3, 0.5)
-    hint = f"; did you mean {', '.join(close)}?" if close else ""
-    raise GraphError(f"no data set {name!r} is registered{hint} ('lockstep datasets' lists all)")
+    raise GraphError(unknown(name))
 
 
 def _here(entry, mirror):

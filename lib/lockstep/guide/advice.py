@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 from lockstep.machine import MachineError, costs, gpu_available
-from lockstep.report.digits import significant
+from lockstep.report.digits import readable, significant
 
 from . import features as look
 from . import lessons, observed
@@ -275,4 +275,5 @@ def number(value):
 
 def _beyond(problem, feature, value, bound):
     side = "most" if value > bound else "least"
-    return f"{significant(value)} {problem.units[feature]} (recorded: {significant(bound)} at {side})"
+    value, bound = (readable(int(one) if one.is_integer() else one) for one in (value, float(bound)))
+    return f"{value} {problem.units[feature]} (recorded: {bound} at {side})"
