@@ -160,15 +160,21 @@ def test_the_report_takes_in_what_a_study_draws(built):
     generated = built.folder / "gen"
     report.table([{"graph": "rails", "ms": 9.87}], "3-toposort-depth/real", generated)
     report.table([], "3-toposort-depth/nothing", generated)
-    values = {"summary": ["The ladder gains 77.7×."], "captions": {"depth": "Time over 88.8 layers."}}
+    values = {
+        "summary": ["The ladder gains 77.7× by `narrow`."],
+        "captions": {"depth": "Time over 88.8 layers."},
+        "goals": ["Of 3 goals that were measured 1 is reached.", "Not reached: one.", "Not reached: another."],
+    }
     report.numbers("3-toposort-depth", values, generated)
     (built.folder / "results").mkdir()
     (built.folder / "results" / "datasets.csv").write_text(
         "name,status,source,licence,how\nwiki-Talk,missing,,SNAP,fetch it there\nkarate,built-in,,BSD,\n"
     )
     text = built("gen")[1].read_text()
-    for expected in ("The ladder gains 77.7×.", "Time over 88.8 layers.", "9.87", "fetch it there"):
+    for expected in ("The ladder gains 77.7× by", "Time over 88.8 layers.", "9.87", "fetch it there"):
         assert expected in text, expected
+    assert "<code>narrow</code>" in text and "`narrow`" not in text
+    assert "1 is reached." in text and "<li>Not reached: one.</li>" in text and "<li>Not reached: another.</li>" in text
 
 
 def test_without_any_recording_the_report_says_so(tmp_path):

@@ -1,0 +1,152 @@
+"""What one operation costs on this machine, measured: once (`measure`), or into a recording (`record`)."""
+
+import functools
+import json
+import math
+import time
+import typing
+from statistics import median
+
+import numpy as np
+
+from . import bench, oneblock
+
+DATASET = "machine"  # what recordings have in the place of a graph
+PARTS = (*bench.PARTS, *oneblock.PARTS)
+
+
+def digest(strategy=None) -> str:
+    """What the figures of a kernel are measured with; without a name, those of `costs.cu`."""
+    alone = {kernel for kernel, _ in oneblock.KERNELS.values()}
+    return oneblock.digest() if strategy in alone else bench.digest()
+
+
+def _cases(executor, quick, parts):
+    """All cases of these parts, lazily, in the order of the parts."""
+    kinds = {**dict.fromkeys(bench.PARTS, bench.Bench), **dict.fromkeys(oneblock.PARTS, oneblock.OneBlock)}
+    made = functools.cache(lambda kind: kind(executor, quick))
+    for part in parts:
+        yield from made(kinds[part]).cases(part)
+
+
+class Cost(typing.NamedTuple):
+    """One measured figure.
+
+    `metric` names the operation ("grid-barrier", "dependent-load"...), `parameters` the case (blocks, bytes).
+    `verified` is "exact" if the run left a result with one right value and it was found, else
+    "not-applicable".
+    """
+
+    metric: str
+    value: float
+    unit: str
+    parameters: dict
+    verified: str
+
+
+def warm(executor, seconds=0.5):
+    """Keep the device busy until its clock has risen; nothing on the host."""
+    if executor.name == "host":
+        return
+    x = executor.zeros(1 << 24, np.float32)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for _ in range(20):
+            x += 1
+        executor.synchronize()
+
+
+def measure(executor, quick=False, parts=PARTS, samples=5):
+    """All figures of this machine as they are measured, each the median of some samples.
+
+    Parameters
+    ----------
+    executor : Executor
+        On "host" the same kernels run small and are checked; values are NaN, since times mean nothing there.
+    quick : bool
+        Fewer cases: seconds instead of about a minute.
+    parts : sequence of str
+        Which of PARTS.
+    samples : int
+        Samples a figure.
+
+    Yields
+    ------
+    Cost
+
+    Raises
+    ------
+    VerificationFailed
+        An operation left a wrong result.
+    """
+    host = executor.name == "host"
+    warm(executor)
+    for case in _cases(executor, quick, parts):
+        found = [case.sample() for _ in range(1 if host else samples)]
+        value = math.nan if host else median(s.value for s in found)
+        yield Cost(case.experiment, value, case.unit, case.parameters, found[0].verified)
+
+
+def record(study, executor, part, measures=PARTS, rounds=8, quick=False, seed=0, state=dict):
+    """Append what a study's recording lacks of one part: every case once a round, in an order drawn anew
+    each round.
+
+    Parameters
+    ----------
+    study : lockstep.evidence.Study
+        Where the rows go; nothing happens unless `part` is selected there.
+    executor : Executor
+        On "host" a row says how many operations were done and found right ("operations"), and one round is
+        all.
+    part : str
+        The study's part that the rows belong to.
+    measures : sequence of str
+        Which of PARTS.
+    rounds : int
+        Samples of each case.
+    quick : bool
+        Fewer cases.
+    seed : int
+        Seed of the order.
+    state : callable
+        The device's clocks, power and throttling as {metric: (value, unit)}, recorded once a round.
+
+    Returns
+    -------
+    int
+        Samples taken now.
+
+    Raises
+    ------
+    VerificationFailed
+        An operation left a wrong result; nothing of that sample is written.
+    """
+    if not study.selected(part):
+        return 0
+    cases, taken = list(_cases(executor, quick, measures)), 0
+    present = {name: digest(name) for name in {case.strategy for case in cases}}
+    rows = study.rows()
+    columns = (rows[name] for name in ("experiment", "strategy", "parameters", "round", "kernel"))
+    known = set(zip(*columns, strict=True))
+    for turn in range(1 if executor.name == "host" else rounds):
+        order = np.random.default_rng([seed, turn]).permutation(len(cases))
+        missing = [
+            case
+            for case in (cases[k] for k in order)
+            if (case.experiment, case.strategy, _canonical(case.parameters), turn, present[case.strategy]) not in known
+        ]
+        if missing and not taken:
+            warm(executor)
+        for case in missing:
+            value, operations, verified = case.sample()
+            values = {"operations": (operations, "1")} if value is None else {case.metric: (value, case.unit)}
+            study.count(part, case.experiment, DATASET, case.strategy, values, kernel=present[case.strategy],
+                        parameters=case.parameters, verified=verified, round=turn)  # fmt: skip
+            taken += 1
+        if missing and (told := state()):
+            study.count(part, "clocks", DATASET, "(clocks)", told, parameters={"part": part}, round=turn)
+    return taken
+
+
+def _canonical(parameters):
+    return json.dumps(parameters, sort_keys=True, separators=(",", ":"))
