@@ -52,7 +52,7 @@ def drawn(study):
 
 
 # `snakemake --report` takes the captions from here: those that the notebooks hand to the paper.
-config["captions"] = screen.captions(STUDIES)
+config["captions"] = screen.captions(STUDIES, "paper/generated")
 
 
 report: "paper/captions/workflow.rst"

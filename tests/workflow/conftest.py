@@ -25,7 +25,7 @@ journal = folder / f"{{STUDY}}.csv"
 sizes = yaml.safe_load(Path(config).read_text())["studies"][STUDY]["parts"]
 there = set(journal.read_text().split()) if journal.exists() else set()
 if part is None:
-    Path("paper/generated", f"{{STUDY}}.json").write_text("{{}}")
+    Path("paper/generated", f"{{STUDY}}.json").write_text('{{"captions": {{"rows": "What was counted."}}}}')
     Path("figures", STUDY, "rows.svg").write_text(f"<svg>{{sorted(there)}}</svg>")
 else:
     folder.mkdir(parents=True, exist_ok=True)
@@ -70,6 +70,7 @@ class Compendium:
         for name in ("Snakefile", "profiles/default/config.yaml", "config/schema.yaml"):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(paths.ROOT / name, root / name)
+        shutil.copytree(paths.PAPER / "captions", root / "paper/captions")
         for package in ("toposort", "machine", "sssp"):
             self.write(f"lib/lockstep/{package}/kernels.cu", f"// {package}")
         self.write("lib/lockstep/evidence/study.py", "")

@@ -72,6 +72,15 @@ def test_an_interrupted_run_goes_on_where_it_stopped(compendium, how):
 
 
 @pytest.mark.slow
+def test_snakemakes_own_report_shows_the_figures_with_their_captions(compendium):
+    compendium.goals = compendium.goals[:1]
+    compendium.run()
+    compendium.run("--report", "results/workflow.html")
+    text = (compendium.root / "results/workflow.html").read_text()
+    assert "figures/0-machine/rows.svg" in text and "What was counted." in text
+
+
+@pytest.mark.slow
 def test_a_lock_that_a_live_run_holds_is_left_alone(compendium):
     compendium.configure({"depth": {"rows": 1}}, costs={"pause": 20})
     process = compendium.start()

@@ -45,7 +45,7 @@ def data_sources() -> str:
     return " ".join(f"{name}={os.environ.get(name, '')}" for name in ("LOCKSTEP_MIRROR", "LOCKSTEP_OFFLINE"))
 
 
-def captions(studies, generated=paths.GENERATED) -> dict:
+def captions(studies, generated) -> dict:
     """{study: {figure: caption}} as far as the notebooks have handed captions over, for Snakemake's own report."""
     found = {}
     for study in studies:
