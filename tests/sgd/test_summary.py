@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 
-from lockstep.sgd import summary, twins
+from lockstep.sgd import planned, summary, twins
 
 
 def rows(*lines):
@@ -14,8 +14,8 @@ def rows(*lines):
 
 def test_nothing_is_said_of_nothing():
     assert summary.seen(rows()) == summary.star(rows()) == []
-    (lacking,) = summary.unmeasured(rows())
-    assert all(name in lacking for name in twins.TABLE) and summary.REAL in lacking
+    (lacking,) = planned.unmeasured(rows())
+    assert all(name in lacking for name in twins.TABLE) and planned.REAL in lacking
 
 
 def test_the_fastest_serializable_schedule_of_each_twin():
@@ -29,7 +29,7 @@ def test_the_fastest_serializable_schedule_of_each_twin():
     (said,) = summary.seen(pd.concat([found, best]))
     assert "is `tiles` on all 2" in said, "a graph half measured has no winner"
     assert "(IMDB not by all schedules)" in said
-    lacking = summary.unmeasured(found)[0]
+    lacking = planned.unmeasured(found)[0]
     assert "scale-free twins of WIKI" in lacking and "road twins CAL" in lacking and "IMDB" not in lacking
 
 
@@ -59,6 +59,10 @@ def test_what_a_conflict_costs_and_what_a_rating():
     _, launched, turned = summary.conflicts(pd.concat([counted("scale-free"), inside]))
     assert "take 0.200 of that time, 5 us for each rating of the largest node; `agm-edge` takes 2 us" in launched
     assert "still ahead on all of them: a hub's lock goes" in turned
+    short = " ".join(summary.brief(pd.concat([counted("scale-free"), inside])))
+    assert "gets 2 of them done in a pass through the host, which takes 50 us, " in short and "of 2 us." in short
+    assert short.endswith("take 0.200 of that time, and the best offline schedule is still ahead on all of them.")
+    assert summary.brief(counted("scale-free"))[1:] == summary.brief(rows()) == []
     faster = inside.assign(value=[25, 0.1])
     *_, turned = summary.conflicts(pd.concat([counted("scale-free"), faster]))
     assert "it is the way to the host, not the locks" in turned
@@ -117,13 +121,13 @@ def test_an_update_of_a_star():
 
 def test_all_is_measured():
     lines = [(size.kind, f"twin-{name}", "tiles", 1.0) for name, size in twins.TABLE.items()]
-    lines += [("real", "karate", "tiles", 1.0), *[(name, "twin-CAL", "tiles", 1.0) for name in summary.OTHERS]]
-    assert summary.unmeasured(rows(*lines)) == []
+    lines += [("real", "karate", "tiles", 1.0), *[(name, "twin-CAL", "tiles", 1.0) for name in planned.OTHERS]]
+    assert planned.unmeasured(rows(*lines)) == []
 
 
 def test_a_schedule_that_some_twins_of_a_class_lack_is_named_with_them():
     names = {"CAL": ("tiles", "sgm", "edge-locked-again"), "E": ("tiles", "sgm"), "W": ("tiles",)}
     found = rows(*[("road", f"twin-{graph}", name, 1.0) for graph, own in names.items() for name in own])
-    assert summary.partly(found) == {("W",): ["sgm"], ("E", "W"): ["edge-locked-again"]}, "CTR has nothing at all"
-    assert "sgm on W; edge-locked-again on E and W" in summary.unmeasured(found)[0]
-    assert not summary.partly(rows(("road", "twin-CAL", "tiles", 1.0)))
+    assert planned.partly(found) == {("W",): ["sgm"], ("E", "W"): ["edge-locked-again"]}, "CTR has nothing at all"
+    assert "sgm on W; edge-locked-again on E and W" in planned.unmeasured(found)[0]
+    assert not planned.partly(rows(("road", "twin-CAL", "tiles", 1.0)))

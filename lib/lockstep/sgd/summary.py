@@ -1,52 +1,22 @@
-"""What the notebook says of its rows in sentences, and what of its plan is not measured yet."""
+"""What the notebook says of its rows in sentences."""
 
 import json
 
 import numpy as np
 import pandas as pd
-import yaml
 
-from lockstep import paths
-from lockstep.report.digits import listed, not_measured, readable, significant
+from lockstep.report.digits import listed, readable, significant
 
-from . import experiments, twins, views
-from .cases import label
+from . import views
 from .derived import OFFLINE, ONLINE
-from .strategies import STRATEGIES
+from .planned import exact, measured
 
-PLAN = paths.CONFIG / "paper.yaml"  # the parameter file that recordings follow
-REAL = "real graphs"
-OTHERS = {
-    "road-shuffled": "road twins with shuffled ids",
-    "fast": "the fastest schedules by rank on the twin of NFLIX",
-    "sweeps": "test error sweep by sweep",
-    "platform": "locks and barriers made slower",
-}
 STAR = {  # how an update of a star is made
     "tiles": "by `tiles`",
     "block-diagonal +one group": "by one group of lanes alone",
     "agm-edge +all blocks": "with a barrier of all blocks after each",
     "edge-locked +one group": "with two locks for each",
 }
-
-
-def exact(line):
-    """Times of the serializable schedules of a GPU in a line of `views.cells`."""
-    return {
-        name: line[name]
-        for name in views.SHOWN
-        if name in line and STRATEGIES[name].exact and STRATEGIES[name].gpu and line[name] > 0
-    }
-
-
-def measured(rows):
-    """{class: names of its twins that have times}, in the order of the published table."""
-    found = {}
-    for experiment in views.CLASSES:
-        table = views.cells(rows, experiment)
-        known = {line["dataset"] for _, line in table.iterrows() if exact(line)}
-        found[experiment] = [name for name in twins.TABLE if f"twin-{name}" in known]
-    return found
 
 
 def seen(rows):
@@ -120,23 +90,49 @@ def conflicts(rows):
     return said + _in_one_launch(rows, table)
 
 
-def _in_one_launch(rows, table):
-    """What is left of it without the host: the locks with all passes inside one launch, on the graphs of `table`."""
+def brief(rows):
+    """The same for whoever reads no further: a pass against a step, and what is left of it without the host."""
+    table, _ = _steps(rows, "scale-free")
+    if table.empty:
+        return []
+    online, offline = table["online"] / table["passes"] * 1e3, table["offline"] / table["steps"] * 1e3
+    said = [
+        "The ratings of a hub exclude one another: "
+        f"`edge-locked` gets {span(table['degree'] / table['passes'])} of them done in a pass through the host, which "
+        f"takes {span(online)} us, the matchings of `agm-edge` {span(table['degree'] / table['steps'])} in a step, a "
+        f"barrier inside one launch, of {span(offline)} us."
+    ]
+    inside, share, ahead = _inside(rows, table)
+    if inside.empty:
+        return said
+    where = "nowhere" if not ahead else "on all of them" if ahead == len(inside) else f"on {ahead} of {len(inside)}"
+    return [*said, f"With all passes inside one launch the same locks take {span(share)} of that time, and the best "
+                   f"offline schedule is still ahead {where}."]  # fmt: skip
+
+
+def _inside(rows, table):
+    """The locks with all passes inside one launch, on the graphs of `table`: their lines of `_steps`, their share of
+    the time through the host, and on how many the best offline schedule is faster.
+    """
     inside = _steps(rows, "scale-free", "edge-locked-resident")[0]
     inside = inside[inside.index.isin(table.index)]
+    mine = rows[(rows["experiment"] == "scale-free") & (rows["metric"] == "wall")]
+    best = mine[mine["strategy"].isin(OFFLINE)].groupby(["dataset", "strategy"])["value"].median()
+    best = best.groupby("dataset").min().reindex(inside.index)
+    return inside, inside["online"] / table["online"].reindex(inside.index), int((best < inside["online"]).sum())
+
+
+def _in_one_launch(rows, table):
+    """What is left of it without the host: the locks with all passes inside one launch, on the graphs of `table`."""
+    inside, share, ahead = _inside(rows, table)
     if inside.empty:
         return []
     some = "" if len(inside) == len(table) else f" (measured on {len(inside)} of them)"
     lock, step = (inside[side] / inside["degree"] * 1e3 for side in ("online", "offline"))
-    share = inside["online"] / table["online"][inside.index]
     said = [
         f"With all passes inside one launch (`edge-locked-resident`) the same locks take {span(share)} of that "
         f"time{some}, {span(lock)} us for each rating of the largest node; `agm-edge` takes {span(step)} us."
     ]
-    mine = rows[(rows["experiment"] == "scale-free") & (rows["metric"] == "wall")]
-    best = mine[mine["strategy"].isin(OFFLINE)].groupby(["dataset", "strategy"])["value"].median()
-    best = best.groupby("dataset").min()[inside.index]
-    ahead = (best < inside["online"]).sum()
     many = len(inside)
     if not ahead:
         return [*said, "So it is the way to the host, not the locks, that puts the offline schedules ahead."]
@@ -257,35 +253,3 @@ def star(rows):
     known = {how: line[name] / size * 1e6 for name, how in STAR.items() if name in line and line[name] > 0}
     costs = listed(f"{readable(each)} ns {how}" for how, each in known.items())
     return [f"On a star of {size:,} ratings, where all updates follow one another, one takes {costs}."] if known else []
-
-
-def unmeasured(rows):
-    """What of the plan has no rows, in one sentence; nothing if all has."""
-    there, lacking = set(rows["experiment"]), []
-    for experiment, names in measured(rows).items():
-        lost = [name for name, size in twins.TABLE.items() if size.kind == experiment and name not in names]
-        if lost:
-            lacking.append(f"the {views.CLASSES[experiment]}{'' if not names else ' of'} {listed(lost)}")
-    for graphs, names in partly(rows).items():
-        lacking.append(f"{listed(names)} on {listed(graphs)}")
-    if views.cells(rows, "real").empty:
-        lacking.append(REAL)
-    lacking += [words for experiment, words in OTHERS.items() if experiment not in there]
-    return not_measured(lacking)
-
-
-def partly(rows):
-    """{twins: schedules timed on others of their class and, though planned, not on them}, in the plan's order."""
-    block, lost = yaml.safe_load(PLAN.read_text())["studies"][experiments.STUDY], {}
-    timed = rows[rows["metric"] == "wall"]
-    for part in block["parts"].values():
-        for cell in experiments.cases(part, block.get("common")):
-            own = timed[timed["experiment"] == cell["experiment"]]
-            there = set(own[own["dataset"] == label(cell["kind"], cell)]["strategy"])
-            if cell["experiment"] in views.CLASSES and there:
-                for name in set(cell["strategies"]) & set(own["strategy"]) - there:
-                    lost.setdefault(name, []).append(cell["dataset"])
-    together, order = {}, {name: place for place, name in enumerate(STRATEGIES)}
-    for name in sorted(lost, key=lambda name: (order.get(name, len(order)), name)):  # variants last
-        together.setdefault(tuple(lost[name]), []).append(name)
-    return together

@@ -1,0 +1,70 @@
+"""What of the study's plan its rows hold, and what is not measured yet."""
+
+import yaml
+
+from lockstep import paths
+from lockstep.report.digits import listed, not_measured
+
+from . import experiments, twins, views
+from .cases import label
+from .strategies import STRATEGIES
+
+PLAN = paths.CONFIG / "paper.yaml"  # the parameter file that recordings follow
+REAL = "real graphs"
+OTHERS = {
+    "road-shuffled": "road twins with shuffled ids",
+    "fast": "the fastest schedules by rank on the twin of NFLIX",
+    "sweeps": "test error sweep by sweep",
+    "platform": "locks and barriers made slower",
+}
+
+
+def exact(line):
+    """Times of the serializable schedules of a GPU in a line of `views.cells`."""
+    return {
+        name: line[name]
+        for name in views.SHOWN
+        if name in line and STRATEGIES[name].exact and STRATEGIES[name].gpu and line[name] > 0
+    }
+
+
+def measured(rows):
+    """{class: names of its twins that have times}, in the order of the published table."""
+    found = {}
+    for experiment in views.CLASSES:
+        table = views.cells(rows, experiment)
+        known = {line["dataset"] for _, line in table.iterrows() if exact(line)}
+        found[experiment] = [name for name in twins.TABLE if f"twin-{name}" in known]
+    return found
+
+
+def unmeasured(rows):
+    """What of the plan has no rows, in one sentence; nothing if all has."""
+    there, lacking = set(rows["experiment"]), []
+    for experiment, names in measured(rows).items():
+        lost = [name for name, size in twins.TABLE.items() if size.kind == experiment and name not in names]
+        if lost:
+            lacking.append(f"the {views.CLASSES[experiment]}{'' if not names else ' of'} {listed(lost)}")
+    for graphs, names in partly(rows).items():
+        lacking.append(f"{listed(names)} on {listed(graphs)}")
+    if views.cells(rows, "real").empty:
+        lacking.append(REAL)
+    lacking += [words for experiment, words in OTHERS.items() if experiment not in there]
+    return not_measured(lacking)
+
+
+def partly(rows):
+    """{twins: schedules timed on others of their class and, though planned, not on them}, in the plan's order."""
+    block, lost = yaml.safe_load(PLAN.read_text())["studies"][experiments.STUDY], {}
+    timed = rows[rows["metric"] == "wall"]
+    for part in block["parts"].values():
+        for cell in experiments.cases(part, block.get("common")):
+            own = timed[timed["experiment"] == cell["experiment"]]
+            there = set(own[own["dataset"] == label(cell["kind"], cell)]["strategy"])
+            if cell["experiment"] in views.CLASSES and there:
+                for name in set(cell["strategies"]) & set(own["strategy"]) - there:
+                    lost.setdefault(name, []).append(cell["dataset"])
+    together, order = {}, {name: place for place, name in enumerate(STRATEGIES)}
+    for name in sorted(lost, key=lambda name: (order.get(name, len(order)), name)):  # variants last
+        together.setdefault(tuple(lost[name]), []).append(name)
+    return together
