@@ -224,6 +224,8 @@ def test_the_report_gets_picture_tables_and_sentences_in_the_same_bytes(world, t
     assert set(made[0]) == {"guide.json", "choices.csv", "losses.csv", "decisions.svg", "decisions.pdf"}
     told = json.loads(made[0]["guide.json"])
     assert told["machine"] == MACHINE and "topological sort" in told["summary"][0]
+    assert "it loses, against the best strategy on each, " in told["brief"][0]
+    assert told["brief"][0].endswith(" for topological sort.")
     assert "narrow" in made[0]["choices.csv"].decode()
     header, *lines = made[0]["losses.csv"].decode().splitlines()
     assert header.startswith("problem,chosen by,times the best") and len(lines) >= 3

@@ -5,7 +5,7 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 
-from lockstep.report.digits import significant
+from lockstep.report.digits import listed, significant
 from lockstep.report.output import numbers, save, table
 from lockstep.report.style import FAINT, INK, WIDTH, color_of, decades
 
@@ -201,16 +201,18 @@ def _compared(lesson):
 
 def brief(known):
     """What the rules lose on graphs that they were not fitted on, and where a study's own choice loses less."""
-    told = []
-    for lesson in known:
-        if lesson.unseen.judged:
-            loss = f"{_percent(lesson.unseen.mean)} ({lesson.problem.title}"
-            if lesson.auto_is_better:
-                loss += f"; {_compared(lesson)}, so take that"
-            told.append(loss + ")")
-    if not told:
+    judged = [lesson for lesson in known if lesson.unseen.judged]
+    if not judged:
         return []
-    return [f"On graphs that it was not fitted on it loses {', '.join(told)} against the best strategy on each."]
+    losses = listed(f"{_percent(lesson.unseen.mean)} for {lesson.problem.title}" for lesson in judged)
+    better = [
+        f"{lesson.problem.title} ({_percent(lesson.auto.mean)} where the rule loses "
+        f"{_percent(lesson.beside_auto.mean)}, {lesson.auto.judged} graphs)"
+        for lesson in judged
+        if lesson.auto_is_better
+    ]
+    told = [f"On graphs that it was not fitted on it loses, against the best strategy on each, {losses}."]
+    return told + ([f"The study's own `auto` loses less, so take that, for {listed(better)}."] if better else [])
 
 
 def _percent(mean):
