@@ -57,6 +57,28 @@ def test_a_full_table_sends_the_block_back(host):
     assert all_of_them > few
 
 
+def forgetful(runs, seed=0):
+    """Narrow stretches with wide ones between; the last layer has lost its first predecessors in the first stretch."""
+    rng = np.random.default_rng(seed)
+    sizes = ([20] * 30 + [60, 180, 500, 500, 180, 60]) * runs + [20] * 30
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    n = int(starts[-1])
+    pairs = [
+        (u, v)
+        for level in range(1, len(sizes))
+        for v in range(starts[level], starts[level + 1])
+        for u in starts[level - 1] + rng.choice(sizes[level - 1], 3, replace=False)
+    ]
+    pairs += [(rng.integers(starts[5], starts[6]), v) for v in range(n - 20, n)]
+    return Graph.from_edges(*rng.permutation(n)[np.array(pairs)].T)
+
+
+@pytest.mark.parametrize("runs", [1, 2, 3])
+def test_nobody_is_forgotten_who_is_not_met_between_two_leaves(runs, host):
+    graph = forgetful(runs)
+    assert sort(Roomy, graph, host).table
+
+
 @pytest.mark.parametrize("fits", [True, False])
 def test_without_room_the_block_goes_on_without_a_table(fits, host):
     """Arcs to anywhere: more vertices are touched than the table takes over. Packed rows tell the other way."""

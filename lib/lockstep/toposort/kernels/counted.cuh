@@ -277,7 +277,11 @@ __device__ __noinline__ Position go_counting(const Problem p, const Table t, con
     __syncthreads();
     for (unsigned i = threadIdx.x; i < t.nobody(); i += blockDim.x) {
         const unsigned word = get_there(skip(t.buckets, i));
-        if (word >> 31) p.in_degrees[word << 1 >> to_number] = (word & counter & ~stray) - 1;
+        if (word >> 31 == 0) continue;
+        const unsigned v = word << 1 >> to_number;
+        p.in_degrees[v] = (word & counter & ~stray) - 1;
+        // More than can remain: it is touched, also if nobody meets it before the block comes back.
+        t.codes[v] = __ldcg(t.codes + v) | degrees << chunk_bits;
     }
     const int size = count.y == halt ? 0 : static_cast<int>(count.x / one_vertex);
     return {static_cast<int>(found - p.order), size, before_first + static_cast<int>(now), 0};
