@@ -72,7 +72,7 @@ def topological_sort(graph, strategy="auto", executor=None):
     cycle = find_cycle(graph)
     if cycle:
         raise CycleError(cycle, graph.name, graph.labels)
-    # The kernel's fault, not the graph's (counted.cuh, what it forgets).
+    # The kernel's fault, not the graph's.
     by = result.strategy
     result = _sorted(STRATEGIES["persistent" if chosen.gpu else "serial"], graph, machine)
     result.stats["reason"] = f"{by} left {left} vertices out although there is no cycle, so all was sorted anew"
