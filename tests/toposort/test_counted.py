@@ -12,6 +12,7 @@ GRAPHS = {
     "window": lambda seed: generators.window_dag(1500, 9000, 15, seed=seed),
     "layered": lambda seed: generators.layered(1200, 60, seed=seed),
     "wide": lambda seed: generators.window_dag(1500, 6000, 120, seed=seed),
+    "short rows": lambda seed: generators.window_dag(1500, 4500, 15, seed=seed),
 }
 
 
@@ -48,6 +49,7 @@ def counted_anew(plan):
 def test_counts(kind, name, host):
     plan = sort(kind, GRAPHS[name](0), host)
     assert plan.table and plan.executor.get(plan.touched)[0] == 0  # nobody is left on the list
+    assert plan.chunk == (4 if name == "short rows" else 8)
 
 
 def test_a_full_table_sends_the_block_back(host):
@@ -95,7 +97,7 @@ def test_fuzzed_counting(fuzz):
     for seed in range(4):
         executor = get_executor("host", seed=seed, fuzz=fuzz)
         for kind in (Roomy, Cramped):
-            sort(kind, list(GRAPHS.values())[seed % 3](seed), executor)
+            sort(kind, list(GRAPHS.values())[seed % 4](seed), executor)
 
 
 @pytest.mark.parametrize(
@@ -121,4 +123,5 @@ def test_counts_on_the_gpu(kind, cuda):
     for ids in ("random", "ordered"):
         graph = generators.window_dag(60_000, 400_000, 200, ids=ids)
         sort(kind, graph, cuda)
+    sort(kind, generators.window_dag(60_000, 180_000, 200), cuda)
     sort(kind, generators.layered(60_000, 1_200), cuda)

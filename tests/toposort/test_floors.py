@@ -75,7 +75,7 @@ def h200():
 
 
 def test_the_crew_is_the_kernels():
-    text = (KERNELS / "persistent.cu").read_text()
+    text = (KERNELS / "resident.cuh").read_text()
     assert int(re.search(r"crew_at_most = (\d+)", text).group(1)) == floors.CREW
 
 

@@ -7,7 +7,7 @@ import pytest
 from lockstep.graphs import Graph, generators
 from lockstep.machine import get_executor
 from lockstep.toposort import STRATEGIES, topological_sort, verify
-from lockstep.toposort.resident import Persistent
+from lockstep.toposort.resident import Narrow, Persistent
 
 GPU = [name for name, s in STRATEGIES.items() if s.gpu]
 
@@ -66,6 +66,45 @@ def rows_of_all_lengths():
         sources += [v] * arcs
         targets += [31 + (v * 7 + k) % 60 for k in range(arcs)]
     return Graph.from_edges(sources, targets, n=91, name="rows-of-all-lengths")
+
+
+class NarrowAhead(Narrow):
+    """Block 0 is hardly ever alone, so the crew looks ahead."""
+
+    keep, waits = 0, (30, 0)
+
+
+class NarrowWide(Narrow):
+    """All blocks share the levels that block 0 does not take; those come late."""
+
+    breadth, arcs_alone, arcs_counted, waits = 0, 0, 0, (8, 0)
+
+
+@pytest.mark.parametrize("fuzz", ["sync", "memory"])
+@pytest.mark.parametrize("kind", [NarrowAhead, NarrowWide])
+def test_fuzzed_narrow_shares_levels(kind, fuzz, wide_and_narrow):
+    """What it has in common with `persistent`, with a table of codes and without."""
+    graphs = [make() for make in SMALL.values()] + [rows_of_all_lengths(), generators.layered(600, 20)]
+    for seed in range(40):
+        executor = get_executor("host", seed=seed, fuzz=fuzz, multiprocessors=2 + seed % 2)
+        graph = wide_and_narrow if seed < 2 else graphs[seed % len(graphs)]
+        plan = kind(graph, executor)
+        plan.prepare()
+        assert verify(plan.run(), graph) == "exact", seed
+
+
+@pytest.mark.parametrize("tail", [0, 4])
+def test_block_0_is_not_alone_for_a_short_tail(tail, host):
+    """A graph that thins out by half from level to level: packed rows would tell that block 0 was alone."""
+    sizes = [64, 32, 16, 8, 4, 2, 1]
+    starts = [sum(sizes[:k]) for k in range(len(sizes))]
+    arcs = [(a + i, b + i // 2) for a, b, size in zip(starts, starts[1:], sizes, strict=False) for i in range(size)]
+    graph = Graph.from_edges(*zip(*arcs, strict=True), n=sum(sizes))
+    plan = type("Waiting", (Narrow,), {"waits": (1, tail)})(graph, host)
+    plan.rows[...] = -1
+    plan.prepare()
+    assert verify(plan.run(), graph) == "exact"
+    assert (host.get(plan.rows)[:, 0] >= 0).all() == (tail == 0)
 
 
 @pytest.mark.parametrize("fuzz", ["sync", "memory"])

@@ -11,7 +11,7 @@ from lockstep.machine import MachineError
 from . import views
 from .resident import Narrow
 
-CREW = 128  # vertices: persistent.cu gives no more to a few blocks
+CREW = 128  # vertices: resident.cuh gives no more to a few blocks
 EVEN = ("layered", "disjoint-paths")  # families whose layers hold about as many vertices and arcs each
 
 
@@ -43,9 +43,9 @@ def one_block(costs, arcs=1):
     are counted down too, on counters that lie anywhere, and one multiprocessor gets so many answers a second.
     """
     chain = 3 * costs.load_ns("shared") + costs.load_ns("L1") + 2 * costs.atomic_ns("shared")
-    barrier = costs.block_barrier_ns(Narrow.counted_threads)
+    barrier = costs.block_barrier_ns(Narrow.most_threads)
     try:
-        rate = costs.block_atomics_per_second("shared", Narrow.counted_threads)
+        rate = costs.block_atomics_per_second("shared", Narrow.most_threads)
     except MachineError:  # recorded before study 0 asked a block alone
         return np.nan
     others = max(arcs - 1, 0) * 1e9 / rate

@@ -98,13 +98,14 @@ class Narrow(Persistent):
     """
 
     name, files = "narrow", ("narrow.cu",)
-    per_block = 1024
+    per_block = most_threads = 768  # with more, registers are too few for what is done in wide levels
+    few_threads = 512
     stop = done = None
-    arcs_alone, arcs_counted = 640, 1280  # that block 0 does in about the time of a level by a crew; with its table
-    most_counted = 256  # vertices, for each takes eight lanes
+    arcs_alone, arcs_counted = 640, 1280  # that block 0 does in about the time of a level by others; with its table
+    lanes_counted = 1024  # and lanes that a level's vertices take
     counted_degree = 2  # arcs a vertex; with fewer, a lane takes a whole row, and that is faster than a table
-    counted_threads = 768
     bucket_bits, list_chunks, most_touched = 13, 1024, 4096  # of the table, and vertices that it takes over
+    least_patience, tail = 6, 4  # levels, and what must be left: see Alone in resident.cuh
 
     def load(self):
         self.launch = self.bind_narrow(self.first, self.last, self.stop, self.done)
@@ -117,24 +118,23 @@ class Narrow(Persistent):
         # it would keep layers that are all somewhat too wide for it.
         capacity = int(np.clip(1.25 * width, 128, 1024))
         warp_width = np.clip(24 / degree, 1, 16)  # a warp has 32 lanes
-        patience = np.clip(n / 60_000, 2, 16)  # packing all rows takes the time of a few levels
+        patience, tail = self.waits
         # Few arcs a level: a smaller block has the cheaper barrier. Very many: hardly any level is one block's alone.
-        threads = self.threads if 4 <= degree < 16 else min(self.threads, 512)
-        table_bytes, table = 0, [None] * 3 + [0] * 6
-        if self.table:
-            threads = min(self.threads, self.counted_threads)
-            table_bytes, table = self.counting(threads)
+        threads = min(self.threads, self.most_threads if self.table or 4 <= degree < 16 else self.few_threads)
+        table_bytes, table = self.counting(threads) if self.table else (0, [None] * 3 + [0] * 6)
         hot_offset = -(-max(2 * capacity * 16, 4 * BUFFER_SLOTS * (threads // 32)) // 16) * 16 + 64
         room, most = ex.max_shared - hot_offset, int(self.degrees_on_host.max(initial=0))
         fits = [bits for bits in (8, 16) if most < 2**bits and -(-n // 4) * bits // 2 <= room]
         bits = fits[0] if fits and not self.table else 0
         shared = max(hot_offset + -(-n // 4) * bits // 2, 64 + table_bytes)
-        defines = {"BITS": bits, "THREADS": threads, **({"TABLE": 1} if self.table else {})}
+        defines = {"BITS": bits, "THREADS": threads}
+        if self.table:
+            defines |= {"TABLE": 1} | ({"CHUNK": self.chunk} if self.chunk == 4 else {})
         kernel = ex.load(KERNELS / "narrow.cu", defines)["narrow"]
         blocks = self.resident(kernel, shared, threads)
         breadth, crew = max(self.breadth, width), min(self.crew, blocks)
         sizes = self.graph.n, self.graph.m
-        limits = breadth, crew, self.keep, self.helpers, width, warp_width, capacity, patience
+        limits = breadth, crew, self.keep, self.helpers, width, warp_width, capacity, patience, tail
         arguments = (
             first,
             last,
@@ -160,13 +160,29 @@ class Narrow(Persistent):
     def rows(self):
         return self.executor.empty((max(self.graph.n, 1), 4), _int)
 
+    @property
+    def waits(self):
+        """Levels that pass before block 0 goes on alone, and how many times a level's vertices must then be left: to get
+        ready takes the time of a few levels. On the hypothetical GPU small graphs have levels for one block, too.
+        """
+        if self.executor.name != "cuda":
+            return 2, 0
+        return np.clip(self.graph.n / 60_000, self.least_patience, 16), self.tail
+
+    @property
+    def chunk(self):
+        """Arcs, and lanes, to a chunk in counted.cuh: where most rows have fewer than four, of eight lanes most would
+        stand idle.
+        """
+        return 4 if self.degree < 4 and self.longest <= 16 else 8
+
     @functools.cached_property
     def table(self):
         """Bits of a vertex's number and of a record's bytes, in counted.cuh; None if the graph is none for it."""
-        n = max(self.graph.n, 1)
+        n, chunk = max(self.graph.n, 1), self.chunk
         bits = max(14, self.bucket_bits, (n - 1).bit_length())
-        record_bits = 5 + max(0, (-(-self.longest // 8) - 1).bit_length())
-        fits = self.longest <= 32 and n << record_bits < 2**32
+        record_bits = chunk.bit_length() + 1 + max(0, (-(-self.longest // chunk) - 1).bit_length())
+        fits = self.longest <= 4 * chunk and n << record_bits < 2**32
         fits &= bits <= 25 and int(self.degrees_on_host.max(initial=0)) < 2 ** (29 - bits)
         return (bits, record_bits) if fits and self.degree >= self.counted_degree else None
 
@@ -175,7 +191,7 @@ class Narrow(Persistent):
         ex, n, (bits, record_bits) = self.executor, max(self.graph.n, 1), self.table
         self.records, self.codes = ex.empty(n << record_bits - 2, np.uint32), ex.empty(n, np.uint32)
         self.touched = ex.zeros(1 + self.most_touched, _int)
-        width = np.clip(self.arcs_counted / self.degree, 16, self.most_counted)
+        width = np.clip(self.arcs_counted / self.degree, 16, self.lanes_counted // self.chunk)
         sizes = self.most_touched, width, bits, self.bucket_bits, record_bits, self.list_chunks
         table_bytes = 4 * (16 + (4 << self.bucket_bits) + 2 * self.list_chunks + 4 * threads)
         return table_bytes, [self.records, self.codes, self.touched, *sizes]
@@ -219,6 +235,7 @@ class Asynchronous(DevicePlan):
 class Chains(Narrow):
     name, files = "chains", ("chains.cu", "narrow.cu")
     layered = False
+    per_block = 1024  # of its own kernels
     gap = 8  # one vertex of so many is a splitter
     table = None  # what is left of such graphs is narrow, and its rows are short
 

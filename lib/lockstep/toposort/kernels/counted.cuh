@@ -2,9 +2,9 @@
 //
 // Idea      What a level of some tens of vertices costs is not bandwidth but one warp's way through it: every access that waits
 //           for the one before, and every instruction, at five cycles each. So all that a level can do without is done before.
-// codes     A vertex's code is {number | in-degree | chunks of eight arcs}, 32 bits. A row is kept as the codes of its targets,
-//           in a record of fixed length. So who meets a vertex for the first time knows at once what it would otherwise ask
-//           for: how many predecessors are missing, and where the row is.
+// codes     A vertex's code is {number | in-degree | chunks of eight arcs}, 32 bits; of four where rows are short (CHUNK). A row is
+//           kept as the codes of its targets, in a record of fixed length. So who meets a vertex for the first time knows
+//           at once what it would otherwise ask for: how many predecessors are missing, and where the row is.
 // table     Only vertices that have lost some, not all, of their predecessors need a counter. In a deep graph whose arcs lead
 //           not far on they are few: behind the frontier all are done, far ahead none is touched. A bucket has four ways, a way
 //           is one word: {1 | number | one more than remains}, looked at with one access and counted down with one atomic. A
@@ -20,7 +20,7 @@
 //           takes longer, a load into a register holds up others.)
 // branches  A warp goes through all of them, one after another, and each costs as much as ten instructions. So counting, entering
 //           and asking are each one instruction that some lanes leave out.
-// list      A frontier is a list of chunks, eight lanes each. One atomic fetches a vertex's place in the order and those of its
+// list      A frontier is a list of chunks, a lane for each of its arcs. One atomic fetches a vertex's place in the order and those of its
 //           chunks.
 // What it leaves
 //           a level of 56 vertices and 450 arcs takes 0.95 us on an H200, 1.7 with counters in L2; one of ten to fifty vertices 0.6
@@ -56,8 +56,6 @@ struct Table {
 };
 
 constexpr unsigned leave = 1, halt = 2;
-constexpr int least_rest = 4, most_rest = 64;  // levels that a crew does before block 0 goes on alone again
-constexpr int table_full = -1;                 // in their place: block 0 will not try again
 
 // memory: of the block's, 4 * (16 + 4 * 2^bucket_bits + 2 * capacity + 4 * threads) bytes.
 __device__ inline Table lay_out(unsigned char* memory, unsigned* records, unsigned* codes, int bits, int bucket_bits,

@@ -1,4 +1,4 @@
-// Steps that every level-synchronous kernel of this study takes: find the sources, expand a frontier, meet.
+// Steps that every kernel of this study takes but the published one: find the sources, expand a frontier.
 //
 // The order IS the queue. A vertex is written once, at the place that it keeps: a level is a stretch of `order`, and its
 // successors go right behind it. Row v of the graph is targets[first[v]] to targets[last[v] - 1] (first = offsets, last =
@@ -13,8 +13,7 @@
 // push      Vertices made ready gather in a buffer of the warp in shared memory (a ballot gives each its place), and
 //           leave by one atomicAdd for 32 or more: one address takes only about 1.4 G atomics/s. Their rows' bounds are
 //           asked for while that atomic is under way, and then the rows' beginnings for the second-level cache.
-// gate      One 8-byte word a level: the upper half counts the vertices pushed, the lower half the blocks that are done.
-//           So the barrier's last look brings the next level's size along.
+// gate      One 8-byte word a level: its upper half counts the vertices pushed.
 //
 // References: D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012 (gathering by scan);
 //             A. Davidson et al., "Work-efficient parallel GPU methods for SSSP", IPDPS 2014 (bisection of the sums).
@@ -26,6 +25,7 @@ constexpr int arcs_at_once = 4;
 constexpr int buffer_slots = 32 * (arcs_at_once + 1);  // of a warp: up to 31 left over, then 32 for each arc at once
 constexpr Word unwritten = ~0ull;                      // in queue: no row starts at arc -1
 constexpr int max_helpers = 8;
+constexpr int between_looks = 16;  // levels, or rounds, between two looks at whether somebody wants a sort to stop
 
 struct Rows {
     const int *first, *last, *targets;
@@ -124,11 +124,26 @@ struct Deal {
     }
 };
 
+// Take arcs away, up to `slots` a lane (target: -1 for none), which are the first `arcs` of the warp's; the vertices thus ready go into
+// the buffer. All atomics leave before an answer is looked at, or each would wait for the one before.
+template <int slots>
+__device__ inline void take(const int* target, int arcs, int* in_degrees, int* buffer, int& held) {
+    int left[slots];
+#pragma unroll
+    for (int j = 0; j < slots; ++j) {
+        left[j] = 0;
+        if (target[j] >= 0) left[j] = atomicSub(&in_degrees[target[j]], 1);
+    }
+#pragma unroll
+    for (int j = 0; j < slots; ++j) {
+        if (32 * j < arcs) push(left[j] == 1, target[j], buffer, held);
+    }
+}
+
 // Arcs k to k + 32 * arcs_at_once - 1 of the deal: take them away; the vertices thus ready go into the buffer.
 __device__ inline void take_away(const Rows& rows, const Deal& deal, int k, int* in_degrees, int* buffer, int& held) {
     const int lane = lane_id();
     int target[arcs_at_once];
-    bool ready[arcs_at_once];
 #pragma unroll
     for (int j = 0; j < arcs_at_once; ++j) {
         target[j] = -1;
@@ -138,12 +153,7 @@ __device__ inline void take_away(const Rows& rows, const Deal& deal, int k, int*
             if (mine < deal.total) target[j] = rows.targets[arc];
         }
     }
-#pragma unroll
-    for (int j = 0; j < arcs_at_once; ++j) ready[j] = target[j] >= 0 && atomicSub(&in_degrees[target[j]], 1) == 1;
-#pragma unroll
-    for (int j = 0; j < arcs_at_once; ++j) {
-        if (k + 32 * j < deal.total) push(ready[j], target[j], buffer, held);
-    }
+    take<arcs_at_once>(target, deal.total - k, in_degrees, buffer, held);
 }
 
 // Expand the rows from[begin, end): `warps` warps share them, this one is number `warp`; `buffer` is this warp's own. What
@@ -177,153 +187,6 @@ __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Wor
         }
     }
     return flushed;
-}
-
-// Where a sort stands; the same for all threads that work on it.
-struct Stand {
-    int begin, size, level;  // of the frontier in order; its layer
-    int step;                // meetings so far: which gate is next
-    int patience;            // narrow levels yet to be done the wide way
-};
-
-// The bit of a gate by which its leader tells all others to stop.
-constexpr unsigned halt_bit = 0x80000000u;
-
-constexpr int between_looks = 16;  // levels between two looks at whether somebody wants this to stop
-
-// Whether somebody outside has asked to stop (stop: memory of the GPU that the host has written to, or null). What is used is the
-// answer to the question before: so nothing waits for it that would not wait for an access to L2 anyway.
-struct Bell {
-    const Word* stop;
-    Word answer;
-
-    __device__ unsigned ask() {
-        if (!stop) return 0;
-        const unsigned halt = answer ? halt_bit : 0;
-#ifdef LOCKSTEP_HOST
-        answer = load_relaxed(stop);
-#else
-        asm volatile("ld.relaxed.sys.b64 %0, [%1];" : "=l"(answer) : "l"(stop));
-#endif
-        return halt;
-    }
-
-    __device__ unsigned ring(int level) { return level % between_looks == between_looks - 1 ? ask() : 0; }
-};
-
-// All blocks meet after step `step` (0, 1, ...), and append what their warps have left. Returns the size of the next
-// frontier, which starts at `base`; 0 if the first thread of the grid brought a halt_bit. gates: 4 words, zero at first;
-// scratch: 4 ints of shared memory, zero at first.
-// A block's arrival is the same atomic that fetches its place in the queue. There is no fence: what the next level needs of
-// other blocks is in-degrees, changed by atomics that have answered, and the queue, whose reader waits for each entry. So
-// the stores need not have arrived when the barrier opens.
-__device__ inline int meet(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int base, Word* gates,
-                           int step, int* scratch, unsigned halt = 0) {
-    int* count = scratch + (step & 1);  // of the block
-    int before = 0;
-    if (lane_id() == 0 && held > 0) before = atomicAdd(count, held);
-    const Word row = row_ahead(rows, buffer, held);
-    __syncthreads();
-    Word* gate = gates + (step & 3);
-    const int total = *count;
-    if (threadIdx.x == 0) {
-        scratch[(step + 1) & 1] = 0;
-        const Word arrival = atomicAdd(gate, static_cast<Word>(total) << 32 | halt | 1);
-        // Cleared two steps ahead: the last to look there passed it before this block got here.
-        if (blockIdx.x == 0) atomicExch(gates + ((step + 2) & 3), Word(0));
-        if (total > 0) scratch[2] = base + static_cast<int>(arrival >> 32);
-    }
-    if (total > 0) {
-        __syncthreads();
-        const int place = scratch[2] + __shfl_sync(full_mask, before, 0);
-        append(rows, buffer, held, order, queue, place, row);
-    }
-    if (threadIdx.x == 0) {
-        Word seen;
-        do seen = load_relaxed(gate);
-        while ((static_cast<unsigned>(seen) & ~halt_bit) < gridDim.x);
-        scratch[3] = seen & halt_bit ? 0 : static_cast<int>(seen >> 32);
-    }
-    __syncthreads();
-    return scratch[3];
-}
-
-// Levels by a crew of `warps` warps in a few blocks, while all others wait elsewhere; this is warp number `warp` of it. Ends
-// with no vertex or more than `most`, or with at most `least` once there is no patience left.
-// Here the warps meet, not the blocks: a warp arrives as soon as its own arcs are done, with the atomic that fetches its
-// places, and looks at the gate itself. So there is no block barrier in a level, and those without work arrive ahead of the
-// others, who thus find the gate's address free. A crew is small because every warp's arrival is an atomic on one address.
-// A warp that made up to `keep` vertices ready goes on with them itself: their rows are in its registers before their
-// places in the queue are known. In the queue it leaves rows without arcs for them, in case others do look there; whether
-// anybody put real rows there, the gate tells (in units of queue_unit).
-constexpr unsigned queue_unit = 1u << 12;
-
-__device__ inline void run_crew(const Rows& rows, int* in_degrees, int* order, Word* queue, int* levels, Word* gates, Stand& at,
-                                int least, int most, int keep, int helpers, int* buffer, int warp, int warps, Bell& bell) {
-    const int lane = lane_id();
-    const bool leader = warp == 0 && lane == 0;
-    bool queued = true;
-    int kept = 0, place = 0;
-    Word row = 0;  // of this lane's vertex, if lane < kept
-    while (at.size > 0 && at.size <= most && (at.size > least || at.patience > 0)) {
-        at.patience -= at.size <= least;
-        const int end = at.begin + at.size;
-        Word* gate = gates + (at.step & 3);
-        if (leader) levels[2 + at.level] = at.size;
-        int held = 0;
-        bool flushed = false;
-        if (kept > 0) {
-            const Deal deal(lane < kept, row);
-            for (int k = 0; k < deal.total; k += 32 * arcs_at_once) {
-                take_away(rows, deal, k, in_degrees, buffer, held);
-                flushed |= flush_full(rows, buffer, held, order, queue, end, gate);
-            }
-        }
-        if (queued) {
-            flushed |= expand<true>(rows, in_degrees, order, queue, queue, at.begin, end, end, gate, buffer, held, warp, warps, helpers);
-        }
-        kept = held <= keep ? held : 0;
-        Word arrival = static_cast<Word>(held) << 32 | 1;
-        if (flushed || held > kept) arrival += queue_unit;
-        if (lane == 0) arrival = atomicAdd(gate, arrival + (leader ? bell.ring(at.level) : 0));
-        row = row_ahead(rows, buffer, held);
-        if (leader) atomicExch(gates + ((at.step + 2) & 3), Word(0));  // as in meet
-        if (held > 0) {
-            place = end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32);
-            append(rows, buffer, held, order, queue, place, kept > 0 ? Word(0) : row);
-            __syncwarp();
-        }
-        Word seen = 0;
-        if (lane == 0) {
-            do seen = load_relaxed(gate);
-            while ((static_cast<unsigned>(seen) & (queue_unit - 1)) < static_cast<unsigned>(warps));
-        }
-        seen = __shfl_sync(full_mask, seen, 0);
-        queued = (static_cast<unsigned>(seen) & ~halt_bit) >= queue_unit;
-        at.begin = end;
-        at.size = seen & halt_bit ? 0 : static_cast<int>(seen >> 32);
-        ++at.level;
-        ++at.step;
-    }
-    // Whoever goes on from here finds all rows in the queue.
-    if (lane < kept) store_relaxed(queue + place + lane, row);
-}
-
-// Block 0 leaves for the others where the sort stands, and takes it up. control: two sets of 8 ints, which take turns: a block
-// may still read one while the next is written. A grid barrier lies between hand_on and take_up, and between a take_up and
-// the hand_on after the next.
-__device__ inline void hand_on(int* control, int turn, const Stand& at) {
-    int* c = control + 8 * (turn & 1);
-    c[0] = at.begin;
-    c[1] = at.size;
-    c[2] = at.level;
-    c[3] = at.step;
-    c[4] = at.patience;
-}
-
-__device__ inline Stand take_up(const int* control, int turn) {
-    const int* c = control + 8 * (turn & 1);
-    return {load_relaxed(c), load_relaxed(c + 1), load_relaxed(c + 2), load_relaxed(c + 3), load_relaxed(c + 4)};
 }
 
 constexpr int looks = 16;  // vertices that a thread looks at in one go

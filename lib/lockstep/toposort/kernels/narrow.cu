@@ -4,11 +4,11 @@
 // What it computes   order: the vertices, layer after layer; levels[0]: the number of layers, levels[1]: of vertices
 //                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints.
 // Idea               while at most `width` vertices are ready, block 0 goes on alone and the others wait at the next grid
-//                    barrier. A level then costs __syncthreads (39 ns for 1,024 threads), or __syncwarp (8 ns) where one
+//                    barrier. A level then costs __syncthreads (30 ns for 768 threads), or __syncwarp (8 ns) where one
 //                    warp suffices, instead of 1 us. What is left is the chain of dependent accesses, so that is cut:
 //                    - a packed row {begin, end, first target, second target} answers in one 16-byte load; the grid
-//                      packs all rows once it has seen `patience` narrow levels, since shallow graphs would not earn it
-//                      back, and only then goes block 0 on alone;
+//                      packs all rows once it has seen `patience` narrow levels with much left behind them, since shallow
+//                      graphs would not earn it back, and only then goes block 0 on alone;
 //                    - rows go through shared memory. Who takes one from an in-degree asks for that vertex's row at the same
 //                      moment, not when it proves ready: the load hides behind the atomic;
 //                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and hands
@@ -18,21 +18,22 @@
 //                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
 //                    - where rows have more than an arc or two (TABLE), the block first tries another way, which is shorter as long
 //                      as few vertices are touched and not yet ready: a table of these, and records of codes (counted.cuh).
-//                    The last layer is not expanded: nobody waits for it.
+//                    The last layer is not expanded: nobody waits for it. How the grid and the crew work: resident.cuh.
 // Shared memory      [16 ints | two rings of `capacity` packed rows | in-degrees]; the grid's buffers lie over the rings, the
 //                    table over the rings.
 //
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
 //             D. Merrill et al., PPoPP 2012 (different kernels for different widths of a frontier).
 // compile: BITS=0 THREADS=512
-// compile: BITS=0 THREADS=1024
+// compile: BITS=0 THREADS=768
 // compile: BITS=8 THREADS=512
-// compile: BITS=8 THREADS=1024
+// compile: BITS=8 THREADS=768
 // compile: BITS=16 THREADS=512
-// compile: BITS=16 THREADS=1024
+// compile: BITS=16 THREADS=768
 // compile: BITS=0 THREADS=768 TABLE=1
+// compile: BITS=0 THREADS=768 TABLE=1 CHUNK=4
 #include "device.cuh"
-#include "expand.cuh"
+#include "resident.cuh"
 
 #ifndef TABLE
 #define TABLE 0
@@ -55,6 +56,20 @@ __device__ __forceinline__ int4 fetch(const int4* p) {
     return v;
 }
 #endif
+
+// Block 0 does not wait for what it asks: it goes by the answer to the question before.
+struct Bell {
+    const Word* stop;
+    unsigned answer;
+
+    __device__ bool ask() {
+        if (!stop) return false;
+        const bool halt = answer;
+        answer = asked_to_stop(stop);
+        return halt;
+    }
+    __device__ bool ring(int level) { return level % between_looks == between_looks - 1 && ask(); }
+};
 
 struct Problem {
     const int *first, *last, *targets;
@@ -230,8 +245,6 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
     __syncwarp();
 }
 
-constexpr int crew_threads = 512;  // of a block that may be larger
-
 // Block 0 alone: levels until the frontier is empty or outgrows the ring, or the bell rings (then the frontier is empty).
 __device__ void go_alone(const Problem& p, Position& at, int warp_width, Bell& bell) {
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) p.ring[i] = p.rows[load_relaxed(p.order + at.begin + i)];
@@ -248,7 +261,7 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, Bell& b
             int general = 1;  // levels to do the general way before lanes are tried again
             for (;;) {
                 if (at.level >= until) {
-                    if (__shfl_sync(full_mask, lane_id() == 0 ? bell.ask() : 0u, 0)) {
+                    if (__shfl_sync(full_mask, lane_id() == 0 && bell.ask(), 0)) {
                         at.size = 0;
                         break;
                     }
@@ -300,8 +313,13 @@ __device__ inline void cool_down(const Problem& p) {
 #endif
 }
 
-// In-degrees where they are at hand, levels by block 0 alone, in-degrees back.
-__device__ __forceinline__ Position sort_alone(const Problem& p, Position at, int warp_width, const Word* stop) {
+// In-degrees where they are at hand, levels by block 0 alone, in-degrees back. Registers are few where there is a table, too.
+#if TABLE
+#define ALONE __device__ __noinline__
+#else
+#define ALONE __device__ __forceinline__
+#endif
+ALONE Position sort_alone(const Problem p, Position at, int warp_width, const Word* stop) {
     Bell bell = {stop, 0};
     warm_up(p);
     go_alone(p, at, warp_width, bell);
@@ -309,15 +327,30 @@ __device__ __forceinline__ Position sort_alone(const Problem& p, Position at, in
     return at;
 }
 
+constexpr int least_rest = 4, most_rest = 64;  // levels that are left to others before block 0 goes on alone again
+constexpr int table_full = -1;                 // in their place: block 0 will try no table again
+
 #if TABLE
 #include "counted.cuh"
 #endif
 
+// Where the sort stands once block 0 has been alone. Whoever goes on finds the frontier's rows in the queue; only these will be looked up
+// there. To get ready takes the time of a few levels; the less came of it, the longer the next such levels are left to others.
+__device__ inline void take_back(const Sort& s, Stand& at, const Position& alone, int* rest) {
+    for (int i = alone.begin + threadIdx.x; i < alone.begin + alone.size; i += blockDim.x) {
+        store_relaxed(s.queue + i, bounds(s.rows, load_relaxed(s.order + i)));
+    }
+    const int longer = alone.level - at.level > most_rest ? least_rest : min(2 * *rest, most_rest);
+    __syncthreads();
+    if (threadIdx.x == 0) *rest = longer;
+    at = {alone.begin, alone.size, alone.level, at.step, alone.turn == table_full ? table_full : longer};
+}
+
 enum Prepared { nothing, recorded, no_table, packed };  // what block 0 needs before it goes on alone
 
 // m: number of arcs, or more. gates: 4 words, gates[4]: the numbers of sources and of roots, all zero. A frontier of more than
-// `breadth` vertices is the grid's, one of at most `width` block 0's once `patience` such levels have passed, the rest is a crew's
-// of `crew` blocks (keep: see run_crew; helpers: see expand).
+// `breadth` vertices is the grid's, one of at most `width` block 0's (patience, tail: see Alone), the rest is a crew's of
+// `crew` blocks (keep: see run_crew; helpers: see expand).
 // stop: if not null and not zero, the sort may end at once, with whatever there is; done: if not null, 1 is written there at
 // the end. Both may be the host's memory. BITS other than 0: no in-degree needs more, and from hot_offset on is room for all.
 // With TABLE, and as long as the table has room, block 0 has up to `counted_width` vertices; records: n of 2^record_bits bytes;
@@ -328,31 +361,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
            int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows, int* control,
            unsigned long long* gates, unsigned* barrier, const unsigned long long* stop, unsigned long long* done, int n,
            int m, int breadth, int crew, int keep, int helpers, int width, int warp_width, int capacity, int patience,
-           int hot_offset, unsigned* records, unsigned* codes, int* touched, int most_touched, int counted_width, int bits,
+           int tail, int hot_offset, unsigned* records, unsigned* codes, int* touched, int most_touched, int counted_width, int bits,
            int bucket_bits, int record_bits, int list) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* scratch = reinterpret_cast<int*>(shared);
     unsigned char* room = shared + 64;
-    int* buffer = reinterpret_cast<int*>(room) + warp_id() * buffer_slots;
     const Rows graph = {first, last, targets};
+    const Sort s = {graph, in_degrees, order, queue, levels, gates, reinterpret_cast<int*>(room) + warp_id() * buffer_slots,
+                    n, TABLE ? 1 : helpers, TABLE ? 0 : keep};  // with a table, no row is long, and some have two arcs
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
                        reinterpret_cast<int4*>(room), scratch + 4, reinterpret_cast<unsigned*>(shared + hot_offset)};
-    const int warp = warp_id() * gridDim.x + blockIdx.x, warps = gridDim.x * (blockDim.x / 32);
-#if TABLE
-    int* rest = scratch + 12;
-    if (threadIdx.x == 0) *rest = least_rest;
-#endif
-    Bell bell = {stop, 0};
+    int* rest = scratch + 12;  // block 0's own
     int turn = 0;
     int prepared = TABLE ? nothing : no_table;
     if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
+    if (threadIdx.x == 0) *rest = least_rest;
     // At most m vertices are no sources; where sources stand, nobody looks.
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(room));
     grid_barrier(barrier);
-    const Word sources = load_relaxed(gates + 4);
-    Stand at = {0, static_cast<int>(sources >> 32), 0, 0, patience};
-    int work = static_cast<int>(sources);  // rows to expand: in the first level only those of vertices with arcs
+    Stand at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, patience};
     while (at.size > 0) {
         const int unplaced = n - at.begin - at.size;
         if (unplaced == 0) {  // nobody waits for this layer: it need not be expanded
@@ -360,30 +388,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             at = {n, 0, at.level + 1, at.step, 0};
             break;
         }
+        const Alone alone = {TABLE && prepared < no_table ? counted_width : width, tail, n};
+        const int most = crew_width(s, breadth);
+        const bool by_block = at.level > 0 && alone.may(at);
         // Where most of what is left is here, a crew would hardly have begun when it ends.
-        if (at.level == 0 || at.size > breadth || unplaced < at.size) {
-            if (global_thread() == 0) levels[2 + at.level] = at.size;
-            const Word* from = at.level > 0 ? queue + at.begin : roots;
-            if (at.level > 0) work = at.size;
-            at.begin += at.size;
-            int held = 0;
-            expand<true>(graph, in_degrees, order, queue, from, 0, work, at.begin, gates + (at.step & 3), buffer, held, warp,
-                         warps, helpers);
-            at.size = meet(graph, buffer, held, order, queue, at.begin, gates, at.step++, scratch,
-                           global_thread() == 0 ? bell.ring(at.level) : 0);
-            ++at.level;
+        if (at.level == 0 || (!by_block && (at.size > most || unplaced < at.size))) {
+            share_level(s, at, alone, roots, scratch, stop);
             continue;
         }
-#if TABLE
-        const int narrowest = prepared < no_table ? counted_width : width;
-#else
-        const int narrowest = width;
-#endif
-        if (at.size > narrowest || at.patience > 0) {
-            if (static_cast<int>(blockIdx.x) < crew && threadIdx.x < crew_threads) {
-                run_crew(graph, in_degrees, order, queue, levels, gates, at, narrowest, 2 * breadth, keep, helpers, buffer,
-                         warp_id() * crew + blockIdx.x, crew * (min(blockDim.x, crew_threads) / 32), bell);
-            }
+        if (!by_block) {
+            work_as_crew(s, at, alone, most, crew, stop);
 #if TABLE
         } else if (prepared < no_table) {
             const Table table = lay_out(room, records, codes, bits, bucket_bits, record_bits, list);
@@ -397,17 +411,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             }
             grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
             if (blockIdx.x == 0) {
+                const int too_many = counted_width + counted_width / 4;  // as with a ring's capacity
                 const Position before = {at.begin, at.size, at.level, 0};
-                const int most = counted_width + counted_width / 4;  // as with a ring's capacity
-                const Position alone = go_counting(p, table, before, stop, most, touched, most_touched);
-                for (int i = alone.begin + threadIdx.x; i < alone.begin + alone.size; i += blockDim.x) {
-                    store_relaxed(queue + i, bounds(graph, load_relaxed(order + i)));
-                }
-                // To find what is touched takes the time of a few levels; the less came of it, the longer it is left to the crew.
-                const int longer = alone.level - at.level > most_rest ? least_rest : min(2 * *rest, most_rest);
-                __syncthreads();
-                if (threadIdx.x == 0) *rest = longer;
-                at = {alone.begin, alone.size, alone.level, at.step, alone.turn == table_full ? table_full : longer};
+                take_back(s, at, go_counting(p, table, before, stop, too_many, touched, most_touched), rest);
             }
 #endif
         } else {
@@ -416,21 +422,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 prepared = packed;
             }
             grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
-            if (blockIdx.x == 0) {
-                const Position alone = sort_alone(p, {at.begin, at.size, at.level, 0}, warp_width, stop);
-                // Only these rows' bounds will be looked up there; everything before is done.
-                for (int i = alone.begin + threadIdx.x; i < alone.begin + alone.size; i += blockDim.x) {
-                    store_relaxed(queue + i, bounds(graph, order[i]));
-                }
-                at = {alone.begin, alone.size, alone.level, at.step, 1};
-            }
+            if (blockIdx.x == 0) take_back(s, at, sort_alone(p, {at.begin, at.size, at.level, 0}, warp_width, stop), rest);
         }
         if (global_thread() == 0) hand_on(control, turn, at);
         grid_barrier(barrier);
         at = take_up(control, turn++);
-#if TABLE
         if (at.patience == table_full) prepared = no_table;
-#endif
         if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
         __syncthreads();
     }

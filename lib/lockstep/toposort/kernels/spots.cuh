@@ -4,7 +4,10 @@
 // And an access is issued here and now, where it is written: left alone, the compiler would move it to where the value is used.
 #pragma once
 
-constexpr int chunk_bytes = 32;  // of a record, fetched in one go
+#ifndef CHUNK
+#define CHUNK 8
+#endif
+constexpr int chunk_bytes = 4 * CHUNK;  // of a record, fetched in one go
 
 #ifdef LOCKSTEP_HOST
 typedef unsigned* Spot;

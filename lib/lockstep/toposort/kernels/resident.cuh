@@ -1,0 +1,330 @@
+// Levels by blocks that stay: what persistent.cu and narrow.cu do alike.
+//
+// all       A wide level is all blocks'. They wait for the slowest warp, so few instructions may follow one another: nothing is
+//           divided, and unless a row is long, the lanes that there are for a vertex share its row, and none asks which
+//           arc is whose.
+// crew      A level of middling width is a crew's, a few blocks, while the others wait elsewhere. There the warps meet, not the
+//           blocks: a warp arrives as soon as its own arcs are done, with the atomic that fetches its places, and
+//           looks at the gate itself. So there is no block barrier in a level, and those without work arrive ahead of the
+//           others, who thus find the gate's address free. A crew is small because every warp's arrival is an
+//           atomic on one address. Where rows are short, all blocks are faster than a crew from 128 vertices on.
+// ahead     A warp of a crew that has one vertex at most looks at its next one while the gate is still shut.
+// alone     A level that block 0 may take alone is narrow.cu's matter; here such levels are told from others, and counted.
+// gate      One 8-byte word a level: the upper half counts the vertices pushed, the lower half the blocks, or warps, that are
+//           done. So the barrier's last look brings the next level's size along.
+//
+// References: as in expand.cuh, and S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010.
+#pragma once
+#include "expand.cuh"
+
+constexpr int crew_threads = 512;  // of a block that may be larger
+// More vertices than these are no crew's work, however few arcs they have. Not where rows are long, for a crew's warps share them.
+constexpr int crew_at_most = 128;
+
+// What a sort works on. buffer: this warp's own; helpers: most_helpers of expand; keep: see run_crew.
+struct Sort {
+    Rows rows;
+    int *in_degrees, *order;
+    Word* queue;
+    int* levels;
+    Word* gates;
+    int* buffer;
+    int n, helpers, keep;
+};
+
+// Where a sort stands; the same for all threads that work on it.
+struct Stand {
+    int begin, size, level;  // of the frontier in order; its layer
+    int step;                // meetings so far: which gate is next
+    int patience;            // levels that block 0 might take alone, but that are still to be done the other way
+};
+
+// Which levels block 0 takes alone: of at most `width` vertices, once `patience` such have passed. Only if at least `tail` times as many
+// vertices as a level has are left behind it: as a shallow graph thins out, there are fewer.
+struct Alone {
+    int width, tail, n;
+    __device__ bool could(const Stand& at) const { return at.size <= width && at.size * tail <= n - at.begin - at.size; }
+    __device__ bool may(const Stand& at) const { return at.patience <= 0 && could(at); }
+};
+
+// The bit of a gate by which its leader tells all others to stop.
+constexpr unsigned halt_bit = 0x80000000u;
+
+// Whether somebody outside wants the sort to stop (stop: memory of the GPU that the host has written to, or null): asked in some levels
+// only, and at their beginning, so that at their end the answer is there.
+__device__ inline unsigned asked_to_stop(const Word* stop) {
+#ifdef LOCKSTEP_HOST
+    return load_relaxed(stop) != 0;
+#else
+    unsigned answer;
+    asm volatile("ld.relaxed.sys.b32 %0, [%1];" : "=r"(answer) : "l"(stop));
+    return answer;
+#endif
+}
+
+__device__ inline unsigned ring(const Word* stop, int level) {
+    return stop && level % between_looks == between_looks - 1 ? asked_to_stop(stop) : 0;
+}
+
+// All blocks meet after step `step` (0, 1, ...), and append what their warps have left. Returns the size of the next
+// frontier, which starts at `base`; 0 if the first thread of the grid brought a halt_bit. gates: 4 words, zero at first;
+// scratch: 4 ints of shared memory, zero at first.
+// A block's arrival is the same atomic that fetches its place in the queue. There is no fence: what the next level needs of
+// other blocks is in-degrees, changed by atomics that have answered, and the queue, whose reader waits for each entry. So
+// the stores need not have arrived when the barrier opens.
+__device__ inline int meet(const Sort& s, int held, int base, int step, int* scratch, unsigned halt) {
+    int* count = scratch + (step & 1);  // of the block
+    int before = 0;
+    if (lane_id() == 0 && held > 0) before = atomicAdd(count, held);
+    const Word row = row_ahead(s.rows, s.buffer, held);
+    __syncthreads();
+    Word* gate = s.gates + (step & 3);
+    const int total = *count;
+    if (threadIdx.x == 0) {
+        scratch[(step + 1) & 1] = 0;
+        const Word arrival = atomicAdd(gate, static_cast<Word>(total) << 32 | halt | 1);
+        // Cleared two steps ahead: the last to look there passed it before this block got here.
+        if (blockIdx.x == 0) atomicExch(s.gates + ((step + 2) & 3), Word(0));
+        if (total > 0) scratch[2] = base + static_cast<int>(arrival >> 32);
+    }
+    if (total > 0) {
+        __syncthreads();
+        const int place = scratch[2] + __shfl_sync(full_mask, before, 0);
+        append(s.rows, s.buffer, held, s.order, s.queue, place, row);
+    }
+    if (threadIdx.x == 0) {
+        Word seen;
+        do seen = load_relaxed(gate);
+        while ((static_cast<unsigned>(seen) & ~halt_bit) < gridDim.x);
+        scratch[3] = seen & halt_bit ? 0 : static_cast<int>(seen >> 32);
+    }
+    __syncthreads();
+    return scratch[3];
+}
+
+// The arcs first, first + step, ... of a row that ends at `last`, `slots` of them.
+template <int slots>
+__device__ inline void take_row(const Sort& s, int first, int last, int step, int& held) {
+    int target[slots];
+#pragma unroll
+    for (int j = 0; j < slots; ++j) target[j] = first + j * step < last ? s.rows.targets[first + j * step] : -1;
+    take<slots>(target, 32 * slots, s.in_degrees, s.buffer, held);
+}
+
+// As expand, for a frontier whose vertices need no helpers: the first `end` rows of `from`.
+__device__ inline void expand_evenly(const Sort& s, const Word* from, int end, int base, Word* gate, int& held, int warp,
+                                     int warps) {
+    const int lane = lane_id();
+    int share = 0;  // of a warp at a time, 2^share vertices
+    while (share < 5 && warps << share < end) ++share;
+    const int lanes = 32 >> share, part = lane & (lanes - 1), stride = warps << share;
+    for (int start = warp << share; start < end; start += stride) {
+        const int i = start + (lane >> (5 - share));
+        Word row = 0;
+        if (i < end) do row = load_relaxed(from + i);
+            while (row == unwritten);
+        const int first = static_cast<int>(row), last = static_cast<int>(row >> 32);
+        if (!__any_sync(full_mask, last - first > lanes)) {
+            take_row<1>(s, first + part, last, lanes, held);
+            flush_full(s.rows, s.buffer, held, s.order, s.queue, base, gate);
+        } else if (!__any_sync(full_mask, last - first > arcs_at_once * lanes)) {
+            take_row<arcs_at_once>(s, first + part, last, lanes, held);
+            flush_full(s.rows, s.buffer, held, s.order, s.queue, base, gate);
+        } else {
+            const Deal deal(part == 0, row);
+            for (int k = 0; k < deal.total; k += 32 * arcs_at_once) {
+                take_away(s.rows, deal, k, s.in_degrees, s.buffer, held);
+                flush_full(s.rows, s.buffer, held, s.order, s.queue, base, gate);
+            }
+        }
+    }
+}
+
+// A level by all blocks. roots: rows of the sources that have arcs; the first level's others need no expanding.
+__device__ inline void share_level(const Sort& s, Stand& at, const Alone& alone, const Word* roots, int* scratch,
+                                   const Word* stop) {
+    const int warp = warp_id() * gridDim.x + blockIdx.x;  // a few vertices go to as many multiprocessors
+    const int warps = gridDim.x * (blockDim.x / 32);
+    const bool leader = global_thread() == 0;
+    const unsigned halt = leader ? ring(stop, at.level) : 0;
+    if (leader) s.levels[2 + at.level] = at.size;
+    at.patience -= alone.could(at);
+    const Word* from = at.level > 0 ? s.queue + at.begin : roots;
+    const int work = at.level > 0 ? at.size : static_cast<int>(load_relaxed(s.gates + 4));
+    at.begin += at.size;
+    Word* gate = s.gates + (at.step & 3);
+    int held = 0;
+    if (s.helpers == 1 || work > warps) {
+        expand_evenly(s, from, work, at.begin, gate, held, warp, warps);
+    } else {
+        expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, at.begin, gate, s.buffer, held, warp, warps, s.helpers);
+    }
+    at.size = meet(s, held, at.begin, at.step++, scratch, halt ? halt_bit : 0);
+    ++at.level;
+}
+
+// Levels of more than `least` vertices by a crew of `warps` warps; this is number `warp` of them. Ends with no vertex or more than `most`,
+// or with what block 0 takes alone.
+// A warp that made up to `keep` vertices ready goes on with them itself: their rows are in its registers before their
+// places in the queue are known. In the queue it leaves rows without arcs for them, in case others do look there; whether
+// anybody put real rows there, the gate tells (in units of queue_unit).
+constexpr unsigned queue_unit = 1u << 12;
+
+__device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, int least, int most, int warp, int warps,
+                                const Word* stop) {
+    const int lane = lane_id();
+    const bool leader = warp == 0 && lane == 0;
+    bool queued = true;
+    int kept = 0, place = 0;
+    Word row = 0;  // of this lane's vertex, if lane < kept
+    while (at.size > least && at.size <= most && !alone.may(at)) {
+        at.patience -= alone.could(at);
+        const int end = at.begin + at.size;
+        Word* gate = s.gates + (at.step & 3);
+        const unsigned halt = leader ? ring(stop, at.level) : 0;
+        if (leader) s.levels[2 + at.level] = at.size;
+        int held = 0;
+        bool flushed = false;
+        if (kept > 0) {
+            const Deal deal(lane < kept, row);
+            for (int k = 0; k < deal.total; k += 32 * arcs_at_once) {
+                take_away(s.rows, deal, k, s.in_degrees, s.buffer, held);
+                flushed |= flush_full(s.rows, s.buffer, held, s.order, s.queue, end, gate);
+            }
+        }
+        if (queued) {
+            flushed |= expand<true>(s.rows, s.in_degrees, s.order, s.queue, s.queue, at.begin, end, end, gate, s.buffer, held, warp, warps,
+                                    s.helpers);
+        }
+        kept = held <= s.keep ? held : 0;
+        Word arrival = static_cast<Word>(held) << 32 | 1;
+        if (flushed || held > kept) arrival += queue_unit;
+        if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
+        row = row_ahead(s.rows, s.buffer, held);
+        if (leader) atomicExch(s.gates + ((at.step + 2) & 3), Word(0));  // as in meet
+        if (held > 0) {
+            place = end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32);
+            append(s.rows, s.buffer, held, s.order, s.queue, place, kept > 0 ? Word(0) : row);
+            __syncwarp();
+        }
+        Word seen = 0;
+        if (lane == 0) {
+            do seen = load_relaxed(gate);
+            while ((static_cast<unsigned>(seen) & (queue_unit - 1)) < static_cast<unsigned>(warps));
+        }
+        seen = __shfl_sync(full_mask, seen, 0);
+        queued = (static_cast<unsigned>(seen) & ~halt_bit) >= queue_unit;
+        at.begin = end;
+        at.size = seen & halt_bit ? 0 : static_cast<int>(seen >> 32);
+        ++at.level;
+        ++at.step;
+    }
+    // Whoever goes on from here finds all rows in the queue.
+    if (lane < kept) store_relaxed(s.queue + place + lane, row);
+}
+
+// Levels of at most one vertex a warp by the same crew; ends with a wider one, or with what block 0 takes alone.
+// A level's vertices are entries of the queue that follow one another, so a warp knows which one will be its own before it
+// knows how many there are. While it waits for the others to arrive it looks at that entry too: most are there early, and the
+// row's targets then come while the gate is still shut. A warp that has no vertex, and hardly will get one, looks at the gate
+// more rarely, and so leaves its address to those that do.
+__device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, int warp, int warps, const Word* stop) {
+    const int lane = lane_id();
+    const bool leader = warp == 0 && lane == 0;
+    Word entry = unwritten;
+    int target = -1;  // of this lane, once the entry is there
+    auto first_target = [&]() {
+        const int arc = static_cast<int>(entry) + lane;
+        target = arc < static_cast<int>(entry >> 32) ? s.rows.targets[arc] : -1;
+    };
+    while (at.size > 0 && at.size <= warps && !alone.may(at)) {
+        at.patience -= alone.could(at);
+        const int end = at.begin + at.size;
+        Word* gate = s.gates + (at.step & 3);
+        const unsigned halt = leader ? ring(stop, at.level) : 0;
+        if (leader) s.levels[2 + at.level] = at.size;
+        int held = 0;
+        if (warp < at.size) {
+            if (entry == unwritten) {
+                if (lane == 0) do entry = load_relaxed(s.queue + at.begin + warp);
+                    while (entry == unwritten);
+                entry = __shfl_sync(full_mask, entry, 0);
+                first_target();
+            }
+            push(target >= 0 && atomicSub(&s.in_degrees[target], 1) == 1, target, s.buffer, held);
+            const int from = static_cast<int>(entry) + 32, to = static_cast<int>(entry >> 32);
+            if (from < to) {
+                const Deal rest(lane == 0, static_cast<Word>(to) << 32 | static_cast<unsigned>(from));
+                for (int k = 0; k < rest.total; k += 32 * arcs_at_once) {
+                    take_away(s.rows, rest, k, s.in_degrees, s.buffer, held);
+                    flush_full(s.rows, s.buffer, held, s.order, s.queue, end, gate);
+                }
+            }
+        }
+        Word arrival = static_cast<Word>(held) << 32 | 1;
+        if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
+        const Word row = row_ahead(s.rows, s.buffer, held);
+        if (leader) atomicExch(s.gates + ((at.step + 2) & 3), Word(0));  // as in meet
+        if (held > 0) {
+            append(s.rows, s.buffer, held, s.order, s.queue, end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32), row);
+            __syncwarp();
+        }
+        const bool idle = 4 * warp >= 5 * at.size + 8;
+        Word seen = 0;
+        bool open = false;
+        auto look = [&]() {
+            seen = load_relaxed(gate);
+            open = static_cast<int>(static_cast<unsigned>(seen) & ~halt_bit) >= warps;
+        };
+        entry = unwritten;
+        target = -1;
+        if (lane == 0) {
+            do {
+                look();
+                if (idle) {
+                    if (!open) pause(100);
+                } else if (end + warp < s.n) {
+                    entry = load_relaxed(s.queue + end + warp);
+                }
+            } while (!open && entry == unwritten);
+        }
+        entry = __shfl_sync(full_mask, entry, 0);
+        if (entry != unwritten) first_target();
+        if (lane == 0) while (!open) look();
+        seen = __shfl_sync(full_mask, seen, 0);
+        at = {end, seen & halt_bit ? 0 : static_cast<int>(seen >> 32), at.level + 1, at.step + 1, at.patience};
+    }
+}
+
+// How many vertices are a crew's work at most, where up to `breadth` could be.
+__device__ inline int crew_width(const Sort& s, int breadth) { return s.helpers == 1 ? min(breadth, crew_at_most) : breadth; }
+
+// Levels by a crew of `crew` blocks of the grid, while the others wait elsewhere: until one has far more vertices than `width`, or block 0
+// takes it alone. What a warp keeps, or shares, it cannot look ahead to.
+__device__ inline void work_as_crew(const Sort& s, Stand& at, const Alone& alone, int width, int crew, const Word* stop) {
+    if (static_cast<int>(blockIdx.x) >= crew || threadIdx.x >= crew_threads) return;
+    const int warp = warp_id() * crew + blockIdx.x, warps = crew * (min(blockDim.x, crew_threads) / 32);
+    const int each = s.keep == 0 && s.helpers == 1 ? warps : 0, most = s.helpers == 1 ? width + width / 4 : 2 * width;
+    do {
+        run_crew(s, at, alone, each, most, warp, warps, stop);
+        run_ahead(s, at, alone, warp, each, stop);
+    } while (at.size > 0 && at.size <= most && !alone.may(at));
+}
+
+// Block 0 leaves for the others where the sort stands, and takes it up. control: two sets of 8 ints, which take turns: a block
+// may still read one while the next is written. A grid barrier lies between hand_on and take_up, and between a take_up and
+// the hand_on after the next.
+__device__ inline void hand_on(int* control, int turn, const Stand& at) {
+    int* c = control + 8 * (turn & 1);
+    c[0] = at.begin;
+    c[1] = at.size;
+    c[2] = at.level;
+    c[3] = at.step;
+    c[4] = at.patience;
+}
+
+__device__ inline Stand take_up(const int* control, int turn) {
+    const int* c = control + 8 * (turn & 1);
+    return {load_relaxed(c), load_relaxed(c + 1), load_relaxed(c + 2), load_relaxed(c + 3), load_relaxed(c + 4)};
+}
+
