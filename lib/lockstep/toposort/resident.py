@@ -162,7 +162,7 @@ class Narrow(Persistent):
 
     @property
     def waits(self):
-        """Levels that pass before block 0 goes on alone, and how many times a level's vertices must then be left: to get
+        """Levels that pass before block 0 goes on alone, and how many times a level's vertices must be left: to get
         ready takes the time of a few levels. On the hypothetical GPU small graphs have levels for one block, too.
         """
         if self.executor.name != "cuda":
