@@ -66,6 +66,10 @@ __device__ inline unsigned ring(const Word* stop, int level) {
     return stop && level % between_looks == between_looks - 1 ? asked_to_stop(stop) : 0;
 }
 
+// The leader clears a gate two steps ahead: the last to look there passed it before the leader got here. It goes on only once it has
+// looked at the answer (which is never `unwritten`), so the next to arrive there finds the gate clear.
+__device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(gates + ((step + 2) & 3), Word(0)); }
+
 // All blocks meet after step `step` (0, 1, ...), and append what their warps have left. Returns the size of the next
 // frontier, which starts at `base`; 0 if the first thread of the grid brought a halt_bit. gates: 4 words, zero at first;
 // scratch: 4 ints of shared memory, zero at first.
@@ -80,11 +84,11 @@ __device__ inline int meet(const Sort& s, int held, int base, int step, int* scr
     __syncthreads();
     Word* gate = s.gates + (step & 3);
     const int total = *count;
+    Word cleared = 0;
     if (threadIdx.x == 0) {
         scratch[(step + 1) & 1] = 0;
         const Word arrival = atomicAdd(gate, static_cast<Word>(total) << 32 | halt | 1);
-        // Cleared two steps ahead: the last to look there passed it before this block got here.
-        if (blockIdx.x == 0) atomicExch(s.gates + ((step + 2) & 3), Word(0));
+        if (blockIdx.x == 0) cleared = clear_ahead(s.gates, step);
         if (total > 0) scratch[2] = base + static_cast<int>(arrival >> 32);
     }
     if (total > 0) {
@@ -96,7 +100,7 @@ __device__ inline int meet(const Sort& s, int held, int base, int step, int* scr
         Word seen;
         do seen = load_relaxed(gate);
         while ((static_cast<unsigned>(seen) & ~halt_bit) < gridDim.x);
-        scratch[3] = seen & halt_bit ? 0 : static_cast<int>(seen >> 32);
+        scratch[3] = seen & halt_bit || cleared == unwritten ? 0 : static_cast<int>(seen >> 32);
     }
     __syncthreads();
     return scratch[3];
@@ -201,7 +205,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
         if (flushed || held > kept) arrival += queue_unit;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
         row = row_ahead(s.rows, s.buffer, held);
-        if (leader) atomicExch(s.gates + ((at.step + 2) & 3), Word(0));  // as in meet
+        const Word cleared = leader ? clear_ahead(s.gates, at.step) : 0;
         if (held > 0) {
             place = end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32);
             append(s.rows, s.buffer, held, s.order, s.queue, place, kept > 0 ? Word(0) : row);
@@ -211,6 +215,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
         if (lane == 0) {
             do seen = load_relaxed(gate);
             while ((static_cast<unsigned>(seen) & (queue_unit - 1)) < static_cast<unsigned>(warps));
+            if (cleared == unwritten) seen = 0;
         }
         seen = __shfl_sync(full_mask, seen, 0);
         queued = (static_cast<unsigned>(seen) & ~halt_bit) >= queue_unit;
@@ -264,7 +269,7 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
         Word arrival = static_cast<Word>(held) << 32 | 1;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
         const Word row = row_ahead(s.rows, s.buffer, held);
-        if (leader) atomicExch(s.gates + ((at.step + 2) & 3), Word(0));  // as in meet
+        const Word cleared = leader ? clear_ahead(s.gates, at.step) : 0;
         if (held > 0) {
             append(s.rows, s.buffer, held, s.order, s.queue, end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32), row);
             __syncwarp();
@@ -290,7 +295,10 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
         }
         entry = __shfl_sync(full_mask, entry, 0);
         if (entry != unwritten) first_target();
-        if (lane == 0) while (!open) look();
+        if (lane == 0) {
+            while (!open) look();
+            if (cleared == unwritten) seen = 0;
+        }
         seen = __shfl_sync(full_mask, seen, 0);
         at = {end, seen & halt_bit ? 0 : static_cast<int>(seen >> 32), at.level + 1, at.step + 1, at.patience};
     }

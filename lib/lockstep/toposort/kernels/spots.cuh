@@ -101,10 +101,10 @@ __device__ __forceinline__ void ask_for(bool wanted, const char* record, bool se
                  : "memory");
 }
 __device__ __forceinline__ void asked_done() { asm volatile("cp.async.wait_all;" : : : "memory"); }
-// As for the kernel's other rows: they do not change after the grid barrier that the reader has passed.
+// As for the kernel's other rows: first-level cache allowed, for they do not change after the grid barrier that the reader has passed.
 __device__ __forceinline__ unsigned fetch(const unsigned* p) {
     unsigned v;
-    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(v) : "l"(p));
+    asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v) : "l"(p));
     return v;
 }
 #endif
