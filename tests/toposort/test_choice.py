@@ -50,6 +50,15 @@ def test_runs_of_links_are_sampled(host):
     assert verify(found, graph) == "exact"
 
 
+def test_trees_that_spread_are_sorted_by_layers(host):
+    """Of a call tree one vertex is a source, of a reduction every second one."""
+    for make, strategy in ((task_graphs.call_tree, "narrow"), (task_graphs.reduction, "asynchronous")):
+        graph = make(30_000, ids="random")
+        found = topological_sort(graph, executor=host)
+        assert found.strategy == strategy and verify(found, graph) == "exact"
+        assert ("is a source" in str(found.stats["reason"])) == (strategy == "narrow")
+
+
 def test_small_sparse_graphs_are_not_sorted_by_layers(host):
     sizes = (50_000, 40_000), (50_000, 50_000), (50_000, 60_000), (200_000, 180_000)
     kinds = [Auto(generators.random_dag(*size), host).usual for size in sizes]

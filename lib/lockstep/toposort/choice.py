@@ -7,7 +7,8 @@ But while the GPU sorts, a core of the CPU would do nothing but wait. So depth i
 1. a graph that the CPU sorts in the time of a few launches goes to the CPU;
 2. where there are about as many arcs as vertices, a few vertices are sampled: if nearly all lie within 1-1 runs, the
    GPU's strategy is `chains`, which does not care about depth. Otherwise it is `asynchronous` for small graphs of fewer
-   arcs than vertices or as many, whose layers hold less than a barrier costs, and `narrow` for the rest;
+   arcs than vertices or as many, whose layers hold less than a barrier costs, unless hardly any of a few vertices
+   sampled are sources: such graphs are trees that spread out, to layers that are wide; and `narrow` for the rest;
 3. where the CPU is quick a launch is dear, and if few vertices begin, it costs nothing to see what follows them: the
    CPU sorts until there are too many vertices to a level for it, which may never be;
 4. else the GPU begins. For a small part of the time that it would need itself, if that is long, the CPU just looks
@@ -112,12 +113,14 @@ class Auto(Plan):
         self.often = int(np.clip(LOOK_US * in_us, 4, 1024))
         self.maybe_chains = 0.9 * n < m < 1.1 * n
         self.usual = RacingAsynchronous if m <= n <= SMALL else RacingNarrow
+        self.maybe_tree = self.maybe_chains and self.usual is RacingAsynchronous
         self.job = job.new(
             executor,
             graph,
             self.cpu.left,
             self.cpu.order,
             sample=self.maybe_chains,
+            spread=self.maybe_tree,
             look=brief and m >= 1.1 * n,  # fewer arcs make few levels, but in runs
             roots=ROOTS,
             width=WIDTH,
@@ -135,6 +138,11 @@ class Auto(Plan):
         texts += [kind.digest() for kind in (Serial, RacingNarrow, RacingChains, RacingAsynchronous)]
         return hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
 
+    @property
+    def kinds(self):
+        """The GPU's strategies in the order that the race knows them by."""
+        return self.usual, RacingChains, RacingNarrow
+
     def plan(self, kind):
         if kind not in self._plans:
             self._plans[kind] = plan = kind(self.graph, self.executor)
@@ -145,14 +153,14 @@ class Auto(Plan):
     def enter(self, plan):
         """Have the job know the plan and, where Python is not needed for them, its launches."""
         steps = plan.steps if self.executor.name == "cuda" else ()
-        number = int(isinstance(plan, RacingChains))
+        number = self.kinds.index(type(plan))
         job.enter(self.job, number, plan.race, [step.record() for step in steps])
 
     def warm(self):
         if not self.by_cpu:
-            self.plan(self.usual)
-            if self.maybe_chains:
-                self.plan(RacingChains)
+            for kind, may_be in zip(self.kinds, (True, self.maybe_chains, self.maybe_tree), strict=True):
+                if may_be:
+                    self.plan(kind)
 
     def prepare(self):
         for plan in self._plans.values():
@@ -170,12 +178,12 @@ class Auto(Plan):
         if answer & 7 == contest.ALONE:
             return self.sorted_by_cpu(answer >> 3, Reason(CPU_ALONE, self.graph.n))
         # The GPU begins. While it sorts there is time for the result that it will be; that waits only when looked at.
-        gpu = self.plan(RacingChains if self.job["chosen"] else self.usual)
+        gpu = self.plan(self.kinds[self.job["chosen"]])
         if answer & 7 == contest.TO_LAUNCH:
             gpu.launch_all()
         else:
             self.executor.counts["launches"] += len(gpu.steps)  # which nobody has counted
-        why = LINKS if self.job["chosen"] else ""
+        why = WHY[self.job["chosen"]]
         reason = Reason(GPU_FIRST, why, gpu.name, 0, self.graph.n)
         result = gpu.outcome()
         result.stats["reason"] = reason
@@ -194,7 +202,11 @@ class Auto(Plan):
         return TopologicalOrder(self.graph, self.cpu.order[:count], self.cpu.name, stats={"reason": reason})
 
 
-LINKS = "nearly all of a few vertices sampled lie within 1-1 runs; "
+WHY = (  # of the kinds of strategies that may be chosen
+    "",
+    "nearly all of a few vertices sampled lie within 1-1 runs; ",
+    "none of a few vertices sampled is a source; ",
+)
 CPU_ALONE = "few of {0} vertices begin, and few are ready at a time: nothing to launch for"
 CPU_FIRST = "{0}CPU and {1} both began, and the CPU was done first"
 GPU_FIRST = "{0}CPU and {1} both began, and {1} was done when the CPU had sorted {2} of {3} vertices"

@@ -29,13 +29,13 @@ STATE = ["begun", "told", "ended", "head", "tail", "chosen"]  # how the race goe
 JOB = np.dtype(
     [
         *_fields(*STATE),
-        *_fields("sample", "look", "roots", "width", "slack", "rest"),  # whether and how to look before a launch
+        *_fields("sample", "spread", "look", "roots", "width", "slack", "rest"),  # whether and how to look
         *_fields("patience", "often", "late"),  # ns without sorting; vertices between looks, and until it is late
         *_fields("launch", "send", "clock"),  # addresses of functions
         *_fields("time", "seconds", "nanoseconds"),  # the first is the address of the other two
         *_fields("offsets", "targets", "in_degrees", "order"),  # addresses
         *_fields("nodes", "arcs", "wide"),  # `wide`: ids take 8 bytes
-        ("entrants", ENTRANT, 2),
+        ("entrants", ENTRANT, 3),
     ]
 )
 
@@ -44,6 +44,7 @@ ALONE, BY_CPU, BY_GPU, LAUNCHED, TO_LAUNCH, TO_TELL = range(6)
 
 SAMPLES = 64  # vertices that are drawn, to see how many of all are of a kind
 OTHERS = 8  # of them that lie within no run are too many: of runs of fewer than 16 vertices others are as fast
+FEW = 16  # vertices that are drawn to see whether next to none are sources
 WAIT = 1_000_000  # nanoseconds for which a kernel's own word is waited for; then the driver is asked
 
 
@@ -97,6 +98,15 @@ def mostly_links(offsets, in_degrees):
         v = drawn(i, in_degrees.size)
         others += in_degrees[v] != 1 or offsets[v + np.uint64(1)] - offsets[v] != 1
         if others == OTHERS:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def hardly_sources(in_degrees):
+    """Whether of a few vertices drawn an arc enters each: so sparse a graph spreads out from few sources, as a tree."""
+    for i in range(FEW):
+        if in_degrees[drawn(i, in_degrees.size)] == 0:
             return False
     return True
 
@@ -240,6 +250,8 @@ def _begin(graph, job):
     job.begun = 1
     if job.sample and mostly_links(graph[0], graph[2]):
         job.chosen = 1
+    elif job.spread and hardly_sources(graph[2]):
+        job.chosen = 2
     elif job.look:
         job.head, job.tail = kahn_narrow(*graph, job.roots, job.width, job.slack, job.rest)
         if job.head == job.tail and job.tail > 0:
