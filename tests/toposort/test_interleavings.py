@@ -2,11 +2,13 @@
 is valid.
 """
 
+import shutil
+
 import pytest
 
 from lockstep.graphs import Graph, generators
 from lockstep.machine import get_executor
-from lockstep.toposort import STRATEGIES, topological_sort, verify
+from lockstep.toposort import STRATEGIES, resident, topological_sort, verify
 from lockstep.toposort.resident import Narrow, Persistent
 
 GPU = [name for name, s in STRATEGIES.items() if s.gpu]
@@ -91,6 +93,33 @@ def test_fuzzed_narrow_shares_levels(kind, fuzz, wide_and_narrow):
         plan = kind(graph, executor)
         plan.prepare()
         assert verify(plan.run(), graph) == "exact", seed
+
+
+def swelling(sizes):
+    """Layers of these sizes: each vertex has a predecessor in the layer before, and a successor in the next."""
+    starts = [sum(sizes[:k]) for k in range(len(sizes))]
+    arcs = [
+        (starts[k] + i % size, starts[k + 1] + i % following)
+        for k, (size, following) in enumerate(zip(sizes, sizes[1:], strict=False))
+        for i in range(max(size, following))
+    ]
+    return Graph.from_edges(*zip(*arcs, strict=True), n=sum(sizes))
+
+
+@pytest.mark.parametrize("kind", [Ahead, Persistent, NarrowAhead])
+def test_a_block_may_be_late_at_a_gate_while_a_crew_goes_on(kind, monkeypatch, tmp_path):
+    """The last block looks at the gate where all met when the crew's levels behind it have long been sorted."""
+    kernels = shutil.copytree(resident.KERNELS, tmp_path / "kernels")
+    text = (kernels / "resident.cuh").read_text()
+    before, look, behind = text.partition("do seen = load_relaxed(gate);\n")
+    assert "int meet(" in before and "void share_level(" in behind
+    late = "for (int i = 0; blockIdx.x == gridDim.x - 1 && i < 3000; ++i) pause(100);\n"
+    (kernels / "resident.cuh").write_text(before + late + look + behind)
+    monkeypatch.setattr(resident, "KERNELS", kernels)
+    executor = get_executor("host", multiprocessors=3, budget=1_000_000)
+    plan = type("Late", (kind,), {"crew": 1})(swelling(([100] * 2 + [10] * 6) * 3), executor)
+    plan.prepare()
+    assert verify(plan.run(), plan.graph) == "exact"
 
 
 @pytest.mark.parametrize("tail", [0, 4])

@@ -20,7 +20,7 @@ class Persistent(DevicePlan):
 
     def load(self):
         kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
-        shared = self.buffers + 16  # and 4 ints to meet
+        shared = self.buffers + 32  # and 5 ints to meet
         blocks = self.resident(kernel, shared)
         arguments = (
             self.first,
@@ -48,7 +48,7 @@ class Persistent(DevicePlan):
 
     @property
     def control(self):
-        return self.counters[:16]
+        return self.counters[:24]  # two sets of 8 ints, and a crew's 4 gates
 
     @property
     def degree(self):

@@ -348,8 +348,8 @@ __device__ inline void take_back(const Sort& s, Stand& at, const Position& alone
 
 enum Prepared { nothing, recorded, no_table, packed };  // what block 0 needs before it goes on alone
 
-// m: number of arcs, or more. gates: 4 words, gates[4]: the numbers of sources and of roots, all zero. A frontier of more than
-// `breadth` vertices is the grid's, one of at most `width` block 0's (patience, tail: see Alone), the rest is a crew's of
+// m: number of arcs, or more. control: 24 ints, see hand_on; gates: 4 words, gates[4]: the numbers of sources and of roots; all
+// zero. A frontier of more than `breadth` vertices is the grid's, one of at most `width` block 0's (patience, tail: see Alone), the rest is a crew's of
 // `crew` blocks (keep: see run_crew; helpers: see expand).
 // stop: if not null and not zero, the sort may end at once, with whatever there is; done: if not null, 1 is written there at
 // the end. Both may be the host's memory. BITS other than 0: no in-degree needs more, and from hot_offset on is room for all.
@@ -367,14 +367,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     int* scratch = reinterpret_cast<int*>(shared);
     unsigned char* room = shared + 64;
     const Rows graph = {first, last, targets};
-    const Sort s = {graph, in_degrees, order, queue, levels, gates, reinterpret_cast<int*>(room) + warp_id() * buffer_slots,
-                    n, TABLE ? 1 : helpers, TABLE ? 0 : keep};  // with a table, no row is long, and some have two arcs
+    const Sort s = {graph, in_degrees, order, queue, levels, gates, gates_of_crew(control),
+                    reinterpret_cast<int*>(room) + warp_id() * buffer_slots, n,
+                    TABLE ? 1 : helpers, TABLE ? 0 : keep};  // with a table, no row is long, and some have two arcs
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
-                       reinterpret_cast<int4*>(room), scratch + 4, reinterpret_cast<unsigned*>(shared + hot_offset)};
-    int* rest = scratch + 12;  // block 0's own
+                       reinterpret_cast<int4*>(room), scratch + 5, reinterpret_cast<unsigned*>(shared + hot_offset)};
+    int* rest = scratch + 13;  // block 0's own
     int turn = 0;
     int prepared = TABLE ? nothing : no_table;
-    if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
+    if (threadIdx.x < 5) scratch[threadIdx.x] = 0;
     if (threadIdx.x == 0) *rest = least_rest;
     // At most m vertices are no sources; where sources stand, nobody looks.
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;

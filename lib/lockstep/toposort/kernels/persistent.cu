@@ -15,8 +15,8 @@
 #include "device.cuh"
 #include "resident.cuh"
 
-// gates: 4 words, gates[4]: the numbers of sources and of roots, all zero. crew: blocks that go on alone with a frontier of up
-// to `width` vertices (see work_as_crew); keep: see run_crew; helpers: most_helpers of expand.
+// control: 24 ints, see hand_on; gates: 4 words, gates[4]: the numbers of sources and of roots; all zero. crew: blocks that
+// go on alone with a frontier of up to `width` vertices (see work_as_crew); keep: see run_crew; helpers: most_helpers of expand.
 extern "C" __global__ void __launch_bounds__(512, 1)
     persistent(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
                int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int* control,
@@ -25,9 +25,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     DYNAMIC_SHARED(int, shared);
     int* scratch = shared + blockDim.x / 32 * buffer_slots;
     const Rows rows = {first, last, targets};
-    const Sort s = {rows, in_degrees, order, queue, levels, gates, shared + warp_id() * buffer_slots, n, helpers, keep};
+    const Sort s = {rows, in_degrees, order, queue, levels, gates, gates_of_crew(control),
+                    shared + warp_id() * buffer_slots, n, helpers, keep};
     const Alone never = {0, 0, n};
-    if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
+    if (threadIdx.x < 5) scratch[threadIdx.x] = 0;
     for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(rows, in_degrees, n, order, roots, gates + 4, shared);
     grid_barrier(barrier);

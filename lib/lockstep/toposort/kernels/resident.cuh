@@ -11,7 +11,8 @@
 // ahead     A warp of a crew that has one vertex at most looks at its next one while the gate is still shut.
 // alone     A level that block 0 may take alone is narrow.cu's matter; here such levels are told from others, and counted.
 // gate      One 8-byte word a level: the upper half counts the vertices pushed, the lower half the blocks, or warps, that are
-//           done. So the barrier's last look brings the next level's size along.
+//           done. So the barrier's last look brings the next level's size along. A crew has gates of its own: it is levels
+//           ahead when a block outside it, if that is late, still looks at the gate where all have met.
 //
 // References: as in expand.cuh, and S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010.
 #pragma once
@@ -27,7 +28,7 @@ struct Sort {
     int *in_degrees, *order;
     Word* queue;
     int* levels;
-    Word* gates;
+    Word *gates, *crew_gates;
     int* buffer;
     int n, helpers, keep;
 };
@@ -35,7 +36,7 @@ struct Sort {
 // Where a sort stands; the same for all threads that work on it.
 struct Stand {
     int begin, size, level;  // of the frontier in order; its layer
-    int step;                // meetings so far: which gate is next
+    int step;                // meetings of the crew so far: which of its gates is next
     int patience;            // levels that block 0 might take alone, but that are still to be done the other way
 };
 
@@ -72,7 +73,7 @@ __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(ga
 
 // All blocks meet after step `step` (0, 1, ...), and append what their warps have left. Returns the size of the next
 // frontier, which starts at `base`; 0 if the first thread of the grid brought a halt_bit. gates: 4 words, zero at first;
-// scratch: 4 ints of shared memory, zero at first.
+// scratch: 5 ints of shared memory, zero at first; in the last one is the next step.
 // A block's arrival is the same atomic that fetches its place in the queue. There is no fence: what the next level needs of
 // other blocks is in-degrees, changed by atomics that have answered, and the queue, whose reader waits for each entry. So
 // the stores need not have arrived when the barrier opens.
@@ -87,6 +88,7 @@ __device__ inline int meet(const Sort& s, int held, int base, int step, int* scr
     Word cleared = 0;
     if (threadIdx.x == 0) {
         scratch[(step + 1) & 1] = 0;
+        scratch[4] = step + 1;
         const Word arrival = atomicAdd(gate, static_cast<Word>(total) << 32 | halt | 1);
         if (blockIdx.x == 0) cleared = clear_ahead(s.gates, step);
         if (total > 0) scratch[2] = base + static_cast<int>(arrival >> 32);
@@ -156,14 +158,15 @@ __device__ inline void share_level(const Sort& s, Stand& at, const Alone& alone,
     const Word* from = at.level > 0 ? s.queue + at.begin : roots;
     const int work = at.level > 0 ? at.size : static_cast<int>(load_relaxed(s.gates + 4));
     at.begin += at.size;
-    Word* gate = s.gates + (at.step & 3);
+    const int step = scratch[4];
+    Word* gate = s.gates + (step & 3);
     int held = 0;
     if (s.helpers == 1 || work > warps) {
         expand_evenly(s, from, work, at.begin, gate, held, warp, warps);
     } else {
         expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, at.begin, gate, s.buffer, held, warp, warps, s.helpers);
     }
-    at.size = meet(s, held, at.begin, at.step++, scratch, halt ? halt_bit : 0);
+    at.size = meet(s, held, at.begin, step, scratch, halt ? halt_bit : 0);
     ++at.level;
 }
 
@@ -184,7 +187,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
     while (at.size > least && at.size <= most && !alone.may(at)) {
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
-        Word* gate = s.gates + (at.step & 3);
+        Word* gate = s.crew_gates + (at.step & 3);
         const unsigned halt = leader ? ring(stop, at.level) : 0;
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
@@ -205,7 +208,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
         if (flushed || held > kept) arrival += queue_unit;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
         row = row_ahead(s.rows, s.buffer, held);
-        const Word cleared = leader ? clear_ahead(s.gates, at.step) : 0;
+        const Word cleared = leader ? clear_ahead(s.crew_gates, at.step) : 0;
         if (held > 0) {
             place = end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32);
             append(s.rows, s.buffer, held, s.order, s.queue, place, kept > 0 ? Word(0) : row);
@@ -245,7 +248,7 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
     while (at.size > 0 && at.size <= warps && !alone.may(at)) {
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
-        Word* gate = s.gates + (at.step & 3);
+        Word* gate = s.crew_gates + (at.step & 3);
         const unsigned halt = leader ? ring(stop, at.level) : 0;
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
@@ -269,7 +272,7 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
         Word arrival = static_cast<Word>(held) << 32 | 1;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
         const Word row = row_ahead(s.rows, s.buffer, held);
-        const Word cleared = leader ? clear_ahead(s.gates, at.step) : 0;
+        const Word cleared = leader ? clear_ahead(s.crew_gates, at.step) : 0;
         if (held > 0) {
             append(s.rows, s.buffer, held, s.order, s.queue, end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32), row);
             __syncwarp();
@@ -321,7 +324,9 @@ __device__ inline void work_as_crew(const Sort& s, Stand& at, const Alone& alone
 
 // Block 0 leaves for the others where the sort stands, and takes it up. control: two sets of 8 ints, which take turns: a block
 // may still read one while the next is written. A grid barrier lies between hand_on and take_up, and between a take_up and
-// the hand_on after the next.
+// the hand_on after the next. Behind the sets lie a crew's gates.
+__device__ inline Word* gates_of_crew(int* control) { return reinterpret_cast<Word*>(control + 16); }
+
 __device__ inline void hand_on(int* control, int turn, const Stand& at) {
     int* c = control + 8 * (turn & 1);
     c[0] = at.begin;
