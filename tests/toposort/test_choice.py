@@ -376,3 +376,12 @@ def test_a_deep_sort_on_the_gpu_ends_when_it_is_told_to(cuda):
     plan.race.end()
     assert time.perf_counter() - begin < 0.005  # to its end it would take 20 ms and more
     assert int(cuda.get(plan.levels)[1]) < graph.n
+
+
+def test_a_race_is_prepared_once_all_of_the_kernel_before_has_ended(host, monkeypatch):
+    plan = RacingAsynchronous(generators.random_dag(100, 90), host)
+    plan.stop[0] = 1
+    waited = []
+    monkeypatch.setattr(type(host), "synchronize", lambda _: waited.append(int(plan.stop[0])))
+    plan.prepare()
+    assert waited[0] == 1 and plan.stop[0] == 0

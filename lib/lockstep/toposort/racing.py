@@ -43,6 +43,9 @@ class Race:
         self.told = bool(word)
 
     def prepare(self):
+        # A kernel's own word says that one block ended. A warp of `asynchronous` that has not, and would find a zero
+        # where others found a one and left, would wait for ever for what those had in hand.
+        self.executor.synchronize()
         self.tell(0)
         self.settle()
         self.over.value = 0
