@@ -11,6 +11,8 @@ MADE = {
     "butterfly": (lambda **k: task_graphs.butterfly(4, **k), 80, 5),
     "reduction": (lambda **k: task_graphs.reduction(31, **k), 31, 5),
     "call_tree": (lambda **k: task_graphs.call_tree(50, **k), 50, None),
+    "cholesky": (lambda **k: task_graphs.cholesky(6, **k), 56, 16),
+    "fork_join": (lambda **k: task_graphs.fork_join(4, 7, **k), 33, 9),
 }
 
 
@@ -28,6 +30,10 @@ def test_what_they_are(name, ids):
         assert graph.m == 2 * 4 * 16 and sorted(set(ins)) == sorted(set(outs)) == [0, 2]
     elif name == "reduction":
         assert sorted(set(ins)) == [0, 2] and (outs == 0).sum() == 1 and outs.max() == 1
+    elif name == "cholesky":
+        assert graph.m == 15 + 35 + 35 + 20 and (ins == 0).sum() == 1 and (outs == 0).sum() == 1 and ins.max() == 3
+    elif name == "fork_join":
+        assert graph.m == 4 * 14 and sorted(set(ins)) == sorted(set(outs)) == [0, 1, 7]
     else:
         assert graph.m == n - 1 and ins.max() == 1 and (ins == 0).sum() == 1 and outs.max() > 2
 
@@ -49,6 +55,23 @@ def test_the_butterfly_pairs_by_each_bit_once():
         assert set(own) == {v + 8, (v ^ (1 << v // 8)) + 8}
 
 
+def test_a_factorization_computes_a_factor():
+    """Tasks done in the order that the sort gives, each on its tile of one number, leave L of L L' = A."""
+    tiles = 5
+    graph = task_graphs.cholesky(tiles, ids="ordered")
+    tasks = [(i, j, k) for i in range(tiles) for j in range(i + 1) for k in range(j + 1)]
+    whole = np.random.default_rng(0).normal(size=(tiles, tiles))
+    whole = whole @ whole.T + tiles * np.eye(tiles)
+    part = np.tril(whole)
+    for v in topological_sort(graph, "serial").order:
+        i, j, k = tasks[v]
+        if k < j:
+            part[i, j] -= part[i, k] * part[j, k]
+        else:
+            part[i, j] = np.sqrt(part[i, i]) if i == j else part[i, j] / part[j, j]
+    np.testing.assert_allclose(part, np.linalg.cholesky(whole))
+
+
 def test_they_have_digests():
     digests = {families.digest(name) for name in task_graphs.FAMILIES}
     assert len(digests) == len(task_graphs.FAMILIES)
@@ -57,6 +80,7 @@ def test_they_have_digests():
 def test_the_smallest_and_the_impossible():
     assert task_graphs.wavefront(1, 1).m == task_graphs.butterfly(0).m == task_graphs.reduction(1).m == 0
     assert task_graphs.call_tree(0).n == 0
+    assert task_graphs.cholesky(1).n == 1 and task_graphs.cholesky(2).m == 3 and task_graphs.fork_join(1, 1).m == 2
     with pytest.raises(GraphError, match="rows is 0"):
         task_graphs.wavefront(0, 3)
     with pytest.raises(GraphError, match="ids is 'any'"):

@@ -1,4 +1,4 @@
-"""DAGs that programs make: what a table, a transform, a sum and a tree of calls wait for.
+"""DAGs that programs make: what a table, a transform, a sum, calls, a factorization and a team of workers wait for.
 
 Seeded and the same bits everywhere, like all of `generators`; ``ids`` as there.
 """
@@ -10,7 +10,7 @@ from . import csr
 from .draws import below, stream
 from .generators import _graph, _numbering, _whole
 
-FAMILIES = ("wavefront", "butterfly", "reduction", "call_tree")
+FAMILIES = ("wavefront", "butterfly", "reduction", "call_tree", "cholesky", "fork_join")
 
 
 def _numbered(sources, targets, n, name, ids, seed):
@@ -60,3 +60,36 @@ def call_tree(n, seed=0, ids="random"):
     caller = np.empty(max(n - 1, 0), np.int64)
     _callers(n, stream(seed, 0), caller)
     return _numbered(caller, np.arange(1, n, dtype=np.int64), n, f"call-tree-{n}", ids, seed)
+
+
+def cholesky(tiles, seed=0, ids="random"):
+    """A matrix of ``tiles`` by ``tiles`` tiles factorized by Cholesky's method, one vertex for each task on a tile.
+
+    Tile (i, j) has tasks 0 to j, one after another. All but the last take away what column k has to give, and wait for
+    the last tasks of tiles (i, k) and (j, k); the last one of a tile below the diagonal waits for that of tile (j, j).
+    """
+    tiles, seed = _whole(1, tiles=tiles)[0], _whole(0, seed=seed)[0]
+    side = np.arange(tiles)
+    i, j, k = np.nonzero((side[:, None] >= side)[:, :, None] & (side[:, None] >= side))
+    number = np.zeros((tiles, tiles, tiles), np.int64)
+    number[i, j, k] = v = np.arange(i.size)
+    later, update, below_diagonal = k > 0, k < j, j < i
+    ends = (
+        (later, number[i, j, k - 1]),
+        (update, number[i, k, k]),
+        (update & below_diagonal, number[j, k, k]),
+        (~update & below_diagonal, number[j, j, j]),
+    )
+    sources = np.concatenate([source[at] for at, source in ends])
+    targets = np.concatenate([v[at] for at, _ in ends])
+    return _numbered(sources, targets, v.size, f"cholesky-{tiles}", ids, seed)
+
+
+def fork_join(stages, width, seed=0, ids="random"):
+    """A program that gives out ``width`` tasks and waits for all of them, ``stages`` times over."""
+    stages, width = _whole(1, stages=stages, width=width)
+    (seed,) = _whole(0, seed=seed)
+    task = np.arange(stages * (width + 1), dtype=np.int64).reshape(stages, width + 1)[:, 1:]
+    fork = np.repeat(task[:, :1] - 1, width, axis=1)
+    sources, targets = np.concatenate([fork, task]).ravel(), np.concatenate([task, fork + width + 1]).ravel()
+    return _numbered(sources, targets, stages * (width + 1) + 1, f"fork-join-{stages}-{width}", ids, seed)

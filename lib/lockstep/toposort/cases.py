@@ -109,6 +109,14 @@ def _call_tree(nodes, ids):
     return _task_graph("call-tree", ids, nodes=nodes)
 
 
+def _cholesky(tiles, ids):
+    return _task_graph("cholesky", ids, tiles=tiles)
+
+
+def _fork_join(stages, width, ids):
+    return _task_graph("fork-join", ids, stages=stages, width=width)
+
+
 def _real(dataset):
     return dataset, lambda: load(dataset), ("acyclic",), {}
 
@@ -151,6 +159,8 @@ FAMILIES = {
     "butterfly": _butterfly,
     "reduction": _reduction,
     "call-tree": _call_tree,
+    "cholesky": _cholesky,
+    "fork-join": _fork_join,
     "real": _real,
     "made-acyclic": _made_acyclic,
     "as-listed": _as_listed,
