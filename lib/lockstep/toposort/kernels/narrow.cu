@@ -343,7 +343,7 @@ __device__ inline void take_back(const Sort& s, Stand& at, const Position& alone
     const int longer = alone.level - at.level > most_rest ? least_rest : min(2 * *rest, most_rest);
     __syncthreads();
     if (threadIdx.x == 0) *rest = longer;
-    at = {alone.begin, alone.size, alone.level, at.step, alone.turn == table_full ? table_full : longer};
+    at = {alone.begin, alone.size, alone.level, alone.turn == table_full ? table_full : longer};
 }
 
 enum Prepared { nothing, recorded, no_table, packed };  // what block 0 needs before it goes on alone
@@ -371,22 +371,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     reinterpret_cast<int*>(room) + warp_id() * buffer_slots, n,
                     TABLE ? 1 : helpers, TABLE ? 0 : keep};  // with a table, no row is long, and some have two arcs
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
-                       reinterpret_cast<int4*>(room), scratch + 5, reinterpret_cast<unsigned*>(shared + hot_offset)};
-    int* rest = scratch + 13;  // block 0's own
+                       reinterpret_cast<int4*>(room), scratch + 6, reinterpret_cast<unsigned*>(shared + hot_offset)};
+    int* rest = scratch + 14;  // block 0's own
     int turn = 0;
     int prepared = TABLE ? nothing : no_table;
-    if (threadIdx.x < 5) scratch[threadIdx.x] = 0;
+    if (threadIdx.x < 6) scratch[threadIdx.x] = 0;
     if (threadIdx.x == 0) *rest = least_rest;
     // At most m vertices are no sources; where sources stand, nobody looks.
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(room));
     grid_barrier(barrier);
-    Stand at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, patience};
+    Stand at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, patience};
     while (at.size > 0) {
         const int unplaced = n - at.begin - at.size;
         if (unplaced == 0) {  // nobody waits for this layer: it need not be expanded
             if (global_thread() == 0) levels[2 + at.level] = at.size;
-            at = {n, 0, at.level + 1, at.step, 0};
+            at = {n, 0, at.level + 1, 0};
             break;
         }
         const Alone alone = {TABLE && prepared < no_table ? counted_width : width, tail, n};
@@ -394,11 +394,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const bool by_block = at.level > 0 && alone.may(at);
         // Where most of what is left is here, a crew would hardly have begun when it ends.
         if (at.level == 0 || (!by_block && (at.size > most || unplaced < at.size))) {
-            share_level(s, at, alone, roots, scratch, stop);
+            share_levels(s, at, alone, max(most, alone.width), roots, scratch, stop);
             continue;
         }
         if (!by_block) {
-            work_as_crew(s, at, alone, most, crew, stop);
+            work_as_crew(s, at, alone, most, crew, scratch, stop);
 #if TABLE
         } else if (prepared < no_table) {
             const Table table = lay_out(room, records, codes, bits, bucket_bits, record_bits, list);
