@@ -102,7 +102,7 @@ class Narrow(Persistent):
     few_threads = 512
     stop = done = None
     arcs_alone, arcs_counted = 640, 1280  # that block 0 does in about the time of a level by others; with its table
-    lanes_counted = 1536  # and lanes that a level's vertices take
+    lanes_counted = 1024  # and lanes that a level's vertices take
     counted_degree = 2  # arcs a vertex; with fewer, a lane takes a whole row, and that is faster than a table
     bucket_bits, list_chunks, most_touched = 13, 1024, 4096  # of the table, and vertices that it takes over
     least_patience, tail = 6, 4  # levels, and what must be left: see Alone in resident.cuh
