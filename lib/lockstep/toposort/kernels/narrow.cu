@@ -313,13 +313,15 @@ __device__ inline void cool_down(const Problem& p) {
 #endif
 }
 
-// In-degrees where they are at hand, levels by block 0 alone, in-degrees back. Registers are few where there is a table, too.
+// Registers are few where there is a table, too: then most ways through levels are functions of their own, or what one keeps in them
+// would crowd out what another needs.
 #if TABLE
-#define ALONE __device__ __noinline__
+#define APART __device__ __noinline__
 #else
-#define ALONE __device__ __forceinline__
+#define APART __device__ __forceinline__
 #endif
-ALONE Position sort_alone(const Problem p, Position at, int warp_width, const Word* stop) {
+// In-degrees where they are at hand, levels by block 0 alone, in-degrees back.
+APART Position sort_alone(const Problem p, Position at, int warp_width, const Word* stop) {
     Bell bell = {stop, 0};
     warm_up(p);
     go_alone(p, at, warp_width, bell);
@@ -343,7 +345,12 @@ __device__ inline void take_back(const Sort& s, Stand& at, const Position& alone
     const int longer = alone.level - at.level > most_rest ? least_rest : min(2 * *rest, most_rest);
     __syncthreads();
     if (threadIdx.x == 0) *rest = longer;
-    at = {alone.begin, alone.size, alone.level, alone.turn == table_full ? table_full : longer};
+    at = {alone.begin, alone.size, alone.level, at.step, alone.turn == table_full ? table_full : longer};
+}
+
+APART Stand crew_levels(const Sort s, Stand at, const Alone alone, int width, int crew, const Word* stop) {
+    work_as_crew(s, at, alone, width, crew, stop);
+    return at;
 }
 
 enum Prepared { nothing, recorded, no_table, packed };  // what block 0 needs before it goes on alone
@@ -371,22 +378,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     reinterpret_cast<int*>(room) + warp_id() * buffer_slots, n,
                     TABLE ? 1 : helpers, TABLE ? 0 : keep};  // with a table, no row is long, and some have two arcs
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
-                       reinterpret_cast<int4*>(room), scratch + 6, reinterpret_cast<unsigned*>(shared + hot_offset)};
-    int* rest = scratch + 14;  // block 0's own
+                       reinterpret_cast<int4*>(room), scratch + 5, reinterpret_cast<unsigned*>(shared + hot_offset)};
+    int* rest = scratch + 13;  // block 0's own
     int turn = 0;
     int prepared = TABLE ? nothing : no_table;
-    if (threadIdx.x < 6) scratch[threadIdx.x] = 0;
+    if (threadIdx.x < 5) scratch[threadIdx.x] = 0;
     if (threadIdx.x == 0) *rest = least_rest;
     // At most m vertices are no sources; where sources stand, nobody looks.
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(room));
     grid_barrier(barrier);
-    Stand at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, patience};
+    Stand at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, patience};
     while (at.size > 0) {
         const int unplaced = n - at.begin - at.size;
         if (unplaced == 0) {  // nobody waits for this layer: it need not be expanded
             if (global_thread() == 0) levels[2 + at.level] = at.size;
-            at = {n, 0, at.level + 1, 0};
+            at = {n, 0, at.level + 1, at.step, 0};
             break;
         }
         const Alone alone = {TABLE && prepared < no_table ? counted_width : width, tail, n};
@@ -398,7 +405,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             continue;
         }
         if (!by_block) {
-            work_as_crew(s, at, alone, most, crew, scratch, stop);
+            at = crew_levels(s, at, alone, most, crew, stop);
 #if TABLE
         } else if (prepared < no_table) {
             const Table table = lay_out(room, records, codes, bits, bucket_bits, record_bits, list);

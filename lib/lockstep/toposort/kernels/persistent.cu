@@ -28,11 +28,11 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     const Sort s = {rows, in_degrees, order, queue, levels, gates, gates_of_crew(control),
                     shared + warp_id() * buffer_slots, n, helpers, keep};
     const Alone never = {0, 0, n};
-    if (threadIdx.x < 6) scratch[threadIdx.x] = 0;
+    if (threadIdx.x < 5) scratch[threadIdx.x] = 0;
     for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(rows, in_degrees, n, order, roots, gates + 4, shared);
     grid_barrier(barrier);
-    Stand at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0};
+    Stand at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, 0};
     int turn = 0;
     width = crew_width(s, width);
     while (at.size > 0) {
@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             share_levels(s, at, never, width, roots, scratch, nullptr);
             continue;
         }
-        work_as_crew(s, at, never, width, crew, scratch, nullptr);
+        work_as_crew(s, at, never, width, crew, nullptr);
         if (global_thread() == 0) hand_on(control, turn, at);
         grid_barrier(barrier);
         at = take_up(control, turn++);

@@ -2,8 +2,7 @@
 //
 // all       Wide levels are all blocks'. They wait for the slowest warp, so few instructions may follow one another: nothing is
 //           divided, and unless a row is long, the lanes that there are for a vertex share its row, and none asks which
-//           arc is whose. Who has no vertex hardly issues any, for warps beside it wait in turn. And from one such level to the
-//           next nothing is asked but its size.
+//           arc is whose. From one such level to the next nothing is asked but its size.
 // crew      A level of middling width is a crew's, a few blocks, while the others wait elsewhere. There the warps meet, not the
 //           blocks: a warp arrives as soon as its own arcs are done, with the atomic that fetches its places, and
 //           looks at the gate itself. So there is no block barrier in a level, and those without work arrive ahead of the
@@ -37,6 +36,7 @@ struct Sort {
 // Where a sort stands; the same for all threads that work on it.
 struct Stand {
     int begin, size, level;  // of the frontier in order; its layer
+    int step;                // meetings of the crew so far: which of its gates is next
     int patience;            // levels that block 0 might take alone, but that are still to be done the other way
 };
 
@@ -67,47 +67,44 @@ __device__ inline unsigned ring(const Word* stop, int level) {
     return stop && level % between_looks == between_looks - 1 ? asked_to_stop(stop) : 0;
 }
 
-// One clears a gate two steps ahead: the last to look there passed it before anybody got here. The block, or the crew's warp, that does so
-// goes on only once the answer has been looked at (it is never `unwritten`), so the next to arrive there finds the gate clear.
+// One clears a gate two steps ahead: the last to look there passed it before anybody got here. The block, or the crew's warp, that does
+// so goes on only once the answer has been looked at (it is never `unwritten`), so the next to arrive there finds the gate clear.
 __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(gates + ((step + 2) & 3), Word(0)); }
 
 // All blocks meet after step `step` (0, 1, ...), and append what their warps have left. Returns the size of the next
 // frontier, which starts at `base`; 0 if the first thread of the grid brought a halt_bit. gates: 4 words, zero at first;
-// scratch: 5 ints of shared memory, zero at first; in the last one is the next step. Who is who, the number of the warp tells: to ask
-// the hardware for a thread's number anew takes longer than that of an L1 hit.
+// scratch: 5 ints of shared memory, zero at first; the last one is share_levels's: the next step.
 // A block's arrival is the same atomic that fetches its place in the queue. There is no fence: what the next level needs of
 // other blocks is in-degrees, changed by atomics that have answered, and the queue, whose reader waits for each entry. So
-// the stores need not have arrived when the barrier opens. Block 0's last warp clears, which has the least to do: if thread 0 did, its
-// vertices, for which others wait, would wait for one more way to L2 and back (0.05 to 0.2 us a level).
-__device__ inline int meet(const Sort& s, int warp, int warps, int held, int base, int step, int* scratch, unsigned halt) {
-    const int lane = lane_id(), blocks = gridDim.x;
-    const bool first = lane == 0 && warp < blocks;  // thread of its block
+// the stores need not have arrived when the barrier opens. Block 0's last warp clears, which has the least to do: if its first thread
+// did, its vertices, for which others wait, would wait for one more way to L2 and back.
+__device__ inline int meet(const Sort& s, int held, int base, int step, int* scratch, unsigned halt) {
     int* count = scratch + (step & 1);  // of the block
     int before = 0;
-    if (lane == 0 && held > 0) before = atomicAdd(count, held);
+    if (lane_id() == 0 && held > 0) before = atomicAdd(count, held);
     const Word row = row_ahead(s.rows, s.buffer, held);
     __syncthreads();
     Word* gate = s.gates + (step & 3);
     const int total = *count;
-    const Word cleared = lane == 0 && warp == warps - blocks ? clear_ahead(s.gates, step) : 0;
-    if (first) {
+    if (threadIdx.x == 0) {
         scratch[(step + 1) & 1] = 0;
-        scratch[4] = step + 1;
         const Word arrival = atomicAdd(gate, static_cast<Word>(total) << 32 | halt | 1);
         if (total > 0) scratch[2] = base + static_cast<int>(arrival >> 32);
     }
+    const bool clears = blockIdx.x == 0 && threadIdx.x == blockDim.x - 32;
+    const Word cleared = clears ? clear_ahead(s.gates, step) : 0;
     if (total > 0) {
         __syncthreads();
         const int place = scratch[2] + __shfl_sync(full_mask, before, 0);
         append(s.rows, s.buffer, held, s.order, s.queue, place, row);
     }
-    if (first) {
+    if (threadIdx.x == 0) {
         Word seen;
         do seen = load_relaxed(gate);
-        while ((static_cast<unsigned>(seen) & ~halt_bit) < static_cast<unsigned>(blocks));
+        while ((static_cast<unsigned>(seen) & ~halt_bit) < gridDim.x);
         scratch[3] = seen & halt_bit ? 0 : static_cast<int>(seen >> 32);
     }
-    if (cleared == unwritten) scratch[2] = 0;
+    if (clears && cleared == unwritten) scratch[2] = 0;
     __syncthreads();
     return scratch[3];
 }
@@ -155,11 +152,11 @@ __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, i
 __device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone, int widest, const Word* roots, int* scratch,
                                     const Word* stop) {
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // a few vertices go to as many multiprocessors
-    const int warps = gridDim.x * (blockDim.x / 32), lane = lane_id();
+    const int warps = gridDim.x * (blockDim.x / 32);
+    const bool leader = global_thread() == 0;
     at.patience -= alone.could(at);
     int step = scratch[4];
     do {
-        const bool leader = warp == 0 && lane == 0;
         const unsigned halt = leader ? ring(stop, at.level) : 0;
         if (leader) s.levels[2 + at.level] = at.size;
         const Word* from = at.level > 0 ? s.queue + at.begin : roots;
@@ -167,15 +164,17 @@ __device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone
         at.begin += at.size;
         Word* gate = s.gates + (step & 3);
         int held = 0;
-        if (s.helpers != 1 && work <= warps) {
-            expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, at.begin, gate, s.buffer, held, warp, warps, s.helpers);
-        } else if (warp < work) {
+        if (s.helpers == 1 || work > warps) {
             expand_evenly(s, from, work, at.begin, gate, held, warp, warps);
+        } else {
+            expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, at.begin, gate, s.buffer, held, warp, warps, s.helpers);
         }
-        at.size = meet(s, warp, warps, held, at.begin, step, scratch, halt ? halt_bit : 0);
+        at.size = meet(s, held, at.begin, step, scratch, halt ? halt_bit : 0);
         ++at.level;
         ++step;
     } while (at.size > widest && at.size < s.n - at.begin);
+    if (threadIdx.x == 0) scratch[4] = step;
+    __syncthreads();
 }
 
 // Levels of more than `least` vertices by a crew of `warps` warps; this is number `warp` of them. Ends with no vertex or more than `most`,
@@ -185,17 +184,17 @@ __device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone
 // anybody put real rows there, the gate tells (in units of queue_unit).
 constexpr unsigned queue_unit = 1u << 12;
 
-__device__ inline void run_crew(const Sort& s, Stand& at, int& step, const Alone& alone, int least, int most, int warp, int warps,
+__device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, int least, int most, int warp, int warps,
                                 const Word* stop) {
     const int lane = lane_id();
-    const bool leader = warp == warps - 1 && lane == 0;  // this warp has the least to do
+    const bool leader = warp == 0 && lane == 0;
     bool queued = true;
     int kept = 0, place = 0;
     Word row = 0;  // of this lane's vertex, if lane < kept
     while (at.size > least && at.size <= most && !alone.may(at)) {
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
-        Word* gate = s.crew_gates + (step & 3);
+        Word* gate = s.crew_gates + (at.step & 3);
         const unsigned halt = leader ? ring(stop, at.level) : 0;
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
@@ -216,7 +215,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, int& step, const Alone
         if (flushed || held > kept) arrival += queue_unit;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
         row = row_ahead(s.rows, s.buffer, held);
-        const Word cleared = leader ? clear_ahead(s.crew_gates, step) : 0;
+        const Word cleared = leader ? clear_ahead(s.crew_gates, at.step) : 0;
         if (held > 0) {
             place = end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32);
             append(s.rows, s.buffer, held, s.order, s.queue, place, kept > 0 ? Word(0) : row);
@@ -233,7 +232,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, int& step, const Alone
         at.begin = end;
         at.size = seen & halt_bit ? 0 : static_cast<int>(seen >> 32);
         ++at.level;
-        ++step;
+        ++at.step;
     }
     // Whoever goes on from here finds all rows in the queue.
     if (lane < kept) store_relaxed(s.queue + place + lane, row);
@@ -244,9 +243,9 @@ __device__ inline void run_crew(const Sort& s, Stand& at, int& step, const Alone
 // knows how many there are. While it waits for the others to arrive it looks at that entry too: most are there early, and the
 // row's targets then come while the gate is still shut. A warp that has no vertex, and hardly will get one, looks at the gate
 // more rarely, and so leaves its address to those that do.
-__device__ inline void run_ahead(const Sort& s, Stand& at, int& step, const Alone& alone, int warp, int warps, const Word* stop) {
+__device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, int warp, int warps, const Word* stop) {
     const int lane = lane_id();
-    const bool leader = warp == warps - 1 && lane == 0;
+    const bool leader = warp == 0 && lane == 0;
     Word entry = unwritten;
     int target = -1;  // of this lane, once the entry is there
     auto first_target = [&]() {
@@ -256,7 +255,7 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, int& step, const Alon
     while (at.size > 0 && at.size <= warps && !alone.may(at)) {
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
-        Word* gate = s.crew_gates + (step & 3);
+        Word* gate = s.crew_gates + (at.step & 3);
         const unsigned halt = leader ? ring(stop, at.level) : 0;
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
@@ -280,7 +279,7 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, int& step, const Alon
         Word arrival = static_cast<Word>(held) << 32 | 1;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
         const Word row = row_ahead(s.rows, s.buffer, held);
-        const Word cleared = leader ? clear_ahead(s.crew_gates, step) : 0;
+        const Word cleared = leader ? clear_ahead(s.crew_gates, at.step) : 0;
         if (held > 0) {
             append(s.rows, s.buffer, held, s.order, s.queue, end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32), row);
             __syncwarp();
@@ -311,8 +310,7 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, int& step, const Alon
             if (cleared == unwritten) seen = 0;
         }
         seen = __shfl_sync(full_mask, seen, 0);
-        at = {end, seen & halt_bit ? 0 : static_cast<int>(seen >> 32), at.level + 1, at.patience};
-        ++step;
+        at = {end, seen & halt_bit ? 0 : static_cast<int>(seen >> 32), at.level + 1, at.step + 1, at.patience};
     }
 }
 
@@ -321,16 +319,14 @@ __device__ inline int crew_width(const Sort& s, int breadth) { return s.helpers 
 
 // Levels by a crew of `crew` blocks of the grid, while the others wait elsewhere: until one has far more vertices than `width`, or block 0
 // takes it alone. What a warp keeps, or shares, it cannot look ahead to.
-__device__ inline void work_as_crew(const Sort& s, Stand& at, const Alone& alone, int width, int crew, int* scratch, const Word* stop) {
+__device__ inline void work_as_crew(const Sort& s, Stand& at, const Alone& alone, int width, int crew, const Word* stop) {
     if (static_cast<int>(blockIdx.x) >= crew || threadIdx.x >= crew_threads) return;
     const int warp = warp_id() * crew + blockIdx.x, warps = crew * (min(blockDim.x, crew_threads) / 32);
     const int each = s.keep == 0 && s.helpers == 1 ? warps : 0, most = s.helpers == 1 ? width + width / 4 : 2 * width;
-    int step = scratch[5];
     do {
-        run_crew(s, at, step, alone, each, most, warp, warps, stop);
-        run_ahead(s, at, step, alone, warp, each, stop);
+        run_crew(s, at, alone, each, most, warp, warps, stop);
+        run_ahead(s, at, alone, warp, each, stop);
     } while (at.size > 0 && at.size <= most && !alone.may(at));
-    if (threadIdx.x == 0) scratch[5] = step;
 }
 
 // Block 0 leaves for the others where the sort stands, and takes it up. control: two sets of 8 ints, which take turns: a block
@@ -343,11 +339,12 @@ __device__ inline void hand_on(int* control, int turn, const Stand& at) {
     c[0] = at.begin;
     c[1] = at.size;
     c[2] = at.level;
-    c[3] = at.patience;
+    c[3] = at.step;
+    c[4] = at.patience;
 }
 
 __device__ inline Stand take_up(const int* control, int turn) {
     const int* c = control + 8 * (turn & 1);
-    return {load_relaxed(c), load_relaxed(c + 1), load_relaxed(c + 2), load_relaxed(c + 3)};
+    return {load_relaxed(c), load_relaxed(c + 1), load_relaxed(c + 2), load_relaxed(c + 3), load_relaxed(c + 4)};
 }
 
