@@ -23,7 +23,7 @@
 // list      A frontier is a list of chunks, a lane for each of their arcs. One atomic fetches a vertex's place in the order and
 //           those of its chunks.
 // What it leaves
-//           a level of 56 vertices and 450 arcs takes 0.92 us on an H200, 1.7 with counters in L2; one of ten to fifty vertices 0.6
+//           a level of 56 vertices and 450 arcs takes 0.91 us on an H200, 1.7 with counters in L2; one of ten to fifty vertices 0.6
 //           to 0.85 instead of 1.0 to 1.3. Of a level's time two thirds are a warp's instructions and its round trips to shared
 //           memory, a sixth is the wait for its records, a sixth that for the slowest warp. No measured cost forbids less: what one
 //           block cannot do without is a sixth of the time (floors.py). Tried, and no faster on such levels:
