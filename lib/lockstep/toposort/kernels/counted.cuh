@@ -23,10 +23,11 @@
 // list      A frontier is a list of chunks, a lane for each of their arcs. One atomic fetches a vertex's place in the order and
 //           those of its chunks.
 // What it leaves
-//           a level of 56 vertices and 450 arcs takes 0.91 us on an H200, 1.7 with counters in L2; one of ten to fifty vertices 0.6
-//           to 0.85 instead of 1.0 to 1.3. Of a level's time two thirds are a warp's instructions and its round trips to shared
-//           memory, a sixth is the wait for its records, a sixth that for the slowest warp. No measured cost forbids less: what one
-//           block cannot do without is a sixth of the time (floors.py). Tried, and no faster on such levels:
+//           a level of 56 vertices and 450 arcs takes 0.91 us on an H200, 1.7 with this block's counters in L2; one of ten to fifty
+//           vertices 0.6 to 0.85 instead of 1.0 to 1.3 (of the latter no row is kept). Of a level's time two thirds are a warp's
+//           instructions and its round trips to shared memory, a sixth is the wait for its records, a sixth that for the slowest warp.
+//           No measured cost forbids less: what one block cannot do without is a sixth of the time (floors.py). Tried, and no faster
+//           on such levels:
 //           - two or four arcs to a lane: fewer instructions an arc, but half as many warps, and each waits as long as before;
 //           - buckets of two ways, looked at in half the instructions, and atomics by all lanes instead of branches around them:
 //             faster where all arcs of a vertex come from one level (layers, wavefronts), slower where levels have few arcs;

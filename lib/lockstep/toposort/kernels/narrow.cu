@@ -356,8 +356,8 @@ APART Stand crew_levels(const Sort s, Stand at, const Alone alone, int width, in
 enum Prepared { nothing, recorded, no_table, packed };  // what block 0 needs before it goes on alone
 
 // m: number of arcs, or more. control: 24 ints, see hand_on; gates: 4 words, gates[4]: the numbers of sources and of roots; all
-// zero. A frontier of more than `breadth` vertices is the grid's, one of at most `width` block 0's (patience, tail: see Alone), the rest is a crew's of
-// `crew` blocks (keep: see run_crew; helpers: see expand).
+// zero. A frontier of more than `breadth` vertices (see crew_width) is the grid's, one of at most `width` block 0's (patience, tail:
+// see Alone), the rest is a crew's of `crew` blocks (keep: see run_crew; helpers: see expand).
 // stop: if not null and not zero, the sort may end at once, with whatever there is; done: if not null, 1 is written there at
 // the end. Both may be the host's memory. BITS other than 0: no in-degree needs more, and from hot_offset on is room for all.
 // With TABLE, and as long as the table has room, block 0 has up to `counted_width` vertices; records: n of 2^record_bits bytes;
