@@ -20,10 +20,12 @@ class Cramped(Narrow):
     """A table of four buckets, lists of a few chunks: full again and again, so the block leaves and comes back."""
 
     bucket_bits, list_chunks, most_touched = 2, 24, 30
+    indexed_bits = ()
 
 
 class Roomy(Narrow):
     bucket_bits, list_chunks = 8, 256
+    indexed_bits = ()
 
 
 class Roomier(Narrow):
@@ -39,7 +41,7 @@ def sort(kind, graph, executor):
 
 def counted_anew(plan):
     """Vertices whose in-degree was looked up again after the block had gone on alone: touched when it came back."""
-    bits = plan.table[0]
+    bits = plan.code[0]
     codes = plan.executor.get(plan.codes)
     return int((codes >> 3 & (1 << (29 - bits)) - 1 != plan.degrees_on_host).sum())
 
@@ -48,7 +50,7 @@ def counted_anew(plan):
 @pytest.mark.parametrize("name", GRAPHS)
 def test_counts(kind, name, host):
     plan = sort(kind, GRAPHS[name](0), host)
-    assert plan.table and plan.executor.get(plan.touched)[0] == 0  # nobody is left on the list
+    assert plan.code and plan.executor.get(plan.touched)[0] == 0  # nobody is left on the list
     assert plan.chunk == (4 if name == "short rows" else 8)
 
 
@@ -78,7 +80,7 @@ def forgetful(runs, seed=0):
 @pytest.mark.parametrize("runs", [1, 2, 3])
 def test_nobody_is_forgotten_who_is_not_met_between_two_leaves(runs, host):
     graph = forgetful(runs)
-    assert sort(Roomy, graph, host).table
+    assert sort(Roomy, graph, host).code
 
 
 @pytest.mark.parametrize("fits", [True, False])
@@ -88,7 +90,7 @@ def test_without_room_the_block_goes_on_without_a_table(fits, host):
     plan = (Roomier if fits else Cramped)(graph, host)
     plan.rows[...] = -1
     plan.prepare()
-    assert plan.table and verify(plan.run(), graph) == "exact"
+    assert plan.code and verify(plan.run(), graph) == "exact"
     assert (host.get(plan.rows)[:, 0] >= 0).all() == (not fits)
 
 
@@ -110,11 +112,11 @@ def test_fuzzed_counting(fuzz):
     ids=["paths", "long-rows", "in-degrees"],
 )
 def test_graphs_that_no_code_describes(graph, host):
-    assert Narrow(graph, host).table is None
+    assert Narrow(graph, host).code is None
 
 
 def test_chains_counts_in_no_table(host):
-    assert Chains(GRAPHS["window"](0), host).table is None
+    assert Chains(GRAPHS["window"](0), host).code is None
 
 
 @pytest.mark.gpu

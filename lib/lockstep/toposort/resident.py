@@ -91,7 +91,7 @@ class PersistentAgain(Persistent):
 
 
 class Narrow(Persistent):
-    """See narrow.cu and counted.cuh.
+    """See narrow.cu, and records.cuh for graphs with two arcs a vertex and more.
 
     `stop` and `done` are words by which the host and the kernel tell one another: with a one in the first, in the GPU's
     memory, the host asks the kernel to end, and it finds a one in the second, in its own, when all is sorted.
@@ -101,9 +101,10 @@ class Narrow(Persistent):
     per_block = most_threads = 768  # with more, registers are too few for what is done in wide levels
     few_threads = 512
     stop = done = None
-    arcs_alone, arcs_counted = 640, 1280  # that block 0 does in about the time of a level by others; with its table
+    arcs_alone, arcs_counted = 640, 1280  # that block 0 does in about the time of a level by others; with records
     lanes_counted = 1024  # and lanes that a level's vertices take
-    counted_degree = 2  # arcs a vertex; with fewer, a lane takes a whole row, and that is faster than a table
+    recorded_degree = 2  # arcs a vertex; with fewer, a lane takes a whole row, and that is faster
+    indexed_bits = 4, 8  # of a counter in indexed.cuh
     bucket_bits, list_chunks, most_touched = 13, 1024, 4096  # of the table, and vertices that it takes over
     least_patience, tail = 6, 4  # levels, and what must be left: see Alone in resident.cuh
 
@@ -120,16 +121,17 @@ class Narrow(Persistent):
         warp_width = np.clip(24 / degree, 1, 16)  # a warp has 32 lanes
         patience, tail = self.waits
         # Few arcs a level: a smaller block has the cheaper barrier. Very many: hardly any level is one block's alone.
-        threads = min(self.threads, self.most_threads if self.table or 4 <= degree < 16 else self.few_threads)
-        table_bytes, table = self.counting(threads) if self.table else (0, [None] * 3 + [0] * 6)
-        hot_offset = -(-max(2 * capacity * 16, 4 * BUFFER_SLOTS * (threads // 32)) // 16) * 16 + 64
-        room, most = ex.max_shared - hot_offset, int(self.degrees_on_host.max(initial=0))
-        fits = [bits for bits in (8, 16) if most < 2**bits and -(-n // 4) * bits // 2 <= room]
-        bits = fits[0] if fits and not self.table else 0
-        shared = max(hot_offset + -(-n // 4) * bits // 2, 64 + table_bytes)
+        threads = min(self.threads, self.most_threads if self.code or 4 <= degree < 16 else self.few_threads)
+        rings, buffers = 2 * capacity * 16, 4 * BUFFER_SLOTS * (threads // 32)
+        lists, records = self.going_by_records() if self.code else (rings, [None] * 3 + [0] * 6)
+        hot_offset = 64 + -(-max(lists, buffers) // 16) * 16
+        bits = self.counter_bits(hot_offset)
+        # A block whose table is full goes on with rings, and without one.
+        table = max(rings, lists + self.table_bytes(threads)) if self.code and not bits else 0
+        shared = max(hot_offset + self.counter_bytes(bits), 64 + table)
         defines = {"BITS": bits, "THREADS": threads}
-        if self.table:
-            defines |= {"TABLE": 1} | ({"CHUNK": self.chunk} if self.chunk == 4 else {})
+        if self.code:
+            defines |= {"RECORDS": 1} | ({"CHUNK": self.chunk} if self.chunk == 4 else {})
         kernel = ex.load(KERNELS / "narrow.cu", defines)["narrow"]
         blocks = self.resident(kernel, shared, threads)
         breadth, crew = max(self.breadth, width), min(self.crew, blocks)
@@ -151,8 +153,8 @@ class Narrow(Persistent):
             stop,
             done,
             *map(_int, (*sizes, *limits, hot_offset)),
-            *table[:3],
-            *map(_int, table[3:]),
+            *records[:3],
+            *map(_int, records[3:]),
         )
         return kernel.bind(blocks, threads, arguments, shared=shared, cooperative=True)
 
@@ -169,32 +171,44 @@ class Narrow(Persistent):
             return 2, 0
         return np.clip(self.graph.n / 60_000, self.least_patience, 16), self.tail
 
+    def counter_bits(self, offset):
+        """Bits of a counter if, behind so many bytes, shared memory has room for one for each vertex; else 0."""
+        most, room = int(self.degrees_on_host.max(initial=0)), self.executor.max_shared - offset
+        choices = self.indexed_bits if self.code else (8, 16)
+        return next((bits for bits in choices if most < 2**bits and self.counter_bytes(bits) <= room), 0)
+
+    def counter_bytes(self, bits):
+        """Bytes that a counter for each vertex takes; the kernel moves four at once, and counts in words of 4 bytes."""
+        return -(-(-(-self.graph.n // 4) * bits) // 8) * 4
+
     @property
     def chunk(self):
-        """Arcs, and lanes, to a chunk in counted.cuh: where most rows have fewer than four, of eight lanes most would
+        """Arcs, and lanes, to a chunk in records.cuh: where most rows have fewer than four, of eight lanes most would
         stand idle.
         """
         return 4 if self.degree < 4 and self.longest <= 16 else 8
 
     @functools.cached_property
-    def table(self):
-        """Bits of a vertex's number and of a record's bytes, in counted.cuh; None if the graph is none for it."""
+    def code(self):
+        """Bits of a vertex's number and of a record's bytes, in records.cuh; None if the graph is none for it."""
         n, chunk = max(self.graph.n, 1), self.chunk
         bits = max(14, self.bucket_bits, (n - 1).bit_length())
         record_bits = chunk.bit_length() + 1 + max(0, (-(-self.longest // chunk) - 1).bit_length())
         fits = self.longest <= 4 * chunk and n << record_bits < 2**32
         fits &= bits <= 25 and int(self.degrees_on_host.max(initial=0)) < 2 ** (29 - bits)
-        return (bits, record_bits) if fits and self.degree >= self.counted_degree else None
+        return (bits, record_bits) if fits and self.degree >= self.recorded_degree else None
 
-    def counting(self, threads):
-        """Bytes of shared memory for a table, and the kernel's arguments for it."""
-        ex, n, (bits, record_bits) = self.executor, max(self.graph.n, 1), self.table
+    def going_by_records(self):
+        """Bytes of shared memory for lists, and the kernel's arguments for records."""
+        ex, n, (bits, record_bits) = self.executor, max(self.graph.n, 1), self.code
         self.records, self.codes = ex.empty(n << record_bits - 2, np.uint32), ex.empty(n, np.uint32)
         self.touched = ex.zeros(1 + self.most_touched, _int)
         width = np.clip(self.arcs_counted / self.degree, 16, self.lanes_counted // self.chunk)
         sizes = self.most_touched, width, bits, self.bucket_bits, record_bits, self.list_chunks
-        table_bytes = 4 * (16 + (4 << self.bucket_bits) + 2 * self.list_chunks + 4 * threads)
-        return table_bytes, [self.records, self.codes, self.touched, *sizes]
+        return 4 * (12 + 2 * self.list_chunks), [self.records, self.codes, self.touched, *sizes]
+
+    def table_bytes(self, threads):
+        return 4 * (4 + (4 << self.bucket_bits) + 4 * threads)
 
 
 class Asynchronous(DevicePlan):
@@ -237,7 +251,7 @@ class Chains(Narrow):
     layered = False
     per_block = 1024  # of its own kernels
     gap = 8  # one vertex of so many is a splitter
-    table = None  # what is left of such graphs is narrow, and its rows are short
+    code = None  # what is left of such graphs is narrow, and its rows are short
 
     def load(self):
         ex, n = self.executor, _int(self.graph.n)

@@ -2,9 +2,6 @@
 //
 // Idea      What a level of some tens of vertices costs is not bandwidth but one warp's way through it: every access that waits
 //           for the one before, and every instruction, at five cycles each. So all that a level can do without is done before.
-// codes     A vertex's code is {number | in-degree | chunks of eight arcs}, 32 bits; of four where rows are short (CHUNK). A row is
-//           kept as the codes of its targets, in a record of fixed length. So who meets a vertex for the first time knows
-//           at once what it would otherwise ask for: how many predecessors are missing, and where the row is.
 // table     Only vertices that have lost some, not all, of their predecessors need a counter. In a deep graph whose arcs lead
 //           not far on they are few: behind the frontier all are done, far ahead none is touched. A bucket has four ways, a way
 //           is one word: {1 | number | one more than remains}, looked at with one access and counted down with one atomic. A
@@ -20,8 +17,6 @@
 //           takes longer, a load into a register holds up others.)
 // branches  A warp goes through all of them, one after another, and each costs as much as ten instructions. So counting, entering
 //           and asking are each one instruction that some lanes leave out.
-// list      A frontier is a list of chunks, a lane for each of their arcs. One atomic fetches a vertex's place in the order and
-//           those of its chunks.
 // What it leaves
 //           a level of 56 vertices and 450 arcs takes 0.91 us on an H200, 1.7 with this block's counters in L2; one of ten to fifty
 //           vertices 0.6 to 0.85 instead of 1.0 to 1.3 (of the latter no row is kept). Of a level's time two thirds are a warp's
@@ -38,65 +33,31 @@
 //
 // References: D. Merrill et al., PPoPP 2012; R. Pagh, F. F. Rodler, "Cuckoo hashing", J. Algorithms 2004 (two places for each).
 #pragma once
-#include "spots.cuh"
+#include "records.cuh"
 
-constexpr int chunk_arcs = chunk_bytes / 4, most_chunks = 4;
-constexpr int chunk_bits = 3;                  // of a code
-constexpr unsigned odd = 0x9E3779B1u;          // times that, a number's upper bits are a hash
-constexpr unsigned one_vertex = 1u << 18;      // of a count: vertices above, chunks below
+constexpr unsigned odd = 0x9E3779B1u;  // times that, a number's upper bits are a hash
 
-// counts: four, in turns, of {vertices and chunks, why to leave}, then the number of strays. Buckets of four ways, and one way that
-// belongs to nobody. lists: two, of offsets among the records. spare: four words for each thread.
-struct Table {
-    Spot counts, buckets, lists, spare;
-    char* records;
-    unsigned* codes;
-    int bits, bucket_bits, record_bits;  // of a vertex's number, a bucket's, a record's bytes
-    int capacity;                        // chunks in a list
-    __device__ Spot strays() const { return skip(counts, 8); }
+// Buckets of four ways, and one way that belongs to nobody. spare: four words for each thread.
+struct Table : Records {
+    Spot buckets, spare;
+    int bucket_bits;
+    __device__ Spot strays() const { return skip(counts, 8); }  // how many
     __device__ unsigned nobody() const { return 4u << bucket_bits; }
-    __device__ unsigned vertex() const { return ~0u << (32 - bits); }                  // where a code has the number
-    __device__ unsigned degrees() const { return (1u << (32 - chunk_bits - bits)) - 1; }
-    __device__ unsigned counter() const { return (1u << (31 - bits)) - 1; }            // where a way has its count
-    __device__ unsigned stray() const { return 1u << (30 - bits); }                    // of a count: it is in another bucket
+    __device__ unsigned counter() const { return (1u << (31 - bits)) - 1; }  // where a way has its count
+    __device__ unsigned stray() const { return 1u << (30 - bits); }          // of a count: it is in another bucket
     __device__ unsigned key(unsigned code) const { return (code & vertex()) >> 1 | 1u << 31; }
     __device__ unsigned bucket(unsigned code) const { return (code & vertex()) * odd >> (32 - bucket_bits); }
 };
 
-constexpr unsigned leave = 1, halt = 2;
-
-// memory: of the block's, 4 * (16 + 4 * 2^bucket_bits + 2 * capacity + 4 * threads) bytes.
-__device__ inline Table lay_out(unsigned char* memory, unsigned* records, unsigned* codes, int bits, int bucket_bits,
-                                int record_bits, int capacity) {
-    const Spot counts = spot(memory), buckets = skip(counts, 12), lists = skip(buckets, (4u << bucket_bits) + 4);
-    const Spot spare = skip(lists, 2 * capacity);
-    return {counts, buckets, lists, spare, reinterpret_cast<char*>(records), codes, bits, bucket_bits, record_bits, capacity};
-}
-
-__device__ inline unsigned chunks_of(int from, int to) { return static_cast<unsigned>(to - from + chunk_arcs - 1) / chunk_arcs; }
-
-__device__ inline void make_codes(const Problem& p, const Table& t) {
-    for (int v = global_thread(); v < p.n; v += global_threads()) {
-        t.codes[v] = static_cast<unsigned>(v) << (32 - t.bits) | static_cast<unsigned>(__ldcg(p.in_degrees + v)) << chunk_bits |
-                     chunks_of(p.first[v], p.last[v]);
-    }
-}
-
-// Of codes that all blocks have made. Zeros fill a record's last chunk.
-__device__ inline void make_records(const Problem& p, const Table& t) {
-    for (long long v = global_thread() / chunk_arcs; v < p.n; v += global_threads() / chunk_arcs) {
-        const int from = p.first[v], to = p.last[v], part = lane_id() % chunk_arcs;
-        unsigned* record = reinterpret_cast<unsigned*>(t.records + (v << t.record_bits));
-        for (int k = 0; from + k < to; k += chunk_arcs) {
-            const int arc = from + k + part;
-            record[k + part] = arc < to ? __ldcg(t.codes + p.targets[arc]) : 0u;
-        }
-    }
+// Behind the lists: 4 * (4 + 4 * 2^bucket_bits + 4 * threads) bytes of the block's memory.
+__device__ inline Table with_table(const Records& r, int bucket_bits) {
+    const Spot buckets = skip(r.lists, 2 * r.capacity);
+    return {r, buckets, skip(buckets, (4u << bucket_bits) + 4), bucket_bits};
 }
 
 // Vertices that have lost predecessors since their codes were made, or since they were last looked for. touched: {how many, they},
 // at most `most` of them.
-__device__ inline void find_touched(const Problem& p, const Table& t, int* touched, int most) {
+__device__ inline void find_touched(const Problem& p, const Records& t, int* touched, int most) {
     for (int v = global_thread(); v < p.n; v += global_threads()) {
         const unsigned left = __ldcg(p.in_degrees + v), whole = __ldcg(t.codes + v) >> chunk_bits & t.degrees();
         if (left == 0 || left == whole) continue;
@@ -147,7 +108,8 @@ __device__ __forceinline__ unsigned find_or_enter(const Table& t, unsigned code,
 // The frontier as a list of chunks, and a table of the vertices that are touched. Returns whether there was room for these.
 __device__ inline bool set_up(const Problem& p, const Table& t, const Position& at, int* touched, int most_touched) {
     for (unsigned i = threadIdx.x; i <= t.nobody(); i += blockDim.x) put_there(skip(t.buckets, i), 0);
-    if (threadIdx.x < 9) put_there(skip(t.counts, threadIdx.x), 0);
+    if (threadIdx.x == 0) put_there(t.strays(), 0);
+    clear_counts(t);
     __syncthreads();
     const int found = load_relaxed(touched), many = min(found, most_touched);
     for (int i = threadIdx.x; i < many; i += blockDim.x) {
@@ -167,16 +129,7 @@ __device__ inline bool set_up(const Problem& p, const Table& t, const Position& 
         const unsigned left = __ldcg(p.in_degrees + v);
         t.codes[v] = (__ldcg(t.codes + v) & ~(t.degrees() << chunk_bits)) | left << chunk_bits;
     }
-    for (int i = threadIdx.x; i < at.size; i += blockDim.x) {
-        const int v = load_relaxed(p.order + at.begin + i);
-        const unsigned chunks = chunks_of(p.first[v], p.last[v]);
-        const unsigned place = add_there(t.counts, one_vertex | chunks) & (one_vertex - 1);
-        if (place + chunks > static_cast<unsigned>(t.capacity)) put_there(skip(t.counts, 1), leave);
-        else for (unsigned c = 0; c < chunks; ++c) {
-            put_there(skip(t.lists, place + c), (static_cast<unsigned>(v) << t.record_bits) + chunk_bytes * c);
-        }
-    }
-    __syncthreads();
+    list_frontier(p, t, at);
     return true;
 }
 
@@ -184,8 +137,9 @@ __device__ inline bool set_up(const Problem& p, const Table& t, const Position& 
 // full, or the bell rings (then the frontier is empty). Remaining in-degrees are in global memory before and after. If there is no
 // room for what was touched before, nothing is done, and `turn` says so.
 // Registers are few where threads are many, so what the way through a level needs is named here, once.
-__device__ __noinline__ Position go_counting(const Problem p, const Table t, const Position at, const Word* stop, int most,
+__device__ __noinline__ Position go_counting(const Problem p, const Records r, int bucket_bits, const Position at, const Word* stop, int most,
                                              int* touched, int most_touched) {
+    const Table t = with_table(r, bucket_bits);
     if (!set_up(p, t, at, touched, most_touched)) return {at.begin, at.size, at.level, table_full};
     Bell bell = {stop, 0};
     const int lane = lane_id();

@@ -16,11 +16,12 @@
 //                      and both its atomics are then under way together;
 //                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each (0: they stay),
 //                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
-//                    - where rows have more than an arc or two (TABLE), the block first tries another way, which is shorter as long
-//                      as few vertices are touched and not yet ready: a table of these, and records of codes (counted.cuh).
+//                    - where rows have more than an arc or two (RECORDS), the block goes by records of codes instead, eight arcs to a
+//                      load. Where all in-degrees fit into shared memory that is all (indexed.cuh); else it first tries a table of
+//                      those that are touched and not yet ready, which is good as long as they are few (counted.cuh).
 //                    The last layer is not expanded: nobody waits for it. How the grid and the crew work: resident.cuh.
-// Shared memory      [16 ints | two rings of `capacity` packed rows | in-degrees]; the grid's buffers lie over the rings, the
-//                    table over the rings.
+// Shared memory      [16 ints | two rings of `capacity` packed rows, or what goes with records | in-degrees]; the grid's buffers lie
+//                    over the rings.
 //
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
 //             D. Merrill et al., PPoPP 2012 (different kernels for different widths of a frontier).
@@ -30,13 +31,17 @@
 // compile: BITS=8 THREADS=768
 // compile: BITS=16 THREADS=512
 // compile: BITS=16 THREADS=768
-// compile: BITS=0 THREADS=768 TABLE=1
-// compile: BITS=0 THREADS=768 TABLE=1 CHUNK=4
+// compile: BITS=0 THREADS=768 RECORDS=1
+// compile: BITS=0 THREADS=768 RECORDS=1 CHUNK=4
+// compile: BITS=4 THREADS=768 RECORDS=1
+// compile: BITS=4 THREADS=768 RECORDS=1 CHUNK=4
+// compile: BITS=8 THREADS=768 RECORDS=1
+// compile: BITS=8 THREADS=768 RECORDS=1 CHUNK=4
 #include "device.cuh"
 #include "resident.cuh"
 
-#ifndef TABLE
-#define TABLE 0
+#ifndef RECORDS
+#define RECORDS 0
 #endif
 
 // Loads that are issued here and now; left alone, the compiler would move them to where the value is used. First-level
@@ -294,7 +299,9 @@ __device__ inline void warm_up(const Problem& p) {
     const int4* in_degrees = reinterpret_cast<const int4*>(p.in_degrees);
     for (int i = threadIdx.x; i < (p.n + 3) / 4; i += blockDim.x) {
         const int4 d = __ldcg(in_degrees + i);
-#if BITS == 8
+#if BITS == 4
+        reinterpret_cast<unsigned short*>(p.hot)[i] = static_cast<unsigned short>(d.x | d.y << 4 | d.z << 8 | d.w << 12);
+#elif BITS == 8
         p.hot[i] = d.x | d.y << 8 | d.z << 16 | static_cast<unsigned>(d.w) << 24;
 #else
         p.hot[2 * i] = d.x | static_cast<unsigned>(d.y) << 16;
@@ -313,9 +320,9 @@ __device__ inline void cool_down(const Problem& p) {
 #endif
 }
 
-// Registers are few where there is a table, too: then most ways through levels are functions of their own, or what one keeps in them
+// Registers are few where there are records, too: then most ways through levels are functions of their own, or what one keeps in them
 // would crowd out what another needs.
-#if TABLE
+#if RECORDS
 #define APART __device__ __noinline__
 #else
 #define APART __device__ __forceinline__
@@ -332,8 +339,13 @@ APART Position sort_alone(const Problem p, Position at, int warp_width, const Wo
 constexpr int least_rest = 4, most_rest = 64;  // levels that are left to others before block 0 goes on alone again
 constexpr int table_full = -1;                 // in their place: block 0 will try no table again
 
-#if TABLE
+#if RECORDS
+#include "records.cuh"
+#if BITS == 0
 #include "counted.cuh"
+#else
+#include "indexed.cuh"
+#endif
 #endif
 
 // Where the sort stands once block 0 has been alone. Whoever goes on finds the frontier's rows in the queue; only these will be looked up
@@ -353,16 +365,16 @@ APART Stand crew_levels(const Sort s, Stand at, const Alone alone, int width, in
     return at;
 }
 
-enum Prepared { nothing, recorded, no_table, packed };  // what block 0 needs before it goes on alone
+enum Prepared { nothing, recorded, no_records, packed };  // what block 0 needs before it goes on alone
 
 // m: number of arcs, or more. control: 24 ints, see hand_on; gates: 4 words, gates[4]: the numbers of sources and of roots; all
 // zero. A frontier of more than `breadth` vertices (see crew_width) is the grid's, one of at most `width` block 0's (patience, tail:
 // see Alone), the rest is a crew's of `crew` blocks (keep: see run_crew; helpers: see expand).
 // stop: if not null and not zero, the sort may end at once, with whatever there is; done: if not null, 1 is written there at
 // the end. Both may be the host's memory. BITS other than 0: no in-degree needs more, and from hot_offset on is room for all.
-// With TABLE, and as long as the table has room, block 0 has up to `counted_width` vertices; records: n of 2^record_bits bytes;
-// codes: n; touched: {how many, at most most_touched vertices}, zero at first; bits: of a vertex's number; bucket_bits, list: the
-// table's and its lists' sizes, see lay_out.
+// With RECORDS block 0 has up to `counted_width` vertices, as long as its table, if it needs one, has room; records: n of 2^record_bits
+// bytes; codes: n; touched: {how many, at most most_touched vertices}, zero at first; bits: of a vertex's number; bucket_bits, list:
+// the table's and its lists' sizes, see lay_out.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
            int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows, int* control,
@@ -376,12 +388,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const Rows graph = {first, last, targets};
     const Sort s = {graph, in_degrees, order, queue, levels, gates, gates_of_crew(control),
                     reinterpret_cast<int*>(room) + warp_id() * buffer_slots, n,
-                    TABLE ? 1 : helpers, TABLE ? 0 : keep};  // with a table, no row is long, and some have two arcs
+                    RECORDS ? 1 : helpers, RECORDS ? 0 : keep};  // where there are records no row is long, and some have two arcs
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
                        reinterpret_cast<int4*>(room), scratch + 5, reinterpret_cast<unsigned*>(shared + hot_offset)};
     int* rest = scratch + 13;  // block 0's own
     int turn = 0;
-    int prepared = TABLE ? nothing : no_table;
+    int prepared = RECORDS ? nothing : no_records;
     if (threadIdx.x < 5) scratch[threadIdx.x] = 0;
     if (threadIdx.x == 0) *rest = least_rest;
     // At most m vertices are no sources; where sources stand, nobody looks.
@@ -396,7 +408,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             at = {n, 0, at.level + 1, at.step, 0};
             break;
         }
-        const Alone alone = {TABLE && prepared < no_table ? counted_width : width, tail, n};
+        const Alone alone = {RECORDS && prepared < no_records ? counted_width : width, tail, n};
         const int most = crew_width(s, breadth);
         const bool by_block = at.level > 0 && alone.may(at);
         // Where most of what is left is here, a crew would hardly have begun when it ends.
@@ -406,22 +418,28 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         }
         if (!by_block) {
             at = crew_levels(s, at, alone, most, crew, stop);
-#if TABLE
-        } else if (prepared < no_table) {
-            const Table table = lay_out(room, records, codes, bits, bucket_bits, record_bits, list);
-            if (prepared == recorded) {
-                find_touched(p, table, touched, most_touched);
-            } else {
-                make_codes(p, table);
+#if RECORDS
+        } else if (prepared < no_records) {
+            const Records r = lay_out(room, records, codes, bits, record_bits, list);
+            if (prepared == nothing) {
+                make_codes(p, r);
                 grid_barrier(barrier);
-                make_records(p, table);
+                make_records(p, r);
                 prepared = recorded;
+#if BITS == 0
+            } else {
+                find_touched(p, r, touched, most_touched);
+#endif
             }
             grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
             if (blockIdx.x == 0) {
                 const int too_many = counted_width + counted_width / 4;  // as with a ring's capacity
                 const Position before = {at.begin, at.size, at.level, 0};
-                take_back(s, at, go_counting(p, table, before, stop, too_many, touched, most_touched), rest);
+#if BITS == 0
+                take_back(s, at, go_counting(p, r, bucket_bits, before, stop, too_many, touched, most_touched), rest);
+#else
+                take_back(s, at, go_indexed(p, r, before, stop, too_many), rest);
+#endif
             }
 #endif
         } else {
@@ -435,7 +453,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         if (global_thread() == 0) hand_on(control, turn, at);
         grid_barrier(barrier);
         at = take_up(control, turn++);
-        if (at.patience == table_full) prepared = no_table;
+        if (at.patience == table_full) prepared = no_records;
         if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
         __syncthreads();
     }
