@@ -110,7 +110,7 @@ class Auto(Plan):
             self.small = Reason("no GPU here")
         in_us = n / max(self.serial_us, 1.0)  # vertices that the CPU sorts in a microsecond
         brief = self.serial_us < costs.brief
-        self.often = int(np.clip(LOOK_US * in_us, 4, 1024))
+        self.often = int(np.clip(LOOK_US * in_us, 4, 1024))  # at first; the race measures what a vertex takes
         self.maybe_chains = 0.9 * n < m < 1.1 * n
         self.usual = RacingAsynchronous if m <= n <= SMALL else RacingNarrow
         self.maybe_tree = self.maybe_chains and self.usual is RacingAsynchronous
@@ -127,7 +127,8 @@ class Auto(Plan):
             slack=SLACK,
             rest=min(costs.launches * launch * in_us, n),
             often=self.often,
-            late=n - int(min(costs.farewell * in_us, n / 5)),
+            span=1e3 * LOOK_US,
+            farewell=1e3 * costs.farewell,
             patience=0 if brief else 1e3 * costs.patience * self.serial_us,
         )
         self.address = self.job.ctypes.data

@@ -30,7 +30,8 @@ JOB = np.dtype(
     [
         *_fields(*STATE),
         *_fields("sample", "spread", "look", "roots", "width", "slack", "rest"),  # whether and how to look
-        *_fields("patience", "often", "late"),  # ns without sorting; vertices between looks, and until it is late
+        *_fields("patience", "often"),  # ns without sorting; vertices between looks, at first
+        *_fields("span", "farewell"),  # ns between looks, and from when the kernel is told to when it has ended
         *_fields("launch", "send", "clock"),  # addresses of functions
         *_fields("time", "seconds", "nanoseconds"),  # the first is the address of the other two
         *_fields("offsets", "targets", "in_degrees", "order"),  # addresses
@@ -45,6 +46,8 @@ ALONE, BY_CPU, BY_GPU, LAUNCHED, TO_LAUNCH, TO_TELL = range(6)
 SAMPLES = 64  # vertices that are drawn, to see how many of all are of a kind
 OTHERS = 8  # of them that lie within no run are too many: of runs of fewer than 16 vertices others are as fast
 FEW = 16  # vertices that are drawn to see whether next to none are sources
+EARLY = 16  # part of the vertices after which the CPU's rate is measured first
+LAST = 5  # and the part that is left at most when the GPU is told
 WAIT = 1_000_000  # nanoseconds for which a kernel's own word is waited for; then the driver is asked
 
 
@@ -260,6 +263,33 @@ def _begin(graph, job):
 
 
 @njit(cache=True, nogil=True)
+def _until_late(graph, job, done):
+    """Sort until all is sorted, `done` is set, or the kernel has to be told for the CPU to be done when it has ended.
+
+    That is when what is left takes the CPU no longer than `farewell` at the rate that it has shown, for what a vertex
+    takes differs tenfold between graphs, and a kernel told late ends long after the CPU. But no more than a fifth may
+    be left: so a kernel stopped just before its end costs a quarter more time at most.
+
+    The clock is read where a fifth is left, and again whenever half of the way to that moment is gone, for the rate may
+    rise; and once early on, so that the looks at `done` follow one another as fast as they should.
+    """
+    n, often = job.nodes, job.often
+    begin, start = _now(job), job.head
+    earliest = n - n // LAST
+    until = max(min(start + n // EARLY, earliest), start + often)
+    while True:
+        job.head, job.tail = kahn_racing(*graph, job.head, job.tail, done, often, until)
+        if job.head == job.tail or peek(done):
+            return
+        took, some = max(_now(job) - begin, 1), job.head - start
+        late = max(n - some * job.farewell // took, earliest)
+        if job.head >= late:
+            return
+        often = min(max(some * job.span // took, 4), 1024)  # vertices
+        until = earliest if job.head < earliest else job.head + (late - job.head + 1) // 2
+
+
+@njit(cache=True, nogil=True)
 def _go_on(graph, job):
     """Sort against the kernel, tell it to stop when it is late, and wait for its end."""
     entrant, n = job.entrants[job.chosen], job.nodes
@@ -267,7 +297,7 @@ def _go_on(graph, job):
     if not job.told:
         if _wait(job, done, job.patience):
             return BY_GPU
-        job.head, job.tail = kahn_racing(*graph, job.head, job.tail, done, job.often, job.late)
+        _until_late(graph, job, done)
         if job.head != job.tail:
             if peek(done):
                 return BY_GPU

@@ -51,8 +51,8 @@ struct Alone {
 // The bit of a gate by which its leader tells all others to stop.
 constexpr unsigned halt_bit = 0x80000000u;
 
-// Whether somebody outside wants the sort to stop (stop: memory of the GPU that the host has written to, or null): asked in some levels
-// only, and at their beginning, so that at their end the answer is there.
+// Whether somebody outside wants the sort to stop (stop: memory of the GPU that the host has written to, or null): asked at a level's
+// beginning, so that at its end the answer is there.
 __device__ inline unsigned asked_to_stop(const Word* stop) {
 #ifdef LOCKSTEP_HOST
     return load_relaxed(stop) != 0;
@@ -63,8 +63,11 @@ __device__ inline unsigned asked_to_stop(const Word* stop) {
 #endif
 }
 
-__device__ inline unsigned ring(const Word* stop, int level) {
-    return stop && level % between_looks == between_looks - 1 ? asked_to_stop(stop) : 0;
+// A level by all blocks takes longer than the answer, so they ask in each; a crew's hardly does, so it asks in some.
+constexpr int crew_asks = 4;
+
+__device__ inline unsigned ring(const Word* stop, int level, int every) {
+    return stop && level % every == 0 ? asked_to_stop(stop) : 0;
 }
 
 // One clears a gate two steps ahead: the last to look there passed it before anybody got here. The block, or the crew's warp, that does
@@ -157,7 +160,7 @@ __device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone
     at.patience -= alone.could(at);
     int step = scratch[4];
     do {
-        const unsigned halt = leader ? ring(stop, at.level) : 0;
+        const unsigned halt = leader ? ring(stop, at.level, 1) : 0;
         if (leader) s.levels[2 + at.level] = at.size;
         const Word* from = at.level > 0 ? s.queue + at.begin : roots;
         const int work = at.level > 0 ? at.size : static_cast<int>(load_relaxed(s.gates + 4));
@@ -195,7 +198,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
         Word* gate = s.crew_gates + (at.step & 3);
-        const unsigned halt = leader ? ring(stop, at.level) : 0;
+        const unsigned halt = leader ? ring(stop, at.level, crew_asks) : 0;
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         bool flushed = false;
@@ -256,7 +259,7 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
         Word* gate = s.crew_gates + (at.step & 3);
-        const unsigned halt = leader ? ring(stop, at.level) : 0;
+        const unsigned halt = leader ? ring(stop, at.level, crew_asks) : 0;
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         if (warp < at.size) {
