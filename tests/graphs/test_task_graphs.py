@@ -13,6 +13,8 @@ MADE = {
     "call_tree": (lambda **k: task_graphs.call_tree(50, **k), 50, None),
     "cholesky": (lambda **k: task_graphs.cholesky(6, **k), 56, 16),
     "fork_join": (lambda **k: task_graphs.fork_join(4, 7, **k), 33, 9),
+    "lu": (lambda **k: task_graphs.lu(4, **k), 30, 10),
+    "stencil": (lambda **k: task_graphs.stencil(5, 8, **k), 40, 5),
 }
 
 
@@ -32,6 +34,10 @@ def test_what_they_are(name, ids):
         assert sorted(set(ins)) == [0, 2] and (outs == 0).sum() == 1 and outs.max() == 1
     elif name == "cholesky":
         assert graph.m == 15 + 35 + 35 + 20 and (ins == 0).sum() == 1 and (outs == 0).sum() == 1 and ins.max() == 3
+    elif name == "lu":
+        assert graph.m == 14 + 14 + 14 + 12 and (ins == 0).sum() == 1 and (outs == 0).sum() == 1 and ins.max() == 3
+    elif name == "stencil":
+        assert graph.m == 4 * (8 + 7 + 7) and sorted(set(ins)) == sorted(set(outs)) == [0, 2, 3]
     elif name == "fork_join":
         assert graph.m == 4 * 14 and sorted(set(ins)) == sorted(set(outs)) == [0, 1, 7]
     else:
@@ -72,6 +78,29 @@ def test_a_factorization_computes_a_factor():
     np.testing.assert_allclose(part, np.linalg.cholesky(whole))
 
 
+def test_the_other_factorization_computes_both_factors():
+    """As above: each tile of one number ends as its place in L, whose diagonal is 1, or in U."""
+    tiles = 5
+    graph = task_graphs.lu(tiles, ids="ordered")
+    tasks = [(i, j, k) for i in range(tiles) for j in range(tiles) for k in range(min(i, j) + 1)]
+    whole = np.random.default_rng(0).normal(size=(tiles, tiles)) + tiles * np.eye(tiles)
+    part = whole.copy()
+    for v in topological_sort(graph, "serial").order:
+        i, j, k = tasks[v]
+        if k < min(i, j):
+            part[i, j] -= part[i, k] * part[k, j]
+        elif i > j:
+            part[i, j] /= part[j, j]
+    np.testing.assert_allclose((np.tril(part, -1) + np.eye(tiles)) @ np.triu(part), whole)
+
+
+def test_a_cell_waits_for_its_neighbourhood():
+    graph = task_graphs.stencil(3, 6, ids="ordered")
+    for v in range(12):
+        own = graph.targets[graph.offsets[v] : graph.offsets[v + 1]] - (v // 6 + 1) * 6
+        assert sorted(own) == [cell for cell in (v % 6 - 1, v % 6, v % 6 + 1) if 0 <= cell < 6]
+
+
 def test_they_have_digests():
     digests = {families.digest(name) for name in task_graphs.FAMILIES}
     assert len(digests) == len(task_graphs.FAMILIES)
@@ -81,6 +110,7 @@ def test_the_smallest_and_the_impossible():
     assert task_graphs.wavefront(1, 1).m == task_graphs.butterfly(0).m == task_graphs.reduction(1).m == 0
     assert task_graphs.call_tree(0).n == 0
     assert task_graphs.cholesky(1).n == 1 and task_graphs.cholesky(2).m == 3 and task_graphs.fork_join(1, 1).m == 2
+    assert task_graphs.lu(1).n == 1 and task_graphs.lu(2).m == 5 and task_graphs.stencil(1, 4).m == 0
     with pytest.raises(GraphError, match="rows is 0"):
         task_graphs.wavefront(0, 3)
     with pytest.raises(GraphError, match="ids is 'any'"):

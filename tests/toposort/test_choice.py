@@ -14,6 +14,7 @@ from lockstep.toposort.choice import Auto
 from lockstep.toposort.contest import kahn_narrow, kahn_racing, mostly_links
 from lockstep.toposort.oracle import layers
 from lockstep.toposort.racing import RacingAsynchronous, RacingChains, RacingNarrow
+from lockstep.toposort.resident import Narrow
 from lockstep.toposort.result import TopologicalOrder
 from lockstep.toposort.serial import kahn
 
@@ -206,6 +207,36 @@ def test_a_kernel_that_is_told_to_stop_stops(kind, make, host):
     assert verify(plan.run(), graph) == "exact"
 
 
+# Of going through levels: how to get them, a graph, and how many levels a kernel that is told goes on for at most.
+WAYS = {
+    "all blocks": ({"breadth": 0, "arcs_alone": 0, "waits": (1000, 0)}, lambda: generators.layered(6000, 200), 2),
+    "crew": ({"waits": (1000, 0)}, lambda: generators.layered(2000, 200), 6),
+    "crew that looks ahead": ({"keep": 0, "waits": (1000, 0)}, lambda: generators.layered(2000, 200), 6),
+    "table": ({"waits": (2, 0)}, lambda: generators.layered(2000, 200), 6),
+    "block": ({"table": None, "waits": (2, 0)}, lambda: generators.layered(6000, 200), 6),
+    "block and warp in turns": ({"table": None, "waits": (2, 0)}, lambda: task_graphs.fork_join(100, 60), 6),
+    "lanes": ({"table": None, "waits": (2, 0)}, lambda: generators.disjoint_paths(1000, 200), 34),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_kernel_hears_within_a_few_levels(way, host):
+    """The word that it looks at is where it writes the size of a level: so it is told when that level begins."""
+    how, make, most = WAYS[way]
+    told = 100
+
+    class Told(Narrow):
+        def load(self):
+            self.stop = self.levels[2 + told : 4 + told].view(np.uint64)
+            super().load()
+
+    plan = type("Told", (Told,), how)(make(), host)
+    plan.prepare()
+    plan.levels[...] = 0
+    plan.run()
+    assert told < host.get(plan.levels)[0] <= told + 1 + most
+
+
 def test_what_decides_is_a_cost_of_the_machine(host, monkeypatch):
     graph = generators.random_dag(300, 900)
     monkeypatch.setattr(choice, "launch_us", lambda executor: 0.1)
@@ -260,6 +291,7 @@ class Driver:
 
     def send(self, *words):
         self.sent.append(words)
+        self.sorted = int(self.plan.job["head"])  # by the CPU until then
         self.gpu.race.over.value = 1  # as a kernel that is told to stop
         return 0
 
@@ -313,6 +345,25 @@ def test_the_gpu_is_told_without_python_when_the_cpu_is_nearly_done(wide, host):
     assert driver.sent == [(race.stop_address, race.address + 128, 8, race.side_address)]
     assert found.strategy == "serial" and "the CPU was done first" in str(found.stats["reason"])
     assert plan.job["ended"] and verify(found, graph) == "exact"
+
+
+@pytest.mark.parametrize("vertex_ns, left", [(1, 12_000), (5, 5_000), (50, 500), (400, 62)])
+def test_the_word_leaves_by_the_rate_that_the_clock_shows(vertex_ns, left, host):
+    """Whatever the constants say: when what is left takes as long as a kernel's end, but at most a fifth is."""
+    plan, driver = raced(generators.random_dag(60_000, 120_000), host)
+    job = plan.job
+
+    def now(_, address):
+        ctypes.c_int64.from_address(address).value = 0
+        ctypes.c_int64.from_address(address + 8).value = 1_000 + vertex_ns * int(job["head"])
+        return 0
+
+    clock = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t)(now)
+    job["clock"], job["patience"] = ctypes.cast(clock, ctypes.c_void_p).value, 0
+    found = plan.run()
+    assert found.strategy == "serial" and verify(found, plan.graph) == "exact"
+    look = max(4, min(1024, int(1e3 * choice.LOOK_US / vertex_ns)))  # so often it is asked
+    assert len(driver.sent) == 1 and left - look <= plan.graph.n - driver.sorted <= left
 
 
 def test_what_the_driver_refuses_is_launched_by_python(host):

@@ -1,4 +1,4 @@
-"""DAGs that programs make: what a table, a transform, a sum, calls, a factorization and a team of workers wait for.
+"""DAGs that programs make: what a table, a transform, a sum, calls, factorizations, workers and a simulation wait for.
 
 Seeded and the same bits everywhere, like all of `generators`; ``ids`` as there.
 """
@@ -10,7 +10,7 @@ from . import csr
 from .draws import below, stream
 from .generators import _graph, _numbering, _whole
 
-FAMILIES = ("wavefront", "butterfly", "reduction", "call_tree", "cholesky", "fork_join")
+FAMILIES = ("wavefront", "butterfly", "reduction", "call_tree", "cholesky", "fork_join", "lu", "stencil")
 
 
 def _numbered(sources, targets, n, name, ids, seed):
@@ -93,3 +93,39 @@ def fork_join(stages, width, seed=0, ids="random"):
     fork = np.repeat(task[:, :1] - 1, width, axis=1)
     sources, targets = np.concatenate([fork, task]).ravel(), np.concatenate([task, fork + width + 1]).ravel()
     return _numbered(sources, targets, stages * (width + 1) + 1, f"fork-join-{stages}-{width}", ids, seed)
+
+
+def lu(tiles, seed=0, ids="random"):
+    """A matrix of ``tiles`` by ``tiles`` tiles factorized into L and U, no pivots, one vertex for each task on a tile.
+
+    Tile (i, j) has tasks 0 to min(i, j), one after another. All but the last take away what step k has to give, and
+    wait for the last tasks of tiles (i, k) and (k, j); the last one of a tile off the diagonal, step k's own, waits for
+    that of tile (k, k).
+    """
+    tiles, seed = _whole(1, tiles=tiles)[0], _whole(0, seed=seed)[0]
+    side = np.arange(tiles)
+    last = np.minimum(side[:, None], side)
+    i, j, k = np.nonzero(last[:, :, None] >= side)
+    number = np.zeros((tiles, tiles, tiles), np.int64)
+    number[i, j, k] = v = np.arange(i.size)
+    later, update, off_diagonal = k > 0, k < last[i, j], i != j
+    ends = (
+        (later, number[i, j, k - 1]),
+        (update, number[i, k, k]),
+        (update, number[k, j, k]),
+        (~update & off_diagonal, number[k, k, k]),
+    )
+    sources = np.concatenate([source[at] for at, source in ends])
+    targets = np.concatenate([v[at] for at, _ in ends])
+    return _numbered(sources, targets, v.size, f"lu-{tiles}", ids, seed)
+
+
+def stencil(steps, cells, seed=0, ids="random"):
+    """A row of cells simulated step by step: each waits for itself and its two neighbours in the step before."""
+    steps, cells = _whole(1, steps=steps, cells=cells)
+    (seed,) = _whole(0, seed=seed)
+    cell = np.arange(steps * cells, dtype=np.int64).reshape(steps, cells)
+    before, after = cell[:-1], cell[1:]
+    pairs = ((before, after), (before[:, :-1], after[:, 1:]), (before[:, 1:], after[:, :-1]))
+    ends = (np.concatenate([pair[end].ravel() for pair in pairs]) for end in (0, 1))
+    return _numbered(*ends, steps * cells, f"stencil-{steps}-{cells}", ids, seed)

@@ -117,6 +117,14 @@ def _fork_join(stages, width, ids):
     return _task_graph("fork-join", ids, stages=stages, width=width)
 
 
+def _lu(tiles, ids):
+    return _task_graph("lu", ids, tiles=tiles)
+
+
+def _stencil(steps, cells, ids):
+    return _task_graph("stencil", ids, steps=steps, cells=cells)
+
+
 def _real(dataset):
     return dataset, lambda: load(dataset), ("acyclic",), {}
 
@@ -161,6 +169,8 @@ FAMILIES = {
     "call-tree": _call_tree,
     "cholesky": _cholesky,
     "fork-join": _fork_join,
+    "lu": _lu,
+    "stencil": _stencil,
     "real": _real,
     "made-acyclic": _made_acyclic,
     "as-listed": _as_listed,

@@ -66,7 +66,7 @@ class Costs:
     launches: float = 8.0
     brief: float = 1000.0
     patience: float = 0.03
-    farewell: float = 40.0
+    farewell: float = 25.0
 
     def serial_us(self, n, m):
         """Predicted time of the serial sort."""
