@@ -20,6 +20,8 @@
 #include "device.cuh"
 #include "expand.cuh"
 
+constexpr int between_looks = 16;  // rounds between two looks at whether somebody wants the sort to stop
+
 // Words of state, each on a cache line of its own: those who look at one must not slow down those who change another.
 constexpr int placed_word = 1, handed_word = 32, ticket_word = 64, done_word = 96;
 

@@ -25,7 +25,6 @@ constexpr int arcs_at_once = 4;
 constexpr int buffer_slots = 32 * (arcs_at_once + 1);  // of a warp: up to 31 left over, then 32 for each arc at once
 constexpr Word unwritten = ~0ull;                      // in queue: no row starts at arc -1
 constexpr int max_helpers = 8;
-constexpr int between_looks = 16;  // of a warp alone: levels, or rounds, between two looks at whether somebody wants it to stop
 
 struct Rows {
     const int *first, *last, *targets;

@@ -62,22 +62,24 @@ __device__ __forceinline__ int4 fetch(const int4* p) {
 }
 #endif
 
-// Block 0 does not wait for what it asks: it goes by the answer to the question before, which is there after two levels, however short
-// they are. Asking is one load by a thread that has little to do. Not every second level: those that come here may all be odd ones.
-constexpr int bell_levels = 2;
+// Block 0 does not wait for what it asks: it goes by the answer to the question before. So it asks the more often the longer a level takes,
+// but not so often that asking would take a good part of its time.
+constexpr int block_looks = 4;    // levels take 0.3 to 3 us, and all threads meet twice for a look
+constexpr int warp_looks = 8;     // 1 us: a warp on long rows
+constexpr int lanes_looks = 16;   // 0.2 us
+constexpr int counted_looks = 8;  // 0.5 us; only one thread asks
 
 struct Bell {
     const Word* stop;
     unsigned answer;
-    int next;  // level
 
-    __device__ bool ring(int level) {
-        if (!stop || level < next) return false;
+    __device__ bool ask() {
+        if (!stop) return false;
         const bool halt = answer;
         answer = asked_to_stop(stop);
-        next = level + bell_levels;
         return halt;
     }
+    __device__ bool ring(int level) { return level % counted_looks == counted_looks - 1 && ask(); }
 };
 
 struct Problem {
@@ -146,12 +148,9 @@ __device__ __forceinline__ void last_arrived(const Problem& p, int v, int w, boo
 #endif
 }
 
-// Size of a frontier, or more, once the bell has rung: more than anybody takes.
-constexpr int rung = 1 << 30;
-
 // Levels before `until` of more than `least` and at most `most` vertices, by `threads` threads: the block, or one warp.
 template <bool one_warp>
-__device__ void run_levels(const Problem& p, Position& at, int least, int most, int until, int rank, int threads, Bell& bell) {
+__device__ void run_levels(const Problem& p, Position& at, int least, int most, int until, int rank, int threads) {
     const int lane = lane_id();
     while (at.size > least && at.size <= most && at.level < until) {
         const int4* now = p.ring + (at.turn & 1) * p.capacity;
@@ -162,11 +161,10 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
             p.counts[(at.turn + 2) % 3] = 0;
             p.levels[2 + at.level] = at.size;
         }
-        if (rank == threads - 1 && bell.ring(at.level)) atomicAdd(pushed, rung);
         auto visit = [&](int v) {
             const int4 row = fetch(p.rows + v);
             if (last_arrived(p, v)) {
-                const int place = atomicAdd(pushed, 1) & (rung - 1);
+                const int place = atomicAdd(pushed, 1);
                 found[place] = v;
                 if (place < p.capacity) next[place] = row;
             }
@@ -264,34 +262,41 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, Bell& b
     if (threadIdx.x < 3) p.counts[threadIdx.x] = 0;
     at.turn = 0;
     int* shared_position = p.counts + 3;
+    int until = bell.stop ? at.level + block_looks : 0x7fffffff;
     __syncthreads();
     while (at.size > 0 && at.size <= p.capacity) {
-        run_levels<false>(p, at, warp_width, p.capacity, 0x7fffffff, threadIdx.x, blockDim.x, bell);
+        run_levels<false>(p, at, warp_width, p.capacity, until, threadIdx.x, blockDim.x);
         if (at.size == 0 || at.size > p.capacity) break;
         __syncthreads();
         if (warp_id() == 0) {
             int general = 1;  // levels to do the general way before lanes are tried again
             for (;;) {
-                // Lanes have no room for a bell in between, and their levels are the shortest.
-                if (__shfl_sync(full_mask, lane_id() == 31 && bell.ring(at.level), 31)) at.size = 0;
+                if (at.level >= until) {
+                    if (__shfl_sync(full_mask, lane_id() == 0 && bell.ask(), 0)) {
+                        at.size = 0;
+                        break;
+                    }
+                    until = at.level + (at.size > 2 * warp_width ? block_looks : general > 1 ? warp_looks : lanes_looks);
+                }
                 if (at.size == 0 || at.size > 2 * warp_width) break;
                 const int level = at.level;
-                run_lanes(p, at, bell.stop ? level + between_looks : 0x7fffffff);
+                run_lanes(p, at, until);
                 general = at.level > level ? 1 : min(2 * general, 64);
                 if (at.size == 0 || at.size > 2 * warp_width) break;
-                run_levels<true>(p, at, 0, 2 * warp_width, at.level + general, lane_id(), 32, bell);
+                run_levels<true>(p, at, 0, 2 * warp_width, min(until, at.level + general), lane_id(), 32);
             }
             if (lane_id() == 0) {
                 shared_position[0] = at.begin;
                 shared_position[1] = at.size;
                 shared_position[2] = at.level;
                 shared_position[3] = at.turn;
+                shared_position[4] = until;
             }
         }
         __syncthreads();
         at = {shared_position[0], shared_position[1], shared_position[2], shared_position[3]};
+        until = shared_position[4];
     }
-    if (at.size >= rung) at.size = 0;
 }
 
 // Move the in-degrees into shared memory, and back.
@@ -330,7 +335,7 @@ __device__ inline void cool_down(const Problem& p) {
 #endif
 // In-degrees where they are at hand, levels by block 0 alone, in-degrees back.
 APART Position sort_alone(const Problem p, Position at, int warp_width, const Word* stop) {
-    Bell bell = {stop, 0, 0};
+    Bell bell = {stop, 0};
     warm_up(p);
     go_alone(p, at, warp_width, bell);
     if (at.size > 0) cool_down(p);
