@@ -212,10 +212,11 @@ WAYS = {
     "all blocks": ({"breadth": 0, "arcs_alone": 0, "waits": (1000, 0)}, lambda: generators.layered(6000, 200), 2),
     "crew": ({"waits": (1000, 0)}, lambda: generators.layered(2000, 200), 6),
     "crew that looks ahead": ({"keep": 0, "waits": (1000, 0)}, lambda: generators.layered(2000, 200), 6),
-    "table": ({"waits": (2, 0)}, lambda: generators.layered(2000, 200), 16),
-    "block": ({"table": None, "waits": (2, 0)}, lambda: generators.layered(6000, 200), 8),
-    "block and warp in turns": ({"table": None, "waits": (2, 0)}, lambda: task_graphs.fork_join(100, 60), 16),
-    "lanes": ({"table": None, "waits": (2, 0)}, lambda: generators.disjoint_paths(1000, 200), 34),
+    "records": ({"waits": (2, 0)}, lambda: generators.layered(2000, 200), 16),
+    "table": ({"indexed_bits": (), "waits": (2, 0)}, lambda: generators.layered(2000, 200), 16),
+    "block": ({"code": None, "waits": (2, 0)}, lambda: generators.layered(6000, 200), 8),
+    "block and warp in turns": ({"code": None, "waits": (2, 0)}, lambda: task_graphs.fork_join(100, 60), 16),
+    "lanes": ({"code": None, "waits": (2, 0)}, lambda: generators.disjoint_paths(1000, 200), 16),
 }
 
 

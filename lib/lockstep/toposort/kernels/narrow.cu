@@ -62,12 +62,11 @@ __device__ __forceinline__ int4 fetch(const int4* p) {
 }
 #endif
 
-// Block 0 does not wait for what it asks: it goes by the answer to the question before. So it asks the more often the longer a level takes,
+// Block 0 does not wait for what it asks: it goes by the answer to the question before. It asks the more often the longer levels take,
 // but not so often that asking would take a good part of its time.
 constexpr int block_looks = 4;    // levels take 0.3 to 3 us, and all threads meet twice for a look
-constexpr int warp_looks = 8;     // 1 us: a warp on long rows
-constexpr int lanes_looks = 16;   // 0.2 us
-constexpr int counted_looks = 8;  // 0.5 us; only one thread asks
+constexpr int warp_looks = 8;     // 0.2 to 1 us, and a frontier of lanes goes through the ring for a look
+constexpr int counted_looks = 8;  // 0.5 us; only one thread asks, but it waits
 
 struct Bell {
     const Word* stop;
@@ -276,7 +275,7 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, Bell& b
                         at.size = 0;
                         break;
                     }
-                    until = at.level + (at.size > 2 * warp_width ? block_looks : general > 1 ? warp_looks : lanes_looks);
+                    until = at.level + (at.size > 2 * warp_width ? block_looks : warp_looks);
                 }
                 if (at.size == 0 || at.size > 2 * warp_width) break;
                 const int level = at.level;

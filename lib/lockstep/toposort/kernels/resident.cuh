@@ -51,8 +51,8 @@ struct Alone {
 // The bit of a gate by which its leader tells all others to stop.
 constexpr unsigned halt_bit = 0x80000000u;
 
-// Whether somebody outside wants the sort to stop (stop: memory of the GPU that the host has written to, or null): asked at a level's
-// beginning, so that at its end the answer is there.
+// Whether somebody outside wants the sort to stop (stop: memory of the GPU that the host has written to, or null): asked at a
+// level's beginning, so that at its end the answer is there.
 __device__ inline unsigned asked_to_stop(const Word* stop) {
 #ifdef LOCKSTEP_HOST
     return load_relaxed(stop) != 0;
