@@ -14,9 +14,9 @@ But while the GPU sorts, a core of the CPU would do nothing but wait. So depth i
 4. else the GPU begins. For a small part of the time that it would need itself, if that is long, the CPU just looks
    whether the GPU is done. Shallow graphs are, and a CPU that sorts pushes out of its caches what is needed to end;
 5. then the CPU sorts the same graph. Once in a microsecond it looks at a word of its own memory that the kernel sets at
-   its end. If at the rate that it has shown it will be done soon, it sends the GPU a word that the kernel looks at every
-   few levels: in the GPU's memory, for to look into the host's takes a kernel as long as a level. So the kernel ends
-   while the CPU does.
+   its end. If it will be done soon, at the rate that it has shown, it sends the GPU a word that the kernel looks at
+   every few levels: in the GPU's memory, for to look into the host's takes a kernel as long as a level. So the kernel
+   ends while the CPU does.
 
 So the price of not knowing is a launch, and where the CPU is slow a small part of its time. From the second step on all
 of this is one compiled function, `contest.race`.
