@@ -1,4 +1,4 @@
-"""`narrow` where a block counts in a table: room for all, room for few, and graphs that it is not for."""
+"""`narrow` where a block goes by records: counters in a table or in place, room for all or few, graphs it is not for."""
 
 import numpy as np
 import pytest
@@ -20,16 +20,27 @@ class Cramped(Narrow):
     """A table of four buckets, lists of a few chunks: full again and again, so the block leaves and comes back."""
 
     bucket_bits, list_chunks, most_touched = 2, 24, 30
-    indexed_bits = ()
+    counter_choices = ()
 
 
 class Roomy(Narrow):
     bucket_bits, list_chunks = 8, 256
-    indexed_bits = ()
+    counter_choices = ()
 
 
 class Roomier(Narrow):
     bucket_bits, list_chunks = 11, 256
+    counter_choices = ()
+
+
+class Short(Narrow):
+    """A counter for every vertex, but lists of a few chunks."""
+
+    list_chunks = 24
+
+
+class Bytes(Narrow):
+    counter_choices = (8,)
 
 
 def sort(kind, graph, executor):
@@ -46,12 +57,40 @@ def counted_anew(plan):
     return int((codes >> 3 & (1 << (29 - bits)) - 1 != plan.degrees_on_host).sum())
 
 
-@pytest.mark.parametrize("kind", [Roomy, Cramped])
+@pytest.mark.parametrize("kind", [Roomy, Cramped, Narrow, Short, Bytes])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_counts(kind, name, host):
     plan = sort(kind, GRAPHS[name](0), host)
     assert plan.code and plan.executor.get(plan.touched)[0] == 0  # nobody is left on the list
     assert plan.chunk == (4 if name == "short rows" else 8)
+    assert plan.indexed == {Roomy: 0, Cramped: 0, Bytes: 8}.get(kind, 8 if plan.degrees_on_host.max() > 15 else 4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_levels_of_one_vertex_and_of_many_by_turns(seed, host):
+    rng = np.random.default_rng(seed)
+    sizes = rng.choice([1, 2, 5, 12, 30], 150)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    pairs = [
+        (starts[level - 1] + rng.integers(sizes[level - 1]), v)
+        for level in range(1, len(sizes))
+        for v in range(starts[level], starts[level + 1])
+        for _ in range(rng.integers(1, 4))
+    ]
+    graph = Graph.from_edges(*rng.permutation(starts[-1])[np.array(pairs)].T)
+    for kind in (Narrow, Short):
+        assert sort(kind, graph, host).indexed
+
+
+def test_in_degrees_are_moved_back_when_a_level_is_too_wide(host):
+    graph = forgetful(2)
+    assert sort(Narrow, graph, host).indexed
+    assert sort(Short, graph, host).indexed
+
+
+def test_counters_that_do_not_fit_are_looked_up(host):
+    few, many = generators.window_dag(2_000, 6_000, 20), generators.window_dag(500_000, 1_500_000, 20)
+    assert Narrow(few, host).indexed and not Narrow(many, host).indexed
 
 
 def test_a_full_table_sends_the_block_back(host):
@@ -98,7 +137,7 @@ def test_without_room_the_block_goes_on_without_a_table(fits, host):
 def test_fuzzed_counting(fuzz):
     for seed in range(4):
         executor = get_executor("host", seed=seed, fuzz=fuzz)
-        for kind in (Roomy, Cramped):
+        for kind in (Roomy, Cramped, Narrow, Short):
             sort(kind, list(GRAPHS.values())[seed % 4](seed), executor)
 
 
@@ -120,7 +159,7 @@ def test_chains_counts_in_no_table(host):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("kind", [Narrow, Cramped])
+@pytest.mark.parametrize("kind", [Narrow, Bytes, Short, Roomier, Cramped])
 def test_counts_on_the_gpu(kind, cuda):
     for ids in ("random", "ordered"):
         graph = generators.window_dag(60_000, 400_000, 200, ids=ids)

@@ -59,7 +59,7 @@ def one_block_takes(line):
     graph, or a commit history, some layers are wide and many have one vertex.
     """
     degree, arcs = line["edges"] / line["nodes"], line["edges"] / line["depth"]
-    return line.get("window", 0) > 0 and degree >= Narrow.recorded_degree and arcs <= Narrow.arcs_counted
+    return line.get("window", 0) > 0 and degree >= Narrow.counted_degree and arcs <= Narrow.arcs_counted
 
 
 def all_blocks(costs, arcs=1):

@@ -101,10 +101,12 @@ class Narrow(Persistent):
     per_block = most_threads = 768  # with more, registers are too few for what is done in wide levels
     few_threads = 512
     stop = done = None
-    arcs_alone, arcs_counted = 640, 1280  # that block 0 does in about the time of a level by others; with records
-    lanes_counted = 1024  # and lanes that a level's vertices take
-    recorded_degree = 2  # arcs a vertex; with fewer, a lane takes a whole row, and that is faster
-    indexed_bits = 4, 8  # of a counter in indexed.cuh
+    # What block 0 does in about the time of a level by others: arcs by rows, or arcs and lanes by records, from which
+    # each vertex is looked up, or is found.
+    arcs_alone, arcs_counted, arcs_indexed = 640, 1280, 2560
+    lanes_counted, lanes_indexed = 1024, 2048
+    counted_degree, indexed_degree = 2, 1.05  # arcs a vertex; with fewer, a lane takes a whole row, and that is faster
+    counter_choices = 4, 8  # bits of a counter in indexed.cuh
     bucket_bits, list_chunks, most_touched = 13, 1024, 4096  # of the table, and vertices that it takes over
     least_patience, tail = 6, 4  # levels, and what must be left: see Alone in resident.cuh
 
@@ -113,7 +115,7 @@ class Narrow(Persistent):
 
     def bind_narrow(self, first, last, stop, done):
         """The launch of the kernel on the graph with these rows."""
-        ex, n, degree = self.executor, max(self.graph.n, 1), self.degree
+        ex, degree = self.executor, self.degree
         width = np.clip(self.arcs_alone / degree, 16, 512)
         # Of a ring; a larger frontier goes back to the crew or the grid. Not much more than what the block is given, or
         # it would keep layers that are all somewhat too wide for it.
@@ -123,12 +125,14 @@ class Narrow(Persistent):
         # Few arcs a level: a smaller block has the cheaper barrier. Very many: hardly any level is one block's alone.
         threads = min(self.threads, self.most_threads if self.code or 4 <= degree < 16 else self.few_threads)
         rings, buffers = 2 * capacity * 16, 4 * BUFFER_SLOTS * (threads // 32)
-        lists, records = self.going_by_records() if self.code else (rings, [None] * 3 + [0] * 6)
-        hot_offset = 64 + -(-max(lists, buffers) // 16) * 16
-        bits = self.counter_bits(hot_offset)
-        # A block whose table is full goes on with rings, and without one.
-        table = max(rings, lists + self.table_bytes(threads)) if self.code and not bits else 0
-        shared = max(hot_offset + self.counter_bytes(bits), 64 + table)
+        if self.code:
+            hot_offset, bits, records = self.index_offset, self.indexed, self.recorded()
+            # A block whose table is full goes on with rings, and without one.
+            rest = 0 if bits else max(rings, self.table_bytes(threads))
+        else:
+            hot_offset, rest, records = 64 + -(-max(rings, buffers) // 16) * 16, 0, [None] * 3 + [0] * 6
+            bits = self.counter_bits((8, 16), hot_offset)
+        shared = max(hot_offset + self.counter_bytes(bits), 64 + rest)
         defines = {"BITS": bits, "THREADS": threads}
         if self.code:
             defines |= {"RECORDS": 1} | ({"CHUNK": self.chunk} if self.chunk == 4 else {})
@@ -171,10 +175,9 @@ class Narrow(Persistent):
             return 2, 0
         return np.clip(self.graph.n / 60_000, self.least_patience, 16), self.tail
 
-    def counter_bits(self, offset):
-        """Bits of a counter if, behind so many bytes, shared memory has room for one for each vertex; else 0."""
+    def counter_bits(self, choices, offset):
+        """The first of these numbers of bits for which, behind so many bytes, a counter for each vertex fits; or 0."""
         most, room = int(self.degrees_on_host.max(initial=0)), self.executor.max_shared - offset
-        choices = self.indexed_bits if self.code else (8, 16)
         return next((bits for bits in choices if most < 2**bits and self.counter_bytes(bits) <= room), 0)
 
     def counter_bytes(self, bits):
@@ -188,6 +191,16 @@ class Narrow(Persistent):
         """
         return 4 if self.degree < 4 and self.longest <= 16 else 8
 
+    @property
+    def index_offset(self):
+        """Where in shared memory counters lie that indexed.cuh finds by a vertex's number: behind lists, or buffers."""
+        return 64 + 4 * max(20 + 2 * self.list_chunks, BUFFER_SLOTS * (self.most_threads // 32))
+
+    @functools.cached_property
+    def indexed(self):
+        """Bits of such a counter, if there is room; else 0, and counted.cuh looks vertices up."""
+        return self.counter_bits(self.counter_choices, self.index_offset)
+
     @functools.cached_property
     def code(self):
         """Bits of a vertex's number and of a record's bytes, in records.cuh; None if the graph is none for it."""
@@ -196,19 +209,23 @@ class Narrow(Persistent):
         record_bits = chunk.bit_length() + 1 + max(0, (-(-self.longest // chunk) - 1).bit_length())
         fits = self.longest <= 4 * chunk and n << record_bits < 2**32
         fits &= bits <= 25 and int(self.degrees_on_host.max(initial=0)) < 2 ** (29 - bits)
-        return (bits, record_bits) if fits and self.degree >= self.recorded_degree else None
+        fits &= self.degree >= (self.indexed_degree if self.indexed else self.counted_degree)
+        return (bits, record_bits) if fits else None
 
-    def going_by_records(self):
-        """Bytes of shared memory for lists, and the kernel's arguments for records."""
+    def recorded(self):
+        """The kernel's arguments for records."""
         ex, n, (bits, record_bits) = self.executor, max(self.graph.n, 1), self.code
         self.records, self.codes = ex.empty(n << record_bits - 2, np.uint32), ex.empty(n, np.uint32)
         self.touched = ex.zeros(1 + self.most_touched, _int)
-        width = np.clip(self.arcs_counted / self.degree, 16, self.lanes_counted // self.chunk)
+        arcs = self.arcs_indexed if self.indexed else self.arcs_counted
+        lanes = self.lanes_indexed if self.indexed else self.lanes_counted
+        width = np.clip(arcs / self.degree, 16, lanes // self.chunk)
         sizes = self.most_touched, width, bits, self.bucket_bits, record_bits, self.list_chunks
-        return 4 * (12 + 2 * self.list_chunks), [self.records, self.codes, self.touched, *sizes]
+        return [self.records, self.codes, self.touched, *sizes]
 
     def table_bytes(self, threads):
-        return 4 * (4 + (4 << self.bucket_bits) + 4 * threads)
+        """Of shared memory: what counted.cuh needs."""
+        return 4 * (16 + (4 << self.bucket_bits) + 2 * self.list_chunks + 4 * threads)
 
 
 class Asynchronous(DevicePlan):

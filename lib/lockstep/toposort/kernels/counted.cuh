@@ -35,26 +35,6 @@
 #pragma once
 #include "records.cuh"
 
-constexpr unsigned odd = 0x9E3779B1u;  // times that, a number's upper bits are a hash
-
-// Buckets of four ways, and one way that belongs to nobody. spare: four words for each thread.
-struct Table : Records {
-    Spot buckets, spare;
-    int bucket_bits;
-    __device__ Spot strays() const { return skip(counts, 8); }  // how many
-    __device__ unsigned nobody() const { return 4u << bucket_bits; }
-    __device__ unsigned counter() const { return (1u << (31 - bits)) - 1; }  // where a way has its count
-    __device__ unsigned stray() const { return 1u << (30 - bits); }          // of a count: it is in another bucket
-    __device__ unsigned key(unsigned code) const { return (code & vertex()) >> 1 | 1u << 31; }
-    __device__ unsigned bucket(unsigned code) const { return (code & vertex()) * odd >> (32 - bucket_bits); }
-};
-
-// Behind the lists: 4 * (4 + 4 * 2^bucket_bits + 4 * threads) bytes of the block's memory.
-__device__ inline Table with_table(const Records& r, int bucket_bits) {
-    const Spot buckets = skip(r.lists, 2 * r.capacity);
-    return {r, buckets, skip(buckets, (4u << bucket_bits) + 4), bucket_bits};
-}
-
 // Vertices that have lost predecessors since their codes were made, or since they were last looked for. touched: {how many, they},
 // at most `most` of them.
 __device__ inline void find_touched(const Problem& p, const Records& t, int* touched, int most) {
@@ -83,7 +63,7 @@ __device__ __forceinline__ unsigned least(const uint4& ways, unsigned& word) {
 }
 
 // The way of a vertex in either of its buckets, or else one that it enters now with this count; nobody's if there is no room.
-__device__ __forceinline__ unsigned find_or_enter(const Table& t, unsigned code, unsigned count, unsigned now, bool& known) {
+__device__ __forceinline__ unsigned find_or_enter(const Records& t, unsigned code, unsigned count, unsigned now, bool& known) {
     const unsigned key = t.key(code), bucket = t.bucket(code);
     const unsigned other = (bucket + 1 + (code >> (32 - t.bits) & 7)) & ((1u << t.bucket_bits) - 1);
     for (;;) {
@@ -106,7 +86,7 @@ __device__ __forceinline__ unsigned find_or_enter(const Table& t, unsigned code,
 }
 
 // The frontier as a list of chunks, and a table of the vertices that are touched. Returns whether there was room for these.
-__device__ inline bool set_up(const Problem& p, const Table& t, const Position& at, int* touched, int most_touched) {
+__device__ inline bool set_up(const Problem& p, const Records& t, const Position& at, int* touched, int most_touched) {
     for (unsigned i = threadIdx.x; i <= t.nobody(); i += blockDim.x) put_there(skip(t.buckets, i), 0);
     if (threadIdx.x == 0) put_there(t.strays(), 0);
     clear_counts(t);
@@ -137,9 +117,8 @@ __device__ inline bool set_up(const Problem& p, const Table& t, const Position& 
 // full, or the bell rings (then the frontier is empty). Remaining in-degrees are in global memory before and after. If there is no
 // room for what was touched before, nothing is done, and `turn` says so.
 // Registers are few where threads are many, so what the way through a level needs is named here, once.
-__device__ __noinline__ Position go_counting(const Problem p, const Records r, int bucket_bits, const Position at, const Word* stop, int most,
+__device__ __noinline__ Position go_counting(const Problem p, const Records t, const Position at, const Word* stop, int most,
                                              int* touched, int most_touched) {
-    const Table t = with_table(r, bucket_bits);
     if (!set_up(p, t, at, touched, most_touched)) return {at.begin, at.size, at.level, table_full};
     Bell bell = {stop, 0};
     const int lane = lane_id();

@@ -425,7 +425,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             at = crew_levels(s, at, alone, most, crew, stop);
 #if RECORDS
         } else if (prepared < no_records) {
-            const Records r = lay_out(room, records, codes, bits, record_bits, list);
+            const Records r = lay_out(room, records, codes, bits, BITS ? 0 : bucket_bits, record_bits, list);
             if (prepared == nothing) {
                 make_codes(p, r);
                 grid_barrier(barrier);
@@ -441,7 +441,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 const int too_many = counted_width + counted_width / 4;  // as with a ring's capacity
                 const Position before = {at.begin, at.size, at.level, 0};
 #if BITS == 0
-                take_back(s, at, go_counting(p, r, bucket_bits, before, stop, too_many, touched, most_touched), rest);
+                take_back(s, at, go_counting(p, r, before, stop, too_many, touched, most_touched), rest);
 #else
                 take_back(s, at, go_indexed(p, r, before, stop, too_many), rest);
 #endif

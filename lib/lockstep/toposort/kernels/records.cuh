@@ -12,23 +12,34 @@ constexpr int chunk_arcs = chunk_bytes / 4, most_chunks = 4;
 constexpr int chunk_bits = 3;                  // of a code
 constexpr unsigned one_vertex = 1u << 18;      // of a count: vertices above, chunks below
 
-// counts: four, in turns, of {vertices and chunks, why to leave}, and four words more. lists: two, of offsets among the records.
+constexpr unsigned odd = 0x9E3779B1u;          // times that, a number's upper bits are a hash
+
+// counts: four, in turns, of {vertices and chunks, why to leave}, then the number of strays. lists: two, of offsets among the records.
+// Of counted.cuh alone: buckets of four ways, and one way that belongs to nobody; spare: four words for each thread.
 struct Records {
-    Spot counts, lists;
+    Spot counts, buckets, lists, spare;
     char* records;
     unsigned* codes;
-    int bits, record_bits;  // of a vertex's number, a record's bytes
-    int capacity;           // chunks in a list
-    __device__ unsigned vertex() const { return ~0u << (32 - bits); }  // where a code has the number
+    int bits, bucket_bits, record_bits;  // of a vertex's number, a bucket's, a record's bytes
+    int capacity;                        // chunks in a list
+    __device__ Spot strays() const { return skip(counts, 8); }
+    __device__ unsigned nobody() const { return 4u << bucket_bits; }
+    __device__ unsigned vertex() const { return ~0u << (32 - bits); }                  // where a code has the number
     __device__ unsigned degrees() const { return (1u << (32 - chunk_bits - bits)) - 1; }
+    __device__ unsigned counter() const { return (1u << (31 - bits)) - 1; }            // where a way has its count
+    __device__ unsigned stray() const { return 1u << (30 - bits); }                    // of a count: it is in another bucket
+    __device__ unsigned key(unsigned code) const { return (code & vertex()) >> 1 | 1u << 31; }
+    __device__ unsigned bucket(unsigned code) const { return (code & vertex()) * odd >> (32 - bucket_bits); }
 };
 
 constexpr unsigned leave = 1, halt = 2;
 
-// memory: of the block's, 4 * (12 + 2 * capacity) bytes.
-__device__ inline Records lay_out(unsigned char* memory, unsigned* records, unsigned* codes, int bits, int record_bits, int capacity) {
-    const Spot counts = spot(memory);
-    return {counts, skip(counts, 12), reinterpret_cast<char*>(records), codes, bits, record_bits, capacity};
+// memory: of the block's, 4 * (16 + 4 * 2^bucket_bits + 2 * capacity) bytes, and spare.
+__device__ inline Records lay_out(unsigned char* memory, unsigned* records, unsigned* codes, int bits, int bucket_bits,
+                                  int record_bits, int capacity) {
+    const Spot counts = spot(memory), buckets = skip(counts, 12), lists = skip(buckets, (4u << bucket_bits) + 4);
+    const Spot spare = skip(lists, 2 * capacity);
+    return {counts, buckets, lists, spare, reinterpret_cast<char*>(records), codes, bits, bucket_bits, record_bits, capacity};
 }
 
 __device__ inline unsigned chunks_of(int from, int to) { return static_cast<unsigned>(to - from + chunk_arcs - 1) / chunk_arcs; }
