@@ -49,12 +49,15 @@ def test_a_layer_of_the_deep_graph_is_what_it_holds_and_takes():
     figures = (("depth", 1000), ("nodes", 50_000), ("edges", 400_000))
     rows = [row("ladder", goals.DEEP, "(graph)", value, metric) for metric, value in figures]
     rows += [row("ladder", goals.DEEP, name, ms) for name, ms in (("persistent", 2.5), ("narrow", 0.5), ("auto", 0.1))]
-    found = goals.deep_layer(pd.DataFrame(rows))
+    found = goals.layer(pd.DataFrame(rows))
     assert found == {name: pytest.approx(v) for name, v in
                      {"vertices": 50, "arcs": 400, "persistent": 2.5, "narrow": 0.5}.items()}  # fmt: skip
     reached = goals.reached(pd.DataFrame(rows)).set_index(["goal", "by"])["reached"]
     assert not reached["the deep graph", "persistent"] and reached["the deep graph", "narrow"]
-    assert goals.deep_layer(pd.DataFrame(rows[:0] + [row("control", "g", "persistent", 1.0)])) == {}
+    rows = [{**one, "experiment": "fitting", "dataset": goals.FITTING} for one in rows]
+    reached = goals.reached(pd.DataFrame(rows)).set_index(["goal", "by"])["reached"]
+    assert reached["layers like its own, where all counters fit", "narrow"] and len(reached) == 3  # and the dearest
+    assert goals.layer(pd.DataFrame(rows[:0] + [row("control", "g", "persistent", 1.0)])) == {}
 
 
 def test_the_dearest_layer_of_all_graphs_is_judged():

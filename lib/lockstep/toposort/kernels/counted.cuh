@@ -18,18 +18,17 @@
 // branches  A warp goes through all of them, one after another, and each costs as much as ten instructions. So counting, entering
 //           and asking are each one instruction that some lanes leave out.
 // What it leaves
-//           a level of 56 vertices and 450 arcs takes 0.91 us on an H200, 1.7 with this block's counters in L2; one of ten to fifty
-//           vertices 0.6 to 0.85 instead of 1.0 to 1.3 (of the latter no row is kept). Of a level's time two thirds are a warp's
-//           instructions and its round trips to shared memory, a sixth is the wait for its records, a sixth that for the slowest warp.
-//           No measured cost forbids less: what one block cannot do without is a sixth of the time (floors.py). Tried, and no faster
-//           on such levels:
+//           a level of 56 vertices and 450 arcs takes 0.91 us on an H200, and 0.6 where nothing must be looked up (indexed.cuh).
+//           By the profiler a warp that has arcs is busy for three quarters of that with some 165 instructions, and waits for the
+//           slowest one in the rest; a tenth of the time is the wait for records. Tried, and no faster on such levels (no rows are
+//           kept of these trials):
 //           - two or four arcs to a lane: fewer instructions an arc, but half as many warps, and each waits as long as before;
 //           - buckets of two ways, looked at in half the instructions, and atomics by all lanes instead of branches around them:
 //             faster where all arcs of a vertex come from one level (layers, wavefronts), slower where levels have few arcs;
 //           - records asked for when two or three predecessors remain: in time more often, but the level takes no less;
 //             asked for a level later, so that a level's own records go first: longer;
-//           - in-degrees in the shared memory of a cluster of blocks, where nothing has to be looked up: atomics there pass at 0.75 a
-//             clock.
+//           - a cluster of four or eight blocks, with a counter for each vertex in the shared memory of one of them, which alone
+//             takes its arcs: what gets ready must be sent to all, 1.3 and 1.8 us.
 //
 // References: D. Merrill et al., PPoPP 2012; R. Pagh, F. F. Rodler, "Cuckoo hashing", J. Algorithms 2004 (two places for each).
 #pragma once
