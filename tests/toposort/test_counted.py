@@ -1,4 +1,4 @@
-"""`narrow` where a block goes by records: counters in a table or in place, room for all or few, graphs it is not for."""
+"""`narrow` where a block goes by records: counters in a table or in place, room for all or few, not for all graphs."""
 
 import numpy as np
 import pytest
