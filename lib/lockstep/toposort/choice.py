@@ -14,9 +14,8 @@ But while the GPU sorts, a core of the CPU would do nothing but wait. So depth i
 4. else the GPU begins. For a small part of the time that it would need itself, if that is long, the CPU just looks
    whether the GPU is done. Shallow graphs are, and a CPU that sorts pushes out of its caches what is needed to end;
 5. then the CPU sorts the same graph. Once in a microsecond it looks at a word of its own memory that the kernel sets at
-   its end. If it will be done soon, at the rate that it has shown, it sends the GPU a word that the kernel looks at
-   every few levels: in the GPU's memory, for to look into the host's takes a kernel as long as a level. So the kernel
-   ends while the CPU does.
+   its end. If it will be done soon, at the rate that it has shown, it sets another word, and the kernel ends while the
+   CPU does: every few levels one thread has that word copied, without waiting for it, for it is two levels away.
 
 So the price of not knowing is a launch, and where the CPU is slow a small part of its time. From the second step on all
 of this is one compiled function, `contest.race`.
@@ -67,7 +66,7 @@ class Costs:
     launches: float = 8.0
     brief: float = 1000.0
     patience: float = 0.03
-    farewell: float = 25.0
+    farewell: float = 16.0
 
     def serial_us(self, n, m):
         """Predicted time of the serial sort."""
@@ -189,14 +188,11 @@ class Auto(Plan):
         reason = Reason(GPU_FIRST, why, gpu.name, 0, self.graph.n)
         result = gpu.outcome()
         result.stats["reason"] = reason
-        while (answer := contest.race(self.address)) & 7 == contest.TO_TELL:
-            gpu.race.tell()
-            self.job["told"] = 1
+        answer = contest.race(self.address)
         if answer & 7 == contest.BY_GPU:
             reason.numbers[2] = answer >> 3
             return result
         if not self.job["ended"]:
-            gpu.race.told = bool(self.job["told"])
             gpu.race.end()
         return self.sorted_by_cpu(answer >> 3, Reason(CPU_FIRST, why, gpu.name))
 

@@ -23,16 +23,18 @@ def _fields(*names):
     return [(name, np.int64) for name in names]
 
 
-# A strategy of the GPU: addresses of its race's words, and the stream that they are sent by; up to three launches.
-ENTRANT = np.dtype([*_fields("done", "stop", "word", "side", "count"), ("launches", np.int64, (3, WORDS))])
-STATE = ["begun", "told", "ended", "head", "tail", "chosen"]  # how the race goes; `chosen` of the entrants was launched
+# A strategy of the GPU: the address of its race's words, which are LINE bytes apart; up to three launches.
+ENTRANT = np.dtype([*_fields("done", "count"), ("launches", np.int64, (3, WORDS))])
+LINE = 64
+# How the race goes: `told` the GPU when so many vertices were sorted; `chosen` of the entrants was launched.
+STATE = ["begun", "told", "ended", "head", "tail", "chosen"]
 JOB = np.dtype(
     [
         *_fields(*STATE),
         *_fields("sample", "spread", "look", "roots", "width", "slack", "rest"),  # whether and how to look
         *_fields("patience", "often"),  # ns without sorting; vertices between looks, at first
         *_fields("span", "farewell"),  # ns between looks, and from when the kernel is told to when it has ended
-        *_fields("launch", "send", "clock"),  # addresses of functions
+        *_fields("launch", "clock"),  # addresses of functions
         *_fields("time", "seconds", "nanoseconds"),  # the first is the address of the other two
         *_fields("offsets", "targets", "in_degrees", "order"),  # addresses
         *_fields("nodes", "arcs", "wide"),  # `wide`: ids take 8 bytes
@@ -41,7 +43,7 @@ JOB = np.dtype(
 )
 
 # What `race` answers, beside a number of vertices: who sorted, or what Python is to do.
-ALONE, BY_CPU, BY_GPU, LAUNCHED, TO_LAUNCH, TO_TELL = range(6)
+ALONE, BY_CPU, BY_GPU, LAUNCHED, TO_LAUNCH = range(5)
 
 SAMPLES = 64  # vertices that are drawn, to see how many of all are of a kind
 OTHERS = 8  # of them that lie within no run are too many: of runs of fewer than 16 vertices others are as fast
@@ -59,6 +61,18 @@ def peek(typing, address):
         return builder.load_atomic(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), "monotonic", 8)
 
     return types.int64(types.int64), code
+
+
+@intrinsic
+def poke(typing, address, value):
+    """Store an 8-byte integer where somebody else looks at it."""
+
+    def code(context, builder, signature, arguments):
+        address = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        builder.store_atomic(arguments[1], address, "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), code
 
 
 @intrinsic
@@ -239,15 +253,6 @@ def _launch(job, entrant):
 
 
 @njit(cache=True, nogil=True)
-def _tell(job, entrant):
-    """Send the kernel the word that stops it; False if that cannot be done here, or the driver refuses."""
-    if job.send == 0 or call(job.send, (entrant.stop, entrant.word, np.int64(8), entrant.side)) & 0xFFFFFFFF:
-        return False
-    job.told = 1
-    return True
-
-
-@njit(cache=True, nogil=True)
 def _begin(graph, job):
     """Look at the graph and launch."""
     job.begun = 1
@@ -292,22 +297,20 @@ def _until_late(graph, job, done):
 @njit(cache=True, nogil=True)
 def _go_on(graph, job):
     """Sort against the kernel, tell it to stop when it is late, and wait for its end."""
-    entrant, n = job.entrants[job.chosen], job.nodes
-    done = entrant.done
-    if not job.told:
-        if _wait(job, done, job.patience):
+    n, done = job.nodes, job.entrants[job.chosen].done
+    if _wait(job, done, job.patience):
+        return BY_GPU
+    _until_late(graph, job, done)
+    if job.head != job.tail:
+        if peek(done):
             return BY_GPU
-        _until_late(graph, job, done)
-        if job.head != job.tail:
-            if peek(done):
-                return BY_GPU
-            # From here on `done` says nothing: who is stopped sets it, too.
-            if not _tell(job, entrant):
-                return TO_TELL
-    never = done + 64  # the address of a word that is not set
-    job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, n, n)
-    if job.told and job.send:  # the kernel ends soon: its word says so sooner than the driver does
-        job.ended = _wait(job, done, WAIT)
+        # From here on `done` says nothing: who is stopped sets it, too.
+        poke(done + LINE, np.int64(1))
+        job.told = job.head
+        never = done + 2 * LINE  # the address of a word that is not set
+        job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, n, n)
+        if job.launch:  # the kernel ends soon: its word says so sooner than the driver does
+            job.ended = _wait(job, done, WAIT)
     return BY_CPU
 
 
@@ -329,8 +332,8 @@ def race(address):
     Returns
     -------
     int
-        8 times the number of vertices that the CPU has sorted, and ALONE, BY_CPU or BY_GPU: who sorted. Or LAUNCHED,
-        TO_LAUNCH or TO_TELL: to be called again.
+        8 times the number of vertices that the CPU has sorted, and ALONE, BY_CPU or BY_GPU: who sorted. Or LAUNCHED or
+        TO_LAUNCH: to be called again.
     """
     job = carray(pointer(address), 1, JOB)[0]
     n, m = job.nodes, job.arcs

@@ -10,13 +10,12 @@ from .contest import JOB
 
 @functools.cache
 def functions(executor):
-    """Addresses of what launches, sends and tells the time; 0 for what Python must do."""
+    """Addresses of what launches, or 0 if Python must, and of what tells the time."""
     clock = ctypes.cast(ctypes.CDLL(None).clock_gettime, ctypes.c_void_p).value
     if executor is None or executor.name != "cuda":
-        return 0, 0, clock
-    driver = ctypes.CDLL("libcuda.so.1")
-    names = driver.cuLaunchCooperativeKernel, driver.cuMemcpyHtoDAsync_v2
-    return *(ctypes.cast(function, ctypes.c_void_p).value for function in names), clock
+        return 0, clock
+    launch = ctypes.CDLL("libcuda.so.1").cuLaunchCooperativeKernel
+    return ctypes.cast(launch, ctypes.c_void_p).value, clock
 
 
 def new(executor, graph, in_degrees, order, **settings):
@@ -25,7 +24,7 @@ def new(executor, graph, in_degrees, order, **settings):
     Whoever keeps it has to keep the graph's arrays too: of those it holds the addresses.
     """
     job = np.zeros((), JOB)
-    job["launch"], job["send"], job["clock"] = functions(executor)
+    job["launch"], job["clock"] = functions(executor)
     job["time"] = job.ctypes.data + JOB.fields["seconds"][1]
     arrays = {"offsets": graph.offsets, "targets": graph.targets, "in_degrees": in_degrees, "order": order}
     for name, array in arrays.items():
@@ -46,8 +45,7 @@ def enter(job, number, race, launches):
         Each as `record` of a launch gives it; none: Python launches.
     """
     entrant = job["entrants"][number]
-    entrant["done"], entrant["stop"] = race.address, race.stop_address
-    entrant["word"], entrant["side"] = race.address + 128, race.side_address
+    entrant["done"] = race.address
     entrant["count"] = len(launches)
     for k, words in enumerate(launches):
         entrant["launches"][k] = words

@@ -7,6 +7,8 @@ import numpy as np
 from .device import BUFFER_SLOTS, DevicePlan
 from .plan import KERNELS
 
+HEAD = 80  # bytes of a block's shared memory in narrow.cu before all others
+
 _int = np.int32
 
 
@@ -93,8 +95,8 @@ class PersistentAgain(Persistent):
 class Narrow(Persistent):
     """See narrow.cu, and records.cuh for graphs with two arcs a vertex and more.
 
-    `stop` and `done` are words by which the host and the kernel tell one another: with a one in the first, in the GPU's
-    memory, the host asks the kernel to end, and it finds a one in the second, in its own, when all is sorted.
+    `stop` and `done` are words of the host's memory by which it and the kernel tell one another: with a one in the first
+    the host asks the kernel to end, and it finds a one in the second when all is sorted.
     """
 
     name, files = "narrow", ("narrow.cu",)
@@ -130,9 +132,9 @@ class Narrow(Persistent):
             # A block whose table is full goes on with rings, and without one.
             rest = 0 if bits else max(rings, self.table_bytes(threads))
         else:
-            hot_offset, rest, records = 64 + -(-max(rings, buffers) // 16) * 16, 0, [None] * 3 + [0] * 6
+            hot_offset, rest, records = HEAD + -(-max(rings, buffers) // 16) * 16, 0, [None] * 3 + [0] * 6
             bits = self.counter_bits((8, 16), hot_offset)
-        shared = max(hot_offset + self.counter_bytes(bits), 64 + rest)
+        shared = max(hot_offset + self.counter_bytes(bits), HEAD + rest)
         defines = {"BITS": bits, "THREADS": threads}
         if self.code:
             defines |= {"RECORDS": 1} | ({"CHUNK": self.chunk} if self.chunk == 4 else {})
@@ -194,7 +196,7 @@ class Narrow(Persistent):
     @property
     def index_offset(self):
         """Where in shared memory counters lie that indexed.cuh finds by a vertex's number: behind lists, or buffers."""
-        return 64 + 4 * max(20 + 2 * self.list_chunks, BUFFER_SLOTS * (self.most_threads // 32))
+        return HEAD + 4 * max(20 + 2 * self.list_chunks, BUFFER_SLOTS * (self.most_threads // 32))
 
     @functools.cached_property
     def indexed(self):
@@ -238,6 +240,7 @@ class Asynchronous(DevicePlan):
 
     def load(self):
         kernel = self.executor.load(KERNELS / "asynchronous.cu")["asynchronous"]
+        shared = self.buffers + 16  # and what it hears from the host
         arguments = (
             self.first,
             self.last,
@@ -252,7 +255,7 @@ class Asynchronous(DevicePlan):
             _int(self.graph.n),
         )
         self.launch = kernel.bind(
-            self.resident(kernel, self.buffers), self.threads, arguments, shared=self.buffers, cooperative=True
+            self.resident(kernel, shared), self.threads, arguments, shared=shared, cooperative=True
         )
 
     def summary(self):

@@ -1,7 +1,7 @@
 // Ladder, step 5: no levels. A vertex is ready when its last predecessor is done, whatever happens elsewhere.
 //
 // What it computes   order: the vertices, each behind its predecessors, in no particular layers. state: four counters (vertices
-//                    placed, handed over, tickets taken, vertices done), all zero at first.
+//                    placed, handed over, tickets taken, vertices done) and whether to stop, all zero at first.
 // Idea               a warp holds up to 32 ready vertices and deals their arcs out to its lanes. Who takes the last
 //                    predecessor away claims the next place in the order, at once. The warp goes on with what it made
 //                    ready; what is more than 32 it hands over through a queue. A lane without a vertex draws a ticket,
@@ -23,7 +23,7 @@
 constexpr int between_looks = 16;  // rounds between two looks at whether somebody wants the sort to stop
 
 // Words of state, each on a cache line of its own: those who look at one must not slow down those who change another.
-constexpr int placed_word = 1, handed_word = 32, ticket_word = 64, done_word = 96;
+constexpr int placed_word = 1, handed_word = 32, ticket_word = 64, done_word = 96, halt_word = 128;
 
 // Give the buffer's vertices (at most buffer_slots) their places. Returns the row of vertex `lane` of the buffer; a row is
 // asked for while the atomic is under way.
@@ -54,8 +54,8 @@ __device__ inline void hand_over(const Rows& rows, const int* buffer, int held, 
     __syncwarp();
 }
 
-// stop: memory of the GPU, or null; with a one there the sort may end at once, with whatever there is. done: if not null, 1 is written
-// there at the end; it may be the host's memory.
+// stop: see Bell; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is written there at the
+// end; it may be the host's memory.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     asynchronous(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
                  int* in_degrees, int* order, unsigned long long* queue, int* state, unsigned* barrier,
@@ -64,9 +64,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     const int lane = lane_id();
     const unsigned below = (1u << lane) - 1;
     const Rows rows = {first, last, targets};
-    int* buffer = shared + warp_id() * buffer_slots;
+    int* buffer = shared + 4 + warp_id() * buffer_slots;
+    const Bell bell = {stop, shared};
+    const bool asks = global_thread() == 0;  // the host; all others hear of it in the GPU's memory
+    if (threadIdx.x < 4) shared[threadIdx.x] = 0;
     for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
-    push_sources(rows, in_degrees, n, order, nullptr, reinterpret_cast<Word*>(state), shared);
+    push_sources(rows, in_degrees, n, order, nullptr, reinterpret_cast<Word*>(state), shared + 4);
     grid_barrier(barrier);
     // Between here and the next barrier nobody places more, so all read the same number.
     const int sources = load_relaxed(state + placed_word);
@@ -76,7 +79,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     int ticket = -1;
     unsigned idle = 0, rounds = 0;
     for (;;) {
-        if (stop && ++rounds % between_looks == 0 && __shfl_sync(full_mask, lane == 0 ? load_relaxed(stop) != 0 : false, 0)) break;
+        if (stop && ++rounds % between_looks == 0) {
+            if (asks && bell.ask()) store_relaxed(state + halt_word, 1);
+            if (__shfl_sync(full_mask, lane == 0 ? load_relaxed(state + halt_word) : 0, 0)) break;
+        }
         const unsigned draw = __ballot_sync(full_mask, !busy && ticket < 0);
         if (draw) {
             int number = 0;
@@ -133,4 +139,5 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         __syncwarp();
     }
     if (done && global_thread() == 0) *const_cast<volatile Word*>(done) = 1;
+    bell.hang_up();
 }

@@ -116,10 +116,9 @@ __device__ inline bool set_up(const Problem& p, const Records& t, const Position
 // full, or the bell rings (then the frontier is empty). Remaining in-degrees are in global memory before and after. If there is no
 // room for what was touched before, nothing is done, and `turn` says so.
 // Registers are few where threads are many, so what the way through a level needs is named here, once.
-__device__ __noinline__ Position go_counting(const Problem p, const Records t, const Position at, const Word* stop, int most,
+__device__ __noinline__ Position go_counting(const Problem p, const Records t, const Position at, const Bell bell, int most,
                                              int* touched, int most_touched) {
     if (!set_up(p, t, at, touched, most_touched)) return {at.begin, at.size, at.level, table_full};
-    Bell bell = {stop, 0};
     const int lane = lane_id();
     const unsigned vertex = t.vertex(), degrees = t.degrees(), counter = t.counter(), stray = t.stray();
     const int to_number = 32 - t.bits, to_bucket = 32 - t.bucket_bits, to_record = to_number - t.record_bits;
@@ -146,7 +145,7 @@ __device__ __noinline__ Position go_counting(const Problem p, const Records t, c
             const Spot cleared = skip(t.counts, ((now + 1) & 3) * 2);
             put_two(cleared, 0, 0);
             p.levels[2 + before_first + now] = count.x / one_vertex;
-            if (bell.ring(before_first + now)) put_there(skip(counting, 1), halt);
+            if (bell.ask(now, block_asks)) put_there(skip(counting, 1), halt);
         }
         unsigned i = group;
         while (__any_sync(full_mask, i < chunks)) {

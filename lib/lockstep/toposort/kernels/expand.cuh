@@ -26,6 +26,32 @@ constexpr int buffer_slots = 32 * (arcs_at_once + 1);  // of a warp: up to 31 le
 constexpr Word unwritten = ~0ull;                      // in queue: no row starts at arc -1
 constexpr int max_helpers = 8;
 
+// How a kernel hears that it may stop. The host's word for it is two levels away, so nobody waits for it: one thread of block 0 has it
+// copied into shared memory now and then, and goes by what has come by then. stop: 16 bytes of the host's memory, or null; heard: 16
+// bytes of shared memory, zero at first.
+struct Bell {
+    const Word* stop;
+    int* heard;
+
+    __device__ bool ask() const {
+        if (!stop) return false;
+#ifdef LOCKSTEP_HOST
+        return load_relaxed(stop) != 0;
+#else
+        const int rung = *const_cast<volatile int*>(heard);
+        const unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(heard));
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(there), "l"(stop) : "memory");
+        return rung != 0;
+#endif
+    }
+    __device__ bool ask(int level, int every) const { return level % every == 0 && ask(); }
+    __device__ void hang_up() const {
+#ifndef LOCKSTEP_HOST
+        if (stop) asm volatile("cp.async.wait_all;" : : : "memory");
+#endif
+    }
+};
+
 struct Rows {
     const int *first, *last, *targets;
 };

@@ -10,13 +10,12 @@
 
 // Block 0 alone: levels until the frontier is empty, or has more than `most` vertices or chunks than a list holds, or the bell rings
 // (then the frontier is empty). Remaining in-degrees are in global memory before and after; meanwhile they have BITS each in p.hot.
-__device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at, const Word* stop, int most) {
+__device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at, const Bell bell, int most) {
     constexpr unsigned in_word = 32 / BITS, all = (1u << BITS) - 1;
     warm_up(p);
     clear_counts(r);
     __syncthreads();
     list_frontier(p, r, at);
-    Bell bell = {stop, 0};
     const Spot counters = spot(p.hot);
     const int to_number = 32 - r.bits;
     const unsigned limit = static_cast<unsigned>(most) * one_vertex, last_place = r.capacity - most_chunks;
@@ -34,7 +33,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
         if (clerk) {
             put_two(skip(r.counts, ((now + 1) & 3) * 2), 0, 0);
             p.levels[2 + before_first + now] = count.x / one_vertex;
-            if (bell.ring(before_first + now)) put_there(skip(counting, 1), halt);
+            if (bell.ask(now, block_asks)) put_there(skip(counting, 1), halt);
         }
         for (unsigned i = threadIdx.x / chunk_arcs; i < chunks; i += blockDim.x / chunk_arcs) {
             const unsigned word = fetch(reinterpret_cast<const unsigned*>(records + get_there(skip(from, i))));

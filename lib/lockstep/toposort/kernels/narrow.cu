@@ -20,7 +20,7 @@
 //                      load. Where all in-degrees fit into shared memory that is all (indexed.cuh); else it first tries a table of
 //                      those that are touched and not yet ready, which is good as long as they are few (counted.cuh).
 //                    The last layer is not expanded: nobody waits for it. How the grid and the crew work: resident.cuh.
-// Shared memory      [16 ints | two rings of `capacity` packed rows, or what goes with records | in-degrees]; the grid's buffers lie
+// Shared memory      [20 ints | two rings of `capacity` packed rows, or what goes with records | in-degrees]; the grid's buffers lie
 //                    over the rings.
 //
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
@@ -62,24 +62,8 @@ __device__ __forceinline__ int4 fetch(const int4* p) {
 }
 #endif
 
-// Block 0 does not wait for what it asks: it goes by the answer to the question before. It asks the more often the longer levels take,
-// but not so often that asking would take a good part of its time.
-constexpr int block_looks = 4;    // levels take 0.3 to 3 us, and all threads meet twice for a look
-constexpr int warp_looks = 8;     // 0.2 to 1 us, and a frontier of lanes goes through the ring for a look
-constexpr int counted_looks = 8;  // 0.5 us; only one thread asks, but it waits
-
-struct Bell {
-    const Word* stop;
-    unsigned answer;
-
-    __device__ bool ask() {
-        if (!stop) return false;
-        const bool halt = answer;
-        answer = asked_to_stop(stop);
-        return halt;
-    }
-    __device__ bool ring(int level) { return level % counted_looks == counted_looks - 1 && ask(); }
-};
+// Levels between two times that block 0 asks whether to stop; a level takes it 0.3 to 3 us, or one warp 0.2 to 1.
+constexpr int block_asks = 4, warp_asks = 8;
 
 struct Problem {
     const int *first, *last, *targets;
@@ -256,12 +240,12 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
 }
 
 // Block 0 alone: levels until the frontier is empty or outgrows the ring, or the bell rings (then the frontier is empty).
-__device__ void go_alone(const Problem& p, Position& at, int warp_width, Bell& bell) {
+__device__ void go_alone(const Problem& p, Position& at, int warp_width, const Bell& bell) {
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) p.ring[i] = p.rows[load_relaxed(p.order + at.begin + i)];
     if (threadIdx.x < 3) p.counts[threadIdx.x] = 0;
     at.turn = 0;
     int* shared_position = p.counts + 3;
-    int until = bell.stop ? at.level + block_looks : 0x7fffffff;
+    int until = bell.stop ? at.level + block_asks : 0x7fffffff;
     __syncthreads();
     while (at.size > 0 && at.size <= p.capacity) {
         run_levels<false>(p, at, warp_width, p.capacity, until, threadIdx.x, blockDim.x);
@@ -275,7 +259,7 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, Bell& b
                         at.size = 0;
                         break;
                     }
-                    until = at.level + (at.size > 2 * warp_width ? block_looks : warp_looks);
+                    until = at.level + (at.size > 2 * warp_width ? block_asks : warp_asks);
                 }
                 if (at.size == 0 || at.size > 2 * warp_width) break;
                 const int level = at.level;
@@ -333,8 +317,7 @@ __device__ inline void cool_down(const Problem& p) {
 #define APART __device__ __forceinline__
 #endif
 // In-degrees where they are at hand, levels by block 0 alone, in-degrees back.
-APART Position sort_alone(const Problem p, Position at, int warp_width, const Word* stop) {
-    Bell bell = {stop, 0};
+APART Position sort_alone(const Problem p, Position at, int warp_width, const Bell bell) {
     warm_up(p);
     go_alone(p, at, warp_width, bell);
     if (at.size > 0) cool_down(p);
@@ -365,8 +348,8 @@ __device__ inline void take_back(const Sort& s, Stand& at, const Position& alone
     at = {alone.begin, alone.size, alone.level, at.step, alone.turn == table_full ? table_full : longer};
 }
 
-APART Stand crew_levels(const Sort s, Stand at, const Alone alone, int width, int crew, const Word* stop) {
-    work_as_crew(s, at, alone, width, crew, stop);
+APART Stand crew_levels(const Sort s, Stand at, const Alone alone, int width, int crew, const Bell bell) {
+    work_as_crew(s, at, alone, width, crew, bell);
     return at;
 }
 
@@ -375,8 +358,8 @@ enum Prepared { nothing, recorded, no_records, packed };  // what block 0 needs 
 // m: number of arcs, or more. control: 24 ints, see hand_on; gates: 4 words, gates[4]: the numbers of sources and of roots; all
 // zero. A frontier of more than `breadth` vertices (see crew_width) is the grid's, one of at most `width` block 0's (patience, tail:
 // see Alone), the rest is a crew's of `crew` blocks (keep: see run_crew; helpers: see expand).
-// stop: if not null and not zero, the sort may end at once, with whatever there is; done: if not null, 1 is written there at
-// the end. Both may be the host's memory. BITS other than 0: no in-degree needs more, and from hot_offset on is room for all.
+// stop: see Bell; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is written there at the
+// end; it may be the host's memory. BITS other than 0: no in-degree needs more, and from hot_offset on is room for all.
 // With RECORDS block 0 has up to `counted_width` vertices, as long as its table, if it needs one, has room; records: n of 2^record_bits
 // bytes; codes: n; touched: {how many, at most most_touched vertices}, zero at first; bits: of a vertex's number; bucket_bits, list:
 // the table's and its lists' sizes, see lay_out.
@@ -389,7 +372,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
            int bucket_bits, int record_bits, int list) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* scratch = reinterpret_cast<int*>(shared);
-    unsigned char* room = shared + 64;
+    unsigned char* room = shared + 80;
     const Rows graph = {first, last, targets};
     const Sort s = {graph, in_degrees, order, queue, levels, gates, gates_of_crew(control),
                     reinterpret_cast<int*>(room) + warp_id() * buffer_slots, n,
@@ -397,9 +380,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
                        reinterpret_cast<int4*>(room), scratch + 5, reinterpret_cast<unsigned*>(shared + hot_offset)};
     int* rest = scratch + 13;  // block 0's own
+    const Bell bell = {stop, scratch + 16};
     int turn = 0;
     int prepared = RECORDS ? nothing : no_records;
-    if (threadIdx.x < 5) scratch[threadIdx.x] = 0;
+    if (threadIdx.x < 5 || (threadIdx.x >= 16 && threadIdx.x < 20)) scratch[threadIdx.x] = 0;
     if (threadIdx.x == 0) *rest = least_rest;
     // At most m vertices are no sources; where sources stand, nobody looks.
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
@@ -418,11 +402,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const bool by_block = at.level > 0 && alone.may(at);
         // Where most of what is left is here, a crew would hardly have begun when it ends.
         if (at.level == 0 || (!by_block && (at.size > most || unplaced < at.size))) {
-            share_levels(s, at, alone, max(most, alone.width), roots, scratch, stop);
+            share_levels(s, at, alone, max(most, alone.width), roots, scratch, bell);
             continue;
         }
         if (!by_block) {
-            at = crew_levels(s, at, alone, most, crew, stop);
+            at = crew_levels(s, at, alone, most, crew, bell);
 #if RECORDS
         } else if (prepared < no_records) {
             const Records r = lay_out(room, records, codes, bits, BITS ? 0 : bucket_bits, record_bits, list);
@@ -441,9 +425,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 const int too_many = counted_width + counted_width / 4;  // as with a ring's capacity
                 const Position before = {at.begin, at.size, at.level, 0};
 #if BITS == 0
-                take_back(s, at, go_counting(p, r, before, stop, too_many, touched, most_touched), rest);
+                take_back(s, at, go_counting(p, r, before, bell, too_many, touched, most_touched), rest);
 #else
-                take_back(s, at, go_indexed(p, r, before, stop, too_many), rest);
+                take_back(s, at, go_indexed(p, r, before, bell, too_many), rest);
 #endif
             }
 #endif
@@ -453,7 +437,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 prepared = packed;
             }
             grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
-            if (blockIdx.x == 0) take_back(s, at, sort_alone(p, {at.begin, at.size, at.level, 0}, warp_width, stop), rest);
+            if (blockIdx.x == 0) take_back(s, at, sort_alone(p, {at.begin, at.size, at.level, 0}, warp_width, bell), rest);
         }
         if (global_thread() == 0) hand_on(control, turn, at);
         grid_barrier(barrier);
@@ -467,4 +451,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         levels[1] = at.begin;
         if (done) *const_cast<volatile Word*>(done) = 1;
     }
+    bell.hang_up();
 }

@@ -51,24 +51,8 @@ struct Alone {
 // The bit of a gate by which its leader tells all others to stop.
 constexpr unsigned halt_bit = 0x80000000u;
 
-// Whether somebody outside wants the sort to stop (stop: memory of the GPU that the host has written to, or null): asked at a
-// level's beginning, so that at its end the answer is there.
-__device__ inline unsigned asked_to_stop(const Word* stop) {
-#ifdef LOCKSTEP_HOST
-    return load_relaxed(stop) != 0;
-#else
-    unsigned answer;
-    asm volatile("ld.relaxed.sys.b32 %0, [%1];" : "=r"(answer) : "l"(stop));
-    return answer;
-#endif
-}
-
-// A level by all blocks takes longer than the answer, so they ask in each; a crew's hardly does, so it asks in some.
-constexpr int crew_asks = 4;
-
-__device__ inline unsigned ring(const Word* stop, int level, int every) {
-    return stop && level % every == 0 ? asked_to_stop(stop) : 0;
-}
+// In every so many of a crew's levels its leader asks; in all blocks' levels, which take longer, in each.
+constexpr int crew_asks = 2;
 
 // One clears a gate two steps ahead: the last to look there passed it before anybody got here. The block, or the crew's warp, that does
 // so goes on only once the answer has been looked at (it is never `unwritten`), so the next to arrive there finds the gate clear.
@@ -153,14 +137,14 @@ __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, i
 // Levels by all blocks: one, and those behind it while they have more than `widest` vertices, which is more than block 0 ever takes
 // alone, and are not the last. roots: rows of the sources that have arcs; the first level's others need no expanding.
 __device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone, int widest, const Word* roots, int* scratch,
-                                    const Word* stop) {
+                                    const Bell& bell) {
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // a few vertices go to as many multiprocessors
     const int warps = gridDim.x * (blockDim.x / 32);
     const bool leader = global_thread() == 0;
     at.patience -= alone.could(at);
     int step = scratch[4];
     do {
-        const unsigned halt = leader ? ring(stop, at.level, 1) : 0;
+        const bool halt = leader && bell.ask();
         if (leader) s.levels[2 + at.level] = at.size;
         const Word* from = at.level > 0 ? s.queue + at.begin : roots;
         const int work = at.level > 0 ? at.size : static_cast<int>(load_relaxed(s.gates + 4));
@@ -188,7 +172,7 @@ __device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone
 constexpr unsigned queue_unit = 1u << 12;
 
 __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, int least, int most, int warp, int warps,
-                                const Word* stop) {
+                                const Bell& bell) {
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
     bool queued = true;
@@ -198,7 +182,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
         Word* gate = s.crew_gates + (at.step & 3);
-        const unsigned halt = leader ? ring(stop, at.level, crew_asks) : 0;
+        const bool halt = leader && bell.ask(at.level, crew_asks);
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         bool flushed = false;
@@ -246,7 +230,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
 // knows how many there are. While it waits for the others to arrive it looks at that entry too: most are there early, and the
 // row's targets then come while the gate is still shut. A warp that has no vertex, and hardly will get one, looks at the gate
 // more rarely, and so leaves its address to those that do.
-__device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, int warp, int warps, const Word* stop) {
+__device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, int warp, int warps, const Bell& bell) {
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
     Word entry = unwritten;
@@ -259,7 +243,7 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
         Word* gate = s.crew_gates + (at.step & 3);
-        const unsigned halt = leader ? ring(stop, at.level, crew_asks) : 0;
+        const bool halt = leader && bell.ask(at.level, crew_asks);
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         if (warp < at.size) {
@@ -322,13 +306,13 @@ __device__ inline int crew_width(const Sort& s, int breadth) { return s.helpers 
 
 // Levels by a crew of `crew` blocks of the grid, while the others wait elsewhere: until one has far more vertices than `width`, or block 0
 // takes it alone. What a warp keeps, or shares, it cannot look ahead to.
-__device__ inline void work_as_crew(const Sort& s, Stand& at, const Alone& alone, int width, int crew, const Word* stop) {
+__device__ inline void work_as_crew(const Sort& s, Stand& at, const Alone& alone, int width, int crew, const Bell& bell) {
     if (static_cast<int>(blockIdx.x) >= crew || threadIdx.x >= crew_threads) return;
     const int warp = warp_id() * crew + blockIdx.x, warps = crew * (min(blockDim.x, crew_threads) / 32);
     const int each = s.keep == 0 && s.helpers == 1 ? warps : 0, most = s.helpers == 1 ? width + width / 4 : 2 * width;
     do {
-        run_crew(s, at, alone, each, most, warp, warps, stop);
-        run_ahead(s, at, alone, warp, each, stop);
+        run_crew(s, at, alone, each, most, warp, warps, bell);
+        run_ahead(s, at, alone, warp, each, bell);
     } while (at.size > 0 && at.size <= most && !alone.may(at));
 }
 
