@@ -7,7 +7,7 @@ import numpy as np
 from .device import BUFFER_SLOTS, DevicePlan
 from .plan import KERNELS
 
-HEAD = 80  # bytes of a block's shared memory in narrow.cu before all others
+HEAD = 80  # bytes of a block's shared memory, head_words in expand.cuh
 
 _int = np.int32
 
@@ -240,7 +240,7 @@ class Asynchronous(DevicePlan):
 
     def load(self):
         kernel = self.executor.load(KERNELS / "asynchronous.cu")["asynchronous"]
-        shared = self.buffers + 16  # and what it hears from the host
+        shared = self.buffers + HEAD
         arguments = (
             self.first,
             self.last,

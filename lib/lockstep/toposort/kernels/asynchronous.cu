@@ -64,12 +64,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     const int lane = lane_id();
     const unsigned below = (1u << lane) - 1;
     const Rows rows = {first, last, targets};
-    int* buffer = shared + 4 + warp_id() * buffer_slots;
-    const Bell bell = {stop, shared};
+    int* buffer = shared + head_words + warp_id() * buffer_slots;
+    const Bell bell = {stop};
     const bool asks = global_thread() == 0;  // the host; all others hear of it in the GPU's memory
-    if (threadIdx.x < 4) shared[threadIdx.x] = 0;
+    if (threadIdx.x < head_words) shared[threadIdx.x] = 0;
     for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
-    push_sources(rows, in_degrees, n, order, nullptr, reinterpret_cast<Word*>(state), shared + 4);
+    push_sources(rows, in_degrees, n, order, nullptr, reinterpret_cast<Word*>(state), shared + head_words);
     grid_barrier(barrier);
     // Between here and the next barrier nobody places more, so all read the same number.
     const int sources = load_relaxed(state + placed_word);

@@ -27,20 +27,24 @@ constexpr Word unwritten = ~0ull;                      // in queue: no row start
 constexpr int max_helpers = 8;
 
 // How a kernel hears that it may stop. The host's word for it is two levels away, so nobody waits for it: one thread of block 0 has it
-// copied into shared memory now and then, and goes by what has come by then. stop: 16 bytes of the host's memory, or null; heard: 16
-// bytes of shared memory, zero at first.
+// copied into shared memory now and then, and goes by what has come by then. stop: 16 bytes of the host's memory, or null. What is
+// heard takes 16 bytes, zero at first, behind the first 64 of the block's shared memory.
+constexpr int heard_at = 16, head_words = 20;
+
 struct Bell {
     const Word* stop;
-    int* heard;
 
     __device__ bool ask() const {
         if (!stop) return false;
 #ifdef LOCKSTEP_HOST
         return load_relaxed(stop) != 0;
 #else
-        const int rung = *const_cast<volatile int*>(heard);
-        const unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(heard));
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(there), "l"(stop) : "memory");
+        DYNAMIC_SHARED(unsigned, head);
+        unsigned rung;
+        asm volatile("ld.volatile.shared.u32 %0, [%1];\n\tcp.async.cg.shared.global [%1], [%2], 16;"
+                     : "=r"(rung)
+                     : "r"(static_cast<unsigned>(__cvta_generic_to_shared(head + heard_at))), "l"(stop)
+                     : "memory");
         return rung != 0;
 #endif
     }

@@ -372,7 +372,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
            int bucket_bits, int record_bits, int list) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* scratch = reinterpret_cast<int*>(shared);
-    unsigned char* room = shared + 80;
+    unsigned char* room = shared + 4 * head_words;
     const Rows graph = {first, last, targets};
     const Sort s = {graph, in_degrees, order, queue, levels, gates, gates_of_crew(control),
                     reinterpret_cast<int*>(room) + warp_id() * buffer_slots, n,
@@ -380,11 +380,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
                        reinterpret_cast<int4*>(room), scratch + 5, reinterpret_cast<unsigned*>(shared + hot_offset)};
     int* rest = scratch + 13;  // block 0's own
-    const Bell bell = {stop, scratch + 16};
+    const Bell bell = {stop};
     int turn = 0;
     int prepared = RECORDS ? nothing : no_records;
-    if (threadIdx.x < 5 || (threadIdx.x >= 16 && threadIdx.x < 20)) scratch[threadIdx.x] = 0;
-    if (threadIdx.x == 0) *rest = least_rest;
+    if (threadIdx.x < head_words) scratch[threadIdx.x] = threadIdx.x == 13 ? least_rest : 0;
     // At most m vertices are no sources; where sources stand, nobody looks.
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(room));

@@ -37,10 +37,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     width = crew_width(s, width);
     while (at.size > 0) {
         if (at.level == 0 || at.size > width) {
-            share_levels(s, at, never, width, roots, scratch, {nullptr, nullptr});
+            share_levels(s, at, never, width, roots, scratch, {nullptr});
             continue;
         }
-        work_as_crew(s, at, never, width, crew, {nullptr, nullptr});
+        work_as_crew(s, at, never, width, crew, {nullptr});
         if (global_thread() == 0) hand_on(control, turn, at);
         grid_barrier(barrier);
         at = take_up(control, turn++);
