@@ -104,8 +104,9 @@ def test_narrow_levels_are_the_cpus_alone(host):
 @pytest.mark.parametrize(
     "make", [lambda: task_graphs.call_tree(15_000), lambda: task_graphs.wavefront(90, 120), lambda: head_and_body()]
 )
-def test_the_gpu_is_tried_as_soon_as_levels_are_wide(make, host):
-    """Wherever that is: the CPU goes on from there."""
+def test_the_gpu_is_tried_as_soon_as_levels_are_wide(make, host, monkeypatch):
+    """Wherever that is, and however quick the CPU: it goes on from there."""
+    monkeypatch.setattr(Auto, "costs", choice.Costs(sure=0))
     graph = make()
     plan = Serial(graph)
     head, tail = kahn_narrow(*arrays(plan), choice.ROOTS, choice.WIDTH, choice.SLACK, 0)
@@ -209,11 +210,11 @@ def test_a_kernel_that_is_told_to_stop_stops(kind, make, host):
 
 # Of going through levels: how to get them, a graph, and how many levels a kernel that is told goes on for at most.
 WAYS = {
-    "all blocks": ({"breadth": 0, "arcs_alone": 0, "waits": (1000, 0)}, lambda: generators.layered(6000, 200), 2),
-    "crew": ({"waits": (1000, 0)}, lambda: generators.layered(2000, 200), 6),
-    "crew that looks ahead": ({"keep": 0, "waits": (1000, 0)}, lambda: generators.layered(2000, 200), 6),
-    "records": ({"waits": (2, 0)}, lambda: generators.layered(2000, 200), 16),
-    "table": ({"indexed_bits": (), "waits": (2, 0)}, lambda: generators.layered(2000, 200), 16),
+    "all blocks": ({"breadth": 0, "arcs_alone": 0, "waits": (1000, 0)}, lambda: generators.layered(6000, 200), 4),
+    "crew": ({"waits": (1000, 0)}, lambda: generators.layered(2000, 200), 4),
+    "crew that looks ahead": ({"keep": 0, "waits": (1000, 0)}, lambda: generators.layered(2000, 200), 4),
+    "records": ({"waits": (2, 0)}, lambda: generators.layered(2000, 200), 4),
+    "table": ({"counter_choices": (), "waits": (2, 0)}, lambda: generators.layered(2000, 200), 4),
     "block": ({"code": None, "waits": (2, 0)}, lambda: generators.layered(6000, 200), 8),
     "block and warp in turns": ({"code": None, "waits": (2, 0)}, lambda: task_graphs.fork_join(100, 60), 16),
     "lanes": ({"code": None, "waits": (2, 0)}, lambda: generators.disjoint_paths(1000, 200), 16),
@@ -258,14 +259,6 @@ def test_the_cpu_wins_where_the_gpu_is_not_done(host, monkeypatch):
         gpu.race.over.value = 0
 
     monkeypatch.setattr(gpu, "launch_all", hidden)
-    tell = gpu.race.tell
-
-    def stopped(word=1):
-        """A kernel that is told to stop says that it is over, as one that has sorted all: who believes it is wrong."""
-        tell(word)
-        gpu.race.over.value = word
-
-    monkeypatch.setattr(gpu.race, "tell", stopped)
     found = plan.run()
     assert found.strategy == "serial" and "the CPU was done first" in str(found.stats["reason"])
     assert gpu.race.stop[0] == 1 and verify(found, graph) == "exact"
@@ -274,15 +267,15 @@ def test_the_cpu_wins_where_the_gpu_is_not_done(host, monkeypatch):
 
 
 class Driver:
-    """What a race calls by its address, as a driver's functions are called: here they note what they are given."""
+    """What a race calls by its address: the driver's launch, which notes what it is given, and a clock."""
 
-    def __init__(self, plan, done=0, answer=0):
-        self.plan, self.done, self.answer, self.launched, self.sent = plan, done, answer, [], []
+    def __init__(self, plan, done=0, answer=0, vertex_ns=None):
+        self.plan, self.done, self.answer, self.vertex_ns, self.launched = plan, done, answer, vertex_ns, []
         answer, word, size = ctypes.c_int, ctypes.c_size_t, ctypes.c_uint  # as cuda.h has them
         launch = ctypes.CFUNCTYPE(answer, word, *[size] * 7, word, word)(self.launch)
-        send = ctypes.CFUNCTYPE(answer, word, word, word, word)(self.send)
-        self.functions = launch, send
-        plan.job["launch"], plan.job["send"] = [ctypes.cast(f, ctypes.c_void_p).value for f in self.functions]
+        clock = ctypes.CFUNCTYPE(answer, answer, word)(self.clock)
+        self.functions = launch, clock
+        plan.job["launch"], plan.job["clock"] = [ctypes.cast(f, ctypes.c_void_p).value for f in self.functions]
 
     def launch(self, *words):
         self.launched.append(words)
@@ -290,10 +283,14 @@ class Driver:
             self.gpu.race.over.value = self.done
         return self.answer
 
-    def send(self, *words):
-        self.sent.append(words)
-        self.sorted = int(self.plan.job["head"])  # by the CPU until then
-        self.gpu.race.over.value = 1  # as a kernel that is told to stop
+    def clock(self, _, address):
+        """The time, or what it is if each vertex takes as long; a kernel that was told to stop says that it is over."""
+        now = time.monotonic_ns() if self.vertex_ns is None else 1_000 + self.vertex_ns * int(self.plan.job["head"])
+        seconds, nanoseconds = divmod(now, 10**9)
+        ctypes.c_int64.from_address(address).value = seconds
+        ctypes.c_int64.from_address(address + 8).value = nanoseconds
+        if self.launched and self.gpu.race.told.value:
+            self.gpu.race.over.value = 1
         return 0
 
     @property
@@ -330,7 +327,7 @@ def test_the_driver_is_called_without_python_and_with_all_it_needs(make, launche
     plan, driver = raced(make(), host, done=1)
     launches = host.counts["launches"]
     found = plan.run()
-    assert driver.launched == [tuple(words) for words in launched] and not driver.sent
+    assert driver.launched == [tuple(words) for words in launched] and not driver.gpu.race.told.value
     assert found.strategy == driver.gpu.name and "was done when" in str(found.stats["reason"])
     assert host.counts["launches"] == launches + len(launched)
 
@@ -343,7 +340,7 @@ def test_the_gpu_is_told_without_python_when_the_cpu_is_nearly_done(wide, host):
     plan, driver = raced(graph, host)
     race = driver.gpu.race
     found = plan.run()
-    assert driver.sent == [(race.stop_address, race.address + 128, 8, race.side_address)]
+    assert race.told.value == 1 and 0 < plan.job["told"] < graph.n
     assert found.strategy == "serial" and "the CPU was done first" in str(found.stats["reason"])
     assert plan.job["ended"] and verify(found, graph) == "exact"
 
@@ -351,20 +348,22 @@ def test_the_gpu_is_told_without_python_when_the_cpu_is_nearly_done(wide, host):
 @pytest.mark.parametrize("vertex_ns, left", [(1, 12_000), (5, 5_000), (50, 500), (400, 62)])
 def test_the_word_leaves_by_the_rate_that_the_clock_shows(vertex_ns, left, host):
     """Whatever the constants say: when what is left takes as long as a kernel's end, but at most a fifth is."""
-    plan, driver = raced(generators.random_dag(60_000, 120_000), host)
-    job = plan.job
-
-    def now(_, address):
-        ctypes.c_int64.from_address(address).value = 0
-        ctypes.c_int64.from_address(address + 8).value = 1_000 + vertex_ns * int(job["head"])
-        return 0
-
-    clock = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t)(now)
-    job["clock"], job["patience"] = ctypes.cast(clock, ctypes.c_void_p).value, 0
+    plan, driver = raced(generators.random_dag(60_000, 120_000), host, vertex_ns=vertex_ns)
+    plan.job["patience"], plan.job["farewell"] = 0, 25_000
     found = plan.run()
     assert found.strategy == "serial" and verify(found, plan.graph) == "exact"
     look = max(4, min(1024, int(1e3 * choice.LOOK_US / vertex_ns)))  # so often it is asked
-    assert len(driver.sent) == 1 and left - look <= plan.graph.n - driver.sorted <= left
+    assert left - look <= plan.graph.n - plan.job["told"] <= left
+
+
+def test_the_cpu_goes_on_alone_where_it_is_quick(host):
+    """Many join few, and few part: by the constants that takes ten launches, by the clock four or less."""
+    graph = task_graphs.fork_join(40, 250)
+    for vertex_ns, alone in ((3, True), (30, False)):
+        plan, driver = raced(graph, host, vertex_ns=vertex_ns)
+        found = plan.run()
+        assert (not driver.launched) == alone and ("nothing to launch for" in str(found.stats["reason"])) == alone
+        assert found.strategy == "serial" and verify(found, graph) == "exact"
 
 
 def test_what_the_driver_refuses_is_launched_by_python(host):

@@ -10,7 +10,8 @@ But while the GPU sorts, a core of the CPU would do nothing but wait. So depth i
    arcs than vertices or as many, whose layers hold less than a barrier costs, unless hardly any of a few vertices
    sampled are sources: such graphs are trees that spread out, to layers that are wide; and `narrow` for the rest;
 3. where the CPU is quick a launch is dear, and if few vertices begin, it costs nothing to see what follows them: the
-   CPU sorts until there are too many vertices to a level for it, which may never be;
+   CPU sorts until there are too many vertices to a level for it, which may never be. And if at the rate that it has
+   shown it is done in the time of few launches, it goes on alone;
 4. else the GPU begins. For a small part of the time that it would need itself, if that is long, the CPU just looks
    whether the GPU is done. Shallow graphs are, and a CPU that sorts pushes out of its caches what is needed to end;
 5. then the CPU sorts the same graph. Once in a microsecond it looks at a word of its own memory that the kernel sets at
@@ -56,6 +57,8 @@ class Costs:
         Serial time up to which the CPU looks at levels before it launches, and does not wait before it sorts.
     patience
         The part of a longer serial time that it waits.
+    sure
+        So many launches what is left must take at the CPU's measured rate, where that is measured before a launch.
     farewell
         From when the GPU is sent word to when the kernel has ended.
     """
@@ -66,7 +69,8 @@ class Costs:
     launches: float = 8.0
     brief: float = 1000.0
     patience: float = 0.03
-    farewell: float = 16.0
+    sure: float = 4.0
+    farewell: float = 12.0
 
     def serial_us(self, n, m):
         """Predicted time of the serial sort."""
@@ -129,6 +133,7 @@ class Auto(Plan):
             often=self.often,
             span=1e3 * LOOK_US,
             farewell=1e3 * costs.farewell,
+            alone=min(1e3 * costs.sure * launch, 1e12),
             patience=0 if brief else 1e3 * costs.patience * self.serial_us,
         )
         self.address = self.job.ctypes.data
@@ -205,7 +210,7 @@ WHY = (  # of the kinds of strategies that may be chosen
     "nearly all of a few vertices sampled lie within 1-1 runs; ",
     "none of a few vertices sampled is a source; ",
 )
-CPU_ALONE = "few of {0} vertices begin, and few are ready at a time: nothing to launch for"
+CPU_ALONE = "few of {0} vertices begin; few are ready at a time, or the CPU is quick with them: nothing to launch for"
 CPU_FIRST = "{0}CPU and {1} both began, and the CPU was done first"
 GPU_FIRST = "{0}CPU and {1} both began, and {1} was done when the CPU had sorted {2} of {3} vertices"
 

@@ -34,8 +34,9 @@ JOB = np.dtype(
         *_fields("sample", "spread", "look", "roots", "width", "slack", "rest"),  # whether and how to look
         *_fields("patience", "often"),  # ns without sorting; vertices between looks, at first
         *_fields("span", "farewell"),  # ns between looks, and from when the kernel is told to when it has ended
+        *_fields("alone"),  # ns: what is left after a look must take longer for a launch
         *_fields("launch", "clock"),  # addresses of functions
-        *_fields("time", "seconds", "nanoseconds"),  # the first is the address of the other two
+        *_fields("time", "seconds", "nanoseconds", "never"),  # the first is the address of the second; the last is 0
         *_fields("offsets", "targets", "in_degrees", "order"),  # addresses
         *_fields("nodes", "arcs", "wide"),  # `wide`: ids take 8 bytes
         ("entrants", ENTRANT, 3),
@@ -48,6 +49,7 @@ ALONE, BY_CPU, BY_GPU, LAUNCHED, TO_LAUNCH = range(5)
 SAMPLES = 64  # vertices that are drawn, to see how many of all are of a kind
 OTHERS = 8  # of them that lie within no run are too many: of runs of fewer than 16 vertices others are as fast
 FEW = 16  # vertices that are drawn to see whether next to none are sources
+PROBE = 128  # vertices that are sorted to measure the CPU's rate before a launch
 EARLY = 16  # part of the vertices after which the CPU's rate is measured first
 LAST = 5  # and the part that is left at most when the GPU is told
 WAIT = 1_000_000  # nanoseconds for which a kernel's own word is waited for; then the driver is asked
@@ -253,6 +255,23 @@ def _launch(job, entrant):
 
 
 @njit(cache=True, nogil=True)
+def _soon_done(graph, job):
+    """Whether the CPU goes on alone, and is done: at the rate of some vertices more, what is left is worth no launch.
+
+    Asked only where few vertices have begun. So what was sorted has made others ready, as all that follows will; where
+    many vertices begin, the first ones make few others ready, and take less time than those that follow.
+    """
+    n, never = job.nodes, job.time + 16  # the address of a word that is not set
+    begin, start = _now(job), job.head
+    job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, PROBE, min(start + PROBE, n))
+    took, some = _now(job) - begin, max(job.head - start, 1)
+    if (n - job.head) * took // some > job.alone:
+        return False
+    job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, n, n)
+    return True
+
+
+@njit(cache=True, nogil=True)
 def _begin(graph, job):
     """Look at the graph and launch."""
     job.begun = 1
@@ -262,7 +281,7 @@ def _begin(graph, job):
         job.chosen = 2
     elif job.look:
         job.head, job.tail = kahn_narrow(*graph, job.roots, job.width, job.slack, job.rest)
-        if job.head == job.tail and job.tail > 0:
+        if job.tail > 0 and (job.head == job.tail or _soon_done(graph, job)):
             return ALONE
     return LAUNCHED if _launch(job, job.entrants[job.chosen]) else TO_LAUNCH
 

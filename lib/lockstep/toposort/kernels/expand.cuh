@@ -30,6 +30,8 @@ constexpr int max_helpers = 8;
 // copied into shared memory now and then, and goes by what has come by then. stop: 16 bytes of the host's memory, or null. What is
 // heard takes 16 bytes, zero at first, behind the first 64 of the block's shared memory.
 constexpr int heard_at = 16, head_words = 20;
+// To ask takes the thread most of a microsecond, though it does not wait for the answer: so it asks in some levels only.
+constexpr int between_asks = 4;
 
 struct Bell {
     const Word* stop;
@@ -48,7 +50,7 @@ struct Bell {
         return rung != 0;
 #endif
     }
-    __device__ bool ask(int level, int every) const { return level % every == 0 && ask(); }
+    __device__ bool ask(int level) const { return level % between_asks == 0 && ask(); }
     __device__ void hang_up() const {
 #ifndef LOCKSTEP_HOST
         if (stop) asm volatile("cp.async.wait_all;" : : : "memory");

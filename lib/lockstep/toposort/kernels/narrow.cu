@@ -62,9 +62,6 @@ __device__ __forceinline__ int4 fetch(const int4* p) {
 }
 #endif
 
-// Levels between two times that block 0 asks whether to stop; a level takes it 0.3 to 3 us, or one warp 0.2 to 1.
-constexpr int block_asks = 4, warp_asks = 8;
-
 struct Problem {
     const int *first, *last, *targets;
     int *in_degrees, *order, *levels;
@@ -245,7 +242,7 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, const B
     if (threadIdx.x < 3) p.counts[threadIdx.x] = 0;
     at.turn = 0;
     int* shared_position = p.counts + 3;
-    int until = bell.stop ? at.level + block_asks : 0x7fffffff;
+    int until = bell.stop ? at.level + between_asks : 0x7fffffff;
     __syncthreads();
     while (at.size > 0 && at.size <= p.capacity) {
         run_levels<false>(p, at, warp_width, p.capacity, until, threadIdx.x, blockDim.x);
@@ -259,7 +256,7 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, const B
                         at.size = 0;
                         break;
                     }
-                    until = at.level + (at.size > 2 * warp_width ? block_asks : warp_asks);
+                    until = at.level + (at.size > 2 * warp_width ? 1 : 2) * between_asks;
                 }
                 if (at.size == 0 || at.size > 2 * warp_width) break;
                 const int level = at.level;

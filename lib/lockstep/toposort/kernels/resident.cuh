@@ -51,9 +51,6 @@ struct Alone {
 // The bit of a gate by which its leader tells all others to stop.
 constexpr unsigned halt_bit = 0x80000000u;
 
-// In every so many of a crew's levels its leader asks; in all blocks' levels, which take longer, in each.
-constexpr int crew_asks = 2;
-
 // One clears a gate two steps ahead: the last to look there passed it before anybody got here. The block, or the crew's warp, that does
 // so goes on only once the answer has been looked at (it is never `unwritten`), so the next to arrive there finds the gate clear.
 __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(gates + ((step + 2) & 3), Word(0)); }
@@ -144,7 +141,7 @@ __device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone
     at.patience -= alone.could(at);
     int step = scratch[4];
     do {
-        const bool halt = leader && bell.ask();
+        const bool halt = leader && bell.ask(at.level);
         if (leader) s.levels[2 + at.level] = at.size;
         const Word* from = at.level > 0 ? s.queue + at.begin : roots;
         const int work = at.level > 0 ? at.size : static_cast<int>(load_relaxed(s.gates + 4));
@@ -182,7 +179,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
         Word* gate = s.crew_gates + (at.step & 3);
-        const bool halt = leader && bell.ask(at.level, crew_asks);
+        const bool halt = leader && bell.ask(at.level);
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         bool flushed = false;
@@ -243,7 +240,7 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
         Word* gate = s.crew_gates + (at.step & 3);
-        const bool halt = leader && bell.ask(at.level, crew_asks);
+        const bool halt = leader && bell.ask(at.level);
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         if (warp < at.size) {
