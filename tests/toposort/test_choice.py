@@ -240,7 +240,7 @@ def test_a_kernel_hears_within_a_few_levels(way, host):
 
 
 def test_what_decides_is_a_cost_of_the_machine(host, monkeypatch):
-    graph = generators.random_dag(300, 900)
+    graph = generators.random_dag(3_000, 9_000)
     monkeypatch.setattr(choice, "launch_us", lambda executor: 0.1)
     assert topological_sort(graph, executor=host).strategy == "narrow"
 

@@ -49,7 +49,7 @@ ALONE, BY_CPU, BY_GPU, LAUNCHED, TO_LAUNCH = range(5)
 SAMPLES = 64  # vertices that are drawn, to see how many of all are of a kind
 OTHERS = 8  # of them that lie within no run are too many: of runs of fewer than 16 vertices others are as fast
 FEW = 16  # vertices that are drawn to see whether next to none are sources
-PROBE = 128  # vertices that are sorted to measure the CPU's rate before a launch
+PROBE = 128  # vertices by which the CPU's rate is measured before a launch, after half as many that warm the caches
 EARLY = 16  # part of the vertices after which the CPU's rate is measured first
 LAST = 5  # and the part that is left at most when the GPU is told
 WAIT = 1_000_000  # nanoseconds for which a kernel's own word is waited for; then the driver is asked
@@ -262,6 +262,7 @@ def _soon_done(graph, job):
     many vertices begin, the first ones make few others ready, and take less time than those that follow.
     """
     n, never = job.nodes, job.time + 16  # the address of a word that is not set
+    job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, PROBE // 2, min(job.head + PROBE // 2, n))
     begin, start = _now(job), job.head
     job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, PROBE, min(start + PROBE, n))
     took, some = _now(job) - begin, max(job.head - start, 1)

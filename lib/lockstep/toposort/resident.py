@@ -95,8 +95,8 @@ class PersistentAgain(Persistent):
 class Narrow(Persistent):
     """See narrow.cu, and records.cuh for graphs with two arcs a vertex and more.
 
-    `stop` and `done` are words of the host's memory by which it and the kernel tell one another: with a one in the first
-    the host asks the kernel to end, and it finds a one in the second when all is sorted.
+    `stop` and `done` are words of the host's memory by which it and the kernel tell one another: with a one in the
+    first the host asks the kernel to end, and it finds a one in the second when all is sorted.
     """
 
     name, files = "narrow", ("narrow.cu",)

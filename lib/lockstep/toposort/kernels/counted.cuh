@@ -145,7 +145,7 @@ __device__ __noinline__ Position go_counting(const Problem p, const Records t, c
             const Spot cleared = skip(t.counts, ((now + 1) & 3) * 2);
             put_two(cleared, 0, 0);
             p.levels[2 + before_first + now] = count.x / one_vertex;
-            if (bell.ask(now)) put_there(skip(counting, 1), halt);
+            if (bell.rings(static_cast<int>(now))) put_there(skip(counting, 1), halt);
         }
         unsigned i = group;
         while (__any_sync(full_mask, i < chunks)) {

@@ -36,21 +36,21 @@ constexpr int between_asks = 4;
 struct Bell {
     const Word* stop;
 
-    __device__ bool ask() const {
+    // Whether it is known by now; and `ask` again.
+    __device__ bool rings(bool ask = true) const {
         if (!stop) return false;
 #ifdef LOCKSTEP_HOST
         return load_relaxed(stop) != 0;
 #else
         DYNAMIC_SHARED(unsigned, head);
+        const unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(head + heard_at));
         unsigned rung;
-        asm volatile("ld.volatile.shared.u32 %0, [%1];\n\tcp.async.cg.shared.global [%1], [%2], 16;"
-                     : "=r"(rung)
-                     : "r"(static_cast<unsigned>(__cvta_generic_to_shared(head + heard_at))), "l"(stop)
-                     : "memory");
+        asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(rung) : "r"(there) : "memory");
+        if (ask) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(there), "l"(stop) : "memory");
         return rung != 0;
 #endif
     }
-    __device__ bool ask(int level) const { return level % between_asks == 0 && ask(); }
+    __device__ bool rings(int level) const { return rings(level % between_asks == 0); }
     __device__ void hang_up() const {
 #ifndef LOCKSTEP_HOST
         if (stop) asm volatile("cp.async.wait_all;" : : : "memory");

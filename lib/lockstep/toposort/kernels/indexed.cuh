@@ -33,7 +33,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
         if (clerk) {
             put_two(skip(r.counts, ((now + 1) & 3) * 2), 0, 0);
             p.levels[2 + before_first + now] = count.x / one_vertex;
-            if (bell.ask(now)) put_there(skip(counting, 1), halt);
+            if (bell.rings(static_cast<int>(now))) put_there(skip(counting, 1), halt);
         }
         for (unsigned i = threadIdx.x / chunk_arcs; i < chunks; i += blockDim.x / chunk_arcs) {
             const unsigned word = fetch(reinterpret_cast<const unsigned*>(records + get_there(skip(from, i))));

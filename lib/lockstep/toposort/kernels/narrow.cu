@@ -252,7 +252,7 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, const B
             int general = 1;  // levels to do the general way before lanes are tried again
             for (;;) {
                 if (at.level >= until) {
-                    if (__shfl_sync(full_mask, lane_id() == 0 && bell.ask(), 0)) {
+                    if (__shfl_sync(full_mask, lane_id() == 0 && bell.rings(), 0)) {
                         at.size = 0;
                         break;
                     }

@@ -141,7 +141,7 @@ __device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone
     at.patience -= alone.could(at);
     int step = scratch[4];
     do {
-        const bool halt = leader && bell.ask(at.level);
+        const bool halt = leader && bell.rings(at.level);
         if (leader) s.levels[2 + at.level] = at.size;
         const Word* from = at.level > 0 ? s.queue + at.begin : roots;
         const int work = at.level > 0 ? at.size : static_cast<int>(load_relaxed(s.gates + 4));
@@ -179,7 +179,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
         Word* gate = s.crew_gates + (at.step & 3);
-        const bool halt = leader && bell.ask(at.level);
+        const bool halt = leader && bell.rings(at.level);
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         bool flushed = false;
@@ -240,7 +240,7 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
         Word* gate = s.crew_gates + (at.step & 3);
-        const bool halt = leader && bell.ask(at.level);
+        const bool halt = leader && bell.rings(at.level);
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         if (warp < at.size) {
