@@ -106,7 +106,7 @@ def test_narrow_levels_are_the_cpus_alone(host):
 )
 def test_the_gpu_is_tried_as_soon_as_levels_are_wide(make, host, monkeypatch):
     """Wherever that is, and however quick the CPU: it goes on from there."""
-    monkeypatch.setattr(Auto, "costs", choice.Costs(sure=0))
+    monkeypatch.setattr(Auto, "costs", choice.Costs(launches=0))
     graph = make()
     plan = Serial(graph)
     head, tail = kahn_narrow(*arrays(plan), choice.ROOTS, choice.WIDTH, choice.SLACK, 0)
@@ -357,7 +357,7 @@ def test_the_word_leaves_by_the_rate_that_the_clock_shows(vertex_ns, left, host)
 
 
 def test_the_cpu_goes_on_alone_where_it_is_quick(host):
-    """Many join few, and few part: by the constants that takes ten launches, by the clock four or less."""
+    """Many join few, and few part: by the constants it takes thirty launches, by the clock eight or less."""
     graph = task_graphs.fork_join(40, 250)
     for vertex_ns, alone in ((3, True), (30, False)):
         plan, driver = raced(graph, host, vertex_ns=vertex_ns)

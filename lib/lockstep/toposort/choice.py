@@ -52,13 +52,12 @@ class Costs:
         Serial Kahn: a vertex looked at, a vertex queued by an arc (few of these branches are foreseen), an arc.
         Measured on an H200's host; within a factor of 2.5 on nearly all graphs that the limits were set by.
     launches
-        So many launches the serial sort must take for the GPU to be tried.
+        So many launches the serial sort must take for the GPU to be tried, by the figures above and where the CPU has
+        begun also at the rate that it has shown.
     brief
         Serial time up to which the CPU looks at levels before it launches, and does not wait before it sorts.
     patience
         The part of a longer serial time that it waits.
-    sure
-        So many launches what is left must take at the CPU's measured rate, where that is measured before a launch.
     farewell
         From when the GPU is sent word to when the kernel has ended.
     """
@@ -69,7 +68,6 @@ class Costs:
     launches: float = 8.0
     brief: float = 1000.0
     patience: float = 0.03
-    sure: float = 4.0
     farewell: float = 12.0
 
     def serial_us(self, n, m):
@@ -133,7 +131,7 @@ class Auto(Plan):
             often=self.often,
             span=1e3 * LOOK_US,
             farewell=1e3 * costs.farewell,
-            alone=min(1e3 * costs.sure * launch, 1e12),
+            alone=min(1e3 * costs.launches * launch, 1e12),
             patience=0 if brief else 1e3 * costs.patience * self.serial_us,
         )
         self.address = self.job.ctypes.data

@@ -80,7 +80,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     unsigned idle = 0, rounds = 0;
     for (;;) {
         if (stop && ++rounds % between_looks == 0) {
-            if (asks && bell.rings()) store_relaxed(state + halt_word, 1);
+            if (asks) {
+                if (bell.rings()) store_relaxed(state + halt_word, 1);
+                bell.ask();
+            }
             if (__shfl_sync(full_mask, lane == 0 ? load_relaxed(state + halt_word) : 0, 0)) break;
         }
         const unsigned draw = __ballot_sync(full_mask, !busy && ticket < 0);

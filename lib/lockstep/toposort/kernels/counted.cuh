@@ -118,6 +118,7 @@ __device__ inline bool set_up(const Problem& p, const Records& t, const Position
 // Registers are few where threads are many, so what the way through a level needs is named here, once.
 __device__ __noinline__ Position go_counting(const Problem p, const Records t, const Position at, const Bell bell, int most,
                                              int* touched, int most_touched) {
+    bell.hang_up();  // another thread asks from here on
     if (!set_up(p, t, at, touched, most_touched)) return {at.begin, at.size, at.level, table_full};
     const int lane = lane_id();
     const unsigned vertex = t.vertex(), degrees = t.degrees(), counter = t.counter(), stray = t.stray();
@@ -145,7 +146,8 @@ __device__ __noinline__ Position go_counting(const Problem p, const Records t, c
             const Spot cleared = skip(t.counts, ((now + 1) & 3) * 2);
             put_two(cleared, 0, 0);
             p.levels[2 + before_first + now] = count.x / one_vertex;
-            if (bell.rings(static_cast<int>(now))) put_there(skip(counting, 1), halt);
+            if (bell.rings(now, 3)) put_there(skip(counting, 1), halt);
+            bell.ask(static_cast<int>(now));
         }
         unsigned i = group;
         while (__any_sync(full_mask, i < chunks)) {

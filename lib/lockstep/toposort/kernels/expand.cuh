@@ -26,18 +26,25 @@ constexpr int buffer_slots = 32 * (arcs_at_once + 1);  // of a warp: up to 31 le
 constexpr Word unwritten = ~0ull;                      // in queue: no row starts at arc -1
 constexpr int max_helpers = 8;
 
-// How a kernel hears that it may stop. The host's word for it is two levels away, so nobody waits for it: one thread of block 0 has it
-// copied into shared memory now and then, and goes by what has come by then. stop: 16 bytes of the host's memory, or null. What is
-// heard takes 16 bytes, zero at first, behind the first 64 of the block's shared memory.
+// How a kernel hears that it may stop. The host's word for it is a level or more away, so nobody waits for it: a thread of block 0 asks to
+// have it copied into shared memory, and looks there levels later. stop: 16 bytes of the host's memory, or null. What is heard takes 16
+// bytes, zero at first, behind the first 64 of the block's shared memory.
+// To ask holds up a thread's next access to memory for most of a microsecond: so it asks in some levels only, and if it can after it
+// has arrived at a gate.
 constexpr int heard_at = 16, head_words = 20;
-// To ask takes the thread most of a microsecond, though it does not wait for the answer: so it asks in some levels only.
-constexpr int between_asks = 4;
+constexpr int between_asks = 4;  // levels
 
 struct Bell {
     const Word* stop;
 
-    // Whether it is known by now; and `ask` again.
-    __device__ bool rings(bool ask = true) const {
+    __device__ void ask() const {
+#ifndef LOCKSTEP_HOST
+        DYNAMIC_SHARED(unsigned, head);
+        const unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(head + heard_at));
+        if (stop) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(there), "l"(stop) : "memory");
+#endif
+    }
+    __device__ bool rings() const {  // for the thread that asked; waits if that was just now
         if (!stop) return false;
 #ifdef LOCKSTEP_HOST
         return load_relaxed(stop) != 0;
@@ -45,12 +52,15 @@ struct Bell {
         DYNAMIC_SHARED(unsigned, head);
         const unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(head + heard_at));
         unsigned rung;
-        asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(rung) : "r"(there) : "memory");
-        if (ask) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(there), "l"(stop) : "memory");
+        asm volatile("cp.async.wait_all;\n\tld.volatile.shared.u32 %0, [%1];" : "=r"(rung) : "r"(there) : "memory");
         return rung != 0;
 #endif
     }
-    __device__ bool rings(int level) const { return rings(level % between_asks == 0); }
+    // Asks in some levels, and looks `after` so many.
+    __device__ void ask(int level) const {
+        if (level % between_asks == 0) ask();
+    }
+    __device__ bool rings(int level, int after) const { return level % between_asks == after && rings(); }
     __device__ void hang_up() const {
 #ifndef LOCKSTEP_HOST
         if (stop) asm volatile("cp.async.wait_all;" : : : "memory");

@@ -12,6 +12,7 @@
 // (then the frontier is empty). Remaining in-degrees are in global memory before and after; meanwhile they have BITS each in p.hot.
 __device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at, const Bell bell, int most) {
     constexpr unsigned in_word = 32 / BITS, all = (1u << BITS) - 1;
+    bell.hang_up();  // another thread asks from here on
     warm_up(p);
     clear_counts(r);
     __syncthreads();
@@ -33,7 +34,8 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
         if (clerk) {
             put_two(skip(r.counts, ((now + 1) & 3) * 2), 0, 0);
             p.levels[2 + before_first + now] = count.x / one_vertex;
-            if (bell.rings(static_cast<int>(now))) put_there(skip(counting, 1), halt);
+            if (bell.rings(now, 3)) put_there(skip(counting, 1), halt);
+            bell.ask(static_cast<int>(now));
         }
         for (unsigned i = threadIdx.x / chunk_arcs; i < chunks; i += blockDim.x / chunk_arcs) {
             const unsigned word = fetch(reinterpret_cast<const unsigned*>(records + get_there(skip(from, i))));
@@ -60,5 +62,6 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
     }
     const int size = count.y == halt ? 0 : static_cast<int>(count.x / one_vertex);
     if (size > 0) cool_down(p);
+    bell.hang_up();
     return {static_cast<int>(found - p.order), size, before_first + static_cast<int>(now), 0};
 }

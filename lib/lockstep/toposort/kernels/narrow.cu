@@ -256,6 +256,7 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, const B
                         at.size = 0;
                         break;
                     }
+                    if (lane_id() == 0) bell.ask();
                     until = at.level + (at.size > 2 * warp_width ? 1 : 2) * between_asks;
                 }
                 if (at.size == 0 || at.size > 2 * warp_width) break;

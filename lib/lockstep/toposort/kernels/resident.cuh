@@ -62,7 +62,7 @@ __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(ga
 // other blocks is in-degrees, changed by atomics that have answered, and the queue, whose reader waits for each entry. So
 // the stores need not have arrived when the barrier opens. Block 0's last warp clears, which has the least to do: if its first thread
 // did, its vertices, for which others wait, would wait for one more way to L2 and back.
-__device__ inline int meet(const Sort& s, int held, int base, int step, int* scratch, unsigned halt) {
+__device__ inline int meet(const Sort& s, int held, int base, int step, int* scratch, unsigned halt, const Bell& bell, int level) {
     int* count = scratch + (step & 1);  // of the block
     int before = 0;
     if (lane_id() == 0 && held > 0) before = atomicAdd(count, held);
@@ -82,6 +82,7 @@ __device__ inline int meet(const Sort& s, int held, int base, int step, int* scr
         const int place = scratch[2] + __shfl_sync(full_mask, before, 0);
         append(s.rows, s.buffer, held, s.order, s.queue, place, row);
     }
+    if (global_thread() == 0) bell.ask(level);
     if (threadIdx.x == 0) {
         Word seen;
         do seen = load_relaxed(gate);
@@ -141,7 +142,7 @@ __device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone
     at.patience -= alone.could(at);
     int step = scratch[4];
     do {
-        const bool halt = leader && bell.rings(at.level);
+        const bool halt = leader && bell.rings(at.level, 2);
         if (leader) s.levels[2 + at.level] = at.size;
         const Word* from = at.level > 0 ? s.queue + at.begin : roots;
         const int work = at.level > 0 ? at.size : static_cast<int>(load_relaxed(s.gates + 4));
@@ -153,7 +154,7 @@ __device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone
         } else {
             expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, at.begin, gate, s.buffer, held, warp, warps, s.helpers);
         }
-        at.size = meet(s, held, at.begin, step, scratch, halt ? halt_bit : 0);
+        at.size = meet(s, held, at.begin, step, scratch, halt ? halt_bit : 0, bell, at.level);
         ++at.level;
         ++step;
     } while (at.size > widest && at.size < s.n - at.begin);
@@ -179,7 +180,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
         Word* gate = s.crew_gates + (at.step & 3);
-        const bool halt = leader && bell.rings(at.level);
+        const bool halt = leader && bell.rings(at.level, 2);
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         bool flushed = false;
@@ -198,6 +199,7 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
         Word arrival = static_cast<Word>(held) << 32 | 1;
         if (flushed || held > kept) arrival += queue_unit;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
+        if (leader) bell.ask(at.level);
         row = row_ahead(s.rows, s.buffer, held);
         const Word cleared = leader ? clear_ahead(s.crew_gates, at.step) : 0;
         if (held > 0) {
@@ -240,7 +242,7 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
         Word* gate = s.crew_gates + (at.step & 3);
-        const bool halt = leader && bell.rings(at.level);
+        const bool halt = leader && bell.rings(at.level, 2);
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         if (warp < at.size) {
@@ -262,6 +264,7 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
         }
         Word arrival = static_cast<Word>(held) << 32 | 1;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
+        if (leader) bell.ask(at.level);
         const Word row = row_ahead(s.rows, s.buffer, held);
         const Word cleared = leader ? clear_ahead(s.crew_gates, at.step) : 0;
         if (held > 0) {
