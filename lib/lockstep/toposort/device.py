@@ -39,7 +39,7 @@ class DevicePlan(Plan):
         self.queue = ex.empty(n, np.uint64)
         self.levels = ex.zeros(n + 4, _int)  # {layers, vertices sorted, size of layer 0, of layer 1, ...}
         # What must be zero at first: gates 0-4, a barrier 6, and what else a strategy counts in, from 16 on.
-        self.words, self.zeros = ex.zeros(96, np.uint64), ex.zeros(96, np.uint64)
+        self.words, self.zeros = ex.zeros(80, np.uint64), ex.zeros(80, np.uint64)
         self.gates, self.barrier = self.words[:5], self.words[6:7].view(np.uint32)
         self.counters = self.words[16:].view(_int)
         self.load()

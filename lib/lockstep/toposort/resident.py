@@ -249,6 +249,7 @@ class Asynchronous(DevicePlan):
             self.order,
             self.queue,
             self.counters,
+            self.words[8:9].view(_int),
             self.barrier,
             self.stop,
             self.done,

@@ -1,7 +1,7 @@
 // Ladder, step 5: no levels. A vertex is ready when its last predecessor is done, whatever happens elsewhere.
 //
 // What it computes   order: the vertices, each behind its predecessors, in no particular layers. state: four counters (vertices
-//                    placed, handed over, tickets taken, vertices done) and whether to stop, all zero at first.
+//                    placed, handed over, tickets taken, vertices done), all zero at first, as is halt.
 // Idea               a warp holds up to 32 ready vertices and deals their arcs out to its lanes. Who takes the last
 //                    predecessor away claims the next place in the order, at once. The warp goes on with what it made
 //                    ready; what is more than 32 it hands over through a queue. A lane without a vertex draws a ticket,
@@ -23,7 +23,7 @@
 constexpr int between_looks = 16;  // rounds between two looks at whether somebody wants the sort to stop
 
 // Words of state, each on a cache line of its own: those who look at one must not slow down those who change another.
-constexpr int placed_word = 1, handed_word = 32, ticket_word = 64, done_word = 96, halt_word = 128;
+constexpr int placed_word = 1, handed_word = 32, ticket_word = 64, done_word = 96;
 
 // Give the buffer's vertices (at most buffer_slots) their places. Returns the row of vertex `lane` of the buffer; a row is
 // asked for while the atomic is under way.
@@ -58,7 +58,7 @@ __device__ inline void hand_over(const Rows& rows, const int* buffer, int held, 
 // end; it may be the host's memory.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     asynchronous(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
-                 int* in_degrees, int* order, unsigned long long* queue, int* state, unsigned* barrier,
+                 int* in_degrees, int* order, unsigned long long* queue, int* state, int* halt, unsigned* barrier,
                  const unsigned long long* stop, unsigned long long* done, int n) {
     DYNAMIC_SHARED(int, shared);
     const int lane = lane_id();
@@ -81,10 +81,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     for (;;) {
         if (stop && ++rounds % between_looks == 0) {
             if (asks) {
-                if (bell.rings()) store_relaxed(state + halt_word, 1);
+                if (bell.rings()) store_relaxed(halt, 1);
                 bell.ask();
             }
-            if (__shfl_sync(full_mask, lane == 0 ? load_relaxed(state + halt_word) : 0, 0)) break;
+            if (__shfl_sync(full_mask, lane == 0 ? load_relaxed(halt) : 0, 0)) break;
         }
         const unsigned draw = __ballot_sync(full_mask, !busy && ticket < 0);
         if (draw) {
