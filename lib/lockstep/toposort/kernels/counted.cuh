@@ -18,7 +18,7 @@
 // branches  A warp goes through all of them, one after another, and each costs as much as ten instructions. So counting, entering
 //           and asking are each one instruction that some lanes leave out.
 // What it leaves
-//           a level of 56 vertices and 450 arcs takes 0.91 us on an H200, and 0.6 where nothing must be looked up (indexed.cuh).
+//           a level of 56 vertices and 450 arcs takes 0.94 us on an H200, and 0.77 where nothing must be looked up (indexed.cuh).
 //           By the profiler a warp that has arcs is busy for three quarters of that with some 165 instructions, and waits for the
 //           slowest one in the rest; a tenth of the time is the wait for records. Tried, and no faster on such levels (no rows are
 //           kept of these trials):
