@@ -135,12 +135,12 @@ def _tree(ax, lesson, height):
         for y, above in ((low, False), (high, True)):
             line([x, x + STEP], [y, y])
             ax.text(x + 0.04, y - 0.06, asked(lesson.problem, tree.feature, tree.threshold, above),
-                    ha="left", va="bottom", fontsize=5.4, color=INK,
+                    ha="left", va="bottom", fontsize=5.1, color=INK,
                     bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # fmt: skip
         return (low + high) / 2
 
     if isinstance(lesson.tree, rule.Leaf):
-        ax.text(0.04, height / 2 - 0.06, "any", ha="left", va="bottom", fontsize=5.4, color=INK)
+        ax.text(0.04, height / 2 - 0.06, "any", ha="left", va="bottom", fontsize=5.1, color=INK)
     draw(lesson.tree, 0)
 
 
