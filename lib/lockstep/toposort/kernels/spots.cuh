@@ -1,4 +1,4 @@
-// Shared memory by address: what counted.cuh does there.
+// Shared memory by address: what is done there with records (counted.cuh, indexed.cuh).
 //
 // A pointer that takes turns is one to any memory, and every access through it is dearer; an address in shared memory is 32 bits.
 // And an access is issued here and now, where it is written: left alone, the compiler would move it to where the value is used.
