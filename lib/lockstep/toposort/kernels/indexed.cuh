@@ -1,13 +1,15 @@
 // Levels by one block that has a counter for every vertex in its shared memory.
 //
 // Codes, records and lists are those of records.cuh, but nothing is looked up: where a vertex is counted, its number says. So an arc
-// costs a third of the instructions of counted.cuh, and records are not asked for beforehand: graphs that fit have theirs in L2.
+// costs a third of the instructions of counted.cuh, and records are not asked for beforehand: nearly all graphs that fit have theirs
+// in L2.
 // What it leaves
 //           a level of 56 vertices and 450 arcs takes 0.77 us on an H200 in a graph of 200,000 vertices (0.65 in a trial with 140,000),
 //           most of it the wait for the records. With four bits to a counter eight neighbors share a word: where ids follow the
-//           levels, these are counted down one after another, and a table is faster by a fifth (window-dag-3e5-9e5-30). And levels
-//           of one or two vertices of a commit history take twice as long as by lanes that hold rows (narrow.cu). Tried, and no
-//           faster: to ask for records beforehand; levels of a few chunks by one warp, without a barrier of the block.
+//           levels, these are counted down one after another, and a table is faster by a fifth (window-dag-3e5-9e5 and 4e5-12e5). And
+//           levels of a few vertices, as in commit histories and on roads, take 2 and 1.15 times as long as by lanes that hold
+//           rows (narrow.cu). Tried, and no faster: to ask for records beforehand; levels of a few chunks by one warp, without a
+//           barrier of the block.
 #pragma once
 #include "records.cuh"
 

@@ -14,10 +14,10 @@
 //                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and hands
 //                      a row on only where both successors of a vertex get ready at once; a lane's rows are asked for first
 //                      and both its atomics are then under way together;
-//                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each (0: they stay),
+//                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each, with records 4 or 8 (0: they stay),
 //                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
-//                    - where rows have more than an arc or two (RECORDS), the block goes by records of codes instead, eight arcs to a
-//                      load. Where all in-degrees fit into shared memory that is all (indexed.cuh); else it first tries a table of
+//                    - where rows have more than an arc or two (RECORDS), the block goes by records of codes instead, four or eight arcs
+//                      to a load. Where all in-degrees fit into shared memory that is all (indexed.cuh); else it first tries a table of
 //                      those that are touched and not yet ready, which is good as long as they are few (counted.cuh).
 //                    The last layer is not expanded: nobody waits for it. How the grid and the crew work: resident.cuh.
 // Shared memory      [20 ints | two rings of `capacity` packed rows, or what goes with records | in-degrees]; the grid's buffers lie
