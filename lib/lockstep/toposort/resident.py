@@ -1,12 +1,14 @@
 """Strategies whose kernel stays on the GPU until all is sorted: the ladder from its third step on."""
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 
 from .device import BUFFER_SLOTS, DevicePlan
 from .plan import KERNELS
 
+BINS, EXTRA_INTS = 512, 547  # of records.cuh
 HEAD = 80  # bytes of a block's shared memory, head_words in expand.cuh
 
 _int = np.int32
@@ -92,8 +94,24 @@ class PersistentAgain(Persistent):
     name = "persistent-again"  # the same once more: what a difference of nothing looks like
 
 
+class Code(NamedTuple):
+    """What records.cuh makes codes from: a counter's bits, how many there are, and bits of an epoch, of an in-degree, and
+    of a record's bytes.
+    """
+
+    bits: int
+    slots: int
+    epoch_bits: int
+    degree_bits: int
+    record_bits: int
+
+    @property
+    def words(self):
+        return -(-self.slots * self.bits // 32)
+
+
 class Narrow(Persistent):
-    """See narrow.cu, and records.cuh for graphs with two arcs a vertex and more.
+    """See narrow.cu, and records.cuh for graphs whose rows have more than an arc or so.
 
     `stop` and `done` are words of the host's memory by which it and the kernel tell one another: with a one in the
     first the host asks the kernel to end, and it finds a one in the second when all is sorted.
@@ -103,13 +121,11 @@ class Narrow(Persistent):
     per_block = most_threads = 768  # with more, registers are too few for what is done in wide levels
     few_threads = 512
     stop = done = None
-    # What block 0 does in about the time of a level by others: arcs by rows, or arcs and lanes by records, from which
-    # each vertex is looked up, or is found.
-    arcs_alone, arcs_counted, arcs_indexed = 640, 1280, 2560
-    lanes_counted, lanes_indexed = 1024, 2048
-    counted_degree, indexed_degree = 2, 1.05  # arcs a vertex; with fewer, a lane takes a whole row, and that is faster
-    counter_choices = 4, 8  # bits of a counter in indexed.cuh
-    bucket_bits, list_chunks, most_touched = 13, 1024, 4096  # of the table, and vertices that it takes over
+    # What block 0 does in about the time of a level by others: arcs by rows, or arcs and lanes by records.
+    arcs_alone, arcs_counted, lanes_counted = 640, 2560, 2048
+    counter_choices = 4, 8, 16  # bits of a counter in records.cuh
+    list_words = 1020  # of a list there
+    near = 195 * 1024  # bytes of a block's shared memory that leave the first-level cache room for records on their way
     least_patience, tail = 6, 4  # levels, and what must be left: see Alone in resident.cuh
 
     def load(self):
@@ -128,16 +144,16 @@ class Narrow(Persistent):
         threads = min(self.threads, self.most_threads if self.code or 4 <= degree < 16 else self.few_threads)
         rings, buffers = 2 * capacity * 16, 4 * BUFFER_SLOTS * (threads // 32)
         if self.code:
-            hot_offset, bits, records = self.index_offset, self.indexed, self.recorded()
-            # A block whose table is full goes on with rings, and without one.
-            rest = 0 if bits else max(rings, self.table_bytes(threads))
+            hot_offset, bits, records = self.counters_offset, 0, self.recorded()
+            defines = {"RECORDS": self.code.bits} | ({"CHUNK": self.chunk} if self.chunk != 16 else {})
+            counters = hot_offset + self.code.words * 4
         else:
-            hot_offset, rest, records = HEAD + -(-max(rings, buffers) // 16) * 16, 0, [None] * 3 + [0] * 6
+            hot_offset, records, defines = HEAD + -(-max(rings, buffers) // 16) * 16, [None] * 6 + [0] * 6, {}
             bits = self.counter_bits((8, 16), hot_offset)
-        shared = max(hot_offset + self.counter_bytes(bits), HEAD + rest)
-        defines = {"BITS": bits, "THREADS": threads}
-        if self.code:
-            defines |= {"RECORDS": 1} | ({"CHUNK": self.chunk} if self.chunk == 4 else {})
+            counters = hot_offset + self.counter_bytes(bits)
+        # A block may have to go on with rings, too, and numbers its vertices there.
+        shared = max(counters, HEAD + max(rings, buffers, 2 * BINS * 4 if self.code else 0))
+        defines = {"BITS": bits, "THREADS": threads, **defines}
         kernel = ex.load(KERNELS / "narrow.cu", defines)["narrow"]
         blocks = self.resident(kernel, shared, threads)
         breadth, crew = max(self.breadth, width), min(self.crew, blocks)
@@ -159,8 +175,8 @@ class Narrow(Persistent):
             stop,
             done,
             *map(_int, (*sizes, *limits, hot_offset)),
-            *records[:3],
-            *map(_int, records[3:]),
+            *records[:6],
+            *map(_int, records[6:]),
         )
         return kernel.bind(blocks, threads, arguments, shared=shared, cooperative=True)
 
@@ -186,48 +202,63 @@ class Narrow(Persistent):
         """Bytes that a counter for each vertex takes; the kernel moves four at once, and counts in words of 4 bytes."""
         return -(-(-(-self.graph.n // 4) * bits) // 8) * 4
 
-    @property
-    def chunk(self):
-        """Arcs, and lanes, to a chunk in records.cuh: where most rows have fewer than four, of eight lanes most would
-        stand idle.
-        """
-        return 4 if self.degree < 4 and self.longest <= 16 else 8
-
-    @property
-    def index_offset(self):
-        """Where in shared memory counters lie that indexed.cuh finds by a vertex's number: behind lists, or buffers."""
-        return HEAD + 4 * max(20 + 2 * self.list_chunks, BUFFER_SLOTS * (self.most_threads // 32))
-
     @functools.cached_property
-    def indexed(self):
-        """Bits of such a counter, if there is room; else 0, and counted.cuh looks vertices up."""
-        return self.counter_bits(self.counter_choices, self.index_offset)
+    def chunk(self):
+        """Arcs to a chunk in records.cuh: the fewest with which few rows take more than one. Lanes without arcs cost time,
+        but a further chunk costs more.
+        """
+        lengths = np.diff(self.graph.offsets)
+        few = [size for size in (4, 8) if 16 * np.count_nonzero(lengths > size) <= lengths.size]
+        return next((size for size in few if self.longest <= 4 * size), 16)
+
+    @property
+    def counters_offset(self):
+        """Where in shared memory records.cuh has its counters."""
+        return HEAD + 4 * (40 + 2 * self.list_words + self.most_threads)
+
+    @property
+    def rooms(self):
+        """Bytes for counters: at most, and where not all vertices have one."""
+        most = self.executor.max_shared
+        return most - self.counters_offset, min(self.near, most) - self.counters_offset
 
     @functools.cached_property
     def code(self):
-        """Bits of a vertex's number and of a record's bytes, in records.cuh; None if the graph is none for it."""
+        """How codes are made up, in records.cuh; None if the graph is none for it."""
         n, chunk = max(self.graph.n, 1), self.chunk
-        bits = max(14, self.bucket_bits, (n - 1).bit_length())
         record_bits = chunk.bit_length() + 1 + max(0, (-(-self.longest // chunk) - 1).bit_length())
-        fits = self.longest <= 4 * chunk and n << record_bits < 2**32
-        fits &= bits <= 25 and int(self.degrees_on_host.max(initial=0)) < 2 ** (29 - bits)
-        fits &= self.degree >= (self.indexed_degree if self.indexed else self.counted_degree)
-        return (bits, record_bits) if fits else None
+        if self.longest > 4 * chunk or not self.rows_are_worth_records():
+            return None
+        degree_bits = int(self.degrees_on_host.max(initial=1)).bit_length()
+        most, near = self.rooms
+        for bits in self.counter_choices:
+            slots, epochs = n, 1
+            if n * bits > 8 * most:
+                slots = near // 4 * 32 // bits
+                epochs = -(-n // slots)
+            epoch_bits = epochs.bit_length() if epochs > 1 else 0
+            fits = epoch_bits + degree_bits <= bits and slots << epoch_bits + record_bits < 2**32
+            if fits and (slots - 1).bit_length() + epoch_bits + degree_bits + 3 <= 32:
+                return Code(bits, slots, epoch_bits, degree_bits, record_bits)
+        return None
+
+    def rows_are_worth_records(self):
+        """Where rows have one arc on the whole, a lane that takes a row is faster; and where few vertices are ready at
+        a time: a graph with hardly more arcs than vertices has few that are ready if few are so from the start.
+        """
+        sources = np.count_nonzero(self.degrees_on_host == 0)
+        return self.degree >= 1.5 or (self.degree >= 1.05 and sources >= self.graph.n / 16)
 
     def recorded(self):
         """The kernel's arguments for records."""
-        ex, n, (bits, record_bits) = self.executor, max(self.graph.n, 1), self.code
-        self.records, self.codes = ex.empty(n << record_bits - 2, np.uint32), ex.empty(n, np.uint32)
-        self.touched = ex.zeros(1 + self.most_touched, _int)
-        arcs = self.arcs_indexed if self.indexed else self.arcs_counted
-        lanes = self.lanes_indexed if self.indexed else self.lanes_counted
-        width = np.clip(arcs / self.degree, 16, lanes // self.chunk)
-        sizes = self.most_touched, width, bits, self.bucket_bits, record_bits, self.list_chunks
-        return [self.records, self.codes, self.touched, *sizes]
-
-    def table_bytes(self, threads):
-        """Of shared memory: what counted.cuh needs."""
-        return 4 * (16 + (4 << self.bucket_bits) + 2 * self.list_chunks + 4 * threads)
+        ex, n, code = self.executor, max(self.graph.n, 1), self.code
+        numbers = code.slots << code.epoch_bits
+        records, codes = ex.empty(numbers << code.record_bits - 2, np.uint32), ex.empty(n, np.uint32)
+        counters, extra = ex.empty(code.words, np.uint32), ex.empty(EXTRA_INTS, _int)
+        numbering = [ex.empty(n, _int), ex.empty(numbers, _int)] if code.epoch_bits else [None, None]
+        width = np.clip(self.arcs_counted / self.degree, 16, self.lanes_counted // self.chunk * 2)
+        sizes = min(width, self.list_words // 2), *code[1:], self.list_words
+        return [records, codes, counters, extra, *numbering, *sizes]
 
 
 class Asynchronous(DevicePlan):

@@ -234,9 +234,10 @@ constexpr int looks = 16;  // vertices that a thread looks at in one go
 
 // Write the vertices of in-degree 0 to the start of order, and the rows of those that have arcs to roots (null: not wanted). The
 // gate's upper half counts the former, its lower half the latter. A block takes `looks` vertices a thread, all asked for at
-// once, and one atomic serves them all; scratch: 34 ints of shared memory. Every thread must call.
+// once, and one atomic serves them all; scratch: 34 ints of shared memory. most: most vertices are sources, so all rows are asked for
+// at once, too. Every thread must call.
 __device__ inline void push_sources(const Rows& rows, const int* in_degrees, int n, int* order, Word* roots, Word* gate,
-                                    int* scratch) {
+                                    int* scratch, bool most = false) {
     const int lane = lane_id(), warp = warp_id(), warps = blockDim.x / 32;
     const unsigned below = (1u << lane) - 1;
     const int stretch = looks * blockDim.x;
@@ -244,12 +245,20 @@ __device__ inline void push_sources(const Rows& rows, const int* in_degrees, int
         const int mine = static_cast<int>(start) + threadIdx.x;
         unsigned source = 0, root = 0;  // a bit for each vertex
         int counted = 0;                // of the warp: sources in the upper half, roots in the lower one
+        if (roots && most) {
+#pragma unroll
+            for (int k = 0; k < looks; ++k) {
+                const int v = mine + k * blockDim.x;
+                if (v < n && rows.first[v] < rows.last[v]) root |= 1u << k;
+            }
+        }
 #pragma unroll
         for (int k = 0; k < looks; ++k) {
             const int v = mine + k * blockDim.x;
             if (v < n && in_degrees[v] == 0) source |= 1u << k;
         }
-        if (roots) {
+        root &= source;
+        if (roots && !most) {
 #pragma unroll
             for (int k = 0; k < looks; ++k) {
                 const int v = mine + k * blockDim.x;

@@ -1,72 +1,136 @@
-// Levels by one block that has a counter for every vertex in its shared memory.
+// Levels by one block that counts in its shared memory, and looks nothing up.
 //
-// Codes, records and lists are those of records.cuh, but nothing is looked up: where a vertex is counted, its number says. So an arc
-// costs a third of the instructions of counted.cuh, and records are not asked for beforehand: nearly all graphs that fit have theirs
-// in L2.
-// What it leaves
-//           a level of 56 vertices and 450 arcs takes 0.77 us on an H200 in a graph of 200,000 vertices (0.65 in a trial with 140,000),
-//           most of it the wait for the records. With four bits to a counter eight neighbors share a word: where ids follow the
-//           levels, these are counted down one after another, and a table is faster by a fifth (window-dag-3e5-9e5 and 4e5-12e5). And
-//           levels of a few vertices, as in commit histories and on roads, take 2 and 1.15 times as long as by lanes that hold
-//           rows (narrow.cu). Tried, and no faster: to ask for records beforehand; levels of a few chunks by one warp, without a
-//           barrier of the block.
+// Idea      What a level of some tens of vertices costs is not bandwidth but one warp's way through it: every access that waits for the
+//           one before, every branch that lanes do not take together, and every instruction, for some warps wait for one another's.
+//           So a level is: how many vertices there are; which one is mine; two of its arcs; count both; a place in the next list
+//           for what gets ready; a barrier. Where a vertex's row is, and its place in the order, is left to the lanes that take it.
+// branches  None but for what is rare. Who has nothing to count, or to enter, counts on a word of its own that nobody reads.
+// rows      Nobody else has read a record before, so it comes from the far half of L2, twice as long a way as from the near one: half of
+//           a level. So who finds that a vertex is ready asks for its record, and nobody waits for it.
+// levels    Four are written out one after another, so that where each counts and which list is whose needs no computing.
+//
+// References: as in narrow.cu.
 #pragma once
 #include "records.cuh"
 
-// Block 0 alone: levels until the frontier is empty, or has more than `most` vertices or chunks than a list holds, or the bell rings
-// (then the frontier is empty). Remaining in-degrees are in global memory before and after; meanwhile they have BITS each in p.hot.
-__device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at, const Bell bell, int most) {
-    constexpr unsigned in_word = 32 / BITS, all = (1u << BITS) - 1;
+// A value that stays in its register: else the compiler would ask for the thread's number anew in every level.
+__device__ inline unsigned kept(unsigned value) { return __shfl_sync(full_mask, value, lane_id()); }
+__device__ inline const char* kept(const char* p) {
+    return reinterpret_cast<const char*>(__shfl_sync(full_mask, reinterpret_cast<unsigned long long>(p), lane_id()));
+}
+
+template <int k> struct Turn { __device__ constexpr operator int() const { return k; } };
+
+// Block 0 alone: levels until the frontier is empty, or a level makes more than `most` vertices ready, or the bell rings (then the frontier is
+// empty), or an arc finds a stranger in its target's slot (then `turn` is 1). Remaining in-degrees stay as they were: settle counts them
+// down. In the order it leaves numbers.
+__device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at, const Bell bell) {
     bell.hang_up();  // another thread asks from here on
-    warm_up(p);
-    clear_counts(r);
-    __syncthreads();
-    list_frontier(p, r, at);
-    const Spot counters = spot(p.hot);
-    const int to_number = 32 - r.bits;
-    const unsigned limit = static_cast<unsigned>(most) * one_vertex, last_place = r.capacity - most_chunks;
-    const char* records = r.records + 4 * (threadIdx.x % chunk_arcs);
-    const bool clerk = threadIdx.x == blockDim.x - 1;  // of the warp that has the least to do
-    const int before_first = at.level - 1;
-    int* found = p.order + at.begin;
-    unsigned now = 1, list = 0;  // levels counted from 1, and which of the two lists is the frontier
+    set_up(p, r, at);
     uint2 count = get_two(r.counts);
+    if (count.y != 0) {
+        if (threadIdx.x == 0) store_relaxed(r.placed(), -1);
+        return at;
+    }
+    const int to_number = r.to_number(), to_slot = to_number + r.epoch_bits;
+    const unsigned field = r.field(), waits = 1u << r.degree_bits, too_many = (r.most + 1) * one_vertex, record_bytes = r.record_bytes;
+    const Spot even = r.lists(), odd = skip(even, r.list), idle = skip(r.idle(), lane_id()), spare = skip(r.spare(), kept(threadIdx.x));
+    const unsigned first_chunk = kept(threadIdx.x / chunk_lanes), at_once = blockDim.x / chunk_lanes;
+    const unsigned from_last = kept(blockDim.x - 1 - threadIdx.x);
+    const Spot counters = spot(p.hot);
+    const char* records = kept(r.records + 8 * (threadIdx.x % chunk_lanes));
+    int begin = at.begin, size = 0, now = at.level;  // of the level, in the order; its number, and one
     __syncthreads();
-    while (count.x != 0 && count.y == 0) {
-        const unsigned chunks = count.x & (one_vertex - 1);
-        const Spot from = skip(r.lists, list), to = skip(r.lists, r.capacity - list), counting = skip(r.counts, (now & 3) * 2);
-        found += count.x / one_vertex;
-        if (clerk) {
-            put_two(skip(r.counts, ((now + 1) & 3) * 2), 0, 0);
-            p.levels[2 + before_first + now] = count.x / one_vertex;
-            if (bell.rings(now, 3)) put_there(skip(counting, 1), halt);
-            bell.ask(static_cast<int>(now));
+    auto level = [&](auto turn) {
+        // A vote, for the compiler to see that all agree.
+        if (__any_sync(full_mask, count.x == 0 || count.x >= too_many || count.y != 0)) return false;
+        const Spot from = turn & 1 ? odd : even, to = turn & 1 ? even : odd, counting = skip(r.counts, ((turn + 1) & 3) * 2);
+        unsigned mine = get_there(skip(from, first_chunk));
+        begin += size;
+        size = count.x / one_vertex;
+        const unsigned chunks = size + (count.x & 0xffff);
+        if (from_last == 0) {  // of the warp that has the least to do
+            put_two(skip(r.counts, ((turn + 2) & 3) * 2), 0, 0);
+            p.levels[2 + now] = size;
+            if (turn == 2 && bell.rings()) or_there(skip(counting, 1), halt);
+            if (turn == 3) {
+                bell.ask();
+                if (field >= waits) store_relaxed(r.placed(), begin);
+            }
         }
-        for (unsigned i = threadIdx.x / chunk_arcs; i < chunks; i += blockDim.x / chunk_arcs) {
-            const unsigned word = fetch(reinterpret_cast<const unsigned*>(records + get_there(skip(from, i))));
-            if (word == 0) continue;  // the row has ended
-            const unsigned v = word >> to_number, place = v % in_word * BITS;
-            const unsigned before = add_there(skip(counters, v / in_word), 0u - (1u << place)) >> place & all;
-            if (before != 1) continue;
-            const unsigned own = word & 7u, record = v << r.record_bits;
-            const unsigned gets = add_there(counting, one_vertex | own), first = gets & (one_vertex - 1);
-            found[gets / one_vertex] = v;
-            if (gets >= limit || first > last_place) {
-                put_there(skip(counting, 1), leave);
-            } else {
-                const Spot mine = skip(to, first);
-                if (own > 0) put_there(mine, record);
-                if (own > 1) put_there(skip(mine, 1), record + chunk_bytes);
-                for (unsigned c = 2; c < own; ++c) put_there(skip(mine, c), record + c * chunk_bytes);
+        for (unsigned i = first_chunk; __any_sync(full_mask, i < chunks);) {
+            unsigned offset = 0;
+            if (__any_sync(full_mask, i >= size && i < chunks)) {  // a further chunk of a long row
+                if (i >= size && i < chunks) {
+                    mine = get_there(skip(from, r.list - 1 - (i - size)));
+                    offset = chunk_bytes * (mine & further);
+                }
+                __syncwarp();  // and so a branch, not instructions for everybody
+            }
+            const char* record = records + static_cast<unsigned long long>(mine >> to_number) * record_bytes;
+            const uint2 two = fetch(reinterpret_cast<const uint2*>(record + offset));
+            const unsigned arcs[2] = {i < chunks ? two.x : 0, i < chunks ? two.y : 0};
+            Spot slot[2];
+            unsigned place[2], before[2], others[2], gets[2];
+            bool rare = false;
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {
+                const unsigned which = arcs[j] >> to_slot;
+                slot[j] = skip(counters, which / in_word);
+                place[j] = which % in_word * RECORDS;
+                before[j] = add_there(arcs[j] ? slot[j] : idle, 1u << place[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {  // predecessors that are left; if the slot is another vertex's, `waits` or more
+                others[j] = arcs[j] ? ((arcs[j] >> chunk_bits) - (before[j] >> place[j])) & field : 1;
+            }
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {
+                ask_for(others[j] == 0, r.records + static_cast<unsigned long long>(arcs[j] >> to_number) * record_bytes, spare);
+            }
+#pragma unroll
+            for (int j = 0; j < 2; ++j) gets[j] = add_there(others[j] == 0 ? counting : idle, one_vertex | (arcs[j] & further));
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {
+                const bool ready = others[j] == 0;
+                put_if(ready && gets[j] < too_many, skip_bytes(to, gets[j] >> 16), arcs[j]);
+                rare |= (ready && (arcs[j] & further)) || others[j] >= waits;
+            }
+            if (rare) {
+                for (int j = 0; j < 2; ++j) {
+                    if (others[j] >= waits) or_there(skip(counting, 1), strangers);
+                    if (others[j] == 0 && !enter_further(r, to, gets[j], arcs[j])) or_there(skip(counting, 1), no_room);
+                }
+            }
+            if (!__any_sync(full_mask, i + at_once < chunks)) break;
+            i += at_once;
+            mine = get_there(skip(from, i < size ? i : 0));
+        }
+        // The last warps, which have less to do: the level's vertices into the order. A slot's next vertex may come now.
+        for (unsigned i = from_last; i < size; i += blockDim.x) {
+            const unsigned code = get_there(skip(from, i)), which = code >> to_slot;
+            p.order[begin + i] = code >> to_number;
+            if (field >= waits && now > at.level) {
+                add_there(skip(counters, which / in_word), (waits - 1 - (code >> chunk_bits & (waits - 1))) << which % in_word * RECORDS);
             }
         }
         __syncthreads();
-        count = get_two(counting);
-        list = r.capacity - list;
         ++now;
+        count = get_two(counting);
+        return true;
+    };
+    for (;;) {
+        if (!level(Turn<0>())) break;
+        if (!level(Turn<1>())) break;
+        if (!level(Turn<2>())) break;
+        if (!level(Turn<3>())) break;
     }
-    const int size = count.y == halt ? 0 : static_cast<int>(count.x / one_vertex);
-    if (size > 0) cool_down(p);
     bell.hang_up();
-    return {static_cast<int>(found - p.order), size, before_first + static_cast<int>(now), 0};
+    if (threadIdx.x == 0) store_relaxed(r.placed(), -1);
+    if (count.y > halt || count.x >= too_many) return {begin, size, now - 1, static_cast<int>(count.y / strangers)};
+    begin += size;
+    size = count.y == halt ? 0 : count.x / one_vertex;
+    const Spot list = (now - at.level) & 1 ? odd : even;
+    for (int i = threadIdx.x; i < size; i += blockDim.x) p.order[begin + i] = get_there(skip(list, i)) >> to_number;
+    return {begin, size, now, 0};
 }

@@ -14,11 +14,10 @@
 //                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and hands
 //                      a row on only where both successors of a vertex get ready at once; a lane's rows are asked for first
 //                      and both its atomics are then under way together;
-//                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each, with records 4 or 8 (0: they stay),
+//                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each (0: they stay),
 //                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
-//                    - where rows have more than an arc or two (RECORDS), the block goes by records of codes instead, four or eight arcs
-//                      to a load. Where all in-degrees fit into shared memory that is all (indexed.cuh); else it first tries a table of
-//                      those that are touched and not yet ready, which is good as long as they are few (counted.cuh).
+//                    - where rows have more than an arc or two (RECORDS: bits of a counter), the block goes by records of codes instead,
+//                    two arcs to a lane, and counts in shared memory what waits for predecessors just now (indexed.cuh).
 //                    The last layer is not expanded: nobody waits for it. How the grid and the crew work: resident.cuh.
 // Shared memory      [20 ints | two rings of `capacity` packed rows, or what goes with records | in-degrees]; the grid's buffers lie
 //                    over the rings.
@@ -31,12 +30,15 @@
 // compile: BITS=8 THREADS=768
 // compile: BITS=16 THREADS=512
 // compile: BITS=16 THREADS=768
-// compile: BITS=0 THREADS=768 RECORDS=1
-// compile: BITS=0 THREADS=768 RECORDS=1 CHUNK=4
-// compile: BITS=4 THREADS=768 RECORDS=1
-// compile: BITS=4 THREADS=768 RECORDS=1 CHUNK=4
-// compile: BITS=8 THREADS=768 RECORDS=1
-// compile: BITS=8 THREADS=768 RECORDS=1 CHUNK=4
+// compile: BITS=0 THREADS=768 RECORDS=4
+// compile: BITS=0 THREADS=768 RECORDS=4 CHUNK=8
+// compile: BITS=0 THREADS=768 RECORDS=4 CHUNK=4
+// compile: BITS=0 THREADS=768 RECORDS=8
+// compile: BITS=0 THREADS=768 RECORDS=8 CHUNK=8
+// compile: BITS=0 THREADS=768 RECORDS=8 CHUNK=4
+// compile: BITS=0 THREADS=768 RECORDS=16
+// compile: BITS=0 THREADS=768 RECORDS=16 CHUNK=8
+// compile: BITS=0 THREADS=768 RECORDS=16 CHUNK=4
 #include "device.cuh"
 #include "resident.cuh"
 
@@ -65,7 +67,7 @@ __device__ __forceinline__ int4 fetch(const int4* p) {
 struct Problem {
     const int *first, *last, *targets;
     int *in_degrees, *order, *levels;
-    const int4* rows;
+    int4* rows;
     int n, capacity;
     int4* ring;
     int* counts;    // how many were pushed; three, in turns
@@ -286,9 +288,7 @@ __device__ inline void warm_up(const Problem& p) {
     const int4* in_degrees = reinterpret_cast<const int4*>(p.in_degrees);
     for (int i = threadIdx.x; i < (p.n + 3) / 4; i += blockDim.x) {
         const int4 d = __ldcg(in_degrees + i);
-#if BITS == 4
-        reinterpret_cast<unsigned short*>(p.hot)[i] = static_cast<unsigned short>(d.x | d.y << 4 | d.z << 8 | d.w << 12);
-#elif BITS == 8
+#if BITS == 8
         p.hot[i] = d.x | d.y << 8 | d.z << 16 | static_cast<unsigned>(d.w) << 24;
 #else
         p.hot[2 * i] = d.x | static_cast<unsigned>(d.y) << 16;
@@ -323,27 +323,19 @@ APART Position sort_alone(const Problem p, Position at, int warp_width, const Be
 }
 
 constexpr int least_rest = 4, most_rest = 64;  // levels that are left to others before block 0 goes on alone again
-constexpr int table_full = -1;                 // in their place: block 0 will try no table again
+constexpr int worth = 512;                     // levels; if arcs met strangers after fewer, block 0 goes by records no more
 
 #if RECORDS
 #include "records.cuh"
-#if BITS == 0
-#include "counted.cuh"
-#else
+#include "numbering.cuh"
 #include "indexed.cuh"
 #endif
-#endif
 
-// Where the sort stands once block 0 has been alone. Whoever goes on finds the frontier's rows in the queue; only these will be looked up
-// there. To get ready takes the time of a few levels; the less came of it, the longer the next such levels are left to others.
-__device__ inline void take_back(const Sort& s, Stand& at, const Position& alone, int* rest) {
-    for (int i = alone.begin + threadIdx.x; i < alone.begin + alone.size; i += blockDim.x) {
+// The frontier's rows in the queue, where whoever goes on looks for them.
+__device__ inline void show_rows(const Sort& s, const Stand& at) {
+    for (int i = at.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
         store_relaxed(s.queue + i, bounds(s.rows, load_relaxed(s.order + i)));
     }
-    const int longer = alone.level - at.level > most_rest ? least_rest : min(2 * *rest, most_rest);
-    __syncthreads();
-    if (threadIdx.x == 0) *rest = longer;
-    at = {alone.begin, alone.size, alone.level, at.step, alone.turn == table_full ? table_full : longer};
 }
 
 APART Stand crew_levels(const Sort s, Stand at, const Alone alone, int width, int crew, const Bell bell) {
@@ -358,16 +350,16 @@ enum Prepared { nothing, recorded, no_records, packed };  // what block 0 needs 
 // see Alone), the rest is a crew's of `crew` blocks (keep: see run_crew; helpers: see expand).
 // stop: see Bell; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is written there at the
 // end; it may be the host's memory. BITS other than 0: no in-degree needs more, and from hot_offset on is room for all.
-// With RECORDS block 0 has up to `counted_width` vertices, as long as its table, if it needs one, has room; records: n of 2^record_bits
-// bytes; codes: n; touched: {how many, at most most_touched vertices}, zero at first; bits: of a vertex's number; bucket_bits, list:
-// the table's and its lists' sizes, see lay_out.
+// With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of RECORDS bits lie from hot_offset on, of which
+// `epoch_bits` and `degree_bits` are used; records: of 2^record_bits bytes for each number; codes: n; counters: as many words as the
+// slots take; extra: extra_ints; list: words in a list. With epoch_bits, numbers: n, vertices: slots * 2^epoch_bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
            int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows, int* control,
            unsigned long long* gates, unsigned* barrier, const unsigned long long* stop, unsigned long long* done, int n,
            int m, int breadth, int crew, int keep, int helpers, int width, int warp_width, int capacity, int patience,
-           int tail, int hot_offset, unsigned* records, unsigned* codes, int* touched, int most_touched, int counted_width, int bits,
-           int bucket_bits, int record_bits, int list) {
+           int tail, int hot_offset, unsigned* records, unsigned* codes, unsigned* counters, int* extra, int* numbers,
+           int* vertices, int counted_width, int slots, int epoch_bits, int degree_bits, int record_bits, int list) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* scratch = reinterpret_cast<int*>(shared);
     unsigned char* room = shared + 4 * head_words;
@@ -377,14 +369,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     RECORDS ? 1 : helpers, RECORDS ? 0 : keep};  // where there are records no row is long, and some have two arcs
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
                        reinterpret_cast<int4*>(room), scratch + 5, reinterpret_cast<unsigned*>(shared + hot_offset)};
-    int* rest = scratch + 13;  // block 0's own
     const Bell bell = {stop};
-    int turn = 0;
+#if RECORDS
+    const Records r = {spot(room), reinterpret_cast<char*>(records), codes, numbers, vertices, counters, extra, slots,
+                       epoch_bits, degree_bits, 1u << record_bits, list, counted_width + counted_width / 4};
+    for (int i = global_thread(); i < extra_ints; i += global_threads()) extra[i] = 0;
+#endif
+    int turn = 0, rest = least_rest;
     int prepared = RECORDS ? nothing : no_records;
-    if (threadIdx.x < head_words) scratch[threadIdx.x] = threadIdx.x == 13 ? least_rest : 0;
+    if (threadIdx.x < head_words) scratch[threadIdx.x] = 0;
     // At most m vertices are no sources; where sources stand, nobody looks.
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
-    push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(room));
+    push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(room), m < n / 2);
     grid_barrier(barrier);
     Stand at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, patience};
     while (at.size > 0) {
@@ -402,44 +398,46 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             share_levels(s, at, alone, max(most, alone.width), roots, scratch, bell);
             continue;
         }
+        const Stand was = at;
+        Position stood = {at.begin, at.size, at.level, 0};
         if (!by_block) {
             at = crew_levels(s, at, alone, most, crew, bell);
 #if RECORDS
         } else if (prepared < no_records) {
-            const Records r = lay_out(room, records, codes, bits, BITS ? 0 : bucket_bits, record_bits, list);
-            if (prepared == nothing) {
-                make_codes(p, r);
-                grid_barrier(barrier);
-                make_records(p, r);
-                prepared = recorded;
-#if BITS == 0
-            } else {
-                find_touched(p, r, touched, most_touched);
-#endif
+            if (!get_ready(p, r, at.begin, prepared == nothing, roots, barrier)) {
+                prepared = no_records;
+                continue;
             }
-            grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
-            if (blockIdx.x == 0) {
-                const int too_many = counted_width + counted_width / 4;  // as with a ring's capacity
-                const Position before = {at.begin, at.size, at.level, 0};
-#if BITS == 0
-                take_back(s, at, go_counting(p, r, before, bell, too_many, touched, most_touched), rest);
-#else
-                take_back(s, at, go_indexed(p, r, before, bell, too_many), rest);
-#endif
-            }
+            prepared = recorded;
+            if (blockIdx.x == 0) stood = go_indexed(p, r, stood, bell);
+            else if (blockIdx.x == 1 && numbers) fetch_ahead(p, r);
 #endif
         } else {
             if (prepared != packed) {
                 for (int v = global_thread(); v < n; v += global_threads()) rows[v] = pack(p, v);
                 prepared = packed;
             }
-            grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
-            if (blockIdx.x == 0) take_back(s, at, sort_alone(p, {at.begin, at.size, at.level, 0}, warp_width, bell), rest);
+            grid_barrier(barrier);
+            if (blockIdx.x == 0) stood = sort_alone(p, stood, warp_width, bell);
         }
+        if (by_block) at = {stood.begin, stood.size, stood.level, at.step, stood.turn};
         if (global_thread() == 0) hand_on(control, turn, at);
         grid_barrier(barrier);
         at = take_up(control, turn++);
-        if (at.patience == table_full) prepared = no_records;
+        if (by_block) {
+            // To get ready takes the time of a few levels; the less came of it, the longer the next such levels are left to others.
+            const bool brief = at.level - was.level <= most_rest;
+            rest = brief ? min(2 * rest, most_rest) : least_rest;
+#if RECORDS
+            if (prepared < no_records) {
+                settle(p, r, was, at);
+                if (at.patience && at.level - was.level < worth) prepared = no_records;
+                grid_barrier(barrier);
+            }
+#endif
+            show_rows(s, at);
+            at.patience = rest;
+        }
         if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
         __syncthreads();
     }

@@ -1,82 +1,167 @@
-// Rows as records of codes, and frontiers as lists of their chunks: what block 0 goes by in counted.cuh and indexed.cuh.
+// Rows as records of codes, frontiers as lists of codes, and counters in shared memory: what block 0 goes by in indexed.cuh.
 //
-// code      A vertex's code is {number | in-degree | chunks of eight arcs}, 32 bits; of four where rows are short (CHUNK). A row is
-//           kept as the codes of its targets, in a record of fixed length. So who meets a vertex knows at once what it would
-//           otherwise ask for: how many predecessors are missing, and where the row is.
-// list      A frontier is a list of chunks, a lane for each of their arcs. One atomic fetches a vertex's place in the order and
-//           those of its chunks.
+// slot      A counter in shared memory, RECORDS bits: {epoch | predecessors done}. Where there are as many slots as vertices each has its
+//           own. Else several have one in turns, and the epoch says whose turn it is; numbering.cuh deals out slots and epochs such
+//           that two vertices of a slot hardly ever need it at once.
+//           An arc counts its target's slot up by one, blindly; what was there before tells whether that was the last predecessor, and
+//           whether the slot was the target's own at all.
+// code      {slot | epoch | in-degree - 1 | 1 | chunks - 1} of a vertex, 32 bits; its first two parts are the vertex's number. A row is kept
+//           as the codes of its targets, in a record of fixed length. So who meets a vertex knows at once where it is counted, how
+//           far, and where its row is.
+// list      A frontier is a list of codes, CHUNK / 2 lanes for each, and two arcs a lane. Behind them, from the list's end on, stand the
+//           further chunks of rows of more than CHUNK arcs.
 #pragma once
 #include "spots.cuh"
 
-constexpr int chunk_arcs = chunk_bytes / 4, most_chunks = 4;
-constexpr int chunk_bits = 3;                  // of a code
-constexpr unsigned one_vertex = 1u << 18;      // of a count: vertices above, chunks below
+constexpr int chunk_bytes = 4 * CHUNK, chunk_lanes = CHUNK / 2, most_chunks = 4;
+constexpr int chunk_bits = 3;               // of a code, a one among them
+constexpr unsigned some_code = 4, further = 3;
+constexpr unsigned one_vertex = 1u << 18;   // of a count: vertices, four times, in the upper half, further chunks in the lower one
+constexpr unsigned in_word = 32 / RECORDS;  // slots
+constexpr int bins = 512, most_rounds = 32, extra_ints = 3 + bins + most_rounds;  // rounds: all, unless there is a cycle
+constexpr unsigned halt = 1, no_room = 2, strangers = 4;  // why block 0 stops; but for a halt, its last level does not count
 
-constexpr unsigned odd = 0x9E3779B1u;          // times that, a number's upper bits are a hash
-
-// counts: four, in turns, of {vertices and chunks, why to leave}, then the number of strays. lists: two, of offsets among the records.
-// Of counted.cuh alone: buckets of four ways, and one way that belongs to nobody; spare: four words for each thread.
+// In shared memory, from `counts` on, 4 * (40 + 2 * list + blockDim.x) bytes: four counts, in turns, of {vertices and further chunks, why to
+// stop}; two lists, of `list` words, fewer than 1,024, for else a count could run over, codes of `most` vertices among them; idle: a
+// word for each lane, for those that count nothing; spare: one for each thread.
 struct Records {
-    Spot counts, buckets, lists, spare;
+    Spot counts;
     char* records;
     unsigned* codes;
-    int bits, bucket_bits, record_bits;  // of a vertex's number, a bucket's, a record's bytes
-    int capacity;                        // chunks in a list
-    __device__ Spot strays() const { return skip(counts, 8); }
-    __device__ unsigned nobody() const { return 4u << bucket_bits; }
-    __device__ unsigned vertex() const { return ~0u << (32 - bits); }                  // where a code has the number
-    __device__ unsigned degrees() const { return (1u << (32 - chunk_bits - bits)) - 1; }
-    __device__ unsigned counter() const { return (1u << (31 - bits)) - 1; }            // where a way has its count
-    __device__ unsigned stray() const { return 1u << (30 - bits); }                    // of a count: it is in another bucket
-    __device__ unsigned key(unsigned code) const { return (code & vertex()) >> 1 | 1u << 31; }
-    __device__ unsigned bucket(unsigned code) const { return (code & vertex()) * odd >> (32 - bucket_bits); }
+    int *numbers, *vertices;  // of each vertex, and back; null: the same
+    unsigned* image;          // of the slots, in global memory
+    int* more;                // extra_ints: see totals, crowded, placed
+    int slots, epoch_bits, degree_bits;
+    unsigned record_bytes;
+    int list, most;
+    __device__ Spot lists() const { return skip(counts, 8); }
+    __device__ Spot idle() const { return skip(counts, 8 + 2 * list); }
+    __device__ Spot spare() const { return skip(counts, 40 + 2 * list); }
+    __device__ int* crowded() const { return more; }      // see find_counters
+    __device__ int* placed() const { return more + 1; }   // see fetch_ahead
+    __device__ int* totals() const { return more + 2; }   // of bins, the most steps, and whether a round changed anything: numbering.cuh
+    __device__ int to_number() const { return degree_bits + chunk_bits; }
+    __device__ unsigned field() const { return (1u << (epoch_bits + degree_bits)) - 1; }  // of a slot, and of a code above its chunks
+    __device__ unsigned degrees() const { return (1u << degree_bits) - 1; }
+    __device__ unsigned number(int v) const { return numbers ? numbers[v] : v; }
+    __device__ int vertex(unsigned number) const { return vertices ? vertices[number] : number; }
+    __device__ int words() const { return (slots + in_word - 1) / in_word; }
 };
 
-constexpr unsigned leave = 1, halt = 2;
-
-// memory: of the block's, 4 * (16 + 4 * 2^bucket_bits + 2 * capacity) bytes, and spare.
-__device__ inline Records lay_out(unsigned char* memory, unsigned* records, unsigned* codes, int bits, int bucket_bits,
-                                  int record_bits, int capacity) {
-    const Spot counts = spot(memory), buckets = skip(counts, 12), lists = skip(buckets, (4u << bucket_bits) + 4);
-    const Spot spare = skip(lists, 2 * capacity);
-    return {counts, buckets, lists, spare, reinterpret_cast<char*>(records), codes, bits, bucket_bits, record_bits, capacity};
-}
-
-__device__ inline unsigned chunks_of(int from, int to) { return static_cast<unsigned>(to - from + chunk_arcs - 1) / chunk_arcs; }
-
-__device__ inline void make_codes(const Problem& p, const Records& r) {
+__device__ __noinline__ void make_codes(const Problem p, const Records r) {
     for (int v = global_thread(); v < p.n; v += global_threads()) {
-        r.codes[v] = static_cast<unsigned>(v) << (32 - r.bits) | static_cast<unsigned>(__ldcg(p.in_degrees + v)) << chunk_bits |
-                     chunks_of(p.first[v], p.last[v]);
+        const unsigned left = __ldcg(p.in_degrees + v);
+        const unsigned chunks = max(1u, static_cast<unsigned>(p.last[v] - p.first[v] + CHUNK - 1) / CHUNK);
+        r.codes[v] = r.number(v) << r.to_number() | (left - 1 & r.degrees()) << chunk_bits | some_code | (chunks - 1);
     }
 }
 
-// Of codes that all blocks have made. Zeros fill a record's last chunk.
-__device__ inline void make_records(const Problem& p, const Records& r) {
-    for (long long v = global_thread() / chunk_arcs; v < p.n; v += global_threads() / chunk_arcs) {
-        const int from = p.first[v], to = p.last[v], part = lane_id() % chunk_arcs;
-        unsigned* record = reinterpret_cast<unsigned*>(r.records + (v << r.record_bits));
-        for (int k = 0; from + k < to; k += chunk_arcs) {
-            const int arc = from + k + part;
-            record[k + part] = arc < to ? __ldcg(r.codes + p.targets[arc]) : 0u;
+// Of codes that all blocks have made. Zeros fill a record's last chunk; no code is zero. CHUNK threads make a record, several at a time.
+__device__ __noinline__ void make_records(const Problem p, const Records r) {
+    constexpr int together = 4;
+    const int groups = global_threads() / CHUNK, part = lane_id() % CHUNK;
+    for (long long base = global_thread() / CHUNK; base < p.n; base += static_cast<long long>(groups) * together) {
+        int from[together], to[together];
+        unsigned number[together], code[together];
+#pragma unroll
+        for (int j = 0; j < together; ++j) {
+            const long long v = base + static_cast<long long>(j) * groups;
+            from[j] = v < p.n ? p.first[v] : 0;
+            to[j] = v < p.n ? p.last[v] : -1;  // none
+            number[j] = v < p.n ? r.number(v) : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < together; ++j) {
+            code[j] = from[j] + part < to[j] ? p.targets[from[j] + part] : 0u;
+        }
+#pragma unroll
+        for (int j = 0; j < together; ++j) {
+            if (from[j] + part < to[j]) code[j] = __ldcg(r.codes + code[j]);
+        }
+#pragma unroll
+        for (int j = 0; j < together; ++j) {
+            if (to[j] < 0) continue;
+            unsigned* record = reinterpret_cast<unsigned*>(r.records + static_cast<unsigned long long>(number[j]) * r.record_bytes);
+            record[part] = code[j];
+            for (int k = CHUNK; from[j] + k < to[j]; k += CHUNK) {
+                const int arc = from[j] + k + part;
+                record[k + part] = arc < to[j] ? __ldcg(r.codes + p.targets[arc]) : 0u;
+            }
         }
     }
 }
 
-__device__ inline void clear_counts(const Records& r) {
-    if (threadIdx.x < 8) put_there(skip(r.counts, threadIdx.x), 0);
+// What the slots hold when block 0 goes on alone: each is its first vertex's that waits for predecessors yet. If another one has lost some
+// already, there is no room: *crowded() becomes 1.
+__device__ __noinline__ void find_counters(const Problem p, const Records r) {
+    const int all = r.words() * in_word;
+    for (int slot = global_thread(); slot - static_cast<int>(lane_id()) < all; slot += global_threads()) {
+        unsigned epoch = 0, held = 0;
+        bool found = false;
+        for (int place = slot; slot < r.slots && place < p.n; place += r.slots) {
+            const int v = r.vertex(slot << r.epoch_bits | epoch);
+            const unsigned left = __ldcg(p.in_degrees + v), whole = (__ldcg(r.codes + v) >> chunk_bits & r.degrees()) + 1;
+            if (left && !found) {
+                held = epoch << r.degree_bits | (whole - left);
+                found = true;
+            } else if (left && left != whole) {
+                store_relaxed(r.crowded(), 1);
+            }
+            ++epoch;
+        }
+        unsigned word = ((found ? held : epoch << r.degree_bits) & r.field()) << slot % in_word * RECORDS;
+        for (unsigned other = 1; other < in_word; other *= 2) word |= __shfl_xor_sync(full_mask, word, other);
+        if (slot < all && slot % in_word == 0) r.image[slot / in_word] = word;
+    }
 }
 
-// The frontier as a list of chunks.
-__device__ inline void list_frontier(const Problem& p, const Records& r, const Position& at) {
+// Another block, while block 0 is alone: records of vertices whose turn is near come into the second-level cache, for not all have room there.
+// What number a place has, by which vertices are dealt out, is known, and how many vertices block 0 has placed it shows in *placed();
+// then -1.
+constexpr int look_ahead = 1 << 16;  // vertices: their places are a guess
+
+__device__ __noinline__ void fetch_ahead(const Problem p, const Records r) {
+    for (int done = 0, now; (now = load_relaxed(r.placed())) >= 0; pause(1000)) {
+        const int until = min(p.n, now + look_ahead);
+        for (int place = max(done, now) + threadIdx.x; place < until; place += blockDim.x) {
+            const unsigned epoch = place / r.slots, number = (place - epoch * r.slots) << r.epoch_bits | epoch;
+            const char* record = r.records + static_cast<unsigned long long>(number) * r.record_bytes;
+            for (int k = 0; k < chunk_bytes; k += 32) into_l2(record + k);
+        }
+        done = until;
+    }
+}
+
+// Enter the further chunks of a vertex's row into a list, behind those that are there; false if there is no room.
+__device__ inline bool enter_further(const Records& r, Spot list, unsigned gets, unsigned code) {
+    const unsigned behind = gets & 0xffff, more = code & further;
+    if (behind + more > r.list - r.most - 1) return false;
+    for (unsigned c = 1; c <= more; ++c) put_there(skip(list, r.list - behind - c), code - more + c);
+    return true;
+}
+
+// Block 0 makes ready: the slots as they were found, the frontier as a list.
+__device__ inline void set_up(const Problem& p, const Records& r, const Position& at) {
+    for (int w = threadIdx.x; w < r.words(); w += blockDim.x) put_there(skip(spot(p.hot), w), __ldcg(r.image + w));
+    for (int i = threadIdx.x; i < 8 + 2 * r.list; i += blockDim.x) put_there(skip(r.counts, i), 0);
+    __syncthreads();
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) {
-        const int v = load_relaxed(p.order + at.begin + i);
-        const unsigned chunks = chunks_of(p.first[v], p.last[v]);
-        const unsigned place = add_there(r.counts, one_vertex | chunks) & (one_vertex - 1);
-        if (place + chunks > static_cast<unsigned>(r.capacity)) put_there(skip(r.counts, 1), leave);
-        else for (unsigned c = 0; c < chunks; ++c) {
-            put_there(skip(r.lists, place + c), (static_cast<unsigned>(v) << r.record_bits) + chunk_bytes * c);
-        }
+        const unsigned code = __ldcg(r.codes + load_relaxed(p.order + at.begin + i));
+        p.order[at.begin + i] = code >> r.to_number();
+        const unsigned gets = add_there(r.counts, one_vertex | (code & further));
+        put_there(skip(r.lists(), gets / one_vertex), code);
+        if (!enter_further(r, r.lists(), gets, code)) or_there(skip(r.counts, 1), no_room);
     }
     __syncthreads();
+}
+
+// What block 0 has done since `was`, by all blocks: from numbers to vertices, and off the in-degrees of successors, if any are left. It is
+// right after the next barrier.
+__device__ __noinline__ void settle(const Problem p, const Records r, const Stand was, const Stand at) {
+    for (int i = was.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
+        const int v = r.vertex(load_relaxed(p.order + i));
+        if (r.vertices) p.order[i] = v;
+        if (i >= at.begin || at.size == 0) continue;
+        for (int arc = p.first[v]; arc < p.last[v]; ++arc) atomicSub(p.in_degrees + p.targets[arc], 1);
+    }
 }

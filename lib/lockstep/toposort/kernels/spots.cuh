@@ -1,44 +1,37 @@
-// Shared memory by address: what is done there with records (counted.cuh, indexed.cuh).
+// Shared memory by address: what is done there with records (indexed.cuh).
 //
 // A pointer that takes turns is one to any memory, and every access through it is dearer; an address in shared memory is 32 bits.
 // And an access is issued here and now, where it is written: left alone, the compiler would move it to where the value is used.
 #pragma once
 
 #ifndef CHUNK
-#define CHUNK 8
+#define CHUNK 16
 #endif
-constexpr int chunk_bytes = 4 * CHUNK;  // of a record, fetched in one go
 
 #ifdef LOCKSTEP_HOST
 typedef unsigned* Spot;
 __device__ inline Spot spot(void* p) { return static_cast<unsigned*>(p); }
 __device__ inline Spot skip(Spot p, unsigned words) { return p + words; }
+__device__ inline Spot skip_bytes(Spot p, unsigned bytes) { return p + bytes / 4; }
 __device__ inline unsigned get_there(Spot p) { return load_relaxed(p); }
 __device__ inline uint2 get_two(Spot p) { return make_uint2(load_relaxed(p), load_relaxed(p + 1)); }
-__device__ inline uint4 get_four(Spot p) {
-    return make_uint4(load_relaxed(p), load_relaxed(p + 1), load_relaxed(p + 2), load_relaxed(p + 3));
-}
 __device__ inline void put_there(Spot p, unsigned value) { store_relaxed(p, value); }
 __device__ inline void put_two(Spot p, unsigned x, unsigned y) {
     put_there(p, x);
     put_there(p + 1, y);
 }
 __device__ inline unsigned add_there(Spot p, unsigned value) { return atomicAdd(p, value); }
-__device__ inline unsigned swap_there(Spot p, unsigned expected, unsigned value) { return atomicCAS(p, expected, value); }
-__device__ inline unsigned exchange_there(Spot p, unsigned value) { return atomicExch(p, value); }
-// Take one from *p if `known`, exchange `value` for `expected` if `enters`: at most one of them. What was there, for each.
-__device__ inline void count_or_enter(bool known, bool enters, Spot p, unsigned expected, unsigned value, unsigned& counted,
-                                      unsigned& was) {
-    if (known) counted = add_there(p, 0xffffffffu);
-    if (enters) was = swap_there(p, expected, value);
+__device__ inline void or_there(Spot p, unsigned value) { atomicOr(p, value); }
+__device__ inline void put_if(bool wanted, Spot p, unsigned value) {
+    if (wanted) put_there(p, value);
 }
-__device__ inline void ask_for(bool, const char*, bool, Spot, unsigned) {}
-__device__ inline void asked_done() {}
-__device__ inline unsigned fetch(const unsigned* p) { return *p; }
+__device__ inline void ask_for(bool, const char*, Spot) {}
+__device__ inline uint2 fetch(const uint2* p) { return *p; }
 #else
 typedef unsigned Spot;
 __device__ __forceinline__ Spot spot(void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 __device__ __forceinline__ Spot skip(Spot p, unsigned words) { return p + 4 * words; }
+__device__ __forceinline__ Spot skip_bytes(Spot p, unsigned bytes) { return p + bytes; }
 __device__ __forceinline__ unsigned get_there(Spot p) {
     unsigned v;
     asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v) : "r"(p) : "memory");
@@ -47,14 +40,6 @@ __device__ __forceinline__ unsigned get_there(Spot p) {
 __device__ __forceinline__ uint2 get_two(Spot p) {
     uint2 v;
     asm volatile("ld.volatile.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(p) : "memory");
-    return v;
-}
-__device__ __forceinline__ uint4 get_four(Spot p) {
-    uint4 v;
-    asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "r"(p)
-                 : "memory");
     return v;
 }
 __device__ __forceinline__ void put_there(Spot p, unsigned value) {
@@ -68,43 +53,32 @@ __device__ __forceinline__ unsigned add_there(Spot p, unsigned value) {
     asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(before) : "r"(p), "r"(value) : "memory");
     return before;
 }
-__device__ __forceinline__ unsigned swap_there(Spot p, unsigned expected, unsigned value) {
-    unsigned before;
-    asm volatile("atom.shared.cas.b32 %0, [%1], %2, %3;" : "=r"(before) : "r"(p), "r"(expected), "r"(value) : "memory");
-    return before;
+__device__ __forceinline__ void or_there(Spot p, unsigned value) {
+    asm volatile("red.shared.or.b32 [%0], %1;" : : "r"(p), "r"(value) : "memory");
 }
-__device__ __forceinline__ unsigned exchange_there(Spot p, unsigned value) {
-    unsigned before;
-    asm volatile("atom.shared.exch.b32 %0, [%1], %2;" : "=r"(before) : "r"(p), "r"(value) : "memory");
-    return before;
-}
-// Both are under way before an answer is looked at: lanes that count do not wait for those that enter.
-__device__ __forceinline__ void count_or_enter(bool known, bool enters, Spot p, unsigned expected, unsigned value,
-                                               unsigned& counted, unsigned& was) {
-    asm volatile("{\n\t.reg .pred a, b;\n\tsetp.ne.u32 a, %2, 0;\n\tsetp.ne.u32 b, %3, 0;\n\t"
-                 "@a atom.shared.add.u32 %0, [%4], %7;\n\t@b atom.shared.cas.b32 %1, [%4], %5, %6;\n\t}"
-                 : "+r"(counted), "+r"(was)
-                 : "r"(static_cast<unsigned>(known)), "r"(static_cast<unsigned>(enters)), "r"(p), "r"(expected), "r"(value),
-                   "r"(0xffffffffu)
-                 : "memory");
-}
-// If `wanted`, have a record's first chunk brought near, and its second one if it has. What comes goes to spare words that nobody
-// reads, `apart` from one another. Calls take turns with two pairs: what one asked for has come before the next but one asks.
-__device__ __forceinline__ void ask_for(bool wanted, const char* record, bool second, Spot spare, unsigned apart) {
-    asm volatile("{\n\t.reg .pred a, b;\n\tsetp.ne.u32 a, %0, 0;\n\tsetp.ne.u32 b, %1, 0;\n\t"
-                 "cp.async.wait_group 1;\n\t"
-                 "@a cp.async.ca.shared.global [%2], [%4], 4;\n\t@b cp.async.ca.shared.global [%3], [%5], 4;\n\t"
-                 "cp.async.commit_group;\n\t}"
+// Without a branch.
+__device__ __forceinline__ void put_if(bool wanted, Spot p, unsigned value) {
+    asm volatile("{\n\t.reg .pred a;\n\tsetp.ne.u32 a, %0, 0;\n\t@a st.volatile.shared.u32 [%1], %2;\n\t}"
                  :
-                 : "r"(static_cast<unsigned>(wanted)), "r"(static_cast<unsigned>(wanted && second)), "r"(spare),
-                   "r"(skip(spare, apart)), "l"(record), "l"(record + chunk_bytes)
+                 : "r"(static_cast<unsigned>(wanted)), "r"(p), "r"(value)
                  : "memory");
 }
-__device__ __forceinline__ void asked_done() { asm volatile("cp.async.wait_all;" : : : "memory"); }
+// If `wanted`, have a chunk of a record brought near, without waiting for it. What comes goes to a spare word that nobody reads: an
+// instruction to fetch ahead brings it to L2 only, and a load into a register holds up others.
+__device__ __forceinline__ void ask_for(bool wanted, const char* record, Spot spare) {
+    asm volatile("{\n\t.reg .pred a;\n\tsetp.ne.u32 a, %0, 0;\n\t@a cp.async.ca.shared.global [%1], [%2], 4;\n\t"
+#if CHUNK > 8  // memory comes in stretches of 32 bytes
+                 "@a cp.async.ca.shared.global [%1], [%2+32], 4;\n\t"
+#endif
+                 "}"
+                 :
+                 : "r"(static_cast<unsigned>(wanted)), "r"(spare), "l"(record)
+                 : "memory");
+}
 // As for the kernel's other rows: first-level cache allowed, for they do not change after the grid barrier that the reader has passed.
-__device__ __forceinline__ unsigned fetch(const unsigned* p) {
-    unsigned v;
-    asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v) : "l"(p));
+__device__ __forceinline__ uint2 fetch(const uint2* p) {
+    uint2 v;
+    asm volatile("ld.global.ca.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
     return v;
 }
 #endif
