@@ -33,7 +33,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
         return at;
     }
     const int to_number = r.to_number(), to_slot = to_number + r.epoch_bits;
-    const unsigned field = r.field(), waits = 1u << r.degree_bits, too_many = (r.most + 1) * one_vertex, record_bytes = r.record_bytes;
+    const unsigned field = r.field(), waits = 1u << r.degree_bits, epochs = field & ~(waits - 1), too_many = (r.most + 1) * one_vertex, record_bytes = r.record_bytes;
     const Spot even = r.lists(), odd = skip(even, r.list), idle = skip(r.idle(), lane_id()), spare = skip(r.spare(), kept(threadIdx.x));
     const unsigned first_chunk = kept(threadIdx.x / chunk_lanes), at_once = blockDim.x / chunk_lanes;
     const unsigned from_last = kept(blockDim.x - 1 - threadIdx.x);
@@ -55,7 +55,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
             if (turn == 2 && bell.rings()) or_there(skip(counting, 1), halt);
             if (turn == 3) {
                 bell.ask();
-                if (field >= waits) store_relaxed(r.placed(), begin);
+                if (epochs) store_relaxed(r.placed(), begin);
             }
         }
         for (unsigned i = first_chunk; __any_sync(full_mask, i < chunks);) {
@@ -72,7 +72,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
             const unsigned arcs[2] = {i < chunks ? two.x : 0, i < chunks ? two.y : 0};
             Spot slot[2];
             unsigned place[2], before[2], others[2], gets[2];
-            bool rare = false;
+            bool strange[2], rare = false;
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
                 const unsigned which = arcs[j] >> to_slot;
@@ -81,8 +81,10 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
                 before[j] = add_there(arcs[j] ? slot[j] : idle, 1u << place[j]);
             }
 #pragma unroll
-            for (int j = 0; j < 2; ++j) {  // predecessors that are left; if the slot is another vertex's, `waits` or more
-                others[j] = arcs[j] ? ((arcs[j] >> chunk_bits) - (before[j] >> place[j])) & field : 1;
+            for (int j = 0; j < 2; ++j) {  // predecessors that are left; not 0 if the slot is another vertex's
+                before[j] >>= place[j];
+                others[j] = arcs[j] ? ((arcs[j] >> chunk_bits) - before[j]) & field : 1;
+                strange[j] = arcs[j] && ((arcs[j] >> chunk_bits ^ before[j]) & epochs);
             }
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
@@ -94,11 +96,11 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
             for (int j = 0; j < 2; ++j) {
                 const bool ready = others[j] == 0;
                 put_if(ready && gets[j] < too_many, skip_bytes(to, gets[j] >> 16), arcs[j]);
-                rare |= (ready && (arcs[j] & further)) || others[j] >= waits;
+                rare |= strange[j] || (ready && (arcs[j] & further));
             }
             if (rare) {
                 for (int j = 0; j < 2; ++j) {
-                    if (others[j] >= waits) or_there(skip(counting, 1), strangers);
+                    if (strange[j]) or_there(skip(counting, 1), strangers);
                     if (others[j] == 0 && !enter_further(r, to, gets[j], arcs[j])) or_there(skip(counting, 1), no_room);
                 }
             }
@@ -110,7 +112,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
         for (unsigned i = from_last; i < size; i += blockDim.x) {
             const unsigned code = get_there(skip(from, i)), which = code >> to_slot;
             p.order[begin + i] = code >> to_number;
-            if (field >= waits && now > at.level) {
+            if (epochs && now > at.level) {
                 add_there(skip(counters, which / in_word), (waits - 1 - (code >> chunk_bits & (waits - 1))) << which % in_word * RECORDS);
             }
         }
