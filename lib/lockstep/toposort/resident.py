@@ -95,8 +95,8 @@ class PersistentAgain(Persistent):
 
 
 class Code(NamedTuple):
-    """What records.cuh makes codes from: a counter's bits, how many there are, and bits of an epoch, of an in-degree, and
-    of a record's bytes.
+    """What records.cuh makes codes from: a counter's bits, how many there are, and bits of an epoch, of an in-degree,
+    and of a record's bytes.
     """
 
     bits: int
@@ -146,9 +146,10 @@ class Narrow(Persistent):
         if self.code:
             hot_offset, bits, records = self.counters_offset, 0, self.recorded()
             defines = {"RECORDS": self.code.bits} | ({"CHUNK": self.chunk} if self.chunk != 16 else {})
+            defines |= {"LIST": self.list_size} if self.list_size != Narrow.list_words else {}
             counters = hot_offset + self.code.words * 4
         else:
-            hot_offset, records, defines = HEAD + -(-max(rings, buffers) // 16) * 16, [None] * 6 + [0] * 6, {}
+            hot_offset, records, defines = HEAD + -(-max(rings, buffers) // 16) * 16, [None] * 5 + [0] * 5, {}
             bits = self.counter_bits((8, 16), hot_offset)
             counters = hot_offset + self.counter_bytes(bits)
         # A block may have to go on with rings, too, and numbers its vertices there.
@@ -175,8 +176,8 @@ class Narrow(Persistent):
             stop,
             done,
             *map(_int, (*sizes, *limits, hot_offset)),
-            *records[:6],
-            *map(_int, records[6:]),
+            *records[:5],
+            *map(_int, records[5:]),
         )
         return kernel.bind(blocks, threads, arguments, shared=shared, cooperative=True)
 
@@ -204,17 +205,22 @@ class Narrow(Persistent):
 
     @functools.cached_property
     def chunk(self):
-        """Arcs to a chunk in records.cuh: the fewest with which few rows take more than one. Lanes without arcs cost time,
-        but a further chunk costs more.
+        """Arcs to a chunk in records.cuh: the fewest with which few rows take more than one. Lanes without arcs cost
+        time, but a further chunk costs more.
         """
         lengths = np.diff(self.graph.offsets)
         few = [size for size in (4, 8) if 16 * np.count_nonzero(lengths > size) <= lengths.size]
         return next((size for size in few if self.longest <= 4 * size), 16)
 
     @property
+    def list_size(self):
+        """Words of a list: one at least for whoever may look there."""
+        return max(self.list_words, 2 * self.threads // self.chunk)
+
+    @property
     def counters_offset(self):
         """Where in shared memory records.cuh has its counters."""
-        return HEAD + 4 * (40 + 2 * self.list_words + self.most_threads)
+        return HEAD + 4 * (40 + 2 * self.list_size + self.most_threads)
 
     @property
     def rooms(self):
@@ -254,11 +260,11 @@ class Narrow(Persistent):
         ex, n, code = self.executor, max(self.graph.n, 1), self.code
         numbers = code.slots << code.epoch_bits
         records, codes = ex.empty(numbers << code.record_bits - 2, np.uint32), ex.empty(n, np.uint32)
-        counters, extra = ex.empty(code.words, np.uint32), ex.empty(EXTRA_INTS, _int)
+        extra = ex.empty(EXTRA_INTS + code.words, _int)
         numbering = [ex.empty(n, _int), ex.empty(numbers, _int)] if code.epoch_bits else [None, None]
         width = np.clip(self.arcs_counted / self.degree, 16, self.lanes_counted // self.chunk * 2)
-        sizes = min(width, self.list_words // 2), *code[1:], self.list_words
-        return [records, codes, counters, extra, *numbering, *sizes]
+        sizes = min(width, self.list_size // 2), *code[1:]
+        return [records, codes, extra, *numbering, *sizes]
 
 
 class Asynchronous(DevicePlan):

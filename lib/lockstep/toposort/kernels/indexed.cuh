@@ -34,7 +34,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
     }
     const int to_number = r.to_number(), to_slot = to_number + r.epoch_bits;
     const unsigned field = r.field(), waits = 1u << r.degree_bits, epochs = field & ~(waits - 1), too_many = (r.most + 1) * one_vertex, record_bytes = r.record_bytes;
-    const Spot even = r.lists(), odd = skip(even, r.list), idle = skip(r.idle(), lane_id()), spare = skip(r.spare(), kept(threadIdx.x));
+    const Spot even = r.lists(), odd = skip(even, LIST), idle = skip(r.idle(), lane_id()), spare = skip(r.spare(), kept(threadIdx.x));
     const unsigned first_chunk = kept(threadIdx.x / chunk_lanes), at_once = blockDim.x / chunk_lanes;
     const unsigned from_last = kept(blockDim.x - 1 - threadIdx.x);
     const Spot counters = spot(p.hot);
@@ -62,7 +62,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
             unsigned offset = 0;
             if (__any_sync(full_mask, i >= size && i < chunks)) {  // a further chunk of a long row
                 if (i >= size && i < chunks) {
-                    mine = get_there(skip(from, r.list - 1 - (i - size)));
+                    mine = get_there(skip(from, LIST - 1 - (i - size)));
                     offset = chunk_bytes * (mine & further);
                 }
                 __syncwarp();  // and so a branch, not instructions for everybody

@@ -351,15 +351,15 @@ enum Prepared { nothing, recorded, no_records, packed };  // what block 0 needs 
 // stop: see Bell; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is written there at the
 // end; it may be the host's memory. BITS other than 0: no in-degree needs more, and from hot_offset on is room for all.
 // With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of RECORDS bits lie from hot_offset on, of which
-// `epoch_bits` and `degree_bits` are used; records: of 2^record_bits bytes for each number; codes: n; counters: as many words as the
-// slots take; extra: extra_ints; list: words in a list. With epoch_bits, numbers: n, vertices: slots * 2^epoch_bits.
+// `epoch_bits` and `degree_bits` are used; records: of 2^record_bits bytes for each number; codes: n; extra: extra_ints, and as many
+// as the slots take. With epoch_bits, numbers: n, vertices: slots * 2^epoch_bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
            int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows, int* control,
            unsigned long long* gates, unsigned* barrier, const unsigned long long* stop, unsigned long long* done, int n,
            int m, int breadth, int crew, int keep, int helpers, int width, int warp_width, int capacity, int patience,
-           int tail, int hot_offset, unsigned* records, unsigned* codes, unsigned* counters, int* extra, int* numbers,
-           int* vertices, int counted_width, int slots, int epoch_bits, int degree_bits, int record_bits, int list) {
+           int tail, int hot_offset, unsigned* records, unsigned* codes, int* extra, int* numbers,
+           int* vertices, int counted_width, int slots, int epoch_bits, int degree_bits, int record_bits) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* scratch = reinterpret_cast<int*>(shared);
     unsigned char* room = shared + 4 * head_words;
@@ -371,8 +371,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                        reinterpret_cast<int4*>(room), scratch + 5, reinterpret_cast<unsigned*>(shared + hot_offset)};
     const Bell bell = {stop};
 #if RECORDS
-    const Records r = {spot(room), reinterpret_cast<char*>(records), codes, numbers, vertices, counters, extra, slots,
-                       epoch_bits, degree_bits, 1u << record_bits, list, counted_width + counted_width / 4};
+    const Records r = {spot(room), reinterpret_cast<char*>(records), codes, numbers, vertices, extra, slots,
+                       epoch_bits, degree_bits, 1u << record_bits, counted_width + counted_width / 4};
     for (int i = global_thread(); i < extra_ints; i += global_threads()) extra[i] = 0;
 #endif
     int turn = 0, rest = least_rest;

@@ -13,6 +13,9 @@
 #pragma once
 #include "spots.cuh"
 
+#ifndef LIST
+#define LIST 1020  // words of a list; fewer than 1,024, for else a count could run over
+#endif
 constexpr int chunk_bytes = 4 * CHUNK, chunk_lanes = CHUNK / 2, most_chunks = 4;
 constexpr int chunk_bits = 3;               // of a code, a one among them
 constexpr unsigned some_code = 4, further = 3;
@@ -21,24 +24,24 @@ constexpr unsigned in_word = 32 / RECORDS;  // slots
 constexpr int bins = 512, most_rounds = 32, extra_ints = 3 + bins + most_rounds;  // rounds: all, unless there is a cycle
 constexpr unsigned halt = 1, no_room = 2, strangers = 4;  // why block 0 stops; but for a halt, its last level does not count
 
-// In shared memory, from `counts` on, 4 * (40 + 2 * list + blockDim.x) bytes: four counts, in turns, of {vertices and further chunks, why to
-// stop}; two lists, of `list` words, fewer than 1,024, for else a count could run over, codes of `most` vertices among them; idle: a
-// word for each lane, for those that count nothing; spare: one for each thread.
+// In shared memory, from `counts` on, 4 * (40 + 2 * LIST + blockDim.x) bytes: four counts, in turns, of {vertices and further chunks, why to
+// stop}; two lists, with codes of at most `most` vertices; idle: a word for each lane, for those that count nothing; spare: one for each
+// thread.
 struct Records {
     Spot counts;
     char* records;
     unsigned* codes;
     int *numbers, *vertices;  // of each vertex, and back; null: the same
-    unsigned* image;          // of the slots, in global memory
-    int* more;                // extra_ints: see totals, crowded, placed
+    int* more;                // extra_ints, and as many as the slots take
     int slots, epoch_bits, degree_bits;
     unsigned record_bytes;
-    int list, most;
+    int most;
     __device__ Spot lists() const { return skip(counts, 8); }
-    __device__ Spot idle() const { return skip(counts, 8 + 2 * list); }
-    __device__ Spot spare() const { return skip(counts, 40 + 2 * list); }
+    __device__ Spot idle() const { return skip(counts, 8 + 2 * LIST); }
+    __device__ Spot spare() const { return skip(counts, 40 + 2 * LIST); }
     __device__ int* crowded() const { return more; }      // see find_counters
     __device__ int* placed() const { return more + 1; }   // see fetch_ahead
+    __device__ unsigned* image() const { return reinterpret_cast<unsigned*>(more) + extra_ints; }  // of the slots: find_counters
     __device__ int* totals() const { return more + 2; }   // of bins, the most steps, and whether a round changed anything: numbering.cuh
     __device__ int to_number() const { return degree_bits + chunk_bits; }
     __device__ unsigned field() const { return (1u << (epoch_bits + degree_bits)) - 1; }  // of a slot, and of a code above its chunks
@@ -111,7 +114,7 @@ __device__ __noinline__ void find_counters(const Problem p, const Records r) {
         }
         unsigned word = ((found ? held : epoch << r.degree_bits) & r.field()) << slot % in_word * RECORDS;
         for (unsigned other = 1; other < in_word; other *= 2) word |= __shfl_xor_sync(full_mask, word, other);
-        if (slot < all && slot % in_word == 0) r.image[slot / in_word] = word;
+        if (slot < all && slot % in_word == 0) r.image()[slot / in_word] = word;
     }
 }
 
@@ -135,15 +138,15 @@ __device__ __noinline__ void fetch_ahead(const Problem p, const Records r) {
 // Enter the further chunks of a vertex's row into a list, behind those that are there; false if there is no room.
 __device__ inline bool enter_further(const Records& r, Spot list, unsigned gets, unsigned code) {
     const unsigned behind = gets & 0xffff, more = code & further;
-    if (behind + more > r.list - r.most - 1) return false;
-    for (unsigned c = 1; c <= more; ++c) put_there(skip(list, r.list - behind - c), code - more + c);
+    if (behind + more > LIST - r.most - 1) return false;
+    for (unsigned c = 1; c <= more; ++c) put_there(skip(list, LIST - behind - c), code - more + c);
     return true;
 }
 
 // Block 0 makes ready: the slots as they were found, the frontier as a list.
 __device__ inline void set_up(const Problem& p, const Records& r, const Position& at) {
-    for (int w = threadIdx.x; w < r.words(); w += blockDim.x) put_there(skip(spot(p.hot), w), __ldcg(r.image + w));
-    for (int i = threadIdx.x; i < 8 + 2 * r.list; i += blockDim.x) put_there(skip(r.counts, i), 0);
+    for (int w = threadIdx.x; w < r.words(); w += blockDim.x) put_there(skip(spot(p.hot), w), __ldcg(r.image() + w));
+    for (int i = threadIdx.x; i < 8 + 2 * LIST; i += blockDim.x) put_there(skip(r.counts, i), 0);
     __syncthreads();
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) {
         const unsigned code = __ldcg(r.codes + load_relaxed(p.order + at.begin + i));
