@@ -70,37 +70,37 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
             const char* record = records + static_cast<unsigned long long>(mine >> to_number) * record_bytes;
             const uint2 two = fetch(reinterpret_cast<const uint2*>(record + offset));
             const unsigned arcs[2] = {i < chunks ? two.x : 0, i < chunks ? two.y : 0};
-            Spot slot[2];
-            unsigned place[2], before[2], others[2], gets[2];
-            bool strange[2], rare = false;
+            Spot where[2];
+            unsigned place[2], one[2], before[2], others[2], gets[2];
+            bool rare = false;
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
-                const unsigned which = arcs[j] >> to_slot;
-                slot[j] = skip(counters, which / in_word);
-                place[j] = which % in_word * RECORDS;
-                before[j] = add_there(arcs[j] ? slot[j] : idle, 1u << place[j]);
+                const unsigned slot = arcs[j] >> to_slot;
+                where[j] = arcs[j] ? skip(counters, slot / in_word) : idle;
+                place[j] = slot % in_word * RECORDS;
+                one[j] = 1u << place[j];
             }
+            add_two(where, one, before);
+            auto strange = [&](int j) { return arcs[j] && ((arcs[j] >> chunk_bits ^ before[j] >> place[j]) & epochs); };
 #pragma unroll
             for (int j = 0; j < 2; ++j) {  // predecessors that are left; not 0 if the slot is another vertex's
-                before[j] >>= place[j];
-                others[j] = arcs[j] ? ((arcs[j] >> chunk_bits) - before[j]) & field : 1;
-                strange[j] = arcs[j] && ((arcs[j] >> chunk_bits ^ before[j]) & epochs);
+                others[j] = arcs[j] ? ((arcs[j] >> chunk_bits) - (before[j] >> place[j])) & field : 1;
+                where[j] = others[j] == 0 ? counting : idle;
+                one[j] = one_vertex | (arcs[j] & further);
             }
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
                 ask_for(others[j] == 0, r.records + static_cast<unsigned long long>(arcs[j] >> to_number) * record_bytes, spare);
             }
-#pragma unroll
-            for (int j = 0; j < 2; ++j) gets[j] = add_there(others[j] == 0 ? counting : idle, one_vertex | (arcs[j] & further));
+            add_two(where, one, gets);
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
-                const bool ready = others[j] == 0;
-                put_if(ready && gets[j] < too_many, skip_bytes(to, gets[j] >> 16), arcs[j]);
-                rare |= strange[j] || (ready && (arcs[j] & further));
+                put_if(others[j] == 0 && gets[j] < too_many, skip_bytes(to, gets[j] >> 16), arcs[j]);
+                rare |= strange(j) || (others[j] == 0 && (arcs[j] & further));
             }
             if (rare) {
                 for (int j = 0; j < 2; ++j) {
-                    if (strange[j]) or_there(skip(counting, 1), strangers);
+                    if (strange(j)) or_there(skip(counting, 1), strangers);
                     if (others[j] == 0 && !enter_further(r, to, gets[j], arcs[j])) or_there(skip(counting, 1), no_room);
                 }
             }
@@ -127,7 +127,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
         if (!level(Turn<2>())) break;
         if (!level(Turn<3>())) break;
     }
-    bell.hang_up();
+    asked_done();  // the bell, too
     if (threadIdx.x == 0) store_relaxed(r.placed(), -1);
     if (count.y > halt || count.x >= too_many) return {begin, size, now - 1, static_cast<int>(count.y / strangers)};
     begin += size;

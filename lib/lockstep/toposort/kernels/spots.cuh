@@ -21,11 +21,15 @@ __device__ inline void put_two(Spot p, unsigned x, unsigned y) {
     put_there(p + 1, y);
 }
 __device__ inline unsigned add_there(Spot p, unsigned value) { return atomicAdd(p, value); }
+__device__ inline void add_two(const Spot* p, const unsigned* values, unsigned* before) {
+    for (int j = 0; j < 2; ++j) before[j] = add_there(p[j], values[j]);
+}
 __device__ inline void or_there(Spot p, unsigned value) { atomicOr(p, value); }
 __device__ inline void put_if(bool wanted, Spot p, unsigned value) {
     if (wanted) put_there(p, value);
 }
 __device__ inline void ask_for(bool, const char*, Spot) {}
+__device__ inline void asked_done() {}
 __device__ inline uint2 fetch(const uint2* p) { return *p; }
 #else
 typedef unsigned Spot;
@@ -53,6 +57,13 @@ __device__ __forceinline__ unsigned add_there(Spot p, unsigned value) {
     asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(before) : "r"(p), "r"(value) : "memory");
     return before;
 }
+// Both are under way before an answer is looked at.
+__device__ __forceinline__ void add_two(const Spot* p, const unsigned* values, unsigned* before) {
+    asm volatile("atom.shared.add.u32 %0, [%2], %3;\n\tatom.shared.add.u32 %1, [%4], %5;"
+                 : "=&r"(before[0]), "=&r"(before[1])
+                 : "r"(p[0]), "r"(values[0]), "r"(p[1]), "r"(values[1])
+                 : "memory");
+}
 __device__ __forceinline__ void or_there(Spot p, unsigned value) {
     asm volatile("red.shared.or.b32 [%0], %1;" : : "r"(p), "r"(value) : "memory");
 }
@@ -75,6 +86,8 @@ __device__ __forceinline__ void ask_for(bool wanted, const char* record, Spot sp
                  : "r"(static_cast<unsigned>(wanted)), "r"(spare), "l"(record)
                  : "memory");
 }
+// The thread waits for all that it has asked for: before the spare words are anything else's.
+__device__ __forceinline__ void asked_done() { asm volatile("cp.async.wait_all;" : : : "memory"); }
 // As for the kernel's other rows: first-level cache allowed, for they do not change after the grid barrier that the reader has passed.
 __device__ __forceinline__ uint2 fetch(const uint2* p) {
     uint2 v;
