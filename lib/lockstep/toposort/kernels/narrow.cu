@@ -331,7 +331,7 @@ constexpr int worth = 512;                     // levels; if arcs met strangers 
 #include "indexed.cuh"
 #endif
 
-// The frontier's rows in the queue, where whoever goes on looks for them.
+// The frontier's rows in the queue, where whoever goes on looks for them, and waits if none is there yet.
 __device__ inline void show_rows(const Sort& s, const Stand& at) {
     for (int i = at.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
         store_relaxed(s.queue + i, bounds(s.rows, load_relaxed(s.order + i)));
@@ -429,11 +429,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             const bool brief = at.level - was.level <= most_rest;
             rest = brief ? min(2 * rest, most_rest) : least_rest;
 #if RECORDS
-            if (prepared < no_records) {
-                settle(p, r, was, at);
+            if (prepared == recorded) {
+                settle(p, r, queue, was, at);
                 if (at.patience && at.level - was.level < worth) prepared = no_records;
                 grid_barrier(barrier);
-            }
+            } else
 #endif
             show_rows(s, at);
             at.patience = rest;

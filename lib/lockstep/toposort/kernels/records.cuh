@@ -158,13 +158,13 @@ __device__ inline void set_up(const Problem& p, const Records& r, const Position
     __syncthreads();
 }
 
-// What block 0 has done since `was`, by all blocks: from numbers to vertices, and off the in-degrees of successors, if any are left. It is
-// right after the next barrier.
-__device__ __noinline__ void settle(const Problem p, const Records r, const Stand was, const Stand at) {
+// What block 0 has done since `was`, by all blocks: from numbers to vertices, off the in-degrees of successors, if any are left, and the
+// frontier's rows in the queue, where others may stand, for a list has an order of its own. It is right after the next barrier.
+__device__ __noinline__ void settle(const Problem p, const Records r, Word* queue, const Stand was, const Stand at) {
     for (int i = was.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
         const int v = r.vertex(load_relaxed(p.order + i));
         if (r.vertices) p.order[i] = v;
-        if (i >= at.begin || at.size == 0) continue;
-        for (int arc = p.first[v]; arc < p.last[v]; ++arc) atomicSub(p.in_degrees + p.targets[arc], 1);
+        if (i >= at.begin) store_relaxed(queue + i, bounds({p.first, p.last, p.targets}, v));
+        else if (at.size > 0) for (int arc = p.first[v]; arc < p.last[v]; ++arc) atomicSub(p.in_degrees + p.targets[arc], 1);
     }
 }
