@@ -263,7 +263,7 @@ class Narrow(Persistent):
         extra = ex.empty(EXTRA_INTS + code.words, _int)
         numbering = [ex.empty(n, _int), ex.empty(numbers, _int)] if code.epoch_bits else [None, None]
         width = np.clip(self.arcs_counted / self.degree, 16, self.lanes_counted // self.chunk * 2)
-        sizes = min(width, self.list_size // 2), *code[1:]
+        sizes = min(width, self.list_size // 2), *code[1:4], 1 << code.record_bits
         return [records, codes, extra, *numbering, *sizes]
 
 

@@ -351,7 +351,7 @@ enum Prepared { nothing, recorded, no_records, packed };  // what block 0 needs 
 // stop: see Bell; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is written there at the
 // end; it may be the host's memory. BITS other than 0: no in-degree needs more, and from hot_offset on is room for all.
 // With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of RECORDS bits lie from hot_offset on, of which
-// `epoch_bits` and `degree_bits` are used; records: of 2^record_bits bytes for each number; codes: n; extra: extra_ints, and as many
+// `epoch_bits` and `degree_bits` are used; records: of record_bytes for each number; codes: n; extra: extra_ints, and as many
 // as the slots take. With epoch_bits, numbers: n, vertices: slots * 2^epoch_bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
@@ -359,7 +359,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
            unsigned long long* gates, unsigned* barrier, const unsigned long long* stop, unsigned long long* done, int n,
            int m, int breadth, int crew, int keep, int helpers, int width, int warp_width, int capacity, int patience,
            int tail, int hot_offset, unsigned* records, unsigned* codes, int* extra, int* numbers,
-           int* vertices, int counted_width, int slots, int epoch_bits, int degree_bits, int record_bits) {
+           int* vertices, int counted_width, int slots, int epoch_bits, int degree_bits, int record_bytes) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* scratch = reinterpret_cast<int*>(shared);
     unsigned char* room = shared + 4 * head_words;
@@ -372,7 +372,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const Bell bell = {stop};
 #if RECORDS
     const Records r = {spot(room), reinterpret_cast<char*>(records), codes, numbers, vertices, extra, slots,
-                       epoch_bits, degree_bits, 1u << record_bits, counted_width + counted_width / 4};
+                       epoch_bits, degree_bits, static_cast<unsigned>(record_bytes), counted_width + counted_width / 4};
     for (int i = global_thread(); i < extra_ints; i += global_threads()) extra[i] = 0;
 #endif
     int turn = 0, rest = least_rest;
