@@ -13,16 +13,10 @@
 #pragma once
 #include "records.cuh"
 
-// A value that stays in its register: else the compiler would ask for a parameter, or the thread's number, anew in every level.
-__device__ inline unsigned kept(Spot mine, unsigned value) {
-    put_there(mine, value);
-    return get_there(mine);
-}
-
-__device__ inline const char* kept(Spot mine, const char* p) {
-    const Word word = reinterpret_cast<Word>(p);
-    const Word low = kept(mine, static_cast<unsigned>(word)), high = kept(mine, static_cast<unsigned>(word >> 32));
-    return reinterpret_cast<const char*>(high << 32 | low);
+// A value that stays in its register: else the compiler would ask for the thread's number anew in every level.
+__device__ inline unsigned kept(unsigned value) { return __shfl_sync(full_mask, value, lane_id()); }
+__device__ inline const char* kept(const char* p) {
+    return reinterpret_cast<const char*>(__shfl_sync(full_mask, reinterpret_cast<unsigned long long>(p), lane_id()));
 }
 
 template <int k> struct Turn { __device__ constexpr operator int() const { return k; } };
@@ -38,14 +32,13 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
         if (threadIdx.x == 0) store_relaxed(r.placed(), -1);
         return at;
     }
-    const Spot even = r.lists(), odd = skip(even, LIST), idle = skip(r.idle(), lane_id()), spare = skip(r.spare(), threadIdx.x);
-    const Spot counters = spot(p.hot);
     const int to_number = r.to_number(), to_slot = to_number + r.epoch_bits;
-    const unsigned waits = 1u << r.degree_bits, field = kept(spare, r.field()), epochs = kept(spare, r.field() & ~(waits - 1));
-    const unsigned too_many = (r.most + 1) * one_vertex, record_bytes = kept(spare, r.record_bytes);
-    const unsigned first_chunk = kept(spare, threadIdx.x / chunk_lanes), at_once = blockDim.x / chunk_lanes;
-    const unsigned from_last = kept(spare, blockDim.x - 1 - threadIdx.x);
-    const char* records = kept(spare, r.records + 8 * (threadIdx.x % chunk_lanes));
+    const unsigned field = r.field(), waits = 1u << r.degree_bits, epochs = field & ~(waits - 1), too_many = (r.most + 1) * one_vertex, record_bytes = r.record_bytes;
+    const Spot even = r.lists(), odd = skip(even, LIST), idle = skip(r.idle(), lane_id()), spare = skip(r.spare(), kept(threadIdx.x));
+    const unsigned first_chunk = kept(threadIdx.x / chunk_lanes), at_once = blockDim.x / chunk_lanes;
+    const unsigned from_last = kept(blockDim.x - 1 - threadIdx.x);
+    const Spot counters = spot(p.hot);
+    const char* records = kept(r.records + 8 * (threadIdx.x % chunk_lanes));
     int begin = at.begin, size = 0, now = at.level;  // of the level, in the order; its number, and one
     __syncthreads();
     auto level = [&](auto turn) {
@@ -95,11 +88,11 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
                 where[j] = others[j] == 0 ? counting : idle;
                 one[j] = one_vertex | (arcs[j] & further);
             }
+            add_two(where, one, gets);
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
                 ask_for(others[j] == 0, r.records + static_cast<unsigned long long>(arcs[j] >> to_number) * record_bytes, spare);
             }
-            add_two(where, one, gets);
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
                 put_if(others[j] == 0 && gets[j] < too_many, skip_bytes(to, gets[j] >> 16), arcs[j]);
