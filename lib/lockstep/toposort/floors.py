@@ -40,7 +40,7 @@ def one_block(costs, arcs=1):
 
     The chain, for one arc: where a record lies, the record, which at best waits in L1, the count taken down, a place in
     the next list, the barrier, and how many there are now. All other arcs are counted down too, on counters that lie
-    anywhere, and one multiprocessor gets so many answers a second. A table adds one access, to look the vertex up.
+    anywhere, and one multiprocessor gets so many answers a second.
     """
     chain = 2 * costs.load_ns("shared") + costs.load_ns("L1") + 2 * costs.atomic_ns("shared")
     barrier = costs.block_barrier_ns(Narrow.most_threads)
@@ -59,7 +59,7 @@ def one_block_takes(line):
     graph, or a commit history, some layers are wide and many have one vertex.
     """
     degree, arcs = line["edges"] / line["nodes"], line["edges"] / line["depth"]
-    return line.get("window", 0) > 0 and degree >= Narrow.counted_degree and arcs <= Narrow.arcs_counted
+    return line.get("window", 0) > 0 and degree >= Narrow.worth_degree and arcs <= Narrow.arcs_counted
 
 
 def all_blocks(costs, arcs=1):

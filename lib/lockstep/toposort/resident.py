@@ -123,6 +123,7 @@ class Narrow(Persistent):
     stop = done = None
     # What block 0 does in about the time of a level by others: arcs by rows, or arcs and lanes by records.
     arcs_alone, arcs_counted, lanes_counted = 640, 2560, 2048
+    worth_degree, sparse_degree = 1.5, 1.05  # arcs a vertex, see rows_are_worth_records
     counter_choices = 4, 8, 16  # bits of a counter in records.cuh
     list_words = 1020  # of a list there
     near = 195 * 1024  # bytes of a block's shared memory that leave the first-level cache room for records on their way
@@ -253,7 +254,7 @@ class Narrow(Persistent):
         a time: a graph with hardly more arcs than vertices has few that are ready if few are so from the start.
         """
         sources = np.count_nonzero(self.degrees_on_host == 0)
-        return self.degree >= 1.5 or (self.degree >= 1.05 and sources >= self.graph.n / 16)
+        return self.degree >= self.worth_degree or (self.degree >= self.sparse_degree and sources >= self.graph.n / 16)
 
     def recorded(self):
         """The kernel's arguments for records."""
