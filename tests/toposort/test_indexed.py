@@ -1,14 +1,15 @@
-"""`narrow` where a block counts in slots of its shared memory: one for each vertex, or some in turns."""
+"""`narrow` where a block goes by records: slots for all vertices, or in turns; strangers; what sends it back."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lockstep.graphs import Graph, acyclic, generators
 from lockstep.machine import get_executor
 from lockstep.toposort import CycleError, topological_sort, verify
 from lockstep.toposort.resident import Chains, Narrow
+from lockstep.toposort.serial import kahn
 from lockstep.toposort.unproven import UnnumberedAuto, UnnumberedNarrow
 
 GRAPHS = {
@@ -19,40 +20,43 @@ GRAPHS = {
 }
 
 
-class Slots(Narrow):
-    """Keeps what it gave the kernel, to be looked at: {crowded, ...}, and numbers."""
+class Indexed(Narrow):
+    """Keeps the arrays that a test looks into."""
 
     def recorded(self):
-        found = super().recorded()
-        self.extra, self.numbers = found[2], found[3]
-        return found
+        arguments = super().recorded()
+        self.extra, self.numbers = arguments[2:4]
+        return arguments
 
     @property
     def crowded(self):
-        return bool(self.executor.get(self.extra)[0])
+        """Whether two vertices of a slot were both counted in part when block 0 was to come back."""
+        return bool(self.executor.get(self.extra[:1])[0])
+
+    @property
+    def gave_up(self):
+        """Whether block 0 went on without records: packed rows tell the other way. They must be -1 beforehand."""
+        return bool((self.executor.get(self.rows)[:, 0] >= 0).all())
 
 
-class Bytes(Slots):
+class Bytes(Indexed):
     counter_choices = (8,)
 
 
-class Wide(Slots):
+class Halves(Indexed):
     counter_choices = (16,)
 
 
-class Few(Slots):
-    """A fifth as many slots as vertices, or so."""
-
-    rooms = (10, 300)
+class Few(Indexed):
+    rooms = 10, 400  # bytes
 
 
-class Fewest(Slots):
-    counter_choices = (16,)
-    rooms = (10, 48)
+class VeryFew(Halves):
+    rooms = 10, 300
 
 
-class Short(Slots):
-    """Lists of a few words."""
+class Short(Indexed):
+    """A level of a few more vertices than others sends the block back, and so do some long rows."""
 
     list_words = 24
 
@@ -61,180 +65,229 @@ class ShortFew(Few):
     list_words = 24
 
 
-KINDS = [Slots, Bytes, Wide, Few, Fewest, Short, ShortFew]
+KINDS = [Indexed, Bytes, Halves, Few, VeryFew, Short, ShortFew]
 
 
 def sort(kind, graph, executor):
     plan = kind(graph, executor)
+    plan.rows[...] = -1
     plan.prepare()
     assert verify(plan.run(), graph) == "exact"
+    assert plan.code
     return plan
+
+
+def kind_of(**settings):
+    return type("Made", (Indexed,), settings)
+
+
+def layers_of(sizes, in_degree, rng):
+    """Pairs for layers of these sizes: each vertex has so many distinct predecessors in the layer before, if it can."""
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    pairs = [
+        (u, v)
+        for level in range(1, len(sizes))
+        for v in range(starts[level], starts[level + 1])
+        for u in starts[level - 1] + rng.choice(sizes[level - 1], min(in_degree, sizes[level - 1]), replace=False)
+    ]
+    return starts, pairs
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", GRAPHS)
-def test_counts(kind, name, host):
+def test_sorts_again_and_again(kind, name, host):
     graph = GRAPHS[name](0)
     plan = sort(kind, graph, host)
-    assert plan.code.bits == {Bytes: 8, Wide: 16, Few: 8, Fewest: 16, ShortFew: 8}.get(kind, plan.code.bits)
-    assert (plan.code.epoch_bits > 0) == (kind in (Few, Fewest, ShortFew))
-    for _ in range(2):  # nothing is left of a run before
+    for _ in range(2):
         plan.prepare()
         assert verify(plan.run(), graph) == "exact"
 
 
-def test_a_chunk_holds_most_rows(host):
-    for arcs, chunk in ((2100, 4), (4500, 8), (12000, 16)):
-        assert Narrow(generators.window_dag(1500, arcs, 60), host).chunk == chunk
+def test_counters_are_as_small_as_can_be_and_not_all_vertices_have_one(host):
+    graph = GRAPHS["window"](0)
+    assert {kind: (kind(graph, host).code.bits, kind(graph, host).code.slots) for kind in KINDS} == {
+        Indexed: (4, 1500),
+        Bytes: (8, 1500),
+        Halves: (16, 1500),
+        Few: (8, 400),  # an epoch and an in-degree take more than 4 bits
+        VeryFew: (16, 150),
+        Short: (4, 1500),
+        ShortFew: (8, 400),
+    }
+    many = Narrow(generators.window_dag(2_000_000, 4_000_000, 20), host).code
+    assert many.slots < 2_000_000 <= many.slots << many.epoch_bits
 
 
-def layers_of(sizes, rng, extra, reach):
-    """A graph of layers of these sizes; each vertex has up to `extra` predecessors more, up to `reach` layers back."""
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    pairs = []
+@pytest.mark.parametrize("arcs, chunk", [(3000, 4), (6000, 8), (9000, 16)])
+def test_few_rows_take_more_than_a_chunk(arcs, chunk, host):
+    assert Narrow(generators.window_dag(1500, arcs, 15), host).chunk == chunk
+
+
+def misguessed(counted, in_degree, front=20, late=60, width=6):
+    """Narrow layers, and a vertex that gets ready far later than it seems: `counted` predecessors come early, and the
+    last one `late` layers after the first. Which of its predecessors it is numbered by, ids decide: the early ones have
+    the largest. One behind it alone is numbered early too, and counts nothing until then.
+    """
+    starts, pairs = layers_of([width] * (front + 120), in_degree, np.random.default_rng(0))
+    late_one = int(starts[-1])
+    pairs += [(starts[front + k] + k % width, late_one) for k in range(counted)]
+    pairs += [(starts[front + late], late_one), (late_one, late_one + 1)]
+    u, v = late_one + 1 - np.array(pairs).T
+    return Graph.from_edges(u, v, n=late_one + 2), 1
+
+
+class Met(Halves):
+    """A hundred slots for any graph."""
+
+    rooms = 10, 200
+
+    def rows_are_worth_records(self):
+        return True
+
+
+@pytest.mark.parametrize("in_degree", [1, 2, 4, 6])
+@pytest.mark.parametrize("counted", [1, 2, 4, 9])
+def test_strangers_are_met(counted, in_degree, host):
+    """Whose slot it is has counted less than a stranger's in-degree, as much, one less than that, or more."""
+    graph, late_one = misguessed(counted, in_degree)
+    plan = sort(Met, graph, host)
+    numbers, bits = host.get(plan.numbers), plan.code.epoch_bits
+    slot, epoch = numbers >> bits, numbers & (1 << bits) - 1
+    (stranger,) = np.flatnonzero((slot == slot[late_one]) & (epoch == epoch[late_one] + 1))
+    assert plan.degrees_on_host[[late_one, stranger]].tolist() == [counted + 1, in_degree]
+    assert plan.gave_up and not plan.crowded
+
+
+@pytest.mark.parametrize("front, gives_up", [(20, True), (560, False)])
+def test_after_many_levels_a_stranger_is_no_reason_to_give_up(front, gives_up, host):
+    graph, _ = misguessed(3, 4, front, late=18)  # done a level after the first stranger is met
+    assert sort(Met, graph, host).gave_up == gives_up
+
+
+def test_arcs_from_anywhere_to_anywhere_meet_strangers(host):
+    graph = acyclic(generators.erdos_renyi(1500, 4000, seed=3))
+    assert sort(VeryFew, graph, host).gave_up and not sort(Indexed, graph, host).gave_up
+
+
+@st.composite
+def mixed(draw):
+    """A random DAG: layers of few vertices, arcs from the layer before, and some from any layer before that."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    sizes = rng.choice(draw(st.sampled_from([(1, 2, 5, 12, 30), (3, 4), (10, 20, 30), (1, 8)])), rng.integers(30, 120))
+    most, far = draw(st.integers(2, 12)), draw(st.sampled_from([0, 0.001, 0.02, 0.3]))
+    starts, pairs = layers_of(sizes, 1, rng)
     for level in range(1, len(sizes)):
         for v in range(starts[level], starts[level + 1]):
-            pairs.append((rng.integers(starts[level - 1], starts[level]), v))
-            for back in rng.integers(1, 1 + min(reach, level), rng.integers(0, extra + 1)):
-                pairs.append((rng.integers(starts[level - back], starts[level - back + 1]), v))
-    n = int(starts[-1])
-    return Graph.from_edges(*rng.permutation(n)[np.unique(pairs, axis=0)].T, n=n)
+            for _ in range(rng.integers(0, most)):
+                before = 0 if rng.random() < far else starts[level - 1]
+                pairs.append((rng.integers(before, starts[level]), v))
+    return Graph.from_edges(*rng.permutation(starts[-1])[np.array(pairs)].T, n=int(starts[-1]))
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    seed=st.integers(0, 2**16),
-    sizes=st.lists(st.integers(1, 30), min_size=4, max_size=60),
-    extra=st.integers(1, 11),
-    reach=st.sampled_from([1, 3, 60]),
-    share=st.integers(2, 20),
-    bits=st.sampled_from([8, 16]),
-    words=st.sampled_from([8, 24, 1020]),
-)
-def test_whoever_meets_a_stranger_in_a_slot(seed, sizes, extra, reach, share, bits, words):
-    """Arcs from far back defeat the guess which vertices need a slot at once: levels are done again by others."""
-    graph = layers_of(sizes, np.random.default_rng(seed), extra, reach)
-
-    class Shared(Slots):
-        counter_choices = (bits, 16)
-        rooms = (1, max(4, graph.n // share * bits // 8))
-        list_words = words
-
-    plan = Shared(graph, get_executor("host"))
-    plan.prepare()
-    assert verify(plan.run(), graph) == "exact"
+@settings(max_examples=40, deadline=None)
+@given(mixed(), st.integers(2, 20), st.sampled_from([24, 60, 1020]), st.integers(0, 100), st.sampled_from([1, 2, 9]))
+def test_any_graph_with_any_number_of_slots(graph, epochs, list_words, seed, patience):
+    made = kind_of(rooms=(4, max(4, 2 * graph.n // epochs)), list_words=list_words, waits=(patience, 0))
+    executor = get_executor("host", seed=seed, fuzz=["none", "sync", "memory"][seed % 3])
+    assume(made(graph, executor).code)
+    sort(made, graph, executor)
 
 
-def packed(plan):
-    """Whether rows were packed, for a block that goes without slots; the first of them serve the numbering, too."""
-    return bool((plan.executor.get(plan.rows)[plan.graph.n // 2 :] != -1).any())
-
-
-def test_strangers_make_a_block_give_up_its_slots(host):
-    graph = acyclic(generators.erdos_renyi(1500, 4000, seed=3))
-    for kind, gives_up in ((Slots, False), (Few, True)):
-        plan = kind(graph, host)
-        plan.rows[...] = -1
-        plan.prepare()
-        assert verify(plan.run(), graph) == "exact"
-        assert packed(plan) == gives_up
-
-
-def test_late_sources_do_not_mislead_the_guess(host):
-    """Every thirtieth vertex is a source, at the end as at the beginning: steps back to it tell nothing."""
-    rng = np.random.default_rng(0)
-    n, sources, targets = 6000, [], []
-    for v in range(1, n):
-        if v % 30:
-            preds = np.unique(rng.integers(max(0, v - 30), v, 5))
-            sources += preds.tolist()
-            targets += [v] * preds.size
-    ids = rng.permutation(n)
-    graph = Graph.from_edges(ids[sources], ids[targets], n=n)
-
-    class Fifth(Slots):
-        rooms = (10, n // 5)
-
-    plan = Fifth(graph, host)
-    plan.rows[...] = -1
-    plan.prepare()
-    assert verify(plan.run(), graph) == "exact"
-    assert plan.code.epoch_bits and not plan.crowded and not packed(plan)
-    places = host.get(plan.numbers)[ids]  # {slot | epoch} along the order in which they were made
-    rank = (places & (1 << plan.code.epoch_bits) - 1) * plan.code.slots + (places >> plan.code.epoch_bits)
-    made = np.arange(n)
-    assert np.abs(rank - made)[made % 30 != 0].max() < plan.code.slots  # a source needs no slot
-
-
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
-def test_levels_of_one_vertex_and_of_many_by_turns(seed, host):
+def test_levels_of_one_vertex_and_of_many_by_turns(seed, kind, host):
     rng = np.random.default_rng(seed)
-    graph = layers_of(rng.choice([1, 2, 5, 12, 30], 150), rng, 2, 1)
-    for kind in (Slots, Few, Short, ShortFew):
-        sort(kind, graph, host)
-
-
-def test_rows_of_several_chunks(host):
-    """Rows of up to 64 arcs; now and then more of them get ready at once than a short list has room for."""
-    rng = np.random.default_rng(1)
-    sizes = np.tile([3, 60, 20, 5, 1, 40], 12)
-    graph = layers_of(sizes, rng, 10, 1)
-    longest = int(np.diff(graph.offsets).max())
-    assert 16 < longest <= 64
-    for kind in (Slots, Short, Few, ShortFew):
-        assert sort(kind, graph, host).longest == longest
+    sizes = rng.choice([1, 2, 5, 12, 30], 150)
+    starts, pairs = layers_of(sizes, 3, rng)
+    sort(kind, Graph.from_edges(*rng.permutation(starts[-1])[np.array(pairs)].T), host)
 
 
 def forgetful(runs, seed=0):
     """Narrow stretches with wide ones between; the last layer has lost its first predecessors in the first stretch."""
     rng = np.random.default_rng(seed)
-    sizes = ([20] * 30 + [60, 180, 500, 500, 180, 60]) * runs + [20] * 30
-    starts = np.concatenate([[0], np.cumsum(sizes)])
+    starts, pairs = layers_of(([20] * 30 + [60, 180, 800, 800, 180, 60]) * runs + [20] * 30, 3, rng)
     n = int(starts[-1])
-    pairs = [
-        (u, v)
-        for level in range(1, len(sizes))
-        for v in range(starts[level], starts[level + 1])
-        for u in starts[level - 1] + rng.choice(sizes[level - 1], 3, replace=False)
-    ]
     pairs += [(rng.integers(starts[5], starts[6]), v) for v in range(n - 20, n)]
     return Graph.from_edges(*rng.permutation(n)[np.array(pairs)].T)
 
 
-@pytest.mark.parametrize("kind", [Slots, Few, Short])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("runs", [1, 2, 3])
-def test_nobody_is_forgotten_who_is_not_met_between_two_leaves(kind, runs, host):
+def test_nobody_is_forgotten_who_is_not_met_between_two_leaves(runs, kind, host):
+    """A level that is too wide sends the block back; what it has counted others count on, and later it itself again."""
     sort(kind, forgetful(runs), host)
 
 
+def test_two_of_a_slot_that_have_lost_predecessors_leave_no_room(host):
+    """All in the second narrow stretch have, by the wide level; with a slot for each that is no matter."""
+    starts, pairs = layers_of([20] * 30 + [60, 180, 500, 180, 60] + [20] * 60, 3, np.random.default_rng(0))
+    pairs += [(starts[32] + v % 500, v) for v in range(starts[36], starts[-1])]
+    graph = Graph.from_edges(*np.array(pairs).T)  # ids in order: a vertex is numbered by one of the layer before
+    leaves = {"arcs_counted": 75}
+    few = sort(kind_of(rooms=(10, 300), counter_choices=(16,), **leaves), graph, host)
+    all_have_one = sort(kind_of(**leaves), graph, host)
+    assert few.crowded and few.gave_up
+    assert not all_have_one.crowded and not all_have_one.gave_up
+
+
 @pytest.mark.parametrize("fuzz", ["sync", "memory"])
-def test_fuzzed_counting(fuzz):
-    for seed in range(4):
+def test_others_do_the_level_in_which_a_stranger_is_met_at_once(fuzz):
+    """They find rows in the queue that were there before block 0 tried, and rows put there since: the same."""
+    graph = acyclic(generators.erdos_renyi(600, 1500, seed=3))
+    for seed in range(20):
         executor = get_executor("host", seed=seed, fuzz=fuzz)
-        for kind in (Slots, Few, Fewest, ShortFew):
-            sort(kind, list(GRAPHS.values())[seed % 4](seed), executor)
+        assert sort(kind_of(rooms=(10, 120), waits=(1 + seed % 4, 0)), graph, executor).gave_up
 
 
-@pytest.mark.parametrize(
-    "graph",
-    [
-        generators.disjoint_paths(600, 30),  # a lane takes a vertex's row
-        acyclic(generators.road_like(900)),  # and few vertices are ready at a time
-        Graph.from_edges(np.repeat(np.arange(4), 80), np.tile(np.arange(4, 84), 4)),  # rows of 80 arcs
-        Graph.from_edges(np.repeat(np.arange(70_000), 2), np.tile([70_000, 70_001], 70_000)),  # in-degrees of 70,000
-    ],
-    ids=["paths", "roads", "long-rows", "in-degrees"],
-)
-def test_graphs_that_no_code_describes(graph, host):
-    assert Narrow(graph, host).code is None
+def long_rows(arcs, width=10, layers=60):
+    """Layers in which each vertex leads to all of the next few, so many arcs in all, and every tenth layer to one."""
+    v = np.arange(width * layers)
+    last = np.minimum((v // width + 1) * width + np.where(v // width % 10 == 9, 1, arcs), v.size)
+    pairs = [(u, w) for u in v for w in range((u // width + 1) * width, last[u])]
+    return Graph.from_edges(*np.array(pairs).T)
 
 
-def test_sparse_graphs_with_many_sources_are_counted(host):
-    assert Narrow(acyclic(generators.erdos_renyi(1500, 1700, seed=1)), host).code
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("arcs", [17, 33, 64])
+def test_rows_of_several_chunks(arcs, kind, host):
+    """Ten of them at a time are too many for a short list."""
+    plan = sort(kind, long_rows(arcs), host)
+    assert plan.chunk == 16 and plan.longest == arcs
 
 
-def test_chains_counts_by_rows(host):
-    assert Chains(GRAPHS["window"](0), host).code is None
+@pytest.mark.parametrize("kind", KINDS)
+def test_vertices_that_nobody_waits_for(kind, host):
+    """They lead nowhere, and there are some in all layers."""
+    rng = np.random.default_rng(0)
+    starts, pairs = layers_of([8] * 100, 3, rng)
+    n = int(starts[-1])
+    pairs += [(u, v) for v in range(n, n + 200) for u in rng.choice(n, rng.integers(1, 4))]
+    sort(kind, Graph.from_edges(*rng.permutation(n + 200)[np.array(pairs)].T), host)
+
+
+class UnnumberedFew(UnnumberedNarrow):
+    rooms = (10, 200)
+
+
+@pytest.mark.parametrize("fuzz", ["none", "sync", "memory"])
+@pytest.mark.parametrize("behind", [0, 200])
+@pytest.mark.parametrize("ring", [1, 2, 3, 50])
+def test_what_is_not_on_or_behind_a_cycle_is_sorted(ring, behind, fuzz):
+    """Steps back along a cycle never end, so a graph that may have one has no slots in turns (unproven.py)."""
+    dag, rng = generators.window_dag(600, 2400, 20), np.random.default_rng(ring)
+    n, round_it = dag.n, dag.n + np.arange(ring)
+    path = np.concatenate([[n], n + ring + np.arange(behind)])
+    pieces = [dag.edges(), (round_it, np.roll(round_it, -1)), (path[:-1], path[1:])]
+    pieces += [([0], [n]), (rng.integers(0, n, behind), path[1:])]
+    graph = Graph.from_edges(*(np.concatenate(ends) for ends in zip(*pieces, strict=True)))
+    expected = np.empty(graph.n, np.int64)
+    assert kahn(graph.offsets, graph.targets, graph.in_degrees(), expected) == n
+    for kind in (Indexed, UnnumberedFew):
+        plan = kind(graph, get_executor("host", seed=ring, fuzz=fuzz))
+        plan.prepare()
+        place = np.full(graph.n, graph.n)
+        place[plan.run().order] = np.arange(n)
+        assert (place[:n] < n).all() and (place[dag.edges()[0]] < place[dag.edges()[1]]).all()
 
 
 def test_a_graph_that_may_have_a_cycle_shares_no_slots(host, monkeypatch):
@@ -252,10 +305,93 @@ def test_a_graph_that_may_have_a_cycle_shares_no_slots(host, monkeypatch):
             topological_sort(cyclic, strategy, executor=host)
 
 
-@pytest.mark.gpu
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("fraction", [5, 8])
+def test_late_sources_do_not_mislead(fraction, seed, host):
+    """Every fifth vertex is led to by one, too: seen from there it would be ready at once."""
+    dag, rng = generators.window_dag(3000, 15_000, 30, seed=seed), np.random.default_rng(seed)
+    late = 3000 + np.arange(600)
+    graph = Graph.from_edges(*np.concatenate([dag.edges(), [late, rng.integers(0, 3000, late.size)]], axis=1))
+    plan = sort(kind_of(rooms=(10, 2 * graph.n // fraction), counter_choices=(16,), waits=(6, 0)), graph, host)
+    assert plan.code.slots <= graph.n // fraction and not plan.gave_up and not plan.crowded
+
+
+def test_what_is_ready_from_late_sources_alone_is_done_before_block_0_begins(host):
+    """Such a vertex leads to one whose turn is far off: so the block waits for some levels more than two."""
+    graph = generators.window_dag(3000, 9000, 30)
+    assert (graph.in_degrees() == 0).sum() == 150
+    early, later = (kind_of(rooms=(10, 1200), counter_choices=(16,), waits=(levels, 0)) for levels in (2, 6))
+    assert sort(early, graph, host).gave_up and not sort(later, graph, host).gave_up
+    assert Narrow.least_patience >= 6
+
+
+@pytest.mark.parametrize("fuzz", ["sync", "memory"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_counts_on_the_gpu(kind, cuda):
+def test_fuzzed(kind, fuzz):
+    graphs = [*(make(1) for make in GRAPHS.values()), misguessed(3, 4)[0], long_rows(33)]
+    for seed in range(6):
+        sort(kind, graphs[seed], get_executor("host", seed=seed, fuzz=fuzz, multiprocessors=2 + seed % 3))
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        generators.disjoint_paths(600, 30),  # a lane takes a vertex's row
+        Graph.from_edges(np.repeat(np.arange(4), 65), np.tile(np.arange(4, 69), 4)),  # rows of five chunks
+        Graph.from_edges(np.repeat(np.arange(33_000), 2), np.tile([33_000, 33_001], 33_000)),  # in-degrees of 33,000
+    ],
+    ids=["paths", "long-rows", "in-degrees"],
+)
+def test_graphs_that_no_code_describes(graph, host):
+    assert Narrow(graph, host).code is None
+
+
+def history(n, seed=0):
+    """As of commits: each follows the one before or one a little earlier, and some merge two."""
+    rng, v = np.random.default_rng(seed), np.arange(1, n)
+    merges = v[rng.random(n - 1) < 0.3]
+    behind = np.concatenate([v, merges])
+    back = np.concatenate([rng.integers(1, 4, v.size), rng.integers(2, 40, merges.size)])
+    return Graph.from_edges(np.maximum(behind - back, 0), behind)
+
+
+@pytest.mark.parametrize(
+    "make, worth",
+    [
+        (lambda: generators.disjoint_paths(3000, 100), False),
+        (lambda: acyclic(generators.road_like(3000)), False),
+        (lambda: history(3000), False),
+        (lambda: generators.random_dag(3000, 3600), True),
+        (lambda: generators.window_dag(3000, 6000, 20), True),
+    ],
+    ids=["paths", "roads", "commits", "sparse-random", "window"],
+)
+def test_records_are_worth_it_where_many_are_ready_or_rows_have_some_arcs(make, worth, host):
+    plan = Narrow(make(), host)
+    assert plan.rows_are_worth_records() == bool(plan.code) == worth
+
+
+def test_chains_goes_by_no_records(host):
+    assert Chains(GRAPHS["window"](0), host).code is None
+
+
+class TenthOfThem(Indexed):
+    """On a GPU, whose levels are wider."""
+
+    @property
+    def rooms(self):
+        return 10, self.graph.n // 5
+
+    counter_choices = (16,)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", [Indexed, Bytes, Halves, TenthOfThem, VeryFew, Short])
+def test_on_the_gpu(kind, cuda):
     for ids in ("random", "ordered"):
-        sort(kind, generators.window_dag(60_000, 400_000, 200, ids=ids), cuda)
+        graph = generators.window_dag(60_000, 400_000, 200, ids=ids)
+        sort(kind, graph, cuda)
     sort(kind, generators.window_dag(60_000, 180_000, 200), cuda)
     sort(kind, generators.layered(60_000, 1_200), cuda)
+    sort(kind, acyclic(generators.erdos_renyi(30_000, 60_000)), cuda)
+    sort(kind, forgetful(3), cuda)

@@ -89,7 +89,7 @@ class NarrowWide(Narrow):
 @pytest.mark.parametrize("fuzz", ["sync", "memory"])
 @pytest.mark.parametrize("kind", [NarrowAhead, NarrowWide])
 def test_fuzzed_narrow_shares_levels(kind, fuzz, wide_and_narrow):
-    """What it has in common with `persistent`, with a table of codes and without."""
+    """What it has in common with `persistent`, with records and without."""
     sort_fuzzed(kind, fuzz, 40, wide_and_narrow, rows_of_all_lengths(), generators.layered(600, 20))
 
 
