@@ -52,7 +52,7 @@ def topological_sort(graph, strategy="auto", executor=None):
     -----
     The graph may have a cycle. So on a GPU ``narrow``, and ``auto`` where it takes that, shares no counters among
     vertices, as the measured plans do with graphs of more than some 200,000 vertices that are known to have none; if
-    such a graph is deep, it takes two to three times as long (see `unproven`).
+    such a graph is deep, it takes up to three times as long (see `unproven`).
     """
     graph = Graph.of(graph)
     if strategy not in STRATEGIES:

@@ -2,8 +2,8 @@
 
 Where vertices share slots, narrow.cu guesses from steps back to a source when each gets ready (numbering.cuh). From a
 cycle no source is reached, the steps run over, and the kernel leaves its memory. So such a graph goes without slots,
-by rows; that is slower (2 to 3 times, where a block takes most layers of a graph of more than some 200,000 vertices).
-Measured are plans for graphs that were made without cycles.
+by rows; that is slower (up to 3 times by an earlier recording, where a block takes most layers of a graph of more than
+some 200,000 vertices). Measured are plans for graphs that were made without cycles.
 """
 
 import functools
