@@ -10,7 +10,6 @@ from lockstep.machine import get_executor
 from lockstep.toposort import CycleError, topological_sort, verify
 from lockstep.toposort.resident import Chains, Narrow
 from lockstep.toposort.serial import kahn
-from lockstep.toposort.unproven import UnnumberedAuto, UnnumberedNarrow
 
 GRAPHS = {
     "window": lambda seed: generators.window_dag(1500, 9000, 15, seed=seed),
@@ -265,15 +264,11 @@ def test_vertices_that_nobody_waits_for(kind, host):
     sort(kind, Graph.from_edges(*rng.permutation(n + 200)[np.array(pairs)].T), host)
 
 
-class UnnumberedFew(UnnumberedNarrow):
-    rooms = (10, 200)
-
-
 @pytest.mark.parametrize("fuzz", ["none", "sync", "memory"])
 @pytest.mark.parametrize("behind", [0, 200])
 @pytest.mark.parametrize("ring", [1, 2, 3, 50])
 def test_what_is_not_on_or_behind_a_cycle_is_sorted(ring, behind, fuzz):
-    """Steps back along a cycle never end, so a graph that may have one has no slots in turns (unproven.py)."""
+    """Steps back along a cycle never end: they must not lead to a place beyond all others."""
     dag, rng = generators.window_dag(600, 2400, 20), np.random.default_rng(ring)
     n, round_it = dag.n, dag.n + np.arange(ring)
     path = np.concatenate([[n], n + ring + np.arange(behind)])
@@ -282,27 +277,24 @@ def test_what_is_not_on_or_behind_a_cycle_is_sorted(ring, behind, fuzz):
     graph = Graph.from_edges(*(np.concatenate(ends) for ends in zip(*pieces, strict=True)))
     expected = np.empty(graph.n, np.int64)
     assert kahn(graph.offsets, graph.targets, graph.in_degrees(), expected) == n
-    for kind in (Indexed, UnnumberedFew):
+    for kind in (Indexed, kind_of(rooms=(10, 200)), kind_of(rooms=(10, 200), counter_choices=(16,), list_words=24)):
         plan = kind(graph, get_executor("host", seed=ring, fuzz=fuzz))
         plan.prepare()
         place = np.full(graph.n, graph.n)
         place[plan.run().order] = np.arange(n)
-        assert (place[:n] < n).all() and (place[dag.edges()[0]] < place[dag.edges()[1]]).all()
+        assert plan.code and (place[:n] < n).all() and (place[dag.edges()[0]] < place[dag.edges()[1]]).all()
 
 
-def test_a_graph_that_may_have_a_cycle_shares_no_slots(host, monkeypatch):
-    """What `topological_sort` is given may have a cycle, from which no steps lead back to a source."""
+@pytest.mark.parametrize("strategy", ["narrow", "auto"])
+def test_a_cycle_is_told_of_where_vertices_share_slots(strategy, host, monkeypatch):
     monkeypatch.setattr(Narrow, "rooms", (10, 300))
     graph = GRAPHS["window"](0)
-    assert Narrow(graph, host).code.epoch_bits and UnnumberedNarrow(graph, host).code is None
-    assert all(kind(graph, host).code is None for kind in set(UnnumberedAuto(graph, host).kinds))
-    for strategy in ("narrow", "auto"):
-        assert verify(topological_sort(graph, strategy, executor=host), graph)
     sources, targets = graph.edges()[:2]
     cyclic = Graph.from_edges(np.append(sources, targets[-1]), np.append(targets, sources[-1]), n=graph.n)
-    for strategy in ("narrow", "auto"):
-        with pytest.raises(CycleError):
-            topological_sort(cyclic, strategy, executor=host)
+    assert Narrow(graph, host).code.epoch_bits and Narrow(cyclic, host).code.epoch_bits
+    assert verify(topological_sort(graph, strategy, executor=host), graph)
+    with pytest.raises(CycleError):
+        topological_sort(cyclic, strategy, executor=host)
 
 
 @pytest.mark.parametrize("seed", range(3))

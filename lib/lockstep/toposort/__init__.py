@@ -12,7 +12,6 @@ import numpy as np
 from lockstep.graphs import Graph
 from lockstep.machine import get_executor
 
-from . import unproven
 from .oracle import CycleError, WrongOrder, find_cycle, verify
 from .result import TopologicalOrder
 from .strategies import STRATEGIES, Strategy
@@ -47,12 +46,6 @@ def topological_sort(graph, strategy="auto", executor=None):
         No such strategy.
     NoGpuError
         ``executor="cuda"`` and no GPU answers.
-
-    Notes
-    -----
-    The graph may have a cycle. So on a GPU ``narrow``, and ``auto`` where it takes that, shares no counters among
-    vertices, as the measured plans do with graphs of more than some 200,000 vertices that are known to have none; if
-    such a graph is deep, it takes up to three times as long (see `unproven`).
     """
     graph = Graph.of(graph)
     if strategy not in STRATEGIES:
@@ -88,7 +81,7 @@ def topological_sort(graph, strategy="auto", executor=None):
 
 def _sorted(strategy, graph, machine):
     """What one run of a strategy gives, with the launches and the host's looks that it took."""
-    plan = unproven.PLANS.get(strategy.plan, strategy.plan)(graph, machine)
+    plan = strategy.plan(graph, machine)
     if machine is not None:
         machine.reset_counts()
     plan.prepare()

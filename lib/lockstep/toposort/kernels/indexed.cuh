@@ -136,9 +136,5 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
     asked_done();  // the bell, too
     if (threadIdx.x == 0) store_relaxed(r.placed(), -1);
     if (count.y > halt || count.x >= too_many) return {begin, size, now - 1, static_cast<int>(count.y / strangers)};
-    begin += size;
-    size = count.y == halt ? 0 : count.x / one_vertex;
-    const Spot list = (now - at.level) & 1 ? odd : even;
-    for (int i = threadIdx.x; i < size; i += blockDim.x) p.order[begin + i] = get_there(skip(list, i)) >> to_number;
-    return {begin, size, now, 0};
+    return {begin + size, 0, now, 0};
 }

@@ -16,11 +16,11 @@
 //                      and both its atomics are then under way together;
 //                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each (0: they stay),
 //                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
-//                    - where rows have more than an arc or two (RECORDS: bits of a counter), the block goes by records of codes instead,
-//                    two arcs to a lane, and counts in shared memory what waits for predecessors just now (indexed.cuh).
+//                    - where rows have more than an arc or two (RECORDS: bits of a counter), the block goes by records of codes
+//                      instead, two arcs to a lane, and counts in shared memory what waits for predecessors just now (indexed.cuh).
 //                    The last layer is not expanded: nobody waits for it. How the grid and the crew work: resident.cuh.
-// Shared memory      [20 ints | two rings of `capacity` packed rows, or what goes with records | in-degrees]; the grid's buffers lie
-//                    over the rings.
+// Shared memory      [20 ints | two rings of `capacity` packed rows, or what goes with records | in-degrees, or counters]; the
+//                    grid's buffers lie over the rings.
 //
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
 //             D. Merrill et al., PPoPP 2012 (different kernels for different widths of a frontier).

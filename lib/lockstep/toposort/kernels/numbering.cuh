@@ -13,42 +13,18 @@
 
 constexpr int first_rounds = 4;  // of pointer jumping: enough to tell vertices near a source
 
-// One round: every jump as far as two. Returns whether any has become longer.
+// One round: every jump as far as two. Returns whether any has become longer. From a cycle no source is reached, and n steps stand for
+// all that: a path has fewer.
 __device__ inline bool jump_on(int n, Word* jumps) {
     bool any = false;
     for (int v = global_thread(); v < n; v += global_threads()) {
         const Word mine = load_relaxed(jumps + v), next = load_relaxed(jumps + static_cast<unsigned>(mine));
-        if (next >> 32 == 0) continue;
-        store_relaxed(jumps + v, ((mine >> 32) + (next >> 32)) << 32 | static_cast<unsigned>(next));
+        if (next >> 32 == 0 || mine >> 32 >= static_cast<Word>(n)) continue;
+        const Word steps = min((mine >> 32) + (next >> 32), static_cast<Word>(n));
+        store_relaxed(jumps + v, steps << 32 | static_cast<unsigned>(next));
         any = true;
     }
     return any;
-}
-
-// Calls visit(v, key(v), target) for all arcs. CHUNK threads share a row, and have several rows under way.
-template <class Key, class Visit>
-__device__ inline void for_arcs(const Problem& p, Key key, Visit visit) {
-    constexpr int together = 4;
-    const int groups = global_threads() / CHUNK, part = lane_id() % CHUNK;
-    for (long long base = global_thread() / CHUNK; base < p.n; base += static_cast<long long>(groups) * together) {
-        int v[together], arc[together], last[together], target[together];
-        unsigned keys[together];
-#pragma unroll
-        for (int j = 0; j < together; ++j) {
-            const long long i = base + static_cast<long long>(j) * groups;
-            v[j] = static_cast<int>(min(i, p.n - 1ll));
-            arc[j] = p.first[v[j]] + part;
-            last[j] = i < p.n ? p.last[v[j]] : 0;
-            keys[j] = key(v[j]);
-        }
-#pragma unroll
-        for (int j = 0; j < together; ++j) target[j] = arc[j] < last[j] ? p.targets[arc[j]] : -1;
-#pragma unroll
-        for (int j = 0; j < together; ++j) {
-            if (target[j] >= 0) visit(v[j], keys[j], target[j]);
-            for (arc[j] += CHUNK; arc[j] < last[j]; arc[j] += CHUNK) visit(v[j], keys[j], p.targets[arc[j]]);
-        }
-    }
 }
 
 // jumps: n words. The rows are not there yet, so links are; what block 0 uses while it is alone is free, so blocks count there. By all
@@ -62,8 +38,10 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
         store_relaxed(links + v, 0u);
     }
     grid_barrier(barrier);
-    for_arcs(p, [](int) { return 0u; },
-             [&](int v, unsigned, int target) { store_relaxed(jumps + target, Word(1) << 32 | static_cast<unsigned>(v)); });
+    auto same = [](int target) { return static_cast<unsigned>(target); };
+    for_arcs(p, same, same, [&](unsigned v, int, int target) {
+        if (target >= 0) store_relaxed(jumps + target, Word(1) << 32 | v);
+    });
     for (int round = 0; round < first_rounds; ++round) {
         grid_barrier(barrier);
         jump_on(p.n, jumps);
@@ -72,8 +50,10 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     // Then along the predecessor of most steps. So few fit beside its number, and are enough.
     const int bits = 32 - __clz(p.n);
     const unsigned enough = min(1u << first_rounds, (1u << (32 - bits)) - 2);
-    for_arcs(p, [&](int v) { return (min(static_cast<unsigned>(load_relaxed(jumps + v) >> 32), enough) + 1) << bits; },
-             [&](int v, unsigned steps, int target) { atomicMax(links + target, steps | v); });
+    auto link_to = [&](int v) { return (min(static_cast<unsigned>(load_relaxed(jumps + v) >> 32), enough) + 1) << bits | v; };
+    for_arcs(p, link_to, same, [&](unsigned link, int, int target) {
+        if (target >= 0) atomicMax(links + target, link);
+    });
     grid_barrier(barrier);
     for (int v = global_thread(); v < p.n; v += global_threads()) {
         const unsigned link = load_relaxed(links + v);
@@ -84,14 +64,18 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
         if (round > 0 && load_relaxed(changed + round - 1) == 0) break;
         if (jump_on(p.n, jumps)) store_relaxed(changed + round, 1);
     }
+    auto steps = [&](int v) {
+        const Word s = load_relaxed(jumps + v) >> 32;
+        return s < static_cast<Word>(p.n) ? static_cast<int>(s) : 0;  // on or behind a cycle: never ready
+    };
     int far = 0;
-    for (int v = global_thread(); v < p.n; v += global_threads()) far = max(far, static_cast<int>(load_relaxed(jumps + v) >> 32));
+    for (int v = global_thread(); v < p.n; v += global_threads()) far = max(far, steps(v));
     for (int step = 16; step > 0; step /= 2) far = max(far, __shfl_xor_sync(full_mask, far, step));
     if (lane_id() == 0) atomicMax(most, far);
     for (int i = threadIdx.x; i < bins; i += blockDim.x) scratch[i] = 0;
     grid_barrier(barrier);
     const long long all = load_relaxed(most) + 1ll;
-    auto bin = [&](int v) { return static_cast<int>(static_cast<long long>(load_relaxed(jumps + v) >> 32) * bins / all); };
+    auto bin = [&](int v) { return static_cast<int>(static_cast<long long>(steps(v)) * bins / all); };
     // A block counts its vertices of each bin, and takes so many places there; then come the sizes of the bins before.
     for (int v = global_thread(); v < p.n; v += global_threads()) atomicAdd(scratch + bin(v), 1);
     __syncthreads();

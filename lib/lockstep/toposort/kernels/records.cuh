@@ -21,12 +21,12 @@ constexpr int chunk_bits = 3;               // of a code, a one among them
 constexpr unsigned some_code = 4, further = 3;
 constexpr unsigned one_vertex = 1u << 18;   // of a count: vertices, four times, in the upper half, further chunks in the lower one
 constexpr unsigned in_word = 32 / RECORDS;  // slots
-constexpr int bins = 512, most_rounds = 32, extra_ints = 3 + bins + most_rounds;  // rounds: all, unless there is a cycle
+constexpr int bins = 512, most_rounds = 32, extra_ints = 3 + bins + most_rounds;  // rounds: each doubles the steps
 constexpr unsigned halt = 1, no_room = 2, strangers = 4;  // why block 0 stops; but for a halt, its last level does not count
 
 // In shared memory, from `counts` on, 4 * (40 + 2 * LIST + blockDim.x) bytes: four counts, in turns, of {vertices and further chunks, why to
-// stop}; two lists, with codes of at most `most` vertices; idle: a word for each lane, for those that count nothing; spare: one for each
-// thread.
+// stop}; two lists, with codes of at most `most` vertices and one more; idle: a word for each lane, for those that count nothing; spare:
+// one for each thread.
 struct Records {
     Spot counts;
     char* records;
@@ -59,39 +59,40 @@ __device__ __noinline__ void make_codes(const Problem p, const Records r) {
     }
 }
 
-// Of codes that all blocks have made. Zeros fill a record's last chunk; no code is zero. CHUNK threads make a record, several at a time.
-__device__ __noinline__ void make_records(const Problem p, const Records r) {
+// Calls visit(key(v), k, value(target)) for arc k of each row v, and with value(-1) to the end of the row's last chunk, or its only one.
+// CHUNK threads share a row, and have several rows under way.
+template <class Key, class Value, class Visit>
+__device__ inline void for_arcs(const Problem& p, Key key, Value value, Visit visit) {
     constexpr int together = 4;
     const int groups = global_threads() / CHUNK, part = lane_id() % CHUNK;
     for (long long base = global_thread() / CHUNK; base < p.n; base += static_cast<long long>(groups) * together) {
         int from[together], to[together];
-        unsigned number[together], code[together];
+        unsigned keys[together], values[together];
 #pragma unroll
         for (int j = 0; j < together; ++j) {
             const long long v = base + static_cast<long long>(j) * groups;
             from[j] = v < p.n ? p.first[v] : 0;
-            to[j] = v < p.n ? p.last[v] : -1;  // none
-            number[j] = v < p.n ? r.number(v) : 0;
+            to[j] = v < p.n ? p.last[v] : -1;  // no row
+            keys[j] = v < p.n ? key(static_cast<int>(v)) : 0u;
         }
+        auto at = [&](int j, int k) { return value(from[j] + k < to[j] ? p.targets[from[j] + k] : -1); };
 #pragma unroll
-        for (int j = 0; j < together; ++j) {
-            code[j] = from[j] + part < to[j] ? p.targets[from[j] + part] : 0u;
-        }
-#pragma unroll
-        for (int j = 0; j < together; ++j) {
-            if (from[j] + part < to[j]) code[j] = __ldcg(r.codes + code[j]);
-        }
+        for (int j = 0; j < together; ++j) values[j] = at(j, part);
 #pragma unroll
         for (int j = 0; j < together; ++j) {
             if (to[j] < 0) continue;
-            unsigned* record = reinterpret_cast<unsigned*>(r.records + static_cast<unsigned long long>(number[j]) * r.record_bytes);
-            record[part] = code[j];
-            for (int k = CHUNK; from[j] + k < to[j]; k += CHUNK) {
-                const int arc = from[j] + k + part;
-                record[k + part] = arc < to[j] ? __ldcg(r.codes + p.targets[arc]) : 0u;
-            }
+            visit(keys[j], part, values[j]);
+            for (int k = CHUNK; from[j] + k < to[j]; k += CHUNK) visit(keys[j], k + part, at(j, k + part));
         }
     }
+}
+
+// Of codes that all blocks have made. Zeros fill a record's last chunk; no code is zero.
+__device__ __noinline__ void make_records(const Problem p, const Records r) {
+    for_arcs(p, [&](int v) { return r.number(v); }, [&](int target) { return target < 0 ? 0u : __ldcg(r.codes + target); },
+             [&](unsigned number, int k, unsigned code) {
+                 reinterpret_cast<unsigned*>(r.records + static_cast<unsigned long long>(number) * r.record_bytes)[k] = code;
+             });
 }
 
 // What the slots hold when block 0 goes on alone: each is its first vertex's that waits for predecessors yet. If another one has lost some
@@ -151,8 +152,8 @@ __device__ inline void set_up(const Problem& p, const Records& r, const Position
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) {
         const unsigned code = __ldcg(r.codes + load_relaxed(p.order + at.begin + i));
         p.order[at.begin + i] = code >> r.to_number();
+        put_there(skip(r.lists(), i), code);
         const unsigned gets = add_there(r.counts, one_vertex | (code & further));
-        put_there(skip(r.lists(), gets / one_vertex), code);
         if (!enter_further(r, r.lists(), gets, code)) or_there(skip(r.counts, 1), no_room);
     }
     __syncthreads();
