@@ -1,4 +1,4 @@
-"""What goes before a timed run of this study."""
+"""What goes before a timed run of this study, and how plans are laid out."""
 
 from types import SimpleNamespace
 
@@ -42,3 +42,25 @@ def test_each_kernel_of_the_naive_sort_is_timed_in_each_layer(host, monkeypatch)
     lead = object()
     assert experiments.kernel_times(graph, host, lead) == {"enqueue": 9.0, "dequeue": 8.0, "reset": 8.0}, "a last look"
     assert experiments.kernel_times(graph, host, lead, layers=3) == {"enqueue": 3.0, "dequeue": 3.0, "reset": 3.0}
+
+
+def test_in_every_other_turn_the_last_strategy_is_laid_out_first(host, monkeypatch):
+    graph, names, made = generators.disjoint_paths(40, 8), ["persistent", "persistent-again"], []
+    check = experiments._Check(graph)
+    case = SimpleNamespace(options={"strategies": names, "most_levels": {}, "events": True}, generators=())
+    for name in names:
+        plan = experiments.PLANS[name]
+        monkeypatch.setitem(experiments.PLANS, name, _noting(plan, made))
+    for turn, order in ((0, names), (1, names[::-1]), (2, names)):
+        made.clear()
+        assert [c.strategy for c in experiments.candidates(case, graph, host, check, turn)] == names
+        assert made == order
+
+
+def _noting(plan, made):
+    class Noting(plan):
+        def load(self):
+            made.append(self.name)
+            super().load()
+
+    return Noting

@@ -71,10 +71,6 @@ class _Racing:
 class RacingNarrow(_Racing, Narrow):
     """`narrow`."""
 
-    def load(self):
-        super().load()
-        self.sizes = self.levels[2:]  # takes as long as a launch
-
     def outcome(self):
         return self.result(self.summary, self.sizes)
 

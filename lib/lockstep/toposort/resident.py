@@ -82,12 +82,17 @@ class Persistent(DevicePlan):
         """
         return int(np.clip(-(-self.longest // self.row), 1, self.most_helpers))
 
+    @functools.cached_property
+    def sizes(self):
+        """Of the layers. Made once: a view takes the host about as long as a launch."""
+        return self.levels[2:]
+
     def summary(self):
         return self.executor.get(self.levels[:2]).tolist()
 
     def run(self):
         self.launch()
-        return self.result(self.summary, self.levels[2:])
+        return self.result(self.summary, self.sizes)
 
 
 class PersistentAgain(Persistent):

@@ -115,7 +115,7 @@ class Graph(DevicePlan):
     def load(self):
         kernels = self.executor.load(KERNELS / "graph.cu")
         n = self.graph.n
-        self.records = self.counters[:12]
+        self.records, self.sizes = self.counters[:12], self.levels[2:]
         blocks = min(8 * self.executor.multiprocessors, n // (LOOKS * self.threads) + 1)
         self.sources = kernels["sources"].bind(
             blocks, self.threads, (self.left, self.order, self.records, _int(n)), shared=self.buffers
@@ -143,4 +143,4 @@ class Graph(DevicePlan):
             replay += 1
             count, depth, _, size = self.executor.get(self.records[:4]).tolist()
             if size == 0:
-                return self.result(functools.partial(tuple, (depth, count)), self.levels[2:])
+                return self.result(functools.partial(tuple, (depth, count)), self.sizes)
