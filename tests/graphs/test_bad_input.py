@@ -25,6 +25,7 @@ def refused(path, text, reader=read, **options):
 
 BODIES = {
     # a line that is not an edge
+    "edges, names": (b"a b\nb c\n", r"line 1: found 'a'; expected two node ids \(whole numbers\)"),
     "edges, words": (b"# c\n0 1\n1 two\n", r"line 3: found 'two'; expected two node ids"),
     "edges, one number": (b"0 1\n2\n", r"line 2: found 1 number where the rows before have 2;"),
     "edges, four numbers": (b"0 1 2 3\n", r"line 1: found 4 numbers; expected two node ids"),

@@ -49,7 +49,7 @@ def line_number(data, place):
 
 # ------------------------------------------------------------------------- SNAP edge lists
 _SIZES = re.compile(rb"nodes:\s*([\d,]+)\s+edges:\s*([\d,]+)", re.I)
-_EDGE = "two node ids and at most one weight, separated by blanks, tabs or a comma"
+_EDGE = "two node ids (whole numbers) and at most one weight, separated by blanks, tabs or a comma"
 
 
 def edge_list(data, name, check_header=True):

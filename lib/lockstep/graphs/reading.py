@@ -101,7 +101,7 @@ def _build(body, shown, directed, compact):
     if n > max(10**8, 1000 * body.sources.size):
         raise GraphError(
             f"{shown}: the largest id is {n - 1} in a file of {body.sources.size} edges; expected ids that "
-            "are nearly all used (compact=True renumbers those that occur)"
+            "are nearly all used (in Python, read(FILE, compact=True) renumbers those that occur)"
         )
     if body.stored_both:
         offsets, targets, weights = csr.group(body.sources, body.targets, n, body.weights)
@@ -135,7 +135,7 @@ def sniff(data, name):
         fields = line.split()
         if not fields or line[:1] in b"#%":
             continue
-        if fields[0] in (b"c", b"p", b"a"):
+        if fields[0] in (b"c", b"p") or (fields[0] == b"a" and fields[1:2] and fields[1].isdigit()):
             return "dimacs"
         if len(fields) == 1 and fields[0].isdigit():
             return "nde"

@@ -9,9 +9,9 @@ But while the GPU sorts, a core of the CPU would do nothing but wait. So depth i
    GPU's strategy is `chains`, which does not care about depth. Otherwise it is `asynchronous` for small graphs of fewer
    arcs than vertices or as many, whose layers hold less than a barrier costs, unless hardly any of a few vertices
    sampled are sources: such graphs are trees that spread out, to layers that are wide; and `narrow` for the rest;
-3. where the CPU is quick a launch is dear, and if few vertices begin, it costs nothing to see what follows them: the
-   CPU sorts until there are too many vertices to a level for it, which may never be. And if at the rate that it has
-   shown it is done in the time of few launches, it goes on alone;
+3. on small graphs a launch costs as much as the sort. If there are few sources, the CPU begins and watches the widths
+   of the levels: it goes on while they are narrow, and to the end if the rest, at the rate that it has shown, takes no
+   longer than a few launches;
 4. else the GPU begins. For a small part of the time that it would need itself, if that is long, the CPU just looks
    whether the GPU is done. Shallow graphs are, and a CPU that sorts pushes out of its caches what is needed to end;
 5. then the CPU sorts the same graph. Once in a microsecond it looks at a word of its own memory that the kernel sets at

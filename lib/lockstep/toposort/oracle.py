@@ -19,9 +19,10 @@ class CycleError(ValueError):
         shown = [str(v if labels is None else labels[v]) for v in self.cycle[:8]]
         more = f" -> ... ({len(self.cycle)} vertices)" if len(self.cycle) > 8 else ""
         back = f" -> {shown[0]}" if not more else ""
+        numbered = " (vertices numbered from 0)" if labels is None else ""
         super().__init__(
-            f"{name or 'the graph'} has a cycle, so no topological order exists: {' -> '.join(shown)}{more}{back}; "
-            "lockstep.graphs.acyclic(graph) turns such arcs round"
+            f"{name or 'the graph'} has a cycle, so no topological order exists: {' -> '.join(shown)}{more}{back}{numbered}; "
+            "in Python, lockstep.graphs.acyclic(graph) reverses such arcs"
         )
 
 

@@ -3,7 +3,7 @@
 `prepare` puts the input back as it was (in-degrees are destroyed by sorting, counters must be zero); `run` sorts.
 Timing covers `run` alone, for CPU and GPU alike: the graph, its in-degrees and the memory are there before, as in the
 published study; results stay on the device. An experiment launches next to nothing before each run that launches, so
-that not the way of the driver's code into the caches is timed (`experiments`).
+that loading the driver's code into the caches is not timed (`experiments`).
 """
 
 import hashlib

@@ -168,12 +168,12 @@ def verdicts(found, recordings=paths.RECORDINGS):
         lines.append(" | ".join([f"| {paper['study']}", paper["message"], *cells]) + " |")
     others = [f"{_dated(one)}: {', '.join(one['studies'])}" for one in listed if not one["tested"]]
     if others:
-        lines += ["", f"Recorded too, with rows that none of these claims is judged on: {'; '.join(others)}."]
+        lines += ["", f"Also recorded, but not used for any verdict: {'; '.join(others)}."]
     return "\n".join(lines)
 
 
 def headlines(found, recordings=paths.RECORDINGS):
-    """A line for each claim that a paper is remembered by: the published figure, and ours with its verdict."""
+    """A line for each of the best-known claims: the published figure, and ours with its verdict."""
     machines = [one for one in machines_of(found, recordings, recordings) if one["tested"]]
     parts = {part.id: part for part in claims.load()}
     judged = found.verdicts.set_index(["machine", "part"])
