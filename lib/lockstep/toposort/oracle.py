@@ -21,8 +21,8 @@ class CycleError(ValueError):
         back = f" -> {shown[0]}" if not more else ""
         numbered = " (vertices numbered from 0)" if labels is None else ""
         super().__init__(
-            f"{name or 'the graph'} has a cycle, so no topological order exists: {' -> '.join(shown)}{more}{back}{numbered}; "
-            "in Python, lockstep.graphs.acyclic(graph) reverses such arcs"
+            f"{name or 'the graph'} has a cycle, so no topological order exists: {' -> '.join(shown)}{more}{back}"
+            f"{numbered}; in Python, lockstep.graphs.acyclic(graph) reverses such arcs"
         )
 
 
