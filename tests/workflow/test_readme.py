@@ -37,7 +37,7 @@ def test_every_paper_and_every_recorded_machine_has_its_place(found):
     judged = found.verdicts[found.verdicts["verdict"] != "not testable here"]
     columns = table.splitlines()[0].count("parts of its claims")
     assert columns == judged["machine"].nunique()
-    assert ("Recorded too" in table) == (columns < found.verdicts["machine"].nunique())
+    assert ("Also recorded" in table) == (columns < found.verdicts["machine"].nunique())
 
 
 def test_a_machine_with_nothing_to_judge_is_named_below_the_table(two_machines):
@@ -46,7 +46,7 @@ def test_a_machine_with_nothing_to_judge_is_named_below_the_table(two_machines):
     head, *_, blank, below = readme.verdicts(found, two_machines).splitlines()
     assert head.count("parts of its claims") == 1 and "NVIDIA Test (2026-01-02)" in head and not blank
     assert below == (
-        "Recorded too, with rows that none of these claims is judged on: 2 × NVIDIA Test (2026-02-03): 5-swarm-batch."
+        "Also recorded, but not used for any verdict: 2 × NVIDIA Test (2026-02-03): 5-swarm-batch."
     )
 
 
