@@ -70,7 +70,7 @@ def _of_graph(graph):
     lines.append(("degree", f"{mean:.3g} arcs a vertex, {largest:,} at most"))
     if m:
         top = np.sort(degrees)[-max(1, round(n * TOP)) :].sum() / m
-        lines.append(("skew", f"the hundredth of vertices with most arcs has {100 * top:.0f} % of them"))
+        lines.append(("skew", f"the top 1 % of vertices by degree have {100 * top:.0f} % of the arcs"))
         start = int(degrees.argmax())
         far, reached, last = hops(graph, start)
         if reached > 1:
