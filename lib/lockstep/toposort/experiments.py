@@ -58,9 +58,9 @@ def digests(strategy, dataset):
 def candidates(case, graph, executor, check, turn=0):
     """Candidates of a case's strategies that suit its depth.
 
-    In every other turn the last one is laid out first. Strategies whose blocks meet in each layer do so on a few words,
-    and how far those lie from them in the second-level cache is some per cent of the time of a deep graph. That is an
-    accident of where memory was free, and the same on all graphs if plans are always laid out alike.
+    In every other turn the last one is laid out first. Blocks that meet in each layer do so on a few words, and where
+    in the second-level cache these lie decides some per cent of a deep graph's time: an accident of where memory was
+    free, which would be the same on all graphs if plans were always laid out alike.
     """
     depth = check.depth
     found = []
