@@ -36,7 +36,6 @@ LEAD_CYCLES = 100_000  # that the device is kept busy before: longer than Python
 PLANS = {name: s.plan for name, s in STRATEGIES.items()} | {PersistentAgain.name: PersistentAgain}
 
 
-@functools.cache
 @until_written
 def digest(strategy, made_by=()):
     """Digest of all that decides a strategy's rows on a graph: its own text and the graph's generators."""

@@ -28,7 +28,7 @@ __device__ inline const char* kept(const char* p) {
 template <int k> struct Turn { __device__ constexpr operator int() const { return k; } };
 
 // Block 0 alone: levels until the frontier is empty, or a level makes more than `most` vertices ready, or the bell rings (then the frontier is
-// empty), or an arc finds a stranger in its target's slot (then `turn` is 1). Remaining in-degrees stay as they were: settle counts them
+// empty, unless that level failed, too), or an arc finds a stranger in its target's slot (then `turn` is 1). Remaining in-degrees stay as they were: settle counts them
 // down. In the order it leaves numbers.
 __device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at, const Bell bell) {
     bell.hang_up();  // another thread asks from here on

@@ -66,7 +66,7 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     }
     auto steps = [&](int v) {
         const Word s = load_relaxed(jumps + v) >> 32;
-        return s < static_cast<Word>(p.n) ? static_cast<int>(s) : 0;  // on or behind a cycle: never ready
+        return s < static_cast<Word>(p.n) ? static_cast<int>(s) : 0;  // on or behind a cycle: never ready, and in its slot for good
     };
     int far = 0;
     for (int v = global_thread(); v < p.n; v += global_threads()) far = max(far, steps(v));
