@@ -250,7 +250,7 @@ def publish(machine=None, generated=None, drawn=None, recordings=None, results=N
         values["captions"] = {
             "decisions": f"What to choose on {name}: the questions of each problem's rule, and beside each answer how "
             "many times as fast as the plain alternative the choice was on the recorded graphs that lead there "
-            "(a dot a graph, a bar their geometric mean)."
+            "(a dot a graph, of batches one for each measure; a bar their geometric mean)."
         }
         values["tables"] = {
             "choices": "The guide: when to take what, the recorded graphs that it was decided on, and the gain over "
