@@ -71,13 +71,12 @@ def machine(choice) -> int:
 
 def claims(choice) -> int:
     from lockstep.evidence import claims
-    from lockstep.studies import PACKAGES, digests
+    from lockstep.studies import all_digests
 
-    present = {study: digests(study) for study in PACKAGES}
-    found = claims.summary(digests={study: digest for study, digest in present.items() if digest})
+    found = claims.summary(digests=all_digests())
     _save(found.verdicts, choice.output)
     print(found.text)
-    return found.code
+    return 0
 
 
 def sort(choice) -> int:

@@ -16,6 +16,12 @@ PACKAGES = {
 }
 
 
+def all_digests():
+    """{study: see `digests`} of the studies that tell stale rows."""
+    present = {study: digests(study) for study in PACKAGES}
+    return {study: digest for study, digest in present.items() if digest}
+
+
 def digests(study):
     """What tells a study's stale rows from fresh ones.
 

@@ -7,7 +7,6 @@ import nbformat
 import pytest
 
 from lockstep.evidence import recording
-from lockstep.studies import digests
 from lockstep.workflow import notebooks, publish, screen, wheelhouse
 
 STUDIES = {"0-machine": {"parts": {"costs": {"seconds": 30}}},
@@ -66,8 +65,8 @@ def line(strategy, kernel):
     return ",".join(str((SAMPLE | {"strategy": strategy, "kernel": kernel})[key]) for key in recording.COLUMNS) + "\n"
 
 
-FRESH = line("serial", digests("3-toposort-depth")("serial", "g")) + line("rustworkx-of-old", "")
-ROWS = HEAD + line("serial", "0123456789abcdef") + FRESH
+CURRENT = line("serial", "fedcba9876543210") + line("rustworkx-of-old", "")
+ROWS = HEAD + line("serial", "0123456789abcdef") + CURRENT
 
 
 @pytest.fixture
@@ -94,9 +93,9 @@ def test_publish_copies_report_and_recording(measured):
     assert publish_in(measured) == expected, "the same machine may publish again"
 
 
-def test_publish_leaves_out_what_is_stale_and_keeps_the_rest_as_it_is(measured):
+def test_publish_leaves_out_what_was_measured_again_and_keeps_the_rest_as_it_is(measured):
     publish_in(measured)
-    assert (measured / "recordings/box-1/3-toposort-depth.csv").read_text() == HEAD + FRESH
+    assert (measured / "recordings/box-1/3-toposort-depth.csv").read_text() == HEAD + CURRENT
     assert (measured / "results/box-1/3-toposort-depth.csv").read_text() == ROWS
 
 
@@ -107,7 +106,21 @@ def test_publish_refuses_another_machines_folder(measured):
     (measured / "results/box-1/3-toposort-depth.csv").write_text("other\n")
     with pytest.raises(ValueError, match=r"another machine \(cores 64, here 2\); it is not overwritten"):
         publish_in(measured)
-    assert (measured / "recordings/box-1/3-toposort-depth.csv").read_text() == HEAD + FRESH
+    assert (measured / "recordings/box-1/3-toposort-depth.csv").read_text() == HEAD + CURRENT
+
+
+@pytest.mark.parametrize(("commit", "why"), [("abc+", "uncommitted changes"), (None, "commit is not known")])
+def test_publish_refuses_rows_of_code_that_no_commit_holds(measured, commit, why):
+    file = measured / "results/box-1/machine.json"
+    runs = [{"study": "3-toposort-depth", "date": "2026-01-02", "commit": "abc"}]
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"runs": runs}))
+    publish_in(measured)
+    dirty = [*runs, {**runs[0], "commit": commit}]
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"runs": dirty}))
+    with pytest.raises(ValueError, match=f"run of 3-toposort-depth on 2026-01-02 .*{why}"):
+        publish_in(measured)
+    (measured / "recordings/box-1/machine.json").write_text(file.read_text())
+    publish_in(measured)  # what is published already is not asked again
 
 
 def test_publish_without_measurements_says_what_to_run(tmp_path):

@@ -18,19 +18,20 @@ from lockstep.evidence import ledger, reading, recording, statistics
 from lockstep.evidence.controls import controls
 from lockstep.evidence.ledger import ClaimsError, Part, load, papers
 from lockstep.evidence.relations import JUDGES
-from lockstep.evidence.selecting import Missing, figure
+from lockstep.evidence.selecting import Missing, figure, support
 
 VERDICTS = ("holds", "fails", "undecided", "not testable here")
 COLUMNS = [
     "machine", "part", "claim", "paper", "study", "statement", "of", "published", "unit", "relation",
     "value", "low", "high", "n", "graphs", "verdict", "reason", "factor", "times", "p", "adjusted", "beside",
-    "twins", "bootstrap_low", "bootstrap_high",
+    "twins", "bootstrap_low", "bootstrap_high", "stale", "measured",
 ]  # fmt: skip
 LEVEL = 0.05
+STALE = "†"  # beside a verdict that rests on rows of earlier code
 OWN_FIGURE = ("crossover", "exact", "none-dominates")  # relations whose figure is not the plain ratio or mean
 
 
-def judge(machines, parts=None):
+def judge(machines, parts=None, stale=None):
     """Judge all parts on all machines.
 
     Parameters
@@ -39,20 +40,27 @@ def judge(machines, parts=None):
         {machine: rows}, see `lockstep.evidence.machines`.
     parts : list of Part, optional
         By default the project's ledger.
+    stale : mapping, optional
+        {machine: what `lockstep.evidence.stale` returns}.
 
     Returns
     -------
     DataFrame
         One line a machine and part: `machine, part, claim, paper, study, statement, of, published, unit,
         relation, value, low, high, n, graphs, verdict, reason, factor, times, p, adjusted, beside, twins,
-        bootstrap_low, bootstrap_high`. `factor` is `within 2x`, `larger` or `smaller`, and `times` the figure over the
-        published one.
+        bootstrap_low, bootstrap_high, stale, measured`. `stale` counts the part's rows of earlier code, and `measured`
+        names the commits that they were measured at. `factor` is `within 2x`, `larger` or `smaller`, and `times` the
+        figure over the published one.
     """
     parts = load() if parts is None else parts
     lines = []
     for machine, rows in machines.items():
         by_study = collections.defaultdict(lambda none=rows[:0]: none, iter(rows.groupby("study", sort=False)))
+        old = (stale or {}).get(machine)
         judged = [_line(machine, part, by_study) for part in parts]
+        if old is not None:
+            judged = [line | _age(part, by_study, old) if line["n"] else line
+                      for line, part in zip(judged, parts, strict=True)]  # fmt: skip
         adjusted = statistics.holm([line["p"] for line in judged])
         for line, p in zip(judged, adjusted, strict=True):
             line["adjusted"] = p
@@ -70,6 +78,7 @@ def _line(machine, part, by_study):
         **{name: getattr(part, name) for name in ("unit", "relation", "twins")},
         **dict.fromkeys(("value", "low", "high", "times", "p", "bootstrap_low", "bootstrap_high"), math.nan),
         **{"n": 0, "graphs": 0, "verdict": "", "reason": "", "factor": "", "beside": "{}", "agrees": None},
+        **{"stale": 0, "measured": ""},
     }
     if part.untestable:
         return {**line, "verdict": VERDICTS[3], "reason": part.untestable}
@@ -88,6 +97,14 @@ def _line(machine, part, by_study):
             "the paper asks and claims nothing; the figure is an answer",
         )
     return line
+
+
+def _age(part, by_study, old):
+    """How many of a part's rows are of earlier code, and the commits that these were measured at."""
+    used = support(by_study[part.study], part.select)
+    keys = ["study", "strategy", "dataset", "kernel"]
+    found = used.merge(old.rename(columns={"recorded": "kernel"})[[*keys, "commit"]], on=keys)
+    return {"stale": len(found), "measured": ", ".join(dict.fromkeys(filter(None, found["commit"])))}
 
 
 def _verdict(agrees, alone, p):
@@ -136,8 +153,9 @@ def entries(judged):
     Returns
     -------
     DataFrame
-        `machine, claim, paper, statement, parts, holds, fails, undecided, untested, summary`; the summary
-        reads `3 of 4 parts hold`, or the verdict where an entry has a single part.
+        `machine, claim, paper, statement, parts, holds, fails, undecided, untested, stale, summary`; the summary
+        reads `3 of 4 parts hold`, or the verdict where an entry has a single part. `stale` counts the parts that rest
+        on rows of earlier code; where there are such, the summary ends in `STALE`.
     """
     lines = []
     for (machine, claim), group in judged.groupby(["machine", "claim"], sort=False):
@@ -154,7 +172,8 @@ def entries(judged):
                 "fails": counts["fails"],
                 "undecided": counts["undecided"],
                 "untested": counts["not testable here"],
-                "summary": _summary(group, counts),
+                "stale": int((group["stale"] > 0).sum()),
+                "summary": _summary(group, counts) + (f" {STALE}" if (group["stale"] > 0).any() else ""),
             }
         )
     return pd.DataFrame(lines)
@@ -188,11 +207,9 @@ class Summary:
     verdicts, entries, controls : DataFrame
         See `judge`, `entries`, `controls`.
     stale : dict
-        {machine: stale strategies}, see `lockstep.evidence.stale`.
+        {machine: stale strategies}, see `lockstep.evidence.stale`; machines without any are not there.
     text : str
         All of it for a terminal.
-    code : int
-        0; 1 where a recording is stale.
     """
 
     verdicts: pd.DataFrame
@@ -200,7 +217,6 @@ class Summary:
     controls: pd.DataFrame
     stale: dict = field(default_factory=dict)
     text: str = ""
-    code: int = 0
 
 
 def summary(claims=None, recordings=paths.RECORDINGS, results=paths.RESULTS, digests=None):
@@ -220,18 +236,23 @@ def summary(claims=None, recordings=paths.RECORDINGS, results=paths.RESULTS, dig
     Summary
     """
     machines = reading.machines(recordings, results)
-    verdicts = judge(machines, load(claims))
-    found = Summary(verdicts, entries(verdicts), controls(machines, ledger.controls(claims)))
+    stale = {}
     for machine, rows in machines.items():
-        old = [
-            recording.stale(rows[rows["study"] == name], current) for name, current in (digests or {}).items()
-        ]
-        old = pd.concat(old) if old else pd.DataFrame()
+        commits = reading.commits(machine, recordings, results)
+        old = [recording.stale(rows[rows["study"] == name], now) for name, now in (digests or {}).items()]
+        old = pd.concat(old, ignore_index=True) if old else pd.DataFrame()
         if len(old):
-            found.stale[machine] = old
-    found.code = int(bool(found.stale))
+            stale[machine] = old.assign(commit=[commits.get(study, "") for study in old["study"]])
+    verdicts = judge(machines, load(claims), stale)
+    found = Summary(verdicts, entries(verdicts), controls(machines, ledger.controls(claims)), stale)
     found.text = "\n".join(_lines(found, machines))
     return found
+
+
+def aged(parts):
+    """`2 parts rest on rows of earlier code (†)`, or nothing; of lines of `judge`."""
+    count = int((parts["stale"] > 0).sum())
+    return f"{count} {'part rests' if count == 1 else 'parts rest'} on rows of earlier code ({STALE})" if count else ""
 
 
 def _lines(found, machines):
@@ -249,7 +270,8 @@ def _lines(found, machines):
             yield f"{machine}: no claim is tested by what it recorded; the studies show it beside other machines"
             here = here[:0]
         else:
-            yield f"{machine}: {len(here)} claims, {len(parts)} parts: {tally}"
+            old = f"; {aged(parts)}" if aged(parts) else ""
+            yield f"{machine}: {len(here)} claims, {len(parts)} parts: {tally}{old}"
         elsewhere = (here["untested"] == here["parts"]) & here["claim"].isin(tested)
         shown = here[~elsewhere]
         width = shown["summary"].str.len().max()  # the statements begin below one another
@@ -263,7 +285,8 @@ def _lines(found, machines):
             names = found.stale[machine][["study", "strategy"]].drop_duplicates()
             listed = [f"{row.study}/{row.strategy}" for row in names.itertuples()]
             more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-            yield f"  stale: {', '.join(listed[:NAMED])}{more}"
+            at = ", ".join(filter(None, found.stale[machine]["commit"].unique()))
+            yield f"  stale: {', '.join(listed[:NAMED])}{more}" + (f"; measured at {at}" if at else "")
             yield f"  renew with: {recording.renew_command(machine)}"
 
 
@@ -278,6 +301,6 @@ def _control(control):
 
 
 __all__ = [
-    "ClaimsError", "Part", "Summary", "VERDICTS", "compare", "controls", "counted", "entries", "judge", "load",
-    "papers", "summary",
+    "ClaimsError", "Part", "STALE", "Summary", "VERDICTS", "aged", "compare", "controls", "counted", "entries", "judge",
+    "load", "papers", "summary",
 ]  # fmt: skip

@@ -109,8 +109,12 @@ def current(rows):
     mix two programs. What was withdrawn does not count either.
     """
     rows = rows.drop_duplicates([*SAMPLE, "metric"], keep="last")
-    newest = rows.groupby([*CELL, "strategy"], sort=False)["kernel"].transform("last")
-    return rows[(rows["kernel"] == newest) & (rows["verified"] != WITHDRAWN)].reset_index(drop=True)
+    return rows[newest(rows) & (rows["verified"] != WITHDRAWN)].reset_index(drop=True)
+
+
+def newest(rows):
+    """Which rows are of the last build that was measured of their cell and strategy; a Series of booleans."""
+    return rows["kernel"] == rows.groupby([*CELL, "strategy"], sort=False)["kernel"].transform("last")
 
 
 class Recording:

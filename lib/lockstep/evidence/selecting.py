@@ -66,6 +66,37 @@ def rows_of(rows, select):
     return selected
 
 
+def support(rows, select):
+    """The rows that a selector's figure rests on, of whatever metric: of the strategies that it names, in their cells.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of one machine.
+    select : mapping
+        A part's selector.
+
+    Returns
+    -------
+    DataFrame
+        A selection of `rows`; empty where nothing is there.
+    """
+    common = {key: select[key] for key in ("study", "experiment", "dataset", "parameters") if key in select}
+    cells = pd.concat([matching(rows, merge(common, other)) for other in select.get("any_of", [{}])])
+    found = [cells[cells["strategy"].isin(select.get("strategies", []))]]
+    for name in ("numerator", "denominator", "value", "first", "second"):
+        if name not in select:
+            continue
+        side = select[name]
+        own = {key: side[key] for key in OWN if key in side}
+        mine = matching(rows, merge(common, own)) if own else cells
+        named = {side[key] for key in ("strategy", "over") if key in side}
+        found.append(mine[mine["strategy"].isin(named)] if named else mine)
+    features = [*select.get("features", []), str(select.get("x", "")).removeprefix("metric:")]
+    found.append(cells[cells["metric"].isin(features)])
+    return pd.concat(found).drop_duplicates()
+
+
 def words(select):
     """What a selector looks for, for a message: experiment, data sets and parameters, or the study."""
     named = [select.get("experiment", ""), select.get("dataset", "")]

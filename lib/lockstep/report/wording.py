@@ -109,6 +109,7 @@ def told(line, part=None, held=()):
         figure = word or _figure((line["value"], line["low"], line["high"]), unit)
     return {
         "verdict": line["verdict"],
+        "stale": f"measured at {line['measured'] or 'an unknown commit'}" if line["stale"] else "",
         "figure": figure,
         "value": value,
         "meaning": meaning,

@@ -1,13 +1,11 @@
 """Copy what this machine made to where git tracks it: on purpose, never by a rule."""
 
-import itertools
 import json
 import shutil
 from pathlib import Path
 
 from lockstep import paths
 from lockstep.evidence import recording
-from lockstep.studies import PACKAGES, digests
 
 REPORT = ("report.pdf", "report.html")
 
@@ -15,8 +13,9 @@ REPORT = ("report.pdf", "report.html")
 def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPER, name=None) -> list[Path]:
     """Copy the report to paper/published/ and this machine's rows to data/recordings/<machine>/.
 
-    Every row is copied as it was written, but for stale ones: samples of a kernel or a strategy that has changed
-    since, and that the present one's samples stand beside or that are no longer measured, are left out.
+    Every row that counts is copied as it was written; samples of a strategy that was measured again in the same cell
+    with other code are left out. Rows of earlier code that nothing replaces are copied: they are marked wherever they
+    are shown.
 
     Parameters
     ----------
@@ -33,7 +32,8 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
     Raises
     ------
     ValueError
-        If this machine has measured nothing, or the published folder of that name belongs to another machine.
+        If this machine has measured nothing, if the published folder of that name belongs to another machine, or if a
+        run that is not published yet measured code that no commit holds.
     """
     if name is None:
         from lockstep.evidence import machine_name
@@ -46,8 +46,9 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
             f"{source} holds no recording of this machine ({name}); run snakemake --cores 1 first"
         )
     _refuse_foreign(source / "machine.json", target / "machine.json")
+    _refuse_uncommitted(source / "machine.json", target / "machine.json")
     target.mkdir(parents=True, exist_ok=True)
-    written = [_copy_fresh(file, target / file.name) for file in rows]
+    written = [_copy_current(file, target / file.name) for file in rows]
     written.append(Path(shutil.copy2(source / "machine.json", target / "machine.json")))
     for file in (Path(paper) / "generated" / part for part in REPORT):
         if file.is_file():
@@ -57,18 +58,24 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
     return written
 
 
-def _copy_fresh(source: Path, target: Path) -> Path:
-    """Copy a recording without its stale rows; all other lines keep their bytes."""
-    present = digests(source.stem) if source.stem in PACKAGES else None
-    if present is None:
-        return Path(shutil.copy2(source, target))
-    rows = recording.read(source)
-    stale = recording.stale(rows, present)
-    gone = set(zip(stale["strategy"], stale["dataset"], stale["recorded"], strict=True))
-    keep = [key not in gone for key in zip(rows["strategy"], rows["dataset"], rows["kernel"], strict=True)]
+def _copy_current(source: Path, target: Path) -> Path:
+    """Copy a recording without the rows that later ones replace; all other lines keep their bytes."""
+    keep = recording.newest(recording.read(source))
     head, *lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
-    target.write_text(head + "".join(itertools.compress(lines, keep)), encoding="utf-8")
+    target.write_text(head + "".join(line for line, kept in zip(lines, keep, strict=True) if kept), encoding="utf-8")
     return target
+
+
+def _refuse_uncommitted(ours: Path, theirs: Path) -> None:
+    """What is published names the commit that was measured, so there must be one."""
+    published = json.loads(theirs.read_text()).get("runs", []) if theirs.is_file() else []
+    for run in json.loads(ours.read_text()).get("runs", []):
+        if run not in published and (run.get("commit") or "+").endswith("+"):
+            told = "a tree with uncommitted changes" if run.get("commit") else "code whose commit is not known"
+            raise ValueError(
+                f"{ours}: the run of {run.get('study')} on {run.get('date')} measured {told}; commit, remove the rows "
+                f"of that run, and measure again (in a copy without .git, set LOCKSTEP_COMMIT)"
+            )
 
 
 def _refuse_foreign(ours: Path, theirs: Path) -> None:

@@ -26,6 +26,7 @@ from lockstep.report import figures, style, wording
 from lockstep.report.digits import significant
 from lockstep.report.output import save
 from lockstep.report.typeset import machines_of
+from lockstep.studies import all_digests
 from lockstep.workflow.screen import last_lines
 
 MADE = re.compile(r"(<!-- made: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -46,7 +47,7 @@ def refresh():
         The files written.
     """
     file, told = paths.ROOT / "README.md", paths.PAPER / PUBLISHED_CLAIMS
-    found = claims.summary(recordings=paths.RECORDINGS, results=paths.RECORDINGS)
+    found = claims.summary(recordings=paths.RECORDINGS, results=paths.RECORDINGS, digests=all_digests())
     file.write_text(made(file.read_text(encoding="utf-8"), found), encoding="utf-8")
     told.parent.mkdir(parents=True, exist_ok=True)
     told.write_text(found.text.rstrip() + "\n", encoding="utf-8")
@@ -164,12 +165,23 @@ def verdicts(found, recordings=paths.RECORDINGS):
             here = judged[(judged["machine"] == one["name"]) & (judged["paper"] == letter)]
             counts = [(int((here["verdict"] == word).sum()), word) for word in claims.VERDICTS]
             told = ", ".join(claims.counted(*one) for one in counts if one[0])
+            told = "; ".join(filter(None, [told, claims.aged(here)]))
             cells.append("not measured" if (here["verdict"] == claims.VERDICTS[3]).all() else told)
         lines.append(" | ".join([f"| {paper['study']}", paper["message"], *cells]) + " |")
+    lines += _ages(judged)
     others = [f"{_dated(one)}: {', '.join(one['studies'])}" for one in listed if not one["tested"]]
     if others:
         lines += ["", f"Also recorded, but not used for any verdict: {'; '.join(others)}."]
     return "\n".join(lines)
+
+
+def _ages(judged):
+    """Which parts rest on rows of earlier code, and at which commits these were measured: a line a machine."""
+    old = judged[judged["stale"] > 0]
+    for machine, parts in old.groupby("machine", sort=False):
+        at = ", ".join(dict.fromkeys(filter(None, parts["measured"])))
+        yield ""
+        yield f"{claims.STALE} {machine}: {', '.join(parts['part'])}" + (f", measured at {at}." if at else ".")
 
 
 def headlines(found, recordings=paths.RECORDINGS):
@@ -185,7 +197,8 @@ def headlines(found, recordings=paths.RECORDINGS):
         part, cells = parts[name], []
         for one in machines:
             told = wording.told(judged.loc[(one["name"], name)])
-            cells.append(f"{told['figure']}: {told['verdict']}" if told["figure"] else told["verdict"])
+            verdict = f"{told['verdict']} {claims.STALE}" if told["stale"] else told["verdict"]
+            cells.append(f"{told['figure']}: {verdict}" if told["figure"] else verdict)
         what = part.of if len(part.of) > SENTENCE else ", ".join(text for text in (part.short, part.of) if text)
         lines.append(" | ".join([f"| {name}: {what}", wording.published(part), *cells]) + " |")
     return "\n".join(lines)
