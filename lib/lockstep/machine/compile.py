@@ -76,23 +76,37 @@ def compile_file(path, defines=None, architecture="sm_90") -> list:
     Raises
     ------
     CompileError
+        See `build`.
+    """
+    path = Path(path)
+    log = build(path, defines, architecture)[1]
+    inside = path.resolve().is_relative_to(PACKAGE)
+    shown = str(path.resolve().relative_to(PACKAGE)) if inside else path.name
+    return list(_parse(log, shown, " ".join(source.define_text(defines)), architecture))
+
+
+def build(path, defines=None, architecture="sm_90"):
+    """(PTX or machine code, log) of one file: PTX for a virtual architecture, such as "compute_90".
+
+    Raises
+    ------
+    CompileError
         With the compiler's own lines.
     """
-    library, path = nvrtc(), Path(path)
-    options = (*source.CUDA_OPTIONS, "-ftz=true", *source.define_text(defines),
-               f"--gpu-architecture={architecture}", "--ptxas-options=-v", "-default-device")  # fmt: skip
-    program = library.createProgram(source.paste(path), path.name, (), ())
+    library, path, virtual = nvrtc(), Path(path), architecture.startswith("compute")
+    options = (*source.CUDA_OPTIONS, "-ftz=true", *source.define_text(defines), f"--gpu-architecture={architecture}",
+               "-default-device", *(() if virtual else ("--ptxas-options=-v",)))  # fmt: skip
+    # #line marks are for people who read errors; PTX that is compared does without.
+    program = library.createProgram(source.paste(path, marks=not virtual), path.name, (), ())
     try:
         library.compileProgram(program, options)
-        log = library.getProgramLog(program)
+        made = library.getPTX if virtual else library.getCUBIN
+        return made(program), library.getProgramLog(program)
     except library.NVRTCError:
         log = library.getProgramLog(program)
         raise CompileError(f"{path.name} does not compile for {architecture}:\n{log.strip()}") from None
     finally:
         library.destroyProgram(program)
-    inside = path.resolve().is_relative_to(PACKAGE)
-    shown = str(path.resolve().relative_to(PACKAGE)) if inside else path.name
-    return list(_parse(log, shown, " ".join(source.define_text(defines)), architecture))
 
 
 def _parse(log, file, defines, architecture):

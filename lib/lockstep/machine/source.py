@@ -117,6 +117,24 @@ def _digest(text: str, options: tuple, extra: tuple) -> str:
     return hashlib.sha256("\0".join((words, *options, *extra)).encode()).hexdigest()[:16]
 
 
+def spelling(path, defines=None) -> str:
+    """Digest of a kernel file as it is spelled: included text counts, comments and spacing do not.
+
+    Parameters
+    ----------
+    path : path-like
+        The .cu file.
+    defines : mapping, optional
+        Macro definitions it is compiled with.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits of a SHA-256. The same on every machine and executor.
+    """
+    return source_digest(path, defines)
+
+
 def source_digest(path, defines=None, extra=()) -> str:
     """What a recording says about the device text it was measured with.
 
