@@ -90,7 +90,7 @@ rule measure:
     input:
         "results/datasets.csv",
         "results/config/{study}/{part}.json",
-        lambda wildcards: package("graphs", "machine", "evidence", PACKAGES[wildcards.study]),
+        lambda wildcards: package("graphs", "machine", "evidence", "provenance", PACKAGES[wildcards.study]),
         notebook="notebooks/{study}.ipynb",
     output: f"{RESULTS}/{{study}}/{{part}}.done",
     log: f"{RESULTS}/{{study}}/{{part}}.ipynb",
@@ -129,8 +129,9 @@ rule claims:
     input:
         "paper/claims.yaml",
         [drawn(study) for study in STUDIES],
-        package("evidence"),
+        package("evidence", "graphs", "provenance", *PACKAGES.values()),  # whose rows are of earlier code
         recorded("*/*"),
+        recorded("*.csv"),
     output:
         report("results/claims.csv", caption="paper/captions/claims.rst", category="Ledger and data"),
         "results/claims.txt",
@@ -164,7 +165,8 @@ rule report:
         "results/datasets.csv",
         [drawn(study) for study in STUDIES],
         [str(p.relative_to(paths.ROOT)) for name in ("*.typ", "*.bib") for p in sorted(paths.PAPER.glob(name))],
-        package("evidence", "report"),
+        package("evidence", "report", "provenance"),
+        recorded("*.csv"),
     output:
         report("paper/generated/report.pdf", caption="paper/captions/report.rst", category="The report"),
         "paper/generated/report.html",

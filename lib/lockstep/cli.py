@@ -78,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     _of_a_batch(command)
     claims = command("claims", commands.claims, "the papers' claims and their verdicts, for each recorded machine")
     claims.add_argument("--output", metavar="CSV", type=Path, help="write all verdicts to a file as well")
+    _provenance(command)
     text = "what data sets are registered, present, missing, and from where"
     datasets = command("datasets", commands.datasets, text)
     datasets.add_argument("--output", metavar="CSV", type=Path, help="write the table to a file as well")
@@ -85,6 +86,27 @@ def parser() -> argparse.ArgumentParser:
     machine.add_argument("--json", action="store_true", help="all facts as JSON")
     machine.add_argument("--name", action="store_true", help="only the name of its folder of results")
     return parser
+
+
+def _provenance(command):
+    """Which rows are of earlier code, and what keeps the account of it."""
+    provenance = command("provenance", commands.provenance, "which recorded rows are stale, and what has changed")
+    provenance.set_defaults(task="show", studies=[], why="", same=False, prove=False)
+    provenance.add_argument("--json", action="store_true", help="rows, stale rows and what changed, as JSON")
+    provenance.add_argument("--strict", action="store_true", help="exit with 1 if a row is stale")
+    tasks = provenance.add_subparsers(title="tasks", metavar="TASK", dest="task")
+    text = "compile kernels whose text the lock does not hold, and write the lock"
+    lock = tasks.add_parser("lock", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    lock.add_argument("--prove", action="store_true", help="compile all kernels and compare them with the lock instead")
+    text = "say that host code of another shape does the same: what a trace and its literals bear out"
+    confirm = tasks.add_parser("confirm", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    confirm.add_argument("strategies", metavar="STRATEGY", nargs="*", help="or STUDY/STRATEGY (default: all stale)")
+    confirm.add_argument("--why", required=True, metavar="TEXT", help="the reason, kept in the table")
+    text = "say that how a study's runs are timed, ordered, verified or derived from has changed"
+    protocol = tasks.add_parser("protocol", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    protocol.add_argument("studies", metavar="STUDY", nargs="+", help="as its notebook is called: 3-toposort-depth")
+    protocol.add_argument("--why", required=True, metavar="TEXT", help="the reason, kept in the table")
+    protocol.add_argument("--same", action="store_true", help="it means the same: the number stays, no row goes stale")
 
 
 def _about_a_graph(command):

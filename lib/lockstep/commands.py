@@ -71,12 +71,45 @@ def machine(choice) -> int:
 
 def claims(choice) -> int:
     from lockstep.evidence import claims
-    from lockstep.studies import all_digests
+    from lockstep.provenance import stale
 
-    found = claims.summary(digests=all_digests())
+    found = claims.summary(stale=stale)
     _save(found.verdicts, choice.output)
     print(found.text)
     return 0
+
+
+def provenance(choice) -> int:
+    from lockstep.provenance import confirm, device, protocol, summary
+    from lockstep.studies import PACKAGES
+
+    if choice.task == "lock":
+        if not choice.prove:
+            changed = device.renew()
+            print(f"{len(device.lock())} texts in the lock, {len(changed)} of them new")
+            return 0
+        wrong = device.prove()
+        print("\n".join([*wrong, f"{len(device.lock())} texts compiled, {len(wrong)} unlike the lock"]))
+        return int(bool(wrong))
+    if choice.task == "confirm":
+        told = confirm.confirm(choice.strategies, choice.why)
+        print("\n".join(told) or "no recorded row is stale")
+        return int(any(line.startswith("refused") for line in told))
+    if choice.task == "protocol":
+        for study in choice.studies:
+            if study not in PACKAGES:
+                raise ValueError(f"there is no study {study!r}; there are {', '.join(PACKAGES)}")
+        for study in choice.studies:
+            print(f"{study}: protocol {protocol.write(study, choice.why, choice.same)}")
+        return 0
+    found = summary.summary()
+    if choice.json:
+        import json
+
+        print(json.dumps(found, indent=1))
+    else:
+        print(summary.text(found))
+    return int(choice.strict and bool(found["stale"] or found["unclear"]))
 
 
 def sort(choice) -> int:

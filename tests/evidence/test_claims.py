@@ -267,21 +267,27 @@ def test_a_control_passes_when_a_strategy_equals_itself(make_rows, again, passes
     assert found[["strategy", "passes"]].values.tolist() == [["persistent", passes]]
 
 
+def old_of(rows, strategies):
+    """The rows of these strategies as stale ones."""
+    columns = ["study", "strategy", "dataset", "kernel"]
+    return rows[rows["strategy"].isin(strategies)][columns].drop_duplicates().assign(commit="abc")
+
+
 def test_the_summary_says_all_and_tells_of_stale_recordings(make_rows, tmp_path):
     from lockstep.evidence.recording import Recording
 
     rows = make_rows({"experiment": "table-4.1", "times": {"naive": 1.0}})
     Recording(tmp_path / "rec" / "nvidia-h200-1" / "3-toposort-depth.csv").append(rows.to_dict("records"))
     where = {"recordings": tmp_path / "rec", "results": tmp_path / "none"}
-    fine = claims.summary(**where, digests={"3-toposort-depth": lambda strategy, dataset: "k"})
+    fine = claims.summary(**where, stale=lambda rows: old_of(rows, []))
     assert "nvidia-h200-1: 72 claims, 171 parts" in fine.text and not fine.stale
-    old = claims.summary(**where, digests={"3-toposort-depth": {"naive": "new"}})
+    old = claims.summary(**where, stale=lambda rows: old_of(rows, ["naive"]))
     assert "stale: 3-toposort-depth/naive" in old.text and "snakemake --cores 1 && make publish" in old.text
     many = make_rows({"experiment": "table-4.1", "times": {f"s{k}": 1.0 for k in range(20)}})
     Recording(tmp_path / "rec" / "nvidia-h200-1" / "3-toposort-depth.csv").append(many.to_dict("records"))
-    text = claims.summary(**where, digests={"3-toposort-depth": lambda strategy, dataset: "new"}).text
+    text = claims.summary(**where, stale=lambda rows: old_of(rows, rows["strategy"])).text
     (line,) = [line for line in text.splitlines() if line.startswith("  stale: ")]
-    assert line.count("/") == claims.NAMED and line.endswith(f" and {21 - claims.NAMED} more")
+    assert line.count("/") == claims.NAMED and f" and {21 - claims.NAMED} more; measured at abc" in line
     none = claims.summary(recordings=tmp_path / "no", results=tmp_path / "no")
     assert "No machine is recorded yet" in none.text
 

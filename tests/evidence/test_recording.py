@@ -103,28 +103,6 @@ def test_the_last_digest_of_a_cell_counts(tmp_path):
     assert rows[["strategy", "value", "kernel"]].values.tolist() == [["b", 5.0, "k1"], ["a", 4.0, "k2"]]
 
 
-def test_a_changed_kernel_makes_its_strategy_stale_and_names_the_command(tmp_path):
-    file = tmp_path / "s.csv"
-    Recording(file).append([row(), row(strategy="b"), row(strategy="library", kernel="")])
-    rows = recording.read(file)
-    assert recording.stale(rows, {"a": "k1", "b": "k1"}).empty
-    old = recording.stale(rows, {"a": "k2", "b": "k1"})
-    assert old[["strategy", "recorded", "present"]].values.tolist() == [["a", "k1", "k2"]]
-    by_graph = recording.stale(rows, lambda strategy, dataset: {"a": "k1", "b": "k9"}.get(strategy))
-    assert by_graph["strategy"].tolist() == ["b"]
-    command = recording.renew_command("nvidia-h200-1")
-    assert "snakemake --cores 1" in command and "make publish" in command and "nvidia-h200-1" in command
-
-
-def test_what_follows_from_a_stale_strategy_is_stale(tmp_path):
-    file = tmp_path / "s.csv"
-    Recording(file).append([row(strategy="(best)", kernel="a k1"), row(strategy="(graph)", kernel="k7")])
-    rows = recording.read(file)
-    assert recording.stale(rows, {"a": "k1"}).empty
-    old = recording.stale(rows, {"a": "k2"})
-    assert old[["strategy", "recorded", "present"]].values.tolist() == [["(best)", "a k1", "k2"]]
-
-
 def test_machine_json_grows_by_a_run(tmp_path):
     for k in range(2):
         recording.log_run(tmp_path, {"name": "m"}, {"date": str(k)})

@@ -9,7 +9,7 @@ import scipy.sparse.csgraph as csgraph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.graphs import Graph, GraphError, erdos_renyi, families, generators, layered, rmat, road_like, with_weights
+from lockstep.graphs import Graph, GraphError, erdos_renyi, generators, layered, rmat, road_like, with_weights
 from lockstep.graphs.draws import permutation, stream, word
 from lockstep.graphs.generators import disjoint_paths, random_dag, window_dag
 
@@ -191,16 +191,6 @@ def test_the_counter_hash_is_splitmix64():
     first = [int(word(np.uint64(1234567), np.uint64(i))) for i in range(3)]
     assert first == [6457827717110365317, 3203168211198807973, 9817491932198370423]
     assert stream(1, 2) != stream(2, 1)
-
-
-def test_a_generator_digest_is_of_its_source(monkeypatch):
-    digests = {name: families.digest(name) for name in (*generators.FAMILIES, "with_weights", "acyclic")}
-    assert len(set(digests.values())) == len(digests)
-    monkeypatch.setattr(generators, "_numbering", generators._whole)  # another helper, another digest
-    assert families.digest("layered") != digests["layered"]
-    assert families.digest("erdos_renyi") == digests["erdos_renyi"]
-    with pytest.raises(GraphError, match="no generator 'chains'"):
-        families.digest("chains")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lockstep.graphs import GraphError, families, task_graphs
+from lockstep.graphs import GraphError, task_graphs
 from lockstep.toposort import topological_sort
 
 MADE = {
@@ -99,11 +99,6 @@ def test_a_cell_waits_for_its_neighbourhood():
     for v in range(12):
         own = graph.targets[graph.offsets[v] : graph.offsets[v + 1]] - (v // 6 + 1) * 6
         assert sorted(own) == [cell for cell in (v % 6 - 1, v % 6, v % 6 + 1) if 0 <= cell < 6]
-
-
-def test_they_have_digests():
-    digests = {families.digest(name) for name in task_graphs.FAMILIES}
-    assert len(digests) == len(task_graphs.FAMILIES)
 
 
 def test_the_smallest_and_the_impossible():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from lockstep.machine import MachineError, bench, costs, get_executor, oneblock
+from lockstep.provenance import build, builds
 
 COLUMNS = ["study", "experiment", "dataset", "strategy", "parameters", "metric", "unit", "round", "value",
            "verified", "kernel"]  # fmt: skip
@@ -50,8 +51,9 @@ def test_atomics_of_one_block_are_checked(monkeypatch, wrong):
 
 def test_kernels_go_stale_on_their_own():
     """What one block is asked was added later: the figures that stood before must not go stale with it."""
-    assert costs.digest("add_in_block") == oneblock.digest() != bench.digest()
-    assert {costs.digest(name) for name in ("cas", "walk_l2", "count_launch")} == {costs.digest(), bench.digest()}
+    parts = {name: builds.present(costs.STUDY, name, "machine")[0] for name in ("add_in_block", "cas", "walk_l2")}
+    assert parts["cas"].host == parts["walk_l2"].host != parts["add_in_block"].host
+    assert parts["cas"].device != parts["walk_l2"].device
 
 
 def test_a_sample_of_a_walk_goes_on_where_the_last_one_ended():
@@ -96,13 +98,13 @@ class Journal:
 
 def test_recording_takes_only_what_is_lacking():
     journal, executor = Journal(), get_executor("host")
-    taken = costs.record(journal, executor, "costs", ["barriers"])
+    taken = costs.record(journal, executor, "costs", ["barriers"], build=build)
     assert taken == len(journal.kept) > 10
     assert {row[6] for row in journal.kept} == {"1"}, "operations, no times"
-    assert costs.record(journal, executor, "costs", ["barriers"]) == 0
+    assert costs.record(journal, executor, "costs", ["barriers"], build=build) == 0
     del journal.kept[3:5]
-    assert costs.record(journal, executor, "costs", ["barriers"]) == 2
-    assert costs.record(journal, executor, "other", ["barriers"]) == 0
+    assert costs.record(journal, executor, "costs", ["barriers"], build=build) == 2
+    assert costs.record(journal, executor, "other", ["barriers"], build=build) == 0
 
 
 @pytest.fixture

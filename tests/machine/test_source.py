@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lockstep.machine import CompileError, source, source_digest
+from lockstep.machine import CompileError, source
 from lockstep.machine.source import kernels, parameters, paste, variants
 
 KERNEL = '#include "part.cuh"\nextern "C" __global__ void f(int* a) { a[0] = K; }\n'
@@ -17,26 +17,25 @@ def cu(tmp_path):
 
 
 def test_the_digest_sees_text_includes_and_defines(cu):
-    first = source_digest(cu)
-    assert first == source_digest(cu) and len(first) == 16
-    assert source_digest(cu, {"N": 4}) != first
-    assert source_digest(cu, {"N": 4}) != source_digest(cu, {"N": 5})
-    assert source_digest(cu, extra=["host function"]) != first
+    first = source.spelling(cu)
+    assert first == source.spelling(cu) and len(first) == 16
+    assert source.spelling(cu, {"N": 4}) != first
+    assert source.spelling(cu, {"N": 4}) != source.spelling(cu, {"N": 5})
     (cu.parent / "part.cuh").write_text("constexpr int K = 2;\n")
-    assert source_digest(cu) != first
+    assert source.spelling(cu) != first
 
 
 def test_the_digest_does_not_see_comments_and_spacing(cu):
-    first = source_digest(cu)
+    first = source.spelling(cu)
     cu.write_text("/* another\n   comment */\n" + KERNEL.replace("{ a", "{\n\n      a") + "// the end")
-    assert source_digest(cu) == first
+    assert source.spelling(cu) == first
 
 
 def test_text_in_quotes_is_no_comment(cu):
     cu.write_text(KERNEL + 'constexpr const char* u = "a // b";\n')
-    first = source_digest(cu)
+    first = source.spelling(cu)
     cu.write_text(KERNEL + 'constexpr const char* u = "a // c";\n')
-    assert source_digest(cu) != first
+    assert source.spelling(cu) != first
 
 
 def test_an_include_is_pasted_once_and_keeps_line_numbers(cu):
@@ -83,14 +82,3 @@ def test_variants(tmp_path):
     assert variants(path) == [{"K": "16", "THREADS": "256"}, {"K": "32", "FAST": "1"}]
     path.write_text("// what\n")
     assert variants(path) == [{}]
-
-
-def test_an_answer_is_remembered_until_a_kernel_is_written(monkeypatch):
-    asked, written = [], [(1,)]
-    monkeypatch.setattr(source, "_written", lambda: written[0])
-    digest = source.until_written(lambda name: asked.append(name) or f"{name} {written[0][0]}")
-    assert [digest("a"), digest("a"), digest("b")] == ["a 1", "a 1", "b 1"] and asked == ["a", "b"]
-    written[0] = (2,)
-    assert digest("a") == "a 2" and asked == ["a", "b", "a"]
-    monkeypatch.undo()
-    assert len(source._written()) >= 30, "every device file of the package is looked at"

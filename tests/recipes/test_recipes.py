@@ -27,6 +27,7 @@ def test_a_machine_is_published_and_stands_beside_the_others(tmp_path):
     shutil.copytree(RECORDED, recordings / RECORDED.name)
     # what `make` leaves on another machine: its rows and what it is
     facts = json.loads((RECORDED / "machine.json").read_text()) | {"name": "another-gpu-01234567", "gpu": "Another GPU"}
+    facts["runs"] = [run | {"commit": "abc"} for run in facts["runs"][:2]]
     (results / facts["name"]).mkdir(parents=True)
     (results / facts["name"] / "machine.json").write_text(json.dumps(facts))
     shutil.copy(RECORDED / "0-machine.csv", results / facts["name"])
@@ -99,7 +100,7 @@ class OneThread(DevicePlan):
     name = "one-thread"
 
     def load(self):
-        kernel = self.executor.load(self.files[0])["one_thread"]
+        kernel = self.executor.load(self.file)["one_thread"]
         arguments = (self.offsets, self.targets, self.left, self.order, self.levels, np.int32(self.graph.n))
         self.launch = kernel.bind(1, 32, arguments)
 
@@ -111,7 +112,7 @@ class OneThread(DevicePlan):
 def test_a_strategy_is_entered_and_held_against_the_oracle(tmp_path, monkeypatch):
     file = tmp_path / "one_thread.cu"
     file.write_text(KERNEL)
-    monkeypatch.setattr(OneThread, "files", (file,), raising=False)
+    monkeypatch.setattr(OneThread, "file", file, raising=False)
     entry = Strategy("one-thread", "Kahn by one thread of the GPU", "ladder", "this recipe", OneThread)
     monkeypatch.setitem(STRATEGIES, entry.name, entry)
     for seed in range(3):
@@ -121,10 +122,6 @@ def test_a_strategy_is_entered_and_held_against_the_oracle(tmp_path, monkeypatch
         assert result.depth == topological_sort(graph, strategy="serial").depth
     with pytest.raises(CycleError):
         topological_sort(Graph.from_edges([0, 1], [1, 0]), strategy=entry.name, executor="host")
-    # its rows carry a digest of its kernel: a change makes them stale
-    before = entry.plan.digest()
-    file.write_text(KERNEL.replace("layers = 0", "layers = 1"))
-    assert entry.plan.digest() != before
 
 
 @pytest.mark.skipif(RECORDED is None, reason="no machine is recorded")

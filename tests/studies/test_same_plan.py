@@ -13,7 +13,8 @@ from lockstep import paths, report, strategy
 from lockstep.evidence import Study
 from lockstep.evidence.recording import COLUMNS
 from lockstep.graphs import DatasetMissing
-from lockstep.studies import PACKAGES, digests
+from lockstep.provenance import builds
+from lockstep.studies import PACKAGES
 
 LIB = Path(lockstep.__file__).parent
 STUDIES = {package: study for study, package in PACKAGES.items() if study != "0-machine"}
@@ -50,8 +51,9 @@ def test_files_and_public_names(package):
     experiments = study.experiments
     assert experiments.STUDY == STUDIES[package]
     assert list(inspect.signature(experiments.measure).parameters) == ["study", "part", "executor", "say"]
-    assert list(inspect.signature(experiments.digests).parameters)[1] == "dataset"
-    assert digests(STUDIES[package]) is experiments.digests
+    origins = import_module(f"lockstep.{package}.origins")
+    assert list(inspect.signature(origins.origin).parameters) == ["label", "dataset"] and origins.PROTOCOL
+    assert list(inspect.signature(origins.trial).parameters) == ["label"] and experiments.STUDY in PACKAGES
 
 
 @pytest.mark.parametrize("package", STUDIES)
@@ -76,8 +78,9 @@ def test_strategies(package):
         assert entry.what and entry.published and entry.family and entry.exact in (True, False)
         assert entry.gpu == (entry.family not in ("cpu", "choice"))
         assert entry.gpu == runs_kernels(package, entry.plan), f"{package} {name}"
-        assert len(entry.plan.digest()) == 16
-        assert study.experiments.digests(name, "karate")
+        parts, pieces = builds.present(STUDIES[package], name, "karate")
+        assert bool(parts.device) == (entry.gpu or entry.family == "choice") and parts.host
+        assert len(pieces[parts.host]) > 3
     assert any(entry.gpu for entry in study.STRATEGIES.values())
     assert any(not entry.gpu for entry in study.STRATEGIES.values()), "a study has a baseline on the CPU"
 

@@ -6,6 +6,7 @@ import pytest
 
 from lockstep.evidence import Study, VerificationError
 from lockstep.machine import get_executor
+from lockstep.provenance import build
 from lockstep.swarm import cases, experiments, scaling
 from lockstep.swarm.run import Engine
 
@@ -167,9 +168,9 @@ def test_labels():
     assert experiments.plan_of("swarm@shared=metadata,busy=8")[1] == {"shared": "metadata", "busy": 8}
     assert experiments.plan_of("swarm-again")[0].name == "swarm"
     assert experiments.plan_of("(batch)") == (None, {})
-    assert experiments.digests("(batch)", "DD") is None
-    labels = [experiments.digests(x, "DD") for x in ("cpu", "swarm", "overlapped")]
-    assert len({*labels, experiments.digests("swarm", "benchmark-9")}) == 4 and None not in labels
+    assert build(experiments.STUDY, "(batch)", "DD") == ""
+    labels = [build(experiments.STUDY, label, "DD") for label in ("cpu", "swarm", "overlapped")]
+    assert len({*labels, build(experiments.STUDY, "swarm", "benchmark-9")}) == 4 and "" not in labels
 
 
 def _refuse(*args, **options):

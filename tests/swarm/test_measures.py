@@ -246,5 +246,4 @@ def test_the_table_is_whole():
     for name, strategy in STRATEGIES.items():
         assert strategy.name == name and strategy.what and strategy.plan.name == name
         assert set(strategy.measures) <= set(MEASURES)
-        assert len(strategy.plan.digest()) == 16
     assert set(STRATEGIES["swarm"].measures) == set(STRATEGIES["cpu"].measures) == set(MEASURES)

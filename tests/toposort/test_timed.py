@@ -47,7 +47,7 @@ def test_each_kernel_of_the_naive_sort_is_timed_in_each_layer(host, monkeypatch)
 def test_in_every_other_turn_the_last_strategy_is_laid_out_first(host, monkeypatch):
     graph, names, made = generators.disjoint_paths(40, 8), ["persistent", "persistent-again"], []
     check = experiments._Check(graph)
-    case = SimpleNamespace(options={"strategies": names, "most_levels": {}, "events": True}, generators=())
+    case = SimpleNamespace(options={"strategies": names, "most_levels": {}, "events": True}, dataset="paths")
     for name in names:
         plan = experiments.PLANS[name]
         monkeypatch.setitem(experiments.PLANS, name, _noting(plan, made))

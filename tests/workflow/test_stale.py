@@ -9,19 +9,24 @@ from lockstep.evidence import claims, reading, selecting
 from lockstep.report import typeset
 from lockstep.workflow import readme, screen
 
-STUDY = "3-toposort-depth"
 MARKED = f"rest on rows of earlier code ({claims.STALE})"
 
 
-def digests(now):
-    return {STUDY: lambda strategy, dataset: now if strategy == "naive" else "k", "5-swarm-batch": lambda *where: now}
+def of_earlier_code(rows):
+    """The rows of `naive`, and of study 5, as stale ones."""
+    old = rows[(rows["strategy"] == "naive") | (rows["study"] == "5-swarm-batch")]
+    return old[["study", "strategy", "dataset", "kernel"]].drop_duplicates().assign(commit="abc")
 
 
-@pytest.fixture(params=["new", "k"], ids=["stale", "fresh"])
+def none(rows):
+    return of_earlier_code(rows[:0])
+
+
+@pytest.fixture(params=[of_earlier_code, none], ids=["stale", "fresh"])
 def world(request, two_machines, tmp_path):
-    """Verdicts of rows that were measured with build k, and whether that is the present one of `naive`."""
-    places = {"recordings": two_machines, "results": tmp_path / "none", "digests": digests(request.param)}
-    return claims.summary(**places), places, request.param == "new"
+    """Verdicts of two machines' rows, and whether some of these are of earlier code."""
+    places = {"recordings": two_machines, "results": tmp_path / "none", "stale": request.param}
+    return claims.summary(**places), places, request.param is of_earlier_code
 
 
 def test_the_ledger_marks_the_parts_that_rest_on_stale_rows(world):

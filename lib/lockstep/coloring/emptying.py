@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from lockstep.machine import source_digest
-
 from .plan import KERNELS
 from .waiting import Early
 
@@ -14,10 +12,6 @@ class Emptying(Early):
     """What `early` gives, then a second kernel that takes the highest colors away, in one CUDA graph."""
 
     name, second_file = "emptying", KERNELS / "emptying.cu"
-
-    @classmethod
-    def extra(cls):
-        return (*super().extra(), source_digest(cls.second_file, {"THREADS": cls.per_block}))
 
     def load(self):
         first, second = self.near() or self.anywhere(), self.second()

@@ -9,14 +9,11 @@ On the hypothetical GPU there are no times, only counts; which switch is best is
 iterations. A graph's own figures are recorded under the name (graph).
 """
 
-import hashlib
-import inspect
-
 import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError, parts
-from lockstep.graphs import DatasetMissing, families
-from lockstep.machine.source import until_written
+from lockstep.graphs import DatasetMissing
+from lockstep.provenance import build
 
 from . import balance, oracle, switching
 from .cases import case
@@ -39,23 +36,6 @@ def plan_of(label):
     name = label.removesuffix(COUNTED).removesuffix(AGAIN)
     name = "hybrid" if name.startswith(("hybrid@", "hybrid-")) else name
     return STRATEGIES.get(name)
-
-
-def digests(label, dataset):
-    """The present digest of recorded rows; None if nothing in them can go stale."""
-    strategy = plan_of(label)
-    if strategy is None:
-        return None
-    made = next((family for prefix, family in FAMILIES.items() if dataset.startswith(prefix)), None)
-    return _digest(strategy.plan, made, label.endswith(COUNTED))
-
-
-@until_written
-def _digest(plan, made, counted):
-    parts = [plan.digest(), families.digest(made) if made else ""]
-    if counted:
-        parts.append(inspect.getsource(balance))
-    return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 
 
 def candidate(case, executor, label, switch="auto", seed=0):
@@ -94,7 +74,7 @@ def candidate(case, executor, label, switch="auto", seed=0):
         label,
         plan.run,
         verify,
-        digests(label, case.name),
+        build(STUDY, label, case.name),
         prepare=prepare,
         counts=counts,
         executor=machine,
@@ -182,7 +162,7 @@ def unevenness(study, plan, case, executor):
     parameters = case.parameters
     for name in plan["counted"]:
         label = name + COUNTED
-        kernel = digests(label, case.name)
+        kernel = build(STUDY, label, case.name)
         known = study.rows()
         known = known[(known["strategy"] == label) & (known["dataset"] == case.name) & (known["kernel"] == kernel)]
         if (known["metric"] == "group").any():

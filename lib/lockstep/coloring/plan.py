@@ -4,14 +4,11 @@
 the memory are there before, and the colors stay on the device.
 """
 
-import hashlib
-import inspect
 from pathlib import Path
 
 import numpy as np
 
 from lockstep.graphs import GraphError
-from lockstep.machine import source_digest
 
 from . import switching
 from .result import Coloring
@@ -48,19 +45,6 @@ class Plan:
     def run(self):
         """Color; returns a Coloring."""
         raise NotImplementedError
-
-    @classmethod
-    def digest(cls):
-        """Digest of the device text and of the host code that decide this strategy's result and time."""
-        host = "".join(inspect.getsource(c) for c in cls.__mro__ if c is not object)
-        if not cls.file:
-            return hashlib.sha256(" ".join(host.split()).encode()).hexdigest()[:16]
-        return source_digest(KERNELS / cls.file, cls.defines, extra=(host, *cls.extra()))
-
-    @classmethod
-    def extra(cls):
-        """Further text that decides."""
-        return ()
 
 
 class DevicePlan(Plan):

@@ -1,7 +1,6 @@
 """The host side of rounds.cu: the slides' strategies, their controls, the ladder while it has rounds."""
 
 import copy
-import inspect
 
 import numpy as np
 
@@ -99,10 +98,6 @@ class Randomized(Rounds):
 
 class Hybrid(Rounds):
     name, first_phase = "hybrid", True
-
-    @classmethod
-    def extra(cls):
-        return (inspect.getsource(switching),)
 
 
 class Degree(Hybrid):

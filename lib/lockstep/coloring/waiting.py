@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from lockstep.machine import source_digest
-
 from .plan import KERNELS, DevicePlan
 
 CLASSES, SHELF = 256, 16  # of waiting.cu
@@ -32,10 +30,6 @@ class Waiting(DevicePlan):
             }
             self.defines = {**self.defines, **small}
         super().__init__(graph, executor, seed, switch)
-
-    @classmethod
-    def extra(cls):
-        return (source_digest(KERNELS / NEAR[0], {**cls.defines, "THREADS": NEAR_THREADS}),)
 
     def load(self):
         launch = self.near() or self.anywhere()

@@ -7,7 +7,7 @@ from lockstep.evidence.computer import describe as describe_machine
 from lockstep.evidence.computer import gpu_words, machine_name
 from lockstep.evidence.flags import flagged
 from lockstep.evidence.reading import machines
-from lockstep.evidence.recording import COLUMNS, RecordingError, stale
+from lockstep.evidence.recording import COLUMNS, RecordingError
 from lockstep.evidence.study import Study
 from lockstep.evidence.timing import Candidate, VerificationError
 
@@ -22,5 +22,4 @@ __all__ = [
     "gpu_words",
     "machine_name",
     "machines",
-    "stale",
 ]

@@ -41,7 +41,7 @@ def judge(machines, parts=None, stale=None):
     parts : list of Part, optional
         By default the project's ledger.
     stale : mapping, optional
-        {machine: what `lockstep.evidence.stale` returns}.
+        {machine: its stale strategies}, see `summary`.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def _age(part, by_study, old):
     """How many of a part's rows are of earlier code, and the commits that these were measured at."""
     used = support(by_study[part.study], part.select)
     keys = ["study", "strategy", "dataset", "kernel"]
-    found = used.merge(old.rename(columns={"recorded": "kernel"})[[*keys, "commit"]], on=keys)
+    found = used.merge(old[[*keys, "commit"]], on=keys)
     return {"stale": len(found), "measured": ", ".join(dict.fromkeys(filter(None, found["commit"])))}
 
 
@@ -207,7 +207,7 @@ class Summary:
     verdicts, entries, controls : DataFrame
         See `judge`, `entries`, `controls`.
     stale : dict
-        {machine: stale strategies}, see `lockstep.evidence.stale`; machines without any are not there.
+        {machine: stale strategies}, see `summary`; machines without any are not there.
     text : str
         All of it for a terminal.
     """
@@ -219,7 +219,7 @@ class Summary:
     text: str = ""
 
 
-def summary(claims=None, recordings=paths.RECORDINGS, results=paths.RESULTS, digests=None):
+def summary(claims=None, recordings=paths.RECORDINGS, results=paths.RESULTS, stale=None):
     """Judge everything that is recorded and say it in words.
 
     Parameters
@@ -228,23 +228,19 @@ def summary(claims=None, recordings=paths.RECORDINGS, results=paths.RESULTS, dig
         The ledger; by default the project's.
     recordings, results : path
         Recorded machines, and what was measured here.
-    digests : mapping, optional
-        {study: what `stale` takes}, to tell which recordings are stale. The caller knows the studies.
+    stale : callable, optional
+        ``stale(rows)`` returns the stale strategies of a machine's rows, one line per study, strategy, data set and
+        build: `study, strategy, dataset, kernel, commit`. The caller knows the studies.
 
     Returns
     -------
     Summary
     """
     machines = reading.machines(recordings, results)
-    stale = {}
-    for machine, rows in machines.items():
-        commits = reading.commits(machine, recordings, results)
-        old = [recording.stale(rows[rows["study"] == name], now) for name, now in (digests or {}).items()]
-        old = pd.concat(old, ignore_index=True) if old else pd.DataFrame()
-        if len(old):
-            stale[machine] = old.assign(commit=[commits.get(study, "") for study in old["study"]])
-    verdicts = judge(machines, load(claims), stale)
-    found = Summary(verdicts, entries(verdicts), controls(machines, ledger.controls(claims)), stale)
+    old = {machine: stale(rows) for machine, rows in machines.items()} if stale else {}
+    old = {machine: lines for machine, lines in old.items() if len(lines)}
+    verdicts = judge(machines, load(claims), old)
+    found = Summary(verdicts, entries(verdicts), controls(machines, ledger.controls(claims)), old)
     found.text = "\n".join(_lines(found, machines))
     return found
 

@@ -1,6 +1,5 @@
 """Read what was recorded: of one study on one machine or on all, or of all studies."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -63,17 +62,6 @@ class Reader:
         if not self.config or mine.empty:
             return found
         return {here: mine, **{name: rows for name, rows in found.items() if name != here}}
-
-
-def commits(machine, recordings=paths.RECORDINGS, results=paths.RESULTS):
-    """{study: the commits that a machine measured it at}, the last first, three at most, as `machine.json` has them."""
-    found = {}
-    for folder in (Path(recordings), Path(results)):
-        file = folder / machine / "machine.json"
-        for run in json.loads(file.read_text()).get("runs", []) if file.is_file() else []:
-            if run.get("commit"):
-                found.setdefault(run["study"], []).insert(0, run["commit"])
-    return {study: ", ".join(list(dict.fromkeys(names))[:3]) for study, names in found.items()}
 
 
 def machines(recordings=paths.RECORDINGS, results=paths.RESULTS):

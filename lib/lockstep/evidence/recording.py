@@ -103,7 +103,7 @@ def read(path):
 
 
 def current(rows):
-    """The rows that count: of each sample the last one written, of each cell and strategy the last digest.
+    """The rows that count: of each sample the last one written, of each cell and strategy the last build.
 
     After a change of a kernel the older samples stay in the file as history; to compare across digests would
     mix two programs. What was withdrawn does not count either.
@@ -229,40 +229,10 @@ def log_run(folder, machine, run):
         os.replace(fresh, path)  # a kill leaves the old file or the new one, never half of one
 
 
-def stale(rows, digests):
-    """Which recorded strategies are stale: recorded with a digest that is not the present one.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        A recording.
-    digests : mapping or callable
-        {strategy: digest}, or `digests(strategy, dataset)` that returns the present digest. A strategy that
-        is not in the mapping, or for which the callable returns None, has nothing to go stale (a library's
-        peer, a figure of the machine). Rows that follow from those of one strategy, under a name in brackets, are
-        recorded with ``"<strategy> <digest>"`` and go stale with it.
-
-    Returns
-    -------
-    DataFrame
-        One line per study, strategy and data set: `study, strategy, dataset, recorded, present`; empty is
-        good.
-    """
-    look = (lambda strategy, dataset: digests.get(strategy)) if hasattr(digests, "get") else digests
-    found = []
-    known = rows[["study", "strategy", "dataset", "kernel"]].drop_duplicates()
-    for study, strategy, dataset, kernel in known.itertuples(index=False, name=None):
-        owner, _, recorded = kernel.partition(" ") if strategy.startswith("(") else (strategy, "", kernel)
-        present = None if strategy == CLOCKS else look(owner if recorded else strategy, dataset)
-        if present is not None and present != (recorded or kernel):
-            found.append((study, strategy, dataset, kernel, present))
-    return pd.DataFrame(found, columns=["study", "strategy", "dataset", "recorded", "present"])
-
-
 def renew_command(machine):
     """The command that renews what is stale in a machine's recording, typed on that machine.
 
-    Snakemake measures again what depends on the changed text, and only that: samples whose digest still holds
-    are kept. `make publish` then copies this machine's rows into data/recordings.
+    Samples of the present build are kept, the others are measured again. `make publish` then copies this machine's
+    rows into data/recordings.
     """
     return f"snakemake --cores 1 && make publish   (on {machine})"

@@ -142,7 +142,7 @@ class Study(Reader):
         ----------
         experiment, dataset : str
         kernels : mapping
-            {strategy: its present digest}.
+            {strategy: the id of its present build}.
         parameters : mapping
         rounds : int
             Of each strategy; a single one of what is only counted.
@@ -204,7 +204,7 @@ class Study(Reader):
         values : mapping
             {metric: (value, unit)}.
         kernel : str
-            Digest of what produced them.
+            Id of the build that produced them.
         parameters : mapping
         verified : str
         round : int
@@ -241,7 +241,7 @@ class Study(Reader):
         values : mapping
             {round: value}: all there are now. A round that holds this value already is left as it is.
         kernel : str
-            Digest of what the rows that it follows from were measured with.
+            Id of the build of the rows that it follows from.
         parameters : mapping
         """
         told = {"kernel": kernel, "parameters": parameters, "verified": "invariant"}
@@ -277,6 +277,8 @@ class Study(Reader):
 
     def _append(self, cell, strategy, values, turn, verified, kernel):
         sample = {**cell, "strategy": strategy, "round": turn, "verified": verified, "kernel": kernel}
+        if hasattr(kernel, "record"):  # a build that no table knows yet says what it stands for, before its first row
+            kernel.record(self.folder)
         self._recording.append(
             {**sample, "metric": metric, "unit": unit, "value": float(value)}
             for metric, (value, unit) in values.items()

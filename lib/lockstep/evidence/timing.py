@@ -36,7 +36,7 @@ class Candidate:
         `VerificationError` if the result is wrong. It is called on every run's result, outside the timed
         section.
     kernel : str
-        Digest of all that decides the result and its time: device text, options, host function, generator.
+        Id of the build that is measured: device code, host code, protocol, data.
     prepare : callable, optional
         `prepare()` runs, untimed, before each run.
     counts : callable, optional

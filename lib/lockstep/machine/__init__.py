@@ -20,7 +20,6 @@ from .errors import (
 )
 from .executor import Executor
 from .host import HostExecutor
-from .source import source_digest
 
 _cuda = None
 
@@ -66,5 +65,5 @@ def get_executor(executor=None, **options) -> Executor | None:
 __all__ = [
     "CompileError", "DeadlockError", "DivergentBarrierError", "Executor", "HostExecutor", "KernelError",
     "LaunchError", "LivelockError", "MachineError", "MemoryFaultError", "NoGpuError",
-    "get_executor", "gpu_available", "source_digest", "why_no_gpu",
+    "get_executor", "gpu_available", "why_no_gpu",
 ]  # fmt: skip

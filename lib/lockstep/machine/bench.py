@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from . import source
 from .errors import MachineError
 
 SOURCE = Path(__file__).with_name("costs.cu")
@@ -58,11 +57,6 @@ class Case:
     strategy: str
     parameters: dict
     sample: Callable[[], Sample]
-
-
-def digest() -> str:
-    """What these figures are measured with: the kernels, their options, and this module."""
-    return source.source_digest(SOURCE, {}, [Path(__file__).read_text(encoding="utf-8")])
 
 
 def expect(found, wanted, what):

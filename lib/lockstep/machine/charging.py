@@ -11,14 +11,9 @@ import numpy as np
 
 from . import bench, oneblock
 
+STUDY = "0-machine"
 DATASET = "machine"  # what recordings have in the place of a graph
 PARTS = (*bench.PARTS, *oneblock.PARTS)
-
-
-def digest(strategy=None) -> str:
-    """What the figures of a kernel are measured with; without a name, those of `costs.cu`."""
-    alone = {kernel for kernel, _ in oneblock.KERNELS.values()}
-    return oneblock.digest() if strategy in alone else bench.digest()
 
 
 def _cases(executor, quick, parts):
@@ -87,7 +82,7 @@ def measure(executor, quick=False, parts=PARTS, samples=5):
         yield Cost(case.experiment, value, case.unit, case.parameters, found[0].verified)
 
 
-def record(study, executor, part, measures=PARTS, rounds=8, quick=False, seed=0, state=dict):
+def record(study, executor, part, measures=PARTS, rounds=8, quick=False, seed=0, state=dict, *, build):
     """Append what a study's recording lacks of one part: every case once a round, in an order drawn anew
     each round.
 
@@ -110,6 +105,8 @@ def record(study, executor, part, measures=PARTS, rounds=8, quick=False, seed=0,
         Seed of the order.
     state : callable
         The device's clocks, power and throttling as {metric: (value, unit)}, recorded once a round.
+    build : callable
+        ``build(study, kernel, dataset)`` is the id of what runs now (`lockstep.provenance.build`).
 
     Returns
     -------
@@ -124,7 +121,7 @@ def record(study, executor, part, measures=PARTS, rounds=8, quick=False, seed=0,
     if not study.selected(part):
         return 0
     cases, taken = list(_cases(executor, quick, measures)), 0
-    present = {name: digest(name) for name in {case.strategy for case in cases}}
+    present = {name: build(STUDY, name, DATASET) for name in {case.strategy for case in cases}}
     rows = study.rows()
     columns = (rows[name] for name in ("experiment", "strategy", "parameters", "round", "kernel"))
     known = set(zip(*columns, strict=True))

@@ -13,10 +13,8 @@ import numpy as np
 
 from .. import paths
 from .bench import SOURCE, Bench, VerificationFailed
-from .charging import DATASET, PARTS, Cost, digest, measure, record, warm
+from .charging import DATASET, PARTS, STUDY, Cost, measure, record, warm
 from .errors import MachineError
-
-STUDY = "0-machine"
 
 
 class Costs:
@@ -173,6 +171,6 @@ def of(machine=None, results=paths.RESULTS, recordings=paths.RECORDINGS) -> Cost
 
 
 __all__ = [
-    "DATASET", "PARTS", "SOURCE", "STUDY", "Bench", "Cost", "Costs", "VerificationFailed", "digest",
+    "DATASET", "PARTS", "SOURCE", "STUDY", "Bench", "Cost", "Costs", "VerificationFailed",
     "measure", "of", "record", "warm",
 ]  # fmt: skip

@@ -111,12 +111,11 @@ class Kernel:
 
 
 class Module:
-    """A compiled .cu file; `module["name"]` is a kernel, `module.digest` what recordings carry."""
+    """A compiled .cu file; `module["name"]` is a kernel."""
 
     def __init__(self, executor, path, defines):
         self.executor, self.path, self.defines = executor, Path(path), dict(defines)
         self.text = source.paste(self.path)
-        self.digest = source.source_digest(self.path, self.defines)
         self.signatures = source.kernels(self.text, self.defines)
         if not self.signatures:
             raise CompileError(f'{self.path.name}: no `extern "C" __global__ void name(...)` in it')
@@ -183,15 +182,11 @@ class Executor:
             The file cannot be read or compiled; the text holds the compiler's message.
         """
         defines = dict(defines or {})
-        key = (Path(path).resolve(), source.source_digest(path, defines))
+        key = (Path(path).resolve(), source.spelling(path, defines))
         with self._making:
             if key not in self._modules:
                 self._modules[key] = self._module(path, defines)
             return self._modules[key]
-
-    def digest(self, path, defines=None, extra=()) -> str:
-        """See `source_digest`."""
-        return source.source_digest(path, defines or {}, extra)
 
     def _call(self, kernel, grid, block, args, shared, cooperative):
         """A launch that is not bound; an executor may remember what it was like for the next one."""

@@ -8,18 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from . import bench, source
 from .bench import Bench, Case, Sample, expect
 
 SOURCE = Path(__file__).with_name("oneblock.cu")
 PARTS = ("block",)
 KERNELS = {"shared": ("add_in_block", 14), "L2": ("add_from_block", 20)}  # memory: kernel, counters as a power of two
 THREADS = (32, 64, 128, 256, 512, 768, 1024)
-
-
-def digest() -> str:
-    """What these figures are measured with."""
-    return source.source_digest(SOURCE, {}, [Path(__file__).read_text(encoding="utf-8"), bench.digest()])
 
 
 class OneBlock(Bench):

@@ -1,8 +1,7 @@
-"""Kernel text: pasting includes in, reading signatures, and the digest that recordings carry."""
+"""Kernel text: pasting includes in, reading signatures, and a digest of how it is spelled."""
 
 import functools
 import hashlib
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,7 @@ from .errors import CompileError
 
 HERE = Path(__file__).resolve().parent
 
-# NVRTC gets these, and CuPy adds -ftz=true by itself; both are part of every digest.
-CUDA_OPTIONS = ("-std=c++17",)
-_CUPY_ADDS = ("-ftz=true",)
+CUDA_OPTIONS = ("-std=c++17",)  # for NVRTC; CuPy adds -ftz=true by itself
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.M)
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\')', re.S)
@@ -111,10 +108,10 @@ def define_text(defines) -> tuple:
     return tuple(f"-D{k}={value(v)}" for k, v in sorted((defines or {}).items()))
 
 
-@functools.lru_cache(maxsize=1024)
-def _digest(text: str, options: tuple, extra: tuple) -> str:
+@functools.lru_cache(1024)
+def _spelling(text: str, options: tuple) -> str:
     words = " ".join(strip_comments(text).split())
-    return hashlib.sha256("\0".join((words, *options, *extra)).encode()).hexdigest()[:16]
+    return hashlib.sha256("\0".join((words, *options)).encode()).hexdigest()[:16]
 
 
 def spelling(path, defines=None) -> str:
@@ -132,54 +129,7 @@ def spelling(path, defines=None) -> str:
     str
         16 hexadecimal digits of a SHA-256. The same on every machine and executor.
     """
-    return source_digest(path, defines)
-
-
-def source_digest(path, defines=None, extra=()) -> str:
-    """What a recording says about the device text it was measured with.
-
-    Parameters
-    ----------
-    path : path-like
-        The .cu file; included text counts, comments and spacing do not.
-    defines : mapping
-        Macro definitions it is compiled with.
-    extra : sequence
-        Whatever else decides the result, such as `inspect.getsource` of the host function; str() of each.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits of a SHA-256. The same on every machine and executor.
-    """
-    options = CUDA_OPTIONS + _CUPY_ADDS + define_text(defines)
-    if isinstance(extra, str):
-        extra = (extra,)
-    return _digest(paste(path, marks=False), options, tuple(str(e) for e in extra))
-
-
-def until_written(function):
-    """Remember what a function answers until a kernel's file is written.
-
-    For digests: thousands of rows ask for a few of them, and while somebody works on a kernel an old one must not stay.
-    Python's own text is that of the process, so it cannot change under it.
-    """
-
-    @functools.cache
-    def remembered(_, *args):
-        return function(*args)
-
-    @functools.wraps(function)
-    def ask(*args):
-        return remembered(_written(), *args)
-
-    return ask
-
-
-def _written():
-    """When each of the package's device files was written."""
-    folders = (HERE, *HERE.parent.glob("*/kernels"))
-    return tuple(file.stat().st_mtime_ns for folder in folders for file in os.scandir(folder) if ".cu" in file.name)
+    return _spelling(paste(path, marks=False), CUDA_OPTIONS + define_text(defines))
 
 
 def parameters(declaration: str, defines=None) -> tuple:

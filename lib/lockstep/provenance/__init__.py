@@ -1,0 +1,5 @@
+"""What a recorded row follows from, and whether that is what would run today; see `builds`."""
+
+from .builds import build, stale
+
+__all__ = ["build", "stale"]

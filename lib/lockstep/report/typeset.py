@@ -74,7 +74,7 @@ def build(generated=None, **places):
     return files
 
 
-def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger=None, digests=None):
+def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger=None, stale=None):
     """Write the generated files that report.typ reads.
 
     Parameters
@@ -83,8 +83,8 @@ def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger
         Where to; recorded machines; what was measured here; the folder of figures. By default the project's.
     ledger : path, optional
         The ledger; by default the project's.
-    digests : mapping, optional
-        {study: what tells its stale rows}, see `lockstep.evidence.claims.summary`.
+    stale : callable, optional
+        See `lockstep.evidence.claims.summary`.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger
     """
     generated, results = Path(generated or paths.GENERATED), Path(results or paths.RESULTS)
     recordings, drawn = Path(recordings or paths.RECORDINGS), Path(drawn or paths.FIGURES)
-    found = claims.summary(ledger, recordings, results, digests)
+    found = claims.summary(ledger, recordings, results, stale)
     machines = machines_of(found, recordings, results)
     held = {name: set(rows["dataset"]) for name, rows in reading.machines(recordings, results).items()}
     numbers("ledger", _ledger(found, machines, claims.load(ledger), claims.papers(ledger), held), generated)

@@ -1,13 +1,11 @@
 """A strategy as it is measured: its plan, the time of its preprocessing, how a sweep is checked and what it counts."""
 
-import hashlib
 import itertools
 import time
 
 import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError
-from lockstep.machine.source import until_written
 
 from . import conflicts
 from .plans import WrongSweep
@@ -28,16 +26,8 @@ def resolve(name):
     return EXTRA.get(name, (name, {}))
 
 
-@until_written
-def digest(name, made_by=""):
-    """Digest of all that decides a strategy's rows on a graph."""
-    name = resolve(name)[0]
-    own = PLANS[name].digest() if name in PLANS else ""
-    return hashlib.sha256(f"{own} {made_by}".encode()).hexdigest()[:16]
-
-
-def candidate(name, problem, executor, made_by, label=None, **options):
-    """One strategy as it is measured; its plan is built now, and timed."""
+def candidate(name, problem, executor, kernel, label=None, **options):
+    """One strategy as it is measured; its plan is built now, and timed. `kernel` is the id of its build."""
     strategy, own = resolve(name)
     chosen = STRATEGIES[strategy]
     plan, seconds = built(chosen.plan, problem, executor if chosen.gpu else None, **{**own, **options})
@@ -73,7 +63,7 @@ def candidate(name, problem, executor, made_by, label=None, **options):
             known["preparation"] = (value * 1e3, "ms")
         return known
 
-    return Candidate(label or name, run, verify, digest(name, made_by), prepare=plan.reset, counts=counts,
+    return Candidate(label or name, run, verify, kernel, prepare=plan.reset, counts=counts,
                      executor=executor if chosen.gpu else None, exact=chosen.exact)  # fmt: skip
 
 

@@ -26,22 +26,20 @@ def random_ratings(users, items, edges, largest, executor=None, seed=5):
 
 
 def make(kind, cell, executor):
-    """The ratings of a cell, and what decides them."""
+    """The ratings of a cell."""
     if kind == "star":
-        return star(cell["edges"]), "star"
+        return star(cell["edges"])
     if kind == "twin":
-        made = twins.twin(cell["dataset"], executor=executor, factor=cell.get("factor", 1),
+        return twins.twin(cell["dataset"], executor=executor, factor=cell.get("factor", 1),
                           shuffled=cell.get("shuffled", False))  # fmt: skip
-        return made, twins.digest()
     if kind == "random":
-        return random_ratings(*cell["size"], executor), twins.digest()
+        return random_ratings(*cell["size"], executor)
     if kind == "ratings":
-        return Ratings.of(load_ratings(cell["dataset"])), "file"
+        return Ratings.of(load_ratings(cell["dataset"]))
     if kind == "graph":
         graph = load(cell["dataset"])
         users, items = graph.edges()
-        made = Ratings(users, items, planted(users, items), (graph.n, graph.n), name=cell["dataset"])
-        return made, "file"
+        return Ratings(users, items, planted(users, items), (graph.n, graph.n), name=cell["dataset"])
     raise ValueError(f"kind {kind!r}; expected star, twin, random, ratings or graph")
 
 
@@ -80,5 +78,5 @@ class Last:
         """The problem on these ratings."""
         if self.problem is None or self.of != (rank, storage):
             self.problem = None
-            self.problem, self.of = problem_of(self.made[0], rank, storage), (rank, storage)
+            self.problem, self.of = problem_of(self.made, rank, storage), (rank, storage)
         return self.problem

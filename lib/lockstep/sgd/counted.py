@@ -2,6 +2,7 @@
 sweep."""
 
 from lockstep.machine import get_executor
+from lockstep.provenance import build
 
 from . import derived, matchings, twins, worked
 from .problem import Problem
@@ -11,14 +12,15 @@ EXAMPLE = "(two threads)"  # the strategy column of the worked example's rows
 BLOCK = (16, 16)  # items and users of a block, where bounds are counted
 
 
-def sweeps(study, where, ratings, names, executor, parameters, count, digest, settings):
+def sweeps(study, where, ratings, names, executor, parameters, count, settings):
     """Errors on train and test after each of `count` sweeps; nothing is timed."""
     train, test = ratings.split(0.1, seed=1)
     problem = Problem(train, parameters["rank"], *settings)
     rows = study.rows()
     rows = rows[(rows["experiment"] == where[1]) & (rows["dataset"] == where[2]) & (rows["metric"] == "test rmse")]
     for name in names:
-        mine = rows[(rows["strategy"] == name) & (rows["kernel"] == digest(name))]
+        kernel = build(study.name, name, where[2])
+        mine = rows[(rows["strategy"] == name) & (rows["kernel"] == kernel)]
         if mine["round"].nunique() >= count:
             continue
         chosen = STRATEGIES[name]
@@ -30,12 +32,12 @@ def sweeps(study, where, ratings, names, executor, parameters, count, digest, se
             plan.check_sweep()
             values = {"train rmse": (plan.rmse(), "1"), "test rmse": (on_test(), "1")}
             study.count(
-                *where, name, values, kernel=digest(name), parameters=parameters, round=turn,
+                *where, name, values, kernel=kernel, parameters=parameters, round=turn,
                 verified="invariant" if chosen.exact else "not-applicable",
             )  # fmt: skip
 
 
-def example(study, part, kernel):
+def example(study, part):
     """The counts of the worked example, from the hypothetical GPU with two threads."""
     ratings = worked.sample()
     rows = {name: worked.steps(name) for name in ("agm-edge", "agm-node", "edge-locked", "node-locked")}
@@ -56,10 +58,11 @@ def example(study, part, kernel):
         "d3 is a and g": int(sorted(third) == ["a", "g"]),
     }
     values = {key: (value, "1") for key, value in figures.items()}
-    study.count(part, "worked-example", "sample-graph", EXAMPLE, values, kernel=kernel, verified="exact")
+    study.count(part, "worked-example", "sample-graph", EXAMPLE, values,
+                kernel=build(study.name, EXAMPLE, "sample-graph"), verified="exact")  # fmt: skip
 
 
-def atomics(study, part, sizes, digest):
+def atomics(study, part, sizes):
     """Atomics an edge, counted by the hypothetical GPU, and the bounds on the numbers of supersteps."""
     for name, factor in sizes.items():
         ratings = twins.twin(name, factor=factor)
@@ -74,7 +77,7 @@ def atomics(study, part, sizes, digest):
             plan.check_sweep()
             share = executor.counts["atomics"] / ratings.m
             study.count(part, "atomics", dataset, strategy, {"atomics_an_edge": (share, "1")},
-                        kernel=digest(strategy, twins.digest()), verified="invariant")  # fmt: skip
+                        kernel=build(study.name, strategy, dataset), verified="invariant")  # fmt: skip
         bounds(study, part, dataset, ratings)
 
 
@@ -89,10 +92,11 @@ def bounds(study, part, dataset, ratings):
     for (name, met), (schedule, cut) in zip(kinds.items(), found, strict=True):
         matchings.check(ratings, schedule, cut)
         values = {"bound": (1 if met(schedule.supersteps) else 2, "1"), "supersteps": (schedule.supersteps, "1")}
-        study.count(part, "bounds", dataset, name, values, kernel=twins.digest(), verified="exact")
+        study.count(part, "bounds", dataset, name, values, kernel=build(study.name, name, dataset),
+                    verified="exact")  # fmt: skip
 
 
-def residency(study, part, executor, digest):
+def residency(study, part, executor):
     """Threads that stay resident, of the node-locked kernel with its shared memory and of both kernels
     without."""
     problem = Problem(worked.sample(), 16)
@@ -105,6 +109,6 @@ def residency(study, part, executor, digest):
             "edge-locked": edges.by_edge.max_blocks(256, 0),
         }
         for name, blocks in found.items():
-            kernel = digest(name.split(" +")[0], "file")
+            kernel = build(study.name, name, "sample-graph")
             study.count(part, "residency", "sample-graph", name, {"resident_threads": (256 * blocks, "1")},
                         parameters={"lanes": lanes}, kernel=kernel)  # fmt: skip

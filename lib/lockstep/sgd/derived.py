@@ -11,6 +11,7 @@ import functools
 import numpy as np
 
 from lockstep.evidence.recording import canonical
+from lockstep.provenance import build
 
 from . import model
 from .strategies import STRATEGIES
@@ -41,7 +42,8 @@ def record(study, where, parameters):
     _best(count, derive, study.rows(), table, kernels, known)
     _with_preparation(derive, walls, rows_of(study, where, parameters, "preparation"))
     _order(count, study.rows(), rows_of(study, where, parameters, "passes"), table, kernels, known)
-    _bounds(count, _graph(study, where, parameters), rows_of(study, where, parameters, "supersteps"))
+    kernel = functools.partial(build, study.name, dataset=where[2])
+    _bounds(count, kernel, _graph(study, where, parameters), rows_of(study, where, parameters, "supersteps"))
 
 
 def _graph(study, where, parameters):
@@ -102,7 +104,7 @@ def _order(count, rows, passes, table, kernels, known):
     count("(cost model)", values, kernel=" ".join(kernels[name] for name in (*offline, "edge-locked")))
 
 
-def _bounds(count, graph, supersteps):
+def _bounds(count, kernel, graph, supersteps):
     """1 where the published bound on a schedule's supersteps is met, else 2."""
     own = graph.groupby("metric")["value"].last()
     if not {"users", "items", "largest degree"} <= set(own.index):
@@ -114,7 +116,7 @@ def _bounds(count, graph, supersteps):
     for name, strategy in zip(met, ("agm-edge", diagonal, "block-diagonal"), strict=True):
         if strategy in steps:
             values = {"bound": (1 if met[name](steps[strategy]) else 2, "1"), "supersteps": (steps[strategy], "1")}
-            count(name, values, kernel=graph["kernel"].iloc[-1])
+            count(name, values, kernel=kernel(name))
 
 
 def bounds(users, items, degree, rows, columns):

@@ -22,9 +22,10 @@ import numpy as np
 
 from lockstep.evidence import parts
 from lockstep.graphs import DatasetMissing
+from lockstep.provenance import build
 
 from . import counted, derived, model, twins
-from .candidates import PLANS, candidate, digest, resolve
+from .candidates import candidate, resolve
 from .cases import RATE, REGULARIZATION, Last, label, problem_of, star
 from .problem import OutOfMemory, Problem
 from .ratings import RatingsError
@@ -44,26 +45,6 @@ def cases(block, common=None):
         yield from parts.combinations(cell, keys)
 
 
-def digests(strategy, dataset):
-    """The present digest of recorded rows; None if nothing in them can go stale."""
-    name = strategy.split(" +")[0]
-    made = dataset.startswith(("twin-", "random-"))
-    if name == counted.EXAMPLE:
-        return _example()
-    if name in ("(graph)", *derived.BOUNDS) and made:
-        return twins.digest()
-    if resolve(name)[0] not in PLANS:
-        return None
-    if made:
-        return digest(name, twins.digest())
-    return digest(name, "star" if dataset.startswith("star-") else "file")
-
-
-def _example():
-    """Digest of what decides the rows of the worked example."""
-    return digest("edge-locked") + digest("agm-node")
-
-
 # -- measuring --
 
 
@@ -76,11 +57,11 @@ def _jobs(study, part, executor, say):
     block = study.config["parts"][part]
     common = study.config.get("common", {})
     if block.get("worked"):
-        counted.example(study, part, _example())
+        counted.example(study, part)
     if block.get("atomics"):
-        counted.atomics(study, part, block["atomics"], digest)
+        counted.atomics(study, part, block["atomics"])
     if block.get("residency") and executor is not None and executor.name == "cuda":
-        counted.residency(study, part, executor, digest)
+        counted.residency(study, part, executor)
     last = Last()
     if block.get("calibrate") and executor is not None:
         _costs(study, part, executor, common)
@@ -126,8 +107,8 @@ def _cell(study, part, cell, executor, block, common, say, last):
             return
     for name in wanted if on_gpu else ():
         _compiled(name, executor, rank, storage)
-    ratings, made_by = last.ratings(kind, cell, executor if on_gpu else None)
-    _graph(study, where, ratings, parameters, made_by)
+    ratings = last.ratings(kind, cell, executor if on_gpu else None)
+    _graph(study, where, ratings, parameters)
     if experiment == "sweeps":
         counted.sweeps(
             study,
@@ -137,7 +118,6 @@ def _cell(study, part, cell, executor, block, common, say, last):
             executor,
             parameters,
             int(cell["sweeps"]),
-            lambda name: digest(name, made_by),
             (RATE, REGULARIZATION),
         )
     else:
@@ -149,7 +129,7 @@ def _cell(study, part, cell, executor, block, common, say, last):
                 continue
             extra = {key: value for key, value in options.items() if STRATEGIES[resolve(name)[0]].gpu}
             try:
-                chosen.append(candidate(name, problem, executor, made_by, **extra))
+                chosen.append(candidate(name, problem, executor, build(STUDY, name, where[2]), **extra))
             except OutOfMemory:
                 raise
             except RatingsError as error:
@@ -176,9 +156,10 @@ def _lacking(study, where, names, parameters, cell, block):
 
 
 def _rounds(study, where, parameters):
-    """{strategy: rounds recorded of it with its present digest} of a cell."""
+    """{strategy: rounds recorded of its present build} of a cell."""
     walls = derived.rows_of(study, where, parameters, "wall")
-    fresh = [kernel == digests(name, where[2]) for name, kernel in zip(walls["strategy"], walls["kernel"], strict=True)]
+    now = {name: build(STUDY, name, where[2]) for name in set(walls["strategy"])}
+    fresh = [kernel == now[name] for name, kernel in zip(walls["strategy"], walls["kernel"], strict=True)]
     return walls[np.array(fresh, bool)].groupby("strategy")["round"].nunique().to_dict()
 
 
@@ -187,13 +168,13 @@ def _long(name, block):
     return name in block.get("slow", ()) or not STRATEGIES[resolve(name)[0]].gpu
 
 
-def _graph(study, where, ratings, parameters, made_by):
+def _graph(study, where, ratings, parameters):
     users, items = ratings.degrees()
     values = dict(zip(model.FEATURES, model.features(ratings), strict=True))
     values |= {"users": ratings.n_users, "items": ratings.n_items, "user degree": users.max(initial=0),
                "item degree": items.max(initial=0)}  # fmt: skip
     study.count(*where, "(graph)", {key: (float(value), "1") for key, value in values.items()},
-                kernel=made_by, parameters=parameters)  # fmt: skip
+                kernel=build(STUDY, "(graph)", where[2]), parameters=parameters)  # fmt: skip
 
 
 def _costs(study, part, executor, common):
@@ -217,7 +198,7 @@ def _costs(study, part, executor, common):
         there = _rounds(study, (part, "costs", f"star-{size}"), {"rank": 16})
         problem = Problem(star(size), 16, RATE, REGULARIZATION)
         chosen = [
-            candidate(name, problem, executor, "star", label, **options)
+            candidate(name, problem, executor, build(STUDY, label, f"star-{size}"), label, **options)
             for name, label, options in strategies
             if there.get(label, 0) < rounds
         ]

@@ -4,21 +4,12 @@ The edges are placed by many threads at once, so which edges share a matching de
 each matching is maximal in what the earlier ones left does not.
 """
 
-import inspect
-import sys
 from pathlib import Path
 
 import numpy as np
 
-from lockstep.machine import source_digest
-
 FILE = Path(__file__).parent / "kernels" / "first_fit.cu"
 SMALL = 64  # an item of fewer edges is one thread's
-
-
-def digest():
-    """Digest of all that decides how matchings are found on a device."""
-    return source_digest(FILE, extra=(inspect.getsource(sys.modules[__name__]),))
 
 
 def fits(executor, ratings):

@@ -1,9 +1,6 @@
 """Growing patches over both sides of a graph, and cutting a patch's edges into matchings: what `patches` makes ready on
 the host, by several threads (Numba), beside a sort where the edges are."""
 
-import hashlib
-import inspect
-import sys
 
 import numpy as np
 from numba import njit, prange
@@ -12,11 +9,6 @@ CHUNK = 1 << 17  # items that one thread grows patches over; fixed, so that the 
 MATCHINGS = 64  # of a patch in one level; what does not fit in waits for the next
 LEFT = 255
 SLICES = 64  # of the users, for what threads share out
-
-
-def digest():
-    """Digest of the text that decides the patches."""
-    return hashlib.sha256(inspect.getsource(sys.modules[__name__]).encode()).hexdigest()[:16]
 
 
 @njit(cache=True, parallel=True)

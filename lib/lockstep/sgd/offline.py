@@ -1,7 +1,5 @@
 """Offline schedules: host side of `offline.cu`."""
 
-import hashlib
-import inspect
 import time
 
 import numpy as np
@@ -14,12 +12,6 @@ class Offline(DevicePlan):
     """What offline schedules share: the kernels' file, and first-fit where it is fastest."""
 
     file = "offline.cu"
-
-    @classmethod
-    def digest(cls):
-        """As every plan's, and of the text that finds matchings."""
-        text = f"{super().digest()} {firstfit.digest()} {inspect.getsource(matchings)}"
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def on_device(self):
         """Whether matchings are found on the device: on a GPU, unless an item has millions of edges."""

@@ -1,6 +1,5 @@
 """Online schedules and hybrids: host side of `online.cu`."""
 
-import hashlib
 import time
 from dataclasses import replace
 
@@ -182,11 +181,6 @@ class EdgeHubs(Online):
     name = "edge-hubs"
     storages = ("float32",)  # as the matchings of its other part
     options = {"degree": None}
-
-    @classmethod
-    def digest(cls):
-        """As every plan's, and of the matchings of its other part."""
-        return hashlib.sha256(f"{super().digest()} {SubGraph.digest()}".encode()).hexdigest()[:16]
 
     def build(self):
         problem, executor, xp = self.problem, self.executor, self.xp

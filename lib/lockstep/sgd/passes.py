@@ -5,14 +5,10 @@ with hubs there are thousands of passes, and a launch and a look each are most o
 what remains is what the locks themselves cost.
 """
 
-import hashlib
 
 import numpy as np
 
-from lockstep.machine import source_digest
-
 from .online import EdgeLocked, NodeThenEdge
-from .plans import KERNELS
 
 
 class InOneLaunch:
@@ -81,11 +77,6 @@ class NodeThenEdgeResident(InOneLaunch, NodeThenEdge):
 
     name = "node-then-edge-resident"
     options = {}
-
-    @classmethod
-    def digest(cls):
-        """As every plan's, and of the kernels of its first pass."""
-        return hashlib.sha256(f"{super().digest()} {source_digest(KERNELS / 'online.cu')}".encode()).hexdigest()[:16]
 
     def sweep(self):
         self.begin()

@@ -1,7 +1,6 @@
 """Patches: host side of `patches.cu`. Levels of patches that share no node, in one sequence; the vectors in their
 order."""
 
-import hashlib
 
 import numpy as np
 
@@ -29,11 +28,6 @@ class Patches(DevicePlan):
     edge_bytes = 96
     options = {"room": None, "chunk": None, "resident": 2}
     storages = ("float32", "float16")
-
-    @classmethod
-    def digest(cls):
-        """As every plan's, and of the text that finds patches and matchings."""
-        return hashlib.sha256(f"{super().digest()} {growth.digest()}".encode()).hexdigest()[:16]
 
     def build(self):
         problem, executor, xp = self.problem, self.executor, self.xp

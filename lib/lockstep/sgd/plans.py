@@ -6,15 +6,11 @@ everything to the device. `reset` puts the first vectors back; `sweep` applies e
 """
 
 import functools
-import hashlib
-import inspect
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-
-from lockstep.machine import source_digest
 
 from . import oracle
 from .problem import LANE_FEATURES
@@ -105,15 +101,6 @@ class Plan:
     def preprocessing(self):
         """Seconds that this strategy's schedule took: everything but the first vectors and the transfers."""
         return sum(value for key, value in self.preparation.items() if key not in ("vectors", "transfer"))
-
-    @classmethod
-    def digest(cls):
-        """Digest of the device text and the host code that decide this strategy's result and time."""
-        host = "".join(inspect.getsource(c) for c in cls.__mro__ if c is not object)
-        host += inspect.getsource(oracle)
-        if not cls.file:
-            return hashlib.sha256(" ".join(host.split()).encode()).hexdigest()[:16]
-        return source_digest(KERNELS / cls.file, extra=(host,))
 
 
 class DevicePlan(Plan):

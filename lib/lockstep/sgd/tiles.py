@@ -1,14 +1,10 @@
 """Tiles: host side of `tiles.cu`. Which block and group owns an item, which range a user is in, edges in that
 order."""
 
-import hashlib
 
 import numpy as np
 from numba import njit
 
-from lockstep.machine import source_digest
-
-from .plans import KERNELS
 from .resident import WIDEST, Resident
 
 LOCKS = 1 << 17  # bits of shared memory, 16 KB; users of a range that share one exclude each other
@@ -112,11 +108,6 @@ class Tiles(Resident):
     def _bytes(self, threads, stages, each):
         """Shared memory of a block without its items: locks, and a vector and an edge for each slot."""
         return self.locks // 8 + threads * stages * each * (self.problem.width * 4 + 16)
-
-    @classmethod
-    def digest(cls):
-        both = super().digest() + source_digest(KERNELS / "resident.cu")
-        return hashlib.sha256(both.encode()).hexdigest()[:16]
 
     def build(self):
         if self.given["users"] not in (None, "resident", "fetched"):

@@ -8,14 +8,10 @@ are planted (rank 8 and noise, see `ratings.planted`). Everything is integer has
 same twin; on a GPU it takes seconds.
 """
 
-import functools
-import hashlib
-import inspect
 from dataclasses import dataclass
 
 import numpy as np
 
-from . import ratings as _ratings
 from .ratings import Ratings, mix, planted
 
 
@@ -204,16 +200,6 @@ def twin(name, seed=0, executor=None, factor=1, shuffled=False):
     if size.kind == "road":
         return road(size, seed, xp, label, shuffled)
     return scale_free(size, seed, xp, label)
-
-
-@functools.cache
-def digest():
-    """Digest of the text that decides what a twin is."""
-    text = "".join(
-        inspect.getsource(f)
-        for f in (Size, power_law, scale_free, road, twin, _draws, _rated, planted, mix, _ratings.uniform)
-    ) + repr(sorted(TABLE.items()))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _draws(count, seed, stream, xp):

@@ -5,22 +5,19 @@ weights get whole numbers from 1 to 100, drawn with a fixed seed; `weights: unit
 one arc of each edge, as the file has it.
 """
 
-import hashlib
-import inspect
-
 import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError
-from lockstep.graphs import Graph, families, generators, load
-from lockstep.machine.source import until_written
+from lockstep.graphs import Graph, generators, load
+from lockstep.provenance import build
 
-from . import race
 from .choice import Auto
 from .oracle import Checker, WrongDistances
 from .plans import DevicePlan
 from .problem import Problem
 from .strategies import STRATEGIES, NotFitting, NotSupported
 
+STUDY = "2-sssp-sync"
 MOST_WEIGHT = 100
 
 # Labels of the tables: strategy and options. Layers stand in the label, for they are compared within a round.
@@ -76,25 +73,6 @@ def sources(prepared, count, seed=7):
     return found or candidates[:1].tolist()
 
 
-def digest(label, dataset=""):
-    """Digest of all that decides a label's rows on a data set."""
-    made_by = [_made(g) for f, g in GENERATORS.items() if dataset.startswith(f"{f}-")]
-    return hashlib.sha256(" ".join([_own(label), *made_by]).encode()).hexdigest()[:16]
-
-
-_made = until_written(families.digest)
-
-
-@until_written
-def _own(label):
-    if label.startswith("race-"):
-        return digest(label.removeprefix("race-")) + inspect.getsource(race)
-    if label in LABELS:
-        name, options = LABELS[label]
-        return STRATEGIES[name].plan.digest() + repr(sorted(options.items())) if name in STRATEGIES else ""
-    return inspect.getsource(make) + inspect.getsource(sources)
-
-
 class Prepared:
     """A graph of an experiment with what its strategies share: problem, oracle, arrays on the device."""
 
@@ -139,7 +117,7 @@ class Prepared:
             run=lambda: plan.run(source),
             prepare=executor.reset_counts if executor is not None else None,
             verify=verify,
-            kernel=digest(label, self.dataset),
+            kernel=build(STUDY, label, self.dataset),
             counts=lambda result: self.counts(result, executor),
             executor=executor,
             exact=exact,

@@ -13,18 +13,12 @@ import numpy as np
 from lockstep.evidence import parts
 from lockstep.evidence.recording import canonical
 from lockstep.graphs import DatasetMissing
+from lockstep.provenance import build
 
 from . import race
-from .cases import LABELS, Prepared, digest, sources
+from .cases import LABELS, STUDY, Prepared, sources
 from .oracle import _open, hops
 from .strategies import STRATEGIES
-
-STUDY = "2-sssp-sync"
-
-
-def digests(label, dataset):
-    """The present digest of recorded rows; None if nothing in them can go stale."""
-    return digest(label, dataset) if label in LABELS or label.startswith(("race-", "(graph)")) else None
 
 
 def measure(study, part, executor, say=print):
@@ -85,7 +79,7 @@ def _sources(study, part, cell, prepared, parameters):
     known = dict(zip(done["kernel"], done["value"], strict=True))
     needed = None
     for label in cell["strategies"]:
-        kernel = digest(label, prepared.dataset)
+        kernel = build(STUDY, label, prepared.dataset)
         if kernel not in known:
             plan = prepared.plan(label)
             if plan is None:
@@ -102,7 +96,7 @@ def _sources(study, part, cell, prepared, parameters):
     if needed is not None:
         figures["layers_needed"] = (needed, "layers")
     study.count(part, cell["experiment"], prepared.dataset, "(graph)", figures,
-                kernel=digest("(graph)", prepared.dataset), parameters=parameters)  # fmt: skip
+                kernel=build(STUDY, "(graph)", prepared.dataset), parameters=parameters)  # fmt: skip
 
 
 def _errors(plan, picked, prepared, exact):
@@ -149,14 +143,14 @@ def _degrees(study, part, cell, prepared, parameters):
         **{f"degree_{d}": (int(c), "vertices") for d, c in enumerate(np.bincount(degrees)) if c},
     }
     study.count(part, cell["experiment"], prepared.dataset, "(graph)", values,
-                kernel=digest("(graph)", prepared.dataset), parameters=parameters)  # fmt: skip
+                kernel=build(STUDY, "(graph)", prepared.dataset), parameters=parameters)  # fmt: skip
 
 
 def _race(study, part, cell):
     """On the hypothetical GPU, whatever else there is: of how many fuzzed schedules distances come out wrong."""
     graph = race.race_graph()
     for label, seeds in cell["seeds"].items():
-        kernel = digest(f"race-{label}")
+        kernel = build(STUDY, f"race-{label}", graph.name)
         name, options = LABELS[label]
         parameters = {"seeds": seeds}
         if not study.selected(part):

@@ -4,16 +4,10 @@ Arcs are packed and on the device, kernels compiled, memory is there. `run(sourc
 all distances to "not reached" and ends with the result on the device and its statistics on the host.
 """
 
-import hashlib
-import inspect
-import sys
 from pathlib import Path
 
 import numpy as np
 
-from lockstep.machine import source_digest
-
-from . import cpu, oracle
 from .problem import DistanceOverflow
 from .result import ShortestPaths
 
@@ -55,15 +49,6 @@ class Plan:
     def result(self, source, raw, **stats):
         stats = {"delta": self.delta, "type": self.problem.dtype.name, **stats}
         return ShortestPaths(self.problem, source, self.name, raw, stats)
-
-    @classmethod
-    def digest(cls):
-        """Digest of the device text and of the host code that decide this strategy's result and time."""
-        host = "".join(inspect.getsource(c) for c in cls.__mro__ if c is not object)
-        if not cls.files:
-            host += inspect.getsource(sys.modules[cls.__module__]) + inspect.getsource(cpu) + inspect.getsource(oracle)
-            return hashlib.sha256(" ".join(host.split()).encode()).hexdigest()[:16]
-        return source_digest(KERNELS / cls.files[0], extra=(host, *(source_digest(KERNELS / f) for f in cls.files[1:])))
 
 
 def road_delta(problem):

@@ -114,7 +114,6 @@ class Alone(Swarm):
     """
 
     name = "alone"
-    files = ("alone.cu", *Swarm.files)
     knobs = {**Swarm.knobs, "sources": 0}
     tasks = {"betweenness": betweenness}
     weighted = {}

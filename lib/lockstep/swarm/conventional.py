@@ -140,7 +140,6 @@ class Level(Method):
     """A launch for each level of each source of each graph, one graph at a time; the host reads after each level."""
 
     name = "level"
-    files = ("level.cu", "finish.cu", "reduce.cu", "turn.cu", "walks.cu")
     knobs = {"memory": 4 << 30}
     tasks = {"betweenness": LevelBetweenness, "closeness": LevelCloseness, "apsp": LevelDistances}
 
@@ -153,6 +152,5 @@ class Packed(Method):
     """The batch as one block-diagonal graph: source i of all graphs at once, a launch a level."""
 
     name = "packed"
-    files = Level.files
     knobs = Level.knobs
     tasks = {measure: _whole(task) for measure, task in Level.tasks.items()}

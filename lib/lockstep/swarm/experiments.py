@@ -19,14 +19,13 @@ import numpy as np
 
 from lockstep.evidence import Candidate, parts
 from lockstep.graphs import DatasetMissing
+from lockstep.provenance import build
 
 from . import oracle, scaling
 from .cases import GROUPS, case
-from .labels import digests, engine_of, lacking, parameters_of, plan_of
+from .labels import STUDY, engine_of, lacking, parameters_of, plan_of
 from .run import Engine
 from .scaling import Unmeasurable
-
-STUDY = "5-swarm-batch"
 
 
 def candidate(case, executor, label, measure, options, single=False):
@@ -69,7 +68,7 @@ def candidate(case, executor, label, measure, options, single=False):
             found["fallbacks"] = (sum(task.fallbacks for task in tasks), "1")
         return found
 
-    kernel = digests(label, case.name)
+    kernel = build(STUDY, label, case.name)
     return Candidate(label, run, verify, kernel, prepare=prepare, counts=counts, executor=machine)
 
 
@@ -134,7 +133,7 @@ def _single(study, part, cell, executor):
                     "others_over_first": (line.drop(first).min() / line[first], "x"),
                     "last_over_others": (line[last] / line.drop(last).max(), "x"),
                 }
-                kernel = digests(other, cell["datasets"][0])
+                kernel = build(STUDY, other, cell["datasets"][0])
                 study.count(part, "groups", "DD", other, values, kernel=kernel, parameters={"measure": measure},
                             round=turn)  # fmt: skip
 
@@ -166,7 +165,7 @@ def _floor(study, part, cell, executor):
     """What the least that betweenness can take follows from: arcs looked at, levels, warps that find room."""
     experiment = cell["experiment"]
     for name in cell["datasets"]:
-        kernels = {label: digests(label, name) for label in cell["strategies"]}
+        kernels = {label: build(STUDY, label, name) for label in cell["strategies"]}
         labels = study.lacking(experiment, name, kernels, rounds=1)
         if not labels or not study.selected(part):
             continue

@@ -1,15 +1,11 @@
-"""Labels of the recording: which strategy, with which knobs, each of them means, and the digest of its rows."""
+"""Labels of the recording: which strategy, with which knobs, each of them means."""
 
-import hashlib
-import inspect
+from lockstep.provenance import build
 
-from lockstep.graphs import families
-from lockstep.machine.source import until_written
-
-from . import shards, stream, synthetic, task, upload
 from .run import Engine
 from .strategies import STRATEGIES
 
+STUDY = "5-swarm-batch"
 AGAIN = "-again"  # the suffix of strategies measured against themselves
 STREAMED = ("overlapped", "one-loader", "one-thread", "loading", "loading-one-thread", "written", "gpus")  # `scaling`
 
@@ -40,40 +36,6 @@ def gpus_of_label(label):
     return int(gpus), schedule
 
 
-def digests(label, dataset):
-    """The present digest of recorded rows; None if nothing in them can go stale."""
-    if label.startswith("(all three)"):
-        label = "gpus" if " on " in label else "overlapped"
-    if label == "reading":
-        return _scan()
-    made = dataset.split("-")[0] if dataset.startswith(("benchmark-", "rmat-")) else None
-    kind = label.split("@")[0]
-    if kind in STREAMED:
-        return _digest(STRATEGIES["swarm"].plan, made, True, not kind.startswith("loading"))
-    strategy, _ = plan_of(label)
-    return None if strategy is None else _digest(strategy.plan, made)
-
-
-@until_written
-def _scan():
-    text = inspect.getsource(shards.Scan) + inspect.getsource(shards._content)
-    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]
-
-
-@until_written
-def _digest(method, made, streamed=False, planned=False):
-    parts = [method.digest()]
-    if made == "benchmark":
-        parts.append(inspect.getsource(synthetic))
-    elif made:
-        parts.append(families.digest(made))
-    if streamed:
-        parts += [inspect.getsource(part) for part in (stream.Pipeline, upload.Slot, shards.read_shard)]
-    if planned:  # piece after piece, while others are loaded and computed
-        parts += [inspect.getsource(part) for part in (task.DeviceTask.module, Engine.prepare)]
-    return hashlib.sha256(" ".join(" ".join(parts).split()).encode()).hexdigest()[:16]
-
-
 def parameters_of(cell, measure, more=None):
     """What tells the rows of a measure apart: the cell's options of it, and what else the kind of cell adds."""
     return {"measure": measure, **cell.get("options", {}).get(measure, {}), **(more or {})}
@@ -95,7 +57,7 @@ def lacking(study, cell, dataset, more=None, strategies=None):
     """
     found = {}
     for measure, labels in (cell["strategies"] if strategies is None else strategies).items():
-        kernels = {label: digests(label, dataset) for label in labels}
+        kernels = {label: build(study.name, label, dataset) for label in labels}
         missing = study.lacking(cell["experiment"], dataset, kernels, parameters=parameters_of(cell, measure, more),
                                 rounds=cell["rounds"])  # fmt: skip
         if missing:

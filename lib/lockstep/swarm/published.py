@@ -137,7 +137,6 @@ class Paper(Method):
     """
 
     name = "paper"
-    files = ("paper.cu", "level.cu", "finish.cu", "reduce.cu", "turn.cu", "walks.cu")
     knobs = {"placement": "shared", "threads": 256, "memory": 4 << 30}
     tasks = {"betweenness": PaperBetweenness, "closeness": PaperCloseness, "apsp": PaperDistances}
 
@@ -164,6 +163,5 @@ class Graphs(Method):
     """The launches of `paper` for a whole batch in one CUDA graph."""
 
     name = "graph"
-    files = Paper.files
     knobs = Paper.knobs
     tasks = {measure: _captured(task) for measure, task in Paper.tasks.items()}

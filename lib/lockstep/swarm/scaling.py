@@ -11,11 +11,12 @@ import numpy as np
 
 from lockstep import paths
 from lockstep.evidence import Candidate, VerificationError
+from lockstep.provenance import build
 
 from . import cases, shards, stream
 from .batch import GraphBatch
 from .cluster import connected, run_cluster
-from .labels import digests, engine_of, gpus_label, gpus_of_label, lacking, parameters_of
+from .labels import STUDY, engine_of, gpus_label, gpus_of_label, lacking, parameters_of
 from .sums import Sums
 
 WAYS = {  # labels, and how `stream.run` is told
@@ -68,7 +69,7 @@ def candidate(batch, label, measure, options, executor, sums, dataset, out=None)
             found["written_bytes"] = (sum(path.stat().st_size for path in out.glob("*.parquet")), "B")
         return found
 
-    return Candidate(label, run, verify, digests(label, dataset), prepare=prepare, counts=counts)
+    return Candidate(label, run, verify, build(STUDY, label, dataset), prepare=prepare, counts=counts)
 
 
 def _reading(batch, label, dataset):
@@ -85,7 +86,7 @@ def _reading(batch, label, dataset):
             raise VerificationError(f"{size:,} bytes read of {batch.nbytes:,}")
         return "not-applicable"
 
-    return Candidate(label, lambda: made[0](), verify, digests(label, dataset), prepare=prepare,
+    return Candidate(label, lambda: made[0](), verify, build(STUDY, label, dataset), prepare=prepare,
                      counts=lambda size: {"bytes": (size, "B")})  # fmt: skip
 
 
@@ -139,14 +140,14 @@ def _together(study, part, cell, dataset, label, name):
     each = rows[(rows["metric"] == "minutes") & (rows["strategy"] == label)].groupby("parameters")["value"].mean()
     if len(each) == 3 and study.selected(part):
         study.count(part, cell["experiment"], dataset, name, {"minutes": (each.sum(), "min")},
-                    kernel=digests(label, dataset))  # fmt: skip
+                    kernel=build(STUDY, label, dataset))  # fmt: skip
 
 
 def _sizes(study, part, cell, executor):
     """Graphs of one size: shards, and the same graphs as files of edges, as the paper has them."""
     for size, count in cell["sizes"].items():
         size, dataset = int(size), f"benchmark-{size}-{count}"
-        files = {"loading-one-thread": digests("loading-one-thread", dataset)} if cell.get("files") else {}
+        files = {"loading-one-thread": build(STUDY, "loading-one-thread", dataset)} if cell.get("files") else {}
         if not lacking(study, cell, dataset, {"size": size}) and not study.lacking(
             "edge-lists", dataset, files, parameters={"size": size}, rounds=cell["rounds"]
         ):
@@ -239,7 +240,7 @@ def _on_gpus(client, batch, spec, label, sums, dataset, place):
         wall = report.seconds["wall"]
         return {**found, "gpus": (gpus, "1"), "work": (wall, "s"), "minutes": (wall / 60, "min")}
 
-    return Candidate(label, run, sums, digests(label, dataset), prepare=place, counts=counts)
+    return Candidate(label, run, sums, build(STUDY, label, dataset), prepare=place, counts=counts)
 
 
 KINDS = {"stream": _stream, "sizes": _sizes, "writing": _writing, "gpus": _gpus}

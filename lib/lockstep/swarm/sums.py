@@ -12,9 +12,10 @@ import os
 import numpy as np
 
 from lockstep.evidence import VerificationError
-from lockstep.graphs import digests
+from lockstep.provenance import host
 
-from . import cases, checksums, synthetic
+from . import cases, checksums, shards, synthetic
+from .batch import GraphBatch
 from .pack import Pack
 from .run import Engine
 
@@ -47,7 +48,9 @@ class Known:
         told = [] if measure in DISTANCES else [f"{key}={value}" for key, value in sorted(options.items())]
         fast = measure in DISTANCES or (measure == "betweenness" and not told)  # what `checksums` knows
         self.engine = None if fast else Engine(measure, None, "cpu", **options)
-        digest = _digest(checksums if fast else self.engine.strategy.plan.tasks[measure].run)
+        computes = (checksums.distances, checksums.betweenness) if fast else (self.engine.strategy.plan.tasks[measure],)
+        left = (shards.write_shard, GraphBatch)  # how shards are written is no part of what is in them
+        digest = host.code(synthetic.million, *computes, entry=("run",), left=left).digest
         name = ["distances" if measure in DISTANCES else measure, *told, *([str(size)] if size else []), digest]
         self.file = cases.paths.CACHE / "swarm" / "checksums" / f"{'-'.join(name)}.npy"
 
@@ -128,12 +131,6 @@ class Known:
                 raise VerificationError(f"{measure}: the CPU's two ways differ on graph {drawn[wrong[0]]}")
             if len(few):
                 cases.Case("the sample", few, True).check(measure, options, engine.run(few))
-
-
-def _digest(computes):
-    """Of what makes the graphs, and of what computes the checksums: a module or a function, and all that it calls."""
-    made = digests.source_digest(synthetic)  # how shards are written is no part of what is in them
-    return digests.joined(made, digests.source_digest(computes, package="lockstep"))
 
 
 class Sums:

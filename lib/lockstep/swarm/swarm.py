@@ -31,8 +31,6 @@ class Swarm(Method):
     """
 
     name = "swarm"
-    files = ("lanes.cu", "pairs.cu", "bits.cu", "weighted.cu", "finish.cu", "reduce.cu", "turn.cu", "groups.cu",
-             "rank.cu", "walks.cu")  # fmt: skip
     knobs = {"shared": "rows", "persistent": True, "width": 0, "sparse": 7, "words": 8, "busy": plan.BUSY, "threads": 0,
              "memory": 4 << 30}  # fmt: skip
     tasks = {"betweenness": Betweenness, "closeness": Closeness, "apsp": Distances, "components": Components,

@@ -4,14 +4,10 @@
 the CPU) and may be called again. Neither waits for the device, so that loading the next pack can go on meanwhile.
 """
 
-import hashlib
-import inspect
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-
-from lockstep.machine import source_digest
 
 KERNELS = Path(__file__).parent / "kernels"
 _int = np.int32
@@ -108,7 +104,6 @@ class Method:
     """
 
     name = ""
-    files: tuple = ()
     gpu = True
     tasks: dict = {}  # measure -> Task
     weighted: dict = {}  # the same for graphs with lengths
@@ -127,13 +122,6 @@ class Method:
     def prepare(self, pack, weighted=False) -> Task:
         """The pack made ready; `weighted`: its weights are lengths."""
         return (self.weighted if weighted else self.tasks)[self.measure.name](self, pack)
-
-    @classmethod
-    def digest(cls):
-        """Digest of the device text and of the host code that decide this strategy's result and time."""
-        host = "".join(inspect.getsource(c) for c in cls.__mro__ if c is not object)
-        digests = [source_digest(KERNELS / file, {}) for file in cls.files]
-        return hashlib.sha256(" ".join((*host.split(), *digests)).encode()).hexdigest()[:16]
 
 
 class DeviceTask(Task):

@@ -9,7 +9,6 @@ from .result import TopologicalOrder
 
 class Serial(Plan):
     name = "serial"
-    functions = (serial.kahn.py_func,)
     sort = staticmethod(serial.kahn)
 
     def __init__(self, graph, executor=None):
@@ -28,7 +27,6 @@ class Serial(Plan):
 
 class SerialList(Serial):
     name = "serial-list"
-    functions = (serial.kahn_with_list.__wrapped__,)
 
     def __init__(self, graph, executor=None):
         super().__init__(graph)

@@ -27,8 +27,6 @@ class Case:
         Labels of its rows.
     make : callable
         Makes the graph; raises DatasetMissing where it cannot be had.
-    generators : tuple of str
-        What decides it, for the digest: names of generators.
     parameters : dict
     options : dict
         What the cell says besides: strategies, rounds, most_levels, warmup, shares, events, together.
@@ -37,12 +35,11 @@ class Case:
     experiment: str
     dataset: str
     make: object
-    generators: tuple
     parameters: dict
     options: dict = field(default_factory=dict)
 
 
-# Families: name -> (data set's name, maker, generators, parameters), from the sizes that a cell lists.
+# Families: name -> (data set's name, maker, parameters), from the sizes that a cell lists.
 
 
 def _erdos_renyi(nodes, edges, instance):
@@ -50,7 +47,7 @@ def _erdos_renyi(nodes, edges, instance):
         return acyclic(generators.erdos_renyi(nodes, edges, seed=instance))
 
     name = f"erdos-renyi-{short(nodes)}-{short(edges)}-{instance}"
-    return name, make, GENERATORS["erdos-renyi"], {"nodes": nodes, "edges": edges, "instance": instance}
+    return name, make, {"nodes": nodes, "edges": edges, "instance": instance}
 
 
 def _by_depth(family):
@@ -59,7 +56,7 @@ def _by_depth(family):
     def of(nodes, depth, ids):
         name = f"{family}-{short(nodes)}-{short(depth)}-{ids}"
         parameters = {"nodes": nodes, "depth": depth, "family": family, "ids": ids}
-        return name, lambda: generator(nodes, depth, ids=ids), GENERATORS[family], parameters
+        return name, lambda: generator(nodes, depth, ids=ids), parameters
 
     return of
 
@@ -67,30 +64,30 @@ def _by_depth(family):
 def _random_dag(nodes, edges, ids):
     name = f"random-dag-{short(nodes)}-{short(edges)}-{ids}"
     parameters = {"nodes": nodes, "edges": edges, "ids": ids}
-    return name, lambda: generators.random_dag(nodes, edges, ids=ids), GENERATORS["random-dag"], parameters
+    return name, lambda: generators.random_dag(nodes, edges, ids=ids), parameters
 
 
 def _window_dag(nodes, edges, window, ids):
     name = f"window-dag-{short(nodes)}-{short(edges)}-{window}-{ids}"
     parameters = {"nodes": nodes, "edges": edges, "window": window, "ids": ids}
-    return name, lambda: generators.window_dag(nodes, edges, window, ids=ids), GENERATORS["window-dag"], parameters
+    return name, lambda: generators.window_dag(nodes, edges, window, ids=ids), parameters
 
 
 def _rmat(scale, edges):
     name = f"rmat-{scale}-{short(edges)}"
     parameters = {"scale": scale, "edges": edges}
-    return name, lambda: acyclic(generators.rmat(scale, edges)), GENERATORS["rmat"], parameters
+    return name, lambda: acyclic(generators.rmat(scale, edges)), parameters
 
 
 def _road(nodes):
     name = f"road-like-{short(nodes)}"
-    return name, lambda: acyclic(generators.road_like(nodes)), GENERATORS["road-like"], {"nodes": nodes}
+    return name, lambda: acyclic(generators.road_like(nodes)), {"nodes": nodes}
 
 
 def _task_graph(family, ids, **sizes):
     generator = getattr(task_graphs, family.replace("-", "_"))
     name = f"{family}-{'-'.join(map(short, sizes.values()))}-{ids}"
-    return name, lambda: generator(*sizes.values(), ids=ids), GENERATORS[family], {**sizes, "ids": ids}
+    return name, lambda: generator(*sizes.values(), ids=ids), {**sizes, "ids": ids}
 
 
 def _wavefront(rows, columns, ids):
@@ -126,11 +123,11 @@ def _stencil(steps, cells, ids):
 
 
 def _real(dataset):
-    return dataset, lambda: load(dataset), ("acyclic",), {}
+    return dataset, lambda: load(dataset), {}
 
 
 def _made_acyclic(dataset):
-    return dataset, lambda: acyclic(load(dataset)), ("acyclic",), {"acyclic": True}
+    return dataset, lambda: acyclic(load(dataset)), {"acyclic": True}
 
 
 def _as_listed(dataset):
@@ -139,20 +136,7 @@ def _as_listed(dataset):
         return acyclic(Graph.from_edges(*graph.edges(once=True), n=graph.n, name=graph.name))
 
     # Undirected, and its file lists each edge once, from the smaller id: read as directed, as by the thesis's tool.
-    return dataset, make, ("acyclic",), {"acyclic": True, "arcs": "listed"}
-
-
-# Generators that decide the graphs of a family, for the digest. A real graph's rows carry that of acyclic, used or not.
-GENERATORS = {
-    "erdos-renyi": ("erdos_renyi", "acyclic"),
-    "disjoint-paths": ("disjoint_paths",),
-    "layered": ("layered",),
-    "random-dag": ("random_dag",),
-    "window-dag": ("window_dag",),
-    "rmat": ("rmat", "acyclic"),
-    "road-like": ("road_like", "acyclic"),
-    **{family.replace("_", "-"): (family,) for family in task_graphs.FAMILIES},
-}
+    return dataset, make, {"acyclic": True, "arcs": "listed"}
 
 
 FAMILIES = {
@@ -207,5 +191,5 @@ def cases(block, common=None):
             "together": block.get("together", False),
         }
         for one in parts.combinations(cell, sizes):
-            name, make, made_by, parameters = family(*(one[size] for size in sizes))
-            yield Case(cell["experiment"], name, make, made_by, parameters, options)
+            name, make, parameters = family(*(one[size] for size in sizes))
+            yield Case(cell["experiment"], name, make, parameters, options)

@@ -10,18 +10,17 @@ nodes, edges, and on a GPU the milliseconds of its transfer, which no strategy's
 """
 
 import functools
-import hashlib
 import itertools
 import warnings
 
 import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError, parts
-from lockstep.graphs import DatasetMissing, Graph, GraphWarning, families
+from lockstep.graphs import DatasetMissing, Graph, GraphWarning
 from lockstep.machine.bench import SOURCE as COSTS
-from lockstep.machine.source import until_written
+from lockstep.provenance import build
 
-from .cases import GENERATORS, cases
+from .cases import cases
 from .oracle import Checker, WrongOrder, layers
 from .plan import KERNELS
 from .resident import PersistentAgain
@@ -34,24 +33,6 @@ SHARES = ("enqueue", "dequeue", "reset")
 LAYERS = 200  # whose kernels are timed one by one; those of disjoint paths are alike
 LEAD_CYCLES = 100_000  # that the device is kept busy before: longer than Python takes for a launch and two events
 PLANS = {name: s.plan for name, s in STRATEGIES.items()} | {PersistentAgain.name: PersistentAgain}
-
-
-@until_written
-def digest(strategy, made_by=()):
-    """Digest of all that decides a strategy's rows on a graph: its own text and the graph's generators."""
-    own = PLANS[strategy].digest() if strategy in PLANS else ""
-    texts = (own, *(families.digest(name) for name in made_by))
-    return hashlib.sha256(" ".join(texts).encode()).hexdigest()[:16]
-
-
-def digests(strategy, dataset):
-    """The present digest of recorded rows; None if nothing in them can go stale."""
-    if strategy not in PLANS and strategy != "(graph)":
-        return None
-    for name, made_by in GENERATORS.items():
-        if dataset.startswith(f"{name}-"):
-            return digest(strategy, made_by)
-    return digest(strategy, ("acyclic",))
 
 
 def candidates(case, graph, executor, check, turn=0):
@@ -84,7 +65,7 @@ def candidates(case, graph, executor, check, turn=0):
                 run=plan.run,
                 prepare=_prepare(plan, executor, launches),
                 verify=_verify(check),
-                kernel=digest(name, case.generators),
+                kernel=build(STUDY, name, case.dataset),
                 counts=_counts(plan, executor) if on_gpu else None,
                 executor=executor if launches else None,
                 events=case.options["events"],
@@ -183,7 +164,7 @@ def _graph(study, part, case, executor, turn):
     check = _Check(graph)
     label = (part, case.experiment, case.dataset)
     figures = {"depth": (check.depth, "layers"), "nodes": (graph.n, "1"), "edges": (graph.m, "1")}
-    kernel = digest("(graph)", case.generators)
+    kernel = build(STUDY, "(graph)", case.dataset)
     study.count(*label, "(graph)", figures, kernel=kernel, parameters=case.parameters)
     if executor is not None and executor.name == "cuda":
         transfer = {"transfer": (_transfer(graph, executor), "ms")}
@@ -220,7 +201,7 @@ def _shares(study, label, case, graph, executor):
         spent = kernel_times(graph, executor, lead)
         values = {f"{kernel}_ms": (spent[kernel], "ms") for kernel in SHARES}
         if turn >= 0:
-            parameters, kernel = {**case.parameters, "timed": "kernels"}, digest("naive", case.generators)
+            parameters, kernel = {**case.parameters, "timed": "kernels"}, build(STUDY, "naive", case.dataset)
             study.count(*label, "naive", values, kernel=kernel, parameters=parameters, round=turn)
 
 

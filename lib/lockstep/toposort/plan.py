@@ -6,11 +6,7 @@ published study; results stay on the device. An experiment launches next to noth
 that loading the driver's code into the caches is not timed (`experiments`).
 """
 
-import hashlib
-import inspect
 from pathlib import Path
-
-from lockstep.machine import source_digest
 
 KERNELS = Path(__file__).parent / "kernels"
 
@@ -26,8 +22,6 @@ class Plan:
     """
 
     name = ""
-    files: tuple = ()  # of kernels/, whose text decides the result
-    functions: tuple = ()  # and of Python functions
 
     def __init__(self, graph, executor=None):
         self.graph, self.executor = graph, executor
@@ -41,10 +35,3 @@ class Plan:
         """
         raise NotImplementedError
 
-    @classmethod
-    def digest(cls):
-        """Digest of the device text and of the host code that decide this strategy's result and time."""
-        classes = [kind for kind in cls.__mro__ if kind is not object]
-        text = "".join(inspect.getsource(part) for part in (*classes, *cls.functions))
-        text += "".join(source_digest(KERNELS / file) for file in cls.files)
-        return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]

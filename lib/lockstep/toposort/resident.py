@@ -15,7 +15,7 @@ _int = np.int32
 
 
 class Persistent(DevicePlan):
-    name, files = "persistent", ("persistent.cu",)
+    name = "persistent"
     per_block = 512
     crew = 8  # blocks that go on alone with a frontier of middling width
     arcs = 4096  # that make a frontier wider than that
@@ -122,7 +122,7 @@ class Narrow(Persistent):
     first the host asks the kernel to end, and it finds a one in the second when all is sorted.
     """
 
-    name, files = "narrow", ("narrow.cu",)
+    name = "narrow"
     per_block = most_threads = 768  # with more, registers are too few for what is done in wide levels
     few_threads = 512
     stop = done = None
@@ -276,7 +276,7 @@ class Narrow(Persistent):
 class Asynchronous(DevicePlan):
     """See asynchronous.cu; `stop` and `done` as with `Narrow`."""
 
-    name, files = "asynchronous", ("asynchronous.cu",)
+    name = "asynchronous"
     layered = False
     per_block = 256
     stop = done = None
@@ -311,7 +311,7 @@ class Asynchronous(DevicePlan):
 
 
 class Chains(Narrow):
-    name, files = "chains", ("chains.cu", "narrow.cu")
+    name = "chains"
     layered = False
     per_block = 1024  # of its own kernels
     gap = 8  # one vertex of so many is a splitter

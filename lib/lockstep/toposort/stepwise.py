@@ -11,7 +11,7 @@ _int = np.int32
 
 
 class Naive(DevicePlan):
-    name, files = "naive", ("naive.cu",)
+    name = "naive"
 
     def load(self):
         kernels = self.executor.load(KERNELS / "naive.cu")
@@ -63,7 +63,7 @@ def _by_grid(kernel, threads, arguments):
 
 
 class Frontier(DevicePlan):
-    name, files = "frontier", ("frontier.cu",)
+    name = "frontier"
     per_block = 256
 
     def load(self):
@@ -108,7 +108,7 @@ class Frontier(DevicePlan):
 
 
 class Graph(DevicePlan):
-    name, files = "graph", ("graph.cu",)
+    name = "graph"
     per_block = 512
     replays = (6, 48, 192)  # steps of the first, second and all further replays; multiples of three
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lockstep import paths
 from lockstep.evidence import recording
+from lockstep.provenance import builds
 
 REPORT = ("report.pdf", "report.html")
 
@@ -50,6 +51,7 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
     target.mkdir(parents=True, exist_ok=True)
     written = [_copy_current(file, target / file.name) for file in rows]
     written.append(Path(shutil.copy2(source / "machine.json", target / "machine.json")))
+    builds.publish(source, Path(recordings))
     for file in (Path(paper) / "generated" / part for part in REPORT):
         if file.is_file():
             folder = Path(paper) / "published"

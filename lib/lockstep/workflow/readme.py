@@ -22,11 +22,11 @@ from lockstep.guide.advice import condition
 from lockstep.guide.drawing import against
 from lockstep.guide.lessons import lessons
 from lockstep.machine import MachineError, costs
+from lockstep.provenance import stale
 from lockstep.report import figures, style, wording
 from lockstep.report.digits import significant
 from lockstep.report.output import save
 from lockstep.report.typeset import machines_of
-from lockstep.studies import all_digests
 from lockstep.workflow.screen import last_lines
 
 MADE = re.compile(r"(<!-- made: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -47,7 +47,7 @@ def refresh():
         The files written.
     """
     file, told = paths.ROOT / "README.md", paths.PAPER / PUBLISHED_CLAIMS
-    found = claims.summary(recordings=paths.RECORDINGS, results=paths.RECORDINGS, digests=all_digests())
+    found = claims.summary(recordings=paths.RECORDINGS, results=paths.RECORDINGS, stale=stale)
     file.write_text(made(file.read_text(encoding="utf-8"), found), encoding="utf-8")
     told.parent.mkdir(parents=True, exist_ok=True)
     told.write_text(found.text.rstrip() + "\n", encoding="utf-8")

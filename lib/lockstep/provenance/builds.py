@@ -1,0 +1,320 @@
+"""Builds: what a recorded row was measured with, and whether that is what would run today.
+
+The column `kernel` of a row is the id of a build. A table says which digests an id stands for, a line an id:
+
+=========  ===================================================  =======================================================
+component  what it is                                           what changes it
+=========  ===================================================  =======================================================
+device     the kernels that the strategy may launch (`device`)  an instruction, a barrier, a launch bound
+host       the Python that its plan reaches (`host`)            a statement, an operator, a constant, a launch shape
+protocol   a number that a person raises (`protocol`)           how runs are timed, ordered, verified and derived
+data       the generator, or the content of a registered file   a generator's seed or rule; a file of other content
+=========  ===================================================  =======================================================
+
+A row is fresh if its build has today's digests, or if a chain of confirmations (`confirm`) leads from its host code to
+today's. Renaming, moving, commenting or reflowing changes no digest. A study says what its labels stand for:
+``origin(label, dataset)`` in its `origins` returns an `Origin`, or None for rows in which nothing can go stale.
+"""
+
+import csv
+import functools
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from lockstep import paths
+from lockstep.evidence import computer, recording
+from lockstep.graphs import Graph
+from lockstep.graphs.registry import registry
+from lockstep.machine import cuda, executor, launches, source
+from lockstep.studies import PACKAGES
+
+from . import device, host, protocol
+from .device import digest
+from .origin import origins
+
+FILE, PIECES, CONFIRMED = "builds.csv", "pieces.json", "confirmations.csv"
+COLUMNS = ["id", "study", "strategy", "device", "host", "protocol", "data", "commit", "date", "why"]
+GIVEN = (Graph, cuda.CudaExecutor, executor.Executor, executor.Kernel, launches.Launch, launches.LaidOut,
+         launches.Again, cuda._Graph)  # fmt: skip
+# Machine code has a digest of its own, however its text is found and read.
+CUT = (*host.CUT, source.__name__, f"{host.NAME}.machine.errors")
+GRAPHS = f"{host.NAME}.graphs"
+
+
+class Parts(NamedTuple):
+    """Digests of a build's components."""
+
+    device: str
+    host: str
+    protocol: str
+    data: str
+
+
+class Build(str):
+    """The id of a build, as it goes into rows. A new one can `record` what it stands for beside the rows."""
+
+    def __new__(cls, name, line=None, pieces=None):
+        found = super().__new__(cls, name)
+        found.line, found.pieces = line, pieces
+        return found
+
+    def record(self, folder):
+        """Append this build to the table of a folder of recordings, unless it is known already."""
+        if self.line is not None:
+            add(Path(folder), [self.line], self.pieces)
+            self.line = None
+
+
+# -- what would run today
+
+
+@functools.cache
+def origin(study, strategy, dataset):
+    """The `Origin` of a label on a data set, or None."""
+    return origins(study).origin(strategy, dataset)
+
+
+@functools.cache
+def code(roots, given, entry):
+    """What a plan reaches, see `host.code`."""
+    return host.code(*roots, entry=entry, given=(*GIVEN, *given), cut=CUT)
+
+
+@functools.cache
+def machine_code(study, texts, kernels=None):
+    """{`file macros: kernel`: digest} of the kernels that host code names, in all variants of their files."""
+    folders = [host.PACKAGE / PACKAGES[study], host.PACKAGE / "machine"]
+    files = [file for folder in folders for file in sorted(folder.rglob("*.cu")) if file.name in texts]
+    found = {}
+    for file in files:
+        names = device.kernels(file, device.variants(file)[0])
+        # a name may be put together from pieces
+        named = [name for name in names if any(len(text) > 3 and text in name for text in texts)]
+        wanted = set(named or names) if kernels is None else set(kernels)
+        for variant in device.variants(file):
+            known = device.kernels(file, variant)
+            found |= {f"{device.key(file, dict(variant))}: {name}": known[name] for name in sorted(wanted & set(names))}
+    return found
+
+
+@functools.cache
+def data(roots, dataset, left=()):
+    """Digest of what a data set is: its generator's code, and a registered one's content."""
+    cuts = [CUT if root.__module__.startswith(GRAPHS) else (*CUT, GRAPHS) for root in roots]
+    found = [host.code(root, given=(Graph,), cut=cut, left=left).digest for root, cut in zip(roots, cuts, strict=True)]
+    return digest(*found, _content(dataset))
+
+
+@functools.cache
+def _content(dataset):
+    table = registry()
+    known = table[table["name"] == dataset]
+    return "" if known.empty else " ".join(map(str, known.iloc[0][["n", "m", "digest"]]))
+
+
+@functools.cache
+def present(study, strategy, dataset):
+    """(`Parts`, pieces of device and host) of what would run today, or None where nothing can go stale."""
+    found = origin(study, strategy, dataset)
+    if found is None:
+        return None
+    plan = code(found.roots, found.given, found.entry)
+    kernels = machine_code(study, plan.texts, found.kernels)
+    parts = Parts(digest(*(f"{name} {what}" for name, what in sorted(_by_content(kernels)))) if kernels else "",
+                  plan.digest, str(protocol.number(study)), data(found.data, dataset, found.left))  # fmt: skip
+    return parts, {parts.device: kernels, parts.host: plan.pieces}
+
+
+def _by_content(kernels):
+    """Kernels by their macros and content: what a file or a kernel is called does not count."""
+    return {(name.rpartition(": ")[0].partition(" ")[2], what) for name, what in kernels.items()}
+
+
+def build(study, strategy, dataset):
+    """What goes into the column `kernel` of a row that is measured now; "" where nothing can go stale."""
+    now = present(study, strategy, dataset)
+    if now is None:
+        return ""
+    parts, pieces = now
+    name = _id(study, strategy, parts, _written())
+    if name:
+        return Build(name)
+    line = {"id": digest(study, strategy, *parts), "study": study, "strategy": strategy, **parts._asdict(),
+            "commit": computer.commit() or "", "date": computer.now(), "why": ""}  # fmt: skip
+    return Build(line["id"], line, pieces)
+
+
+@functools.lru_cache(4096)
+def _id(study, strategy, parts, _):
+    """The id of the oldest known build that stands for these parts."""
+    return next((line["id"] for line in known().get((study, strategy), ()) if same(line, parts)), None)
+
+
+# -- what is recorded
+
+
+def add(folder, lines, pieces=None):
+    """Append builds to a folder's table, and what their digests are made of beside it; what is there stays."""
+    folder.mkdir(parents=True, exist_ok=True)
+    have = {(line["study"], line["strategy"], line["id"]) for line in read(folder / FILE)}
+    fresh = [line for line in lines if (line["study"], line["strategy"], line["id"]) not in have]
+    if fresh:
+        new = not (folder / FILE).is_file()
+        with (folder / FILE).open("a", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            if new:
+                writer.writeheader()
+            writer.writerows(fresh)
+    if pieces:
+        keep(folder, pieces)
+
+
+def publish(source, target):
+    """Add the builds of a machine's results to those that are published."""
+    pieces, lines = source / PIECES, read(source / FILE)
+    add(target, lines, json.loads(pieces.read_text(encoding="utf-8")) if pieces.is_file() else None)
+    import_module(f"{__package__}.confirm").keep_traces(target, {(line["study"], line["strategy"]) for line in lines})
+
+
+def keep(folder, pieces):
+    """Write pieces of digests into a folder's table, a line a digest."""
+    file = folder / PIECES
+    before = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    after = before | {name: found for name, found in pieces.items() if name and name not in before}
+    if after != before:
+        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(after[name])}" for name in sorted(after))
+        file.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+
+
+def read(file):
+    """The lines of a table as mappings; none where there is no file."""
+    if not file.is_file():
+        return []
+    with file.open(newline="", encoding="utf-8") as text:
+        return list(csv.DictReader(text))
+
+
+def _folders():
+    return [paths.RECORDINGS, *sorted(paths.RESULTS.glob("*/"))]
+
+
+def _written():
+    files = [folder / name for folder in _folders() for name in (FILE, CONFIRMED)]
+    return tuple(file.stat().st_mtime_ns if file.is_file() else 0 for file in files)
+
+
+def known():
+    """{(study, strategy): lines of builds, the oldest first}, of what is published and of what was measured here."""
+    return _known(_written())
+
+
+@functools.lru_cache(1)
+def _known(_):
+    found = {}
+    for folder in _folders():
+        for line in read(folder / FILE):
+            found.setdefault((line["study"], line["strategy"]), []).append(line)
+    return found
+
+
+@functools.lru_cache(1)
+def _confirmed(_):
+    """{host digest: those that it was confirmed to be the same as}, both ways."""
+    found = {}
+    for folder in _folders():
+        for line in read(folder / CONFIRMED):
+            found.setdefault(line["before"], set()).add(line["after"])
+            found.setdefault(line["after"], set()).add(line["before"])
+    return found
+
+
+def leads(before, after):
+    """Whether a chain of confirmations leads from one digest to another."""
+    links, seen, waiting = _confirmed(_written()), {before}, [before]
+    while waiting and after not in seen:
+        new = links.get(waiting.pop(), set()) - seen
+        seen |= new
+        waiting += new
+    return after in seen
+
+
+def same(line, parts):
+    """Whether a build's line stands for today's parts."""
+    return (line["device"] == parts.device and line["protocol"] == parts.protocol
+            and parts.data in line["data"].split() and leads(line["host"], parts.host))  # fmt: skip
+
+
+# -- stale rows
+
+
+def stale(rows):
+    """Which recorded strategies are stale.
+
+    Rows that follow from those of one strategy, under a name in brackets, carry ``"<strategy> <id>"`` and go stale with
+    it; those that follow from several carry their ids.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        A recording, of one study or of several.
+
+    Returns
+    -------
+    DataFrame
+        One line per study, strategy, data set and build: `study, strategy, dataset, kernel, commit, changed`, where
+        `commit` is the one that was measured, as far as it is known, and `changed` names the components; empty is good.
+    """
+    found = []
+    cells = rows[["study", "strategy", "dataset", "kernel"]].drop_duplicates()
+    for study, strategy, dataset, kernel in cells.itertuples(index=False, name=None):
+        for owner, name in owners(strategy, kernel):
+            told = _told(study, owner, dataset, name)
+            if told:
+                found.append((study, strategy, dataset, kernel, *told))
+                break
+    return pd.DataFrame(found, columns=["study", "strategy", "dataset", "kernel", "commit", "changed"])
+
+
+def owners(strategy, kernel):
+    """(strategy, id) of the builds that a row rests on."""
+    words = kernel.split()
+    if not strategy.startswith("(") or len(words) < 2:
+        return [(strategy, kernel)]
+    if len(words) == 2 and not _is_id(words[0]):
+        return [tuple(words)]
+    if _is_id(words[0]):
+        return [(None, word) for word in words]
+    return [(" ".join(words[:-1]), words[-1])]
+
+
+def _is_id(word):
+    return len(word) == 16 and not word.strip("0123456789abcdef")
+
+
+def _told(study, strategy, dataset, name):
+    """(commit, changed components) of a stale build; None if it is fresh, or if nothing in it can go stale."""
+    if strategy == recording.CLOCKS:
+        return None
+    if strategy is None:  # of whichever strategy has it
+        here = [(who, lines) for (where, who), lines in known().items() if where == study]
+        mine = [who for who, lines in here if any(line["id"] == name for line in lines)]
+        told = [_told(study, who, dataset, name) for who in mine]
+        return None if not told or None in told else told[0]
+    now = present(study, strategy, dataset)
+    if now is None:
+        return None
+    lines = [line for line in known().get((study, strategy), ()) if line["id"] == name]
+    if name == digest(study, strategy, *now[0]) or any(same(line, now[0]) for line in lines):
+        return None
+    return (lines[-1]["commit"], " ".join(changed(lines[-1], now[0]))) if lines else ("", "unknown")
+
+
+def changed(line, parts):
+    """The components in which a build differs from today's."""
+    checks = {"device": line["device"] == parts.device, "host": leads(line["host"], parts.host),
+              "protocol": line["protocol"] == parts.protocol, "data": parts.data in line["data"].split()}  # fmt: skip
+    return [name for name, equal in checks.items() if not equal]

@@ -1,0 +1,13 @@
+"""What study 0's rows follow from. It stands here, for the executors in the same package know no provenance."""
+
+from lockstep.machine import bench, charging, oneblock
+
+from .origin import Origin
+
+PROTOCOL = (charging.record, bench.expect)
+
+
+def origin(label, dataset):
+    """The `Origin` of recorded rows: a label is a kernel; None if nothing in them can go stale."""
+    alone = label in {kernel for kernel, _ in oneblock.KERNELS.values()}
+    return Origin((oneblock.OneBlock if alone else bench.Bench,), kernels=(label,), entry=("cases",))

@@ -1,0 +1,90 @@
+"""The protocol of a study: how runs are timed, ordered, verified and derived from, as a number.
+
+What all strategies of a study share would make all its rows stale with each edit. So the protocol is a number, which a
+person raises, with a reason, when rows of before and after must not be compared. The code is checked against it: the
+table holds the digest of the trees that each number stands for, and trees that the table does not hold for the present
+number are told as an error (`unclear`) until somebody says which it is: ``lockstep provenance protocol STUDY --why
+"..."`` raises the number, with ``--same`` it confirms the new trees for the old one.
+"""
+
+import csv
+import functools
+from importlib import import_module
+
+from lockstep import paths
+from lockstep.evidence import computer, timing
+from lockstep.evidence.study import Study
+from lockstep.graphs import Graph
+from lockstep.machine import cuda
+from lockstep.studies import PACKAGES
+
+from . import host
+from .origin import origins
+
+FILE = "protocol.csv"
+COLUMNS = ["study", "number", "trees", "commit", "date", "why"]
+HARNESS = (Study.measure, Study._round, Study._warm_up, timing.once, timing.check, timing.Warmth.up,
+           cuda.CudaExecutor.timer, cuda.CudaExecutor.device_ms)  # fmt: skip
+# Who writes rows and where decides nothing in them.
+CUT = tuple(name for name in host.CUT if name != f"{host.NAME}.evidence") + tuple(
+    f"{host.NAME}.evidence.{name}" for name in ("recording", "computer", "nvml", "reading", "ledger", "parts")
+)
+
+
+def lines():
+    """The table, the oldest line first."""
+    file = paths.RECORDINGS / FILE
+    if not file.is_file():
+        return []
+    with file.open(newline="", encoding="utf-8") as text:
+        return list(csv.DictReader(text))
+
+
+@functools.cache
+def _numbers():
+    found = {}
+    for line in lines():
+        found[line["study"]] = int(line["number"])
+    return found
+
+
+def number(study):
+    """The present number of a study's protocol; 0 where the table has none."""
+    return _numbers().get(study, 0)
+
+
+@functools.cache
+def trees(study):
+    """Digest of the code that a study's protocol is."""
+    table = getattr(import_module(f"{host.NAME}.{PACKAGES[study]}"), "STRATEGIES", {})
+    own = origins(study).PROTOCOL
+    plans = tuple(dict.fromkeys(kind for strategy in table.values() for kind in strategy.plan.__mro__))
+    harness = host.code(*HARNESS, cut=CUT)
+    return host.digest(harness.digest, host.code(*own, entry=("__call__",), given=(Graph,), cut=CUT, left=plans).digest)
+
+
+def unclear():
+    """Studies whose code is none that the table holds for the present number."""
+    held = {(line["study"], int(line["number"]), line["trees"]) for line in lines()}
+    return [study for study in PACKAGES if (study, number(study), trees(study)) not in held]
+
+
+def write(study, why, same=False):
+    """Add a line for the present trees of a study: with a new number, or confirmed for the present one.
+
+    Raises
+    ------
+    ValueError
+        Without a reason.
+    """
+    if not why.strip():
+        raise ValueError("say why: what changed in how runs are timed, ordered, verified or derived from")
+    file, new = paths.RECORDINGS / FILE, not (paths.RECORDINGS / FILE).is_file()
+    told = number(study) + (not same)
+    with file.open("a", newline="", encoding="utf-8") as text:
+        writer = csv.writer(text, lineterminator="\n")
+        if new:
+            writer.writerow(COLUMNS)
+        writer.writerow([study, told, trees(study), computer.commit() or "", computer.now(), why.strip()])
+    _numbers.cache_clear()
+    return told

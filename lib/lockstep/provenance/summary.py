@@ -1,0 +1,115 @@
+"""How many recorded rows are stale, and what changed: what `lockstep provenance` tells."""
+
+import json
+
+from lockstep import paths
+from lockstep.evidence import reading
+
+from . import builds, protocol
+
+NAMED = 6  # changes that a line names
+
+
+def summary(recordings=paths.RECORDINGS, results=paths.RESULTS):
+    """Rows and stale rows of each machine, study, strategy and build.
+
+    Returns
+    -------
+    dict
+        `rows` and `stale`, the totals; `unclear`, studies whose protocol's code no number stands for; `machines`:
+        {machine: {study: {strategy: {id: {"rows", "stale", "commit", "changed"}}}}}, where `changed` says in words what
+        is not as it was measured.
+    """
+    total = {"rows": 0, "stale": 0, "unclear": protocol.unclear(), "machines": {}}
+    known = _pieces()
+    for machine, rows in reading.machines(recordings, results).items():
+        old = builds.stale(rows)
+        keys = ["study", "strategy", "dataset", "kernel"]
+        marked = rows[keys].merge(old, on=keys, how="left")
+        marked["stale"] = marked["changed"].notna()
+        studies = total["machines"].setdefault(machine, {})
+        for (study, strategy, name), own in marked.groupby(["study", "strategy", "kernel"], sort=False):
+            gone = own[own["stale"]]
+            line = {"rows": len(own), "stale": len(gone)}
+            if len(gone):
+                line |= {"commit": gone["commit"].iloc[0], "changed": _changed(gone.iloc[0], known)}
+            studies.setdefault(study, {}).setdefault(strategy, {})[name] = line
+        total["rows"] += len(marked)
+        total["stale"] += int(marked["stale"].sum())
+    return total
+
+
+def _pieces():
+    """{digest: pieces} of all builds that a table holds."""
+    found = {}
+    for folder in builds._folders():
+        file = folder / builds.PIECES
+        found |= json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return found
+
+
+def _changed(row, known):
+    """What differs between a stale row's build and what would run today, in words."""
+    if row["changed"] == "unknown":
+        return ["the build is in no table: it was recorded elsewhere, or before the table began"]
+    found = []
+    for owner, name in builds.owners(row["strategy"], row["kernel"]):
+        now = builds.present(row["study"], owner, row["dataset"]) if owner else None
+        lines = [line for line in builds.known().get((row["study"], owner), ()) if line["id"] == name]
+        if now is None or not lines:
+            continue
+        parts, pieces = now
+        for component in builds.changed(lines[-1], parts):
+            if component == "protocol":
+                found.append(f"protocol: number {lines[-1]['protocol']}, now {parts.protocol}")
+            elif component == "data":
+                found.append("data: the generator of its graph, or the file's content")
+            else:
+                before = known.get(lines[-1][component])
+                after = pieces.get(getattr(parts, component), {})
+                found += differences(component, before, after) if before is not None else [f"{component}: history"]
+    return found or ["rows that it follows from"]
+
+
+def differences(component, before, after):
+    """What differs between the pieces of two digests: `kernel narrow of ...`, `toposort/choice.py: SMALL: 1 -> 2`."""
+    word = {"device": "kernel", "host": "code"}[component]
+    if component == "device":
+        before, after = ({_kernel(name): what for name, what in pieces.items()} for pieces in (before, after))
+    found = []
+    for name in sorted({*before, *after}):
+        one, other = before.get(name), after.get(name)
+        if one != other:
+            how = "is new" if one is None else "is gone" if other is None else f"{one} -> {other}"
+            found.append(f"{word} {name}: {how}")
+    return found or [f"{component}: the order or the names of what is called"]
+
+
+def _kernel(name):
+    """`narrow of toposort/kernels/narrow.cu -DBITS=8`, out of `toposort/kernels/narrow.cu -DBITS=8: narrow`."""
+    text, _, kernel = name.rpartition(": ")
+    return f"{kernel} of {text}"
+
+
+def text(found):
+    """What the command prints: a line a study, below it one for each strategy with stale rows, and what changed."""
+    lines = []
+    for machine, studies in found["machines"].items():
+        for study, strategies in studies.items():
+            own = [line for ids in strategies.values() for line in ids.values()]
+            rows, old = (sum(line[key] for line in own) for key in ("rows", "stale"))
+            lines.append(f"{machine}  {study:<24}{rows:>8,} rows {old:>8,} stale {len(strategies):>4} strategies")
+            for strategy, ids in strategies.items():
+                gone = {name: line for name, line in ids.items() if line["stale"]}
+                for name, line in gone.items():
+                    at = f", measured at {line['commit']}" if line["commit"] else ""
+                    lines.append(f"    {strategy} ({name}): {line['stale']:,} of {line['rows']:,} rows{at}")
+                    lines += [f"        {change}" for change in line["changed"][:NAMED]]
+                    more = len(line["changed"]) - NAMED
+                    lines += [f"        and {more} more"] if more > 0 else []
+    for study in found["unclear"]:
+        lines.append(
+            f"{study}: the code of its protocol has changed; say which it is: lockstep provenance protocol {study} "
+            '--why "..." (a new number: its rows go stale), or the same with --same'
+        )
+    return "\n".join([*lines, f"{found['rows']:,} rows, {found['stale']:,} stale"])

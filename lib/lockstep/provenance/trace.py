@@ -1,0 +1,94 @@
+"""What the host decides, seen on the emulator: the launches of a strategy on small fixed graphs, in order.
+
+An emulator with the figures of the recorded GPU (multiprocessors, shared memory, second-level cache) runs the strategy;
+each launch is noted with the digest of the kernel's machine code, grid, block, dynamic shared memory, scalars, and the
+sizes of its arrays, each copy and read-back with its size, and last the result. Two builds that leave the same trace
+launch the same on these graphs. That is needed for being the same, not enough: on a GPU some plans branch otherwise
+than on the emulator, and larger graphs take other ways. So a confirmation also compares what the code is made of
+(`Code.words`) and carries a reason.
+"""
+
+import functools
+from importlib import import_module
+
+import numpy as np
+
+from lockstep.graphs import Graph
+from lockstep.machine import HostExecutor, source
+from lockstep.studies import PACKAGES
+
+from . import device
+from .device import digest
+
+# The GPU of the recordings, an H200; fewer multiprocessors, for the emulator runs every thread.
+MULTIPROCESSORS, SHARED, L2 = 6, 232_448, 60 << 20
+
+
+class Tracer(HostExecutor):
+    """The emulator, which notes what reaches the device in `lines`."""
+
+    max_shared, l2_bytes = SHARED, L2
+
+    def __init__(self):
+        super().__init__(multiprocessors=MULTIPROCESSORS)
+        self.lines = []
+
+    def _run(self, kernel, grid, block, args, shared, cooperative):
+        known = machine_code(kernel.module.path, tuple(sorted(source.define_text(kernel.module.defines))))
+        told = [str(value.dtype) + str(value) if isinstance(value, np.generic) else "" if value is None else
+                f"{value.dtype}[{value.size}]" for value in args]  # fmt: skip
+        self.lines.append(f"{known[kernel.name]} {grid} {block} {shared} {cooperative} {' '.join(told)}")
+        super()._run(kernel, grid, block, args, shared, cooperative)
+
+    def get(self, array):
+        self.lines.append(f"get {array.dtype}[{array.size}]")
+        return super().get(array)
+
+    def copy(self, target, values):
+        self.lines.append(f"copy {values.dtype}[{values.size}]")
+        super().copy(target, values)
+
+    def read(self, array, index=0):
+        self.lines.append(f"read {array.dtype}")
+        return super().read(array, index)
+
+
+@functools.cache
+def machine_code(path, options):
+    """{kernel: digest} of a file with compiler options; of a text that no lock holds, as it is spelled."""
+    pairs = [option.removeprefix("-D").partition("=") for option in options]
+    defines = tuple((name, value) for name, _, value in pairs)
+    if defines in device.variants(path):
+        return device.kernels(path, defines)
+    # fewer threads than on a GPU: the kernel's own text decides
+    names = source.kernels(source.paste(path, marks=False), dict(defines))
+    return dict.fromkeys(names, "text of " + " ".join(sorted(device.kernels(path, device.variants(path)[0]).values())))
+
+
+def band(n, degree, hub=0, weights=None, both=False):
+    """Vertex v has arcs to v + 1, ..., v + degree, as far as there are such; vertex 0 to `hub` vertices more."""
+    v = np.arange(n, dtype=np.int64)
+    sources = np.concatenate([np.repeat(v, degree), np.zeros(hub, np.int64)])
+    targets = np.concatenate([(v[:, None] + np.arange(1, degree + 1)).ravel(), np.arange(degree + 1, degree + 1 + hub)])
+    there = targets < n
+    sources, targets = sources[there], targets[there]
+    drawn = None if weights is None else (np.arange(targets.size) % 100 + 1).astype(weights)
+    return Graph.from_edges(sources, targets, n=n, weights=drawn, directed=not both, name=f"band-{n}-{degree}-{hub}")
+
+
+@functools.cache
+def trace(study, label):
+    """Digest of what a label does on the emulator; "" where a study cannot try it."""
+    trial = getattr(import_module(f"lockstep.{PACKAGES[study]}.origins"), "trial", None) if study[0] != "0" else None
+    if trial is None:
+        return ""
+    found = []
+    for run in trial(label):
+        tracer = Tracer()
+        try:
+            results = run(tracer)
+        except (ValueError, ArithmeticError) as error:
+            results = [f"refuses: {type(error).__name__}"]
+        told = [np.asarray(result) for result in results]
+        found += [*tracer.lines, *(digest(str(one.dtype), one.tobytes().hex()) for one in told)]
+    return digest(*found) if found else ""

@@ -1,0 +1,54 @@
+"""What study 5's rows follow from."""
+
+import functools
+
+from lockstep.graphs import generators
+from lockstep.provenance.origin import Origin
+from lockstep.provenance.trace import band
+
+from . import cases, checksums, experiments, oracle, scaling, shards, stream, sums, synthetic, upload
+from .batch import GraphBatch
+from .labels import STREAMED, plan_of
+from .pack import Pack
+from .run import Engine
+from .strategies import STRATEGIES
+
+PROTOCOL = (cases.Case.check, cases.Case._references, cases.Case.figures, experiments.candidate, scaling.candidate,
+            sums.Sums, sums.Known.compute, checksums.distances, checksums.betweenness,
+            *oracle.REFERENCES.values())  # fmt: skip
+STREAM = (stream.Pipeline, upload.Slot, shards.read_shard)
+
+
+def origin(label, dataset):
+    """The `Origin` of recorded rows; None if nothing in them can go stale."""
+    if label.startswith("(all three)"):
+        label = "gpus" if " on " in label else "overlapped"
+    made = {"benchmark": synthetic.million, "rmat": generators.rmat}.get(dataset.split("-")[0])
+    how = {"data": (made,) if made else (), "left": (shards.write_shard, GraphBatch)}
+    if label == "reading":
+        return Origin((shards.Scan,), entry=("__call__",), **how)
+    kind = label.split("@")[0]
+    if kind.startswith("loading"):
+        return Origin(STREAM, (Pack,), **how)
+    if kind in STREAMED:  # piece after piece, while others are loaded and computed
+        return Origin((STRATEGIES["swarm"].plan, *STREAM, Engine.prepare), (Pack,), **how)
+    strategy, knobs = plan_of(label)
+    return None if strategy is None else Origin((strategy.plan, *sorted(knobs.items())), (Pack,), **how)
+
+
+def trial(label):
+    """What `trace` runs of a label: functions of an executor, which return arrays."""
+    strategy, knobs = plan_of("swarm" if label.split("@")[0] in STREAMED else label)
+
+    def on(measure, pack, executor):
+        engine = Engine(measure, executor if strategy.gpu else None, strategy.name, knobs)
+        task = engine.prepare(pack)
+        for _ in range(2):
+            values = task.run().get()
+        return [values.values, values.checksums]
+
+    if strategy is None or label in ("reading", "igraph"):  # whose last bits are others each time
+        return []
+    packs = [Pack.of([band(40, 3, both=True), band(5, 1, both=True), band(120, 2, hub=60, both=True)]),
+             Pack.of([band(300, 4), band(33, 2)])]  # fmt: skip
+    return [functools.partial(on, measure, pack) for measure in strategy.measures for pack in packs]

@@ -1,0 +1,48 @@
+"""What study 3's rows follow from."""
+
+import functools
+
+from lockstep.graphs import families, task_graphs
+from lockstep.provenance.origin import Origin
+from lockstep.provenance.trace import band
+
+from . import experiments
+from .experiments import PLANS
+
+PROTOCOL = (experiments.candidates, experiments._Check, experiments._transfer, experiments.kernel_times)
+
+# Generators that decide the graphs of a family. Of a real graph it is acyclic, used or not.
+GENERATORS = {
+    "erdos-renyi": ("erdos_renyi", "acyclic"),
+    "disjoint-paths": ("disjoint_paths",),
+    "layered": ("layered",),
+    "random-dag": ("random_dag",),
+    "window-dag": ("window_dag",),
+    "rmat": ("rmat", "acyclic"),
+    "road-like": ("road_like", "acyclic"),
+    **{family.replace("_", "-"): (family,) for family in task_graphs.FAMILIES},
+}
+
+
+def origin(label, dataset):
+    """The `Origin` of recorded rows; None if nothing in them can go stale."""
+    if label not in PLANS and label != "(graph)":
+        return None
+    made_by = next((names for name, names in GENERATORS.items() if dataset.startswith(f"{name}-")), ("acyclic",))
+    plan = (PLANS[label],) if label in PLANS else ()
+    return Origin(plan, data=tuple(families.GENERATORS[name] for name in made_by))
+
+
+def trial(label):
+    """What `trace` runs of a label: functions of an executor, which return arrays."""
+
+    def on(graph, executor):
+        plan = PLANS[label](graph, executor)
+        for _ in range(2):
+            plan.prepare()
+            result = plan.run()
+        return result.order, result.level_sizes
+
+    if label not in PLANS or label == "auto":  # which goes by the time that the CPU takes
+        return []
+    return [functools.partial(on, graph) for graph in (band(300, 2), band(200, 1), band(400, 3, hub=150), band(900, 9))]

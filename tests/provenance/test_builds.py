@@ -1,0 +1,159 @@
+"""Rows carry the id of a build; whether it is what would run now, a table and today's code tell."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from lockstep import cli, paths
+from lockstep.evidence import Candidate, Study, reading
+from lockstep.provenance import builds, device, protocol, summary
+from lockstep.studies import PACKAGES
+
+STUDY = "3-toposort-depth"
+
+
+def row(strategy="naive", kernel="", dataset="layered-60-20-random", study=STUDY):
+    return {"study": study, "strategy": strategy, "dataset": dataset, "kernel": kernel}
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch):
+    """Tables of builds and confirmations of their own."""
+    monkeypatch.setattr(builds, "_folders", lambda: [tmp_path])
+    return tmp_path
+
+
+def line(parts, name="0123456789abcdef", strategy="naive", **changes):
+    own = parts._asdict() | changes
+    return {"id": name, "study": STUDY, "strategy": strategy, **own, "commit": "abc", "date": "", "why": ""}
+
+
+@pytest.fixture
+def parts():
+    return builds.present(STUDY, "naive", "layered-60-20-random")[0]
+
+
+def test_a_new_build_is_named_by_what_it_is_and_written_before_its_first_row(tables, parts):
+    name = builds.build(STUDY, "naive", "layered-60-20-random")
+    assert name == device.digest(STUDY, "naive", *parts)
+    study = Study(STUDY, "one", config={"studies": {STUDY: {"parts": {"one": {}}}}}, results=tables / "results",
+                  machine={"name": "box-1"})  # fmt: skip
+    one = Candidate("naive", lambda: 1, lambda result: "exact", name)
+    study.measure("one", "trial", "layered-60-20-random", [one], rounds=1, warmup=False)
+    (written,) = builds.read(tables / "results" / "box-1" / builds.FILE)
+    assert written["id"] == name and written["host"] == parts.host and written["device"] == parts.device
+    pieces = json.loads((tables / "results" / "box-1" / builds.PIECES).read_text())
+    assert any("naive.cu: enqueue" in piece for piece in pieces[parts.device])
+    assert builds.stale(study.rows()).empty
+
+
+def test_a_build_that_is_known_keeps_its_name(tables, parts):
+    builds.add(tables, [line(parts)])
+    assert builds.build(STUDY, "naive", "layered-60-20-random") == "0123456789abcdef"
+    assert builds.stale(pd.DataFrame([row(kernel="0123456789abcdef")])).empty
+
+
+@pytest.mark.parametrize("component", builds.Parts._fields)
+def test_a_changed_component_makes_a_row_stale_and_is_named(tables, parts, component):
+    builds.add(tables, [line(parts, **{component: "other"})])
+    (old,) = builds.stale(pd.DataFrame([row(kernel="0123456789abcdef")])).itertuples()
+    assert (old.changed, old.commit) == (component, "abc")
+
+
+def test_an_id_that_no_table_holds_is_stale(tables):
+    (old,) = builds.stale(pd.DataFrame([row(kernel="fedcba9876543210")])).itertuples()
+    assert (old.changed, old.commit) == ("unknown", "")
+
+
+def test_what_cannot_go_stale_does_not(tables):
+    rows = [row("(clocks)", ""), row("(batch)", "", "DD", "5-swarm-batch"), row("no such strategy", "x")]
+    assert builds.stale(pd.DataFrame(rows)).empty
+
+
+def test_rows_that_follow_from_others_go_stale_with_them(tables):
+    sgd, dataset = "1-sgd-schedules", "twin-CAL-by-4000"
+    now = {name: builds.present(sgd, name, dataset)[0] for name in ("edge-locked", "agm-edge")}
+    ids = dict(zip(now, ("0123456789abcdef", "0123456789abcde0"), strict=True))
+    builds.add(tables, [line(now[name], ids[name], name) | {"study": sgd} for name in now])
+    rows = pd.DataFrame([
+        row("(best)", f"edge-locked {ids['edge-locked']}", dataset, sgd),
+        row("(cost model)", f"{ids['agm-edge']} {ids['edge-locked']}", dataset, sgd),
+    ])  # fmt: skip
+    assert builds.stale(rows).empty
+    (tables / builds.FILE).unlink()
+    builds.add(tables, [line(now[name], ids[name], name, host="other") | {"study": sgd} for name in now])
+    assert set(builds.stale(rows)["strategy"]) == {"(best)", "(cost model)"}
+
+
+def test_data_sets_of_one_build_are_told_apart(tables, parts):
+    other = builds.present(STUDY, "naive", "erdos-renyi-1e3-1e5-0")[0]
+    assert other.data != parts.data and other.host == parts.host
+    builds.add(tables, [line(parts, data=f"{parts.data} another")])
+    datasets = ("layered-60-20-random", "erdos-renyi-1e3-1e5-0")
+    rows = pd.DataFrame([row(kernel="0123456789abcdef", dataset=dataset) for dataset in datasets])
+    assert builds.stale(rows)["changed"].tolist() == ["data"]
+
+
+def test_a_registered_file_counts_by_its_content(monkeypatch):
+    table = builds.registry().copy()
+    before = builds.data((), "ego-Facebook")
+    table.loc[table["name"] == "ego-Facebook", "digest"] = "0" * 64
+    monkeypatch.setattr(builds, "registry", lambda: table)
+    for remembered in (builds.data, builds._content):
+        remembered.cache_clear()
+    try:
+        assert builds.data((), "ego-Facebook") != before
+    finally:
+        for remembered in (builds.data, builds._content):
+            remembered.cache_clear()
+
+
+def test_confirmations_lead_on(tables):
+    with (tables / builds.CONFIRMED).open("w") as file:
+        file.write("before,after\na,b\nb,c\nx,y\n")
+    assert builds.leads("a", "c") and builds.leads("c", "a") and not builds.leads("a", "x") and builds.leads("q", "q")
+
+
+def test_each_study_has_a_protocol_whose_code_its_number_stands_for():
+    assert protocol.unclear() == [], "lockstep provenance protocol STUDY --why '...', or the same with --same"
+    assert all(protocol.number(study) >= 1 for study in PACKAGES)
+
+
+def test_changed_trees_ask_for_a_number_or_a_confirmation(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(paths, "RECORDINGS", tmp_path)
+    protocol._numbers.cache_clear()
+    try:
+        assert protocol.unclear() == list(PACKAGES)
+        with pytest.raises(ValueError, match="say why"):
+            protocol.write(STUDY, " ")
+        assert cli.main(["provenance", "protocol", STUDY, "--why", "the first"]) == 0
+        assert protocol.number(STUDY) == 1 and STUDY not in protocol.unclear()
+        monkeypatch.setattr(protocol, "trees", lambda study: "others")
+        assert STUDY in protocol.unclear()
+        protocol.write(STUDY, "a loop was moved", same=True)
+        assert protocol.number(STUDY) == 1 and STUDY not in protocol.unclear()
+        assert protocol.write(STUDY, "another order of rounds") == 2
+    finally:
+        protocol._numbers.cache_clear()
+
+
+def test_the_command_tells_rows_and_what_changed(tables, parts, monkeypatch):
+    now = builds.present(STUDY, "naive", "layered-60-20-random")
+    pieces = {digest: dict(found) for digest, found in now[1].items()}
+    changed = pieces[parts.host] | {"toposort/device.py: DevicePlan.per_block": "512"}
+    builds.add(tables, [line(parts, host="other")], {"other": changed, parts.device: pieces[parts.device]})
+    rows = pd.DataFrame([row(kernel="0123456789abcdef")] * 4)
+    monkeypatch.setattr(reading, "machines", lambda *places: {"box-1": rows})
+    found = summary.summary()
+    assert found["rows"] == found["stale"] == 4
+    (one,) = found["machines"]["box-1"][STUDY]["naive"].values()
+    assert one["changed"] == ["code toposort/device.py: DevicePlan.per_block: 512 -> 1024"] and one["commit"] == "abc"
+    assert "naive (0123456789abcdef)" in summary.text(found) and "512 -> 1024" in summary.text(found)
+
+
+def test_nothing_recorded_here_is_of_earlier_code_that_the_account_does_not_tell():
+    found = summary.summary(results=paths.RECORDINGS)
+    told = [one for studies in found["machines"].values() for strategies in studies.values()
+            for ids in strategies.values() for one in ids.values() if one["stale"]]  # fmt: skip
+    assert sum(one["stale"] for one in told) == found["stale"] and all(one["changed"] for one in told)
