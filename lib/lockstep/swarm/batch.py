@@ -37,15 +37,16 @@ class GraphBatch:
         archive in the TU collection's layout (``NAME_A.txt``, ``NAME_graph_indicator.txt``); the name of a registered
         batch (`PROTEINS`); a Pack; a sequence of Graphs, NetworkX graphs or SciPy matrices.
     directed : bool, optional
-        For files of edges: what the first file's header says if left out, and True if it says nothing. For shards that
-        do not say: if left out, undirected.
+        For files of edges: what each file's header says if left out, and True if it says nothing. For shards that do
+        not say: if left out, undirected.
     bad : {"skip", "refuse"}
         What becomes of a graph that cannot be used (unreadable, empty, an id out of range, too many vertices): it is
         noted in ``problems`` and left out, or it is an error.
     max_vertices : int
         Graphs with more are among those.
     weights : bool
-        False leaves out what weights there are: for measures that take none, and where they are no lengths.
+        False leaves out what weights there are: for measures that take none, where they are no lengths, and where only
+        some graphs have them.
     pack_bytes : int
         Iteration gives packs of about this size at most.
 
@@ -59,7 +60,9 @@ class GraphBatch:
     Raises
     ------
     GraphError
-        There is no such source, or with ``bad="refuse"`` the first graph that cannot be used.
+        There is no such source; files or graphs in memory are not all directed or none, or not all weighted or none
+        (found as they are loaded; one without arcs goes with weighted ones too); with ``bad="refuse"`` the first graph
+        that cannot be used.
 
     Examples
     --------
@@ -81,7 +84,7 @@ class GraphBatch:
         self.directed = directed
         self.weights, self.lengths = bool(weights), False
         self.source = str(source) if isinstance(source, (str, Path)) else "memory"
-        self.pieces = pieces_of(source, directed, self.pack_bytes)
+        self.pieces = pieces_of(source, directed, self.pack_bytes, self.weights)
         self.problems = []
         self._piece = functools.lru_cache(1)(self.load_piece)
 
@@ -185,7 +188,7 @@ class GraphBatch:
         -------
         Loaded
         """
-        pack, numbers, problems = piece.load(memory)
+        pack, numbers, problems = piece.load(memory, self.weights)
         unsaid = pack.directed is None
         pack.directed = bool(pack.directed)
         if not self.weights:
