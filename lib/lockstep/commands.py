@@ -1,5 +1,7 @@
 """What each command of the command line does: results go to standard output, all else to standard error."""
 
+import contextlib
+import math
 import re
 import sys
 import tempfile
@@ -122,8 +124,7 @@ def paths(choice) -> int:
     found = f"{reached.size:,} of {_many(result.distances.size, 'vertex', 'vertices')} reached, the farthest at "
     print(f"{choice.file}: {found}{reached.max():.12g}, {how}", file=sys.stderr)
     whole = (reached == np.floor(reached)).all() and reached.max() < 2**53
-    lines = [int(d) if whole and np.isfinite(d) else d for d in result.distances.tolist()]
-    _write(np.array(lines, object), choice.output)
+    _write(result.distances, choice.output, whole)
     return 0
 
 
@@ -237,13 +238,14 @@ def _many(count, one, several=None):
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-def _write(numbers, file):
-    """One number a line, to a file or to standard output."""
-    text = "".join(f"{number}\n" for number in numbers.tolist())
-    if file:
-        file.write_text(text, encoding="utf-8")
-    else:
-        sys.stdout.write(text)
+def _write(numbers, file, whole=False):
+    """One number a line, to a file or to standard output, some at a time; `whole`: finite ones without a point."""
+    with file.open("w", encoding="utf-8") if file else contextlib.nullcontext(sys.stdout) as out:
+        for first in range(0, len(numbers), 2**16):
+            some = numbers[first : first + 2**16].tolist()
+            if whole:
+                some = [int(number) if math.isfinite(number) else number for number in some]
+            out.write("".join(f"{number}\n" for number in some))
 
 
 def _save(table, output) -> None:

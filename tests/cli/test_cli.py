@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 import time
+import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
 
-from lockstep import cli, paths
+from lockstep import cli, commands, paths
 from lockstep.toposort import topological_sort
 
 
@@ -230,6 +231,31 @@ def test_claims_lists_verdicts_for_each_machine(run, tmp_path):
     assert {"machine", "claim", "verdict"} <= set(header)
     for recorded in paths.RECORDINGS.glob("*/machine.json"):
         assert recorded.parent.name in out
+
+
+@pytest.mark.parametrize("count", [0, 1, 2**16, 2**16 + 1, 150_000])
+@pytest.mark.parametrize("kind", ["ids", "reals", "lengths"])
+def test_results_are_written_a_part_at_a_time_as_in_one(tmp_path, capsys, kind, count):
+    numbers = np.arange(count)[::-1] - 3
+    if kind != "ids":
+        numbers = numbers.astype(float) / (1 if kind == "lengths" else 7)
+        numbers[::5] = np.inf
+    expected = numbers.tolist()
+    if kind == "lengths":
+        expected = [d if d == np.inf else int(d) for d in expected]
+    expected = "".join(f"{number}\n" for number in expected)
+    commands._write(numbers, tmp_path / "out", kind == "lengths")
+    commands._write(numbers, None, kind == "lengths")
+    assert (tmp_path / "out").read_bytes() == expected.encode() == capsys.readouterr().out.encode()
+
+
+def test_writing_takes_no_more_memory_for_more_results(tmp_path):
+    numbers = np.arange(600_000) / 7
+    tracemalloc.start()
+    commands._write(numbers, tmp_path / "out")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 16e6  # all at once: 75 MB
 
 
 def test_output_cut_short_by_its_reader_is_no_error(graph):
