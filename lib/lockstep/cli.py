@@ -31,6 +31,14 @@ def main(arguments=None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+    except MemoryError as error:
+        from lockstep.graphs import GraphError
+        from lockstep.graphs.memory import SETTING
+
+        reason = f"the memory does not suffice ({error or 'none is left'})"
+        told = GraphError(f"{reason}; a lower {SETTING} refuses such graphs before they are tried")
+        print(f"lockstep: {commands.told(told, choice)}", file=sys.stderr)
+        return 2
     except Exception as error:
         # Our own errors and those of files and values are written for people; another one is a defect, whose
         # place in the code matters.

@@ -168,6 +168,29 @@ def test_bad_input_is_one_line_that_names_file_and_place(run, graph, text, words
         assert word in err
 
 
+def test_a_graph_that_does_not_fit_is_refused_in_one_line(run, graph, monkeypatch):
+    file = graph("0 1\n1 9999999\n")
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "8M")
+    for command in (["sort"], ["color"], ["paths", "--source", 0]):
+        status, out, err = run(*command, file)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"lockstep: {file} has 10,000,000 vertices")
+        assert "at most 131,072, as 8 MiB may be used (LOCKSTEP_MEMORY=" in err
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "much")
+    assert run("sort", file)[::2] == (2, "lockstep: LOCKSTEP_MEMORY is 'much'; expected a number of bytes, or a size "
+                                         "such as 500M or 64G\n")  # fmt: skip
+
+
+def test_memory_that_runs_out_all_the_same_is_told_in_one_line(run, graph, monkeypatch):
+    def fails(*_, **__):
+        return np.empty(2**55)
+
+    monkeypatch.setattr("lockstep.toposort.topological_sort", fails)
+    status, out, err = run("sort", graph("0 1\n"))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "graph.txt: the memory does not suffice (Unable to allocate" in err and "LOCKSTEP_MEMORY" in err
+
+
 def test_a_missing_file_and_an_unknown_strategy(run, graph, tmp_path):
     status, _, err = run("sort", tmp_path / "none.txt")
     assert status == 2 and "none.txt" in err

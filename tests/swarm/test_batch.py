@@ -1,6 +1,7 @@
 """A batch larger than memory: from shards, files, archives and sequences; what is bad is named, the rest is done."""
 
 import itertools
+import lzma
 import zipfile
 
 import networkx as nx
@@ -333,3 +334,21 @@ def test_a_batch_does_not_overwrite_what_it_reads(tmp_path, some, monkeypatch):
     with pytest.raises(ValueError, match="bad is 'drop'"):
         GraphBatch(tmp_path, bad="drop")
     assert batch.digest() == GraphBatch(tmp_path).digest() != batch.head(3).digest()
+
+
+def test_a_graph_that_does_not_fit_is_left_out_and_named(tmp_path, monkeypatch, capsys):
+    """As one that cannot be read: 20 KB of xz that unpack to 16 MB, and 15 bytes that tell of 20 million vertices."""
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.txt.xz").write_bytes(lzma.compress(b"0 1\n" * 2**22))
+    (folder / "b.txt").write_text("0 1\n1 19999999")
+    (folder / "c.txt").write_text("0 1\n1 2\n")
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "64M")
+    arguments = ["swarm", str(folder), "--strategy", "cpu", "--out"]
+    assert main([*arguments, str(out)]) == 0
+    told = capsys.readouterr().err
+    assert f"left out: graph 0 (a.txt.xz): {folder}/a.txt.xz unpacks to more than 8 MiB" in told
+    assert f"left out: graph 1 (b.txt): {folder}/b.txt has 20,000,000 vertices" in told
+    assert told.count("LOCKSTEP_MEMORY") == 2 and pd.read_parquet(out)["graph"].tolist() == [2]
+    assert main([*arguments, str(tmp_path / "two"), "--bad", "refuse"]) == 2
+    assert "graph 0 (a.txt.xz)" in capsys.readouterr().err
