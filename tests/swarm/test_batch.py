@@ -352,3 +352,22 @@ def test_a_graph_that_does_not_fit_is_left_out_and_named(tmp_path, monkeypatch, 
     assert told.count("LOCKSTEP_MEMORY") == 2 and pd.read_parquet(out)["graph"].tolist() == [2]
     assert main([*arguments, str(tmp_path / "two"), "--bad", "refuse"]) == 2
     assert "graph 0 (a.txt.xz)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("measure", "options", "most"),
+    [("apsp", {}, 1448), ("walks", {"walks": 1000}, 246), ("apsp", {"reduce": "total"}, None)],
+)
+def test_a_graph_whose_values_do_not_fit_is_left_out_and_named(monkeypatch, measure, options, most):
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "16M")
+    graphs = [nx.path_graph(2000), nx.path_graph(20)]
+    found = analyze(graphs, measure, strategy="cpu", **options)
+    assert len(found[1]) == 20 and (found[0] is None) == (most is not None)
+    told = [
+        f"it has 2,000 vertices; expected at most {most:,}, or the values do not fit into memory "
+        "(LOCKSTEP_MEMORY=SIZE raises the limit)"
+    ] if most else []  # fmt: skip
+    assert [problem.reason for problem in found.problems] == told
+    batch = GraphBatch(graphs, max_vertices=10)
+    assert not list(batch)
+    assert batch.problems[0].reason == "it has 2,000 vertices; expected at most 10"
