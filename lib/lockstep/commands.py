@@ -162,7 +162,11 @@ def advise(choice) -> int:
     else:
         graphs = [_graph(file, choice.member) for file in choice.file]
         graph = graphs if len(graphs) > 1 else graphs[0]
-    print(advise(graph, machine=choice.machine))
+    try:
+        print(advise(graph, machine=choice.machine))
+    finally:
+        if choice.batch:
+            _tell_left_out(graph)
     return 0
 
 
@@ -179,7 +183,9 @@ def compare(choice) -> int:
         from lockstep.swarm.pack import join
 
         measure = MEASURES.get(choice.measure or "betweenness")  # of which most take no weights
-        graph = join(list(GraphBatch(choice.file, weights=measure is None or measure.weights)))
+        batch = GraphBatch(choice.file, weights=measure is None or measure.weights)
+        graph = join(list(batch))
+        _tell_left_out(batch)
     else:
         graph = _graph(choice.file, choice.member)
     options = {key: getattr(choice, key) for key in ("source", "rank", "measure") if getattr(choice, key) is not None}
@@ -214,6 +220,13 @@ def _graph(file, member=None):
     if not path.exists() and path.name == file and not path.suffix:  # it may have been meant as either
         raise GraphError(f"{file}: no such file, and {unknown(file)}")
     return read(file, member=member)
+
+
+def _tell_left_out(batch):
+    """Name what a batch that has been read does without."""
+    from lockstep.swarm.command import tell_left_out
+
+    tell_left_out(batch.problems)
 
 
 def _ratings(file, member, duplicates="keep"):

@@ -268,6 +268,15 @@ def test_graphs_of_different_kinds_are_refused_in_every_order(tmp_path, capsys, 
         assert sum(map(len, GraphBatch(graphs, **options))) == 3
 
 
+def test_undirected_files_asked_for_as_directed_give_both_arcs(tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("# Directed\n0 1\n")
+    (tmp_path / "b.txt").write_text("# Undirected\n0 1\n")
+    (tmp_path / "c.mtx").write_text(MM + "pattern symmetric\n2 2 1\n2 1\n")
+    (pack,) = GraphBatch(tmp_path, directed=True)
+    assert pack.directed and pack.m.tolist() == [1, 2, 2]
+    assert main(["swarm", str(tmp_path), "--directed", "--strategy", "cpu", "--out", str(tmp_path / "out")]) == 0
+
+
 def test_kinds_are_held_together_across_pieces(tmp_path):
     """Pieces are loaded one by one, perhaps by other processes."""
     path, arc = nx.path_graph(3), nx.DiGraph([(0, 1)])

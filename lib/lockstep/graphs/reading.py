@@ -59,7 +59,8 @@ def read(
     Raises
     ------
     GraphError
-        For every kind of bad input: names the file, the line, and what was expected.
+        For every kind of bad input: names the file, the line, and what was expected. Also where text or vertices would
+        take more memory than the machine has available, or than ``LOCKSTEP_MEMORY`` allows.
     """
     data, shown = open_text(path, member)
     if format is not None and format not in FORMATS:

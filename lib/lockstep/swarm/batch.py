@@ -39,11 +39,11 @@ class GraphBatch:
         archive in the TU collection's layout (``NAME_A.txt``, ``NAME_graph_indicator.txt``); the name of a registered
         batch (`PROTEINS`); a Pack; a sequence of Graphs, NetworkX graphs or SciPy matrices.
     directed : bool, optional
-        For files of edges: what each file's header says if left out, and True if it says nothing. For shards that do
-        not say: if left out, undirected.
+        For files of edges: what each file's header says if left out, and True if it says nothing; True takes an edge
+        of an undirected file as two arcs. For shards that do not say: if left out, undirected.
     bad : {"skip", "refuse"}
-        What becomes of a graph that cannot be used (unreadable, empty, an id out of range, too many vertices): it is
-        noted in ``problems`` and left out, or it is an error.
+        What becomes of a graph that cannot be used (unreadable, empty, an id out of range, too many vertices, more
+        than ``LOCKSTEP_MEMORY`` allows): it is noted in ``problems`` and left out, or it is an error.
     max_vertices : int
         Graphs with more are among those.
     weights : bool
