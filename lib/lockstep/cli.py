@@ -31,6 +31,14 @@ def main(arguments=None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+    except MemoryError as error:
+        from lockstep.graphs import GraphError
+        from lockstep.graphs.memory import SETTING
+
+        reason = f"the memory does not suffice ({error or 'none is left'})"
+        told = GraphError(f"{reason}; a lower {SETTING} refuses such graphs before they are tried")
+        print(f"lockstep: {commands.told(told, choice)}", file=sys.stderr)
+        return 2
     except Exception as error:
         # Our own errors and those of files and values are written for people; another one is a defect, whose
         # place in the code matters.
@@ -195,8 +203,10 @@ def _of_a_batch(command):
     most = "a larger graph cannot be used either"
     batch.add_argument("--max-vertices", type=int, default=2**31 - 1, metavar="N", help=most)
     kind = batch.add_mutually_exclusive_group()
-    kind.add_argument("--undirected", action="store_true", help="a line of a graph's file is an edge, not an arc")
-    kind.add_argument("--directed", action="store_true", help="graphs of shards that do not say are directed")
+    edges = "a line of a graph's file is an edge, whatever its header says"
+    kind.add_argument("--undirected", action="store_true", help=edges)
+    arcs = "graphs of files, and of shards that do not say, are directed (an edge of an undirected file: two arcs)"
+    kind.add_argument("--directed", action="store_true", help=arcs)
     batch.add_argument("--unweighted", action="store_true", help="leave weights out, which most measures do not take")
 
 

@@ -1,5 +1,7 @@
 """What each command of the command line does: results go to standard output, all else to standard error."""
 
+import contextlib
+import math
 import re
 import sys
 import tempfile
@@ -154,8 +156,7 @@ def paths(choice) -> int:
     found = f"{reached.size:,} of {_many(result.distances.size, 'vertex', 'vertices')} reached, the farthest at "
     print(f"{choice.file}: {found}{reached.max():.12g}, {how}", file=sys.stderr)
     whole = (reached == np.floor(reached)).all() and reached.max() < 2**53
-    lines = [int(d) if whole and np.isfinite(d) else d for d in result.distances.tolist()]
-    _write(np.array(lines, object), choice.output)
+    _write(result.distances, choice.output, whole)
     return 0
 
 
@@ -193,7 +194,11 @@ def advise(choice) -> int:
     else:
         graphs = [_graph(file, choice.member) for file in choice.file]
         graph = graphs if len(graphs) > 1 else graphs[0]
-    print(advise(graph, machine=choice.machine))
+    try:
+        print(advise(graph, machine=choice.machine))
+    finally:
+        if choice.batch:
+            _tell_left_out(graph)
     return 0
 
 
@@ -210,7 +215,9 @@ def compare(choice) -> int:
         from lockstep.swarm.pack import join
 
         measure = MEASURES.get(choice.measure or "betweenness")  # of which most take no weights
-        graph = join(list(GraphBatch(choice.file, weights=measure is None or measure.weights)))
+        batch = GraphBatch(choice.file, weights=measure is None or measure.weights)
+        graph = join(list(batch))
+        _tell_left_out(batch)
     else:
         graph = _graph(choice.file, choice.member)
     options = {key: getattr(choice, key) for key in ("source", "rank", "measure") if getattr(choice, key) is not None}
@@ -247,6 +254,13 @@ def _graph(file, member=None):
     return read(file, member=member)
 
 
+def _tell_left_out(batch):
+    """Name what a batch that has been read does without."""
+    from lockstep.swarm.command import tell_left_out
+
+    tell_left_out(batch.problems)
+
+
 def _ratings(file, member, duplicates="keep"):
     """The ratings in a file, under its name, and what their users and items are called there."""
     from lockstep.graphs import read_ratings
@@ -269,13 +283,14 @@ def _many(count, one, several=None):
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-def _write(numbers, file):
-    """One number a line, to a file or to standard output."""
-    text = "".join(f"{number}\n" for number in numbers.tolist())
-    if file:
-        file.write_text(text, encoding="utf-8")
-    else:
-        sys.stdout.write(text)
+def _write(numbers, file, whole=False):
+    """One number a line, to a file or to standard output, some at a time; `whole`: finite ones without a point."""
+    with file.open("w", encoding="utf-8") if file else contextlib.nullcontext(sys.stdout) as out:
+        for first in range(0, len(numbers), 2**16):
+            some = numbers[first : first + 2**16].tolist()
+            if whole:
+                some = [int(number) if math.isfinite(number) else number for number in some]
+            out.write("".join(f"{number}\n" for number in some))
 
 
 def _save(table, output) -> None:

@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 import time
+import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
 
-from lockstep import cli, paths
+from lockstep import cli, commands, paths
 from lockstep.toposort import topological_sort
 
 
@@ -167,6 +168,29 @@ def test_bad_input_is_one_line_that_names_file_and_place(run, graph, text, words
         assert word in err
 
 
+def test_a_graph_that_does_not_fit_is_refused_in_one_line(run, graph, monkeypatch):
+    file = graph("0 1\n1 9999999\n")
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "8M")
+    for command in (["sort"], ["color"], ["paths", "--source", 0]):
+        status, out, err = run(*command, file)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"lockstep: {file} has 10,000,000 vertices")
+        assert "at most 131,072, as 8 MiB may be used (LOCKSTEP_MEMORY=" in err
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "much")
+    assert run("sort", file)[::2] == (2, "lockstep: LOCKSTEP_MEMORY is 'much'; expected a number of bytes, or a size "
+                                         "such as 500M or 64G\n")  # fmt: skip
+
+
+def test_memory_that_runs_out_all_the_same_is_told_in_one_line(run, graph, monkeypatch):
+    def fails(*_, **__):
+        return np.empty(2**55)
+
+    monkeypatch.setattr("lockstep.toposort.topological_sort", fails)
+    status, out, err = run("sort", graph("0 1\n"))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "graph.txt: the memory does not suffice (Unable to allocate" in err and "LOCKSTEP_MEMORY" in err
+
+
 def test_a_missing_file_and_an_unknown_strategy(run, graph, tmp_path):
     status, _, err = run("sort", tmp_path / "none.txt")
     assert status == 2 and "none.txt" in err
@@ -230,6 +254,31 @@ def test_claims_lists_verdicts_for_each_machine(run, tmp_path):
     assert {"machine", "claim", "verdict"} <= set(header)
     for recorded in paths.RECORDINGS.glob("*/machine.json"):
         assert recorded.parent.name in out
+
+
+@pytest.mark.parametrize("count", [0, 1, 2**16, 2**16 + 1, 150_000])
+@pytest.mark.parametrize("kind", ["ids", "reals", "lengths"])
+def test_results_are_written_a_part_at_a_time_as_in_one(tmp_path, capsys, kind, count):
+    numbers = np.arange(count)[::-1] - 3
+    if kind != "ids":
+        numbers = numbers.astype(float) / (1 if kind == "lengths" else 7)
+        numbers[::5] = np.inf
+    expected = numbers.tolist()
+    if kind == "lengths":
+        expected = [d if d == np.inf else int(d) for d in expected]
+    expected = "".join(f"{number}\n" for number in expected)
+    commands._write(numbers, tmp_path / "out", kind == "lengths")
+    commands._write(numbers, None, kind == "lengths")
+    assert (tmp_path / "out").read_bytes() == expected.encode() == capsys.readouterr().out.encode()
+
+
+def test_writing_takes_no_more_memory_for_more_results(tmp_path):
+    numbers = np.arange(600_000) / 7
+    tracemalloc.start()
+    commands._write(numbers, tmp_path / "out")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 16e6  # all at once: 75 MB
 
 
 def test_output_cut_short_by_its_reader_is_no_error(graph):

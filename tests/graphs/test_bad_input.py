@@ -5,11 +5,12 @@ import io
 import lzma
 import re
 import tarfile
+import tracemalloc
 import zipfile
 
 import pytest
 
-from lockstep.graphs import GraphError, read, read_batch, read_coordinates, read_ratings
+from lockstep.graphs import GraphError, memory, read, read_batch, read_coordinates, read_ratings
 
 MM = b"%%MatrixMarket matrix coordinate "
 
@@ -145,10 +146,10 @@ def test_no_file_a_directory_no_weights_no_such_format(tmp_path):
         read(path, format="gml")
 
 
-def archives():
+def archives(packed=zipfile.ZIP_STORED):
     text = b"0 1\n" * 50_000
     zipped, tarred = io.BytesIO(), io.BytesIO()
-    with zipfile.ZipFile(zipped, "w", zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(zipped, "w", packed) as archive:
         archive.writestr("a.txt", text)
     with tarfile.open(fileobj=tarred, mode="w") as archive:
         info = tarfile.TarInfo("a.txt")
@@ -242,3 +243,51 @@ def test_coordinates(tmp_path, text, message):
     path = tmp_path / "a.co"
     path.write_bytes(text)
     refused(path, message, read_coordinates)
+
+
+@pytest.mark.parametrize("kind", ["plain", "gzip", "xz", "bzip2", "zip", "tar", "tar.gz"])
+def test_a_text_that_does_not_fit_is_refused_before_all_of_it_is_unpacked(tmp_path, monkeypatch, kind):
+    path = tmp_path / "large"
+    path.write_bytes(archives(zipfile.ZIP_DEFLATED).get(kind, b"0 1\n" * 50_000))
+    verb = "holds" if kind in ("plain", "tar") else "unpacks to"
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "1M")  # 128 KiB of text, of 200 kB
+    told = refused(path, rf"{verb} more than 128 KiB; .* 1 MiB of memory .*LOCKSTEP_MEMORY=SIZE, .*raises the limit\)")
+    assert "\n" not in told
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "0.01G")
+    assert read(path).m == 50_000
+
+
+def test_what_unpacks_to_very_much_takes_little_memory_to_refuse(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.xz"
+    path.write_bytes(lzma.compress(bytes(2**26), preset=1))
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "16M")
+    tracemalloc.start()
+    refused(path, "unpacks to more than 2 MiB")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**24
+
+
+@pytest.mark.parametrize("text", [b"0 1\n1 9999999", MM + b"pattern general\n10000000 10000000 1\n2 1\n"])
+def test_vertices_that_do_not_fit_are_refused(tmp_path, monkeypatch, text):
+    path = tmp_path / "far.txt"
+    path.write_bytes(text)
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "512M")
+    monkeypatch.setattr("lockstep.graphs.graph.Graph.from_edges", lambda *_, **__: pytest.fail("it was tried"))
+    told = "has 10,000,000 vertices, which take about 610.4 MiB; expected at most 8,388,608, as 512 MiB may be used"
+    refused(path, rf"{told} \(LOCKSTEP_MEMORY=SIZE, .*compact=True\) in Python")
+    monkeypatch.undo()
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "512M")
+    assert read(path, compact=True).n in (2, 3)
+
+
+def test_the_limit_is_a_size(tmp_path, monkeypatch):
+    monkeypatch.delenv("LOCKSTEP_MEMORY", raising=False)
+    assert 2**26 < memory.limit() < 2**50
+    for text, count in {"5": 5, "2k": 2048, "1.5M": 3 * 2**19, "3G": 3 * 2**30, "1T": 2**40}.items():
+        monkeypatch.setenv("LOCKSTEP_MEMORY", text)
+        assert memory.limit() == count
+    for text in ("much", "-1", "5X", "G"):
+        monkeypatch.setenv("LOCKSTEP_MEMORY", text)
+        with pytest.raises(ValueError, match=f"LOCKSTEP_MEMORY is '{text}'; expected a number of bytes, or a size"):
+            memory.limit()

@@ -1,5 +1,7 @@
 """A batch larger than memory: from shards, files, archives and sequences; what is bad is named, the rest is done."""
 
+import itertools
+import lzma
 import zipfile
 
 import networkx as nx
@@ -9,9 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lockstep.graphs import GraphError
+from lockstep.cli import main
+from lockstep.graphs import GraphError, read
+from lockstep.swarm import analyze
 from lockstep.swarm.batch import GraphBatch
-from lockstep.swarm.pack import Pack
+from lockstep.swarm.pack import Pack, join
 from lockstep.swarm.shards import read_shard, write_shard
 
 
@@ -211,14 +215,108 @@ def test_a_tu_archive(tmp_path):
 
 
 def test_networkx_graphs_and_one_that_is_none():
-    batch = GraphBatch([nx.path_graph(3), "what", nx.star_graph(4), nx.DiGraph([(0, 1)])])
+    batch = GraphBatch([nx.path_graph(3), "what", nx.star_graph(4)])
     (pack,) = batch
     assert pack.n.tolist() == [3, 5]
-    assert [problem.graph for problem in batch.problems] == [1, 3]
+    assert [problem.graph for problem in batch.problems] == [1]
     assert "cannot take a str" in batch.problems[0].reason
-    assert "it is directed, 0 is undirected" in batch.problems[1].reason
     with pytest.raises(GraphError, match="a batch of int"):
         GraphBatch(5)
+
+
+MM = "%%MatrixMarket matrix coordinate "
+PATTERN, REAL = MM + "pattern general\n3 3 2\n2 1\n3 2\n", MM + "real general\n3 3 2\n2 1 4\n3 2 5\n"
+SYMMETRIC, GENERAL = MM + "real symmetric\n3 3 2\n2 1 4\n3 2 5\n", REAL
+MIXED = {  # two files of different kinds; what differs, and what takes both alike: on the command line, in Python
+    "weights": (("0 1\n1 2\n0 2\n", "0 1 3\n1 2 5\n0 2 9\n"), "weights", "--unweighted", {"weights": False}),
+    "pattern, real": ((PATTERN, REAL), "weights", "--unweighted", {"weights": False}),
+    "symmetric, general": ((SYMMETRIC, GENERAL), "directed", "--undirected", {"directed": False}),
+    "headers": (("# Directed\n0 1\n", "# Undirected\n0 1\n"), "directed", "--undirected", {"directed": False}),
+    "header, none": (("0 1\n", "# Undirected\n0 1\n"), "directed", "--undirected", {"directed": False}),
+}
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+@pytest.mark.parametrize("case", MIXED)
+def test_graphs_of_different_kinds_are_refused_in_every_order(tmp_path, capsys, case, order):
+    """The first one's header must not decide for the others: values would be wrong, silently."""
+    (one, other), what, way_out, options = MIXED[case]
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    for name, text in zip("abc", [(one, other, other)[i] for i in order], strict=True):
+        (folder / f"{name}.txt").write_text(text)
+    odd = "abc"[order.index(0)]
+    arguments = ["swarm", str(folder), "--measure", "closeness", "--strategy", "cpu", "--out"]
+    assert main([*arguments, str(out)]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and f"{folder / odd}.txt" in told and what in told and way_out in told
+    assert not list(out.glob("part-*"))
+    graphs = [read(path) for path in sorted(folder.iterdir())]
+    for source in (folder, graphs):
+        for bad in ("skip", "refuse"):
+            with pytest.raises(GraphError, match=rf"\b{odd}\b.*{what}"):
+                list(GraphBatch(source, bad=bad))
+    with pytest.raises(GraphError, match=rf"\b{odd}\b.*{what}"):
+        analyze(graphs, "closeness", strategy="cpu")
+    assert main([*arguments, str(out), way_out]) == 0
+    found = pd.read_parquet(out).sort_values("graph")["values"]
+    for values, graph, path in zip(found, GraphBatch(folder, **options), sorted(folder.iterdir()), strict=False):
+        alone = read(path, **options)
+        expected = analyze([alone], "closeness", strategy="cpu")[0]
+        assert values.tolist() == expected.tolist() and graph.directed == alone.directed
+    if "weights" in options:
+        assert sum(map(len, GraphBatch(graphs, **options))) == 3
+
+
+def test_undirected_files_asked_for_as_directed_give_both_arcs(tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("# Directed\n0 1\n")
+    (tmp_path / "b.txt").write_text("# Undirected\n0 1\n")
+    (tmp_path / "c.mtx").write_text(MM + "pattern symmetric\n2 2 1\n2 1\n")
+    (pack,) = GraphBatch(tmp_path, directed=True)
+    assert pack.directed and pack.m.tolist() == [1, 2, 2]
+    assert main(["swarm", str(tmp_path), "--directed", "--strategy", "cpu", "--out", str(tmp_path / "out")]) == 0
+
+
+def test_kinds_are_held_together_across_pieces(tmp_path):
+    """Pieces are loaded one by one, perhaps by other processes."""
+    path, arc = nx.path_graph(3), nx.DiGraph([(0, 1)])
+    batch = GraphBatch([path] * 1024 + [arc])
+    assert len(batch.pieces) == 2 and len(batch.load_piece(batch.pieces[0]).pack) == 1024
+    with pytest.raises(GraphError, match="graph 1024 of the batch is directed, graph 0 of the batch is undirected"):
+        batch.load_piece(batch.pieces[1])
+    (tmp_path / "a.txt").write_text("0 x\n")
+    (tmp_path / "b.txt").write_text("0 1 2.5\n")
+    (tmp_path / "c.txt").write_text("0 1\n")
+    batch = GraphBatch(tmp_path, pack_bytes=1)
+    assert len(batch.pieces) == 3 and len(batch.load_piece(batch.pieces[1]).pack) == 1
+    with pytest.raises(GraphError, match=r"b.txt has weights, .*c.txt has none"):
+        list(batch)
+
+
+def test_a_graph_without_arcs_goes_with_weighted_ones(tmp_path):
+    heavy = nx.Graph()
+    heavy.add_edge(0, 1, weight=2)
+    for graphs in ([nx.empty_graph(2), heavy], [heavy, nx.empty_graph(2)]):
+        (pack,) = GraphBatch(graphs)
+        assert pack.weights.tolist() == [2, 2] and sorted(pack.m) == [0, 2]
+        assert Pack.of(graphs).weights.tolist() == [2, 2]
+        assert join([Pack.of([graph]) for graph in graphs]).weights.tolist() == [2, 2]
+    (tmp_path / "a.txt").write_text("# Nodes: 3 Edges: 0\n")
+    (tmp_path / "b.txt").write_text("0 1 2.5\n")
+    (pack,) = GraphBatch(tmp_path)
+    assert pack.weights.tolist() == [2.5] and pack.n.tolist() == [3, 2]
+
+
+def test_shards_of_different_kinds_are_served_but_not_made_one(tmp_path):
+    """Each shard says what its own graphs are."""
+    heavy = nx.DiGraph()
+    heavy.add_edge(0, 1, weight=2)
+    write_shard(tmp_path / "a.arrow", Pack.of([nx.path_graph(2)]))
+    write_shard(tmp_path / "b.arrow", Pack.of([heavy]))
+    batch = GraphBatch(tmp_path)
+    assert [(pack.directed, pack.weights is None) for pack in batch] == [(False, True), (True, False)]
+    with pytest.raises(GraphError, match="is directed, .* is undirected"):
+        batch.write(tmp_path / "one")
 
 
 def test_the_first_graphs_alone(tmp_path, some, equal):
@@ -245,3 +343,40 @@ def test_a_batch_does_not_overwrite_what_it_reads(tmp_path, some, monkeypatch):
     with pytest.raises(ValueError, match="bad is 'drop'"):
         GraphBatch(tmp_path, bad="drop")
     assert batch.digest() == GraphBatch(tmp_path).digest() != batch.head(3).digest()
+
+
+def test_a_graph_that_does_not_fit_is_left_out_and_named(tmp_path, monkeypatch, capsys):
+    """As one that cannot be read: 20 KB of xz that unpack to 16 MB, and 15 bytes that tell of 20 million vertices."""
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.txt.xz").write_bytes(lzma.compress(b"0 1\n" * 2**22))
+    (folder / "b.txt").write_text("0 1\n1 19999999")
+    (folder / "c.txt").write_text("0 1\n1 2\n")
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "64M")
+    arguments = ["swarm", str(folder), "--strategy", "cpu", "--out"]
+    assert main([*arguments, str(out)]) == 0
+    told = capsys.readouterr().err
+    assert f"left out: graph 0 (a.txt.xz): {folder}/a.txt.xz unpacks to more than 8 MiB" in told
+    assert f"left out: graph 1 (b.txt): {folder}/b.txt has 20,000,000 vertices" in told
+    assert told.count("LOCKSTEP_MEMORY") == 2 and pd.read_parquet(out)["graph"].tolist() == [2]
+    assert main([*arguments, str(tmp_path / "two"), "--bad", "refuse"]) == 2
+    assert "graph 0 (a.txt.xz)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("measure", "options", "most"),
+    [("apsp", {}, 1448), ("walks", {"walks": 1000}, 246), ("apsp", {"reduce": "total"}, None)],
+)
+def test_a_graph_whose_values_do_not_fit_is_left_out_and_named(monkeypatch, measure, options, most):
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "16M")
+    graphs = [nx.path_graph(2000), nx.path_graph(20)]
+    found = analyze(graphs, measure, strategy="cpu", **options)
+    assert len(found[1]) == 20 and (found[0] is None) == (most is not None)
+    told = [
+        f"it has 2,000 vertices; expected at most {most:,}, or the values do not fit into memory "
+        "(LOCKSTEP_MEMORY=SIZE raises the limit)"
+    ] if most else []  # fmt: skip
+    assert [problem.reason for problem in found.problems] == told
+    batch = GraphBatch(graphs, max_vertices=10)
+    assert not list(batch)
+    assert batch.problems[0].reason == "it has 2,000 vertices; expected at most 10"

@@ -74,6 +74,19 @@ def test_a_batch_without_a_usable_graph_is_an_error(tmp_path, capsys):
         assert main([*arguments, str(tmp_path / "three")]) == 0
 
 
+@pytest.mark.parametrize("command", [["compare", "swarm", "--strategies", "cpu"], ["advise", "--batch"]])
+def test_other_commands_name_what_they_leave_out_too(tmp_path, capsys, monkeypatch, command):
+    (tmp_path / "a.txt").write_text("# Undirected\n0 1\n1 2\n")
+    (tmp_path / "b.txt").write_text("# Undirected\n0 1\n1 19999999\n")
+    monkeypatch.setenv("LOCKSTEP_MEMORY", "64M")
+    assert main([*command, str(tmp_path)]) == 0
+    told = capsys.readouterr().err
+    assert f"left out: graph 1 (b.txt): {tmp_path / 'b.txt'} has 20,000,000 vertices" in told
+    (tmp_path / "a.txt").unlink()
+    assert main([*command, str(tmp_path)]) == 2
+    assert "left out: graph 0 (b.txt)" in capsys.readouterr().err
+
+
 def test_weights_are_left_out(tmp_path, capsys):
     weighted = [graph.copy() for graph in GRAPHS]
     for graph in weighted:

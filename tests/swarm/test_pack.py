@@ -66,11 +66,11 @@ def test_what_people_have():
 
 
 def test_graphs_that_do_not_fit_together_are_named():
-    with pytest.raises(GraphError, match="graph 1 of the batch is directed, graph 0 is undirected"):
+    with pytest.raises(GraphError, match="graph 1 of the batch is directed, graph 0 of the batch is undirected"):
         Pack.of([nx.path_graph(3), nx.path_graph(3, create_using=nx.DiGraph)])
     heavy = nx.Graph()
     heavy.add_edge(0, 1, weight=2)
-    with pytest.raises(GraphError, match="graph 1 of the batch has weights, graph 0 has none"):
+    with pytest.raises(GraphError, match="graph 1 of the batch has weights, graph 0 of the batch has none"):
         Pack.of([nx.path_graph(3), heavy])
     with pytest.raises(GraphError, match="graph 1 of the batch: cannot take a str"):
         Pack.of([nx.path_graph(3), "no graph"])

@@ -14,13 +14,14 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+from . import memory
 from .graph import GraphError
 
 GRAPH_SUFFIXES = (".mtx", ".gr", ".graph", ".txt", ".csv", ".tsv", ".edges", ".el", ".nde")
 _COMPRESSED = {
-    b"\x1f\x8b": ("gzip", gzip.decompress),
-    b"\xfd7zXZ\x00": ("xz", lzma.decompress),
-    b"BZh": ("bzip2", bz2.decompress),
+    b"\x1f\x8b": ("gzip", gzip.open),
+    b"\xfd7zXZ\x00": ("xz", lzma.open),
+    b"BZh": ("bzip2", bz2.open),
 }
 _DAMAGE = (
     EOFError,
@@ -50,13 +51,15 @@ def open_text(path, member=None):
     Raises
     ------
     GraphError
-        If there is no such file, it is a directory, empty, truncated or damaged, or not text.
+        If there is no such file, it is a directory, empty, truncated or damaged, not text, or holds or unpacks to
+        more than an eighth of the memory that may be used (``LOCKSTEP_MEMORY``).
     """
     path = Path(path)
     if path.is_dir():
         raise GraphError(f"{path} is a directory; expected a file that holds a graph")
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = _content(file, path, "holds")
     except FileNotFoundError:
         raise GraphError(f"{path}: no such file") from None
     except OSError as error:
@@ -68,7 +71,8 @@ def open_text(path, member=None):
             break
         try:
             if unpack is not None:
-                data = unpack(data)
+                with unpack(io.BytesIO(data)) as file:
+                    data = _content(file, name, "unpacks to")
                 continue
             name, data = _member(data, kind, name, path, member)
             inside = True
@@ -93,6 +97,15 @@ def open_text(path, member=None):
     return data, name
 
 
+def _content(file, name, verb):
+    """All bytes of an open file, unless they are too many."""
+    found = io.BytesIO()
+    while part := file.read(2**20):
+        found.write(part)
+        memory.check_text(found.tell(), name, verb)
+    return found.getvalue()
+
+
 def _container(data):
     for magic, (kind, unpack) in _COMPRESSED.items():
         if data.startswith(magic):
@@ -109,11 +122,11 @@ def _member(data, kind, name, path, wanted):
     if kind == "zip":
         archive = zipfile.ZipFile(io.BytesIO(data))
         names = [info.filename for info in archive.infolist() if not info.is_dir()]
-        fetch = archive.read
+        fetch = archive.open
     else:
         archive = tarfile.open(fileobj=io.BytesIO(data))
         names = [info.name for info in archive.getmembers() if info.isfile()]
-        fetch = lambda chosen: archive.extractfile(chosen).read()  # noqa: E731
+        fetch = archive.extractfile
     with archive:
         if not names:
             raise GraphError(f"{name}: the {kind} archive holds no files; expected a graph")
@@ -122,7 +135,8 @@ def _member(data, kind, name, path, wanted):
             shown = ", ".join(sorted(names)[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
             what = f"no single file that matches {wanted!r}" if wanted else "more than one file"
             raise GraphError(f"{name}: the archive holds {what}; say which (member=, --member), of: {shown}")
-        return f"{name}:{chosen}", fetch(chosen)
+        with fetch(chosen) as file:
+            return f"{name}:{chosen}", _content(file, f"{name}:{chosen}", "unpacks to")
 
 
 def _choose(names, wanted, path):

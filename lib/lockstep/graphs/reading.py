@@ -4,7 +4,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from . import csr, formats
+from . import csr, formats, memory
 from .containers import GRAPH_SUFFIXES, open_text
 from .graph import Graph, GraphError
 
@@ -59,7 +59,8 @@ def read(
     Raises
     ------
     GraphError
-        For every kind of bad input: names the file, the line, and what was expected.
+        For every kind of bad input: names the file, the line, and what was expected. Also where text or vertices would
+        take more memory than the machine has available, or than ``LOCKSTEP_MEMORY`` allows.
     """
     data, shown = open_text(path, member)
     if format is not None and format not in FORMATS:
@@ -103,6 +104,7 @@ def _build(body, shown, directed, compact):
             f"{shown}: the largest id is {n - 1} in a file of {body.sources.size} edges; expected ids that "
             "are nearly all used (in Python, read(FILE, compact=True) renumbers those that occur)"
         )
+    memory.check_vertices(n, shown, sparse=n > 2 * body.sources.size)
     if body.stored_both:
         offsets, targets, weights = csr.group(body.sources, body.targets, n, body.weights)
         try:

@@ -10,9 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lockstep.graphs import GraphError
+from lockstep.graphs.memory import SETTING
 
 from . import shards
 from .check import GOOD, Problem, judge, one_way, reason
+from .measures import most_vertices
 from .pack import Pack, join
 from .sources import cuts, pieces_of
 
@@ -37,15 +39,16 @@ class GraphBatch:
         archive in the TU collection's layout (``NAME_A.txt``, ``NAME_graph_indicator.txt``); the name of a registered
         batch (`PROTEINS`); a Pack; a sequence of Graphs, NetworkX graphs or SciPy matrices.
     directed : bool, optional
-        For files of edges: what the first file's header says if left out, and True if it says nothing. For shards that
-        do not say: if left out, undirected.
+        For files of edges: what each file's header says if left out, and True if it says nothing; True takes an edge
+        of an undirected file as two arcs. For shards that do not say: if left out, undirected.
     bad : {"skip", "refuse"}
-        What becomes of a graph that cannot be used (unreadable, empty, an id out of range, too many vertices): it is
-        noted in ``problems`` and left out, or it is an error.
+        What becomes of a graph that cannot be used (unreadable, empty, an id out of range, too many vertices, more
+        than ``LOCKSTEP_MEMORY`` allows): it is noted in ``problems`` and left out, or it is an error.
     max_vertices : int
         Graphs with more are among those.
     weights : bool
-        False leaves out what weights there are: for measures that take none, and where they are no lengths.
+        False leaves out what weights there are: for measures that take none, where they are no lengths, and where only
+        some graphs have them.
     pack_bytes : int
         Iteration gives packs of about this size at most.
 
@@ -59,7 +62,9 @@ class GraphBatch:
     Raises
     ------
     GraphError
-        There is no such source, or with ``bad="refuse"`` the first graph that cannot be used.
+        There is no such source; files or graphs in memory are not all directed or none, or not all weighted or none
+        (found as they are loaded; one without arcs goes with weighted ones too); with ``bad="refuse"`` the first graph
+        that cannot be used.
 
     Examples
     --------
@@ -79,9 +84,9 @@ class GraphBatch:
             raise ValueError(f"max_vertices is {max_vertices}; expected 1 to {MOST}")
         self.bad, self.max_vertices, self.pack_bytes = bad, int(max_vertices), int(pack_bytes)
         self.directed = directed
-        self.weights, self.lengths = bool(weights), False
+        self.weights, self.lengths, self.fitting = bool(weights), False, MOST
         self.source = str(source) if isinstance(source, (str, Path)) else "memory"
-        self.pieces = pieces_of(source, directed, self.pack_bytes)
+        self.pieces = pieces_of(source, directed, self.pack_bytes, self.weights)
         self.problems = []
         self._piece = functools.lru_cache(1)(self.load_piece)
 
@@ -163,12 +168,14 @@ class GraphBatch:
 
     def suited(self, engine):
         """The batch as an engine wants it: where weights are lengths, a graph with one that is not above 0 cannot be
-        used, as others cannot for other reasons. Both note such graphs in the same ``problems``.
+        used, as others cannot for other reasons; neither can one whose values do not fit into memory. Both note such
+        graphs in the same ``problems``.
         """
-        if engine is None or not engine.measure.weights or engine.options.get("weighted") is False:
+        if engine is None:
             return self
+        lengths = engine.measure.weights and engine.options.get("weighted") is not False
         new = object.__new__(GraphBatch)
-        new.__dict__.update(self.__dict__, lengths=True)
+        new.__dict__.update(self.__dict__, lengths=lengths, fitting=most_vertices(engine.measure, engine.options))
         new._piece = functools.lru_cache(1)(new.load_piece)
         return new
 
@@ -185,13 +192,16 @@ class GraphBatch:
         -------
         Loaded
         """
-        pack, numbers, problems = piece.load(memory)
+        pack, numbers, problems = piece.load(memory, self.weights)
         unsaid = pack.directed is None
         pack.directed = bool(pack.directed)
         if not self.weights:
             pack = pack.unweighted()
-        code, place = judge(pack, self.max_vertices, self.lengths)
-        found = {int(i): reason(pack, i, code[i], place[i], self.max_vertices) for i in np.flatnonzero(code != GOOD)}
+        most, why = self.max_vertices, ""
+        if self.fitting < most:
+            most, why = self.fitting, f", or the values do not fit into memory ({SETTING}=SIZE raises the limit)"
+        code, place = judge(pack, most, self.lengths)
+        found = {int(i): reason(pack, i, code[i], place[i], most, why) for i in np.flatnonzero(code != GOOD)}
         if unsaid:
             found |= one_way(pack, code)
         known = {problem.graph for problem in problems}

@@ -101,13 +101,13 @@ def one_way(pack, code):
     return wrong
 
 
-def reason(pack, i, code, place, most):
-    """What is wrong with graph ``i``, in words."""
+def reason(pack, i, code, place, most, why=""):
+    """What is wrong with graph ``i``, in words; ``why`` it may have no more vertices than ``most``."""
     n, m = int(pack.vertex_start[i + 1] - pack.vertex_start[i]), int(pack.arc_start[i + 1] - pack.arc_start[i])
     if code == EMPTY:
         return "it is empty; expected at least one vertex"
     if code == LARGE:
-        return f"it has {n:,} vertices; expected at most {most:,}"
+        return f"it has {n:,} vertices; expected at most {most:,}{why}"
     if code == COUNT:
         return "it has no offsets; expected n + 1 of them, beginning with 0"
     if code == OFFSETS:

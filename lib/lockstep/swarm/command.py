@@ -78,11 +78,16 @@ def main(choice):
         rest = f" (why the others cannot: {choice.out}/_problems.csv)" if many > 1 else ""
         raise GraphError(f"{choice.input}: {none}; graph {first.graph} ({first.name}): {first.reason}{rest}")
     print(f"{choice.input}: {_told(choice.measure, report, start)}; results in {choice.out}", file=sys.stderr)
-    for problem in report.problems[:10]:
-        print(f"left out: graph {problem.graph} ({problem.name}): {problem.reason}", file=sys.stderr)
-    if len(report.problems) > 10:
-        print(f"and {len(report.problems) - 10:,} more: {choice.out}/_problems.csv", file=sys.stderr)
+    tell_left_out(report.problems, f": {choice.out}/_problems.csv")
     return 0
+
+
+def tell_left_out(problems, where=""):
+    """Name the first ten graphs that were left out, and ``where`` the others are named."""
+    for problem in problems[:10]:
+        print(f"left out: graph {problem.graph} ({problem.name}): {problem.reason}", file=sys.stderr)
+    if len(problems) > 10:
+        print(f"and {len(problems) - 10:,} more{where}", file=sys.stderr)
 
 
 def _told(measure, report, start):

@@ -1,8 +1,11 @@
 """What can be computed of every graph of a batch."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from lockstep.graphs import memory
 
 from . import allowed
 
@@ -117,6 +120,15 @@ MEASURES = {
         ),
     )
 }  # fmt: skip
+
+
+def most_vertices(measure, options):
+    """Vertices of the largest graph whose values fit into memory (`lockstep.graphs.memory`)."""
+    if options.get("reduce") == "matrix":
+        return math.isqrt(memory.limit() // 8)
+    if measure.name == "walks":
+        return memory.limit() // (4 * options["walks"] * (options["length"] + 1))
+    return MOST
 
 
 def check_batch(measure, options, weighted):

@@ -7,12 +7,57 @@ because every graph before it has one offset more than vertices. Ids within a gr
 more than 65,536 vertices: half the memory to load, to copy and to read.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from lockstep.graphs import Graph, GraphError
 
 SMALL = 2**16  # vertices that 16-bit ids tell apart
 ARRAYS = ("n", "m", "vertex_start", "arc_start", "offsets", "targets", "weights")
+
+
+class Kind(NamedTuple):
+    """What all graphs of a pack have in common, and which graph or pack shows it."""
+
+    directed: bool
+    weighted: bool
+    name: str
+
+    @classmethod
+    def of(cls, named):
+        """The kind of (graph or pack, name) pairs: of the first with arcs, as one without goes with weighted ones too;
+        None if there is nothing.
+        """
+        found = None
+        for graph, name in named:
+            if found is None or graph.targets.size:
+                found = cls(graph.directed, graph.weights is not None, name)
+            if graph.targets.size:
+                break
+        return found
+
+    def check(self, graph, name):
+        """Refuse a graph or pack of another kind.
+
+        Raises
+        ------
+        GraphError
+            Names both and says what to do.
+        """
+        if graph.directed != self.directed:
+            one, other = ("directed", "undirected") if graph.directed else ("undirected", "directed")
+            raise GraphError(
+                f"{name} is {one}, {self.name} is {other}; expected all alike: make a batch of each kind, or say for "
+                "files what all are (--directed, --undirected; directed=True or False in Python). A file that does not "
+                "say and a SciPy matrix are directed (Graph.from_scipy(matrix, directed=False) says otherwise)"
+            )
+        if graph.targets.size and (graph.weights is not None) != self.weighted:
+            has, none = (self.name, name) if self.weighted else (name, self.name)
+            raise GraphError(
+                f"{has} has weights, {none} has none; expected all or none: make a batch of each kind, or leave all "
+                "weights out (--unweighted; GraphBatch with weights=False)"
+            )
 
 
 class Pack:
@@ -86,14 +131,20 @@ class Pack:
         return cls(np.zeros(0, np.int32), np.zeros(0, np.uint16), starts, starts, directed=directed)
 
     @classmethod
-    def of(cls, graphs):
+    def of(cls, graphs, kind=None):
         """Pack any sequence of Graphs, NetworkX graphs or SciPy sparse matrices; a Pack is taken as it is.
+
+        Parameters
+        ----------
+        graphs : Pack or sequence
+        kind : Kind, optional
+            What the graphs must be; without it, as the first one with arcs.
 
         Raises
         ------
         GraphError
-            If something is no graph, or the graphs are not alike: all directed or none, all weighted or none. The
-            graph's place in the sequence is named.
+            If something is no graph, or the graphs are not alike: all directed or none, all weighted or none (one
+            without arcs goes with both). The graph's place in the sequence is named.
         """
         if isinstance(graphs, cls):
             return graphs
@@ -105,32 +156,24 @@ class Pack:
                 raise GraphError(f"graph {i} of the batch: {error}") from None
         if not found:
             return cls.empty()
-        first = found[0]
-        for i, graph in enumerate(found):
-            if graph.directed != first.directed:
-                raise GraphError(
-                    f"graph {i} of the batch is {_kind(graph)}, graph 0 is {_kind(first)}; expected all alike "
-                    "(a SciPy matrix is directed: Graph.from_scipy(matrix, directed=False) says otherwise)"
-                )
-            if (graph.weights is None) != (first.weights is None):
-                which = (0, i) if graph.weights is None else (i, 0)
-                raise GraphError(
-                    f"graph {which[0]} of the batch has weights, graph {which[1]} has none; expected all or none"
-                )
+        named = [(graph, f"graph {i} of the batch") for i, graph in enumerate(found)]
+        kind = kind or Kind.of(named)
+        for graph, name in named:
+            kind.check(graph, name)
         vertex_start = _starts([graph.n for graph in found])
         arc_start = _starts([graph.m for graph in found])
-        kind = np.uint16 if max(graph.n for graph in found) <= SMALL else np.int32
+        ids = np.uint16 if max(graph.n for graph in found) <= SMALL else np.int32
         weights = None
-        if first.weights is not None:
-            weights = np.concatenate([graph.weights for graph in found]).astype(np.float32)
+        if kind.weighted:
+            weights = np.concatenate([graph.weights for graph in found if graph.m] or [[]]).astype(np.float32)
         names = [graph.name for graph in found] if any(graph.name for graph in found) else None
         return cls(
             np.concatenate([graph.offsets for graph in found]).astype(np.int32),
-            np.concatenate([graph.targets for graph in found]).astype(kind),
+            np.concatenate([graph.targets for graph in found]).astype(ids),
             vertex_start,
             arc_start,
             weights,
-            first.directed,
+            kind.directed,
             names,
         )
 
@@ -205,10 +248,20 @@ class Pack:
 
 
 def join(packs):
-    """Several host packs as one; all directed or none, all weighted or none."""
+    """Several host packs as one; all directed or none, all weighted or none (one without arcs goes with both).
+
+    Raises
+    ------
+    GraphError
+        Packs are of different kinds; graphs of both are named.
+    """
     packs = [pack for pack in packs if len(pack)]
     if len(packs) <= 1:
         return packs[0] if packs else Pack.empty()
+    named = [(pack, f"graph {pack.name(0)}") for pack in packs]
+    kind = Kind.of(named)
+    for pack, name in named:
+        kind.check(pack, name)
     wide = any(pack.targets.dtype != np.uint16 for pack in packs)
     named = any(pack.names is not None for pack in packs)
     return Pack(
@@ -216,8 +269,8 @@ def join(packs):
         np.concatenate([pack.targets.astype(np.int32) if wide else pack.targets for pack in packs]),
         _starts(np.concatenate([pack.n for pack in packs])),
         _starts(np.concatenate([pack.m for pack in packs])),
-        None if packs[0].weights is None else np.concatenate([pack.weights for pack in packs]),
-        packs[0].directed,
+        np.concatenate([pack.weights for pack in packs if pack.weights is not None]) if kind.weighted else None,
+        kind.directed,
         [pack.name(i) for pack in packs for i in range(len(pack))] if named else None,
     )
 
@@ -228,10 +281,6 @@ def _module(array):
     import cupy
 
     return cupy
-
-
-def _kind(graph):
-    return "directed" if graph.directed else "undirected"
 
 
 def _starts(sizes):

@@ -8,7 +8,6 @@ Of a shard that does not say whether its graphs are directed, and of which nobod
 
 import dataclasses
 import functools
-import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from lockstep.graphs.registry import registry
 
 from . import shards
 from .check import Problem
-from .pack import SMALL, Pack
+from .pack import SMALL, Kind, Pack
 
 SHARDS = (".arrow", ".feather", ".parquet")
 PACKED = (".gz", ".xz", ".bz2")
@@ -46,7 +45,7 @@ class ShardPiece:
         """The same for a process that works in another folder."""
         return dataclasses.replace(self, path=self.path.absolute())
 
-    def load(self, memory=None):
+    def load(self, memory=None, weights=True):
         pack, wrong = shards.read_shard(self.path, self.index, memory)
         if pack.directed is None:
             pack.directed = self.directed or None
@@ -59,13 +58,13 @@ class ShardPiece:
 
 @dataclass(frozen=True)
 class FilesPiece:
-    """Some files that hold one graph each; all taken as directed or not, weighted or not, alike."""
+    """Some files that hold one graph each."""
 
     name: str
     first: int
     paths: tuple
-    directed: bool
-    weights: bool
+    directed: bool | None  # None: as each file says
+    kind: Kind | None  # that the batch's graphs are of
 
     @property
     def count(self):
@@ -78,9 +77,9 @@ class FilesPiece:
     def absolute(self):
         return dataclasses.replace(self, paths=tuple(path.absolute() for path in self.paths))
 
-    def load(self, memory=None):
-        take = functools.partial(read, directed=self.directed, weights=self.weights)
-        return _each(self.paths, take, self.first, [path.name for path in self.paths])
+    def load(self, memory=None, weights=True):
+        take = _reader(self.directed, weights)
+        return _each(self.paths, take, self.first, [path.name for path in self.paths], self.paths, self.kind)
 
 
 @dataclass(frozen=True)
@@ -90,6 +89,7 @@ class MemoryPiece:
     name: str
     first: int
     graphs: Any
+    kind: Kind | None = None  # that the batch's graphs are of, if this is no Pack
 
     @property
     def count(self):
@@ -102,43 +102,82 @@ class MemoryPiece:
     def absolute(self):
         return self
 
-    def load(self, memory=None):
+    def load(self, memory=None, weights=True):
         if isinstance(self.graphs, Pack):
             return self.graphs, np.arange(self.first, self.first + len(self.graphs)), []
         names = [str(getattr(graph, "name", "") or self.first + i) for i, graph in enumerate(self.graphs)]
-        return _each(self.graphs, Graph.of, self.first, names)
+        shown = [_shown(self.first + i, graph) for i, graph in enumerate(self.graphs)]
+        return _each(self.graphs, _taker(weights), self.first, names, shown, self.kind)
 
 
-def _each(things, take, first, names):
-    """Load graphs one by one; those that cannot be, or are not of the first one's kind, become problems."""
+def _reader(directed, weights):
+    """A function that reads a graph from a file."""
+    return functools.partial(read, directed=directed, weights=None if weights else False)
+
+
+def _taker(weights):
+    """A function that makes a Graph of what stands for one."""
+
+    def take(thing):
+        graph = Graph.of(thing)
+        if weights or graph.weights is None:
+            return graph
+        return Graph._trusted(graph.offsets, graph.targets, None, graph.directed, graph.name, graph.labels)
+
+    return take
+
+
+def _shown(number, graph):
+    """How messages call a graph in memory."""
+    name = str(getattr(graph, "name", "") or "")
+    return f"graph {number} of the batch" + (f" ({name})" if name else "")
+
+
+def _kind(named, take):
+    """The kind of the graphs of a batch, given with names: that of the first that can be taken and has arcs."""
+
+    def usable():
+        for thing, name in named:
+            try:
+                yield take(thing), name
+            except GraphError:
+                continue
+
+    return Kind.of(usable())
+
+
+def _each(things, take, first, names, shown, kind):
+    """Load graphs one by one; those that cannot be become problems, one of another kind is an error."""
     found, numbers, called, problems = [], [], [], []
     for i, thing in enumerate(things):
         try:
             graph = take(thing)
-            Pack.of([*found[:1], graph])
         except GraphError as error:
-            why = str(error).replace("graph 1 of the batch is", "it is").replace("graph 0", f"{names[0]}")
-            problems.append(Problem(first + i, names[i], why))
+            problems.append(Problem(first + i, names[i], str(error)))
             continue
+        kind = kind or Kind.of([(graph, shown[i])])
+        kind.check(graph, shown[i])
         found.append(graph)
         numbers.append(first + i)
         called.append(graph.name or names[i])
-    pack = Pack.of(found)
+    pack = Pack.of(found, kind)
     pack.names = called
     return pack, np.array(numbers, np.int64), problems
 
 
-def pieces_of(source, directed=None, piece_bytes=64 * 2**20):
+def pieces_of(source, directed=None, piece_bytes=64 * 2**20, weights=True):
     """The pieces of a source: what a path, a registered name or a sequence holds, in order.
 
     Parameters
     ----------
     source : path-like, str, Pack or sequence
     directed : bool, optional
-        For files of edges; what the first file's header says if left out, and True if it says nothing. For shards that
+        For files of edges; what each file's header says if left out, and True if it says nothing. For shards that
         do not say; False if left out.
     piece_bytes : int
         About how large a piece of files or of graphs in memory is; shards are as large as they were written.
+    weights : bool
+        Whether pieces will be loaded with weights; files and graphs in memory must then all have them, or none.
 
     Raises
     ------
@@ -153,18 +192,19 @@ def pieces_of(source, directed=None, piece_bytes=64 * 2**20):
         except TypeError:
             kind = type(source).__name__
             raise GraphError(f"a batch of {kind}; expected a path, a registered name or a sequence of graphs") from None
+        kind = _kind(((graph, _shown(i, graph)) for i, graph in enumerate(graphs)), _taker(weights))
         cuts = range(0, len(graphs), 1024)
-        return [MemoryPiece(f"memory-{at // 1024:05d}", at, graphs[at : at + 1024]) for at in cuts]
+        return [MemoryPiece(f"memory-{at // 1024:05d}", at, graphs[at : at + 1024], kind) for at in cuts]
     path = Path(source)
     if path.is_dir():
         found = sorted(p for p in path.iterdir() if p.suffix in SHARDS)
-        return _shards(found, directed) if found else _files(path, directed, piece_bytes)
+        return _shards(found, directed) if found else _files(path, directed, piece_bytes, weights)
     if path.is_file():
         if path.suffix in SHARDS:
             return _shards([path], directed)
         if path.suffix == ".zip" or ".tar" in path.suffixes:
             return _cut_pack(pack_of(*read_batch(path), path.name.split(".")[0]), path.name.split(".")[0], piece_bytes)
-        return _files(path, directed, piece_bytes)
+        return _files(path, directed, piece_bytes, weights)
     if len(path.parts) == 1 and not path.suffix:
         if str(source).lower() not in set(registry()["name"].str.lower()):
             raise GraphError(
@@ -189,7 +229,7 @@ def _shards(paths, directed):
     return found
 
 
-def _files(path, directed, piece_bytes):
+def _files(path, directed, piece_bytes, weights):
     def named(p):
         plain = p.with_suffix("") if p.suffix in PACKED else p
         return p.is_file() and plain.suffix in GRAPH_SUFFIXES
@@ -199,26 +239,16 @@ def _files(path, directed, piece_bytes):
         raise GraphError(
             f"{path} holds no shard ({', '.join(SHARDS)}) and no file of a graph ({', '.join(GRAPH_SUFFIXES)})"
         )
-    first = next(filter(None, map(_readable, itertools.islice(paths, 100))), None)
-    weights = first is not None and first.weights is not None
-    if directed is None:
-        directed = first is None or first.directed
+    kind = _kind(zip(paths, paths, strict=True), _reader(directed, weights))
     found, some, size = [], [], 0
     for number, p in enumerate(paths):
         some.append(p)
         size += p.stat().st_size
         if size >= piece_bytes or len(some) == 4096 or number == len(paths) - 1:
             name = f"files-{len(found):05d}"
-            found.append(FilesPiece(name, number + 1 - len(some), tuple(some), directed, weights))
+            found.append(FilesPiece(name, number + 1 - len(some), tuple(some), directed, kind))
             some, size = [], 0
     return found
-
-
-def _readable(path):
-    try:
-        return read(path)
-    except GraphError:
-        return None
 
 
 def _cut_pack(pack, name, piece_bytes):
