@@ -18,8 +18,10 @@ from lockstep.machine import source_digest
 
 from . import oracle
 from .problem import LANE_FEATURES
+from .ratings import RatingsError
 
 KERNELS = Path(__file__).parent / "kernels"
+LIMIT = 2**31 - 2**20  # nodes, and ratings: kernels add the number of their threads to an int that counts either
 
 
 class WrongSweep(AssertionError):
@@ -120,6 +122,12 @@ class DevicePlan(Plan):
     """A plan whose sweeps run in kernels. Subclasses set `edges` in `build` and launch in `sweep`."""
 
     def __init__(self, problem, executor, log=False, **options):
+        ratings = problem.ratings
+        if max(ratings.n_users + ratings.n_items, ratings.m) >= LIMIT:
+            raise RatingsError(
+                f"{ratings!r}: the GPU strategies take fewer than {LIMIT:,} users and items together, and fewer "
+                "ratings than that: use strategy='serial'"
+            )
         lanes = options.get("lanes")
         # The host's threads are fibers: the fewer the faster, and the bits are the same for any number.
         self.lanes = int(lanes or (1 if executor.name == "host" else problem.width // LANE_FEATURES))
