@@ -9,7 +9,7 @@ import numpy as np
 from lockstep.evidence import Candidate, VerificationError
 from lockstep.machine.source import until_written
 
-from . import conflicts
+from . import conflicts, updates
 from .plans import WrongSweep
 from .strategies import STRATEGIES
 
@@ -43,6 +43,8 @@ def candidate(name, problem, executor, made_by, label=None, **options):
     plan, seconds = built(chosen.plan, problem, executor if chosen.gpu else None, **{**own, **options})
     if chosen.family == "offline":
         conflicts.check(plan)  # once: a tally would not tell two ratings that met at a node
+    if chosen.gpu and chosen.exact:
+        updates.check(plan)  # nor two that locks or ranges should have kept apart
     begin = plan_start(plan)
     prepared = iter(seconds)
 

@@ -189,7 +189,7 @@ class DevicePlan(Plan):
             self.applied = executor.zeros(2, np.uint64)
             clocks = [(ratings.n_users,), (ratings.n_items,), (ratings.m,), (ratings.m,)]
             self.history = [executor.zeros(shape, np.int32) for shape in clocks] if self.log else [None] * 4
-            self.rate, self.keep = np.float32(self.problem.rate), self.problem.keep
+            self.set_step(self.problem.rate, self.problem.keep)
 
     def bring(self):
         """The ratings' edges on the device, sorted by item."""
@@ -199,6 +199,14 @@ class DevicePlan(Plan):
     def reset(self):
         for target, first in zip((self.user_vectors, self.item_vectors), self.first_device, strict=True):
             self.executor.copy(target, first)
+
+    def start_from(self, users, items):
+        """Put these vectors in their places: arrays on the device, which may be one vector for all nodes of a side."""
+        self.user_vectors[...], self.item_vectors[...] = users, items
+
+    def set_step(self, rate, keep):
+        """What updates take from here on for the learning rate, and leave of a vector."""
+        self.rate, self.keep = np.float32(rate), np.float32(keep)
 
     def begin(self):
         """What a sweep starts with: an empty tally, empty histories."""
@@ -220,9 +228,14 @@ class DevicePlan(Plan):
         """(users, items, values) as NumPy arrays, in the order in which histories number the edges."""
         return tuple(self.executor.get(a) for a in (self.users, self.items, self.values))
 
+    def swept(self):
+        """First edge that a sweep applies, and the one after the last, as `edges` numbers them."""
+        return 0, self.problem.ratings.m
+
     def expected(self):
         """What the tally of a sweep must be."""
-        return oracle.checksum(self.problem.ratings.m)
+        first, last = self.swept()
+        return oracle.checksum(last, first)
 
     def check_sweep(self):
         counted = tuple(int(v) for v in self.executor.get(self.applied))
