@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.graphs import Graph
+from lockstep.graphs import Graph, GraphError
 from lockstep.machine import get_executor, why_no_gpu
-from lockstep.swarm import MEASURES, STRATEGIES, Engine, Pack, plan
+from lockstep.swarm import MEASURES, STRATEGIES, Engine, Pack, batched, plan
 from lockstep.swarm.batched import chunks, room
+from lockstep.swarm.task import DeviceTask
 
 WEIGHTED = ("closeness", "apsp")
 ON_GPU = [name for name, strategy in STRATEGIES.items() if strategy.gpu]
@@ -28,6 +29,23 @@ KNOBS = [
     {"sparse": 0},
     {"sparse": 99, "busy": 1, "threads": 32},
 ]
+
+
+@pytest.mark.parametrize("n, m", [(1 << 30, 1), (5, 2**31 - 2**20 - 15), ((2**31 - 2**20) // 3 + 1, 0)])
+def test_graphs_whose_rows_an_int_does_not_count_are_refused(n, m):
+    starts = (np.array([0, count]) for count in (n, m))
+    huge = Pack(np.zeros(0, np.int32), np.zeros(0, np.uint16), *starts)
+    method = SimpleNamespace(executor=get_executor("host"), measure=MEASURES["pagerank"], options={})
+    with pytest.raises(GraphError, match=f"graph 0 of the pack has {n:,} vertices and {m:,} .*2,146,435,072 together"):
+        DeviceTask(method, huge)
+    DeviceTask(method, Pack(np.zeros(0, np.int32), np.zeros(0, np.uint16), np.array([0, 5]), np.array([0, m // 2])))
+
+
+def test_sets_of_sources_are_as_wide_as_an_int_counts():
+    """Vertices times words of a set: 32 of them up to 67 million vertices, fewer of more."""
+    for n in (67_076_095, 67_076_096, 500_000_000):
+        words = batched.widest_set(np.array([n]), 32)[0]
+        assert (n + 1) * words <= 2**31 - 2**20 and words == (32 if n < 67_076_096 else 16 if n < 10**8 else 4)
 
 
 def graphs(seed, directed, sizes, weighted=False):

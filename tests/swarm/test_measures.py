@@ -182,6 +182,7 @@ def test_every_protein_is_as_in_networkx(measure):
         (dict(measure="pagerank", damping="much"), "PageRank: damping='much'; expected a number from 0 to 1"),
         (dict(measure="pagerank", limit=1.5), "limit=1.5; expected a whole number from 1 to"),
         (dict(measure="walks", length=-1), "random walks: length=-1; expected a whole number from 0 to"),
+        (dict(measure="walks", length=2**31 - 1), "length=2147483647; expected a whole number from 0 to 2,147,483,646"),
         (dict(measure="walks", seed=2**64), "seed=18446744073709551616; expected"),
         (dict(measure="apsp", weighted=True), "weighted=True, but the graphs have no weights"),
     ],

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from lockstep.graphs import GraphError
+
 from .plans import DevicePlan, road_delta
 
 _int = np.int32
@@ -42,7 +44,13 @@ class NearFar(DevicePlan):
         return 4 if degree < 8 else 8 if degree < 24 else 32
 
     def reserve(self, capacity):
-        self.capacity = min(capacity, 2**31 - 1)
+        if capacity > 2**31 - 2**20:  # kernels add the number of their threads to an int
+            graph = self.problem.graph
+            raise GraphError(
+                f"{graph.name or 'the graph'} has {graph.n:,} vertices and {graph.m:,} arcs; {self.name} needs lists "
+                f"of {capacity:,} entries, and takes at most {2**31 - 2**20:,}: use strategy='dijkstra'"
+            )
+        self.capacity = capacity
         self.queue = self.executor.empty(4 * self.capacity * self.words, np.uint8)
 
     def default_delta(self):

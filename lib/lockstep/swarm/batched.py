@@ -9,7 +9,7 @@ import functools
 import numpy as np
 
 from . import plan
-from .task import DeviceTask, Values
+from .task import LIMIT, DeviceTask, Values
 
 _int, _long = np.int32, np.int64
 FORMS = ("networkx", "plain", "harmonic")
@@ -181,6 +181,12 @@ def finish_closeness(task, total, parts, reach):
     task.launch(task.module("finish.cu")["finish_closeness"], *task.warps(task.graphs), args)
 
 
+def widest_set(n, most):
+    """Words of a set of sources for graphs of n vertices: a power of two, and so few that an int counts all of them."""
+    wide = 2 ** np.ceil(np.log2(np.maximum(-(-n // 32), 1))).astype(np.int64)
+    return np.minimum(np.minimum(wide, most), 2 ** np.floor(np.log2(LIMIT // (n + 1))).astype(np.int64))
+
+
 def spread_distances(task, rows, sums, matrix, output, part=slice(None), matrix_start=None):
     """Launch bits.cu for the graphs of `part`."""
     pack, knob = task.pack, task.method.knob
@@ -193,8 +199,7 @@ def spread_distances(task, rows, sums, matrix, output, part=slice(None), matrix_
         return (pack.vertex_start, pack.arc_start, offsets, targets, scratch, stride, *sums, matrix_start, matrix)
 
     # A set is as wide as the graph, to knob["words"]; of wider graphs several sets are done one after the other.
-    wide = np.maximum(-(-np.asarray(n, np.int64) // 32), 1)
-    wide = np.minimum(2 ** np.ceil(np.log2(wide)).astype(np.int64), knob["words"])
+    wide = widest_set(np.asarray(n, np.int64), knob["words"])
     found, planes = [], PLANES if output else 0
     for words in np.unique(wide)[::-1]:
         ids = np.flatnonzero(wide == words)

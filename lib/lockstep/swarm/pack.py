@@ -12,6 +12,7 @@ import numpy as np
 from lockstep.graphs import Graph, GraphError
 
 SMALL = 2**16  # vertices that 16-bit ids tell apart
+MOST_ARCS = 2**31 - 1  # of a graph
 ARRAYS = ("n", "m", "vertex_start", "arc_start", "offsets", "targets", "weights")
 
 
@@ -107,6 +108,11 @@ class Pack:
             return cls.empty()
         first = found[0]
         for i, graph in enumerate(found):
+            if graph.m > MOST_ARCS:
+                raise GraphError(
+                    f"graph {i} of the batch has {graph.m:,} stored arcs; at most {MOST_ARCS:,}, as offsets are stored "
+                    "(leave it out)"
+                )
             if graph.directed != first.directed:
                 raise GraphError(
                     f"graph {i} of the batch is {_kind(graph)}, graph 0 is {_kind(first)}; expected all alike "

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lockstep.graphs import GraphError
 from lockstep.machine import source_digest
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -86,6 +87,9 @@ def _host(array):
     return array if array is None or isinstance(array, np.ndarray) else array.get()
 
 
+LIMIT = 2**31 - 2**20  # of m + 3 n: ids of a graph's padded rows, to which kernels add the number of their threads
+
+
 class Task:
     """A pack made ready; `run()` computes and returns Values."""
 
@@ -140,6 +144,13 @@ class DeviceTask(Task):
     """Launches, in order; a step is a function without arguments."""
 
     def __init__(self, method, pack):
+        n, m = (np.asarray(sizes, np.int64) for sizes in (pack.host.n, pack.host.m))
+        if ((large := m + 3 * n) >= LIMIT).any():
+            i = int(large.argmax())
+            raise GraphError(
+                f"graph {i} of the pack has {n[i]:,} vertices and {m[i]:,} stored arcs; the GPU strategies take graphs "
+                f"with arcs and three times their vertices below {LIMIT:,} together: use strategy='cpu'"
+            )
         self.executor, self.pack, self.measure = method.executor, pack, method.measure
         self.method, self.options = method, method.options
         self.graphs = len(pack)
