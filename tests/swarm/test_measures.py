@@ -249,3 +249,12 @@ def test_the_table_is_whole():
         assert set(strategy.measures) <= set(MEASURES)
         assert len(strategy.plan.digest()) == 16
     assert set(STRATEGIES["swarm"].measures) == set(STRATEGIES["cpu"].measures) == set(MEASURES)
+
+
+@pytest.mark.parametrize("strategy", ["cpu", "swarm"])
+def test_harmonic_sums_that_do_not_fit_are_refused(strategy):
+    engine = Engine("closeness", strategy=strategy, executor=None if strategy == "cpu" else "host", form="harmonic")
+    starts = np.array([0, 2**24 + 1]), np.array([0, 0])
+    huge = Pack(np.zeros(0, np.int32), np.zeros(0, np.uint16), *starts)
+    with pytest.raises(ValueError, match="has 16,777,217 vertices; harmonic closeness takes at most 16,777,216"):
+        engine.prepare(huge)

@@ -134,6 +134,16 @@ def check_batch(measure, options, weighted):
     return asked is not False
 
 
+def check_sizes(options, n):
+    """Sums of reciprocals have 40 bits below the point, and so 24 above it: a vertex may have 2^24 - 1 neighbors."""
+    largest = int(np.max(n, initial=0))
+    if options.get("form") == "harmonic" and largest > 2**24:
+        raise ValueError(
+            f"a graph of the batch has {largest:,} vertices; harmonic closeness takes at most {2**24:,}: leave it out "
+            "(max_vertices), or use form='networkx'"
+        )
+
+
 def check_weights(weights):
     """Weights are lengths: positive and finite."""
     weights = np.asarray(weights)

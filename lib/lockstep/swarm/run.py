@@ -86,6 +86,8 @@ class Engine:
                     f"strategy {self.strategy.name!r} takes no weights; use swarm or cpu, or weighted=False"
                 )
             measures.check_weights(pack.host.weights)
+        else:
+            measures.check_sizes(self.options, pack.host.n)
         there = self.to_device(pack)
         with self.planning:
             return self.method.prepare(there, weighted)
