@@ -90,21 +90,30 @@ def _expected(plan):
     whole = last - first == ratings.m
     if whole and "updates" in cache:
         return cache["updates"]
-    users, items, values = (
-        (ratings.users, ratings.items, ratings.values) if whole else (side[first:last] for side in plan.edges())
-    )
-    sides = ((users, ratings.n_users), (items, ratings.n_items))
-    size = np.abs(values.astype(np.float64))
-    load = max((np.bincount(nodes, size, count).max(initial=0) for nodes, count in sides), default=0.0)
-    free = ROOM - max((np.bincount(nodes, minlength=count).max(initial=0) for nodes, count in sides), default=0)
-    scale = 2.0 ** np.floor(np.log2(free / load)) if free > 0 and load > 0 else LARGEST
-    scale = min(scale, LARGEST)
-    if free <= 0 or scale < SMALLEST:
+    xp, get = np, np.asarray
+    if not whole:
+        users, items, values = (side[first:last] for side in plan.edges())
+    elif ratings.m:  # where the edges are: on the host this takes longer than the sweep
+        xp, get, (users, items, values) = plan.xp, plan.executor.get, plan.problem.on(plan.executor)[1]
+    else:
+        users, items, values = ratings.users, ratings.items, ratings.values
+
+    def sums(weights):
+        """The weights of each user's and of each item's ratings together."""
+        sides = ((users, ratings.n_users), (items, ratings.n_items))
+        return [get(xp.bincount(nodes, weights, count)) for nodes, count in sides]
+
+    values = values.astype(np.float64)
+    load = max(side.max(initial=0) for side in sums(xp.abs(values)))
+    free = ROOM - ratings.largest_degree()
+    if free <= 0:
         return None, 0.0, None
-    scaled = values.astype(np.float64) * scale
-    low, high = np.ceil(scaled - 0.5), np.floor(scaled + 0.5)
-    expected = [[np.bincount(nodes, bound, count) for bound in (low, high)] for nodes, count in sides]
-    share = float(np.mean((low > 0) | (high < 0))) if scaled.size else 1.0
+    scale = min(2.0 ** np.floor(np.log2(free / load)) if load > 0 else LARGEST, LARGEST)
+    if scale < SMALLEST:
+        return None, 0.0, None
+    low, high = xp.ceil(values * scale - 0.5), xp.floor(values * scale + 0.5)
+    expected = list(zip(sums(low), sums(high), strict=True))
+    share = float(((low > 0) | (high < 0)).mean()) if values.size else 1.0
     if whole:
         cache["updates"] = scale, share, expected
     return scale, share, expected
