@@ -105,6 +105,29 @@ def test_divergence_names_the_sweep_and_what_to_do(ratings):
     assert 1 <= error.value.sweep <= 50
 
 
+LIMIT = 2**31 - 2**20
+
+
+def of_size(n_users, n_items, m):
+    """Ratings of which nothing but the sizes is right, in no memory."""
+    huge = Ratings([0], [0], [1.0], (n_users, 1))
+    huge.shape = (n_users, n_items)
+    huge.users = huge.items = np.broadcast_to(np.int32(0), m)
+    huge.values = np.broadcast_to(np.float32(1), m)
+    return huge
+
+
+@pytest.mark.parametrize("name", [name for name, s in STRATEGIES.items() if s.gpu])
+@pytest.mark.parametrize("size", [(LIMIT - 1, 1, 1), (1, LIMIT - 1, 1), (9, 9, LIMIT)])
+def test_sizes_that_kernels_cannot_count_are_refused(monkeypatch, name, size):
+    with pytest.raises(RatingsError, match="fewer than 2,146,435,072 users and items together.*strategy='serial'"):
+        factorize(of_size(*size), name, rank=1, executor="host")
+    # One less is a matter of memory alone.
+    monkeypatch.setattr("lockstep.sgd.problem._free_memory", lambda executor: 0)
+    with pytest.raises(OutOfMemory):
+        factorize(of_size(*(max(length - 1, 1) for length in size)), name, rank=1, executor="host")
+
+
 def test_memory_is_checked_before_it_starts(monkeypatch, ratings):
     monkeypatch.setattr("lockstep.sgd.problem._free_memory", lambda executor: 1000)
     with pytest.raises(OutOfMemory, match="needs about .* GiB free"):
@@ -129,6 +152,7 @@ def test_empty_rows_columns_and_nothing_at_all():
         ({"learning_rate": 0}, "learning_rate=0"),
         ({"regularization": -1}, "regularization=-1"),
         ({"strategy": "tiles", "magic": 1}, "no option magic"),
+        ({"strategy": "multicore", "threads": 2**15}, "threads=32768: .* 1 to 32,767"),
         ({"initial": (np.zeros((2, 2)), np.zeros((2, 2)))}, "initial vectors of the users have shape"),
         ({"initial": (np.zeros((60, 16)), np.full((25, 16), np.nan))}, "initial vector 0 of the items is not finite"),
         ({"test": ([99], [0], [1.0])}, "a node without training has no vector"),

@@ -6,6 +6,7 @@ import pytest
 from lockstep.graphs import Graph
 from lockstep.machine import get_executor
 from lockstep.sgd import STRATEGIES, NotSerializable, Problem, Ratings, oracle, twins
+from lockstep.sgd.resident import sort_keys
 from lockstep.toposort import topological_sort
 
 from .conftest import skewed
@@ -103,6 +104,33 @@ def test_users_are_fetched_where_their_ranges_are_too_many_for_a_key(ratings, mo
     plan = STRATEGIES["tiles"].plan(Problem(ratings, 16), get_executor("host"), users="resident")
     assert plan.stats["users"] == "fetched"
     assert agrees(Problem(ratings, 16), "tiles", get_executor("host"), users="resident")
+
+
+def test_fetched_tiles_give_an_item_one_group_on_a_large_machine():
+    """132 multiprocessors with 512 groups of a thread each: more segments than 24 bits number."""
+    executor = get_executor("host")
+    executor.multiprocessors = 132
+    rated = skewed(3000, 2000, 20_000)
+    plan = STRATEGIES["tiles"].plan(
+        Problem(rated, 4), executor, users="fetched", threads=512, each=1, stages=2, stride=2, order="degree"
+    )
+    stats = plan.stats
+    assert stats["blocks"] * stats["rounds"] * stats["groups"] > 1 << 24
+    segment = np.repeat(np.arange(plan.starts.size - 1), np.diff(plan.starts))
+    block, group = segment // (stats["rounds"] * stats["groups"]), segment % stats["groups"]
+    owners = np.unique(np.stack([plan.packed[: rated.m, 2], block * stats["groups"] + group]), axis=1)
+    assert owners.shape[1] == np.unique(rated.items).size  # one owner an item
+    assert np.array_equal(plan.table[plan.table_starts[block] + plan.packed[: rated.m, 3]], plan.packed[: rated.m, 2])
+
+
+@pytest.mark.parametrize("segments, places", [(1 << 24, 1 << 24), (1 << 25, 1 << 15), (1 << 31, 2**31 - 1)])
+def test_sort_keys_of_tiles_keep_segments_and_places_apart(segments, places):
+    segment = np.array([0, 1, segments // 2, segments // 2, segments - 1, segments - 1])
+    place = np.array([places - 1, 0, 0, places - 1, 0, places - 1])
+    keys = sort_keys(segment, segments, place, np.arange(6) * 7919, np)
+    assert np.all(keys[1:] > keys[:-1])
+    with pytest.raises(ValueError, match="2,147,483,649 segments .* smaller stride"):
+        sort_keys(segment, 2**31 + 1, place, place, np)
 
 
 def test_few_blocks_for_few_ratings_and_resident_users_where_a_user_has_many():

@@ -112,3 +112,12 @@ def test_arcs_beyond_the_threads_of_a_gpu():
     graph = Graph.from_edges(np.zeros(70_000, int), np.ones(70_000, int))
     with pytest.raises(ValueError, match="70,000 arcs are more than 32 for each of the 2,048 threads"):
         shortest_paths(graph, 0, "chaotic", executor=small)
+
+
+@pytest.mark.parametrize("name", ["near-far", "cluster"])
+def test_lists_longer_than_an_int_counts_are_refused(name):
+    plan = STRATEGIES[name].plan(Problem(path([1, 2])), get_executor("host"))
+    known = plan.capacity
+    with pytest.raises(GraphError, match="path has 3 vertices .* takes at most 2,146,435,072: use strategy='dijkstra'"):
+        plan.reserve(2**31 - 2**20 + 1)
+    assert plan.capacity == known

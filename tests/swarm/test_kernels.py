@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.graphs import Graph
+from lockstep.graphs import Graph, GraphError
 from lockstep.machine import get_executor, why_no_gpu
-from lockstep.swarm import MEASURES, STRATEGIES, Engine, Pack, plan
+from lockstep.swarm import MEASURES, STRATEGIES, Engine, Pack, batched, plan
 from lockstep.swarm.batched import chunks, room
+from lockstep.swarm.task import DeviceTask
 
 WEIGHTED = ("closeness", "apsp")
 ON_GPU = [name for name, strategy in STRATEGIES.items() if strategy.gpu]
@@ -28,6 +29,25 @@ KNOBS = [
     {"sparse": 0},
     {"sparse": 99, "busy": 1, "threads": 32},
 ]
+
+
+@pytest.mark.parametrize("n, m", [(1 << 30, 1), (5, 2**31 - 2**20 - 15), ((2**31 - 2**20) // 3 + 1, 0)])
+def test_graphs_whose_rows_an_int_does_not_count_are_refused(n, m):
+    starts = (np.array([0, count]) for count in (n, m))
+    huge = Pack(np.zeros(0, np.int32), np.zeros(0, np.uint16), *starts)
+    method = SimpleNamespace(executor=get_executor("host"), measure=MEASURES["pagerank"], options={})
+    with pytest.raises(GraphError, match=f"up to {n:,} vertices and {m:,} .*2,146,435,072 together"):
+        DeviceTask(method, huge)
+    DeviceTask(method, Pack(np.zeros(0, np.int32), np.zeros(0, np.uint16), np.array([0, 5]), np.array([0, m // 2])))
+
+
+@pytest.mark.parametrize(("n", "words", "fits"), [(67_076_095, 32, True), (67_076_096, 32, False), (2**26, 16, True)])
+def test_sets_of_sources_that_an_int_does_not_count_are_refused(n, words, fits):
+    host = SimpleNamespace(n=np.array([n]), m=np.array([0]))
+    task = SimpleNamespace(pack=SimpleNamespace(host=host), method=SimpleNamespace(knob={"words": words}))
+    error = AttributeError if fits else GraphError  # where it fits, planning goes on with what this task lacks
+    with pytest.raises(error, match="executor" if fits else f"at most {(2**31 - 2**20) // words:,} vertices: give"):
+        batched.spread_distances(task, (None, np.zeros(1), None), None, None, 0)
 
 
 def graphs(seed, directed, sizes, weighted=False):

@@ -182,6 +182,7 @@ def test_every_protein_is_as_in_networkx(measure):
         (dict(measure="pagerank", damping="much"), "PageRank: damping='much'; expected a number from 0 to 1"),
         (dict(measure="pagerank", limit=1.5), "limit=1.5; expected a whole number from 1 to"),
         (dict(measure="walks", length=-1), "random walks: length=-1; expected a whole number from 0 to"),
+        (dict(measure="walks", length=2**31 - 1), "length=2147483647; expected a whole number from 0 to 2,147,483,646"),
         (dict(measure="walks", seed=2**64), "seed=18446744073709551616; expected"),
         (dict(measure="apsp", weighted=True), "weighted=True, but the graphs have no weights"),
     ],
@@ -247,3 +248,12 @@ def test_the_table_is_whole():
         assert strategy.name == name and strategy.what and strategy.plan.name == name
         assert set(strategy.measures) <= set(MEASURES)
     assert set(STRATEGIES["swarm"].measures) == set(STRATEGIES["cpu"].measures) == set(MEASURES)
+
+
+@pytest.mark.parametrize("strategy", ["cpu", "swarm"])
+def test_harmonic_sums_that_do_not_fit_are_refused(strategy):
+    engine = Engine("closeness", strategy=strategy, executor=None if strategy == "cpu" else "host", form="harmonic")
+    starts = np.array([0, 2**24 + 1]), np.array([0, 0])
+    huge = Pack(np.zeros(0, np.int32), np.zeros(0, np.uint16), *starts)
+    with pytest.raises(ValueError, match="has 16,777,217 vertices; harmonic closeness takes at most 16,777,216"):
+        engine.prepare(huge)

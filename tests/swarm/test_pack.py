@@ -23,6 +23,13 @@ def test_each_graph_comes_back(directed, weighted, some, same):
     assert pack.vertex_start.dtype == pack.arc_start.dtype == np.int64
 
 
+def test_more_arcs_than_offsets_can_count_are_refused():
+    few, many = Graph.from_edges([0], [1]), Graph.from_edges([0], [1])
+    many.targets = np.broadcast_to(np.int32(1), 2**31)  # in no memory
+    with pytest.raises(GraphError, match="graph 1 of the batch has 2,147,483,648 stored arcs; at most 2,147,483,647"):
+        Pack.of([few, many])
+
+
 def test_ids_take_32_bits_only_where_16_do_not_suffice(same):
     wide = Graph.from_edges([0], [65_536], n=65_537, directed=False)
     assert Pack.of([wide]).targets.dtype == np.int32

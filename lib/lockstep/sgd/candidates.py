@@ -7,7 +7,7 @@ import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError
 
-from . import conflicts
+from . import conflicts, updates
 from .plans import WrongSweep
 from .strategies import STRATEGIES
 
@@ -33,6 +33,8 @@ def candidate(name, problem, executor, kernel, label=None, **options):
     plan, seconds = built(chosen.plan, problem, executor if chosen.gpu else None, **{**own, **options})
     if chosen.family == "offline":
         conflicts.check(plan)  # once: a tally would not tell two ratings that met at a node
+    # Nor two that locks or ranges should have kept apart.
+    counted = updates.check(plan) if chosen.gpu and chosen.exact else None
     begin = plan_start(plan)
     prepared = iter(seconds)
 
@@ -59,6 +61,8 @@ def candidate(name, problem, executor, kernel, label=None, **options):
         if executor is not None and executor.name == "cuda" and chosen.family == "offline":
             arrivals = result.blocks * result.stats["supersteps"]
             known["barrier_arrivals_an_edge"] = (arrivals / max(result.problem.ratings.m, 1), "1")
+        if counted is not None:  # share of the ratings whose loss would have been seen
+            known["updates_counted"] = (counted, "1")
         for value in itertools.islice(prepared, 1):  # a sample a round, for as many rounds as there are samples
             known["preparation"] = (value * 1e3, "ms")
         return known

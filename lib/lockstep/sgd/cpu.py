@@ -100,6 +100,8 @@ class Multicore(HostPlan):
     def build(self):
         ratings = self.problem.ratings
         self.workers = int(self.given["threads"] or cores())
+        if not 1 <= self.workers < 2**15:
+            raise ValueError(f"threads={self.workers}: multicore numbers its shares in 16 bits, 1 to {2**15 - 1:,}")
         self._sort(*(np.empty(0, t) for t in (np.int32, np.int32, np.float32, np.int16, np.int16)))  # compiles
         with self.phase("schedule"):
             rng = np.random.default_rng(self.problem.seed)

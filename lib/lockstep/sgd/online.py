@@ -222,6 +222,10 @@ class EdgeHubs(Online):
         self.lists()
         self.stats.update(degree=self.degree, hub_edges=self.hubs)
 
+    def set_step(self, rate, keep):
+        super().set_step(rate, keep)
+        self.rest.set_step(rate, keep)
+
     def expected(self):
         parts = oracle.checksum(self.hubs), oracle.checksum(self.problem.ratings.m - self.hubs)
         return tuple(a + b for a, b in zip(*parts, strict=True))

@@ -1,6 +1,7 @@
 """Patches: host side of `patches.cu`. Levels of patches that share no node, in one sequence; the vectors in their
 order."""
 
+import functools
 
 import numpy as np
 
@@ -28,6 +29,7 @@ class Patches(DevicePlan):
     edge_bytes = 96
     options = {"room": None, "chunk": None, "resident": 2}
     storages = ("float32", "float16")
+    bound = None  # the launch by rate and keep, once the arrays are there
 
     def build(self):
         problem, executor, xp = self.problem, self.executor, self.xp
@@ -69,12 +71,21 @@ class Patches(DevicePlan):
                 self.history[:2] = (executor.zeros(rows, np.int32) for _ in range(2))
             at = executor.array(np.full(self.blocks, 2**31 - 1, np.int32))  # nobody has drawn a number
             common = executor.zeros(3, np.uint64)
-        arguments = (
+        before = (
             *(np.int32(self.stats["patches"]), patch_list, after, at, common, lists, steps),
             *(np.int32(steps.shape[1] - 1), packed, np.int32(self.room), np.int32(self.list_room), self.user_vectors),
-            *(self.rate, self.keep, *self.history, self.applied),
         )
-        self.launch = launch.bind(self.blocks, self.threads, arguments, shared=self.shared)
+        behind = (*self.history, self.applied)
+        blocks, threads, shared = self.blocks, self.threads, self.shared  # not `self`: the plan would hold itself
+        self.bound = functools.cache(
+            lambda rate, keep: launch.bind(blocks, threads, (*before, rate, keep, *behind), shared=shared)
+        )
+        self.set_step(self.rate, self.keep)
+
+    def set_step(self, rate, keep):
+        super().set_step(rate, keep)
+        if self.bound is not None:
+            self.launch = self.bound(self.rate, self.keep)
 
     def find(self, ratings, users, items, chunk):
         """Levels until no edge is left: each takes one at least (see `growth`).
@@ -188,9 +199,11 @@ class Patches(DevicePlan):
         self.last[mine] = xp.arange(first, first + starts.size, dtype=np.int32)[:, None]
         return found
 
-    def reset(self):
-        users, items = self.problem.on(self.executor)[0]
+    def start_from(self, users, items):
         self.user_vectors[self.user_rows], self.user_vectors[self.item_rows] = users, items
+
+    def reset(self):
+        self.start_from(*self.problem.on(self.executor)[0])
 
     def sweep(self):
         for array in self.history if self.log else ():

@@ -14,8 +14,10 @@ import numpy as np
 
 from . import oracle
 from .problem import LANE_FEATURES
+from .ratings import RatingsError
 
 KERNELS = Path(__file__).parent / "kernels"
+LIMIT = 2**31 - 2**20  # nodes, and ratings: kernels add the number of their threads to an int that counts either
 
 
 class WrongSweep(AssertionError):
@@ -107,6 +109,12 @@ class DevicePlan(Plan):
     """A plan whose sweeps run in kernels. Subclasses set `edges` in `build` and launch in `sweep`."""
 
     def __init__(self, problem, executor, log=False, **options):
+        ratings = problem.ratings
+        if max(ratings.n_users + ratings.n_items, ratings.m) >= LIMIT:
+            raise RatingsError(
+                f"{ratings!r}: the GPU strategies take fewer than {LIMIT:,} users and items together, and fewer "
+                "ratings than that: use strategy='serial'"
+            )
         lanes = options.get("lanes")
         # The host's threads are fibers: the fewer the faster, and the bits are the same for any number.
         self.lanes = int(lanes or (1 if executor.name == "host" else problem.width // LANE_FEATURES))
@@ -168,7 +176,7 @@ class DevicePlan(Plan):
             self.applied = executor.zeros(2, np.uint64)
             clocks = [(ratings.n_users,), (ratings.n_items,), (ratings.m,), (ratings.m,)]
             self.history = [executor.zeros(shape, np.int32) for shape in clocks] if self.log else [None] * 4
-            self.rate, self.keep = np.float32(self.problem.rate), self.problem.keep
+            self.set_step(self.problem.rate, self.problem.keep)
 
     def bring(self):
         """The ratings' edges on the device, sorted by item."""
@@ -178,6 +186,14 @@ class DevicePlan(Plan):
     def reset(self):
         for target, first in zip((self.user_vectors, self.item_vectors), self.first_device, strict=True):
             self.executor.copy(target, first)
+
+    def start_from(self, users, items):
+        """Put these vectors in their places: arrays on the device, which may be one vector for all nodes of a side."""
+        self.user_vectors[...], self.item_vectors[...] = users, items
+
+    def set_step(self, rate, keep):
+        """What updates take from here on for the learning rate, and leave of a vector."""
+        self.rate, self.keep = np.float32(rate), np.float32(keep)
 
     def begin(self):
         """What a sweep starts with: an empty tally, empty histories."""
@@ -199,9 +215,14 @@ class DevicePlan(Plan):
         """(users, items, values) as NumPy arrays, in the order in which histories number the edges."""
         return tuple(self.executor.get(a) for a in (self.users, self.items, self.values))
 
+    def swept(self):
+        """First edge that a sweep applies, and the one after the last, as `edges` numbers them."""
+        return 0, self.problem.ratings.m
+
     def expected(self):
         """What the tally of a sweep must be."""
-        return oracle.checksum(self.problem.ratings.m)
+        first, last = self.swept()
+        return oracle.checksum(last, first)
 
     def check_sweep(self):
         counted = tuple(int(v) for v in self.executor.get(self.applied))

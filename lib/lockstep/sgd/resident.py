@@ -6,7 +6,7 @@ from .plans import DevicePlan
 
 WIDEST = 64  # features of a vector from which on a batch of them does not fit in registers
 BEYOND = 96  # edges that are read ahead where there are none
-SEGMENTS = 1 << 24  # (block, range, group) that a sort key has room for
+SEGMENTS = 1 << 24  # (block, range, group) up to which users are resident
 LEAST_ROOM = 32  # users of a range
 SPREAD = 1.7  # the range with the most users over the mean
 # What a sweep at rank 16 takes on one H200, in microseconds, for the choice between layouts alone: no result depends
@@ -30,6 +30,32 @@ def _slots(degrees, warps, groups, deal):
         mine = np.flatnonzero(warp == w)
         slot[mine] = w * groups + deal(degrees[mine], groups)
     return slot
+
+
+def sort_keys(segment, segments, place, users, xp):
+    """Keys that sort edges by segment, then by their item's place in its block; users of an item are scattered.
+
+    Parameters
+    ----------
+    segment, place, users : int arrays, shape (m,)
+    segments : int
+        More than any segment, at most 2^31.
+    xp : module
+        NumPy or CuPy.
+
+    Returns
+    -------
+    uint64 array, shape (m,)
+        Up to 16 bits of a hash of the user, as many as segment and place (below 2^31) leave: two at least.
+    """
+    if segments > 2**31:
+        raise ValueError(f"{segments:,} segments (blocks x rounds x groups); at most 2^31: take a smaller stride")
+    places = int(place.max()).bit_length() if place.size else 0
+    spare = min(16, 64 - (segments - 1).bit_length() - places)
+    key = segment.astype(xp.uint64) << np.uint64(places + spare)
+    key |= place.astype(xp.uint64) << np.uint64(spare)
+    key |= (users.astype(xp.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - spare)
+    return key
 
 
 class Resident(DevicePlan):
@@ -147,13 +173,10 @@ class Resident(DevicePlan):
             )
             segment = (user_range[users] - item_block[items] * stride) % rounds
             segment = (item_block[items] * rounds + segment) * groups + slot[items]
-            noise = (users.astype(xp.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(48)
-            key = segment.astype(xp.uint64) << np.uint64(40)
-            key |= (place[items].astype(xp.uint64) << np.uint64(16)) | noise
-            order = xp.argsort(key, kind="stable")
-            del key, noise
-            self.starts = xp.zeros(self.blocks * rounds * groups + 1, np.int32)
-            self.starts[1:] = xp.cumsum(xp.bincount(segment, minlength=self.blocks * rounds * groups))
+            segments = self.blocks * rounds * groups
+            order = xp.argsort(sort_keys(segment, segments, place[items], users, xp), kind="stable")
+            self.starts = xp.zeros(segments + 1, np.int32)
+            self.starts[1:] = xp.cumsum(xp.bincount(segment, minlength=segments))
             del segment
             users, items, values = users[order], items[order], values[order]
             del order

@@ -5,7 +5,7 @@ order."""
 import numpy as np
 from numba import njit
 
-from .resident import WIDEST, Resident
+from .resident import WIDEST, Resident, sort_keys
 
 LOCKS = 1 << 17  # bits of shared memory, 16 KB; users of a range that share one exclude each other
 HOST_LOCKS = 1 << 10  # so that a launch on the host executor does not spend its time clearing them
@@ -158,15 +158,11 @@ class Tiles(Resident):
             )
             turn = (user_range[users] - block[items] * stride) % rounds
             segment = (block[items] * rounds + turn) * groups + slot[items]
-            noise = (users.astype(xp.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(48)
             del turn
-            key = (
-                (segment.astype(xp.uint64) << np.uint64(40)) | (place[items].astype(xp.uint64) << np.uint64(16)) | noise
-            )
-            order = xp.argsort(key, kind="stable")
-            del key, noise
-            starts = xp.zeros(self.blocks * rounds * groups + 1, np.int32)
-            starts[1:] = xp.cumsum(xp.bincount(segment, minlength=self.blocks * rounds * groups))
+            segments = self.blocks * rounds * groups
+            order = xp.argsort(sort_keys(segment, segments, place[items], users, xp), kind="stable")
+            starts = xp.zeros(segments + 1, np.int32)
+            starts[1:] = xp.cumsum(xp.bincount(segment, minlength=segments))
             del segment
             self.starts = starts
             users, items, values = users[order], items[order], values[order]

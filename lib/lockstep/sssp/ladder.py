@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from lockstep.graphs import GraphError
+
 from .plans import DevicePlan, road_delta
 
 _int = np.int32
@@ -42,6 +44,12 @@ class NearFar(DevicePlan):
         return 4 if degree < 8 else 8 if degree < 24 else 32
 
     def reserve(self, capacity):
+        if capacity > 2**31 - 2**20:  # kernels add the number of their threads to an int
+            raise GraphError(
+                f"{self.problem.graph.name or 'the graph'} has {self.problem.graph.n:,} vertices and "
+                f"{self.problem.graph.m:,} arcs; {self.name} needs lists of {capacity:,} entries, and takes at most "
+                f"{2**31 - 2**20:,}: use strategy='dijkstra'"
+            )
         self.capacity = min(capacity, 2**31 - 1)
         self.queue = self.executor.empty(4 * self.capacity * self.words, np.uint8)
 

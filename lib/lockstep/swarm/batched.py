@@ -8,8 +8,10 @@ import functools
 
 import numpy as np
 
+from lockstep.graphs import GraphError
+
 from . import plan
-from .task import DeviceTask, Values
+from .task import LIMIT, DeviceTask, Values
 
 _int, _long = np.int32, np.int64
 FORMS = ("networkx", "plain", "harmonic")
@@ -193,6 +195,11 @@ def spread_distances(task, rows, sums, matrix, output, part=slice(None), matrix_
         return (pack.vertex_start, pack.arc_start, offsets, targets, scratch, stride, *sums, matrix_start, matrix)
 
     # A set is as wide as the graph, to knob["words"]; of wider graphs several sets are done one after the other.
+    if np.max(n, initial=0) * knob["words"] >= LIMIT:  # kernels count the words of all sets with an int
+        raise GraphError(
+            f"a graph of {np.max(n):,} vertices with sets of {knob['words']} words; at most {LIMIT // knob['words']:,} "
+            "vertices: give words=1, or use strategy='cpu'"
+        )
     wide = np.maximum(-(-np.asarray(n, np.int64) // 32), 1)
     wide = np.minimum(2 ** np.ceil(np.log2(wide)).astype(np.int64), knob["words"])
     found, planes = [], PLANES if output else 0

@@ -65,6 +65,7 @@ class Measure:
 
 
 MOST = 2**31 - 1  # steps or rounds, as kernels count them
+HARMONIC = 2**24  # vertices: sums of reciprocals have 40 bits below the point, and so 24 above it
 _PRECISION = {"precision": ("double", "single")}
 
 MEASURES = {
@@ -115,7 +116,7 @@ MEASURES = {
             "walks", "random walks",
             "random walks from every vertex, for embeddings: vertices, -1 after a dead end", "walks", "int32",
             False, "the same walk on the CPU", {"length": 16, "walks": 1, "seed": 0},
-            ranges={"length": allowed.whole(0, MOST), "walks": allowed.whole(1, MOST),
+            ranges={"length": allowed.whole(0, MOST - 1), "walks": allowed.whole(1, MOST),
                     "seed": allowed.whole(0, 2**64 - 1)},
         ),
     )

@@ -14,6 +14,7 @@ import numpy as np
 from lockstep.graphs import Graph, GraphError
 
 SMALL = 2**16  # vertices that 16-bit ids tell apart
+MOST_ARCS = 2**31 - 1  # of a graph
 ARRAYS = ("n", "m", "vertex_start", "arc_start", "offsets", "targets", "weights")
 
 
@@ -160,6 +161,10 @@ class Pack:
         kind = kind or Kind.of(named)
         for graph, name in named:
             kind.check(graph, name)
+            if graph.m > MOST_ARCS:
+                raise GraphError(
+                    f"{name} has {graph.m:,} stored arcs; at most {MOST_ARCS:,}, as offsets are stored (leave it out)"
+                )
         vertex_start = _starts([graph.n for graph in found])
         arc_start = _starts([graph.m for graph in found])
         ids = np.uint16 if max(graph.n for graph in found) <= SMALL else np.int32

@@ -86,6 +86,11 @@ class Engine:
                     f"strategy {self.strategy.name!r} takes no weights; use swarm or cpu, or weighted=False"
                 )
             measures.check_weights(pack.host.weights)
+        if self.options.get("form") == "harmonic" and np.max(pack.host.n, initial=0) > measures.HARMONIC:
+            raise ValueError(
+                f"a graph of the batch has {np.max(pack.host.n):,} vertices; harmonic closeness takes at most "
+                f"{measures.HARMONIC:,}: leave it out (max_vertices), or use form='networkx'"
+            )
         there = self.to_device(pack)
         with self.planning:
             return self.method.prepare(there, weighted)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from lockstep.graphs import GraphError
+
 KERNELS = Path(__file__).parent / "kernels"
 _int = np.int32
 
@@ -82,6 +84,9 @@ def _host(array):
     return array if array is None or isinstance(array, np.ndarray) else array.get()
 
 
+LIMIT = 2**31 - 2**20  # of m + 3 n: ids of a graph's padded rows, to which kernels add the number of their threads
+
+
 class Task:
     """A pack made ready; `run()` computes and returns Values."""
 
@@ -128,6 +133,12 @@ class DeviceTask(Task):
     """Launches, in order; a step is a function without arguments."""
 
     def __init__(self, method, pack):
+        if np.max(pack.host.m + 3 * pack.host.n.astype(np.int64), initial=0) >= LIMIT:
+            raise GraphError(
+                f"the pack has a graph of up to {pack.host.n.max():,} vertices and {pack.host.m.max():,} stored arcs; "
+                f"the GPU strategies take graphs with arcs and three times their vertices below {LIMIT:,} together: "
+                "use strategy='cpu'"
+            )
         self.executor, self.pack, self.measure = method.executor, pack, method.measure
         self.method, self.options = method, method.options
         self.graphs = len(pack)

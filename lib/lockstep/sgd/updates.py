@@ -1,0 +1,119 @@
+"""Whether a timed schedule loses an update: its own kernels, run once on vectors that count.
+
+The tally of a sweep says that each rating was applied once; it does not say whether two updates met at a node and one
+overwrote the other, as Hogwild's do. Here a plan that is timed runs one more sweep, with the same launches, edges and
+locks; only the vectors that it starts from, the rate and `keep` differ. They are such that an update adds the rounded
+rating to a counter of its user and to one of its item, exactly, whatever the order. So every node's counter is known
+beforehand, and a lost or doubled update changes it.
+
+Every update reads both vectors before it writes either. If none is lost, those of a node form a chain, each reading
+what the one before wrote; and a circle of updates through several nodes would need one that writes before it reads. So
+a sweep that passes equals a serial one in some order.
+
+How: in each four features a user has (c, B, 0, 0) and an item (B, c, 0, 0), with c = START t. With rate = s t / B, a
+power of two, and `keep` 1, an update adds s r t to both c, which a float32 near START t rounds to a multiple of t. What
+it adds to B, and the inner product times the rate, lie below half of a last bit.
+"""
+
+import numpy as np
+
+from lockstep.evidence import VerificationError
+
+from .plans import WrongSweep
+
+START = 3 << 22  # in the middle of those floats whose last bit is 1
+ROOM = 1 << 22  # a counter's way from there, up or down
+UNIT, FIXED = 2.0**-60, 2.0**-10  # t and B
+LARGEST, SMALLEST = 2.0**10, 2.0**-60  # scales s for which the above holds
+
+
+class LostUpdate(VerificationError):
+    """A node has not seen all of its updates, or one twice."""
+
+
+def check(plan):
+    """Run one sweep that counts the updates of every node, and refuse it if a count is wrong.
+
+    Parameters
+    ----------
+    plan : DevicePlan
+        Built; its vectors are back at the first ones afterwards.
+
+    Returns
+    -------
+    float or None
+        Share of the ratings whose loss would be seen: of the others the rounded, scaled rating is 0. None where vectors
+        cannot count: stored as float16, or ratings so large, or so many at a node, that a counter has no room.
+
+    Raises
+    ------
+    LostUpdate
+        Names the strategy, the node and both counts.
+    """
+    scale, share, expected = _expected(plan)
+    if plan.problem.storage != "float32" or scale is None:
+        return None
+    own = plan.rate, plan.keep
+    start = np.zeros((2, plan.problem.width), np.float32)
+    start[0, 0::4] = start[1, 1::4] = START * UNIT
+    start[0, 1::4] = start[1, 0::4] = FIXED
+    plan.start_from(*(plan.executor.array(side) for side in start))
+    plan.set_step(scale * UNIT / FIXED, 1)
+    try:
+        plan.sweep()
+        plan.check_sweep()
+        found = plan.vectors()
+    except WrongSweep as error:
+        raise LostUpdate(str(error)) from None
+    finally:
+        plan.set_step(*own)
+        plan.reset()
+    for side, (what, vectors, (low, high)) in enumerate(zip(("user", "item"), found, expected, strict=True)):
+        counts = vectors[:, side::4] / np.float32(UNIT) - np.float32(START)
+        wrong = ((counts < low[:, None]) | (counts > high[:, None])).any(axis=1)
+        if wrong.any():
+            node = int(np.flatnonzero(wrong)[0])
+            raise LostUpdate(
+                f"{plan.name}: {what} {node} counts {counts[node].min():.0f} to {counts[node].max():.0f} instead of "
+                f"{low[node]:.0f}: an update was lost or applied twice ({wrong.sum():,} of {wrong.size:,} {what}s)"
+            )
+    return share
+
+
+def _expected(plan):
+    """(scale, share of the ratings that count, (lowest, highest) count of each user and of each item).
+
+    The two differ by the ratings that lie in the middle between two whole numbers, which round to the even sum.
+    """
+    ratings, cache = plan.problem.ratings, plan.problem._cache
+    first, last = plan.swept()
+    whole = last - first == ratings.m
+    if whole and "updates" in cache:
+        return cache["updates"]
+    xp, get = np, np.asarray
+    if not whole:
+        users, items, values = (side[first:last] for side in plan.edges())
+    elif ratings.m:  # where the edges are: on the host this takes longer than the sweep
+        xp, get, (users, items, values) = plan.xp, plan.executor.get, plan.problem.on(plan.executor)[1]
+    else:
+        users, items, values = ratings.users, ratings.items, ratings.values
+
+    def sums(weights):
+        """The weights of each user's and of each item's ratings together."""
+        sides = ((users, ratings.n_users), (items, ratings.n_items))
+        return [get(xp.bincount(nodes, weights, count)) for nodes, count in sides]
+
+    values = values.astype(np.float64)
+    load = max(side.max(initial=0) for side in sums(xp.abs(values)))
+    free = ROOM - ratings.largest_degree()
+    if free <= 0:
+        return None, 0.0, None
+    scale = min(2.0 ** np.floor(np.log2(free / load)) if load > 0 else LARGEST, LARGEST)
+    if scale < SMALLEST:
+        return None, 0.0, None
+    low, high = xp.ceil(values * scale - 0.5), xp.floor(values * scale + 0.5)
+    expected = list(zip(sums(low), sums(high), strict=True))
+    share = float(((low > 0) | (high < 0)).mean()) if values.size else 1.0
+    if whole:
+        cache["updates"] = scale, share, expected
+    return scale, share, expected
