@@ -7,6 +7,7 @@ import nbformat
 import pytest
 
 from lockstep.evidence import recording
+from lockstep.provenance import builds
 from lockstep.workflow import notebooks, publish, screen, wheelhouse
 
 STUDIES = {"0-machine": {"parts": {"costs": {"seconds": 30}}},
@@ -97,6 +98,17 @@ def test_publish_leaves_out_what_was_measured_again_and_keeps_the_rest_as_it_is(
     publish_in(measured)
     assert (measured / "recordings/box-1/3-toposort-depth.csv").read_text() == HEAD + CURRENT
     assert (measured / "results/box-1/3-toposort-depth.csv").read_text() == ROWS
+
+
+def test_publish_adds_the_builds_that_were_measured(measured):
+    line = dict.fromkeys(builds.COLUMNS, "x") | {"id": "fedcba9876543210", "study": "3-toposort-depth",
+                                                 "strategy": "serial"}  # fmt: skip
+    builds.add(measured / "results/box-1", [line], {"x": {"toposort/serial.py: kahn": "0"}})
+    publish_in(measured)
+    (found,) = builds.read(measured / "recordings" / builds.FILE)
+    assert found == line and "kahn" in (measured / "recordings" / builds.PIECES).read_text()
+    publish_in(measured)
+    assert len(builds.read(measured / "recordings" / builds.FILE)) == 1, "once"
 
 
 def test_publish_refuses_another_machines_folder(measured):

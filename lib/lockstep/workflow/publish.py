@@ -41,7 +41,7 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
 
         name = machine_name()
     source, target = Path(results) / name, Path(recordings) / name
-    rows = sorted(source.glob("*.csv"))
+    rows = sorted(source.glob("[0-9]-*.csv"))
     if not rows or not (source / "machine.json").is_file():
         raise ValueError(
             f"{source} holds no recording of this machine ({name}); run snakemake --cores 1 first"
