@@ -101,7 +101,7 @@ def _provenance(command):
     provenance = command("provenance", commands.provenance, "which recorded rows are stale, and what has changed")
     provenance.set_defaults(task="show", studies=[], why="", same=False, prove=False)
     provenance.add_argument("--json", action="store_true", help="rows, stale rows and what changed, as JSON")
-    provenance.add_argument("--strict", action="store_true", help="exit with 1 if a row is stale")
+    provenance.add_argument("--strict", action="store_true", help="exit with 1 if a row is stale or changed by hand")
     tasks = provenance.add_subparsers(title="tasks", metavar="TASK", dest="task")
     text = "compile kernels whose text the lock does not hold, and write the lock"
     lock = tasks.add_parser("lock", help=text, description=f"{text[0].upper()}{text[1:]}.")

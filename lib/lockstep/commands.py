@@ -111,7 +111,7 @@ def provenance(choice) -> int:
         print(json.dumps(found, indent=1))
     else:
         print(summary.text(found))
-    return int(choice.strict and bool(found["stale"] or found["unclear"]))
+    return int(choice.strict and bool(found["stale"] or found["unclear"] or found["broken"]))
 
 
 def sort(choice) -> int:

@@ -7,7 +7,7 @@ import pytest
 
 from lockstep import cli, paths
 from lockstep.evidence import Candidate, Study, reading
-from lockstep.provenance import builds, device, protocol, summary
+from lockstep.provenance import builds, device, kept, protocol, summary
 from lockstep.studies import PACKAGES
 
 STUDY = "3-toposort-depth"
@@ -122,6 +122,7 @@ def test_each_study_has_a_protocol_whose_code_its_number_stands_for():
 
 def test_changed_trees_ask_for_a_number_or_a_confirmation(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(paths, "RECORDINGS", tmp_path)
+    monkeypatch.setattr(kept, "kept", lambda key, compute: compute())
     protocol._numbers.cache_clear()
     try:
         assert protocol.unclear() == list(PACKAGES)
@@ -150,6 +151,33 @@ def test_the_command_tells_rows_and_what_changed(tables, parts, monkeypatch):
     (one,) = found["machines"]["box-1"][STUDY]["naive"].values()
     assert one["changed"] == ["code toposort/device.py: DevicePlan.per_block: 512 -> 1024"] and one["commit"] == "abc"
     assert "naive (0123456789abcdef)" in summary.text(found) and "512 -> 1024" in summary.text(found)
+
+
+def test_what_is_kept_is_of_today(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "CACHE", tmp_path / "cache")
+    for remembered in (kept._file, kept._held):
+        remembered.cache_clear()
+    try:
+        assert kept.kept("a", lambda: ["x", "y"]) == kept.kept("a", lambda: 1 / 0) == ["x", "y"]
+        kept.keep()
+        kept._held.cache_clear()
+        assert kept.kept("a", lambda: 1 / 0) == ["x", "y"], "in the next process too"
+        kept._file().write_text("damaged")
+        kept._held.cache_clear()
+        assert kept.kept("a", lambda: "z") == "z"
+        first = kept._file()
+        monkeypatch.setattr(device, "LOCK", tmp_path / "lock")
+        (tmp_path / "lock").write_text("{}")
+        kept._file.cache_clear()
+        assert kept._file() != first, "another file, another name"
+        monkeypatch.setattr(paths, "CACHE", tmp_path / "lock" / "no folder")
+        for remembered in (kept._file, kept._held):
+            remembered.cache_clear()
+        assert kept.kept("b", lambda: "c") == "c"
+        kept.keep()  # a cache that cannot be written is no error
+    finally:
+        for remembered in (kept._file, kept._held):
+            remembered.cache_clear()
 
 
 def test_nothing_recorded_here_is_of_earlier_code_that_the_account_does_not_tell():

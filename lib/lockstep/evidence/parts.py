@@ -97,4 +97,5 @@ def measure(jobs, study, part, executor, say=print, absent=()):
                     say(f"{line}, {time.perf_counter() - begin:.1f} s")
             except absent as error:
                 missing.append(f"{what}: {error}")
+        study.seal(name)
     return missing

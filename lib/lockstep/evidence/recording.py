@@ -7,6 +7,7 @@ last line and says so. Nothing else in the file is ever rewritten.
 
 import csv
 import fcntl
+import hashlib
 import io
 import json
 import math
@@ -34,6 +35,9 @@ WITHDRAWN = "withdrawn"  # stands in the place of these: a figure of before that
 CELL = ["study", "experiment", "dataset", "parameters"]
 CLOCKS = "(clocks)"  # the strategy column of rows that tell the GPU's state after a round
 SAMPLE = [*CELL, "strategy", "round", "kernel"]  # what one run is known by
+
+
+_TYPES = dict.fromkeys(COLUMNS, "object") | {"round": "int64", "value": "float64"}
 
 
 class RecordingError(ValueError):
@@ -99,7 +103,17 @@ def parse(text, name="recording", first=1):
 def read(path):
     """Every row of the recording at `path` in the order of writing; no rows where there is no file."""
     path = Path(path)
-    return frame(parse(path.read_text(), str(path)) if path.is_file() else [])
+    if not path.is_file():
+        return empty()
+    try:
+        found = pd.read_csv(path, dtype=_TYPES, keep_default_na=False)
+        text, plain = path.read_bytes(), list(found.columns) == COLUMNS and isinstance(found.index, pd.RangeIndex)
+        # a line with a field too few has an empty last one as well, but does not end in a comma
+        if plain and text[-1:] == b"\n" and text.count(b",\n") == (found["kernel"] == "").sum():
+            return found
+    except (ValueError, pd.errors.ParserError):
+        pass  # what is wrong, and in which line, the slower way says
+    return frame(parse(path.read_text(), str(path)))
 
 
 def current(rows):
@@ -214,6 +228,74 @@ def _text(value):
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     return value
+
+
+SEALS = "seals.csv"
+DRIFT, RESOLUTION = 1e-4, 0.001  # by which a GPU's clock may differ from the host's; ms, twice what its events resolve
+
+
+def seal(folder, study, part, anew=False):
+    """Write down what a study's recording holds now, at the end of measuring a part: number and checksum of its lines.
+
+    Parameters
+    ----------
+    folder : path
+        A machine's; nothing is written where it has no recording of the study.
+    study, part : str
+    anew : bool
+        Instead of all that was written down of the study before.
+    """
+    folder = Path(folder)
+    file = folder / f"{study}.csv"
+    if not file.is_file():
+        return
+    with file.open("rb") as rows:
+        fcntl.flock(rows, fcntl.LOCK_EX)
+        lines = rows.read().splitlines(keepends=True)
+    kept = [line for line in _seals(folder) if not (anew and line[0] == study)]
+    with (folder / SEALS).open("w", newline="", encoding="utf-8") as told:
+        head, new = ["study", "part", "lines", "sha256"], [study, part, len(lines), _checksum(lines)]
+        csv.writer(told, lineterminator="\n").writerows([head, *kept, new])
+
+
+def _seals(folder):
+    if not (folder / SEALS).is_file():
+        return []
+    with (folder / SEALS).open(newline="", encoding="utf-8") as told:
+        return list(csv.reader(told))[1:]
+
+
+def _checksum(lines):
+    return hashlib.sha256(b"".join(lines)).hexdigest()
+
+
+def broken(folder):
+    """What is wrong with the recordings of a machine's folder, in words: changed lines, and values that cannot be.
+
+    Lines are held against the checksums that were written when a part was done; of each sample the time is positive,
+    and the device's time no longer than the wall's around it, but for the difference of two clocks.
+    """
+    folder, found = Path(folder), []
+    for study, part, count, checksum in _seals(folder):
+        file = folder / f"{study}.csv"
+        lines = file.read_bytes().splitlines(keepends=True)[: int(count)] if file.is_file() else []
+        if _checksum(lines) != checksum:
+            found.append(f"{file}: not as it was written when part {part} was done (lines 1 to {count})")
+    for file in sorted(folder.glob("[0-9]-*.csv")):
+        found += [f"{file}: {what}" for what in impossible(read(file))]
+    return found
+
+
+def impossible(rows):
+    """Times that cannot be, in words: none, or a device time longer than the wall time around it."""
+    times = rows[rows["metric"].isin(["wall", "device"])].drop_duplicates([*SAMPLE, "metric"], keep="last")
+    found = [f"{one.strategy} on {one.dataset}, round {one.round}: a {one.metric} time of {one.value:g}"
+             for one in times[times["value"] <= 0].itertuples()]  # fmt: skip
+    device, wall = (times[times["metric"] == metric] for metric in ("device", "wall"))
+    both = device.merge(wall, on=SAMPLE, suffixes=("", "_wall"))
+    longer = both[both["value"] > both["value_wall"] * (1 + DRIFT) + RESOLUTION]
+    return found + [f"{one.strategy} on {one.dataset}, round {one.round}: a device time of {one.value:g} ms in a wall "
+                    f"time of {one.value_wall:g} ms" for one in longer.itertuples()]  # fmt: skip
 
 
 def log_run(folder, machine, run):

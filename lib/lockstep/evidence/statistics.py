@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from lockstep.evidence.recording import CELL
 
@@ -57,7 +57,7 @@ class Estimate:
         gap = math.log(self.value / null) if self.logarithmic else self.value - null
         if self.error == 0:
             return 1.0 if gap == 0 else 0.0
-        return float(2 * stats.t.sf(abs(gap) / self.error, self.freedom))
+        return float(2 * stdtr(self.freedom, -abs(gap) / self.error))
 
     def equal(self, to=1.0, margin=MARGIN):
         """Whether the interval lies inside a factor `margin` of `to`."""
@@ -74,7 +74,7 @@ def interval(samples, confidence=CONFIDENCE):
     if freedom == 0:
         return mean, math.nan, math.nan, math.nan, 0
     error = samples.std(ddof=1) / math.sqrt(len(samples))
-    half = stats.t.ppf(0.5 + confidence / 2, freedom) * error
+    half = stdtrit(freedom, 0.5 + confidence / 2) * error
     return mean, mean - half, mean + half, error, freedom
 
 

@@ -164,6 +164,11 @@ class Study(Reader):
         cell = tuple(self._cell(experiment, dataset, None).values())
         return strategy in set(self._recording.cell(*cell)["strategy"])
 
+    def seal(self, part):
+        """Note what the recording holds at the end of a part, if this run measured any of it."""
+        if self._logged:
+            recording.seal(self.folder, self.name, part)
+
     def _warm_up(self, candidates):
         for candidate in candidates:
             timing.check(candidate, timing.once(candidate)[0])

@@ -32,14 +32,14 @@ from lockstep.graphs.registry import registry
 from lockstep.machine import cuda, executor, launches, source
 from lockstep.studies import PACKAGES
 
-from . import device, host, protocol
+from . import device, host, kept, protocol
 from .device import digest
 from .origin import origins
 
 FILE, PIECES, CONFIRMED = "builds.csv", "pieces.json", "confirmations.csv"
 COLUMNS = ["id", "study", "strategy", "device", "host", "protocol", "data", "commit", "date", "why"]
-GIVEN = (Graph, cuda.CudaExecutor, executor.Executor, executor.Kernel, launches.Launch, launches.LaidOut,
-         launches.Again, cuda._Graph)  # fmt: skip
+LAUNCHED = (cuda.CudaExecutor, executor.Executor, executor.Kernel, launches.Launch, launches.LaidOut, launches.Again,
+            cuda._Graph)  # fmt: skip
 # Machine code has a digest of its own, however its text is found and read.
 CUT = (*host.CUT, source.__name__, f"{host.NAME}.machine.errors")
 GRAPHS = f"{host.NAME}.graphs"
@@ -80,8 +80,11 @@ def origin(study, strategy, dataset):
 
 @functools.cache
 def code(roots, given, entry):
-    """What a plan reaches, see `host.code`."""
-    return host.code(*roots, entry=entry, given=(*GIVEN, *given), cut=CUT)
+    """What a plan reaches, see `host.code`; one that names kernels also reaches how they are launched."""
+    found = host.code(*roots, entry=entry, given=(Graph, *given), cut=CUT)
+    if not any(text.endswith(".cu") for text in found.texts):
+        return found
+    return host.code(*roots, entry=(*entry, "__call__"), given=(Graph, *LAUNCHED, *given), cut=CUT)
 
 
 @functools.cache
@@ -127,6 +130,17 @@ def present(study, strategy, dataset):
     parts = Parts(digest(*(f"{name} {what}" for name, what in sorted(_by_content(kernels)))) if kernels else "",
                   plan.digest, str(protocol.number(study)), data(found.data, dataset, found.left))  # fmt: skip
     return parts, {parts.device: kernels, parts.host: plan.pieces}
+
+
+def parts_of(study, strategy, dataset):
+    """`Parts` of what would run today, or None; kept from one run to the next."""
+
+    def compute():
+        now = present(study, strategy, dataset)
+        return now and list(now[0])
+
+    found = kept.kept(f"{study} {strategy} {dataset}", compute)
+    return found and Parts(*found)
 
 
 def _by_content(kernels):
@@ -276,6 +290,7 @@ def stale(rows):
             if told:
                 found.append((study, strategy, dataset, kernel, *told))
                 break
+    kept.keep()
     return pd.DataFrame(found, columns=["study", "strategy", "dataset", "kernel", "commit", "changed"])
 
 
@@ -304,13 +319,13 @@ def _told(study, strategy, dataset, name):
         mine = [who for who, lines in here if any(line["id"] == name for line in lines)]
         told = [_told(study, who, dataset, name) for who in mine]
         return None if not told or None in told else told[0]
-    now = present(study, strategy, dataset)
+    now = parts_of(study, strategy, dataset)
     if now is None:
         return None
     lines = [line for line in known().get((study, strategy), ()) if line["id"] == name]
-    if name == digest(study, strategy, *now[0]) or any(same(line, now[0]) for line in lines):
+    if name == digest(study, strategy, *now) or any(same(line, now) for line in lines):
         return None
-    return (lines[-1]["commit"], " ".join(changed(lines[-1], now[0]))) if lines else ("", "unknown")
+    return (lines[-1]["commit"], " ".join(changed(lines[-1], now))) if lines else ("", "unknown")
 
 
 def changed(line, parts):

@@ -10,4 +10,5 @@ PROTOCOL = (charging.record, bench.expect)
 def origin(label, dataset):
     """The `Origin` of recorded rows: a label is a kernel; None if nothing in them can go stale."""
     alone = label in {kernel for kernel, _ in oneblock.KERNELS.values()}
-    return Origin((oneblock.OneBlock if alone else bench.Bench,), kernels=(label,), entry=("cases",))
+    kind, entry = (oneblock.OneBlock, oneblock.PARTS) if alone else (bench.Bench, bench.PARTS)
+    return Origin((kind,), kernels=(label,), entry=("cases", *entry))

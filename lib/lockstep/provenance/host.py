@@ -62,7 +62,7 @@ class Code:
 
 
 @functools.cache
-def code(*roots, entry=(), given=(), cut=CUT, left=()):
+def code(*roots, entry=(), given=(), cut=CUT, left=(), guards=False):
     """What functions, classes and values come down to.
 
     Parameters
@@ -77,20 +77,22 @@ def code(*roots, entry=(), given=(), cut=CUT, left=()):
         Modules of the package that are not followed.
     left : tuple
         Functions and classes that are not followed.
+    guards : bool
+        Whether guards count, whatever they raise: of checks they are all there is.
 
     Raises
     ------
     TypeError
         A name stands for a value of which nothing says how it counts; the message names it.
     """
-    return _Reached(roots, entry, given, cut, left).code()
+    return _Reached(roots, entry, given, cut, left, guards).code()
 
 
 class _Reached:
     """All that is reached from some roots, in the order in which it is met: a place in it replaces the name."""
 
-    def __init__(self, roots, entry, given, cut, left):
-        self.left, self.handled = {id(one) for one in left}, frozenset()
+    def __init__(self, roots, entry, given, cut, left, guards):
+        self.left, self.handled = {id(one) for one in left}, frozenset({BaseException} if guards else ())
         while True:
             self._walk(roots, entry, given, cut)
             caught = tuple({kind for text in self.texts for kind in text.catches})
@@ -143,7 +145,7 @@ class _Reached:
 
     def _member(self, kind, name, looked):
         """A member that is mentioned and that a reached class has."""
-        if name == "name" or name.startswith("__"):
+        if name == "name" or (name.startswith("__") and name != "__call__"):
             return
         for owner in kind.__mro__:
             if name not in vars(owner) or not _inside(owner) or owner.__module__.startswith(self.cut):
@@ -375,7 +377,8 @@ class _Dump(ast.NodeVisitor):
                 if isinstance(part, ast.AST):
                     self.visit(part)
                 else:
-                    self.fixed(self.locally(part) or str(part))
+                    named = not isinstance(node, ast.keyword)  # which is a parameter's name
+                    self.fixed(named and self.locally(part) or str(part))
         self.fixed(")")
 
     def locally(self, name):
@@ -451,7 +454,7 @@ class _Dump(ast.NodeVisitor):
         guard = len(node.body) == 1 and isinstance(node.body[0], ast.Raise) and node.body[0].exc and not node.orelse
         if guard and not any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.test)):
             raised = self._errors(node.body[0].exc)
-            if raised and not self.handled.intersection(raised):
+            if raised and not issubclass(raised[0], tuple(self.handled)):
                 self.dropped += raised
                 return
         self.generic_visit(node)

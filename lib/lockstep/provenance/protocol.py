@@ -18,7 +18,7 @@ from lockstep.graphs import Graph
 from lockstep.machine import cuda
 from lockstep.studies import PACKAGES
 
-from . import host
+from . import host, kept
 from .origin import origins
 
 FILE = "protocol.csv"
@@ -59,14 +59,17 @@ def trees(study):
     table = getattr(import_module(f"{host.NAME}.{PACKAGES[study]}"), "STRATEGIES", {})
     own = origins(study).PROTOCOL
     plans = tuple(dict.fromkeys(kind for strategy in table.values() for kind in strategy.plan.__mro__))
-    harness = host.code(*HARNESS, cut=CUT)
-    return host.digest(harness.digest, host.code(*own, entry=("__call__",), given=(Graph,), cut=CUT, left=plans).digest)
+    harness = host.code(*HARNESS, cut=CUT, guards=True)
+    study = host.code(*own, entry=("__call__",), given=(Graph,), cut=CUT, left=plans, guards=True)
+    return host.digest(harness.digest, study.digest)
 
 
 def unclear():
     """Studies whose code is none that the table holds for the present number."""
     held = {(line["study"], int(line["number"]), line["trees"]) for line in lines()}
-    return [study for study in PACKAGES if (study, number(study), trees(study)) not in held]
+    now = {study: kept.kept(f"protocol {study}", lambda study=study: trees(study)) for study in PACKAGES}
+    kept.keep()
+    return [study for study in PACKAGES if (study, number(study), now[study]) not in held]
 
 
 def write(study, why, same=False):

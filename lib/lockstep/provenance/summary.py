@@ -3,7 +3,7 @@
 import json
 
 from lockstep import paths
-from lockstep.evidence import reading
+from lockstep.evidence import reading, recording
 
 from . import builds, protocol
 
@@ -16,11 +16,14 @@ def summary(recordings=paths.RECORDINGS, results=paths.RESULTS):
     Returns
     -------
     dict
-        `rows` and `stale`, the totals; `unclear`, studies whose protocol's code no number stands for; `machines`:
+        `rows` and `stale`, the totals; `unclear`, studies whose protocol's code no number stands for; `broken`, what
+        was changed after it was written, or cannot be; `machines`:
         {machine: {study: {strategy: {id: {"rows", "stale", "commit", "changed"}}}}}, where `changed` says in words what
         is not as it was measured.
     """
-    total = {"rows": 0, "stale": 0, "unclear": protocol.unclear(), "machines": {}}
+    folders = [folder for place in dict.fromkeys((recordings, results)) for folder in sorted(place.glob("*/"))]
+    wrong = [what for folder in folders for what in recording.broken(folder)]
+    total = {"rows": 0, "stale": 0, "unclear": protocol.unclear(), "broken": wrong, "machines": {}}
     known = _pieces()
     for machine, rows in reading.machines(recordings, results).items():
         old = builds.stale(rows)
@@ -112,4 +115,5 @@ def text(found):
             f"{study}: the code of its protocol has changed; say which it is: lockstep provenance protocol {study} "
             '--why "..." (a new number: its rows go stale), or the same with --same'
         )
+    lines += [f"broken: {what}" for what in found["broken"]]
     return "\n".join([*lines, f"{found['rows']:,} rows, {found['stale']:,} stale"])

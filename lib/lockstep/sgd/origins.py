@@ -12,9 +12,9 @@ from .problem import Problem
 from .ratings import Ratings, planted
 from .strategies import STRATEGIES
 
-PROTOCOL = (candidates.candidate, candidates.built, candidates.plan_start, conflicts.check, counted.sweeps,
-            counted.atomics, counted.residency, counted.bounds, derived.record, oracle.checksum, plans.Plan.rmse,
-            *dict.fromkeys(plan.check_sweep for plan in PLANS.values()))  # fmt: skip
+PROTOCOL = (cases.problem_of, candidates.candidate, candidates.built, candidates.plan_start, conflicts.check,
+            counted.sweeps, counted.atomics, counted.residency, counted.bounds, derived.record, oracle.checksum,
+            plans.Plan.rmse, *dict.fromkeys(plan.check_sweep for plan in PLANS.values()))  # fmt: skip
 EXAMPLE = ("agm-edge", "agm-node", "edge-locked", "node-locked")
 
 

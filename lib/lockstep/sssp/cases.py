@@ -30,7 +30,18 @@ LABELS = {
     "barrier-copies": ("barrier", {"copies": "distances"}),
     "persistent-again": ("persistent", {}),  # the control: a strategy against itself
 }
-GENERATORS = {"road-like": "road_like", "rmat": "rmat"}
+
+
+def _road_like(size):
+    return generators.road_like(int(size), seed=1)
+
+
+def _rmat(size):
+    scale = int(size)
+    return generators.rmat(scale, 16 << scale, seed=1)
+
+
+MADE = {"road-like": _road_like, "rmat": _rmat}  # graphs that are made, by what their names begin with
 
 
 def make(name, weights="random", arcs="both"):
@@ -41,17 +52,16 @@ def make(name, weights="random", arcs="both"):
     DatasetMissing
         It cannot be had here.
     """
-    family = next((f for f in GENERATORS if name.startswith(f"{f}-")), None)
-    if family == "road-like":
-        graph = generators.road_like(int(name.removeprefix("road-like-")), seed=1)
-    elif family == "rmat":
-        scale = int(name.removeprefix("rmat-"))
-        graph = generators.rmat(scale, 16 << scale, seed=1)
-    else:
-        graph = load(name)
+    family = next((family for family in MADE if name.startswith(f"{family}-")), None)
+    graph = MADE[family](name.removeprefix(f"{family}-")) if family else load(name)
     if arcs == "once":
         sources, targets = graph.edges(once=True)
         graph = Graph.from_edges(sources, targets, n=graph.n, weights=graph.edge_weights(once=True), name=graph.name)
+    return weighted(graph, weights)
+
+
+def weighted(graph, weights="random"):
+    """The graph with weights: its own, or drawn ones where it has none; with 1 for each arc if they are `unit`."""
     if weights == "unit":
         return Graph(graph.offsets, graph.targets, None, graph.directed, graph.name)
     if graph.weights is not None:

@@ -4,25 +4,26 @@ import functools
 
 import numpy as np
 
-from lockstep.graphs import families
 from lockstep.provenance.origin import Origin
 from lockstep.provenance.trace import band
 
 from . import cases, experiments, oracle, race
-from .cases import GENERATORS, LABELS
+from .cases import LABELS
 from .problem import Problem
 from .strategies import STRATEGIES
 
-PROTOCOL = (cases.Prepared.candidate, cases.Prepared.counts, oracle.Checker, oracle.hops, experiments._errors)
+PROTOCOL = (cases.Prepared.candidate, cases.Prepared.counts, oracle.Checker, oracle.hops, experiments._errors,
+            race.count_wrong)
 
 
 def origin(label, dataset):
     """The `Origin` of recorded rows; None if nothing in them can go stale."""
     name = label.removeprefix("race-")
-    data = (cases.make, *(families.GENERATORS[g] for f, g in GENERATORS.items() if dataset.startswith(f"{f}-")))
+    made = tuple(make for family, make in cases.MADE.items() if dataset.startswith(f"{family}-"))
+    data = (cases.weighted, *made)
     if name in LABELS:
         strategy, options = LABELS[name]
-        raced = (race.race_graph, race.count_wrong) if name != label else ()
+        raced = (race.race_graph,) if name != label else ()
         if strategy in STRATEGIES:
             roots = (STRATEGIES[strategy].plan, *sorted(options.items()), *raced)
             return Origin(roots, given=(Problem,), data=() if raced else data)

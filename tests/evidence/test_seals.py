@@ -1,0 +1,83 @@
+"""A value that was edited by hand is noticed, and so is one that cannot be."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from lockstep import cli, paths
+from lockstep.evidence import Candidate, Study, parts, recording
+
+STUDY = "3-toposort-depth"
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """A machine's folder with two parts measured by the runner of parts."""
+    config = {"studies": {STUDY: {"parts": {"one": {}, "two": {}}}}}
+    study = Study(STUDY, "all", config=config, results=tmp_path, machine={"name": "box-1"})
+
+    def jobs(study, part, executor, say):
+        def lines():
+            one = Candidate("serial", lambda: 1, lambda result: "exact", "k")
+            study.measure(part, part, "g", [one], rounds=2, warmup=False)
+            yield part
+
+        yield part, lines()
+
+    assert parts.measure(jobs, study, "all", None, say=lambda line: None) == []
+    return tmp_path / "box-1"
+
+
+def test_what_was_measured_is_sealed_at_the_end_of_each_part(measured):
+    seals = recording._seals(measured)
+    assert [line[:2] for line in seals] == [[STUDY, "one"], [STUDY, "two"]]
+    assert recording.broken(measured) == []
+    with (measured / f"{STUDY}.csv").open("a") as file:
+        file.write((measured / f"{STUDY}.csv").read_text().splitlines()[-1] + "\n")
+    assert recording.broken(measured) == [], "what comes later breaks nothing"
+
+
+@pytest.mark.parametrize("edit", [
+    lambda lines: [*lines[:1], lines[1].replace(",serial,", ",other,"), *lines[2:]],
+    lambda lines: [lines[0], *lines[2:]],
+    lambda lines: [*lines, "a line more"][:2] + lines[1:],
+])  # fmt: skip
+def test_a_line_that_was_changed_taken_out_or_put_in_is_noticed(measured, edit):
+    file = measured / f"{STUDY}.csv"
+    file.write_text("\n".join(edit(file.read_text().splitlines())) + "\n")
+    found = recording.broken(measured)
+    assert any("not as it was written when part one was done (lines 1 to" in what for what in found)
+
+
+def test_times_that_cannot_be_are_named(measured, make_rows):
+    rows = make_rows({"times": {"naive": 1.0}})
+    wall = rows[rows["metric"] == "wall"]
+    assert recording.impossible(wall) == []
+    device = wall.assign(metric="device")
+    both = pd.concat([rows, device.assign(value=device["value"] * 1.00005)])
+    assert recording.impossible(both) == [], "two clocks differ"
+    both = pd.concat([rows, device.assign(value=device["value"] * 1.1)])
+    assert len(recording.impossible(both)) == len(wall) and "a device time of" in recording.impossible(both)[0]
+    assert "a wall time of 0" in recording.impossible(wall.assign(value=0.0))[0]
+
+
+def test_the_command_tells_it_and_is_strict_if_asked(measured, monkeypatch, capsys):
+    monkeypatch.setattr(paths, "RESULTS", measured.parent)
+    from lockstep.provenance import summary
+
+    found = summary.summary(paths.RECORDINGS, measured.parent)
+    assert found["broken"] == []
+    file = measured / f"{STUDY}.csv"
+    file.write_text(file.read_text().replace(",serial,", ",other,"))
+    found = summary.summary(paths.RECORDINGS, measured.parent)
+    assert len(found["broken"]) == 2 and "broken: " in summary.text(found)
+    monkeypatch.setattr(summary, "summary", lambda: found)
+    assert cli.main(["provenance", "--json"]) == 0 and json.loads(capsys.readouterr().out)["broken"]
+    assert cli.main(["provenance", "--strict"]) == 1
+
+
+def test_what_is_published_is_as_it_was_written():
+    for folder in sorted(paths.RECORDINGS.glob("*/")):
+        assert recording.broken(folder) == []
+        assert {line[0] for line in recording._seals(folder)} == {file.stem for file in folder.glob("[0-9]-*.csv")}

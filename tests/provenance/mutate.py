@@ -1,0 +1,110 @@
+"""Mutations of the library, one at a time in a copy: which strategies go stale, and do no others?
+
+    python tests/provenance/mutate.py            all of them, some five minutes
+    python tests/provenance/mutate.py chaotic    those whose file or text holds a word
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+EVERY = "every"  # all GPU strategies of all studies
+PROTOCOL = "protocol"  # of a study: rows go stale once a person raises its number, which is asked for
+
+# What today's code of each study comes to: digests of device, host and protocol by label, of data by data set.
+PROBE = """
+import json, sys
+from lockstep import paths
+from lockstep.provenance import builds, protocol
+builds._folders = lambda: [paths.RECORDINGS]  # not what was measured here
+found = {}
+for study, package in builds.PACKAGES.items():
+    for strategy in dict.fromkeys(who for where, who in builds.known() if where == study):
+        now = builds.present(study, strategy, DATA[package])
+        if now:
+            found[f"{package}/{strategy}"] = [now[0].device, now[0].host]
+    found[f"{package}/protocol"] = protocol.trees(study)
+for package, dataset in SETS:
+    study = next(name for name, one in builds.PACKAGES.items() if one == package)
+    label = {"toposort": "serial", "sssp": "dijkstra", "coloring": "greedy", "sgd": "serial", "swarm": "cpu"}[package]
+    found[f"data {package}/{dataset}"] = builds.present(study, label, dataset)[0].data
+print(json.dumps(found))
+"""
+DATA = {"machine": "machine", "sgd": "twin-CAL", "sssp": "road-like-4096", "toposort": "layered-1e3-10-random",
+        "coloring": "rmat-12", "swarm": "benchmark-10"}  # fmt: skip
+SETS = [("toposort", "layered-1e3-10-random"), ("toposort", "erdos-renyi-1e3-1e5-0"),
+        ("toposort", "wavefront-9-9-random"),
+        ("toposort", "ego-Facebook"), ("sssp", "road-like-4096"), ("sssp", "rmat-9"), ("sssp", "ego-Facebook"),
+        ("coloring", "rmat-12"), ("coloring", "erdos-renyi-2e4"), ("coloring", "road-like-1e5"), ("sgd", "twin-CAL"),
+        ("sgd", "star-4"), ("sgd", "gowalla"), ("swarm", "benchmark-10"), ("swarm", "rmat-14")]  # fmt: skip
+
+
+def names(package, *labels):
+    return {f"{package}/{label}" for label in labels}
+
+
+# (file, old text, new text, what goes stale)
+MUTATIONS = [
+    # -- study 3: kernels
+    ("toposort/kernels/naive.cu", "queue[atomicAdd(queue_size, 1)] = v;", "queue[atomicAdd(queue_size, 2)] = v;",
+     names("toposort", "naive")),
+]
+
+
+def probe(lib):
+    """What the library in a folder comes to."""
+    code = f"DATA = {DATA!r}\nSETS = {SETS!r}\n{PROBE}"
+    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": str(lib), "PYTHONDONTWRITEBYTECODE": "1"})  # fmt: skip
+    if told.returncode:
+        raise RuntimeError(told.stderr[-2000:])
+    return json.loads(told.stdout)
+
+
+def copy(folder):
+    """A copy of the library that mutations may be made in."""
+    shutil.copytree(ROOT / "lib", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def changed(lib, before, file, old, new):
+    """What goes stale when a text of a file is replaced by another."""
+    path = lib / "lockstep" / file
+    text = path.read_text(encoding="utf-8")
+    if text.count(old) != 1:
+        raise ValueError(f"{file} holds {text.count(old)} times {old!r}; a mutation needs a text that is there once")
+    try:
+        path.write_text(text.replace(old, new), encoding="utf-8")
+        after = probe(lib)
+    finally:
+        path.write_text(text, encoding="utf-8")
+    return {name for name in before if before[name] != after[name]}
+
+
+def run(mutations, say=print):
+    """Make each mutation in a copy; the number of those that made others stale than they should."""
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        lib = copy(Path(folder, "lib"))
+        before = probe(lib)
+        for file, old, new, expected in mutations:
+            found = changed(lib, before, file, old, new)
+            if expected == EVERY:
+                expected = {name for name, what in before.items() if isinstance(what, list) and what[0]}
+            right = found == set(expected)
+            wrong += not right
+            say(f"{'right' if right else 'WRONG'}  {file}: {old!r} -> {new!r}: {len(found)} stale")
+            if not right:
+                say(f"    missing: {sorted(set(expected) - found)}\n    too many: {sorted(found - set(expected))}")
+    return wrong
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    chosen = [one for one in MUTATIONS if not words or any(word in part for word in words for part in one[:3])]
+    sys.exit(bool(run(chosen)))
