@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export UV_PYTHON_DOWNLOADS := never
 unexport VIRTUAL_ENV PYTHONHOME
 
-.PHONY: all setup test notebooks publish readme wheelhouse lab lock clean help
+.PHONY: all setup test check notebooks publish readme wheelhouse lab lock clean help
 .DEFAULT_GOAL := all
 
 all: setup  ## set up, run what is out of date, build the report
@@ -24,6 +24,9 @@ all: setup  ## set up, run what is out of date, build the report
 
 test: setup  ## set up, run the tests and compare the notebooks with their stored outputs
 	@$(RUN) -m pytest -n 2 --dist loadfile --nbval --nbval-current-env tests notebooks
+
+check: setup  ## lint and the tests of what has changed since main (SINCE=BRANCH), in about a minute
+	@$(RUN) -m lockstep.workflow check --since "$(or $(SINCE),main)"
 
 notebooks: setup  ## run the notebooks with their own defaults and store what they print
 	@$(RUN) -m lockstep.workflow refresh

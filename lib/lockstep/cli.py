@@ -85,7 +85,11 @@ def parser() -> argparse.ArgumentParser:
     _of_a_graph(command)
     _of_a_batch(command)
     claims = command("claims", commands.claims, "the papers' claims and their verdicts, for each recorded machine")
-    claims.add_argument("--output", metavar="CSV", type=Path, help="write all verdicts to a file as well")
+    claims.add_argument("--study", metavar="NAME", help="only of a study: 3-toposort-depth, or toposort")
+    claims.add_argument("--claim", metavar="ID", help="only a claim, a part or a paper: D4, D4a, D")
+    claims.add_argument("--machine", metavar="NAME", help="only on a machine, or those whose names begin so")
+    claims.add_argument("--verdict", metavar="WORD", help="only those that hold, fail, are undecided, ...")
+    claims.add_argument("--output", metavar="CSV", type=Path, help="write these verdicts to a file as well")
     _provenance(command)
     text = "what data sets are registered, present, missing, and from where"
     datasets = command("datasets", commands.datasets, text)

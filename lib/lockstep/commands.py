@@ -76,8 +76,10 @@ def claims(choice) -> int:
     from lockstep.provenance import stale
 
     found = claims.summary(stale=stale)
-    _save(found.verdicts, choice.output)
-    print(found.text)
+    asked = {name: getattr(choice, name) for name in ("study", "claim", "machine", "verdict")}
+    verdicts = claims.chosen(found.verdicts, **asked)
+    _save(verdicts, choice.output)
+    print("\n".join(claims.listed(verdicts)) if any(asked.values()) else found.text)
     return 0
 
 

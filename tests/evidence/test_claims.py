@@ -403,3 +403,39 @@ def test_dominance_names_what_is_lacking(make_rows):
     assert lacking["verdict"] == "not testable here" and "c (wall)" in lacking["reason"]
     single = judge(world(make_rows, {"a": [1.0], "b": [2.0], "c": [3.0]}), NONE)
     assert single["verdict"] == "not testable here" and "two rounds" in single["reason"]
+
+
+def test_verdicts_are_chosen_by_study_claim_machine_and_word(make_rows):
+    judged = claims.judge({"box-1": make_rows({"experiment": "table-4.1", "times": {"naive": 1.0}})})
+    assert set(claims.chosen(judged, study="3-")["study"]) == {"3-toposort-depth"}
+    assert set(claims.chosen(judged, study="sgd")["study"]) == {"1-sgd-schedules"}
+    assert set(claims.chosen(judged, claim="D1")["claim"]) == {"D1"}, "and not D10"
+    assert set(claims.chosen(judged, claim="d1a")["part"]) == {"D1a"}
+    assert set(claims.chosen(judged, claim="D")["paper"]) == {"D"}
+    assert len(claims.chosen(judged, machine="box", verdict="not")) == (judged["verdict"] == "not testable here").sum()
+    with pytest.raises(ValueError, match="no part 'Z9' among these verdicts; there are A1, A2"):
+        claims.chosen(judged, claim="Z9")
+    lines = list(claims.listed(claims.chosen(judged, claim="D1")))
+    assert lines[0] == "box-1" and lines[1].startswith("  D1a")
+
+
+def test_verdicts_are_judged_once_as_long_as_nothing_is_written(make_rows, tmp_path, monkeypatch):
+    from lockstep.evidence import store
+    from lockstep.evidence.recording import Recording
+
+    monkeypatch.setattr(store.paths, "CACHE", tmp_path / "cache")
+    judge, asked = claims.judge, []
+    monkeypatch.setattr(claims, "judge", lambda *given: asked.append(1) or judge(*given))
+    rows = make_rows({"experiment": "table-4.1", "times": {"naive": 1.0}})
+    recording = Recording(tmp_path / "rec" / "box-1" / "3-toposort-depth.csv")
+    recording.append(rows.to_dict("records"))
+    where = {"recordings": tmp_path / "rec", "results": tmp_path / "none"}
+    first, again = claims.summary(**where), claims.summary(**where)
+    assert len(asked) == 1 and first.text == again.text and first.verdicts.equals(again.verdicts)
+    recording.append(rows.assign(round=rows["round"] + 100).to_dict("records"))
+    claims.summary(**where)
+    assert len(asked) == 2, "a row more, and all is judged anew"
+    for file in (tmp_path / "cache").rglob("*.pickle"):
+        file.write_bytes(b"damaged")
+    claims.summary(**where)
+    assert len(asked) == 3

@@ -13,8 +13,6 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-EVERY = "every"  # all GPU strategies of all studies
-PROTOCOL = "protocol"  # of a study: rows go stale once a person raises its number, which is asked for
 
 # What today's code of each study comes to: digests of device, host and protocol by label, of data by data set.
 PROBE = """
@@ -44,16 +42,9 @@ SETS = [("toposort", "layered-1e3-10-random"), ("toposort", "erdos-renyi-1e3-1e5
         ("sgd", "star-4"), ("sgd", "gowalla"), ("swarm", "benchmark-10"), ("swarm", "rmat-14")]  # fmt: skip
 
 
-def names(package, *labels):
-    return {f"{package}/{label}" for label in labels}
-
-
-# (file, old text, new text, what goes stale)
-MUTATIONS = [
-    # -- study 3: kernels
-    ("toposort/kernels/naive.cu", "queue[atomicAdd(queue_size, 1)] = v;", "queue[atomicAdd(queue_size, 2)] = v;",
-     names("toposort", "naive")),
-]
+# [file, old text, new text, what goes stale]: labels of strategies (`every`: all that launch kernels; `sgd/every`: of
+# that study), `data ...` of a data set, `sgd/protocol`: the study's rows, once a person raises the number asked for.
+MUTATIONS = json.loads(Path(__file__).with_name("mutations.json").read_text(encoding="utf-8"))
 
 
 def probe(lib):
@@ -86,6 +77,14 @@ def changed(lib, before, file, old, new):
     return {name for name in before if before[name] != after[name]}
 
 
+def meant(expected, before):
+    """The labels that a list of expected ones stands for."""
+    launched = {name for name, what in before.items() if isinstance(what, list) and what[0]}
+    every = {f"{package}/every": {name for name in launched if name.startswith(f"{package}/")} for package in DATA}
+    found = set(expected) - {"every", *every}
+    return found.union(*(every[name] for name in expected if name in every), launched if "every" in expected else ())
+
+
 def run(mutations, say=print):
     """Make each mutation in a copy; the number of those that made others stale than they should."""
     wrong = 0
@@ -94,13 +93,12 @@ def run(mutations, say=print):
         before = probe(lib)
         for file, old, new, expected in mutations:
             found = changed(lib, before, file, old, new)
-            if expected == EVERY:
-                expected = {name for name, what in before.items() if isinstance(what, list) and what[0]}
-            right = found == set(expected)
+            expected = meant(expected, before)
+            right = found == expected
             wrong += not right
             say(f"{'right' if right else 'WRONG'}  {file}: {old!r} -> {new!r}: {len(found)} stale")
             if not right:
-                say(f"    missing: {sorted(set(expected) - found)}\n    too many: {sorted(found - set(expected))}")
+                say(f"    missing: {sorted(expected - found)}\n    too many: {sorted(found - expected)}")
     return wrong
 
 

@@ -14,7 +14,7 @@ MOVED = [
     ("sgd/resident.py", "sort_keys", "import numpy as np"),
     ("swarm/task.py", "_host", "import numpy as np"),
 ]
-SAMPLE = ("SMALL = 150_000", "#define BUFFER 1024", "MANY = 30", "RATE, REGULARIZATION", "PATIENCE = 8")
+SAMPLE = ("SMALL = 150_000", "#define BUFFER 1024", "RATE, REGULARIZATION")  # all: python tests/provenance/mutate.py
 
 
 class Renamed(ast.NodeTransformer):
@@ -116,10 +116,10 @@ def test_a_library_of_other_names_words_and_places_comes_to_the_same(lib, before
 @pytest.mark.parametrize("one", [one for one in mutate.MUTATIONS if one[1].startswith(SAMPLE)], ids=lambda one: one[0])
 def test_a_changed_text_makes_stale_what_it_decides_and_nothing_else(lib, before, one):
     file, old, new, expected = one
-    assert mutate.changed(lib, before, file, old, new) == set(expected)
+    assert mutate.changed(lib, before, file, old, new) == mutate.meant(expected, before)
 
 
 def test_there_are_at_least_sixty_mutations_and_their_texts_are_there():
-    assert len(mutate.MUTATIONS) >= 60 and len({one[:3] for one in mutate.MUTATIONS}) == len(mutate.MUTATIONS)
+    assert len(mutate.MUTATIONS) >= 60 and len({tuple(one[:3]) for one in mutate.MUTATIONS}) == len(mutate.MUTATIONS)
     for file, old, _, _ in mutate.MUTATIONS:
         assert (mutate.ROOT / "lib" / "lockstep" / file).read_text(encoding="utf-8").count(old) == 1, f"{file}: {old}"

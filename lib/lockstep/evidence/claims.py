@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from lockstep import paths
-from lockstep.evidence import ledger, reading, recording, statistics
+from lockstep.evidence import ledger, reading, recording, statistics, store
 from lockstep.evidence.controls import controls
 from lockstep.evidence.ledger import ClaimsError, Part, load, papers
 from lockstep.evidence.relations import JUDGES
@@ -31,7 +31,7 @@ STALE = "†"  # beside a verdict that rests on rows of earlier code
 OWN_FIGURE = ("crossover", "exact", "none-dominates")  # relations whose figure is not the plain ratio or mean
 
 
-def judge(machines, parts=None, stale=None):
+def judge(machines, parts=None):
     """Judge all parts on all machines.
 
     Parameters
@@ -40,27 +40,20 @@ def judge(machines, parts=None, stale=None):
         {machine: rows}, see `lockstep.evidence.machines`.
     parts : list of Part, optional
         By default the project's ledger.
-    stale : mapping, optional
-        {machine: its stale strategies}, see `summary`.
 
     Returns
     -------
     DataFrame
         One line a machine and part: `machine, part, claim, paper, study, statement, of, published, unit,
         relation, value, low, high, n, graphs, verdict, reason, factor, times, p, adjusted, beside, twins,
-        bootstrap_low, bootstrap_high, stale, measured`. `stale` counts the part's rows of earlier code, and `measured`
-        names the commits that they were measured at. `factor` is `within 2x`, `larger` or `smaller`, and `times` the
-        figure over the published one.
+        bootstrap_low, bootstrap_high, stale, measured`; for the last two see `marked`. `factor` is `within 2x`,
+        `larger` or `smaller`, and `times` the figure over the published one.
     """
     parts = load() if parts is None else parts
     lines = []
     for machine, rows in machines.items():
         by_study = collections.defaultdict(lambda none=rows[:0]: none, iter(rows.groupby("study", sort=False)))
-        old = (stale or {}).get(machine)
         judged = [_line(machine, part, by_study) for part in parts]
-        if old is not None:
-            judged = [line | _age(part, by_study, old) if line["n"] else line
-                      for line, part in zip(judged, parts, strict=True)]  # fmt: skip
         adjusted = statistics.holm([line["p"] for line in judged])
         for line, p in zip(judged, adjusted, strict=True):
             line["adjusted"] = p
@@ -99,12 +92,28 @@ def _line(machine, part, by_study):
     return line
 
 
-def _age(part, by_study, old):
-    """How many of a part's rows are of earlier code, and the commits that these were measured at."""
-    used = support(by_study[part.study], part.select)
-    keys = ["study", "strategy", "dataset", "kernel"]
-    found = used.merge(old[[*keys, "commit"]], on=keys)
-    return {"stale": len(found), "measured": ", ".join(dict.fromkeys(filter(None, found["commit"])))}
+def marked(judged, parts, machines, old):
+    """Verdicts with how many of a part's rows are of earlier code, and the commits that these were measured at.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        See `judge`; a copy is returned.
+    parts : list of Part
+    machines : mapping
+        {machine: rows}.
+    old : mapping
+        {machine: its stale strategies}, see `summary`.
+    """
+    judged, by_id, keys = judged.copy(), {part.id: part for part in parts}, ["study", "strategy", "dataset", "kernel"]
+    for place, line in enumerate(judged.itertuples()):
+        if line.machine in old and line.n:
+            part, rows = by_id[line.part], machines[line.machine]
+            used = support(rows[rows["study"] == part.study], part.select)
+            found = used.merge(old[line.machine][[*keys, "commit"]], on=keys)
+            told = ", ".join(dict.fromkeys(filter(None, found["commit"])))
+            judged.loc[judged.index[place], ["stale", "measured"]] = len(found), told
+    return judged
 
 
 def _verdict(agrees, alone, p):
@@ -239,10 +248,49 @@ def summary(claims=None, recordings=paths.RECORDINGS, results=paths.RESULTS, sta
     machines = reading.machines(recordings, results)
     old = {machine: stale(rows) for machine, rows in machines.items()} if stale else {}
     old = {machine: lines for machine, lines in old.items() if len(lines)}
-    verdicts = judge(machines, load(claims), old)
-    found = Summary(verdicts, entries(verdicts), controls(machines, ledger.controls(claims)), old)
+    parts = load(claims)
+    judged, held = store.kept(
+        (claims, recordings, results), lambda: (judge(machines, parts), controls(machines, ledger.controls(claims)))
+    )
+    verdicts = marked(judged, parts, machines, old)
+    found = Summary(verdicts, entries(verdicts), held, old)
     found.text = "\n".join(_lines(found, machines))
     return found
+
+
+def chosen(verdicts, study=None, claim=None, machine=None, verdict=None):
+    """The lines of `judge` that are of a study, a claim or part, a machine, a verdict; names as far as they are given.
+
+    Raises
+    ------
+    ValueError
+        Nothing is left; the message names what there is.
+    """
+    asked = {"study": study, "part": claim, "machine": machine, "verdict": verdict}
+    for column, wanted in asked.items():
+        if wanted is None:
+            continue
+        names, low = verdicts[column].str.lower(), wanted.lower()
+        if column == "part":  # D1 is no part of D10
+            fits = (verdicts[["part", "claim", "paper"]] == wanted.upper()).any(axis=1) | (names == low)
+        else:
+            fits = names.str.contains(low, regex=False) if column == "study" else names.str.startswith(low)
+        if not fits.any():
+            known = ", ".join(dict.fromkeys(verdicts["claim" if column == "part" else column]))
+            raise ValueError(f"no {column} {wanted!r} among these verdicts; there are {known or 'none'}")
+        verdicts = verdicts[fits]
+    return verdicts
+
+
+def listed(verdicts):
+    """A line a part: its verdict, the figure with its interval, what it is of; for a terminal."""
+    for machine, parts in verdicts.groupby("machine", sort=False):
+        yield machine
+        for one in parts.itertuples():
+            ends = "" if math.isnan(one.low) or one.low == one.high else f" ({one.low:.3g} to {one.high:.3g})"
+            figure = "" if math.isnan(one.value) else f" {one.value:.4g}{ends} {one.unit}".rstrip()
+            mark = f" {STALE}" if one.stale else ""
+            yield f"  {one.part:<5} {one.verdict}{mark}:{figure or ' ' + one.reason}; {one.of or one.statement}"
 
 
 def aged(parts):
@@ -297,6 +345,6 @@ def _control(control):
 
 
 __all__ = [
-    "ClaimsError", "Part", "STALE", "Summary", "VERDICTS", "aged", "compare", "controls", "counted", "entries", "judge",
-    "load", "papers", "summary",
+    "ClaimsError", "Part", "STALE", "Summary", "VERDICTS", "aged", "chosen", "compare", "controls", "counted",
+    "entries", "judge", "load", "papers", "summary",
 ]  # fmt: skip

@@ -248,6 +248,8 @@ def _confirmed(_):
 
 def leads(before, after):
     """Whether a chain of confirmations leads from one digest to another."""
+    if before == after:
+        return True
     links, seen, waiting = _confirmed(_written()), {before}, [before]
     while waiting and after not in seen:
         new = links.get(waiting.pop(), set()) - seen
@@ -283,10 +285,10 @@ def stale(rows):
         `commit` is the one that was measured, as far as it is known, and `changed` names the components; empty is good.
     """
     found = []
-    cells = rows[["study", "strategy", "dataset", "kernel"]].drop_duplicates()
+    cells, table = rows[["study", "strategy", "dataset", "kernel"]].drop_duplicates(), known()
     for study, strategy, dataset, kernel in cells.itertuples(index=False, name=None):
         for owner, name in owners(strategy, kernel):
-            told = _told(study, owner, dataset, name)
+            told = _told(table, study, owner, dataset, name)
             if told:
                 found.append((study, strategy, dataset, kernel, *told))
                 break
@@ -310,19 +312,19 @@ def _is_id(word):
     return len(word) == 16 and not word.strip("0123456789abcdef")
 
 
-def _told(study, strategy, dataset, name):
+def _told(table, study, strategy, dataset, name):
     """(commit, changed components) of a stale build; None if it is fresh, or if nothing in it can go stale."""
     if strategy == recording.CLOCKS:
         return None
     if strategy is None:  # of whichever strategy has it
-        here = [(who, lines) for (where, who), lines in known().items() if where == study]
+        here = [(who, lines) for (where, who), lines in table.items() if where == study]
         mine = [who for who, lines in here if any(line["id"] == name for line in lines)]
-        told = [_told(study, who, dataset, name) for who in mine]
+        told = [_told(table, study, who, dataset, name) for who in mine]
         return None if not told or None in told else told[0]
     now = parts_of(study, strategy, dataset)
     if now is None:
         return None
-    lines = [line for line in known().get((study, strategy), ()) if line["id"] == name]
+    lines = [line for line in table.get((study, strategy), ()) if line["id"] == name]
     if name == digest(study, strategy, *now) or any(same(line, now) for line in lines):
         return None
     return (lines[-1]["commit"], " ".join(changed(lines[-1], now))) if lines else ("", "unknown")

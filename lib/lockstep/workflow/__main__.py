@@ -16,6 +16,8 @@ def main(arguments=None) -> int:
     job.add_argument("--journal")
     job.add_argument("--done")
     job.add_argument("-p", dest="values", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
+    quick = chores.add_parser("check", help="lint, and the tests of what has changed")
+    quick.add_argument("--since", default="main", metavar="BRANCH")
     chores.add_parser("unlock", help="remove a lock that nobody holds")
     chores.add_parser("refresh", help="renew the notebooks' stored outputs").add_argument(
         "notebooks", nargs="*"
@@ -38,6 +40,10 @@ def _do(choice) -> int:
         from lockstep.workflow import notebooks
 
         return notebooks.run(choice.notebook, choice.log, dict(choice.values), choice.journal, choice.done)
+    if choice.chore == "check":
+        from lockstep.workflow.check import check
+
+        return check(choice.since)
     if choice.chore == "unlock":
         from lockstep.workflow.unlock import unlock
 

@@ -1,0 +1,47 @@
+"""Verdicts, kept from one run to the next as long as no row, no ledger and no file that judges is written."""
+
+import hashlib
+import os
+import pickle
+import sys
+from pathlib import Path
+
+from lockstep import paths
+
+HERE = Path(__file__).parent
+
+
+def kept(places, compute):
+    """What `compute()` returns, or what it returned when all was as it is now.
+
+    Parameters
+    ----------
+    places : (path or None, path, path)
+        The ledger (None: the project's), recorded machines, and what was measured here.
+    compute : callable
+    """
+    file = _file(*places)
+    try:
+        return pickle.loads(file.read_bytes())
+    except Exception:  # damaged, or of another version of a library: whatever it is, it is computed anew
+        found = compute()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        for old in sorted(file.parent.glob("*.pickle"), key=os.path.getmtime)[:-8]:
+            old.unlink(missing_ok=True)
+        scratch = file.with_suffix(f".{os.getpid()}")
+        scratch.write_bytes(pickle.dumps(found))
+        scratch.replace(file)
+    except OSError:  # a cache that cannot be written is no error
+        pass
+    return found
+
+
+def _file(claims, recordings, results):
+    """Its name tells of everything that the verdicts follow from."""
+    files = [Path(claims or paths.PAPER / "claims.yaml"), *HERE.glob("*.py")]
+    for folder in dict.fromkeys(map(Path, (recordings, results))):
+        files += folder.glob("*/[0-9]-*.csv")
+    told = sorted(f"{file.resolve()} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files)
+    key = hashlib.sha256("\n".join([sys.version, *told]).encode()).hexdigest()[:16]
+    return paths.CACHE / "verdicts" / f"{key}.pickle"

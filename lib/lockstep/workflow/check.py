@@ -1,0 +1,77 @@
+"""`make check`: lint, and the tests of what has changed since a branch: the quick look before a commit."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+from lockstep import paths
+
+LIB, TESTS = Path("lib/lockstep"), Path("tests")
+
+
+def changed(base="main"):
+    """Files that differ from where this branch left `base`, and those that git does not know yet.
+
+    Raises
+    ------
+    ValueError
+        This is no git checkout, or there is no such branch.
+    """
+
+    def git(*words):
+        told = subprocess.run(["git", *words], cwd=paths.ROOT, capture_output=True, text=True)
+        if told.returncode:
+            raise ValueError(f"git {' '.join(words)}: {told.stderr.strip()}")
+        return told.stdout.split()
+
+    since = git("merge-base", base, "HEAD")[0]
+    found = git("diff", "--name-only", since) + git("ls-files", "--others", "--exclude-standard")
+    return [Path(name) for name in dict.fromkeys(found)]
+
+
+def tests_of(files, root=None):
+    """The test files to run for changed files: themselves, those of the same folder, and those that import them.
+
+    Parameters
+    ----------
+    files : sequence of path
+        Relative to the project's root.
+    root : path, optional
+        By default the project's.
+    """
+    root = Path(root or paths.ROOT)
+    names, folders, found = set(), set(), []
+    for file in files:
+        if file.is_relative_to(TESTS) and file.name.startswith("test_"):
+            found.append(file)
+        elif file.is_relative_to(LIB):
+            names.add(".".join(file.with_suffix("").relative_to("lib").parts).removesuffix(".__init__"))
+            folders.add(file.relative_to(LIB).parts[0])
+    for test in sorted((root / TESTS).rglob("test_*.py")):
+        own = test.relative_to(root)
+        if own.parts[1] in folders or names & imported(test):
+            found.append(own)
+    return [str(file) for file in dict.fromkeys(found) if (root / file).is_file()]
+
+
+def imported(file):
+    """Names of modules that a file imports, of packages too, and of what it takes from them."""
+    found = set()
+    for part in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(part, ast.Import):
+            found |= {alias.name for alias in part.names}
+        elif isinstance(part, ast.ImportFrom) and part.module:
+            found |= {f"{part.module}.{alias.name}" for alias in part.names} | {part.module}
+    return found
+
+
+def check(base="main"):
+    """Lint and test; the exit status."""
+    files = changed(base)
+    tests = tests_of(files)
+    print(f"{len(files)} files changed since {base}: lint, and {len(tests)} files of tests", flush=True)
+    lint = subprocess.run([sys.executable, "-m", "ruff", "check", "."], cwd=paths.ROOT).returncode
+    run = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-m", "not slow", *tests]
+    told = subprocess.run(run, cwd=paths.ROOT).returncode if tests else 0
+    return int(bool(lint or told))
