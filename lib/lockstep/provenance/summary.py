@@ -103,13 +103,17 @@ def text(found):
             rows, old = (sum(line[key] for line in own) for key in ("rows", "stale"))
             lines.append(f"{machine}  {study:<24}{rows:>8,} rows {old:>8,} stale {len(strategies):>4} strategies")
             for strategy, ids in strategies.items():
-                gone = {name: line for name, line in ids.items() if line["stale"]}
-                for name, line in gone.items():
-                    at = f", measured at {line['commit']}" if line["commit"] else ""
-                    lines.append(f"    {strategy} ({name}): {line['stale']:,} of {line['rows']:,} rows{at}")
-                    lines += [f"        {change}" for change in line["changed"][:NAMED]]
-                    more = len(line["changed"]) - NAMED
-                    lines += [f"        and {more} more"] if more > 0 else []
+                alike = {}  # builds of which the same has changed
+                for name, line in ids.items():
+                    if line["stale"]:
+                        alike.setdefault((line["commit"], *line["changed"]), {})[name] = line
+                for (commit, *changes), gone in alike.items():
+                    count, name = sum(line["stale"] for line in gone.values()), next(iter(gone))
+                    which = f"{len(gone)} builds" if len(gone) > 1 else name
+                    at = f", measured at {commit}" if commit else ""
+                    lines.append(f"    {strategy} ({which}): {count:,} rows{at}")
+                    lines += [f"        {change}" for change in changes[:NAMED]]
+                    lines += [f"        and {len(changes) - NAMED} more"] if len(changes) > NAMED else []
     for study in found["unclear"]:
         lines.append(
             f"{study}: the code of its protocol has changed; say which it is: lockstep provenance protocol {study} "
