@@ -41,7 +41,8 @@ def test_combinations():
 
 
 def test_jobs_in_turn():
-    study = SimpleNamespace(config={"parts": {"one": {}, "two": {}}})
+    sealed = []
+    study = SimpleNamespace(config={"parts": {"one": {}, "two": {}}}, seal=sealed.append)
     done, said = [], []
 
     def job(name, lines):
@@ -62,5 +63,6 @@ def test_jobs_in_turn():
     assert said[1].endswith(" s")
     assert len(parts.measure(jobs, study, "all", "host", said.append, Absent)) == 2
     assert done[3:] == [f"{part} {name}" for part in ("one", "two") for name in "abc"]
+    assert sealed == ["one", "one", "two"], "at the end of each part"
     with pytest.raises(Absent):
         parts.measure(jobs, study, "one", "host", said.append)
