@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lockstep.machine import CompileError, source
-from lockstep.machine.source import kernels, parameters, paste, variants
+from lockstep.machine.source import kernels, parameters, paste, settled, variants
 
 KERNEL = '#include "part.cuh"\nextern "C" __global__ void f(int* a) { a[0] = K; }\n'
 
@@ -82,3 +82,14 @@ def test_variants(tmp_path):
     assert variants(path) == [{"K": "16", "THREADS": "256"}, {"K": "32", "FAST": "1"}]
     path.write_text("// what\n")
     assert variants(path) == [{}]
+    path.write_text("// compile: WIDTH=8,16 HOLDS=0,1\n// compile: FAST\n")
+    products = [{"WIDTH": width, "HOLDS": holds} for width in ("8", "16") for holds in ("0", "1")]
+    assert variants(path) == [*products, {"FAST": "1"}]
+
+
+def test_macro_definitions_that_come_to_the_same_settle_alike(tmp_path):
+    path = tmp_path / "s.cu"
+    path.write_text("#ifndef WIDE\n#define WIDE 0  // ids\n#endif\n#ifndef IDS\n#define IDS WIDE\n#endif\n"
+                    "// OTHER stands in a comment alone\n")  # fmt: skip
+    assert settled(path) == settled(path, {"IDS": 0, "OTHER": 3}) == (("IDS", "0"), ("WIDE", "0"))
+    assert settled(path, {"WIDE": True}) == (("IDS", "1"), ("WIDE", "1")) != settled(path, {"IDS": 1})

@@ -7,7 +7,9 @@ import pytest
 
 from lockstep import cli, paths
 from lockstep.evidence import Candidate, Study, reading
+from lockstep.machine import MachineError, get_executor
 from lockstep.provenance import builds, device, kept, protocol, summary
+from lockstep.provenance import host as host_module
 from lockstep.studies import PACKAGES
 
 STUDY = "3-toposort-depth"
@@ -52,6 +54,38 @@ def test_a_build_that_is_known_keeps_its_name(tables, parts):
     builds.add(tables, [line(parts)])
     assert builds.build(STUDY, "naive", "layered-60-20-random") == "0123456789abcdef"
     assert builds.stale(pd.DataFrame([row(kernel="0123456789abcdef")])).empty
+
+
+def test_a_gpu_records_nothing_with_macros_that_no_compile_line_lists(tables, monkeypatch):
+    """Else a row could come from a kernel that no digest knows, and never go stale."""
+    host = get_executor("host")
+    monkeypatch.setattr(host, "name", "cuda")
+    file = host_module.PACKAGE / "toposort" / "kernels" / "narrow.cu"
+
+    def measure():
+        study = Study(STUDY, "one", host, config={"studies": {STUDY: {"parts": {"one": {}}}}},
+                      results=tables / "results", machine={"name": "box-1"})  # fmt: skip
+        name = builds.build(STUDY, "naive", "layered-60-20-random")
+        one = Candidate("naive", lambda: 1, lambda result: "exact", name)
+        study.measure("one", "trial", "layered-60-20-random", [one], rounds=1, warmup=False)
+        return len(study.rows())
+
+    host.load(file, {"BITS": 8, "THREADS": 512, "CHUNK": 16})  # a default, written out
+    assert measure()
+    builds.Build("0" * 16).record(tables, host)
+    host.load(file, {"BITS": 8, "THREADS": 512, "CHUNK": 2})
+    with pytest.raises(MachineError, match=r"narrow.cu -DBITS=8 -DCHUNK=2 -DTHREADS=512: no `// compile:` line"):
+        builds.Build("0" * 16).record(tables, host)
+
+
+def test_further_macro_definitions_leave_rows_fresh_and_fewer_do_not(tables, parts, monkeypatch):
+    kernels = builds.present(STUDY, "naive", "layered-60-20-random")[1][parts.device]
+    few = dict(list(kernels.items())[:1])
+    changed = {name: "0" * 16 for name in few}
+    for name, made_of in (("1" * 16, few), ("2" * 16, changed)):
+        builds.add(tables, [line(parts, name, device=name)], {name: made_of})
+    old = builds.stale(pd.DataFrame([row(kernel="1" * 16), row(kernel="2" * 16)]))
+    assert old[["kernel", "changed"]].values.tolist() == [["2" * 16, "device"]]
 
 
 @pytest.mark.parametrize("component", builds.Parts._fields)

@@ -283,7 +283,7 @@ class Study(Reader):
     def _append(self, cell, strategy, values, turn, verified, kernel):
         sample = {**cell, "strategy": strategy, "round": turn, "verified": verified, "kernel": kernel}
         if hasattr(kernel, "record"):  # a build that no table knows yet says what it stands for, before its first row
-            kernel.record(self.folder)
+            kernel.record(self.folder, self.executor)
         self._recording.append(
             {**sample, "metric": metric, "unit": unit, "value": float(value)}
             for metric, (value, unit) in values.items()

@@ -10,8 +10,9 @@
 //     several blocks alive on one host thread, so a static __shared__ array would be shared between blocks there;
 //   - spin only on load_acquire, load_relaxed, atomics or pause: these let the host executor run somebody else. A spin
 //     on a plain or volatile variable would hang it;
-//   - a comment line   // compile: K=16 THREADS=256   names one set of macro definitions that the file is built with
-//     (repeat the line for more sets); `python -m lockstep.machine.compile` builds all of them for all architectures.
+//   - a comment line   // compile: K=16,32 THREADS=256   names sets of macro definitions that the file is built with
+//     (one for each value; repeat the line for more); `python -m lockstep.machine.compile` builds all of them for all
+//     architectures, and a GPU records no row of a kernel built with a set that no line names.
 //
 // References: PTX ISA, "Memory Consistency Model" (ld.acquire, st.release, .relaxed at gpu scope).
 #pragma once

@@ -169,6 +169,11 @@ class Executor:
         self._modules = {}
         self._making = threading.RLock()  # several threads may plan at once: one module, one kernel, one limit for all
 
+    @property
+    def modules(self) -> list:
+        """What was compiled so far."""
+        return list(self._modules.values())
+
     def reset_counts(self):
         """Set all counts to zero."""
         self.counts.clear()

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import itertools
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ _KERNEL = re.compile(
     r'extern\s*"C"\s*__global__\s*(?:__launch_bounds__\s*\([^)]*\)\s*)?void\s*'
     r"(?:__launch_bounds__\s*\([^)]*\)\s*)?(?:__cluster_dims__\s*\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)"
 )
+_DEFAULT = re.compile(r"^#ifndef (\w+)\n#define \1[ \t]+([^\n]+)", re.M)
 _VARIANT = re.compile(r"^//[ \t]*compile:[ \t]*(.*)$", re.M)
 
 _TYPES = {
@@ -162,9 +164,35 @@ def kernels(text: str, defines=None) -> dict:
 
 
 def variants(path) -> list:
-    """The macro definitions that the file's `// compile: NAME=VALUE ...` lines ask for, set by set."""
+    """The macro definitions that the file's `// compile: NAME=VALUE ...` lines ask for, set by set.
+
+    A line with several values of a name, `WIDTH=8,16,32`, stands for a set with each of them.
+    """
     found = []
     for match in _VARIANT.finditer(Path(path).read_text(encoding="utf-8")):
-        pairs = (word.partition("=") for word in match.group(1).split())
-        found.append({name: value or "1" for name, _, value in pairs})
+        pairs = [word.partition("=") for word in match.group(1).split()]
+        names, values = [name for name, _, _ in pairs], [(value or "1").split(",") for _, _, value in pairs]
+        found += [dict(zip(names, chosen, strict=True)) for chosen in itertools.product(*values)]
     return found or [{}]
+
+
+@functools.lru_cache(1024)
+def _settled(text: str, options: tuple) -> tuple:
+    given = dict(option[2:].split("=", 1) for option in options)
+    found = {name: value.strip() for name, value in _DEFAULT.findall(text)} | given
+    settled = {name: found.get(value, value) for name, value in found.items()}  # a default may name another macro
+    mentioned = set(re.findall(r"\w+", text))
+    return tuple(sorted((name, value) for name, value in settled.items() if name in mentioned))
+
+
+def settled(path, defines=None) -> tuple:
+    """What macro definitions come to in a file: its defaults filled in, macros that it does not mention left out.
+
+    Two sets of definitions that settle alike compile to the same code.
+
+    Returns
+    -------
+    tuple of (name, value)
+        Sorted by name, values as text.
+    """
+    return _settled(strip_comments(paste(path, marks=False)), define_text(defines))

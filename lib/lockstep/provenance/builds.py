@@ -12,8 +12,9 @@ data       the generator, or the content of a registered file   a generator's se
 =========  ===================================================  =======================================================
 
 A row is fresh if its build has today's digests, or if a chain of confirmations (`confirm`) leads from its host code to
-today's. Renaming, moving, commenting or reflowing changes no digest. A study says what its labels stand for:
-``origin(label, dataset)`` in its `origins` returns an `Origin`, or None for rows in which nothing can go stale.
+today's. Kernels added since, or compiled with further macro definitions, change nothing for a row: those of its build
+are all there today. Renaming, moving, commenting or reflowing changes no digest. A study says what its labels stand
+for: ``origin(label, dataset)`` in its `origins` returns an `Origin`, or None for rows in which nothing can go stale.
 """
 
 import csv
@@ -29,7 +30,7 @@ from lockstep import paths
 from lockstep.evidence import computer, recording
 from lockstep.graphs import Graph
 from lockstep.graphs.registry import registry
-from lockstep.machine import cuda, executor, launches, source
+from lockstep.machine import MachineError, cuda, executor, launches, source
 from lockstep.studies import PACKAGES
 
 from . import device, host, kept, protocol
@@ -62,8 +63,19 @@ class Build(str):
         found.line, found.pieces = line, pieces
         return found
 
-    def record(self, folder):
-        """Append this build to the table of a folder of recordings, unless it is known already."""
+    def record(self, folder, executor=None):
+        """Append this build to the table of a folder of recordings, unless it is known already.
+
+        Raises
+        ------
+        MachineError
+            A GPU runs kernels that were compiled with macro definitions which are not listed.
+        """
+        if executor is not None and executor.name == "cuda" and (found := device.unlisted(executor.modules)):
+            raise MachineError(
+                f"{found[0]}: no `// compile:` line of the file lists these macro definitions, so a row measured with "
+                "them could not be told to be stale. Add them there, then run: lockstep provenance lock"
+            )
         if self.line is not None:
             add(Path(folder), [self.line], self.pieces)
             self.line = None
@@ -99,8 +111,8 @@ def machine_code(study, texts, kernels=None):
         named = [name for name in names if any(len(text) > 3 and text in name for text in texts)]
         wanted = set(named or names) if kernels is None else set(kernels)
         for variant in device.variants(file):
-            known = device.kernels(file, variant)
-            found |= {f"{device.key(file, dict(variant))}: {name}": known[name] for name in sorted(wanted & set(names))}
+            known, text = device.kernels(file, variant), device.key(file, source.settled(file, dict(variant)))
+            found |= {f"{text}: {name}": known[name] for name in sorted(wanted & set(names))}
     return found
 
 
@@ -154,7 +166,7 @@ def build(study, strategy, dataset):
     if now is None:
         return ""
     parts, pieces = now
-    name = _id(study, strategy, parts, _written())
+    name = _id(study, strategy, parts, dataset, _written())
     if name:
         return Build(name)
     line = {"id": digest(study, strategy, *parts), "study": study, "strategy": strategy, **parts._asdict(),
@@ -163,9 +175,9 @@ def build(study, strategy, dataset):
 
 
 @functools.lru_cache(4096)
-def _id(study, strategy, parts, _):
+def _id(study, strategy, parts, dataset, _):
     """The id of the oldest known build that stands for these parts."""
-    return next((line["id"] for line in known().get((study, strategy), ()) if same(line, parts)), None)
+    return next((line["id"] for line in known().get((study, strategy), ()) if same(line, parts, dataset)), None)
 
 
 # -- what is recorded
@@ -189,8 +201,8 @@ def add(folder, lines, pieces=None):
 
 def publish(source, target):
     """Add the builds of a machine's results to those that are published."""
-    pieces, lines = source / PIECES, read(source / FILE)
-    add(target, lines, json.loads(pieces.read_text(encoding="utf-8")) if pieces.is_file() else None)
+    table, lines = source / PIECES, read(source / FILE)
+    add(target, lines, json.loads(table.read_text(encoding="utf-8")) if table.is_file() else None)
     import_module(f"{__package__}.confirm").keep_traces(target, {(line["study"], line["strategy"]) for line in lines})
 
 
@@ -219,6 +231,23 @@ def _folders():
 def _written():
     files = [folder / name for folder in _folders() for name in (FILE, CONFIRMED)]
     return tuple(file.stat().st_mtime_ns if file.is_file() else 0 for file in files)
+
+
+def made_of():
+    """{digest: what it is made of} of all builds that a table holds."""
+    return _pieces(tuple(file.stat().st_mtime_ns for file in _piece_files()))
+
+
+@functools.lru_cache(1)
+def _pieces(_):
+    found = {}
+    for file in _piece_files():
+        found |= json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def _piece_files():
+    return [folder / PIECES for folder in _folders() if (folder / PIECES).is_file()]
 
 
 def known():
@@ -258,10 +287,9 @@ def leads(before, after):
     return after in seen
 
 
-def same(line, parts):
+def same(line, parts, dataset):
     """Whether a build's line stands for today's parts."""
-    return (line["device"] == parts.device and line["protocol"] == parts.protocol
-            and parts.data in line["data"].split() and leads(line["host"], parts.host))  # fmt: skip
+    return not changed(line, parts, dataset)
 
 
 # -- stale rows
@@ -325,13 +353,27 @@ def _told(table, study, strategy, dataset, name):
     if now is None:
         return None
     lines = [line for line in table.get((study, strategy), ()) if line["id"] == name]
-    if name == digest(study, strategy, *now) or any(same(line, now) for line in lines):
+    if name == digest(study, strategy, *now) or any(same(line, now, dataset) for line in lines):
         return None
-    return (lines[-1]["commit"], " ".join(changed(lines[-1], now))) if lines else ("", "unknown")
+    return (lines[-1]["commit"], " ".join(changed(lines[-1], now, dataset))) if lines else ("", "unknown")
 
 
-def changed(line, parts):
-    """The components in which a build differs from today's."""
-    checks = {"device": line["device"] == parts.device, "host": leads(line["host"], parts.host),
-              "protocol": line["protocol"] == parts.protocol, "data": parts.data in line["data"].split()}  # fmt: skip
+def changed(line, parts, dataset):
+    """The components in which a build differs from what would run today on a data set."""
+    checks = {"device": line["device"] == parts.device or _holds(line, dataset),
+              "host": leads(line["host"], parts.host), "protocol": line["protocol"] == parts.protocol,
+              "data": parts.data in line["data"].split()}  # fmt: skip
     return [name for name, equal in checks.items() if not equal]
+
+
+def _holds(line, dataset):
+    """Whether today's kernels hold all of a build's."""
+    study, strategy = line["study"], line["strategy"]
+
+    def compute():
+        now = present(study, strategy, dataset)
+        return sorted(" ".join(one) for one in _by_content(now[1][now[0].device]))
+
+    before = made_of().get(line["device"])
+    now = kept.kept(f"{study} {strategy} {dataset} kernels", compute) if before else ()
+    return bool(before) and {" ".join(one) for one in _by_content(before)} <= set(now)

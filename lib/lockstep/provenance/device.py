@@ -116,7 +116,7 @@ def key(path, defines=None) -> str:
     """What a compiled text is called: `toposort/kernels/narrow.cu -DRECORDS=4`."""
     file = Path(path).resolve()
     file = file.relative_to(compiler.PACKAGE).as_posix() if file.is_relative_to(compiler.PACKAGE) else file.name
-    return " ".join((file, *source.define_text(defines)))
+    return " ".join((file, *source.define_text(dict(defines or {}))))
 
 
 @functools.cache
@@ -130,6 +130,21 @@ def variants(path) -> tuple:
     """The sets of macro definitions that a file's `// compile:` lines list, as tuples of (name, value)."""
     listed = [{name: value for name, value in one.items() if name != compiler.SINCE} for one in source.variants(path)]
     return tuple(tuple(sorted(one.items())) for one in listed)
+
+
+@functools.cache
+def _settled(path) -> frozenset:
+    return frozenset(source.settled(path, dict(one)) for one in variants(path))
+
+
+def unlisted(modules) -> list:
+    """The compiled modules of this package, in words, whose macro definitions no `// compile:` line comes to.
+
+    What was measured with one could not be held against the lock: `builds` refuses to record it.
+    """
+    own = [one for one in modules if one.path.resolve().is_relative_to(compiler.PACKAGE)]
+    return [key(one.path, one.defines) for one in own
+            if source.settled(one.path, one.defines) not in _settled(one.path)]  # fmt: skip
 
 
 def kernels(path, defines=()) -> dict:

@@ -50,7 +50,7 @@ class Code:
     pieces : dict
         {name for people: short digest, or the value of a constant}.
     words : str
-        Digest of the multiset of literals and operators: what no refactoring changes.
+        Digest of the multiset of literals (but None) and operators: what no refactoring changes.
     texts : frozenset of str
         Literal texts, and the fixed pieces of formatted ones; files and kernels are named by such.
     """
@@ -359,7 +359,7 @@ class _Dump(ast.NodeVisitor):
 
     def literal(self, value):
         self.fixed(repr(value))
-        self.words.append(repr(value))
+        self.words += [] if value is None else [repr(value)]  # the default of what is not given says nothing
         if isinstance(value, str):
             self.texts.add(value)
 

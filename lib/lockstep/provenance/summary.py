@@ -1,7 +1,5 @@
 """How many recorded rows are stale, and what changed: what `lockstep provenance` tells."""
 
-import json
-
 from lockstep import paths
 from lockstep.evidence import reading, recording
 
@@ -24,7 +22,7 @@ def summary(recordings=paths.RECORDINGS, results=paths.RESULTS):
     folders = [folder for place in dict.fromkeys((recordings, results)) for folder in sorted(place.glob("*/"))]
     wrong = [what for folder in folders for what in recording.broken(folder)]
     total = {"rows": 0, "stale": 0, "unclear": protocol.unclear(), "broken": wrong, "machines": {}}
-    known = _pieces()
+    known = builds.made_of()
     for machine, rows in reading.machines(recordings, results).items():
         old = builds.stale(rows)
         keys = ["study", "strategy", "dataset", "kernel"]
@@ -42,15 +40,6 @@ def summary(recordings=paths.RECORDINGS, results=paths.RESULTS):
     return total
 
 
-def _pieces():
-    """{digest: pieces} of all builds that a table holds."""
-    found = {}
-    for folder in builds._folders():
-        file = folder / builds.PIECES
-        found |= json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    return found
-
-
 def _changed(row, known):
     """What differs between a stale row's build and what would run today, in words."""
     if row["changed"] == "unknown":
@@ -62,7 +51,7 @@ def _changed(row, known):
         if now is None or not lines:
             continue
         parts, pieces = now
-        for component in builds.changed(lines[-1], parts):
+        for component in builds.changed(lines[-1], parts, row["dataset"]):
             if component == "protocol":
                 found.append(f"protocol: number {lines[-1]['protocol']}, now {parts.protocol}")
             elif component == "data":

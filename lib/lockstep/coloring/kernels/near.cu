@@ -15,8 +15,7 @@
 //
 // References: those of waiting.cu.
 //
-// compile: EARLY=1 THREADS=1024
-// compile: EARLY=0 THREADS=1024
+// compile: EARLY=0,1 THREADS=1024
 #include "device.cuh"
 #include "priority.cuh"
 

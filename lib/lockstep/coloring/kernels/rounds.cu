@@ -20,11 +20,9 @@
 // load imbalance" (slides; the seed of this study). D. Cederman, P. Tsigas, "Dynamic load balancing using work-stealing",
 // GPU Computing Gems Jade (2011). M. Jones, P. Plassmann, SIAM J. Sci. Comput. 14 (1993).
 //
-// compile: SMALLEST=0 WORK=0
-// compile: SMALLEST=0 WORK=1
-// compile: SMALLEST=1 WORK=0
-// compile: SMALLEST=0 WORK=0 STEAL=0
-// compile: SMALLEST=0 WORK=0 QUEUE=0
+// compile: SMALLEST=0,1 WORK=0,1
+// compile: SMALLEST=0 WORK=0,1 STEAL=0
+// compile: SMALLEST=0 WORK=0,1 QUEUE=0
 // compile: SMALLEST=1 WORK=0 BINS=1
 #include "device.cuh"
 #include "priority.cuh"

@@ -31,8 +31,7 @@
 // Hasenplaugh et al., "Ordering heuristics for parallel graph coloring", SPAA 2014 (classes of degree). G. Alabandi, E.
 // Powers, M. Burtscher, "Increasing the parallelism of graph coloring via shortcutting", PPoPP 2020 (the shortcuts).
 //
-// compile: EARLY=1 THREADS=512
-// compile: EARLY=0 THREADS=512
+// compile: EARLY=0,1 THREADS=512
 #include "device.cuh"
 #include "priority.cuh"
 

@@ -13,8 +13,9 @@
 //
 // Both are cooperative launches: the barrier waits inside the kernel, as the published codes do.
 // Reference: the first paper of this compendium, Section III.
-// compile: K=16 LANES=1
-// compile: K=16 LANES=4
+// compile: K=16 LANES=1,4
+// compile: K=16 LANES=4 BARRIER_DELAY=1000,10000,100000
+// compile: K=16 LANES=4 LOCK_DELAY=100,1000,10000
 // compile: K=32 LANES=8
 // compile: K=64 LANES=16
 // compile: K=16 LANES=4 LOG=1

@@ -17,9 +17,11 @@
 // arrive goes on first, so the lowest lane stays the first to try, as in the published figures.
 // Reference: the first paper of this compendium, Section IV.
 // compile: K=16 LANES=1
-// compile: K=16 LANES=4
-// compile: K=32 LANES=8
-// compile: K=64 LANES=16
+// compile: K=16 LANES=4 HALF=0,1
+// compile: K=16 LANES=4 LOCK_DELAY=100,1000,10000
+// compile: K=16 LANES=4 BARRIER_DELAY=1000,10000,100000
+// compile: K=32 LANES=8 HALF=0,1
+// compile: K=64 LANES=16 HALF=0,1
 // compile: K=16 LANES=4 LOG=1
 #include "update.cuh"
 

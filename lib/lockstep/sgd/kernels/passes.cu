@@ -10,11 +10,12 @@
 // groups work. Blocks that have nothing to do wait at the barrier.
 // Nobody waits while holding a lock, and a warp's three steps are taken together, as in online.cu.
 // compile: K=16 LANES=1
-// compile: K=16 LANES=4
+// compile: K=16 LANES=4 HALF=0,1
+// compile: K=16 LANES=4 LOCK_DELAY=100,1000,10000
+// compile: K=16 LANES=4 BARRIER_DELAY=1000,10000,100000
 // compile: K=32 LANES=8
 // compile: K=64 LANES=16
 // compile: K=16 LANES=4 LOG=1
-// compile: K=16 LANES=4 HALF=1
 #include "update.cuh"
 
 // One pass of `workers` groups over `count` edges: those that `work` lists, or all if it is null.

@@ -25,8 +25,7 @@
 // group, item). References: DSGD (Gemulla et al., KDD 2011) and LIBMF (Chin et al., TIST 2015) for the grid
 // of tiles; cuMF_SGD (Xie et al., HPDC 2017) for the lock-free kernel that this is held against.
 // compile: K=16 LANES=4 THREADS=256 STAGES=2 EACH=4
-// compile: K=16 LANES=4 THREADS=512 STAGES=2 EACH=1
-// compile: K=16 LANES=4 THREADS=512 STAGES=3 EACH=1
+// compile: K=16 LANES=4 THREADS=512 STAGES=2,3 EACH=1
 // compile: K=32 LANES=8 THREADS=256 STAGES=2 EACH=2
 // compile: K=64 LANES=16 THREADS=256 STAGES=2 EACH=1
 // compile: K=32 LANES=8 THREADS=256 STAGES=2 EACH=2 LOG=1

@@ -18,9 +18,8 @@
 //
 // References: U. Meyer, P. Sanders, Delta-stepping, J. Algorithms 49 (2003); A. Davidson, S. Baxter, M. Garland,
 // J. Owens, Work-efficient parallel GPU methods for single-source shortest paths, IPDPS 2014 (near-far).
-// compile: DISTANCE=unsigned GROUP=4 CLUSTER=0
-// compile: DISTANCE=unsigned GROUP=4 CLUSTER=8 ARCH>=90
-// compile: DISTANCE=double GROUP=8 CLUSTER=0
+// compile: DISTANCE=unsigned,double GROUP=4,8,32 CLUSTER=0 BUFFER=4096
+// compile: DISTANCE=unsigned,double GROUP=4,8,32 CLUSTER=8 BUFFER=4096 ARCH>=90
 #include "types.cuh"
 
 #ifndef GROUP

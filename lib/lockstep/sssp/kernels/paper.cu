@@ -18,8 +18,7 @@
 //
 // Reference: the paper is "A synchronization mechanism for GPU, by delta-stepping" (seed text in the report's log);
 // fences: S. Xiao, W. Feng, Inter-block GPU communication via fast barrier synchronization, IPDPS 2010.
-// compile: DISTANCE=unsigned
-// compile: DISTANCE=double
+// compile: DISTANCE=unsigned,double
 #include "types.cuh"
 
 // Control words. The three counters of a round rotate, so that the round before can still be read, this one written

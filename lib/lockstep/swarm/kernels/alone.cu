@@ -18,8 +18,7 @@
 //
 // REAL: float or double.
 //
-// compile: REAL=double
-// compile: REAL=float
+// compile: REAL=double,float
 //
 // Reference: Brandes 2001.
 #include "pack.cuh"

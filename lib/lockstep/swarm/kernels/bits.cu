@@ -17,13 +17,9 @@
 // WORDS: words of a set, a power of two to 32; a block works on 32 * WORDS targets, an item names which.
 // OUTPUT: 0 sums alone, 1 the matrix in 16 bits, 2 in 32 bits.
 //
-// compile: WORDS=1 OUTPUT=0
-// compile: WORDS=8 OUTPUT=0
-// compile: WORDS=16 OUTPUT=0
-// compile: WORDS=16 OUTPUT=1
-// compile: WORDS=32 OUTPUT=1
+// compile: WORDS=1,2,4,8 OUTPUT=0,1 HOLDS=0,1,2
+// compile: WORDS=16,32 OUTPUT=0,1
 // compile: WORDS=4 OUTPUT=2 HOLDS=0 WIDE=1
-// compile: WORDS=8 OUTPUT=1 HOLDS=1
 //
 // References: Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB 2014.
 #include "pack.cuh"

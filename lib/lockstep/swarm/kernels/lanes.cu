@@ -22,14 +22,9 @@
 // REAL: float or double. WIDTH: lanes and sources of a group, 32 to 4; fewer when 32 do not fit into shared memory, where
 // the levels of 32 sources have too little in common, or when one graph shall be spread over many multiprocessors.
 //
-// compile: REAL=float WIDTH=32
-// compile: REAL=float WIDTH=16
-// compile: REAL=double WIDTH=32
-// compile: REAL=double WIDTH=16
-// compile: REAL=double WIDTH=8
-// compile: REAL=double WIDTH=4
-// compile: REAL=double WIDTH=8 HOLDS=1
-// compile: REAL=double WIDTH=32 HOLDS=0 WIDE=1
+// compile: REAL=double WIDTH=4,8,16,32 HOLDS=1,2
+// compile: REAL=double WIDTH=32 HOLDS=0 WIDE=0,1
+// compile: REAL=float WIDTH=16,32
 //
 // References: Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociol. 2001; multi-source traversal in
 // words: Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB 2014.

@@ -3,9 +3,8 @@
 // The kernels go through the vertices of any number of graphs side by side, each graph from its source number i: one graph
 // alone is what a framework for one large graph does; all graphs of a batch at once are one large block-diagonal graph.
 //
-// compile: REAL=double
+// compile: REAL=double ARCS32=0,1
 // compile: REAL=float
-// compile: REAL=double ARCS32=1
 #include "pack.cuh"
 
 #ifndef DISTANCE

@@ -11,10 +11,9 @@
 // its row, in order, so that sums are the same in every run. A level may be read while it is written; what is read is then
 // -1 or the next level, and neither is the level that is looked for (a race detector reports it all the same).
 //
-// compile: REAL=double
-// compile: REAL=float
-// compile: REAL=double HOLDS=0
+// compile: REAL=double HOLDS=0,1,2
 // compile: REAL=double ARCS32=1
+// compile: REAL=float
 //
 // Reference: the study's paper; Brandes 2001.
 #include "pack.cuh"

@@ -1,9 +1,7 @@
 // What is left of a distance matrix: each row's sum, largest entry and number of finite entries, and the checksum of the
 // whole matrix. A warp takes a row.
 //
-// compile: ENTRY=short
-// compile: ENTRY=int
-// compile: ENTRY=double
+// compile: ENTRY=short,int,double
 #include "pack.cuh"
 
 __device__ __forceinline__ u64 bits_of(short d) { return (u64)(long long)d; }

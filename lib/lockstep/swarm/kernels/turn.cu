@@ -3,8 +3,7 @@
 // A warp takes a graph and goes through its rows in order, 32 arcs at a time; the arcs of one row go to different places
 // or are the same arc, so the order of the result is that of the rows.
 //
-// compile: ARCS32=0
-// compile: ARCS32=1
+// compile: ARCS32=0,1
 #include "pack.cuh"
 
 // in_offsets: zero before. cursor: a word for each vertex. weights and in_weights: null for graphs without.

@@ -4,8 +4,7 @@
 // machine, in any order, wherever in a batch the graph stands. Parallel arcs count as often as they are there. After a
 // dead end comes -1.
 //
-// compile: ARCS32=0
-// compile: ARCS32=1
+// compile: ARCS32=0,1
 #include "pack.cuh"
 
 __device__ __forceinline__ u64 scrambled(u64 z) {

@@ -8,8 +8,7 @@
 //
 // WIDTH: targets of a group. HOLDS=0: far lies in global memory.
 //
-// compile: WIDTH=32
-// compile: WIDTH=8
+// compile: WIDTH=8,32
 // compile: WIDTH=32 HOLDS=0 WIDE=1
 #include "pack.cuh"
 

@@ -24,21 +24,8 @@
 //
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
 //             D. Merrill et al., PPoPP 2012 (different kernels for different widths of a frontier).
-// compile: BITS=0 THREADS=512
-// compile: BITS=0 THREADS=768
-// compile: BITS=8 THREADS=512
-// compile: BITS=8 THREADS=768
-// compile: BITS=16 THREADS=512
-// compile: BITS=16 THREADS=768
-// compile: BITS=0 THREADS=768 RECORDS=4
-// compile: BITS=0 THREADS=768 RECORDS=4 CHUNK=8
-// compile: BITS=0 THREADS=768 RECORDS=4 CHUNK=4
-// compile: BITS=0 THREADS=768 RECORDS=8
-// compile: BITS=0 THREADS=768 RECORDS=8 CHUNK=8
-// compile: BITS=0 THREADS=768 RECORDS=8 CHUNK=4
-// compile: BITS=0 THREADS=768 RECORDS=16
-// compile: BITS=0 THREADS=768 RECORDS=16 CHUNK=8
-// compile: BITS=0 THREADS=768 RECORDS=16 CHUNK=4
+// compile: BITS=0,8,16 THREADS=512,768
+// compile: BITS=0 THREADS=768 RECORDS=4,8,16 CHUNK=4,8,16
 #include "device.cuh"
 #include "resident.cuh"
 
