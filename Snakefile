@@ -33,8 +33,9 @@ if workflow.is_main_process:
 
 
 def package(*names):
-    """All files of some of the library's packages: Snakemake does not see what a notebook imports."""
-    found = [p for name in names for p in sorted((paths.ROOT / "lib/lockstep" / name).rglob("*.*"))]
+    """All files of some of the library's packages and modules: Snakemake does not see what a notebook imports."""
+    named = [paths.ROOT / "lib/lockstep" / name for name in names]
+    found = [p for one in named for p in ([one] if one.is_file() else sorted(one.rglob("*.*")))]
     return [str(p.relative_to(paths.ROOT)) for p in found if p.suffix in {".py", ".cu", ".cuh", ".hpp", ".cpp", ".h", ".typ"}]
 
 
@@ -90,7 +91,7 @@ rule measure:
     input:
         "results/datasets.csv",
         "results/config/{study}/{part}.json",
-        lambda wildcards: package("graphs", "machine", "evidence", "provenance", PACKAGES[wildcards.study]),
+        lambda wildcards: package("graphs", "machine", "plan.py", "evidence", "provenance", PACKAGES[wildcards.study]),
         notebook="notebooks/{study}.ipynb",
     output: f"{RESULTS}/{{study}}/{{part}}.done",
     log: f"{RESULTS}/{{study}}/{{part}}.ipynb",
@@ -105,7 +106,7 @@ rule study:
     message: "figures, tables and numbers of {wildcards.study}"
     input:
         lambda wildcards: parts(wildcards.study) + parts("0-machine"),
-        lambda wildcards: package("graphs", "machine", "evidence", "report", PACKAGES[wildcards.study]),
+        lambda wildcards: package("graphs", "machine", "plan.py", "evidence", "report", PACKAGES[wildcards.study]),
         lambda wildcards: recorded(f"*/{wildcards.study}.csv"),
         notebook="notebooks/{study}.ipynb",
     output:

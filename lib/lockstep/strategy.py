@@ -1,6 +1,8 @@
-"""What every study says of its strategies: the entries of its table STRATEGIES are these."""
+"""Entries of the tables of studies whose plans are not on the contract of `lockstep.plan` yet."""
 
 from dataclasses import dataclass
+
+from lockstep import plan
 
 WITHOUT_KERNELS = ("cpu", "choice")  # families
 
@@ -41,3 +43,10 @@ class Strategy:
 def table(*entries):
     """Strategies by name, in the order in which tables and figures show them."""
     return {entry.name: entry for entry in entries}
+
+
+def adapted(entries, base):
+    """Such entries as strategies of `lockstep.plan`, each with a subclass of ``base``, which knows its `entry`."""
+    for name, entry in entries.items():
+        kind = type(name, (base,), {"entry": entry, "gpu": entry.gpu})
+        yield plan.Strategy(name, entry.what, entry.family, entry.published, kind, entry.exact)

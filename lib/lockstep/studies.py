@@ -1,5 +1,7 @@
 """Which studies there are, for those above them: the workflow and the command line."""
 
+from importlib import import_module
+
 # A study is a notebook of this name and the package beside this file that it explores.
 # Study 0 gives the machine's own costs: the others wait for it and predict from it.
 PACKAGES = {
@@ -10,3 +12,18 @@ PACKAGES = {
     "4-coloring-phase-switch": "coloring",
     "5-swarm-batch": "swarm",
 }
+ADAPTED = ("sssp", "coloring", "sgd", "swarm")  # plans of their own kind, inside ones of the contract
+
+
+def table(package):
+    """The strategies of a study: a `lockstep.plan.Table`."""
+    return _room(package).STRATEGIES
+
+
+def problem(package):
+    """The class of a study's problems: a subclass of `lockstep.plan.Problem`."""
+    return _room(package).Problem
+
+
+def _room(package):
+    return import_module(f"lockstep.{package}.adapter" if package in ADAPTED else f"lockstep.{package}")

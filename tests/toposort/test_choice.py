@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lockstep.graphs import Graph, acyclic, generators, task_graphs
-from lockstep.toposort import CycleError, choice, job, topological_sort, verify
+from lockstep.toposort import STRATEGIES, CycleError, Problem, choice, job, topological_sort, verify
 from lockstep.toposort.baselines import Serial
 from lockstep.toposort.choice import Auto
 from lockstep.toposort.contest import kahn_narrow, kahn_racing, mostly_links
@@ -17,6 +17,11 @@ from lockstep.toposort.racing import RacingAsynchronous, RacingChains, RacingNar
 from lockstep.toposort.resident import Narrow
 from lockstep.toposort.result import TopologicalOrder
 from lockstep.toposort.serial import kahn
+
+
+def made(kind, graph, executor=None):
+    """A plan of this kind, built."""
+    return kind.make(STRATEGIES[kind.name], Problem.of(graph), executor, kind.Options())
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +67,7 @@ def test_trees_that_spread_are_sorted_by_layers(host):
 
 def test_small_sparse_graphs_are_not_sorted_by_layers(host):
     sizes = (50_000, 40_000), (50_000, 50_000), (50_000, 60_000), (200_000, 180_000)
-    kinds = [Auto(generators.random_dag(*size), host).usual for size in sizes]
+    kinds = [made(Auto, generators.random_dag(*size), host).usual for size in sizes]
     assert kinds == [RacingAsynchronous, RacingAsynchronous, RacingNarrow, RacingNarrow]
     graph = generators.random_dag(7_000, 6_000)
     found = topological_sort(graph, executor=host)
@@ -80,7 +85,7 @@ def test_sampling_tells_runs_from_what_merely_has_as_many_arcs():
 
 def test_the_cpu_looks_about_as_often_whatever_a_vertex_takes(host):
     """A vertex of forty arcs takes as long as many with one: it is the time between two looks that counts."""
-    sparse, dense = (Auto(generators.random_dag(n, m), host) for n, m in ((200_000, 200_000), (20_000, 800_000)))
+    sparse, dense = (made(Auto, generators.random_dag(n, m), host) for n, m in ((200_000, 200_000), (20_000, 800_000)))
     assert sparse.often > 2 * dense.often
     spans = [plan.often * plan.serial_us / plan.graph.n for plan in (sparse, dense)]
     assert spans == pytest.approx([spans[0]] * 2, rel=0.2)
@@ -95,7 +100,7 @@ def test_a_cycle_is_found_whoever_is_first(size, host):
 
 def test_narrow_levels_are_the_cpus_alone(host):
     for graph in (generators.layered(9_000, 1_500, ids="random"), acyclic(generators.road_like(9_001, seed=3))):
-        plan = Auto(graph, host)
+        plan = made(Auto, graph, host)
         found = topological_sort(graph, executor=host)
         assert not plan.by_cpu and found.strategy == "serial" and "few are ready" in str(found.stats["reason"])
         assert verify(found, graph) == "exact"
@@ -108,11 +113,11 @@ def test_the_gpu_is_tried_as_soon_as_levels_are_wide(make, host, monkeypatch):
     """Wherever that is, and however quick the CPU: it goes on from there."""
     monkeypatch.setattr(Auto, "costs", choice.Costs(launches=0))
     graph = make()
-    plan = Serial(graph)
+    plan = made(Serial, graph)
     head, tail = kahn_narrow(*arrays(plan), choice.ROOTS, choice.WIDTH, choice.SLACK, 0)
     assert 0 < head < graph.n / 2 and tail - head > choice.WIDTH
     assert race(plan, np.zeros(1, np.uint64), head, tail) == (graph.n, graph.n)
-    again = Serial(graph)
+    again = made(Serial, graph)
     kahn(*arrays(again))
     np.testing.assert_array_equal(plan.order, again.order)
     found = topological_sort(graph, executor=host)
@@ -127,14 +132,14 @@ def head_and_body():
 
 
 def test_what_is_left_must_be_worth_a_launch():
-    plan = Serial(head_and_body())
+    plan = made(Serial, head_and_body())
     assert kahn_narrow(*arrays(plan), choice.ROOTS, choice.WIDTH, choice.SLACK, plan.graph.n) == (plan.graph.n,) * 2
 
 
 @pytest.mark.parametrize("n", [1, 15, 16, 17, 1000])
 def test_all_sources_are_found(n):
     graph = generators.random_dag(n, n // 2, seed=n)
-    plan, again = Serial(graph), Serial(graph)
+    plan, again = made(Serial, graph), made(Serial, graph)
     assert kahn_narrow(*arrays(plan), n, 0, n, n) == (n, n)
     kahn(*arrays(again))
     np.testing.assert_array_equal(plan.order, again.order)
@@ -142,13 +147,13 @@ def test_all_sources_are_found(n):
 
 @pytest.mark.parametrize("depth, begun", [(200, (100, 200)), (100, (0, 0)), (10, (0, 0))])
 def test_the_cpu_begins_only_where_few_vertices_do(depth, begun):
-    plan = Serial(generators.layered(20_000, depth, ids="random"))
+    plan = made(Serial, generators.layered(20_000, depth, ids="random"))
     assert kahn_narrow(*arrays(plan), choice.ROOTS, choice.WIDTH, choice.SLACK, 0) == begun
 
 
 def test_the_cpu_sorts_to_the_end_if_nobody_else_does(words):
     graph = generators.random_dag(3000, 9000, seed=1)
-    plan, again = Serial(graph), Serial(graph)
+    plan, again = made(Serial, graph), made(Serial, graph)
     words[:] = 0
     assert race(plan, words) == (graph.n, graph.n)
     kahn(*arrays(again))
@@ -156,7 +161,7 @@ def test_the_cpu_sorts_to_the_end_if_nobody_else_does(words):
 
 
 def test_the_cpu_says_when_it_will_soon_be_done(words):
-    plan = Serial(generators.random_dag(3000, 9000))
+    plan = made(Serial, generators.random_dag(3000, 9000))
     words[:] = 0
     head, tail = race(plan, words, until=2000)
     assert 2000 <= head < 2256 and head < tail
@@ -166,7 +171,7 @@ def test_the_cpu_says_when_it_will_soon_be_done(words):
 
 def test_the_cpu_gives_up_at_once_if_the_other_is_done(words):
     words[:] = 1
-    head, tail = race(Serial(generators.random_dag(3000, 9000)), words)
+    head, tail = race(made(Serial, generators.random_dag(3000, 9000)), words)
     assert head == 0 and tail != head
 
 
@@ -175,11 +180,11 @@ def test_the_cpu_gives_up_in_the_middle(words):
     n = 4_000_000
     graph = generators.disjoint_paths(n, n, ids="random")
     words[:] = 0
-    race(Serial(generators.random_dag(10, 9)), words)  # compiled
-    plan = Serial(graph)
+    race(made(Serial, generators.random_dag(10, 9)), words)  # compiled
+    plan = made(Serial, graph)
     for wait in (0.05, 0.1, 0.2):  # a million random vertices take some 50 ms; to find the source takes some more
         words[:] = 0
-        plan.prepare()
+        plan.reset()
         other = threading.Thread(target=lambda wait=wait: (time.sleep(wait), words.__setitem__(0, 1)))
         other.start()
         count, tail = race(plan, words)
@@ -196,15 +201,15 @@ def test_the_cpu_gives_up_in_the_middle(words):
 def test_a_kernel_that_is_told_to_stop_stops(kind, make, host):
     """Between levels, wherever it is; the next run starts anew."""
     graph = make()
-    plan = kind(graph, host)
-    plan.prepare()
+    plan = made(kind, graph, host)
+    plan.reset()
     depth = layers(graph, topological_sort(graph, "serial").order)[1]
     plan.race.end()
     plan.run()
     assert plan.race.over.value == 1  # says that it is over
     found, count = (None, plan.summary()[1]) if kind is RacingAsynchronous else host.get(plan.levels)[:2]
     assert count < graph.n and (found is None or found < depth)
-    plan.prepare()
+    plan.reset()
     assert verify(plan.run(), graph) == "exact"
 
 
@@ -232,8 +237,8 @@ def test_a_kernel_hears_within_a_few_levels(way, host):
             self.stop = self.levels[2 + told : 4 + told].view(np.uint64)
             super().load()
 
-    plan = type("Told", (Told,), how)(make(), host)
-    plan.prepare()
+    plan = made(type("Told", (Told,), how), make(), host)
+    plan.reset()
     plan.levels[...] = 0
     plan.run()
     assert told < host.get(plan.levels)[0] <= told + 1 + most
@@ -248,9 +253,9 @@ def test_what_decides_is_a_cost_of_the_machine(host, monkeypatch):
 def test_the_cpu_wins_where_the_gpu_is_not_done(host, monkeypatch):
     """On the hypothetical GPU a launch returns when all is done: so the word that says so is hidden."""
     graph = generators.random_dag(60_000, 120_000)
-    plan = Auto(graph, host)
+    plan = made(Auto, graph, host)
     plan.warm()
-    plan.prepare()
+    plan.reset()
     gpu = plan.plan(RacingNarrow)
     launch_all = gpu.launch_all
 
@@ -262,7 +267,7 @@ def test_the_cpu_wins_where_the_gpu_is_not_done(host, monkeypatch):
     found = plan.run()
     assert found.strategy == "serial" and "the CPU was done first" in str(found.stats["reason"])
     assert gpu.race.stop[0] == 1 and verify(found, graph) == "exact"
-    gpu.race.prepare()
+    gpu.race.reset()
     assert gpu.race.stop[0] == 0
 
 
@@ -300,7 +305,7 @@ class Driver:
 
 def raced(graph, host, **driver):
     """A race of which nothing is left to Python."""
-    plan = Auto(graph, host)
+    plan = made(Auto, graph, host)
     plan.warm()
     begin_again(plan)
     return plan, Driver(plan, **driver)
@@ -308,7 +313,7 @@ def raced(graph, host, **driver):
 
 def begin_again(plan):
     """The launches are ten numbers each, as `record` would give."""
-    plan.prepare()
+    plan.reset()
     for number, kind in enumerate([plan.usual, RacingChains][: 1 + plan.maybe_chains]):
         gpu = plan.plan(kind)
         starts = range(1000 * number, 1000 * number + 10 * len(gpu.steps), 10)
@@ -402,14 +407,14 @@ def test_race_on_the_gpu(make, cuda):
         raise AssertionError("Python launched")
 
     graph = make()
-    plan = Auto(graph, cuda)
+    plan = made(Auto, graph, cuda)
     seen = set()
     for turn in range(6):
         if turn == 1:
             plan.warm()
             for gpu in plan._plans.values():
                 gpu.launch_all = unwanted  # what has been launched once is launched by its address
-        plan.prepare()
+        plan.reset()
         found = plan.run()
         assert verify(found, graph) == "exact"
         seen.add(found.strategy)
@@ -419,8 +424,8 @@ def test_race_on_the_gpu(make, cuda):
 @pytest.mark.gpu
 def test_a_deep_sort_on_the_gpu_ends_when_it_is_told_to(cuda):
     graph = generators.layered(200_000, 100_000)
-    plan = RacingNarrow(graph, cuda)
-    plan.prepare()
+    plan = made(RacingNarrow, graph, cuda)
+    plan.reset()
     plan.run()
     time.sleep(0.002)
     begin = time.perf_counter()
@@ -430,9 +435,9 @@ def test_a_deep_sort_on_the_gpu_ends_when_it_is_told_to(cuda):
 
 
 def test_a_race_is_prepared_once_all_of_the_kernel_before_has_ended(host, monkeypatch):
-    plan = RacingAsynchronous(generators.random_dag(100, 90), host)
+    plan = made(RacingAsynchronous, generators.random_dag(100, 90), host)
     plan.stop[0] = 1
     waited = []
     monkeypatch.setattr(type(host), "synchronize", lambda _: waited.append(int(plan.stop[0])))
-    plan.prepare()
+    plan.reset()
     assert waited[0] == 1 and plan.stop[0] == 0

@@ -7,10 +7,16 @@ from hypothesis import strategies as st
 
 from lockstep.graphs import Graph, acyclic, generators
 from lockstep.machine import get_executor
-from lockstep.toposort import CycleError, topological_sort, verify
+from lockstep.toposort import STRATEGIES, CycleError, Problem, topological_sort, verify
 from lockstep.toposort.racing import RacingNarrow
 from lockstep.toposort.resident import Chains, Narrow
 from lockstep.toposort.serial import kahn
+
+
+def made(kind, graph, executor=None):
+    """A plan of this kind, built."""
+    return kind.make(STRATEGIES[kind.name], Problem.of(graph), executor, kind.Options())
+
 
 GRAPHS = {
     "window": lambda seed: generators.window_dag(1500, 9000, 15, seed=seed),
@@ -69,9 +75,9 @@ KINDS = [Indexed, Bytes, Halves, Few, VeryFew, Short, ShortFew]
 
 
 def sort(kind, graph, executor):
-    plan = kind(graph, executor)
+    plan = made(kind, graph, executor)
     plan.rows[...] = -1
-    plan.prepare()
+    plan.reset()
     assert verify(plan.run(), graph) == "exact"
     assert plan.code
     return plan
@@ -99,13 +105,13 @@ def test_sorts_again_and_again(kind, name, host):
     graph = GRAPHS[name](0)
     plan = sort(kind, graph, host)
     for _ in range(2):
-        plan.prepare()
+        plan.reset()
         assert verify(plan.run(), graph) == "exact"
 
 
 def test_counters_are_as_small_as_can_be_and_not_all_vertices_have_one(host):
     graph = GRAPHS["window"](0)
-    assert {kind: (kind(graph, host).code.bits, kind(graph, host).code.slots) for kind in KINDS} == {
+    assert {kind: (made(kind, graph, host).code.bits, made(kind, graph, host).code.slots) for kind in KINDS} == {
         Indexed: (4, 1500),
         Bytes: (8, 1500),
         Halves: (16, 1500),
@@ -114,13 +120,13 @@ def test_counters_are_as_small_as_can_be_and_not_all_vertices_have_one(host):
         Short: (4, 1500),
         ShortFew: (8, 400),
     }
-    many = Narrow(generators.window_dag(2_000_000, 4_000_000, 20), host).code
+    many = made(Narrow, generators.window_dag(2_000_000, 4_000_000, 20), host).code
     assert many.slots < 2_000_000 <= many.slots << many.epoch_bits
 
 
 @pytest.mark.parametrize("arcs, chunk", [(3000, 4), (6000, 8), (9000, 16)])
 def test_few_rows_take_more_than_a_chunk(arcs, chunk, host):
-    assert Narrow(generators.window_dag(1500, arcs, 15), host).chunk == chunk
+    assert made(Narrow, generators.window_dag(1500, arcs, 15), host).chunk == chunk
 
 
 def misguessed(counted, in_degree, front=20, late=60, width=6):
@@ -187,10 +193,10 @@ def mixed(draw):
 @settings(max_examples=40, deadline=None)
 @given(mixed(), st.integers(2, 20), st.sampled_from([24, 60, 1020]), st.integers(0, 100), st.sampled_from([1, 2, 9]))
 def test_any_graph_with_any_number_of_slots(graph, epochs, list_words, seed, patience):
-    made = kind_of(rooms=(4, max(4, 2 * graph.n // epochs)), list_words=list_words, waits=(patience, 0))
+    kind = kind_of(rooms=(4, max(4, 2 * graph.n // epochs)), list_words=list_words, waits=(patience, 0))
     executor = get_executor("host", seed=seed, fuzz=["none", "sync", "memory"][seed % 3])
-    assume(made(graph, executor).code)
-    sort(made, graph, executor)
+    assume(made(kind, graph, executor).code)
+    sort(kind, graph, executor)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -279,8 +285,8 @@ def test_what_is_not_on_or_behind_a_cycle_is_sorted(ring, behind, fuzz):
     expected = np.empty(graph.n, np.int64)
     assert kahn(graph.offsets, graph.targets, graph.in_degrees(), expected) == n
     for kind in (Indexed, kind_of(rooms=(10, 200)), kind_of(rooms=(10, 200), counter_choices=(16,), list_words=24)):
-        plan = kind(graph, get_executor("host", seed=ring, fuzz=fuzz))
-        plan.prepare()
+        plan = made(kind, graph, get_executor("host", seed=ring, fuzz=fuzz))
+        plan.reset()
         place = np.full(graph.n, graph.n)
         place[plan.run().order] = np.arange(n)
         assert bool(plan.code.epoch_bits) == (kind is not Indexed)
@@ -292,12 +298,12 @@ def test_a_cycle_is_told_of_where_vertices_share_slots(host, monkeypatch):
     graph = GRAPHS["window"](0)
     sources, targets = graph.edges()[:2]
     cyclic = Graph.from_edges(np.append(sources, targets[-1]), np.append(targets, sources[-1]), n=graph.n)
-    assert Narrow(graph, host).code.epoch_bits and Narrow(cyclic, host).code.epoch_bits
+    assert made(Narrow, graph, host).code.epoch_bits and made(Narrow, cyclic, host).code.epoch_bits
     assert verify(topological_sort(graph, "narrow", executor=host), graph)
     with pytest.raises(CycleError):
         topological_sort(cyclic, "narrow", executor=host)
-    racing = RacingNarrow(cyclic, host)  # what `auto` runs, which would give so small a graph to the CPU
-    racing.prepare()
+    racing = made(RacingNarrow, cyclic, host)  # what `auto` runs, which would give so small a graph to the CPU
+    racing.reset()
     expected = np.empty(graph.n, np.int64)
     assert racing.run().order.size == kahn(cyclic.offsets, cyclic.targets, cyclic.in_degrees(), expected) < graph.n
 
@@ -340,7 +346,7 @@ def test_fuzzed(kind, fuzz):
     ids=["paths", "long-rows", "in-degrees"],
 )
 def test_graphs_that_no_code_describes(graph, host):
-    assert Narrow(graph, host).code is None
+    assert made(Narrow, graph, host).code is None
 
 
 def history(n, seed=0):
@@ -364,12 +370,12 @@ def history(n, seed=0):
     ids=["paths", "roads", "commits", "sparse-random", "window"],
 )
 def test_records_are_worth_it_where_many_are_ready_or_rows_have_some_arcs(make, worth, host):
-    plan = Narrow(make(), host)
+    plan = made(Narrow, make(), host)
     assert plan.rows_are_worth_records() == bool(plan.code) == worth
 
 
 def test_chains_goes_by_no_records(host):
-    assert Chains(GRAPHS["window"](0), host).code is None
+    assert made(Chains, GRAPHS["window"](0), host).code is None
 
 
 class TenthOfThem(Indexed):

@@ -8,8 +8,14 @@ import pytest
 
 from lockstep.graphs import Graph, generators
 from lockstep.machine import get_executor
-from lockstep.toposort import STRATEGIES, resident, topological_sort, verify
+from lockstep.toposort import STRATEGIES, Problem, resident, topological_sort, verify
 from lockstep.toposort.resident import Narrow, Persistent
+
+
+def made(kind, graph, executor=None):
+    """A plan of this kind, built."""
+    return kind.make(STRATEGIES[kind.name], Problem.of(graph), executor, kind.Options())
+
 
 GPU = [name for name, s in STRATEGIES.items() if s.gpu]
 
@@ -48,8 +54,8 @@ def sort_fuzzed(kind, fuzz, seeds, largest, *others):
     graphs = [*(make() for make in SMALL.values()), *others]
     for seed in range(seeds):
         graph = largest if seed < 2 else graphs[seed % len(graphs)]
-        plan = kind(graph, get_executor("host", seed=seed, fuzz=fuzz, multiprocessors=2 + seed % 2))
-        plan.prepare()
+        plan = made(kind, graph, get_executor("host", seed=seed, fuzz=fuzz, multiprocessors=2 + seed % 2))
+        plan.reset()
         assert verify(plan.run(), graph) == "exact", seed
 
 
@@ -115,8 +121,8 @@ def test_a_block_may_be_late_at_a_gate_while_a_crew_goes_on(kind, monkeypatch, t
     (kernels / "resident.cuh").write_text(before + late + look + behind)
     monkeypatch.setattr(resident, "KERNELS", kernels)
     executor = get_executor("host", multiprocessors=3, budget=1_000_000)
-    plan = type("Late", (kind,), {"crew": 1})(swelling(([100] * 2 + [10] * 6) * 3), executor)
-    plan.prepare()
+    plan = made(type("Late", (kind,), {"crew": 1}), swelling(([100] * 2 + [10] * 6) * 3), executor)
+    plan.reset()
     assert verify(plan.run(), plan.graph) == "exact"
 
 
@@ -127,9 +133,9 @@ def test_block_0_is_not_alone_for_a_short_tail(tail, host):
     starts = [sum(sizes[:k]) for k in range(len(sizes))]
     arcs = [(a + i, b + i // 2) for a, b, size in zip(starts, starts[1:], sizes, strict=False) for i in range(size)]
     graph = Graph.from_edges(*zip(*arcs, strict=True), n=sum(sizes))
-    plan = type("Waiting", (Narrow,), {"waits": (1, tail)})(graph, host)
+    plan = made(type("Waiting", (Narrow,), {"waits": (1, tail)}), graph, host)
     plan.rows[...] = -1
-    plan.prepare()
+    plan.reset()
     assert verify(plan.run(), graph) == "exact"
     assert (host.get(plan.rows)[:, 0] >= 0).all() == (tail == 0)
 
@@ -162,6 +168,6 @@ def _sorts(text, graph, seed):
         executor = get_executor("host", seed=seed, fuzz="memory", multiprocessors=2)
         original = executor.load
         executor.load = lambda path, defines=None: original(file, defines)
-        plan = Naive(graph, executor)
-        plan.prepare()
+        plan = made(Naive, graph, executor)
+        plan.reset()
         return plan.run().order.size == graph.n

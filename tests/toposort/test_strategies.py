@@ -9,7 +9,7 @@ import pytest
 
 from lockstep.graphs import Graph, generators
 from lockstep.machine import get_executor, gpu_available
-from lockstep.toposort import STRATEGIES, TopologicalOrder, topological_sort, verify
+from lockstep.toposort import STRATEGIES, Problem, TopologicalOrder, topological_sort, verify
 from lockstep.toposort.oracle import check_order, layers, reference
 from lockstep.toposort.resident import Narrow, Persistent
 
@@ -127,8 +127,8 @@ def test_looking_ahead_at_every_width(n, host):
         keep = 0
 
     for graph in (generators.window_dag(n, 4 * n, n // 12), generators.random_dag(n, 40 * n // 2, seed=n)):
-        plan = Ahead(graph, host)
-        plan.prepare()
+        plan = Ahead.make(STRATEGIES["persistent"], Problem.of(graph), host)
+        plan.reset()
         assert verify(plan.run(), graph) == "exact"
 
 
@@ -139,6 +139,6 @@ def test_warps_help_only_where_a_row_has_work_for_them(host):
         return Graph.from_edges(np.zeros(n, int), np.arange(1, n + 1))
 
     for kind in (Persistent, Narrow):
-        assert kind(star(400), host).helpers == 4
-        assert kind(star(10_000), host).helpers == kind.most_helpers
-        assert kind(generators.disjoint_paths(90, 30), host).helpers == 1
+        assert kind.make(None, Problem.of(star(400)), host).helpers == 4
+        assert kind.make(None, Problem.of(star(10_000)), host).helpers == kind.most_helpers
+        assert kind.make(None, Problem.of(generators.disjoint_paths(90, 30)), host).helpers == 1

@@ -1,18 +1,19 @@
 """What goes before a timed run of this study, and how plans are laid out."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import pytest
 
 from lockstep.graphs import generators
-from lockstep.toposort import experiments
+from lockstep.toposort import STRATEGIES, Problem, experiments
 
 
 @pytest.fixture
 def happened(monkeypatch):
     done = []
     monkeypatch.setattr(experiments, "_ready", lambda executor: lambda: done.append("empty launch"))
-    plan = SimpleNamespace(prepare=lambda: done.append("input put back"))
+    plan = SimpleNamespace(reset=lambda: done.append("input put back"))
     cuda = SimpleNamespace(name="cuda", reset_counts=lambda: done.append("counts cleared"))
     return done, plan, cuda
 
@@ -40,20 +41,22 @@ def test_each_kernel_of_the_naive_sort_is_timed_in_each_layer(host, monkeypatch)
     graph = generators.disjoint_paths(40, 8)
     monkeypatch.setattr(host, "device_ms", lambda run, lead: (run(), lead, 1.0)[2], raising=False)
     lead = object()
-    assert experiments.kernel_times(graph, host, lead) == {"enqueue": 9.0, "dequeue": 8.0, "reset": 8.0}, "a last look"
-    assert experiments.kernel_times(graph, host, lead, layers=3) == {"enqueue": 3.0, "dequeue": 3.0, "reset": 3.0}
+    problem = Problem.of(graph)
+    all_layers = {"enqueue": 9.0, "dequeue": 8.0, "reset": 8.0}
+    assert experiments.kernel_times(problem, host, lead) == all_layers, "a last look"
+    assert experiments.kernel_times(problem, host, lead, layers=3) == {"enqueue": 3.0, "dequeue": 3.0, "reset": 3.0}
 
 
 def test_in_every_other_turn_the_last_strategy_is_laid_out_first(host, monkeypatch):
-    graph, names, made = generators.disjoint_paths(40, 8), ["persistent", "persistent-again"], []
-    check = experiments._Check(graph)
+    graph, names, made = generators.disjoint_paths(40, 8), ["naive", "persistent"], []
+    problem = Problem.of(graph)
     case = SimpleNamespace(options={"strategies": names, "most_levels": {}, "events": True}, dataset="paths")
     for name in names:
-        plan = experiments.PLANS[name]
-        monkeypatch.setitem(experiments.PLANS, name, _noting(plan, made))
+        noting = dataclasses.replace(STRATEGIES[name], plan=_noting(STRATEGIES[name].plan, made))
+        monkeypatch.setitem(STRATEGIES, name, noting)
     for turn, order in ((0, names), (1, names[::-1]), (2, names)):
         made.clear()
-        assert [c.strategy for c in experiments.candidates(case, graph, host, check, turn)] == names
+        assert [c.strategy for c in experiments.candidates(case, problem, host, turn)] == names
         assert made == order
 
 

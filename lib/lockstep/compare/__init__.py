@@ -8,17 +8,17 @@ ended, said so, and the others go on.
 """
 
 import tempfile
-from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
 
+from lockstep import studies
 from lockstep.graphs import GraphError
 from lockstep.studies import PACKAGES
 
-from .runs import COUNTS, suited
+from .runs import COUNTS
 from .showing import picture, steps, told
-from .worker import save, watched
+from .worker import watched
 
 COLUMNS = ("strategy", "family", "ms", "times the fastest", "colors", *COUNTS, "verified", "note")
 
@@ -80,56 +80,38 @@ def compare(study, graph, strategies=None, executor=None, rounds=3, seconds=None
     from lockstep.machine import get_executor, gpu_available
 
     package = study_of(study)
-    table = import_module(f"lockstep.{package}").STRATEGIES
+    table = studies.table(package)
     names = list(strategies or (name for name in table if name != "auto"))
-    unknown = [name for name in names if name not in table]
-    if unknown:
-        raise ValueError(f"no strategy {unknown[0]!r}; choose from {', '.join(table)}")
+    for name in names:
+        table.find(name)
     if executor is not None:
         get_executor(executor)  # its error says why there is none
     where = executor or ("cuda" if gpu_available() else "host")
     seconds = (60 if where == "cuda" else 20) if seconds is None else seconds
     if rounds < 1 or not seconds > 0:
         raise ValueError(f"rounds={rounds}, seconds={seconds:g}; expected one round at least, and more than no time")
-    named = getattr(graph, "name", "")
-    named = named if isinstance(named, str) and named else "the batch" if package == "swarm" else "the graph"
-    graph = suited(package, graph)
-    options = _options(package, graph, options)
+    kind = studies.problem(package)
+    if wrong := sorted(set(options) - set(kind.keywords())):
+        raise ValueError(f"{package} has no option {', '.join(wrong)}; it has {', '.join(kind.keywords()) or 'none'}")
+    problem = kind.of(graph, **{key: value for key, value in options.items() if value is not None})
+    if problem.lacks:
+        raise GraphError(f"{problem.name} has no {problem.lacks}: there is nothing to compare")
+    problem.validate()
     lines = {}
     with tempfile.TemporaryDirectory() as folder:
-        save(graph, Path(folder), package)
+        problem.to_folder(Path(folder))
         left = list(names)
         while left:
             task = {"folder": folder, "package": package, "strategies": left, "executor": where, "rounds": rounds,
-                    "seconds": seconds / 2, "options": options}  # fmt: skip
+                    "seconds": seconds / 2, "settings": problem.settings}  # fmt: skip
             for line in watched(task, seconds):
                 name = line.pop("done", None) or line.pop("lost") or left[0]
                 lines[name] = line
                 left.remove(name)
                 if say:
                     say(f"{name}: {_outcome(line)}")
-    return _ranked(table, lines, package=package, executor=where, graph=named, options=options)
-
-
-def _options(package, graph, given):
-    known = {"sssp": ("source",), "sgd": ("rank",), "swarm": ("measure",)}.get(package, ())
-    wrong = set(given) - set(known)
-    if wrong:
-        raise ValueError(f"{package} has no option {', '.join(sorted(wrong))}; it has {', '.join(known) or 'none'}")
-    given = {key: value for key, value in given.items() if value is not None}
-    if package == "sssp":
-        source = int(given.get("source", graph.out_degrees().argmax()))
-        if not 0 <= source < graph.n:
-            raise GraphError(f"source is {source}; the graph has vertices 0 to {graph.n - 1}")
-        return {"source": source}
-    if package == "swarm":
-        from lockstep.swarm import MEASURES
-
-        measure = given.get("measure", "betweenness")
-        if measure not in MEASURES:
-            raise ValueError(f"no measure {measure!r}; choose one of {', '.join(MEASURES)}")
-        return {"measure": measure}
-    return {"rank": int(given.get("rank", 16))} if package == "sgd" else {}
+    attributes = {"package": package, "executor": where, "graph": problem.name, "options": problem.settings}
+    return _ranked(table, lines, **attributes)
 
 
 def _outcome(line):

@@ -7,14 +7,11 @@ import sys
 import threading
 from pathlib import Path
 
-import numpy as np
-
-from lockstep.graphs import Graph
+from lockstep import studies
 
 from .runs import measure
 
 START = 120  # seconds that a worker may take to begin: imports, and compiling a study's kernels
-
 
 
 def work():
@@ -24,43 +21,16 @@ def work():
     sys.stdout = sys.stderr  # what a library prints must not come between
     from lockstep.machine import get_executor
 
-    graph = load(Path(task["folder"]), task["package"])
+    table = studies.table(task["package"])
+    problem = studies.problem(task["package"]).from_folder(Path(task["folder"]), **task["settings"])
     executor = get_executor(task["executor"]) if task["executor"] else None
     for name in task["strategies"]:
         print(json.dumps({"begin": name}), file=out, flush=True)
         try:
-            arguments = (executor, task["rounds"], task["seconds"], task["options"])
-            found = measure(task["package"], graph, name, *arguments)
+            found = measure(table[name], problem, executor, task["rounds"], task["seconds"])
         except Exception as error:  # of any kind: it is told, and the others go on
             found = {"note": " ".join(str(error).split())[:200] or type(error).__name__}
         print(json.dumps({"done": name, **found}), file=out, flush=True)
-
-
-def save(graph, folder, package):
-    if package == "sgd":
-        np.savez(folder / "graph.npz", users=graph.users, items=graph.items, values=graph.values, shape=graph.shape)
-        return
-    weights = {} if graph.weights is None else {"weights": graph.weights}
-    if package == "swarm":
-        arrays = {name: getattr(graph, name) for name in ("offsets", "targets", "vertex_start", "arc_start")}
-        np.savez(folder / "graph.npz", directed=graph.directed, **arrays, **weights)
-    else:
-        np.savez(folder / "graph.npz", offsets=graph.offsets, targets=graph.targets, directed=graph.directed, **weights)
-
-
-def load(folder, package):
-    with np.load(folder / "graph.npz") as file:
-        if package == "sgd":
-            from lockstep.sgd import Ratings
-
-            return Ratings(file["users"], file["items"], file["values"], tuple(file["shape"].tolist()))
-        weights = file["weights"] if "weights" in file else None
-        if package == "swarm":
-            from lockstep.swarm import Pack
-
-            arrays = (file[name] for name in ("offsets", "targets", "vertex_start", "arc_start"))
-            return Pack(*arrays, weights, bool(file["directed"]))
-        return Graph(file["offsets"], file["targets"], weights, bool(file["directed"]))
 
 
 def watched(task, seconds):

@@ -9,11 +9,11 @@ that the schedule needs however many threads there are.
 
 from collections import Counter
 from dataclasses import dataclass, field
-from importlib import import_module
 
 import numpy as np
 
-from lockstep.graphs import Graph, generators, load
+from lockstep import plan, studies
+from lockstep.graphs import Graph, GraphError, generators, load
 from lockstep.machine import get_executor
 
 LIMIT = 60_000  # events of a launch that are kept: spinning threads would fill any memory
@@ -114,42 +114,24 @@ def graph_of(name):
 
 def strategies_of(study):
     """The strategies of a study whose kernels can be watched."""
-    table = import_module(f"lockstep.{study}").STRATEGIES
-    return [name for name, strategy in table.items() if strategy.gpu and name != "auto"]
+    return [name for name, strategy in studies.table(study).items() if strategy.gpu]
 
 
 def suits(study, name):
     """Whether a study takes a graph: a sort needs arcs without a cycle, ratings are for SGD alone."""
-    graph = graph_of(name)
-    if not isinstance(graph, Graph):
-        return study == "sgd"
-    if study != "toposort":
-        return True
-    if not graph.directed:
-        return False
-    from lockstep.toposort import CycleError, topological_sort
-
     try:
-        topological_sort(graph, strategy="serial")
-    except CycleError:
+        _problem(study, graph_of(name)).validate()
+    except ValueError:
         return False
     return True
 
 
-def _run(study, graph, strategy, executor):
-    if study == "toposort":
-        return import_module("lockstep.toposort").topological_sort(graph, strategy, executor)
-    if study == "sssp":
-        return import_module("lockstep.sssp").shortest_paths(graph, 0, strategy, executor=executor)
-    if study == "coloring":
-        import warnings
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that arcs are taken as edges
-            return import_module("lockstep.coloring").color(graph, strategy, executor=executor)
-    if study == "sgd":
-        return import_module("lockstep.sgd").factorize(graph, strategy, rank=2, sweeps=1, executor=executor)
-    raise ValueError(f"no study {study!r} to watch; choose one of {', '.join(STUDIES)}")
+def _problem(study, given):
+    """The problem that is watched: paths from vertex 0, vectors of two features."""
+    if study != "sgd" and not isinstance(given, Graph):
+        raise GraphError(f"{study} takes graphs, not {type(given).__name__}")
+    settings = {"sssp": {"source": 0}, "sgd": {"rank": 2}}
+    return studies.problem(study).of(given, **settings.get(study, {}))
 
 
 def schedule(study, graph, strategy, seed=0):
@@ -185,7 +167,9 @@ def schedule(study, graph, strategy, seed=0):
     name = graph if isinstance(graph, str) else getattr(graph, "name", "") or "the graph"
     graph = graph_of(graph) if isinstance(graph, str) else graph
     executor = get_executor("host", seed=int(seed), fuzz="memory", multiprocessors=1, trace=LIMIT)
-    _run(study, graph, strategy, executor)
+    problem = _problem(study, graph)
+    problem.validate()
+    plan.solve(studies.table(study), strategy, problem, executor)
     counts = {key: value for key, value in executor.counts.items() if key != "switches"}
     events, launches, cut = lay_out(executor.trace())
     steps = max((max(e.step, e.until) for e in events), default=0)

@@ -11,7 +11,7 @@ import ipywidgets as w
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from lockstep import compare
+from lockstep import compare, studies
 from lockstep.report import style
 
 from .picture import draw, told
@@ -94,10 +94,7 @@ class Explorer:
         return [name for name in GRAPHS if suits(self.study.value, name)]
 
     def _offer_rivals(self):
-        from importlib import import_module
-
-        table = import_module(f"lockstep.{self.study.value}").STRATEGIES
-        self.rivals.options = [name for name in table if name != "auto"]
+        self.rivals.options = [name for name in studies.table(self.study.value) if name != "auto"]
         self.rivals.value = self.rivals.options[:4]
 
     @alone

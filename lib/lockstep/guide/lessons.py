@@ -187,7 +187,7 @@ def _own_text(problem):
     """
     here = Path(__file__).parent
     files = [here / f"{name}.py" for name in ("observed", "rule", "problems", "lessons")]
-    files += [here.parent / "strategy.py", here.parent / problem.name / "strategies.py"]
+    files += [here.parent / "plan.py", here.parent / "strategy.py", here.parent / problem.name / "strategies.py"]
     return "".join(file.read_text() for file in files)
 
 

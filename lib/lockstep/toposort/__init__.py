@@ -7,14 +7,12 @@
 ([2, 0, 1, 3], 4)
 """
 
-import numpy as np
+from lockstep.plan import Strategy, solve
 
-from lockstep.graphs import Graph
-from lockstep.machine import get_executor
-
-from .oracle import CycleError, WrongOrder, find_cycle, verify
+from .oracle import CycleError, WrongOrder, verify
+from .problem import Problem
 from .result import TopologicalOrder
-from .strategies import STRATEGIES, Strategy
+from .strategies import STRATEGIES
 
 
 def topological_sort(graph, strategy="auto", executor=None):
@@ -46,50 +44,22 @@ def topological_sort(graph, strategy="auto", executor=None):
         No such strategy.
     NoGpuError
         ``executor="cuda"`` and no GPU answers.
+    Skip
+        The strategy has no place here: the graph is too large for it, or its library is not installed.
     """
-    graph = Graph.of(graph)
-    if strategy not in STRATEGIES:
-        raise ValueError(f"no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
-    if not graph.directed and graph.m:
-        from lockstep.graphs import GraphError
-
-        raise GraphError(
-            f"{graph.name or 'the graph'} is undirected; an order needs directed arcs (lockstep.graphs.acyclic "
-            "directs them without cycles)"
-        )
-    chosen = STRATEGIES[strategy]
-    machine = get_executor(executor)
-    if machine is None and chosen.gpu:
-        machine = get_executor("host")
-    if graph.n == 0:
-        return TopologicalOrder(
-            graph, np.zeros(0, graph.targets.dtype), strategy, np.zeros(0, np.int64), {"reason": "no vertices"}
-        )
-    result = _sorted(chosen, graph, machine)
-    left = graph.n - result.order.size
+    problem = Problem.of(graph)
+    result = solve(STRATEGIES, strategy, problem, executor)
+    left = problem.graph.n - result.order.size
     if left == 0:
         return result
-    cycle = find_cycle(graph)
-    if cycle:
-        raise CycleError(cycle, graph.name, graph.labels)
-    # The kernel's fault, not the graph's.
-    by = result.strategy
-    result = _sorted(STRATEGIES["persistent" if chosen.gpu else "serial"], graph, machine)
+    problem.validate()
+    # There is no cycle: the fault is the kernel's, not the graph's.
+    by, sound = result.strategy, "persistent" if STRATEGIES[strategy].gpu else "serial"
+    result = solve(STRATEGIES, sound, problem, executor)
     result.stats["reason"] = f"{by} left {left} vertices out although there is no cycle, so all was sorted anew"
     return result
 
 
-def _sorted(strategy, graph, machine):
-    """What one run of a strategy gives, with the launches and the host's looks that it took."""
-    plan = strategy.plan(graph, machine)
-    if machine is not None:
-        machine.reset_counts()
-    plan.prepare()
-    result = plan.run()
-    if machine is not None:
-        counts = machine.counts
-        result.stats |= {"launches": counts["launches"] + counts["graph_launches"], "readbacks": counts["readbacks"]}
-    return result
-
-
-__all__ = ["STRATEGIES", "CycleError", "Strategy", "TopologicalOrder", "WrongOrder", "topological_sort", "verify"]
+__all__ = [
+    "STRATEGIES", "CycleError", "Problem", "Strategy", "TopologicalOrder", "WrongOrder", "topological_sort", "verify",
+]  # fmt: skip

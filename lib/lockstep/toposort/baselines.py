@@ -2,22 +2,25 @@
 
 import numpy as np
 
+from lockstep.plan import missing
+
 from . import serial
-from .plan import Plan
+from .plan import SortPlan
 from .result import TopologicalOrder
 
 
-class Serial(Plan):
+class Serial(SortPlan):
+    gpu = False
     name = "serial"
     sort = staticmethod(serial.kahn)
 
-    def __init__(self, graph, executor=None):
-        super().__init__(graph)
+    def build(self):
+        graph = self.graph
         self.degrees = graph.in_degrees()
         self.left = self.degrees.copy()
         self.order = np.empty(graph.n, graph.targets.dtype)
 
-    def prepare(self):
+    def reset(self):
         self.left[:] = self.degrees
 
     def run(self):
@@ -28,17 +31,17 @@ class Serial(Plan):
 class SerialList(Serial):
     name = "serial-list"
 
-    def __init__(self, graph, executor=None):
-        super().__init__(graph)
+    def build(self):
+        super().build()
         self.sort = serial.kahn_with_list()
 
 
-class NetworkX(Plan):
+class NetworkX(SortPlan):
+    gpu = False
     name = "networkx"
 
-    def __init__(self, graph, executor=None):
-        super().__init__(graph)
-        self.converted = graph.to_networkx()
+    def build(self):
+        self.converted = self.graph.to_networkx()
 
     def run(self):
         import networkx as nx
@@ -51,13 +54,18 @@ class NetworkX(Plan):
         return TopologicalOrder(self.graph, np.array(order, self.graph.targets.dtype), self.name)
 
 
-class RustworkX(Plan):
+class RustworkX(SortPlan):
+    gpu = False
     name = "rustworkx"
 
-    def __init__(self, graph, executor=None):
+    @classmethod
+    def skip(cls, problem, executor, options):
+        return missing("rustworkx")
+
+    def build(self):
         import rustworkx
 
-        super().__init__(graph)
+        graph = self.graph
         self.converted = rustworkx.PyDiGraph()
         self.converted.add_nodes_from(range(graph.n))
         self.converted.extend_from_edge_list(list(zip(*(ends.tolist() for ends in graph.edges()), strict=True)))
@@ -72,13 +80,18 @@ class RustworkX(Plan):
         return TopologicalOrder(self.graph, np.array(order, self.graph.targets.dtype), self.name)
 
 
-class Igraph(Plan):
+class Igraph(SortPlan):
+    gpu = False
     name = "igraph"
 
-    def __init__(self, graph, executor=None):
+    @classmethod
+    def skip(cls, problem, executor, options):
+        return missing("igraph")
+
+    def build(self):
         import igraph
 
-        super().__init__(graph)
+        graph = self.graph
         sources, targets = graph.edges()
         self.loops = bool(np.any(sources == targets))  # igraph overlooks them
         self.converted = igraph.Graph(n=graph.n, edges=np.column_stack([sources, targets]), directed=True)

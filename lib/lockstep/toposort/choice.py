@@ -27,9 +27,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lockstep.plan import Options
+
 from . import contest, job
 from .baselines import Serial
-from .plan import Plan
+from .device import DevicePlan
+from .plan import SortPlan
 from .racing import RacingAsynchronous, RacingChains, RacingNarrow
 from .result import TopologicalOrder
 
@@ -85,19 +88,35 @@ def launch_us(executor):
     return 1e3 * min(once() for _ in range(8)) if executor.name == "cuda" else 10.0  # the hypothetical GPU has no times
 
 
-class Auto(Plan):
-    """Chooses among the strategies of CPU and GPU for one graph.
+@dataclass(frozen=True)
+class AutoOptions(Options):
+    """What `auto` can be told.
 
-    `warm` makes all plans ready beforehand, as an experiment does, so that transfers are not timed; else each is made
-    when it is first needed.
+    Attributes
+    ----------
+    eager : bool
+        Make all plans ready beforehand, as an experiment does, so that transfers are not timed; else each is made when
+        it is first needed.
     """
 
-    name = "auto"
+    eager: bool = False
+
+
+class Auto(SortPlan):
+    """Chooses among the strategies of CPU and GPU for one graph, while it sorts."""
+
+    name, gpu = "auto", False
+    Options = AutoOptions
     costs = Costs()
 
-    def __init__(self, graph, executor=None):
-        super().__init__(graph, executor)
-        self.cpu = Serial(graph)
+    @classmethod
+    def skip(cls, problem, executor, options):
+        return None if executor is None else DevicePlan.skip(problem, executor, options)
+
+    def build(self):
+        graph, executor = self.graph, self.executor
+        self.cpu = Serial(self.strategy, self.problem)
+        self.cpu.build()
         self._plans = {}
         # What n and m alone decide is decided with the plan, as other strategies choose their grids.
         n, m, costs = graph.n, graph.m, self.costs
@@ -132,8 +151,8 @@ class Auto(Plan):
             patience=0 if brief else 1e3 * costs.patience * self.serial_us,
         )
         self.address = self.job.ctypes.data
-
-
+        if self.options.eager:
+            self.warm()
 
     @property
     def kinds(self):
@@ -142,8 +161,9 @@ class Auto(Plan):
 
     def plan(self, kind):
         if kind not in self._plans:
-            self._plans[kind] = plan = kind(self.graph, self.executor)
-            plan.prepare()
+            self._plans[kind] = plan = kind(self.strategy, self.problem, self.executor)
+            plan.build()
+            plan.reset()
             self.enter(plan)
         return self._plans[kind]
 
@@ -154,16 +174,17 @@ class Auto(Plan):
         job.enter(self.job, number, plan.race, [step.record() for step in steps])
 
     def warm(self):
+        """Make ready all that the race may begin."""
         if not self.by_cpu:
             for kind, may_be in zip(self.kinds, (True, self.maybe_chains, self.maybe_tree), strict=True):
                 if may_be:
                     self.plan(kind)
 
-    def prepare(self):
+    def reset(self):
         for plan in self._plans.values():
-            plan.prepare()
+            plan.reset()
             self.enter(plan)  # the stream may be another one by now
-        self.cpu.prepare()
+        self.cpu.reset()
         self.job[contest.STATE] = 0
 
     def run(self):

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from lockstep.graphs import GraphError
-
-from .plan import Plan
+from .plan import SortPlan
 from .result import TopologicalOrder
 
 BUFFER_SLOTS = 160  # of expand.cuh
@@ -13,20 +11,26 @@ LOOKS = 16  # vertices a thread looks at for sources in one go; of expand.cuh to
 _int = np.int32
 
 
-class DevicePlan(Plan):
+class DevicePlan(SortPlan):
     """What the strategies on the GPU share: the graph there, and how the result comes back."""
 
     layered = True
     per_block = 1024  # threads; on the hypothetical GPU two warps, for threads there are no faster than one
 
-    def __init__(self, graph, executor):
-        super().__init__(graph, executor)
-        if max(graph.n, graph.m) >= 2**31 - 2**20:
-            raise GraphError(
-                f"{graph.name or 'the graph'} has {graph.n:,} vertices and {graph.m:,} arcs; the GPU strategies "
-                "take fewer than 2^31 of each: use strategy='serial'"
+    @classmethod
+    def skip(cls, problem, executor, options):
+        graph = problem.graph
+        if max(graph.n, graph.m) >= 2**31 - 2**20:  # kernels add the number of their threads to an int
+            return (
+                f"{problem.name} has {graph.n:,} vertices and {graph.m:,} arcs; the GPU strategies take fewer than "
+                "2^31 of each: use strategy='serial'"
             )
-        ex, n = executor, max(graph.n, 1)
+        return None
+
+    def build(self):
+        """The graph on the device, work arrays, and what `load` adds."""
+        graph, ex = self.graph, self.executor
+        n = max(graph.n, 1)
         self.threads = self.per_block if ex.name == "cuda" else min(64, self.per_block)
         self.offsets = ex.array(graph.offsets.astype(_int))
         self.first, self.last = self.offsets[:-1], self.offsets[1:]
@@ -45,9 +49,9 @@ class DevicePlan(Plan):
         self.load()
 
     def load(self):
-        """Load kernels, allocate work arrays, bind launches."""
+        """Load kernels, allocate work arrays of the strategy's own, bind launches."""
 
-    def prepare(self):
+    def reset(self):
         self.executor.copy(self.left, self.degrees)
         self.executor.copy(self.words, self.zeros)
 

@@ -16,57 +16,55 @@ import warnings
 import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError, parts
-from lockstep.graphs import DatasetMissing, Graph, GraphWarning
+from lockstep.graphs import DatasetMissing, GraphWarning
 from lockstep.machine.bench import SOURCE as COSTS
+from lockstep.plan import CHOICE, Skip
 from lockstep.provenance import build
 
 from .cases import cases
-from .oracle import Checker, WrongOrder, layers
+from .oracle import WrongOrder
 from .plan import KERNELS
-from .resident import PersistentAgain
-from .serial import kahn
-from .stepwise import Naive
+from .problem import Problem
 from .strategies import STRATEGIES
 
 STUDY = "3-toposort-depth"
 SHARES = ("enqueue", "dequeue", "reset")
 LAYERS = 200  # whose kernels are timed one by one; those of disjoint paths are alike
 LEAD_CYCLES = 100_000  # that the device is kept busy before: longer than Python takes for a launch and two events
-PLANS = {name: s.plan for name, s in STRATEGIES.items()} | {PersistentAgain.name: PersistentAgain}
 
 
-def candidates(case, graph, executor, check, turn=0):
+def candidates(case, problem, executor, turn=0):
     """Candidates of a case's strategies that suit its depth.
 
     In every other turn the last one is laid out first. Blocks that meet in each layer do so on a few words, and where
     in the second-level cache these lie decides some per cent of a deep graph's time: an accident of where memory was
     free, which would be the same on all graphs if plans were always laid out alike.
     """
-    depth = check.depth
+    depth = problem.depth
     found = []
     turned = -1 if turn % 2 else 1
-    for name in case.options["strategies"][::turned]:
-        if depth > case.options["most_levels"].get(name, depth):
+    for label in case.options["strategies"][::turned]:
+        if depth > case.options["most_levels"].get(label, depth):
             continue
-        kind = PLANS[name]
-        on_gpu = hasattr(kind, "load")  # strategies that run kernels
-        if executor is None and on_gpu:
+        strategy, options = STRATEGIES.resolve(label)
+        if executor is None and strategy.gpu:
             continue
+        chooses = strategy.family == CHOICE
+        if chooses:
+            options = {**options, "eager": True}
         try:
-            plan = kind(graph, executor)
-        except ImportError:  # a library that is not installed here
+            plan = strategy.plan_for(problem, executor if strategy.gpu or chooses else None, **options)
+        except Skip:  # a library that is not installed here
             continue
-        if hasattr(plan, "warm"):
-            plan.warm()
-        launches = on_gpu or name == "auto" and not _by_cpu(plan, executor)
+        launches = strategy.gpu or chooses and not _by_cpu(plan, executor)
         found.append(
             Candidate(
-                strategy=name,
+                strategy=label,
                 run=plan.run,
                 prepare=_prepare(plan, executor, launches),
-                verify=_verify(check),
-                kernel=build(STUDY, name, case.dataset),
-                counts=_counts(plan, executor) if on_gpu else None,
+                verify=_verify(plan),
+                kernel=build(STUDY, label, case.dataset),
+                counts=_counts(plan, executor) if strategy.gpu else None,
                 executor=executor if launches else None,
                 events=case.options["events"],
             )
@@ -91,7 +89,7 @@ def _prepare(plan, executor, launches=True):
     ready = _ready(executor) if launches and executor is not None and executor.name == "cuda" else None
 
     def prepare():
-        plan.prepare()
+        plan.reset()
         if ready:
             ready()
         if executor is not None:
@@ -114,10 +112,10 @@ def _ready(executor):
     return ready
 
 
-def _verify(check):
+def _verify(plan):
     def verify(result):
         try:
-            return check(result, result.layered)
+            return plan.verify(result)
         except WrongOrder as error:
             raise VerificationError(str(error)) from None
 
@@ -136,16 +134,6 @@ def _counts(plan, executor):
     return counts
 
 
-class _Check(Checker):
-    """The oracle, with the depth known from the start."""
-
-    def __init__(self, graph):
-        super().__init__(graph)
-        order = np.empty(graph.n, graph.targets.dtype)
-        kahn(graph.offsets, graph.targets, graph.in_degrees(), order)
-        self._layer, self.depth = layers(graph, order)
-
-
 def measure(study, part, executor, say=print):
     """Measure what this machine's recording lacks of a part; see `lockstep.evidence.parts.measure`."""
     return parts.measure(_jobs, study, part, executor, say, DatasetMissing)
@@ -160,23 +148,23 @@ def _graph(study, part, case, executor, turn):
     """A graph's own figures, then all strategies."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GraphWarning)  # loops dropped on the way to a DAG
-        graph = Graph.of(case.make())
-    check = _Check(graph)
+        problem = Problem.of(case.make())
+    graph = problem.graph
     label = (part, case.experiment, case.dataset)
-    figures = {"depth": (check.depth, "layers"), "nodes": (graph.n, "1"), "edges": (graph.m, "1")}
+    figures = {"depth": (problem.depth, "layers"), "nodes": (graph.n, "1"), "edges": (graph.m, "1")}
     kernel = build(STUDY, "(graph)", case.dataset)
     study.count(*label, "(graph)", figures, kernel=kernel, parameters=case.parameters)
     if executor is not None and executor.name == "cuda":
         transfer = {"transfer": (_transfer(graph, executor), "ms")}
         study.count(*label, "(graph)", transfer, kernel=kernel, parameters=case.parameters)
     if case.options["shares"]:
-        _shares(study, label, case, graph, executor)
-    chosen = candidates(case, graph, executor, check, turn)
+        _shares(study, label, case, problem, executor)
+    chosen = candidates(case, problem, executor, turn)
     if chosen:
         how = {key: case.options[key] for key in ("rounds", "warmup", "together")}
         study.measure(*label, chosen, parameters=case.parameters, **how)
     yield (
-        f"{case.experiment} {case.dataset}: {graph.n:,} vertices, {graph.m:,} arcs, {check.depth:,} layers, "
+        f"{case.experiment} {case.dataset}: {graph.n:,} vertices, {graph.m:,} arcs, {problem.depth:,} layers, "
         f"{len(chosen)} strategies"
     )
 
@@ -191,39 +179,39 @@ def _transfer(graph, executor):
     return timer.wall_ms
 
 
-def _shares(study, label, case, graph, executor):
+def _shares(study, label, case, problem, executor):
     """The three kernels of the naive strategy. Only a GPU has such times."""
     if executor is None or executor.name != "cuda":
         return
     ticks = executor.zeros(1, np.int64)
     lead = executor.load(COSTS)["count_cycles"].bind(1, 32, (ticks, np.int64(LEAD_CYCLES)))
     for turn in range(-1, case.options["rounds"]):  # the first, which compiles, does not count
-        spent = kernel_times(graph, executor, lead)
+        spent = kernel_times(problem, executor, lead)
         values = {f"{kernel}_ms": (spent[kernel], "ms") for kernel in SHARES}
         if turn >= 0:
             parameters, kernel = {**case.parameters, "timed": "kernels"}, build(STUDY, "naive", case.dataset)
             study.count(*label, "naive", values, kernel=kernel, parameters=parameters, round=turn)
 
 
-def kernel_times(graph, executor, lead=None, layers=LAYERS):
+def kernel_times(problem, executor, lead=None, layers=LAYERS):
     """Milliseconds of the device in each of the naive strategy's kernels, over the first layers of a graph.
 
     Each launch waits behind `lead`, which keeps the device busy meanwhile, so that its way from the host is not
     counted: that way is the longest part of a launch, and alike for all three.
     """
-    plan, spent = Naive(graph, executor), dict.fromkeys(SHARES, 0.0)
+    plan, spent = STRATEGIES["naive"].plan_for(problem, executor), dict.fromkeys(SHARES, 0.0)
 
     def timed(kernel):
-        launch = getattr(plan, kernel)
+        launch = getattr(plan, f"launch_{kernel}")
 
         def run(*arguments):
             spent[kernel] += executor.device_ms(lambda: launch(*arguments), lead)
 
-        setattr(plan, kernel, run)
+        setattr(plan, f"launch_{kernel}", run)
 
     for kernel in SHARES:
         timed(kernel)
-    plan.prepare()
+    plan.reset()
     for _ in itertools.islice(plan.launches(), len(SHARES) * layers):
         pass
     return spent

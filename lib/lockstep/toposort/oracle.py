@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from lockstep.plan import WrongResult
+
 
 class CycleError(ValueError):
     """The graph has a cycle, so no order exists.
@@ -121,23 +123,23 @@ class Checker:
 
     def __init__(self, graph):
         self.graph = graph
-        self._layer = None
+        self.layer = None
 
     def __call__(self, result, layered=True):
-        """'exact' if the result is right; raises AssertionError's counterpart of this study, `WrongOrder`, if not."""
+        """'exact' if the result is right; raises `WrongOrder` if not."""
         order = np.asarray(result.order)
         wrong = check_order(self.graph, order)
         if wrong:
             raise WrongOrder(f"{result.strategy} on {self.graph.name or 'the graph'}: {wrong}")
         if layered:
-            if self._layer is None:
-                self._layer = layers(self.graph, order)[0]
-            if not _check_layers(order, np.asarray(result.level_sizes), self._layer):
+            if self.layer is None:
+                self.layer = layers(self.graph, order)[0]
+            if not _check_layers(order, np.asarray(result.level_sizes), self.layer):
                 raise WrongOrder(f"{result.strategy} on {self.graph.name or 'the graph'}: a layer is not the oracle's")
         return "exact"
 
 
-class WrongOrder(AssertionError):
+class WrongOrder(WrongResult):
     """A strategy gave an order, or layers, that are not right."""
 
 

@@ -7,9 +7,11 @@ from lockstep.provenance.origin import Origin
 from lockstep.provenance.trace import band
 
 from . import experiments
-from .experiments import PLANS
+from .problem import Problem
+from .strategies import STRATEGIES
 
-PROTOCOL = (experiments.candidates, experiments._Check, experiments._transfer, experiments.kernel_times)
+PROTOCOL = (experiments.candidates, Problem.depth, Problem.check, experiments._transfer, experiments.kernel_times)
+ENTRY = ("build", "reset", "run")
 
 # Generators that decide the graphs of a family. Of a real graph it is acyclic, used or not.
 GENERATORS = {
@@ -26,23 +28,26 @@ GENERATORS = {
 
 def origin(label, dataset):
     """The `Origin` of recorded rows; None if nothing in them can go stale."""
-    if label not in PLANS and label != "(graph)":
+    strategy, options = STRATEGIES.resolve(label)
+    if strategy is None and label != "(graph)":
         return None
     made_by = next((names for name, names in GENERATORS.items() if dataset.startswith(f"{name}-")), ("acyclic",))
-    plan = (PLANS[label],) if label in PLANS else ()
-    return Origin(plan, data=tuple(families.GENERATORS[name] for name in made_by))
+    plan = () if strategy is None else (strategy.plan, *sorted(options.items()))
+    return Origin(plan, (Problem,), tuple(families.GENERATORS[name] for name in made_by), entry=ENTRY)
 
 
 def trial(label):
     """What `trace` runs of a label: functions of an executor, which return arrays."""
 
+    strategy, options = STRATEGIES.resolve(label)
+
     def on(graph, executor):
-        plan = PLANS[label](graph, executor)
+        plan = strategy.plan_for(Problem.of(graph), executor, **options)
         for _ in range(2):
-            plan.prepare()
+            plan.reset()
             result = plan.run()
         return result.order, result.level_sizes
 
-    if label not in PLANS or label == "auto":  # which goes by the time that the CPU takes
+    if strategy is None or label == "auto":  # which goes by the time that the CPU takes
         return []
     return [functools.partial(on, graph) for graph in (band(300, 2), band(200, 1), band(400, 3, hub=150), band(900, 9))]

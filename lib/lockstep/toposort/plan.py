@@ -1,37 +1,25 @@
-"""A strategy made ready for one graph.
+"""What the plans of this study are made of.
 
-`prepare` puts the input back as it was (in-degrees are destroyed by sorting, counters must be zero); `run` sorts.
 Timing covers `run` alone, for CPU and GPU alike: the graph, its in-degrees and the memory are there before, as in the
-published study; results stay on the device. An experiment launches next to nothing before each run that launches, so
-that loading the driver's code into the caches is not timed (`experiments`).
+published study; results stay on the device. `reset` puts the in-degrees back, which sorting destroys, and zeroes
+counters. An experiment launches next to nothing before each run that launches, so that loading the driver's code into
+the caches is not timed (`experiments`).
 """
 
 from pathlib import Path
 
+from lockstep import plan
+
 KERNELS = Path(__file__).parent / "kernels"
 
 
-class Plan:
-    """A strategy made ready for one graph.
-
-    Parameters
-    ----------
-    graph : Graph
-    executor : Executor or None
-        None for strategies of the CPU.
+class SortPlan(plan.Plan):
+    """A strategy made ready for one graph; `run` returns a TopologicalOrder of the vertices that could be sorted: all
+    of them, unless there is a cycle.
     """
 
     name = ""
 
-    def __init__(self, graph, executor=None):
-        self.graph, self.executor = graph, executor
-
-    def prepare(self):
-        """Put the input back as it was; not timed."""
-
-    def run(self):
-        """Sort; returns a TopologicalOrder of the vertices that could be sorted (all of them, unless there is a
-        cycle).
-        """
-        raise NotImplementedError
-
+    def __init__(self, strategy, problem, executor=None, options=None):
+        super().__init__(strategy, problem, executor, options)
+        self.graph = problem.graph

@@ -28,7 +28,7 @@ class Race:
         self.over = ctypes.c_uint64.from_address(self.address)
         self.told = ctypes.c_uint64.from_address(self.address + 64)
 
-    def prepare(self):
+    def reset(self):
         # A kernel's own word says that one block ended. A warp of `asynchronous` that has not, and would find a zero
         # where others found a one and left, would wait for ever for what those had in hand.
         self.executor.synchronize()
@@ -55,9 +55,9 @@ class _Racing:
         self.stop, self.done = self.race.stop, self.race.done
         super().load()
 
-    def prepare(self):
-        self.race.prepare()
-        super().prepare()
+    def reset(self):
+        self.race.reset()
+        super().reset()
 
     def launch_all(self):
         for step in self.steps:

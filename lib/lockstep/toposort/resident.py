@@ -95,10 +95,6 @@ class Persistent(DevicePlan):
         return self.result(self.summary, self.sizes)
 
 
-class PersistentAgain(Persistent):
-    name = "persistent-again"  # the same once more: what a difference of nothing looks like
-
-
 class Code(NamedTuple):
     """What records.cuh makes codes from: a counter's bits, how many there are, and bits of an epoch, of an in-degree,
     and of a record's bytes.

@@ -18,24 +18,24 @@ class Naive(DevicePlan):
         n, threads = self.graph.n, self.threads
         self.waiting = self.executor.empty(max(n, 1), _int)
         self.waiting_size, self.count = self.counters[0:1], self.counters[1:2]
-        self.enqueue = kernels["enqueue"].bind(
+        self.launch_enqueue = kernels["enqueue"].bind(
             n // threads + 1, threads, (self.left, self.waiting, self.waiting_size, _int(n))
         )
         dequeue = (self.offsets, self.targets, self.left, self.waiting, self.waiting_size, self.order, self.count)
-        self.dequeue = _by_grid(kernels["dequeue"], threads, dequeue)
-        self.reset = kernels["reset"].bind(1, 1, (self.waiting_size,))
+        self.launch_dequeue = _by_grid(kernels["dequeue"], threads, dequeue)
+        self.launch_reset = kernels["reset"].bind(1, 1, (self.waiting_size,))
 
     def launches(self):
         """The three launches of a layer, one after another, so that a stopwatch can be held between them."""
         while True:
-            self.enqueue()
+            self.launch_enqueue()
             size = self.executor.read(self.waiting_size)
             yield "enqueue", size
             if size == 0:
                 return
-            self.dequeue(size // self.threads + 1)
+            self.launch_dequeue(size // self.threads + 1)
             yield "dequeue", size
-            self.reset()
+            self.launch_reset()
             yield "reset", size
 
     def run(self):

@@ -1,13 +1,13 @@
 """The strategies: what each is, where it comes from, and the plan that runs it."""
 
-from lockstep.strategy import Strategy, table
+from lockstep.plan import Strategy, Table
 
 from .baselines import Igraph, NetworkX, RustworkX, Serial, SerialList
 from .choice import Auto
 from .resident import Asynchronous, Chains, Narrow, Persistent
 from .stepwise import Frontier, Graph, Naive
 
-STRATEGIES = table(
+STRATEGIES = Table(
     Strategy(
         "serial",
         "Kahn on one core; the order is the queue, in one array",
@@ -75,4 +75,5 @@ STRATEGIES = table(
         "this study",
         Auto,
     ),
+    variants={"persistent-again": ("persistent", {})},  # what a difference of nothing looks like
 )

@@ -1,0 +1,349 @@
+"""The contract between a strategy and whoever runs it: evidence, `compare`, `explore`, the command line, tests.
+
+A study has a `Problem`, an input made ready once for all strategies, and a `Table` of strategies. A strategy makes a
+`Plan` for a problem on a machine; a plan is reset and run as often as wanted, and each result verified. `run` alone is
+timed.
+
+>>> from lockstep.graphs import Graph
+>>> from lockstep.toposort import STRATEGIES, Problem
+>>> problem = Problem.of(Graph.from_edges([0, 2, 1], [1, 0, 3]))
+>>> plan = STRATEGIES.find("serial").plan_for(problem)
+>>> plan.reset()
+>>> result = plan.run()
+>>> plan.verify(result), result.order.tolist()
+('exact', [2, 0, 1, 3])
+"""
+
+import inspect
+from dataclasses import dataclass, fields
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from lockstep.graphs import Graph
+from lockstep.machine import get_executor
+
+CPU, CHOICE = "cpu", "choice"  # families: a baseline without kernels; a rule that picks another strategy
+
+
+class Skip(ValueError):
+    """A strategy has no place here: a library is missing, the GPU is too old, the input too large; the text says."""
+
+
+class WrongResult(AssertionError):
+    """A result is wrong; the text names the strategy, the input and the fault."""
+
+
+class Outgrown(ArithmeticError):
+    """A run needs larger numbers than its problem was made ready with; `Problem.wider` has them."""
+
+
+class Problem:
+    """An input made ready once for all strategies: checked, in the types that kernels take, with its oracle.
+
+    What the strategies of a comparison must share is part of it and a keyword of `of`: the source of shortest paths,
+    the rank of a factorization, the measure of a batch.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the input.
+    settings : dict
+        The keywords of `of`, as they were given or chosen.
+    """
+
+    name = "the graph"
+    settings: dict = {}
+
+    @classmethod
+    def of(cls, given):
+        """The problem of an input of any kind that the study takes.
+
+        Raises
+        ------
+        GraphError
+            The study cannot use the input.
+        ValueError
+            A setting is out of range.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def keywords(cls):
+        """The settings that `of` takes."""
+        return tuple(inspect.signature(cls.of).parameters)[1:]
+
+    def validate(self):
+        """Raise what no strategy could solve, where it takes a walk through the input to see (a cycle)."""
+
+    @property
+    def lacks(self):
+        """What the input has none of, so that there is nothing to do: `vertices`; an empty text if it has some."""
+        return ""
+
+    def trivial(self, strategy):
+        """The result of a strategy where there is nothing to do."""
+        raise NotImplementedError
+
+    def check(self, result, strategy):
+        """Hold a result against the oracle.
+
+        Returns
+        -------
+        str
+            `exact`, `invariant` (right, one of many that are), `measured-wrong` (of a strategy that may be wrong) or
+            `not-applicable`.
+
+        Raises
+        ------
+        WrongResult
+            The strategy must be right, and is not.
+        """
+        raise NotImplementedError
+
+    def wider(self):
+        """The same with the next larger type of numbers; None if there is none."""
+
+    def to_folder(self, folder):
+        """Write the input into a folder, for `from_folder` in another process."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_folder(cls, folder, **settings):
+        """The problem of an input that `to_folder` wrote."""
+        raise NotImplementedError
+
+
+class GraphProblem(Problem):
+    """A problem on one graph.
+
+    Attributes
+    ----------
+    graph : Graph
+    """
+
+    def __init__(self, graph, **settings):
+        self.graph, self.settings = graph, settings
+
+    @property
+    def name(self):
+        return self.graph.name or "the graph"
+
+    @property
+    def lacks(self):
+        return "" if self.graph.n else "vertices"
+
+    def to_folder(self, folder):
+        graph = self.graph
+        weights = {} if graph.weights is None else {"weights": graph.weights}
+        np.savez(Path(folder) / "graph.npz", offsets=graph.offsets, targets=graph.targets, directed=graph.directed,
+                 name=graph.name or "", **weights)  # fmt: skip
+
+    @classmethod
+    def from_folder(cls, folder, **settings):
+        with np.load(Path(folder) / "graph.npz") as file:
+            weights = file["weights"] if "weights" in file else None
+            graph = Graph(file["offsets"], file["targets"], weights, bool(file["directed"]), name=str(file["name"]))
+        return cls.of(graph, **settings)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a plan can be told; a subclass for each plan that can be told anything.
+
+    `__post_init__` raises ValueError for what is out of range: kernels check nothing.
+    """
+
+
+class Plan:
+    """A strategy made ready for one problem on one machine.
+
+    Parameters
+    ----------
+    strategy : Strategy
+    problem : Problem
+    executor : Executor or None
+        None for strategies of the CPU.
+    options : Options or None
+        As `Strategy.plan_for` makes them; None for a plan that has none.
+
+    Attributes
+    ----------
+    stats : dict
+        What the plan tells of itself; `reason` if a rule chose it.
+    """
+
+    Options = Options
+    gpu = True  # whether it runs kernels, on a GPU or on the emulator
+
+    def __init__(self, strategy, problem, executor=None, options=None):
+        self.strategy, self.problem, self.executor, self.options = strategy, problem, executor, options
+        self.stats = {}
+
+    @classmethod
+    def skip(cls, problem, executor, options):
+        """Why it has no place here, found without building it; None if it has."""
+
+    @classmethod
+    def make(cls, strategy, problem, executor=None, options=None):
+        """The plan, built; one that chooses returns the plan that it chose."""
+        plan = cls(strategy, problem, executor, options)
+        plan.build()
+        return plan
+
+    def build(self):
+        """Preprocess, compile, allocate, bind launches; not timed. May raise `Skip`."""
+
+    def reset(self):
+        """Put the input back as it was before the first run; before every run, not timed."""
+
+    def run(self):
+        """Solve the problem; what is timed. The result may stay on the device."""
+        raise NotImplementedError
+
+    def verify(self, result):
+        """`Problem.check` of a result of this plan."""
+        return self.problem.check(result, self.strategy)
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """An entry of a study's table.
+
+    Attributes
+    ----------
+    name, what : str
+        Its name and, in a line, what it does.
+    family : str
+        `cpu`: a baseline without kernels. `choice`: picks one of the others by the graph and the machine. The rest
+        run kernels: `published` as a paper has them, `control` for comparison alone, `ladder` of this compendium's
+        own, or, in the first study, the kinds of schedule that its paper tells apart.
+    published : str
+        Where it comes from.
+    plan : type
+        The subclass of `Plan` that makes it ready and runs it.
+    exact : bool
+        False where results may be wrong by design.
+    """
+
+    name: str
+    what: str
+    family: str
+    published: str
+    plan: type
+    exact: bool = True
+
+    @property
+    def gpu(self):
+        """Whether it runs kernels, on a GPU or on the emulator; of `auto` no."""
+        return self.plan.gpu
+
+    @property
+    def keywords(self):
+        """The options that it takes."""
+        return tuple(field.name for field in fields(self.plan.Options))
+
+    def plan_for(self, problem, executor=None, **options):
+        """The plan for a problem on a machine, built.
+
+        Raises
+        ------
+        Skip
+            It has no place here.
+        ValueError
+            It has no such option, or not of that value.
+        """
+        if unknown := sorted(set(options) - set(self.keywords)):
+            known = ", ".join(self.keywords) or "none"
+            raise ValueError(f"strategy {self.name!r} has no option {unknown[0]!r}; it has {known}")
+        options = self.plan.Options(**options)
+        reason = self.plan.skip(problem, executor, options)
+        if reason:
+            raise Skip(reason)
+        return self.plan.make(self, problem, executor, options)
+
+
+class Table(dict):
+    """Strategies by name, in the order in which tables and figures show them.
+
+    Parameters
+    ----------
+    *entries : Strategy
+    variants : mapping
+        {label of recorded rows: (name, options)}.
+    """
+
+    def __init__(self, *entries, variants=None):
+        super().__init__({entry.name: entry for entry in entries})
+        self.variants = dict(variants or {})
+
+    def find(self, name):
+        """The strategy of that name.
+
+        Raises
+        ------
+        ValueError
+            There is none; the text lists all.
+        """
+        if name not in self:
+            raise ValueError(f"no strategy {name!r}; choose one of {', '.join(self)}")
+        return self[name]
+
+    def resolve(self, label):
+        """(strategy, options) that a label of recorded rows means; (None, {}) if it means none."""
+        name, options = self.variants.get(label, (label, {}))
+        return self.get(name), options
+
+
+def missing(library):
+    """Why a plan that is built on a Python library has no place here; None if it is installed."""
+    return None if find_spec(library) else f"{library} is not installed"
+
+
+def place(strategy, executor=None):
+    """The machine that a strategy runs on: what was asked for (see `get_executor`), or the emulator for kernels where
+    no GPU answers; None for the CPU.
+    """
+    if strategy.family == CPU:
+        get_executor(executor)  # its error says what is wrong with the name, or that no GPU answers
+        return None
+    machine = get_executor(executor)
+    return get_executor("host") if machine is None and strategy.gpu else machine
+
+
+def first(plan):
+    """Run a plan for the first time.
+
+    Returns
+    -------
+    plan : Plan
+        That plan; of the wider problem, if the numbers of this one turned out too small.
+    result : object
+    """
+    plan.reset()
+    try:
+        return plan, plan.run()
+    except Outgrown:
+        wider = plan.problem.wider()
+        if wider is None:
+            raise
+        again = type(plan).make(plan.strategy, wider, plan.executor, plan.options)
+        again.reset()
+        return again, again.run()
+
+
+def solve(table, name, problem, executor=None, **options):
+    """Solve a problem once by a strategy of a table; the result, with launches and read-backs in its `stats`."""
+    strategy = table.find(name)
+    machine = place(strategy, executor)
+    if problem.lacks:
+        return problem.trivial(strategy)
+    plan = strategy.plan_for(problem, machine, **options)
+    if machine is not None:
+        machine.reset_counts()
+    _, result = first(plan)
+    if machine is not None:
+        counts = machine.counts
+        result.stats |= {"launches": counts["launches"] + counts["graph_launches"], "readbacks": counts["readbacks"]}
+    return result

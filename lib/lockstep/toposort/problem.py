@@ -1,0 +1,52 @@
+"""A graph made ready to be sorted, and the check of what comes out."""
+
+import functools
+
+import numpy as np
+
+from lockstep.graphs import Graph, GraphError
+from lockstep.plan import GraphProblem
+
+from .oracle import Checker, CycleError, find_cycle, layers
+from .result import TopologicalOrder
+from .serial import kahn
+
+
+class Problem(GraphProblem):
+    """A directed graph to be sorted; see `lockstep.plan.Problem`."""
+
+    @classmethod
+    def of(cls, given):
+        graph = Graph.of(given)
+        if not graph.directed and graph.m:
+            raise GraphError(
+                f"{graph.name or 'the graph'} is undirected; an order needs directed arcs (lockstep.graphs.acyclic "
+                "directs them without cycles)"
+            )
+        return cls(graph)
+
+    def validate(self):
+        cycle = find_cycle(self.graph)
+        if cycle:
+            raise CycleError(cycle, self.graph.name, self.graph.labels)
+
+    def trivial(self, strategy):
+        order, sizes = np.zeros(0, self.graph.targets.dtype), np.zeros(0, np.int64)
+        return TopologicalOrder(self.graph, order, strategy.name, sizes, {"reason": "no vertices"})
+
+    @functools.cached_property
+    def checker(self):
+        """The oracle, which computes the layers once."""
+        return Checker(self.graph)
+
+    @functools.cached_property
+    def depth(self):
+        """Layers of the graph, which is acyclic."""
+        graph = self.graph
+        order = np.empty(graph.n, graph.targets.dtype)
+        kahn(graph.offsets, graph.targets, graph.in_degrees(), order)
+        self.checker.layer, depth = layers(graph, order)
+        return depth
+
+    def check(self, result, strategy):
+        return self.checker(result, result.layered)

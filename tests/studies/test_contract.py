@@ -1,0 +1,141 @@
+"""Every strategy of every study by the contract of `lockstep.plan` alone: what runs one needs to know nothing else."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from lockstep import plan, studies
+from lockstep.graphs import Graph, generators, load
+from lockstep.machine import get_executor
+from lockstep.plan import CHOICE, CPU, Options, Outgrown, Plan, Problem, Skip, Strategy, Table
+
+GIVEN = {
+    "toposort": lambda: generators.random_dag(80, 240, seed=1),
+    "sssp": lambda: generators.rmat(6, 300, seed=1, directed=False, simple=True),
+    "coloring": lambda: generators.rmat(6, 300, seed=1, directed=False, simple=True),
+    "sgd": lambda: load("karate"),
+    "swarm": lambda: [generators.rmat(4, 40, seed=seed, directed=False, simple=True) for seed in range(3)],
+}
+EVERY = [(package, name) for package in GIVEN for name in studies.table(package)]
+
+
+@pytest.mark.parametrize(("package", "name"), EVERY)
+def test_a_strategy_goes_through_its_life(package, name):
+    table, kind = studies.table(package), studies.problem(package)
+    problem, strategy = kind.of(GIVEN[package]()), table.find(name)
+    assert isinstance(table, Table) and isinstance(problem, Problem) and isinstance(strategy, Strategy)
+    assert not problem.lacks
+    problem.validate()
+    machine = plan.place(strategy, "host")
+    assert (machine is None) == (strategy.family == CPU)
+    try:
+        made = strategy.plan_for(problem, machine)
+    except Skip as why:
+        pytest.skip(str(why))
+    assert isinstance(made, Plan) and made.problem is problem
+    assert (made.executor is not None) == made.gpu or strategy.family == CHOICE
+    for _ in range(2):  # what a run destroys, `reset` restores
+        made.reset()
+        word = made.verify(made.run())
+        assert word in (("exact", "invariant") if strategy.exact else ("exact", "measured-wrong", "not-applicable"))
+
+
+@pytest.mark.parametrize("package", GIVEN)
+def test_every_study_has_a_rule_and_baselines(package):
+    table = studies.table(package)
+    assert table["auto"].family == CHOICE and not table["auto"].gpu
+    assert {entry.gpu for entry in table.values()} == {True, False}
+    assert all(entry.gpu == (entry.family not in (CPU, CHOICE)) for entry in table.values())
+
+
+@pytest.mark.parametrize("package", GIVEN)
+def test_a_problem_goes_into_a_folder_and_comes_back(package, tmp_path):
+    kind = studies.problem(package)
+    problem = kind.of(GIVEN[package]())
+    problem.to_folder(tmp_path)
+    back = kind.from_folder(tmp_path, **problem.settings)
+    assert back.settings == problem.settings and set(problem.settings) == set(kind.keywords())
+    name = next(name for name, entry in studies.table(package).items() if entry.family == CPU)
+    made = studies.table(package)[name].plan_for(problem)
+    made.reset()
+    assert back.check(made.run(), made.strategy) in ("exact", "invariant")
+
+
+class Counter(Plan):
+    """Counts to the problem's number, in bytes."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options(Options):
+        step: int = 1
+
+        def __post_init__(self):
+            if self.step < 1:
+                raise ValueError(f"step={self.step}: count by 1 or more")
+
+    gpu = False
+
+    @classmethod
+    def skip(cls, problem, executor, options):
+        return "even numbers alone" if problem.number % 2 else None
+
+    def run(self):
+        if self.problem.number > 255 and not self.problem.wide:
+            raise Outgrown
+        return type("Counted", (), {"number": self.problem.number, "stats": {}})()
+
+
+class Number(Problem):
+    def __init__(self, number, wide=False):
+        self.number, self.wide, self.settings = number, wide, {}
+
+    def check(self, result, strategy):
+        return "exact"
+
+    def wider(self):
+        return None if self.wide or self.number > 65535 else Number(self.number, True)
+
+
+TABLE = Table(Strategy("count", "counts", CPU, "here", Counter), variants={"count-by-2": ("count", {"step": 2})})
+
+
+def test_options_are_checked_before_anything_is_built():
+    assert TABLE["count"].plan_for(Number(4), step=2).options.step == 2
+    with pytest.raises(ValueError, match="strategy 'count' has no option 'stride'; it has step"):
+        TABLE["count"].plan_for(Number(4), stride=2)
+    with pytest.raises(ValueError, match="step=0"):
+        TABLE["count"].plan_for(Number(4), step=0)
+    with pytest.raises(Skip, match="even numbers alone"):
+        TABLE["count"].plan_for(Number(3))
+
+
+def test_numbers_that_do_not_suffice_are_widened_once():
+    assert plan.solve(TABLE, "count", Number(4)).number == 4
+    assert plan.solve(TABLE, "count", Number(300)).number == 300
+    made, _ = plan.first(TABLE["count"].plan_for(Number(300), step=3))
+    assert made.problem.wide and made.options.step == 3
+    with pytest.raises(Outgrown):
+        plan.solve(TABLE, "count", Number(70_000))
+
+
+def test_a_table_finds_names_and_resolves_labels():
+    assert TABLE.find("count").name == "count" and list(TABLE) == ["count"]
+    with pytest.raises(ValueError, match="no strategy 'cuont'; choose one of count"):
+        TABLE.find("cuont")
+    assert TABLE.resolve("count-by-2") == (TABLE["count"], {"step": 2})
+    assert TABLE.resolve("count") == (TABLE["count"], {}) and TABLE.resolve("other") == (None, {})
+
+
+def test_kernels_run_on_the_emulator_where_no_gpu_answers(monkeypatch):
+    table = studies.table("toposort")
+    host = get_executor("host")
+    assert plan.place(table["naive"], host) is host and plan.place(table["serial"], host) is None
+    monkeypatch.setattr(plan, "get_executor", lambda asked=None: host if asked == "host" else None)
+    assert plan.place(table["naive"]) is host and plan.place(table["auto"]) is None
+
+
+def test_nothing_to_do_is_no_run():
+    problem = studies.problem("toposort").of(Graph.from_edges([], []))
+    assert problem.lacks == "vertices"
+    result = plan.solve(studies.table("toposort"), "narrow", problem, "host")
+    assert result.order.size == 0 and result.depth == 0 and np.size(result.level_sizes) == 0
