@@ -202,6 +202,11 @@ class Plan:
         """Solve the problem; what is timed. The result may stay on the device."""
         raise NotImplementedError
 
+    @property
+    def timed_on(self):
+        """The executor by whose clock a run is timed; None: the CPU's alone."""
+        return self.executor
+
     def verify(self, result):
         """`Problem.check` of a result of this plan."""
         return self.problem.check(result, self.strategy)

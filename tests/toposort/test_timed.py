@@ -1,34 +1,58 @@
 """What goes before a timed run of this study, and how plans are laid out."""
 
+import contextlib
 import dataclasses
 from types import SimpleNamespace
 
 import pytest
 
+from lockstep.evidence import timing
 from lockstep.graphs import generators
+from lockstep.plan import Plan
 from lockstep.toposort import STRATEGIES, Problem, experiments
 
 
 @pytest.fixture
-def happened(monkeypatch):
-    done = []
+def run(monkeypatch):
+    """What is done for one run of a strategy, in order, on an executor of this name."""
     monkeypatch.setattr(experiments, "_ready", lambda executor: lambda: done.append("empty launch"))
-    plan = SimpleNamespace(reset=lambda: done.append("input put back"))
-    cuda = SimpleNamespace(name="cuda", reset_counts=lambda: done.append("counts cleared"))
-    return done, plan, cuda
+    done = []
+
+    def noted(name, strategy):
+        done.clear()
+        executor = name and SimpleNamespace(name=name, reset_counts=lambda: done.append("counts cleared"),
+                                            counts={}, synchronize=lambda: None, timer=timer)  # fmt: skip
+        case = SimpleNamespace(options={"strategies": [strategy], "most_levels": {}, "events": True}, dataset="paths")
+        (one,) = experiments.candidates(case, Problem.of(generators.disjoint_paths(40, 8)), executor)
+        timing.once(one)
+        return list(done)
+
+    @contextlib.contextmanager
+    def timer(events):
+        done.append("clock on")
+        yield SimpleNamespace(device_ms=None, wall_ms=1.0)
+        done.append("clock off")
+
+    def noting(kind, strategy, problem, executor=None, options=None):
+        made = kind(strategy, problem, executor, options)
+        made.by_cpu = strategy.name == "auto" and small
+        made.reset, made.run = (lambda: done.append("input put back")), (lambda: done.append("run"))
+        return made
+
+    small = True
+    monkeypatch.setattr(Plan, "make", classmethod(noting))
+    return noted
 
 
-def test_an_empty_launch_goes_before_a_run_that_launches(happened):
-    done, plan, cuda = happened
-    experiments._prepare(plan, cuda, launches=True)()
-    assert done == ["input put back", "empty launch", "counts cleared"]
+def test_an_empty_launch_goes_before_a_run_that_launches(run):
+    assert run("cuda", "narrow") == [
+        "input put back", "empty launch", "counts cleared", "clock on", "run", "clock off",
+    ]  # fmt: skip
 
 
-def test_none_goes_before_a_serial_sort(happened):
-    done, plan, cuda = happened
-    experiments._prepare(plan, cuda, launches=False)()
-    experiments._prepare(plan, None)()
-    assert done == ["input put back", "counts cleared", "input put back"]
+def test_none_goes_before_a_serial_sort(run):
+    assert run("cuda", "serial") == run(None, "serial") == ["input put back", "run"], "by the CPU's clock"
+    assert run("cuda", "auto") == ["input put back", "counts cleared", "run"], "which gives so few vertices to the CPU"
 
 
 def test_the_empty_launches_are_a_plain_and_a_cooperative_one(host):

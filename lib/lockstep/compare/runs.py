@@ -5,6 +5,7 @@ import time
 import numpy as np
 
 from lockstep import plan
+from lockstep.evidence import measuring, timing
 
 COUNTS = ("launches", "readbacks", "barriers", "grid_barriers", "atomics")
 
@@ -33,27 +34,20 @@ def measure(strategy, problem, executor, rounds, seconds):
         machine = None  # a rule chooses the CPU there
     # What a rule may choose is made ready before, as all others are.
     made = strategy.plan_for(problem, machine, **({"eager": True} if "eager" in strategy.keywords else {}))
-    begin = time.perf_counter()
     if machine is not None:
         machine.reset_counts()
+    begin = time.perf_counter()
     made, result = plan.first(made)
+    counts = {}
     if machine is not None:
         machine.synchronize()
-    counts = {key: int(machine.counts[key]) for key in COUNTS} if machine is not None else {}
-    if machine is not None:
+        counts = {key: int(machine.counts[key]) for key in COUNTS}
         counts["launches"] += int(machine.counts["graph_launches"])
     if hasattr(result, "colors"):
         counts["colors"] = int(result.count)  # a coloring's time says nothing without them
-    verified = made.verify(result)
-    times = []
-    if machine is None or machine.name == "cuda":
-        while len(times) < rounds and (not times or time.perf_counter() - begin < seconds):
-            made.reset()
-            if machine is not None:
-                machine.synchronize()
-            start = time.perf_counter()
-            made.run()
-            if machine is not None:
-                machine.synchronize()
-            times.append((time.perf_counter() - start) * 1e3)
+    verified, times, timed = made.verify(result), [], measuring.candidate(made, strategy.name, "", events=False)
+    while machine is None or machine.name == "cuda":
+        times.append(timing.once(timed)[1]["wall"][0])
+        if len(times) >= rounds or time.perf_counter() - begin > seconds:
+            break
     return {"ms": float(np.median(times)) if times else None, "verified": verified, **counts}

@@ -13,11 +13,12 @@ from typing import Any
 
 from lockstep.evidence import nvml
 from lockstep.evidence.recording import VERIFIED
+from lockstep.plan import WrongResult
 
 UNITS = {"sm_clock": "MHz", "memory_clock": "MHz", "power": "W", "temperature": "degC", "throttle": "1"}
 
 
-class VerificationError(AssertionError):
+class VerificationError(WrongResult):
     """A strategy that must be right gave a wrong result."""
 
 
@@ -33,7 +34,7 @@ class Candidate:
         `run()` does the work that is timed and returns its result.
     verify : callable
         `verify(result)` returns `exact`, `invariant`, `measured-wrong` or `not-applicable`; it raises
-        `VerificationError` if the result is wrong. It is called on every run's result, outside the timed
+        `WrongResult` if the result is wrong. It is called on every run's result, outside the timed
         section.
     kernel : str
         Id of the build that is measured: device code, host code, protocol, data.
@@ -140,7 +141,7 @@ def check(candidate, result):
     """
     try:
         word = candidate.verify(result)
-    except VerificationError as error:
+    except WrongResult as error:
         raise VerificationError(f"{candidate.strategy}: {error}") from None
     if word not in VERIFIED:
         words = ", ".join(VERIFIED)

@@ -187,6 +187,11 @@ class Auto(SortPlan):
         self.cpu.reset()
         self.job[contest.STATE] = 0
 
+    @property
+    def timed_on(self):
+        """Where the CPU sorts for the graph's size alone, a run is timed as the CPU's strategies are."""
+        return None if self.by_cpu and self.executor is not None and self.executor.name == "cuda" else self.executor
+
     def run(self):
         if self.by_cpu:
             result = self.cpu.run()

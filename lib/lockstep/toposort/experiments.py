@@ -15,14 +15,12 @@ import warnings
 
 import numpy as np
 
-from lockstep.evidence import Candidate, VerificationError, parts
+from lockstep.evidence import measuring, parts
 from lockstep.graphs import DatasetMissing, GraphWarning
 from lockstep.machine.bench import SOURCE as COSTS
-from lockstep.plan import CHOICE, Skip
 from lockstep.provenance import build
 
 from .cases import cases
-from .oracle import WrongOrder
 from .plan import KERNELS
 from .problem import Problem
 from .strategies import STRATEGIES
@@ -40,62 +38,22 @@ def candidates(case, problem, executor, turn=0):
     in the second-level cache these lie decides some per cent of a deep graph's time: an accident of where memory was
     free, which would be the same on all graphs if plans were always laid out alike.
     """
-    depth = problem.depth
-    found = []
-    turned = -1 if turn % 2 else 1
-    for label in case.options["strategies"][::turned]:
-        if depth > case.options["most_levels"].get(label, depth):
-            continue
-        strategy, options = STRATEGIES.resolve(label)
-        if executor is None and strategy.gpu:
-            continue
-        chooses = strategy.family == CHOICE
-        if chooses:
-            options = {**options, "eager": True}
-        try:
-            plan = strategy.plan_for(problem, executor if strategy.gpu or chooses else None, **options)
-        except Skip:  # a library that is not installed here
-            continue
-        launches = strategy.gpu or chooses and not _by_cpu(plan, executor)
-        found.append(
-            Candidate(
-                strategy=label,
-                run=plan.run,
-                prepare=_prepare(plan, executor, launches),
-                verify=_verify(plan),
-                kernel=build(STUDY, label, case.dataset),
-                counts=_counts(plan, executor) if strategy.gpu else None,
-                executor=executor if launches else None,
-                events=case.options["events"],
-            )
-        )
-    return found[::turned]
+    most = case.options["most_levels"]
+    labels = [label for label in case.options["strategies"] if problem.depth <= most.get(label, problem.depth)]
+    return measuring.candidates(
+        STRATEGIES, labels, problem, executor, lambda label: build(STUDY, label, case.dataset), before=empty_launch,
+        backwards=bool(turn % 2), events=case.options["events"],
+    )  # fmt: skip
 
 
-def _by_cpu(plan, executor):
-    """Whether `auto` has given this graph to the CPU for its size alone: then it is timed as the CPU's strategies are,
-    without events of the GPU.
+def empty_launch(plan):
+    """What goes before each run that launches something on a GPU: an empty launch.
+
+    As a serial sort finds its in-degrees in the caches, so a launch finds the driver's code there. Else it would come
+    from memory, for the run before was verified in between, and on an H200's host that takes 20 to 40 us: as long as
+    the GPU sorts a million vertices with few arcs.
     """
-    return plan.by_cpu and executor is not None and executor.name == "cuda"
-
-
-def _prepare(plan, executor, launches=True):
-    """What happens before each run.
-
-    Where a run launches something, an empty launch goes before it: as a serial sort finds its in-degrees in the
-    caches, so a launch finds the driver's code there. Else it would come from memory, for the run before was verified
-    in between, and on an H200's host that takes 20 to 40 us: as long as the GPU sorts a million vertices with few arcs.
-    """
-    ready = _ready(executor) if launches and executor is not None and executor.name == "cuda" else None
-
-    def prepare():
-        plan.reset()
-        if ready:
-            ready()
-        if executor is not None:
-            executor.reset_counts()
-
-    return prepare
+    return _ready(plan.executor) if plan.executor.name == "cuda" else None
 
 
 @functools.cache
@@ -110,28 +68,6 @@ def _ready(executor):
                 launch()
 
     return ready
-
-
-def _verify(plan):
-    def verify(result):
-        try:
-            return plan.verify(result)
-        except WrongOrder as error:
-            raise VerificationError(str(error)) from None
-
-    return verify
-
-
-def _counts(plan, executor):
-    def counts(result):
-        # Counted while the run lasted; what verification read back is not in it.
-        return {
-            key: (executor.counts[key], "1")
-            for key in ("launches", "barriers", "grid_barriers")
-            if executor.counts[key]
-        }
-
-    return counts
 
 
 def measure(study, part, executor, say=print):

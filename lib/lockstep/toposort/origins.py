@@ -2,6 +2,7 @@
 
 import functools
 
+from lockstep.evidence import measuring
 from lockstep.graphs import families, task_graphs
 from lockstep.provenance.origin import Origin
 from lockstep.provenance.trace import band
@@ -10,7 +11,8 @@ from . import experiments
 from .problem import Problem
 from .strategies import STRATEGIES
 
-PROTOCOL = (experiments.candidates, Problem.depth, Problem.check, experiments._transfer, experiments.kernel_times)
+PROTOCOL = (experiments.candidates, experiments.empty_launch, measuring.candidate, Problem.depth, Problem.check,
+            experiments._transfer, experiments.kernel_times)  # fmt: skip
 ENTRY = ("build", "reset", "run")
 
 # Generators that decide the graphs of a family. Of a real graph it is acyclic, used or not.

@@ -1,0 +1,81 @@
+"""Plans as candidates: what is done around a timed run, the same for every strategy of a study."""
+
+from lockstep.plan import CPU, Skip
+
+from .timing import Candidate
+
+COUNTED = ("launches", "barriers", "grid_barriers")  # of an executor, recorded beside a time where there are any
+
+
+def candidate(plan, label, kernel, before=None, **how):
+    """A plan as it is measured: reset, and perhaps something more, before each run; its kernels' launches counted.
+
+    Parameters
+    ----------
+    plan : Plan
+    label : str
+        What its rows are called.
+    kernel : str
+        Id of its build.
+    before : callable, optional
+        ``before(plan)`` returns what a run that is timed on a GPU, or counted on the emulator, has untimed before it,
+        after the reset; None for nothing.
+    **how
+        Further fields of `Candidate`: events, rounds, warmup.
+
+    Returns
+    -------
+    Candidate
+    """
+    machine = plan.timed_on
+    lead = before(plan) if before and machine is not None else None
+
+    def prepare():
+        plan.reset()
+        if lead:
+            lead()
+        if plan.executor is not None:
+            plan.executor.reset_counts()
+
+    def counts(result):  # while the run lasted; what verification reads back comes later
+        return {key: (machine.counts[key], "1") for key in COUNTED if machine.counts[key]}
+
+    return Candidate(label, plan.run, plan.verify, kernel, prepare, counts if plan.gpu else None, executor=machine,
+                     exact=plan.strategy.exact, **how)  # fmt: skip
+
+
+def candidates(table, labels, problem, executor, kernel, *, before=None, backwards=False, **how):
+    """Those of some labels that have a place here, built, in their order.
+
+    Parameters
+    ----------
+    table : Table
+    labels : sequence of str
+        As of `Table.resolve`.
+    problem : Problem
+    executor : Executor or None
+        None leaves strategies with kernels out.
+    kernel : callable
+        ``kernel(label)`` is the id of its build.
+    before, **how
+        As of `candidate`.
+    backwards : bool
+        Build the last one first: where arrays lie follows from the order.
+
+    Returns
+    -------
+    list of Candidate
+    """
+    found, turned = [], -1 if backwards else 1
+    for label in labels[::turned]:
+        strategy, options = table.resolve(label)
+        if executor is None and strategy.gpu:
+            continue
+        if "eager" in strategy.keywords:  # what a rule may choose is made ready before, as all others are
+            options = {**options, "eager": True}
+        try:
+            plan = strategy.plan_for(problem, None if strategy.family == CPU else executor, **options)
+        except Skip:
+            continue
+        found.append(candidate(plan, label, kernel(label), before, **how))
+    return found[::turned]
