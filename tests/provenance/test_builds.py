@@ -60,7 +60,7 @@ def test_a_gpu_records_nothing_with_macros_that_no_compile_line_lists(tables, mo
     """Else a row could come from a kernel that no digest knows, and never go stale."""
     host = get_executor("host")
     monkeypatch.setattr(host, "name", "cuda")
-    file = host_module.PACKAGE / "toposort" / "kernels" / "narrow.cu"
+    file = host_module.PACKAGE / "toposort" / "strategies" / "narrow.cu"
 
     def measure():
         study = Study(STUDY, "one", host, config={"studies": {STUDY: {"parts": {"one": {}}}}},
@@ -176,14 +176,16 @@ def test_changed_trees_ask_for_a_number_or_a_confirmation(tmp_path, monkeypatch,
 def test_the_command_tells_rows_and_what_changed(tables, parts, monkeypatch):
     now = builds.present(STUDY, "naive", "layered-60-20-random")
     pieces = {digest: dict(found) for digest, found in now[1].items()}
-    changed = pieces[parts.host] | {"toposort/device.py: DevicePlan.per_block": "512"}
+    changed = pieces[parts.host] | {"toposort/elsewhere.py: DevicePlan.per_block": "512"}  # where it stood before
+    del changed["toposort/strategies/shared.py: DevicePlan.per_block"]
     builds.add(tables, [line(parts, host="other")], {"other": changed, parts.device: pieces[parts.device]})
     rows = pd.DataFrame([row(kernel="0123456789abcdef")] * 4)
     monkeypatch.setattr(reading, "machines", lambda *places: {"box-1": rows})
     found = summary.summary()
     assert found["rows"] == found["stale"] == 4
     (one,) = found["machines"]["box-1"][STUDY]["naive"].values()
-    assert one["changed"] == ["code toposort/device.py: DevicePlan.per_block: 512 -> 1024"] and one["commit"] == "abc"
+    assert one["changed"] == ["code toposort/strategies/shared.py: DevicePlan.per_block: 512 -> 1024"]
+    assert one["commit"] == "abc"
     assert "naive (0123456789abcdef)" in summary.text(found) and "512 -> 1024" in summary.text(found)
 
 

@@ -65,7 +65,7 @@ def test_a_reason_and_a_known_strategy_are_asked_for(world):
 
 
 def test_a_launch_of_another_shape_leaves_another_trace(monkeypatch):
-    from lockstep.toposort.device import DevicePlan
+    from lockstep.toposort.strategies.shared import DevicePlan
 
     before = trace.trace(STUDY, "naive")
     trace.trace.cache_clear()

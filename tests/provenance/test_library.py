@@ -8,13 +8,13 @@ from tests.provenance import mutate
 
 # A helper of each study, which a copy of the library has in a file of its own, with what it names.
 MOVED = [
-    ("toposort/stepwise.py", "_by_grid", "import functools"),
+    ("toposort/strategies/naive.py", "_by_grid", "import functools"),
     ("sssp/plans.py", "road_delta", ""),
     ("coloring/switching.py", "steepest_falls", "import numpy as np"),
     ("sgd/resident.py", "sort_keys", "import numpy as np"),
     ("swarm/task.py", "_host", "import numpy as np"),
 ]
-SAMPLE = ("SMALL = 150_000", "#define BUFFER 1024", "RATE, REGULARIZATION")  # all: python tests/provenance/mutate.py
+SAMPLE = ("SMALL = 150_000", "#define CHUNK 32", "RATE, REGULARIZATION")  # all: python tests/provenance/mutate.py
 
 
 class Renamed(ast.NodeTransformer):

@@ -14,7 +14,7 @@ from lockstep.graphs import Graph, GraphError, datasets, load
 from lockstep.graphs.canonical import degree_digest, edge_count
 from lockstep.graphs.generators import random_dag
 from lockstep.toposort import STRATEGIES, CycleError, Strategy, topological_sort, verify
-from lockstep.toposort.device import DevicePlan
+from lockstep.toposort.strategies.shared import DevicePlan
 from lockstep.workflow import readme
 from lockstep.workflow.publish import publish
 

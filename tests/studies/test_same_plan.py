@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -14,11 +15,14 @@ from lockstep.evidence import Study
 from lockstep.evidence.recording import COLUMNS
 from lockstep.graphs import DatasetMissing
 from lockstep.provenance import builds
-from lockstep.studies import PACKAGES
+from lockstep.studies import ADAPTED, PACKAGES
 
 LIB = Path(lockstep.__file__).parent
 STUDIES = {package: study for study, package in PACKAGES.items() if study != "0-machine"}
-MODULES = ("cases", "experiments", "goals", "oracle", "strategies", "views")  # besides what its strategies are made of
+# The rooms of a study, besides what its strategies are made of; in those whose plans are on the contract, and before.
+ROOMS = ("problem", "result", "oracle", "origins", "strategies.table", "strategies.shared", "strategies.baselines",
+         "strategies.auto", "experiments", "experiments.cases", "results.views", "results.goals")  # fmt: skip
+BEFORE = ("cases", "experiments", "goals", "oracle", "strategies", "views")
 CELLS = {  # two data sets that are not there, as each study names them
     "sgd": {"kind": "graph", "dataset": ["a", "b"], "strategies": ["serial"]},
     "sssp": {"kind": "time", "graphs": ["a", "b"], "strategies": ["dijkstra"]},
@@ -32,20 +36,26 @@ def imported(file):
     """The packages of this project that a file imports from, as far as their names stand in it."""
     found = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").startswith("lockstep"):
-            path = node.module.split(".")[1:]
-            found |= {path[0]} if path else {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            path = (node.module or "").split(".") if node.module else []
+            if node.level:
+                path = [*file.relative_to(LIB.parent).parts[: -node.level], *path]
+            if path[:1] == ["lockstep"]:
+                found |= {path[1]} if path[1:] else {alias.name for alias in node.names}
         elif isinstance(node, ast.Import):
             found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("lockstep.")}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):  # for import_module
+            found |= set(re.findall(r"^lockstep\.([a-z]+)", node.value))
     return found
 
 
 @pytest.mark.parametrize("package", STUDIES)
 def test_files_and_public_names(package):
     study = import_module(f"lockstep.{package}")
-    for name in MODULES:
+    for name in BEFORE if package in ADAPTED else ROOMS:
         import_module(f"lockstep.{package}.{name}")
-    assert list((LIB / package / "kernels").glob("*.cu"))
+    kernels = list((LIB / package / ("kernels" if package in ADAPTED else "strategies")).glob("*.cu"))
+    assert kernels and all(package in ADAPTED or file.with_suffix(".py").is_file() for file in kernels)
     assert {"STRATEGIES", "Strategy"} <= set(study.__all__)
     assert all(hasattr(study, name) for name in study.__all__)
     experiments = study.experiments
@@ -58,7 +68,7 @@ def test_files_and_public_names(package):
 
 @pytest.mark.parametrize("package", STUDIES)
 def test_goals_are_judged_and_told_alike(package):
-    goals = import_module(f"lockstep.{package}.goals")
+    goals = import_module(f"lockstep.{package}.{'' if package in ADAPTED else 'results.'}goals")
     nothing = goals.reached(pd.DataFrame(columns=list(COLUMNS)))
     assert tuple(nothing) == report.goals.COLUMNS and nothing.empty
     first, second, *own = inspect.signature(goals.reached).parameters.values()
@@ -91,7 +101,8 @@ def test_a_data_set_that_is_missing_stops_nothing(package, monkeypatch, tmp_path
     if package == "swarm":
         monkeypatch.setattr(experiments, "case", missing)
     else:
-        monkeypatch.setattr(import_module(f"lockstep.{package}.cases"), "load", missing)
+        cases = f"lockstep.{package}.{'' if package in ADAPTED else 'experiments.'}cases"
+        monkeypatch.setattr(import_module(cases), "load", missing)
     block = {"seconds": 1, "graphs": ["a", "b"], "cells": [{"experiment": "none", **CELLS[package]}]}
     config = {"studies": {STUDIES[package]: {"common": {"graphs": {}}, "parts": {"ladder": block}}}}
     study = Study(STUDIES[package], "all", None, config=config, results=tmp_path, machine={"name": "test", "cores": 1})
@@ -103,14 +114,14 @@ def test_a_data_set_that_is_missing_stops_nothing(package, monkeypatch, tmp_path
 
 @pytest.mark.parametrize("package", STUDIES)
 def test_a_study_knows_no_other(package):
-    for file in (LIB / package).glob("*.py"):
+    for file in (LIB / package).rglob("*.py"):
         others = imported(file) & (set(STUDIES) - {package})
         assert not others, f"{file.name} imports {', '.join(others)}"
 
 
 @pytest.mark.parametrize("room", ["evidence", "graphs", "machine"])
 def test_what_studies_build_on_knows_no_study(room):
-    for file in (LIB / room).glob("*.py"):
+    for file in (LIB / room).rglob("*.py"):
         assert not imported(file) & set(STUDIES), file.name
 
 

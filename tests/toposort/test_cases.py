@@ -4,8 +4,8 @@ import pytest
 
 from lockstep.graphs import DatasetMissing, load
 from lockstep.toposort import topological_sort
-from lockstep.toposort.cases import FAMILIES
-from lockstep.toposort.views import PUBLISHED
+from lockstep.toposort.experiments.cases import FAMILIES
+from lockstep.toposort.results.views import PUBLISHED
 
 
 def test_an_undirected_graph_as_its_file_lists_it():

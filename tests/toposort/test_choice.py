@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from lockstep.graphs import Graph, acyclic, generators, task_graphs
-from lockstep.toposort import STRATEGIES, CycleError, Problem, choice, job, topological_sort, verify
-from lockstep.toposort.baselines import Serial
-from lockstep.toposort.choice import Auto
-from lockstep.toposort.contest import kahn_narrow, kahn_racing, mostly_links
+from lockstep.toposort import STRATEGIES, CycleError, Problem, topological_sort, verify
 from lockstep.toposort.oracle import layers
-from lockstep.toposort.racing import RacingAsynchronous, RacingChains, RacingNarrow
-from lockstep.toposort.resident import Narrow
 from lockstep.toposort.result import TopologicalOrder
-from lockstep.toposort.serial import kahn
+from lockstep.toposort.strategies import auto, racing
+from lockstep.toposort.strategies.auto import Auto
+from lockstep.toposort.strategies.contest import kahn_narrow, kahn_racing, mostly_links
+from lockstep.toposort.strategies.narrow import Narrow
+from lockstep.toposort.strategies.racing import RacingAsynchronous, RacingChains, RacingNarrow
+from lockstep.toposort.strategies.serial import Serial, kahn
 
 
 def made(kind, graph, executor=None):
@@ -111,11 +111,11 @@ def test_narrow_levels_are_the_cpus_alone(host):
 )
 def test_the_gpu_is_tried_as_soon_as_levels_are_wide(make, host, monkeypatch):
     """Wherever that is, and however quick the CPU: it goes on from there."""
-    monkeypatch.setattr(Auto, "costs", choice.Costs(launches=0))
+    monkeypatch.setattr(Auto, "costs", auto.Costs(launches=0))
     graph = make()
     plan = made(Serial, graph)
-    head, tail = kahn_narrow(*arrays(plan), choice.ROOTS, choice.WIDTH, choice.SLACK, 0)
-    assert 0 < head < graph.n / 2 and tail - head > choice.WIDTH
+    head, tail = kahn_narrow(*arrays(plan), auto.ROOTS, auto.WIDTH, auto.SLACK, 0)
+    assert 0 < head < graph.n / 2 and tail - head > auto.WIDTH
     assert race(plan, np.zeros(1, np.uint64), head, tail) == (graph.n, graph.n)
     again = made(Serial, graph)
     kahn(*arrays(again))
@@ -133,7 +133,7 @@ def head_and_body():
 
 def test_what_is_left_must_be_worth_a_launch():
     plan = made(Serial, head_and_body())
-    assert kahn_narrow(*arrays(plan), choice.ROOTS, choice.WIDTH, choice.SLACK, plan.graph.n) == (plan.graph.n,) * 2
+    assert kahn_narrow(*arrays(plan), auto.ROOTS, auto.WIDTH, auto.SLACK, plan.graph.n) == (plan.graph.n,) * 2
 
 
 @pytest.mark.parametrize("n", [1, 15, 16, 17, 1000])
@@ -148,7 +148,7 @@ def test_all_sources_are_found(n):
 @pytest.mark.parametrize("depth, begun", [(200, (100, 200)), (100, (0, 0)), (10, (0, 0))])
 def test_the_cpu_begins_only_where_few_vertices_do(depth, begun):
     plan = made(Serial, generators.layered(20_000, depth, ids="random"))
-    assert kahn_narrow(*arrays(plan), choice.ROOTS, choice.WIDTH, choice.SLACK, 0) == begun
+    assert kahn_narrow(*arrays(plan), auto.ROOTS, auto.WIDTH, auto.SLACK, 0) == begun
 
 
 def test_the_cpu_sorts_to_the_end_if_nobody_else_does(words):
@@ -246,7 +246,7 @@ def test_a_kernel_hears_within_a_few_levels(way, host):
 
 def test_what_decides_is_a_cost_of_the_machine(host, monkeypatch):
     graph = generators.random_dag(3_000, 9_000)
-    monkeypatch.setattr(choice, "launch_us", lambda executor: 0.1)
+    monkeypatch.setattr(auto, "launch_us", lambda executor: 0.1)
     assert topological_sort(graph, executor=host).strategy == "narrow"
 
 
@@ -317,7 +317,7 @@ def begin_again(plan):
     for number, kind in enumerate([plan.usual, RacingChains][: 1 + plan.maybe_chains]):
         gpu = plan.plan(kind)
         starts = range(1000 * number, 1000 * number + 10 * len(gpu.steps), 10)
-        job.enter(plan.job, number, gpu.race, [range(start, start + 10) for start in starts])
+        racing.enter(plan.job, number, gpu.race, [range(start, start + 10) for start in starts])
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_the_word_leaves_by_the_rate_that_the_clock_shows(vertex_ns, left, host)
     plan.job["patience"], plan.job["farewell"] = 0, 25_000
     found = plan.run()
     assert found.strategy == "serial" and verify(found, plan.graph) == "exact"
-    look = max(4, min(1024, int(1e3 * choice.LOOK_US / vertex_ns)))  # so often it is asked
+    look = max(4, min(1024, int(1e3 * auto.LOOK_US / vertex_ns)))  # so often it is asked
     assert left - look <= plan.graph.n - plan.job["told"] <= left
 
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from lockstep.machine.costs import Costs, of
-from lockstep.toposort import floors, goals
-from lockstep.toposort.plan import KERNELS
-from lockstep.toposort.resident import Narrow
+from lockstep.toposort.results import floors, goals
+from lockstep.toposort.strategies.narrow import Narrow
+from lockstep.toposort.strategies.shared import KERNELS
 
 FIGURES = {
     ("launch", '{"blocks":1}'): 4.0,

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from lockstep.toposort import goals, views
+from lockstep.toposort.results import goals, views
 
 
 def row(experiment, dataset, strategy, value, metric="wall", parameters="{}", turn=0):

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from lockstep.graphs import Graph, acyclic, generators
 from lockstep.machine import get_executor
 from lockstep.toposort import STRATEGIES, CycleError, Problem, topological_sort, verify
-from lockstep.toposort.racing import RacingNarrow
-from lockstep.toposort.resident import Chains, Narrow
-from lockstep.toposort.serial import kahn
+from lockstep.toposort.strategies.chains import Chains
+from lockstep.toposort.strategies.narrow import Narrow
+from lockstep.toposort.strategies.racing import RacingNarrow
+from lockstep.toposort.strategies.serial import kahn
 
 
 def made(kind, graph, executor=None):

@@ -8,8 +8,10 @@ import pytest
 
 from lockstep.graphs import Graph, generators
 from lockstep.machine import get_executor
-from lockstep.toposort import STRATEGIES, Problem, resident, topological_sort, verify
-from lockstep.toposort.resident import Narrow, Persistent
+from lockstep.toposort import STRATEGIES, Problem, topological_sort, verify
+from lockstep.toposort.strategies import narrow, persistent
+from lockstep.toposort.strategies.narrow import Narrow
+from lockstep.toposort.strategies.persistent import Persistent
 
 
 def made(kind, graph, executor=None):
@@ -113,13 +115,14 @@ def swelling(sizes):
 @pytest.mark.parametrize("kind", [Ahead, Persistent, NarrowAhead])
 def test_a_block_may_be_late_at_a_gate_while_a_crew_goes_on(kind, monkeypatch, tmp_path):
     """The last block looks at the gate where all met when the crew's levels behind it have long been sorted."""
-    kernels = shutil.copytree(resident.KERNELS, tmp_path / "kernels")
+    kernels = shutil.copytree(narrow.KERNELS, tmp_path / "kernels")
     text = (kernels / "resident.cuh").read_text()
     before, look, behind = text.partition("do seen = load_relaxed(gate);\n")
     assert "int meet(" in before and "void share_levels(" in behind
     late = "for (int i = 0; blockIdx.x == gridDim.x - 1 && i < 3000; ++i) pause(100);\n"
     (kernels / "resident.cuh").write_text(before + late + look + behind)
-    monkeypatch.setattr(resident, "KERNELS", kernels)
+    for module in (narrow, persistent):
+        monkeypatch.setattr(module, "KERNELS", kernels)
     executor = get_executor("host", multiprocessors=3, budget=1_000_000)
     plan = made(type("Late", (kind,), {"crew": 1}), swelling(([100] * 2 + [10] * 6) * 3), executor)
     plan.reset()
@@ -147,7 +150,7 @@ def test_fuzzed_wide_levels(fuzz, wide_and_narrow):
 
 def test_a_race_would_be_seen():
     """The same kernel with a lost update in it fails under fuzz: the test above can fail."""
-    from lockstep.toposort.plan import KERNELS
+    from lockstep.toposort.strategies.shared import KERNELS
 
     text = (KERNELS / "naive.cu").read_text()
     broken = text.replace("atomicSub(&in_degrees[targets[k]], 1)", "in_degrees[targets[k]] -= 1")
@@ -160,7 +163,7 @@ def _sorts(text, graph, seed):
     import tempfile
     from pathlib import Path
 
-    from lockstep.toposort.stepwise import Naive
+    from lockstep.toposort.strategies.naive import Naive
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "naive.cu"

@@ -11,7 +11,8 @@ from lockstep.graphs import Graph, generators
 from lockstep.machine import get_executor, gpu_available
 from lockstep.toposort import STRATEGIES, Problem, TopologicalOrder, topological_sort, verify
 from lockstep.toposort.oracle import check_order, layers, reference
-from lockstep.toposort.resident import Narrow, Persistent
+from lockstep.toposort.strategies.narrow import Narrow
+from lockstep.toposort.strategies.persistent import Persistent
 
 LAYERED = ("naive", "frontier", "graph", "persistent", "narrow")
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lockstep.toposort import views
+from lockstep.toposort.results import views
 
 
 def rows_of(tables):

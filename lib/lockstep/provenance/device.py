@@ -113,7 +113,7 @@ def _offsets(parameters):
 
 
 def key(path, defines=None) -> str:
-    """What a compiled text is called: `toposort/kernels/narrow.cu -DRECORDS=4`."""
+    """What a compiled text is called: `toposort/strategies/narrow.cu -DRECORDS=4`."""
     file = Path(path).resolve()
     file = file.relative_to(compiler.PACKAGE).as_posix() if file.is_relative_to(compiler.PACKAGE) else file.name
     return " ".join((file, *source.define_text(dict(defines or {}))))

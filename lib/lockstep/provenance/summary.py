@@ -68,6 +68,9 @@ def differences(component, before, after):
     word = {"device": "kernel", "host": "code"}[component]
     if component == "device":
         before, after = ({_kernel(name): what for name, what in pieces.items()} for pieces in (before, after))
+    places = {name.rpartition(": ")[2]: name for name in after if name not in before}  # of what moved to another file
+    before = {name if name in after else places.get(name.rpartition(": ")[2], name): what
+              for name, what in before.items()}  # fmt: skip
     found = []
     for name in sorted({*before, *after}):
         one, other = before.get(name), after.get(name)
@@ -78,7 +81,7 @@ def differences(component, before, after):
 
 
 def _kernel(name):
-    """`narrow of toposort/kernels/narrow.cu -DBITS=8`, out of `toposort/kernels/narrow.cu -DBITS=8: narrow`."""
+    """`narrow of toposort/strategies/narrow.cu -DBITS=8`, out of `toposort/strategies/narrow.cu -DBITS=8: narrow`."""
     text, _, kernel = name.rpartition(": ")
     return f"{kernel} of {text}"
 

@@ -12,7 +12,7 @@ from lockstep.plan import Strategy, solve
 from .oracle import CycleError, WrongOrder, verify
 from .problem import Problem
 from .result import TopologicalOrder
-from .strategies import STRATEGIES
+from .strategies.table import STRATEGIES
 
 
 def topological_sort(graph, strategy="auto", executor=None):

@@ -169,7 +169,7 @@ def find_cycle(graph):
     What Kahn's algorithm leaves over has a predecessor that is left over too, so a walk from predecessor to predecessor
     must come back to where it has been.
     """
-    from .serial import kahn
+    from .strategies.serial import kahn
 
     order = np.empty(graph.n, np.int64)
     order = order[: kahn(graph.offsets, graph.targets, graph.in_degrees(), order)]

@@ -9,7 +9,7 @@ from lockstep.provenance.trace import band
 
 from . import experiments
 from .problem import Problem
-from .strategies import STRATEGIES
+from .strategies.table import STRATEGIES
 
 PROTOCOL = (experiments.candidates, experiments.empty_launch, measuring.candidate, Problem.depth, Problem.check,
             experiments._transfer, experiments.kernel_times)  # fmt: skip

@@ -9,7 +9,7 @@ from lockstep.plan import GraphProblem
 
 from .oracle import Checker, CycleError, find_cycle, layers
 from .result import TopologicalOrder
-from .serial import kahn
+from .strategies.serial import kahn
 
 
 class Problem(GraphProblem):

@@ -2,10 +2,16 @@
 
 from lockstep.plan import Strategy, Table
 
-from .baselines import Igraph, NetworkX, RustworkX, Serial, SerialList
-from .choice import Auto
-from .resident import Asynchronous, Chains, Narrow, Persistent
-from .stepwise import Frontier, Graph, Naive
+from .asynchronous import Asynchronous
+from .auto import Auto
+from .baselines import Igraph, NetworkX, RustworkX
+from .chains import Chains
+from .frontier import Frontier
+from .graph import Graph
+from .naive import Naive
+from .narrow import Narrow
+from .persistent import Persistent
+from .serial import Serial, SerialList
 
 STRATEGIES = Table(
     Strategy(

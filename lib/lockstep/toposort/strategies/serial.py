@@ -1,7 +1,4 @@
-"""Baselines on the CPU: Kahn's algorithm with two kinds of queue, and the libraries that people would pick.
-
-All of them get the graph in the form they want, and the in-degrees, beforehand; what is timed is the sorting.
-"""
+"""Kahn's algorithm on one core, with two kinds of queue."""
 
 import ctypes
 import functools
@@ -10,6 +7,9 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
+
+from ..result import TopologicalOrder
+from .shared import SortPlan
 
 
 @njit(cache=True, nogil=True)
@@ -105,3 +105,30 @@ def kahn_with_list():
         return count
 
     return sort
+
+
+class Serial(SortPlan):
+    gpu = False
+    name = "serial"
+    sort = staticmethod(kahn)
+
+    def build(self):
+        graph = self.graph
+        self.degrees = graph.in_degrees()
+        self.left = self.degrees.copy()
+        self.order = np.empty(graph.n, graph.targets.dtype)
+
+    def reset(self):
+        self.left[:] = self.degrees
+
+    def run(self):
+        count = self.sort(self.graph.offsets, self.graph.targets, self.left, self.order)
+        return TopologicalOrder(self.graph, self.order[:count], self.name)
+
+
+class SerialList(Serial):
+    name = "serial-list"
+
+    def build(self):
+        super().build()
+        self.sort = kahn_with_list()

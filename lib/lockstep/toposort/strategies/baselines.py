@@ -1,39 +1,11 @@
-"""The strategies of the CPU: Kahn's algorithm twice, and the libraries that people would pick."""
+"""The libraries that people would pick: each gets the graph in the form it wants beforehand; the sort is timed."""
 
 import numpy as np
 
 from lockstep.plan import missing
 
-from . import serial
-from .plan import SortPlan
-from .result import TopologicalOrder
-
-
-class Serial(SortPlan):
-    gpu = False
-    name = "serial"
-    sort = staticmethod(serial.kahn)
-
-    def build(self):
-        graph = self.graph
-        self.degrees = graph.in_degrees()
-        self.left = self.degrees.copy()
-        self.order = np.empty(graph.n, graph.targets.dtype)
-
-    def reset(self):
-        self.left[:] = self.degrees
-
-    def run(self):
-        count = self.sort(self.graph.offsets, self.graph.targets, self.left, self.order)
-        return TopologicalOrder(self.graph, self.order[:count], self.name)
-
-
-class SerialList(Serial):
-    name = "serial-list"
-
-    def build(self):
-        super().build()
-        self.sort = serial.kahn_with_list()
+from ..result import TopologicalOrder
+from .shared import SortPlan
 
 
 class NetworkX(SortPlan):

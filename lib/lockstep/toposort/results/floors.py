@@ -8,8 +8,8 @@ import pandas as pd
 
 from lockstep.machine import MachineError
 
+from ..strategies.narrow import Narrow
 from . import views
-from .resident import Narrow
 
 CREW = 128  # vertices: resident.cuh gives no more to a few blocks
 EVEN = ("layered", "disjoint-paths")  # families whose layers hold about as many vertices and arcs each

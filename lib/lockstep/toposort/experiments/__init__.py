@@ -20,10 +20,10 @@ from lockstep.graphs import DatasetMissing, GraphWarning
 from lockstep.machine.bench import SOURCE as COSTS
 from lockstep.provenance import build
 
+from ..problem import Problem
+from ..strategies.shared import KERNELS
+from ..strategies.table import STRATEGIES
 from .cases import cases
-from .plan import KERNELS
-from .problem import Problem
-from .strategies import STRATEGIES
 
 STUDY = "3-toposort-depth"
 SHARES = ("enqueue", "dequeue", "reset")

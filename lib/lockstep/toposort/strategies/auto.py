@@ -29,12 +29,11 @@ import numpy as np
 
 from lockstep.plan import Options
 
-from . import contest, job
-from .baselines import Serial
-from .device import DevicePlan
-from .plan import SortPlan
+from ..result import TopologicalOrder
+from . import contest, racing
 from .racing import RacingAsynchronous, RacingChains, RacingNarrow
-from .result import TopologicalOrder
+from .serial import Serial
+from .shared import DevicePlan, SortPlan
 
 SMALL = 150_000  # vertices, up to which, with no more arcs than vertices, `asynchronous` is faster on shallow graphs
 ROOTS = 128  # vertices that begin: expanding more takes the CPU a good part of the time in which the GPU is done
@@ -132,7 +131,7 @@ class Auto(SortPlan):
         self.maybe_chains = 0.9 * n < m < 1.1 * n
         self.usual = RacingAsynchronous if m <= n <= SMALL else RacingNarrow
         self.maybe_tree = self.maybe_chains and self.usual is RacingAsynchronous
-        self.job = job.new(
+        self.job = racing.new(
             executor,
             graph,
             self.cpu.left,
@@ -171,7 +170,7 @@ class Auto(SortPlan):
         """Have the job know the plan and, where Python is not needed for them, its launches."""
         steps = plan.steps if self.executor.name == "cuda" else ()
         number = self.kinds.index(type(plan))
-        job.enter(self.job, number, plan.race, [step.record() for step in steps])
+        racing.enter(self.job, number, plan.race, [step.record() for step in steps])
 
     def warm(self):
         """Make ready all that the race may begin."""

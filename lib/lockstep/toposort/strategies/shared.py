@@ -1,14 +1,37 @@
-"""What the host side of all strategies on the GPU shares; their ideas stand in the kernel files."""
+"""What plans of this study are made of, and what those on the GPU share; their ideas stand in the kernel files.
+
+Timing covers `run` alone, for CPU and GPU alike: the graph, its in-degrees and the memory are there before, as in the
+published study; results stay on the device. `reset` puts the in-degrees back, which sorting destroys, and zeroes
+counters. An experiment launches next to nothing before each run that launches, so that loading the driver's code into
+the caches is not timed (`experiments`).
+"""
+
+from pathlib import Path
 
 import numpy as np
 
-from .plan import SortPlan
-from .result import TopologicalOrder
+from lockstep import plan
 
+from ..result import TopologicalOrder
+
+KERNELS = Path(__file__).parent
 BUFFER_SLOTS = 160  # of expand.cuh
 LOOKS = 16  # vertices a thread looks at for sources in one go; of expand.cuh too
+HEAD = 80  # bytes of a block's shared memory, head_words in expand.cuh
 
 _int = np.int32
+
+
+class SortPlan(plan.Plan):
+    """A strategy made ready for one graph; `run` returns a TopologicalOrder of the vertices that could be sorted: all
+    of them, unless there is a cycle.
+    """
+
+    name = ""
+
+    def __init__(self, strategy, problem, executor=None, options=None):
+        super().__init__(strategy, problem, executor, options)
+        self.graph = problem.graph
 
 
 class DevicePlan(SortPlan):

@@ -1,0 +1,83 @@
+"""A sort that contracts runs of 1-1 vertices first."""
+
+import numpy as np
+
+from .narrow import Narrow
+from .shared import KERNELS
+
+_int = np.int32
+
+
+class Chains(Narrow):
+    name = "chains"
+    layered = False
+    per_block = 1024  # of its own kernels
+    gap = 8  # one vertex of so many is a splitter
+    code = None  # what is left of such graphs is narrow, and its rows are short
+
+    def load(self):
+        ex, n = self.executor, _int(self.graph.n)
+        (following, linked, splitters, number, run_of, place, run_first, run_last, length, starts, self.unfolded) = (
+            ex.empty(max(n, 1), _int) for _ in range(11)
+        )
+        jumps, parts = ex.empty(max(n, 1), np.uint64), ex.empty(4096, _int)
+        splitter_count, self.placed = self.counters[24:25], self.counters[25:26]
+        kernels = ex.load(KERNELS / "chains.cu")
+        contract, unfold = kernels["contract"], kernels["unfold"]
+        blocks = min(self.resident(contract, 0), self.resident(unfold, self.buffers))
+        self.steps = (
+            contract.bind(
+                blocks,
+                self.threads,
+                (
+                    self.first,
+                    self.last,
+                    self.targets,
+                    self.left,
+                    following,
+                    linked,
+                    splitters,
+                    number,
+                    jumps,
+                    run_of,
+                    place,
+                    run_first,
+                    run_last,
+                    length,
+                    splitter_count,
+                    self.barrier,
+                    n,
+                    _int(self.gap),
+                ),
+                cooperative=True,
+            ),
+            self.bind_narrow(run_first, run_last, self.stop, None),
+            unfold.bind(
+                blocks,
+                self.threads,
+                (
+                    self.order,
+                    self.levels,
+                    length,
+                    run_of,
+                    place,
+                    starts,
+                    parts,
+                    self.unfolded,
+                    self.placed,
+                    self.barrier,
+                    self.done,
+                    n,
+                ),
+                shared=self.buffers,
+                cooperative=True,
+            ),
+        )
+
+    def summary(self):
+        return None, self.executor.read(self.placed)
+
+    def run(self):
+        for step in self.steps:
+            step()
+        return self.result(self.summary, order=self.unfolded)

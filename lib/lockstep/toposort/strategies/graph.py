@@ -1,0 +1,48 @@
+"""The second step of the ladder: many layers in one CUDA graph."""
+
+import functools
+
+import numpy as np
+
+from .shared import KERNELS, LOOKS, DevicePlan
+
+_int = np.int32
+
+
+class Graph(DevicePlan):
+    name = "graph"
+    per_block = 512
+    replays = (6, 48, 192)  # steps of the first, second and all further replays; multiples of three
+
+    def load(self):
+        kernels = self.executor.load(KERNELS / "graph.cu")
+        n = self.graph.n
+        self.records, self.sizes = self.counters[:12], self.levels[2:]
+        blocks = min(8 * self.executor.multiprocessors, n // (LOOKS * self.threads) + 1)
+        self.sources = kernels["sources"].bind(
+            blocks, self.threads, (self.left, self.order, self.records, _int(n)), shared=self.buffers
+        )
+        arguments = (self.first, self.last, self.targets, self.left, self.order, self.queue, self.levels, self.records)
+        steps = [
+            kernels["step"].bind(
+                2 * self.executor.multiprocessors, self.threads, (*arguments, _int(turn)), shared=self.buffers
+            )
+            for turn in range(3)
+        ]
+        self.graphs = []
+        # On the hypothetical GPU shorter ones: there a step without work costs as much as one with.
+        for count in self.replays if self.executor.name == "cuda" else (6, 12):
+            with self.executor.capture() as graph:
+                for k in range(count):
+                    steps[k % 3]()
+            self.graphs.append(graph)
+
+    def run(self):
+        replay = 0
+        self.sources()
+        while True:
+            self.graphs[min(replay, len(self.graphs) - 1)].launch()
+            replay += 1
+            count, depth, _, size = self.executor.get(self.records[:4]).tolist()
+            if size == 0:
+                return self.result(functools.partial(tuple, (depth, count)), self.sizes)

@@ -1,0 +1,90 @@
+"""The third step of the ladder: one kernel stays on the GPU until all is sorted."""
+
+import functools
+
+import numpy as np
+
+from .shared import KERNELS, DevicePlan
+
+_int = np.int32
+
+
+class Persistent(DevicePlan):
+    name = "persistent"
+    per_block = 512
+    crew = 8  # blocks that go on alone with a frontier of middling width
+    arcs = 4096  # that make a frontier wider than that
+    kept, row = 4, 128  # vertices that a warp goes on with; arcs that it takes in one go
+    most_helpers = 8  # of expand.cuh
+
+    def load(self):
+        kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
+        shared = self.buffers + 32  # and 5 ints to meet
+        blocks = self.resident(kernel, shared)
+        arguments = (
+            self.first,
+            self.last,
+            self.targets,
+            self.left,
+            self.order,
+            self.queue,
+            self.roots,
+            self.levels,
+            self.control,
+            self.gates,
+            self.barrier,
+            _int(self.graph.n),
+            _int(self.breadth),
+            _int(min(self.crew, blocks)),
+            _int(self.keep),
+            _int(self.helpers),
+        )
+        self.launch = kernel.bind(blocks, self.threads, arguments, shared=shared, cooperative=True)
+
+    @functools.cached_property
+    def roots(self):
+        return self.executor.empty(max(self.graph.n, 1), np.uint64)
+
+    @property
+    def control(self):
+        return self.counters[:24]  # two sets of 8 ints, and a crew's 4 gates
+
+    @property
+    def degree(self):
+        return max(1.0, self.graph.m / max(self.graph.n, 1))
+
+    @property
+    def breadth(self):
+        """Vertices that a crew takes on; on the hypothetical GPU few, so that small graphs have wide levels too."""
+        return np.clip(self.arcs / self.degree, 64, 2048) if self.executor.name == "cuda" else 40
+
+    @functools.cached_property
+    def longest(self):
+        """Arcs of the longest row."""
+        return int(np.diff(self.graph.offsets).max(initial=0))
+
+    @property
+    def keep(self):
+        """Vertices that a warp of a crew goes on with itself: none where it may get more of them than it had. Then some
+        are its own and some are queued, it looks at both in each level, and levels take half as long again.
+        """
+        return self.kept if self.longest <= 1 or self.executor.name == "host" else 0
+
+    @property
+    def helpers(self):
+        """Warps that may share a vertex: as many as its row has stretches that a warp takes in one go. One that helps
+        where nothing is left to do has waited for the row, and all others then wait for it.
+        """
+        return int(np.clip(-(-self.longest // self.row), 1, self.most_helpers))
+
+    @functools.cached_property
+    def sizes(self):
+        """Of the layers. Made once: a view takes the host about as long as a launch."""
+        return self.levels[2:]
+
+    def summary(self):
+        return self.executor.get(self.levels[:2]).tolist()
+
+    def run(self):
+        self.launch()
+        return self.result(self.summary, self.sizes)
