@@ -159,7 +159,7 @@ def _of_a_graph(command):
     paths.add_argument("file", metavar="FILE", help=f"{GRAPH}; without weights every arc counts 1")
     paths.add_argument("--source", type=int, required=True, help="the vertex to start from, numbered from 0")
     paths.add_argument("--delta", type=float, help="width of a bucket (default: the strategy's choice)")
-    paths.add_argument("--layers", type=int, default=2, help="of semaphores (default: 2)")
+    paths.add_argument("--layers", type=int, help="of semaphores (default: 2)")
     _solver(paths, "sssp", "distances")
 
     text = "colors of the graph in a file, one vertex a line, neighbors differ"

@@ -148,9 +148,9 @@ def paths(choice) -> int:
 
     from lockstep.sssp import STRATEGIES, shortest_paths
 
-    options = {"strategy": choice.strategy, "delta": choice.delta, "layers": choice.layers}
     graph = _graph(choice.file, choice.member)
-    result = shortest_paths(graph, choice.source, executor=choice.executor, **options)
+    options = {"delta": choice.delta, "layers": choice.layers}
+    result = shortest_paths(graph, choice.source, choice.strategy, choice.executor, **options)
     reached = result.distances[np.isfinite(result.distances)]
     how = f"by {_how(result)}"
     if not STRATEGIES[result.strategy].exact:

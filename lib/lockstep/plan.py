@@ -202,6 +202,10 @@ class Plan:
         """Solve the problem; what is timed. The result may stay on the device."""
         raise NotImplementedError
 
+    def figures(self, result):
+        """{metric: (value, unit)}, recorded beside a run's time; taken when the clock has stopped."""
+        return {}
+
     @property
     def timed_on(self):
         """The executor by whose clock a run is timed; None: the CPU's alone."""

@@ -9,7 +9,7 @@ from tests.provenance import mutate
 # A helper of each study, which a copy of the library has in a file of its own, with what it names.
 MOVED = [
     ("toposort/strategies/naive.py", "_by_grid", "import functools"),
-    ("sssp/plans.py", "road_delta", ""),
+    ("sssp/strategies/shared.py", "road_delta", ""),
     ("coloring/switching.py", "steepest_falls", "import numpy as np"),
     ("sgd/resident.py", "sort_keys", "import numpy as np"),
     ("swarm/task.py", "_host", "import numpy as np"),

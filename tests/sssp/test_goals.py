@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from lockstep.sssp import goals
+from lockstep.sssp.results import goals
 
 CELL = '{"arcs":"both","weights":"random"}'
 

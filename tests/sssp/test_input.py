@@ -5,8 +5,11 @@ import pytest
 
 from lockstep.graphs import Graph, GraphError
 from lockstep.machine import NoGpuError, get_executor, gpu_available
-from lockstep.sssp import STRATEGIES, NotSupported, cases, choice, shortest_paths
+from lockstep.plan import Skip
+from lockstep.sssp import STRATEGIES, NotSupported, shortest_paths
+from lockstep.sssp.experiments import cases
 from lockstep.sssp.problem import Problem, whole_numbers
+from lockstep.sssp.strategies import auto, near_far
 
 EXACT = [name for name, strategy in STRATEGIES.items() if strategy.exact]
 
@@ -42,6 +45,13 @@ def test_no_vertices():
 def test_delta(delta):
     with pytest.raises(ValueError, match="delta is"):
         shortest_paths(path([1]), 0, delta=delta)
+
+
+def test_options_that_a_strategy_has_not():
+    with pytest.raises(ValueError, match="strategy 'dijkstra' has no option 'delta'; it has none"):
+        shortest_paths(path([1]), 0, "dijkstra", delta=3)
+    with pytest.raises(ValueError, match="strategy 'atomic' has no option 'foo'; it has delta, threads"):
+        shortest_paths(path([1]), 0, "atomic", foo=3)
 
 
 @pytest.mark.parametrize("layers", [0, -2, 1.5])
@@ -95,16 +105,16 @@ def test_negative_zero():
 
 
 def test_a_gpu_without_clusters_is_told(monkeypatch):
-    monkeypatch.setattr("lockstep.sssp.strategies.architecture", lambda executor: 80)
+    monkeypatch.setattr(near_far, "architecture", lambda executor: 80)
     with pytest.raises(NotSupported, match="'cluster' needs a GPU of compute capability 9.0 or later.* has 8.0"):
         shortest_paths(path([1]), 0, "cluster", executor="host")
     prepared = cases.Prepared("karate", get_executor("host"))
-    assert prepared.plan("cluster") is None and "capability 9.0" in str(prepared.left_out["cluster"])
+    assert prepared.candidates(["cluster"], 0) == [] and "capability 9.0" in str(prepared.left_out["cluster"])
     assert shortest_paths(path([1]), 0, "near-far", executor="host").distances.tolist() == [0, 1]
 
 
 def test_auto_takes_no_strategy_that_some_gpus_lack():
-    assert all(STRATEGIES[name].since == 0 for name in choice.CHOICES)
+    assert near_far.Cluster not in auto.CHOICES.values()
 
 
 def test_arcs_beyond_the_threads_of_a_gpu():
@@ -116,8 +126,8 @@ def test_arcs_beyond_the_threads_of_a_gpu():
 
 @pytest.mark.parametrize("name", ["near-far", "cluster"])
 def test_lists_longer_than_an_int_counts_are_refused(name):
-    plan = STRATEGIES[name].plan(Problem(path([1, 2])), get_executor("host"))
+    plan = STRATEGIES[name].plan_for(Problem(path([1, 2])), get_executor("host"))
     known = plan.capacity
-    with pytest.raises(GraphError, match="path has 3 vertices .* takes at most 2,146,435,072: use strategy='dijkstra'"):
+    with pytest.raises(Skip, match="path has 3 vertices .* takes at most 2,146,435,072: use strategy='dijkstra'"):
         plan.reserve(2**31 - 2**20 + 1)
     assert plan.capacity == known

@@ -5,7 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from lockstep.sssp import STRATEGIES, cases, oracle, shortest_paths
+from lockstep.sssp import STRATEGIES, oracle, shortest_paths
+from lockstep.sssp.experiments import cases
 
 pytestmark = pytest.mark.skipif(not os.environ.get("LOCKSTEP_MIRROR"), reason="LOCKSTEP_MIRROR is not set")
 

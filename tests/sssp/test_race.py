@@ -7,7 +7,8 @@ import pytest
 
 from lockstep.graphs import generators
 from lockstep.machine import get_executor
-from lockstep.sssp import STRATEGIES, oracle, race, shortest_paths, verify
+from lockstep.sssp import STRATEGIES, oracle, shortest_paths, verify
+from lockstep.sssp.experiments import race
 
 SEEDS = int(os.environ.get("LOCKSTEP_SEEDS", 200))
 

@@ -37,14 +37,16 @@ def candidate(plan, label, kernel, before=None, **how):
         if plan.executor is not None:
             plan.executor.reset_counts()
 
-    def counts(result):  # while the run lasted; what verification reads back comes later
-        return {key: (machine.counts[key], "1") for key in COUNTED if machine.counts[key]}
+    def counts(result):  # of kernels; verification reads back, but launches none
+        counted = machine.counts if plan.gpu else {}
+        return {key: (counted[key], "1") for key in COUNTED if counted.get(key)} | plan.figures(result)
 
-    return Candidate(label, plan.run, plan.verify, kernel, prepare, counts if plan.gpu else None, executor=machine,
-                     exact=plan.strategy.exact, **how)  # fmt: skip
+    return Candidate(label, plan.run, plan.verify, kernel, prepare, counts, executor=machine, exact=plan.strategy.exact,
+                     **how)  # fmt: skip
 
 
-def candidates(table, labels, problem, executor, kernel, *, before=None, backwards=False, **how):
+def candidates(table, labels, problem, executor, kernel, *, options=None, before=None, backwards=False, left_out=None,
+               **how):  # fmt: skip
     """Those of some labels that have a place here, built, in their order.
 
     Parameters
@@ -57,10 +59,14 @@ def candidates(table, labels, problem, executor, kernel, *, before=None, backwar
         None leaves strategies with kernels out.
     kernel : callable
         ``kernel(label)`` is the id of its build.
+    options : mapping
+        For those strategies that have such options, besides what their labels say.
     before, **how
         As of `candidate`.
     backwards : bool
         Build the last one first: where arrays lie follows from the order.
+    left_out : dict, optional
+        Is told of each label that has no place here why.
 
     Returns
     -------
@@ -68,14 +74,17 @@ def candidates(table, labels, problem, executor, kernel, *, before=None, backwar
     """
     found, turned = [], -1 if backwards else 1
     for label in labels[::turned]:
-        strategy, options = table.resolve(label)
+        strategy, own = table.resolve(label)
         if executor is None and strategy.gpu:
             continue
-        if "eager" in strategy.keywords:  # what a rule may choose is made ready before, as all others are
-            options = {**options, "eager": True}
+        # What a rule may choose is made ready before, as all others are.
+        given = {"eager": True, **(options or {})}
+        own = {**{key: value for key, value in given.items() if key in strategy.keywords}, **own}
         try:
-            plan = strategy.plan_for(problem, None if strategy.family == CPU else executor, **options)
-        except Skip:
+            plan = strategy.plan_for(problem, None if strategy.family == CPU else executor, **own)
+        except Skip as reason:
+            if left_out is not None:
+                left_out[label] = reason
             continue
         found.append(candidate(plan, label, kernel(label), before, **how))
     return found[::turned]

@@ -22,7 +22,7 @@ READS, WRITES = ("read", "load"), ("write", "store")
 
 
 def _two_ways():
-    from lockstep.sssp.race import race_graph
+    from lockstep.sssp.experiments.race import race_graph
 
     return race_graph()
 

@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 from lockstep.studies import PACKAGES
 
-ENTRY = ("prepare", "reset", "run", "sweep", "warm")  # by which plans are entered
+CONTRACT = ("build", "reset", "run")  # by which plans of `lockstep.plan` are entered
+CHOOSING = ("make", *CONTRACT)  # and one that chooses another
+ENTRY = ("prepare", "reset", "run", "sweep", "warm")  # and those of studies that are not on the contract
 
 
 class Origin(NamedTuple):

@@ -1,34 +1,34 @@
-"""What a shortest-path run computes with: which type holds the distances, and the arcs in that type."""
+"""A graph and a source made ready for shortest paths: the type that holds distances, and the arcs in that type."""
 
+import copy
 from functools import cached_property
 
 import numpy as np
 
-from lockstep.graphs import GraphError
+from lockstep.graphs import Graph, GraphError
+from lockstep.plan import GraphProblem
 
-NARROW_INFINITY = 2**31 - 1  # as in kernels/types.cuh
+from .oracle import Checker
+
+NARROW_INFINITY = 2**31 - 1  # as in types.cuh
 
 
-class DistanceOverflow(ArithmeticError):
-    """A sum of weights may have left the narrow type; the caller goes on with the wide one."""
-
-
-class Problem:
-    """A graph with checked weights, in the type that its distances are computed in.
+class Problem(GraphProblem):
+    """Shortest distances from one vertex of a graph with checked weights; see `lockstep.plan.Problem`.
 
     Parameters
     ----------
     graph : Graph
         Weights >= 0 and finite; without weights every arc counts 1.
+    source : int
     wide : bool, optional
         None: narrow (whole numbers below 2^31 - 1) if the weights allow, else wide (float64). Weights that
         are all multiples of a power of two are whole numbers after scaling, so nothing is rounded in the
-        narrow type; whether the sums stay below 2^31 - 1 shows only in the run, which raises DistanceOverflow
-        if not.
+        narrow type; whether the sums stay below 2^31 - 1 shows only in the run, which raises `Outgrown` if not.
 
     Attributes
     ----------
-    graph, wide
+    graph, source, wide
     scale : float
         A distance of the narrow type times this is a distance of the graph.
     weights : uint32 or float64 array, shape (m,)
@@ -41,11 +41,11 @@ class Problem:
         A weight is negative, infinite or NaN; the arc is named. Or there are 2^31 arcs or more.
     """
 
-    def __init__(self, graph, wide=None):
-        self.graph = graph
+    def __init__(self, graph, source=0, wide=None):
+        super().__init__(graph, source=source)
         if max(graph.n, graph.m) >= 2**31 - 2**20:
             raise GraphError(
-                f"{graph.name or 'the graph'} has {graph.n:,} vertices and {graph.m:,} arcs; "
+                f"{self.name} has {graph.n:,} vertices and {graph.m:,} arcs; "
                 "shortest_paths takes fewer than 2^31 of each"
             )
         weights = np.ones(graph.m, np.int64) if graph.weights is None else graph.weights
@@ -58,6 +58,48 @@ class Problem:
             self.limit = float(np.finfo(np.float64).max - heaviest)
         else:
             self.limit = NARROW_INFINITY - 1 - int(heaviest)
+        self.checker, self._there = Checker(graph), {}
+
+    @classmethod
+    def of(cls, given, source=None):
+        """By default from a vertex with most arcs."""
+        graph = Graph.of(given)
+        if source is None and graph.n:
+            source = int(graph.out_degrees().argmax())
+        return cls(graph, vertex(graph, source) if graph.n else 0)
+
+    @property
+    def source(self):
+        return self.settings["source"]
+
+    def at(self, source):
+        """The same graph from another source; what is on a device is shared."""
+        found = copy.copy(self)
+        found.settings = {"source": int(source)}
+        return found
+
+    def check(self, result, strategy):
+        return self.checker(result, strategy.exact)
+
+    def wider(self):
+        return None if self.wide else type(self)(self.graph, self.source, wide=True)
+
+    def on(self, executor, incoming=False):
+        """(offsets, arcs) on a machine, by tails or, for the arcs that lead to a vertex, by heads; kept there."""
+        key = id(executor), incoming
+        if key not in self._there:
+            graph = self.graph
+            packed = self.reversed() if incoming else self.pack(graph.offsets, graph.targets, self.weights)
+            self._there[key] = tuple(executor.array(one) for one in packed)
+        return self._there[key]
+
+    def reversed(self):
+        """(offsets, arcs) of the reversed graph: the arcs that lead to each vertex, with their tails."""
+        graph = self.graph
+        order = np.argsort(graph.targets, kind="stable")
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(graph.targets, minlength=graph.n))])
+        sources = np.repeat(np.arange(graph.n, dtype=np.int32), np.diff(graph.offsets))
+        return self.pack(offsets, sources[order], self.weights[order])
 
     @property
     def dtype(self):
@@ -103,6 +145,18 @@ class Problem:
         result = raw.astype(np.float64) * self.scale
         result[raw >= NARROW_INFINITY] = np.inf
         return result
+
+
+def vertex(graph, source):
+    """A vertex number as an int; GraphError if it is none."""
+    if isinstance(source, (bool, np.bool_)) or not isinstance(source, (int, np.integer)):
+        raise GraphError(f"source is {source!r}; expected a vertex number, 0 to n - 1")
+    if not 0 <= source < graph.n:
+        raise GraphError(
+            f"source is {source}; {graph.name or 'the graph'} has "
+            + (f"vertices 0 to {graph.n - 1} (n = {graph.n})" if graph.n else "no vertices")
+        )
+    return int(source)
 
 
 def check_weights(graph, weights):

@@ -30,8 +30,8 @@ class ShortestPaths:
     @property
     def distances(self):
         if self._distances is None:
-            raw = self._raw() if callable(self._raw) else self._raw  # callable: still on the device
-            self._distances = self._problem.distances(raw)
+            # callable: still on the device, in the problem's type; else float64 in the graph's units
+            self._distances = self._problem.distances(self._raw()) if callable(self._raw) else self._raw
         return self._distances
 
     def fetch(self):

@@ -4,7 +4,7 @@ import functools
 
 from lockstep.evidence import measuring
 from lockstep.graphs import families, task_graphs
-from lockstep.provenance.origin import Origin
+from lockstep.provenance.origin import CONTRACT, Origin
 from lockstep.provenance.trace import band
 
 from . import experiments
@@ -13,7 +13,6 @@ from .strategies.table import STRATEGIES
 
 PROTOCOL = (experiments.candidates, experiments.empty_launch, measuring.candidate, Problem.depth, Problem.check,
             experiments._transfer, experiments.kernel_times)  # fmt: skip
-ENTRY = ("build", "reset", "run")
 
 # Generators that decide the graphs of a family. Of a real graph it is acyclic, used or not.
 GENERATORS = {
@@ -35,7 +34,7 @@ def origin(label, dataset):
         return None
     made_by = next((names for name, names in GENERATORS.items() if dataset.startswith(f"{name}-")), ("acyclic",))
     plan = () if strategy is None else (strategy.plan, *sorted(options.items()))
-    return Origin(plan, (Problem,), tuple(families.GENERATORS[name] for name in made_by), entry=ENTRY)
+    return Origin(plan, (Problem,), tuple(families.GENERATORS[name] for name in made_by), entry=CONTRACT)
 
 
 def trial(label):

@@ -88,13 +88,13 @@ __device__ __forceinline__ void append(bool bring, Entry entry, Entry* list, int
         if ((int)lane_id() == leader) place = atomicAdd(count, __popc(mask));
         place = __shfl_sync(full_mask, place, leader) + __popc(mask & ((1u << lane_id()) - 1));
         if (bring) {
-            if (place < capacity) list[place] = entry;
+            if ((unsigned)place < (unsigned)capacity) list[place] = entry;  // a count past 2^31 has no place either
             else store_relaxed(control + full, round + 1);
         }
     } else if (bring) {
         const int pieces = (entry.last - entry.first + CHUNK - 1) / CHUNK, last = entry.last;
         int place = atomicAdd(count, pieces);
-        if (place + pieces > capacity) {
+        if ((unsigned)place > (unsigned)(capacity - pieces) || pieces > capacity) {
             store_relaxed(control + full, round + 1);
             return;
         }

@@ -1,18 +1,21 @@
-"""The paper's strategies and the two steps that follow from them: the host side of kernels/paper.cu."""
+"""The paper's strategies, and the two that follow from them: all vertices in every round; see paper.cu."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from .plans import DevicePlan, road_delta
+from .shared import DevicePlan, OnDevice, road_delta
 
 MOST_SWEEPS = 1 << 20  # of a block in one launch of the semaphores: racing blocks might chase each other
 LOOKS = 3  # quiet counts in a row that close a layer
+READINGS = ("all", "pending", "relaunch")
 _int = np.int32
 
 
 class Paper(DevicePlan):
     """The strategies of paper.cu, which look at every vertex in every round."""
 
-    files = ("paper.cu",)
+    file = "paper.cu"
 
     def default_delta(self):
         return road_delta(self.problem)
@@ -25,11 +28,20 @@ class Paper(DevicePlan):
         self.second = ex.empty(size, self.problem.dtype) if self.both_ways else None
         self.blocks = -(-size // self.threads)
 
-    def start(self, source):
+    def start(self):
         self.begin(
             self.blocks,
             self.threads,
-            (self.n, _int(source), self.dist, self.second, self.active, self.next, self.control, self.lowest),
+            (
+                self.n,
+                _int(self.problem.source),
+                self.dist,
+                self.second,
+                self.active,
+                self.next,
+                self.control,
+                self.lowest,
+            ),
         )
 
     def lowest_pending(self, dist, active, least=0):
@@ -41,11 +53,10 @@ class Paper(DevicePlan):
 
 
 class Atomic(Paper):
-    name = "atomic"
 
-    def run(self, source):
+    def run(self):
         relax, read = self.module["relax_atomic"], self.executor.read
-        self.start(source)
+        self.start()
         active, following, end, rounds, buckets = self.active, self.next, self.sum(0), 0, 1
         while True:
             relax(
@@ -75,18 +86,31 @@ class Atomic(Paper):
                 break
             end, buckets = self.sum(low), buckets + 1
         self.overflowed(read(self.control, 3))
-        return self.result(source, self.raw(), rounds=rounds, buckets=buckets)
+        return self.result(self.raw(), rounds=rounds, buckets=buckets)
+
+
+@dataclass(frozen=True)
+class BarrierOptions(OnDevice):
+    """What `barrier` can be told.
+
+    Attributes
+    ----------
+    copies : {"flag", "distances"}
+        What the host takes after each round; all distances: another reading of the paper.
+    """
+
+    copies: str = "flag"
 
 
 class Barrier(Paper):
-    """Option ``copies="distances"``: the host takes all distances after each round, another reading."""
+    """One writer a vertex reduces its candidates."""
 
-    name = "barrier"
+    Options = BarrierOptions
     both_ways = True
 
-    def run(self, source):
+    def run(self):
         pull, read = self.module["pull"], self.executor.read
-        self.start(source)
+        self.start()
         old, fresh, active, following = self.dist, self.second, self.active, self.next
         end, rounds, buckets = self.sum(0), 0, 1
         while True:
@@ -109,7 +133,7 @@ class Barrier(Paper):
                 ),
             )
             old, fresh, active, following = fresh, old, following, active
-            if self.options.get("copies") == "distances":
+            if self.options.copies == "distances":
                 self.executor.get(old)
             more = read(self.control, rounds % 3)
             rounds += 1
@@ -120,17 +144,16 @@ class Barrier(Paper):
                 break
             end, buckets = self.sum(low), buckets + 1
         self.overflowed(read(self.control, 3))
-        return self.result(source, self.raw(old), rounds=rounds, buckets=buckets)
+        return self.result(self.raw(old), rounds=rounds, buckets=buckets)
 
 
 class Fence(Paper):
-    name = "fence"
     both_ways = True
 
-    def run(self, source):
+    def run(self):
         kernel = self.module["fence"]
         blocks = self.resident(kernel, min(self.blocks, 8 * self.executor.multiprocessors))
-        self.start(source)
+        self.start()
         kernel(
             blocks,
             self.threads,
@@ -152,16 +175,15 @@ class Fence(Paper):
         )
         control = self.executor.get(self.control)
         self.overflowed(control[3])
-        return self.result(source, self.raw(self.second if control[5] % 2 else self.dist), rounds=int(control[5]))
+        return self.result(self.raw(self.second if control[5] % 2 else self.dist), rounds=int(control[5]))
 
 
 class Persistent(Paper):
-    name = "persistent"
 
-    def run(self, source):
+    def run(self):
         kernel = self.module["persistent"]
         blocks = self.resident(kernel, min(self.blocks, 4 * self.executor.multiprocessors))
-        self.start(source)
+        self.start()
         kernel(
             blocks,
             self.threads,
@@ -182,31 +204,56 @@ class Persistent(Paper):
         )
         control = self.executor.get(self.control)
         self.overflowed(control[3])
-        return self.result(source, self.raw(), rounds=int(control[5]))
+        return self.result(self.raw(), rounds=int(control[5]))
+
+
+@dataclass(frozen=True)
+class SemaphoresOptions(OnDevice):
+    """What `semaphores` and `checked` can be told.
+
+    Attributes
+    ----------
+    layers : int
+        Of semaphores, at least 1.
+    reading : {"all", "pending", "relaunch"}
+        Readings of the paper: a later layer first sweeps all vertices, or only pending ones; or a block leaves when its
+        semaphore is off, and the host launches again while more than p are on.
+    looks : int
+        Quiet counts in a row that close a layer.
+    blocks : int, optional
+    """
+
+    layers: int = 2
+    reading: str = "all"
+    looks: int = LOOKS
+    blocks: int | None = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        if int(self.layers) != self.layers or self.layers < 1:
+            raise ValueError(f"layers is {self.layers}; expected a whole number from 1")
+        if self.reading not in READINGS:
+            raise ValueError(f"reading is {self.reading!r}; expected {', '.join(READINGS)}")
 
 
 class Semaphores(Paper):
-    """Options, all for other readings of the paper:
+    """No atomics and no barrier: a Boolean a block, in layers."""
 
-    ``reading``: "all" (a later layer first sweeps all vertices), "pending" (only pending ones), or "relaunch" (a
-    block leaves when its semaphore is off; the host launches again while more than p are on); ``looks``: quiet
-    counts in a row that close a layer; ``blocks``.
-    """
-
-    name = "semaphores"
+    Options = SemaphoresOptions
     checked = False
 
     def load(self):
         super().load()
         self.kernel = self.module["semaphores"]
-        wanted = self.options.get("blocks", min(self.blocks, 8 * self.executor.multiprocessors))
+        self.layers = int(self.options.layers)
+        wanted = self.options.blocks or min(self.blocks, 8 * self.executor.multiprocessors)
         self.resident_blocks = self.resident(self.kernel, min(max(self.problem.graph.n, 1), wanted))
         blocks, layers = self.resident_blocks, self.layers
         # p1 > p2 > ... >= 0: an eighth of the blocks, half of that, ...; the last ends when all are quiet.
         limits = [max(blocks >> (3 + layer), layers - 1 - layer) for layer in range(layers - 1)] + [0]
         self.limits, self.thresholds = limits, self.executor.array(np.array(limits, _int))
         self.modified = self.executor.empty(layers * (blocks + 1), _int)
-        self.reading, self.looks = self.options.get("reading", "all"), self.options.get("looks", LOOKS)
+        self.reading, self.looks = self.options.reading, self.options.looks
 
     def sweep(self, end, modified, layers, whole, looks):
         self.kernel(
@@ -238,9 +285,9 @@ class Semaphores(Paper):
         self.module["count_semaphores"](1, self.threads, (_int(self.resident_blocks), modified, self.control))
         return self.executor.read(self.control, 6)
 
-    def run(self, source):
+    def run(self):
         self.zero = np.zeros(1, _int)
-        self.start(source)
+        self.start()
         buckets, repairs, failing = 0, 0, []
         end = self.sum(0)
         while True:
@@ -255,7 +302,7 @@ class Semaphores(Paper):
             control = self.examine() if self.checked else self.executor.get(self.control)
             self.overflowed(control[3])
             if control[4]:
-                raise RuntimeError(f"{self.name}: a block swept {MOST_SWEEPS} times without an end")
+                raise RuntimeError(f"{self.strategy.name}: a block swept {MOST_SWEEPS} times without an end")
             if not self.checked:
                 break
             failing.append(int(control[6]))
@@ -264,7 +311,6 @@ class Semaphores(Paper):
             repairs, end = repairs + 1, self.problem.distance(np.inf)
         stats = {"repairs": repairs, "failing": failing} if self.checked else {}
         return self.result(
-            source,
             self.raw(),
             buckets=buckets,
             layers=self.layers,
@@ -288,5 +334,6 @@ class Semaphores(Paper):
 
 
 class Checked(Semaphores):
-    name = "checked"
+    """Semaphores, then a pass that finds arcs left to relax, until there are none."""
+
     checked = True

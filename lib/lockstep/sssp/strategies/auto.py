@@ -1,12 +1,18 @@
 """`auto`: which exact strategy for this graph on this machine, and why."""
 
+import dataclasses
 
 import numpy as np
 
-from .baselines import DeltaCpu, Dijkstra
+from lockstep import plan
+from lockstep.plan import Skip
+
+from .asynchronous import Asynchronous
+from .baselines import Dijkstra
 from .chaotic import Chaotic
-from .ladder import Asynchronous, NearFar, NotFitting
-from .plans import DevicePlan, Plan
+from .delta_cpu import DeltaCpu
+from .near_far import NearFar
+from .shared import Bucketed
 
 SMALL = 2000  # arcs: below, a launch and its read-back cost more than Dijkstra's algorithm on one core
 FEW = 10  # arcs of a thread: the most with which it was seen to be faster than the others
@@ -34,13 +40,13 @@ def choose(problem, executor):
         blocks, keep = Chaotic.shares(problem, executor)
         if keep <= FEW:
             return "chaotic", f"{graph.m:,} arcs: at most {keep} for each thread of {blocks} blocks alive together"
-    except NotFitting:
+    except Skip:
         pass
     degree = graph.m / graph.n
     if degree < 8:
         try:
             size = Asynchronous.ranges(problem, executor)
-        except NotFitting as error:
+        except Skip as error:
             return "near-far", str(error)
         share = staying(graph, size)
         if share >= STAYS:
@@ -62,21 +68,27 @@ def staying(graph, size, samples=4096):
     return float(np.mean(tails // size == graph.targets[picked] // size))
 
 
-class Auto(Plan):
-    """The chosen strategy's plan, and the reason."""
+class Auto(plan.Plan):
+    """Returns the plan of the strategy that it chooses."""
 
-    name = "auto"
+    gpu = False
+    Options = Bucketed
 
-    def __init__(self, problem, executor=None, delta=None, layers=2, arrays=None, **options):
-        name, self.reason = choose(problem, executor)
+    @classmethod
+    def make(cls, strategy, problem, executor=None, options=None):
+        name, reason = choose(problem, executor)
         kind = CHOICES[name]
-        shared = {"arrays": arrays} if issubclass(kind, DevicePlan) else {}
-        self.inner = kind(problem, executor, delta=delta, layers=layers, **shared, **options)
-
-    def run(self, source):
-        result = self.inner.run(source)
-        result.stats["reason"] = self.reason
-        return result
+        told = kind.Options(delta=options.delta) if issubclass(kind.Options, Bucketed) else kind.Options()
+        entry = dataclasses.replace(strategy, name=name, plan=kind)
+        found = kind.make(entry, problem, executor if kind.gpu else None, told)
+        found.stats["reason"] = reason
+        return found
 
 
-CHOICES = {kind.name: kind for kind in (Dijkstra, DeltaCpu, NearFar, Asynchronous, Chaotic)}
+CHOICES = {
+    "dijkstra": Dijkstra,
+    "delta-cpu": DeltaCpu,
+    "near-far": NearFar,
+    "asynchronous": Asynchronous,
+    "chaotic": Chaotic,
+}

@@ -1,58 +1,26 @@
 """The strategies: what each is, and the plan that runs it."""
 
-from dataclasses import dataclass
+from lockstep.plan import Strategy, Table
 
-from lockstep import strategy
-from lockstep.machine import MachineError
-
-from .baselines import DeltaCpu, Dijkstra, Igraph
+from .asynchronous import Asynchronous
+from .auto import Auto
+from .baselines import Dijkstra, Igraph
 from .chaotic import Chaotic
-from .choice import Auto
-from .ladder import Asynchronous, Cluster, NearFar, NotFitting
-from .published import Atomic, Barrier, Checked, Fence, Persistent, Semaphores
+from .delta_cpu import DeltaCpu
+from .near_far import Cluster, NearFar
+from .paper import Atomic, Barrier, Checked, Fence, Persistent, Semaphores
 
+# Labels of the tables. Layers stand in the label, for they are compared within a round.
+VARIANTS = {
+    **{f"semaphores-{k}": ("semaphores", {"layers": k}) for k in (*range(1, 7), 8, 12, 16, 24)},
+    **{f"pending-{k}": ("semaphores", {"layers": k, "reading": "pending"}) for k in range(1, 7)},
+    **{f"relaunch-{k}": ("semaphores", {"layers": k, "reading": "relaunch"}) for k in range(1, 7)},
+    **{f"one-look-{k}": ("semaphores", {"layers": k, "looks": 1}) for k in range(1, 7)},
+    "barrier-copies": ("barrier", {"copies": "distances"}),
+    "persistent-again": ("persistent", {}),  # the control: a strategy against itself
+}
 
-class NotSupported(MachineError):
-    """This GPU lacks what a strategy is built on."""
-
-
-def architecture(executor):
-    """The GPU's compute capability times ten (90 for 9.0); None where kernels run on the host."""
-    if executor is None or executor.name != "cuda":
-        return None
-    return int(executor.xp.cuda.Device(executor.device).compute_capability)
-
-
-@dataclass(frozen=True)
-class Strategy(strategy.Strategy):
-    """What a strategy is; some need a GPU of a late generation.
-
-    Attributes
-    ----------
-    since : int
-        The first architecture of GPU that it runs on (90: compute capability 9.0).
-    """
-
-    since: int = 0
-
-    def prepare(self, problem, executor, **options):
-        """The plan, made ready.
-
-        Raises
-        ------
-        NotSupported
-            The GPU is older than the first that it runs on.
-        """
-        here = architecture(executor)
-        if here is not None and here < self.since:
-            raise NotSupported(
-                f"strategy {self.name!r} needs a GPU of compute capability {self.since / 10:.1f} or later; this one "
-                f"has {here / 10:.1f}. Choose another strategy, or 'auto'"
-            )
-        return self.plan(problem, executor, **options)
-
-
-STRATEGIES = strategy.table(
+STRATEGIES = Table(
     Strategy("dijkstra", "SciPy's Dijkstra; the oracle", "cpu", "Dijkstra 1959; SciPy", Dijkstra),
     Strategy(
         "delta-cpu",
@@ -118,7 +86,6 @@ STRATEGIES = strategy.table(
         "ladder",
         "this study",
         Cluster,
-        since=90,
     ),
     Strategy(
         "asynchronous",
@@ -135,6 +102,5 @@ STRATEGIES = strategy.table(
         Chaotic,
     ),
     Strategy("auto", "an exact one of these, by the graph and the machine", "choice", "this study", Auto),
+    variants=VARIANTS,
 )
-
-__all__ = ["STRATEGIES", "Asynchronous", "NotFitting", "NotSupported", "Strategy"]

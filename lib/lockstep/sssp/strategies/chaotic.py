@@ -1,37 +1,59 @@
-"""Chaotic relaxation, the fastest where a graph's arcs fit into the GPU's threads: the host side of chaotic.cu."""
+"""Chaotic relaxation, the fastest where a graph's arcs fit into the GPU's threads; see chaotic.cu."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from .ladder import NotFitting
-from .plans import DevicePlan
+from lockstep.plan import Skip
+
+from .shared import DevicePlan, OnDevice
 
 MOST = 32  # arcs of a thread: a bit of a word for each
 LONG = 4  # arcs a vertex: sparser graphs are taken for roads, whose paths are long
 _int = np.int32
 
 
-class Chaotic(DevicePlan):
-    """There is no bucket: ``delta`` has no say.
+@dataclass(frozen=True)
+class ChaoticOptions(OnDevice):
+    """What `chaotic` can be told; see the kernel's macros of these names. There is no bucket: `delta` has no effect.
 
-    Options: ``threads``, ``resident`` blocks of a multiprocessor, ``held``, ``looks``, ``filter``, ``count``; see the
-    kernel's macros.
+    Attributes
+    ----------
+    resident : int, optional
+        Blocks of a multiprocessor.
+    held : bool, optional
+        Arcs stay in registers.
+    looks : int, optional
+    filter : bool, optional
+    count : bool
+        Count relaxations.
     """
 
-    name = "chaotic"
-    files = ("chaotic.cu",)
+    resident: int | None = None
+    held: bool | None = None
+    looks: int | None = None
+    filter: bool | None = None
+    count: bool = False
+
+
+class Chaotic(DevicePlan):
+    """No rounds and no lists: every thread keeps a few arcs and polls their tails."""
+
+    Options = ChaoticOptions
+    file = "chaotic.cu"
     threads = 1024
 
     def load(self):
         ex, graph, options, long = self.executor, self.problem.graph, self.options, self.long(self.problem)
-        self.delta, self.counting = np.inf, bool(options.get("count"))
-        self.resident_blocks, keep = self.shares(self.problem, ex, self.threads, options.get("resident"))
+        self.delta, self.counting = np.inf, options.count
+        self.resident_blocks, keep = self.shares(self.problem, ex, self.threads, options.resident)
         defines = {
             "KEEP": keep,
             "THREADS": self.threads,
-            "RESIDENT": self.together(self.problem, ex, options.get("resident")),
-            "HELD": int(options.get("held", keep <= 3)),
-            "LOOKS": options.get("looks", 2 if long else 1),
-            "FILTER": int(options.get("filter", not long)),
+            "RESIDENT": self.together(self.problem, ex, options.resident),
+            "HELD": int(keep <= 3 if options.held is None else options.held),
+            "LOOKS": options.looks or (2 if long else 1),
+            "FILTER": int(not long if options.filter is None else options.filter),
             "COUNT": int(self.counting),
         }
         self.kernel = self.kernels(**defines)["chaotic"]
@@ -64,30 +86,30 @@ class Chaotic(DevicePlan):
 
     @staticmethod
     def shares(problem, executor, threads=None, resident=None):
-        """(blocks, arcs of a thread); NotFitting if the GPU's threads cannot hold the arcs."""
+        """(blocks, arcs of a thread); Skip if the GPU's threads cannot hold the arcs."""
         m, threads = max(problem.graph.m, 1), threads or Chaotic.threads
         # As many threads as are alive together: the host executor has 2,048 a multiprocessor too.
         each = Chaotic.together(problem, executor, resident) if executor.name == "cuda" else 2048 // threads
         blocks = min(executor.multiprocessors * each, -(-m // 32))
         keep = -(-m // (blocks * threads))
         if keep > MOST:
-            raise NotFitting(
+            raise Skip(
                 f"{m:,} arcs are more than {MOST} for each of the {blocks * threads:,} threads that are alive "
                 "together here; choose another strategy"
             )
         return blocks, keep if keep <= 4 else -(-keep // 2) * 2
 
-    def run(self, source):
+    def run(self):
         if self.counting:
             self.executor.copy(self.counts, np.zeros(1, np.int64))
-        self.words[:] = source, 0, 0
+        self.words[:] = self.problem.source, 0, 0
         self.launch()
         self.executor.synchronize()
         self.executor.counts["readbacks"] += 1
         _, overflow, steps = self.words.tolist()
         self.overflowed(overflow)
         counted = {"relaxations": int(self.executor.get(self.counts)[0])} if self.counting else {}
-        return self.result(source, self.raw(), steps=steps, blocks=self.resident_blocks, **counted)
+        return self.result(self.raw(), steps=steps, blocks=self.resident_blocks, **counted)
 
 
 def shared_words(executor, count):

@@ -11,7 +11,10 @@ import os
 import numpy as np
 from numba import get_num_threads, njit, prange, set_num_threads
 
+from lockstep.plan import Outgrown
+
 from .atomics import atomic_add, atomic_min
+from .shared import PathPlan, road_delta
 
 SERIAL = 2048  # entries: a shorter list is not worth waking other threads
 BUFFER = 256  # entries that a thread collects before it takes places in a shared list
@@ -148,3 +151,32 @@ def delta_stepping(offsets, targets, weights, source, delta, infinity):
             threshold = np.nextafter(least, np.inf) if kind.kind == "f" else least + 1
         _split(dist, threshold, lists, keys, far, now, counts)
         buckets += 1
+
+
+class DeltaCpu(PathPlan):
+    """Delta-stepping on all cores."""
+
+    gpu = False
+
+    def build(self):
+        super().build()
+        problem, graph = self.problem, self.problem.graph
+        self.threads = use_all_cores()
+        kind = np.float64 if problem.wide else np.int64
+        self.arrays = graph.offsets, graph.targets, problem.weights.astype(kind)
+
+    def default_delta(self):
+        return road_delta(self.problem)
+
+    def run(self):
+        problem = self.problem
+        # Whole numbers below 2^31 have room for any sum in int64.
+        infinity = np.inf if problem.wide else np.iinfo(np.int64).max // 2
+        raw, counts = delta_stepping(*self.arrays, problem.source, float(self.delta) / problem.scale, infinity)
+        far = raw[raw < infinity].max(initial=0)
+        if problem.wide and far > problem.limit:
+            raise Outgrown
+        exact = raw.astype(np.float64)
+        exact[raw == infinity] = np.inf
+        stats = {"type": raw.dtype.name, "threads": self.threads, **counts}
+        return self.result(exact * problem.scale, **stats)

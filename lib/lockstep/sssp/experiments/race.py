@@ -1,4 +1,4 @@
-"""The race in the paper's semaphores, found and shown on the hypothetical GPU.
+"""The data race in the paper's semaphores, found and shown on the emulator.
 
 Four vertices, a block each. Blocks 1 and 2 both have a candidate for vertex 3: the fuzzed schedule may let
 both read the old distance before either writes, and the larger candidate be written last.
@@ -11,9 +11,9 @@ import numpy as np
 from lockstep.graphs import Graph
 from lockstep.machine import get_executor
 
-from . import oracle
-from .problem import Problem
-from .strategies import STRATEGIES
+from .. import oracle
+from ..problem import Problem
+from ..strategies.table import STRATEGIES
 
 
 def race_graph():
@@ -29,8 +29,9 @@ def run(graph, seed, strategy="semaphores", layers=1, trace=False, **options):
     ShortestPaths, Executor
     """
     executor = get_executor("host", seed=seed, fuzz="memory", trace=trace)
-    plan = STRATEGIES[strategy].plan(Problem(graph), executor, layers=layers, threads=1, blocks=graph.n, **options)
-    return plan.run(0).fetch(), executor
+    options = {"layers": layers, "threads": 1, "blocks": graph.n, **options}
+    plan = STRATEGIES[strategy].plan_for(Problem(graph), executor, **options)
+    return plan.run().fetch(), executor
 
 
 def count_wrong(graph, seeds, strategy="semaphores", layers=1, **options):

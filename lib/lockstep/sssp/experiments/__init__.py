@@ -1,11 +1,11 @@
 """The sweeps that the notebook runs, as data: which graphs, which strategies, under which labels.
 
 A parameter file lists `cells` for each part. A cell names a kind of measurement (`time`, `sources`, `delta`, `degrees`
-or `race`), an experiment, graphs, and labels of strategies; a label is a strategy, with its options in `LABELS`.
+or `race`), an experiment, graphs, and labels of strategies: a name, or a variant in `strategies.table`.
 
     {kind: time, experiment: published, graphs: [ego-Facebook, USA-road-d.NY], strategies: [atomic, semaphores-2]}
 
-Graphs and labels stand in `cases`.
+Graphs stand in `cases`.
 """
 
 import numpy as np
@@ -13,12 +13,13 @@ import numpy as np
 from lockstep.evidence import parts
 from lockstep.evidence.recording import canonical
 from lockstep.graphs import DatasetMissing
+from lockstep.plan import CPU, Skip
 from lockstep.provenance import build
 
+from ..oracle import _open, hops
+from ..strategies.table import STRATEGIES
 from . import race
-from .cases import LABELS, STUDY, Prepared, sources
-from .oracle import _open, hops
-from .strategies import STRATEGIES
+from .cases import STUDY, Prepared, sources
 
 
 def measure(study, part, executor, say=print):
@@ -81,16 +82,22 @@ def _sources(study, part, cell, prepared, parameters):
     for label in cell["strategies"]:
         kernel = build(STUDY, label, prepared.dataset)
         if kernel not in known:
-            plan = prepared.plan(label)
-            if plan is None:
+            strategy, options = STRATEGIES.resolve(label)
+            if strategy.gpu and prepared.executor is None:
                 continue
-            values, verified = _errors(plan, picked, prepared, STRATEGIES[LABELS[label][0]].exact)
+            machine = None if strategy.family == CPU else prepared.executor
+            try:
+                plan = strategy.plan_for(prepared.problem, machine, **options)
+            except Skip as error:
+                prepared.left_out[label] = error
+                continue
+            values, verified = _errors(plan, picked, strategy.exact)
             study.count(part, cell["experiment"], prepared.dataset, label, values, kernel=kernel,
                         parameters=parameters, verified=verified)  # fmt: skip
             known[kernel] = values["all_right"][0]
         if label.startswith("semaphores-") and needed is None and known[kernel]:
             needed = int(label.removeprefix("semaphores-"))
-    longest = int(hops(prepared.graph, picked[0], prepared.check.exact(picked[0])).max())
+    longest = int(hops(prepared.graph, picked[0], prepared.problem.checker.exact(picked[0])).max())
     figures = {"nodes": (prepared.graph.n, "1"), "arcs": (prepared.graph.m, "1"), "hops": (longest, "arcs"),
                "degree": (prepared.graph.m / prepared.graph.n, "1")}  # fmt: skip
     if needed is not None:
@@ -99,16 +106,19 @@ def _sources(study, part, cell, prepared, parameters):
                 kernel=build(STUDY, "(graph)", prepared.dataset), parameters=parameters)  # fmt: skip
 
 
-def _errors(plan, picked, prepared, exact):
+def _errors(plan, picked, exact):
     """What runs from many sources got wrong, and the word for it."""
     wrong, shares, largest, sweeps, still_open = [], [], [], [], []
-    graph = prepared.graph
+    problem = plan.problem
+    graph, checker = problem.graph, problem.checker
     weights = np.ones(graph.m) if graph.weights is None else graph.weights.astype(np.float64)  # once, not for each run
     for source in picked:
-        result = plan.run(source)
+        plan.problem = problem.at(source)
+        plan.reset()
+        result = plan.run()
         if exact:
-            prepared.check(result)
-        errors = prepared.check.errors(result)
+            checker(result)
+        errors = checker.errors(result)
         wrong.append(errors.wrong)
         shares.append(errors.share)
         largest.append(errors.largest)
@@ -151,14 +161,14 @@ def _race(study, part, cell):
     graph = race.race_graph()
     for label, seeds in cell["seeds"].items():
         kernel = build(STUDY, f"race-{label}", graph.name)
-        name, options = LABELS[label]
+        strategy, options = STRATEGIES.resolve(label)
         parameters = {"seeds": seeds}
         if not study.selected(part):
             continue
         known = study.rows()
         if ((known["strategy"] == f"race-{label}") & (known["kernel"] == kernel) & (known["value"] == seeds)).any():
             continue
-        wrong, first = race.count_wrong(graph, range(seeds), name, **options)
+        wrong, first = race.count_wrong(graph, range(seeds), strategy.name, **options)
         values = {
             "seeds": (seeds, "1"),
             "wrong_seeds": (wrong, "1"),
