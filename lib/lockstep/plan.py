@@ -234,6 +234,8 @@ class Strategy:
         The subclass of `Plan` that makes it ready and runs it.
     exact : bool
         False where results may be wrong by design.
+    traits : frozenset of str
+        What else its study tells of it: which colors it gives, for example.
     """
 
     name: str
@@ -242,6 +244,7 @@ class Strategy:
     published: str
     plan: type
     exact: bool = True
+    traits: frozenset = frozenset()
 
     @property
     def gpu(self):

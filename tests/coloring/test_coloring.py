@@ -7,16 +7,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lockstep.coloring import STRATEGIES, Checker, choice, color, oracle, views
-from lockstep.coloring.emptying import Emptying
-from lockstep.coloring.neighbors import neighbors
-from lockstep.coloring.waiting import NEAR, Early, Waiting
+from lockstep.coloring import STRATEGIES, Checker, Problem, color, oracle
+from lockstep.coloring.problem import neighbors
+from lockstep.coloring.results import views
+from lockstep.coloring.strategies import auto
+from lockstep.coloring.strategies.emptying import Emptying
+from lockstep.coloring.strategies.waiting import NEAR, Early, Waiting
 from lockstep.graphs import DatasetMissing, Graph, generators, load
 from lockstep.graphs.registry import registry
 from lockstep.machine import get_executor
 
+NAMED = [name for name in STRATEGIES if name != "auto"]
 ON_GPU = [name for name, strategy in STRATEGIES.items() if strategy.gpu]
-BY_PRIORITY = [name for name, strategy in STRATEGIES.items() if strategy.by_priority]
+BY_PRIORITY = [name for name, strategy in STRATEGIES.items() if "by-priority" in strategy.traits]
 REGISTERED = [one["name"] for one in registry().to_dict("records") if one["kind"] == "graph"]
 
 
@@ -58,20 +61,20 @@ def host(**options):
 
 def checked(graph, strategy, **options):
     result = color(graph, strategy, **options)
-    Checker(graph, options.get("seed", 0))(result, STRATEGIES[strategy])
+    Checker(graph, options.get("seed", 0))(result, STRATEGIES[strategy].traits)
     assert result.strategy == strategy
     assert result.count == np.unique(result.colors).size
     return result
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", NAMED)
 def test_every_strategy_colors_plain_shapes(strategy, shape):
     checked(SHAPES[shape], strategy, executor="host")
 
 
 def test_how_many_colors_plain_shapes_take():
-    for strategy in STRATEGIES:
+    for strategy in NAMED:
         assert checked(complete(7), strategy, executor="host").count == 7
         assert checked(star(50), strategy, executor="host").count == 2
         assert checked(SHAPES["isolated vertices"], strategy, executor="host").count == 1
@@ -99,7 +102,7 @@ def test_random_graphs_under_any_interleaving(graph, seed, fuzz):
 @settings(max_examples=60, deadline=None)
 @given(graphs())
 def test_random_graphs_on_the_cpu(graph):
-    for strategy in set(STRATEGIES) - set(ON_GPU):
+    for strategy in set(NAMED) - set(ON_GPU):
         checked(graph, strategy)
 
 
@@ -115,7 +118,7 @@ def test_many_interleavings_give_the_same_colors(strategy, times):
     assert len(outcomes) == 1
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", NAMED)
 def test_a_seed_gives_the_same_colors_again(strategy):
     graph = generators.rmat(8, 2000, seed=1, directed=False, simple=True)
     first = color(graph, strategy, seed=7, executor="host").colors
@@ -155,16 +158,17 @@ def test_low_degrees_are_colored_alike_by_both_kernels(early):
         for seed in range(20):
             executor = host(seed=seed, fuzz="memory", multiprocessors=1 + seed % 5)
             for plan in (early, Anywhere):
-                plan = plan(graph, executor, seed=3)
+                plan = plan.make(STRATEGIES["early"], Problem(graph, 3), executor)
                 for _ in range(2):  # what a run leaves behind must not disturb the next
-                    plan.prepare()
-                    check(plan.run(), STRATEGIES[early.name])
+                    plan.reset()
+                    check(plan.run(), STRATEGIES["early"].traits)
 
 
 def test_ranges_that_no_shared_memory_holds_are_left_to_the_other_kernel():
     executor = host(multiprocessors=1)
-    assert Early(cycle(100), executor).near() is not None
-    assert Early(cycle(executor.max_shared), executor).near() is None
+    entry = STRATEGIES["early"]
+    assert Early.make(entry, Problem(cycle(100)), executor).near() is not None
+    assert Early.make(entry, Problem(cycle(executor.max_shared)), executor).near() is None
 
 
 def test_emptying_takes_colors_away():
@@ -200,10 +204,11 @@ def test_every_limit_of_emptying_is_met_alike_by_kernel_and_oracle(seed, tmp_pat
     ends = set()
     for turn in range(12):
         graph = generators.rmat(7, int(rng.integers(100, 1500)), seed=turn, directed=False, simple=True)
-        plan = changed(graph, host(seed=turn, fuzz="sync", multiprocessors=2), seed=turn)
-        plan.prepare()
+        executor = host(seed=turn, fuzz="sync", multiprocessors=2)
+        plan = changed.make(STRATEGIES["emptying"], Problem(graph, turn), executor)
+        plan.reset()
         result = plan.run()
-        assert Checker(graph, turn)(result, STRATEGIES["emptying"]) == "exact"
+        assert Checker(graph, turn)(result, STRATEGIES["emptying"].traits) == "exact"
         ends.add(color(graph, "early", executor="host", seed=turn).count - result.count)
     assert len(ends) > 1
 
@@ -215,7 +220,7 @@ def test_hubs_cost_no_more_than_their_arcs():
     for strategy in ("greedy", "randomized", "hybrid", "degree", "binned", "early"):
         executor = host()
         count = checked(graph, strategy, executor=executor).count
-        assert count == 2 or count <= 5 and not STRATEGIES[strategy].smallest
+        assert count == 2 or count <= 5 and "smallest" not in STRATEGIES[strategy].traits
         assert executor.counts["atomics"] < 8 * graph.m
 
 
@@ -231,7 +236,7 @@ def test_active_vertices_shrink_from_all_to_none():
 
 
 def test_no_graph_to_color():
-    for strategy in ("auto", *STRATEGIES):
+    for strategy in STRATEGIES:
         result = color(Graph.from_edges([], [], n=0), strategy, executor="host")
         assert result.count == 0 and result.colors.size == 0 and result.active.size == 0
 
@@ -243,11 +248,11 @@ def test_auto_says_what_it_took_and_why():
 
 
 def test_auto_empties_colors_where_there_are_many_arcs_and_long_rows(monkeypatch):
-    monkeypatch.setattr(choice, "MANY", 5_000)
+    monkeypatch.setattr(auto, "MANY", 5_000)
     skewed, roads = generators.rmat(9, 6000, seed=1, directed=False, simple=True), generators.road_like(4000, seed=1)
     result = color(skewed, executor="host")
     assert result.strategy == "emptying" and "7,644 arcs" in result.stats["reason"]
-    Checker(skewed)(result, STRATEGIES["emptying"])
+    Checker(skewed)(result, STRATEGIES["emptying"].traits)
     assert color(roads, executor="host").strategy == "early"
     assert color(generators.rmat(8, 1000, seed=1, directed=False, simple=True), executor="host").strategy == "early"
 
@@ -264,10 +269,10 @@ def registered(name):
 def test_registered_graphs(name):
     graph = registered(name)
     check = Checker(graph)
-    check(color(graph, "greedy"), STRATEGIES["greedy"])
+    check(color(graph, "greedy"), STRATEGIES["greedy"].traits)
     if graph.m < 200_000:
         for strategy in ("randomized", "hybrid", "early"):
-            check(color(graph, strategy, executor="host"), STRATEGIES[strategy])
+            check(color(graph, strategy, executor="host"), STRATEGIES[strategy].traits)
 
 
 @pytest.mark.parametrize("name", ["HC-BIOGRID", "caidaRouterLevel", "coAuthorsDBLP"])
@@ -290,7 +295,7 @@ def test_registered_graphs_on_a_gpu(name, cuda):
     check = Checker(graph)
     for strategy in ("auto", *ON_GPU):
         result = color(graph, strategy, executor=cuda)
-        check(result, STRATEGIES[result.strategy])
+        check(result, STRATEGIES[result.strategy].traits)
 
 
 @pytest.mark.gpu

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from lockstep.coloring import STRATEGIES, Checker, Coloring, WrongColoring, color, oracle, switching, verify
+from lockstep.coloring import STRATEGIES, Checker, Coloring, WrongColoring, color, oracle, verify
+from lockstep.coloring.strategies import switching
 from lockstep.graphs import Graph, GraphError, GraphWarning, generators
 
 
@@ -170,7 +171,7 @@ def test_the_check_finds_too_many_colors_and_another_priority():
     with pytest.raises(WrongColoring, match="at most 2"):
         verify(Coloring(np.array([0, 1, 2]), "made up", [3]), path, bound=2)
     with pytest.raises(WrongColoring, match="by its priority"):
-        Checker(path)(Coloring(np.array([0, 1, 0]), "made up", [3]), STRATEGIES["early"])  # the middle goes first
+        Checker(path)(Coloring(np.array([0, 1, 0]), "made up", [3]), STRATEGIES["early"].traits)  # its middle is first
 
 
 def test_the_command_line_colors_a_file(tmp_path, capsys):

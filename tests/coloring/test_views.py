@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from lockstep.coloring import goals, views
+from lockstep.coloring.results import goals, views
 from lockstep.evidence import claims
 from lockstep.machine import costs
 

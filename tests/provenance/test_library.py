@@ -10,7 +10,7 @@ from tests.provenance import mutate
 MOVED = [
     ("toposort/strategies/naive.py", "_by_grid", "import functools"),
     ("sssp/strategies/shared.py", "road_delta", ""),
-    ("coloring/switching.py", "steepest_falls", "import numpy as np"),
+    ("coloring/strategies/switching.py", "steepest_falls", "import numpy as np"),
     ("sgd/resident.py", "sort_keys", "import numpy as np"),
     ("swarm/task.py", "_host", "import numpy as np"),
 ]

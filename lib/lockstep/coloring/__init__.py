@@ -10,14 +10,13 @@
 import numpy as np
 
 from lockstep.graphs import Graph
-from lockstep.machine import get_executor
+from lockstep.plan import Strategy, solve
 
-from . import switching
-from .choice import choose
-from .neighbors import neighbors
 from .oracle import Checker, WrongColoring, verify
+from .problem import Problem, neighbors
 from .result import Coloring
-from .strategies import STRATEGIES, Strategy
+from .strategies import switching
+from .strategies.table import STRATEGIES
 
 
 def color(graph, strategy="auto", switch="auto", seed=0, executor=None, loops="ignore"):
@@ -56,40 +55,21 @@ def color(graph, strategy="auto", switch="auto", seed=0, executor=None, loops="i
     GraphError
         The input is no graph, or has self-loops that are refused.
     ValueError
-        No such strategy, a switch or a seed out of range.
+        No such strategy, a switch or a seed out of range, or a switch for a strategy that has none.
     NoGpuError
         ``executor="cuda"`` and no GPU answers.
     """
     graph = Graph.of(graph)
-    if strategy != "auto" and strategy not in STRATEGIES:
-        raise ValueError(f"no strategy {strategy!r}; choose auto or one of {', '.join(STRATEGIES)}")
-    rule = switching.of(switch)
+    STRATEGIES.find(strategy)
+    switching.of(switch)
     if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
         raise ValueError(f"seed={seed!r}; expected a whole number from 0 to 2^32 - 1")
     graph, notes = neighbors(graph, loops)
-    machine = get_executor(executor)
-    reason = None
-    if strategy == "auto":
-        strategy, reason = choose(graph, machine)
-    chosen = STRATEGIES[strategy]
-    if machine is None and chosen.gpu:
-        machine = get_executor("host")
-    if machine is not None:
-        machine.reset_counts()
-    if graph.n == 0:
-        result = Coloring(np.zeros(0, np.int32), strategy, [])
-    else:
-        plan = chosen.plan(graph, machine if chosen.gpu else None, int(seed), rule)
-        plan.prepare()
-        result = plan.run()
-    if machine is not None and chosen.gpu:
-        launches = machine.counts["launches"] + machine.counts["graph_launches"]
-        result.stats.update({"launches": launches, "readbacks": machine.counts["readbacks"]})
-    if reason:
-        result.stats["reason"] = reason
+    options = {} if isinstance(switch, str) and switch == "auto" else {"switch": switch}
+    result = solve(STRATEGIES, strategy, Problem(graph, int(seed)), executor, **options)
     if notes:
         result.stats["notes"] = notes
     return result
 
 
-__all__ = ["STRATEGIES", "Checker", "Coloring", "Strategy", "WrongColoring", "color", "verify"]
+__all__ = ["STRATEGIES", "Checker", "Coloring", "Problem", "Strategy", "WrongColoring", "color", "verify"]

@@ -5,8 +5,12 @@ give.
 import numpy as np
 from numba import njit
 
+from lockstep.plan import WrongResult
 
-class WrongColoring(AssertionError):
+SMALLEST, BY_PRIORITY, EMPTIED = "smallest", "by-priority", "emptied"  # traits of strategies
+
+
+class WrongColoring(WrongResult):
     """A strategy gave colors that are not a coloring, or not the one that its rule defines."""
 
 
@@ -318,12 +322,21 @@ class Checker:
             )
         return self._expected[fewer]
 
-    def __call__(self, result, strategy):
-        """'exact' if the colors are the oracle's, 'invariant' if they are right by their properties."""
-        verify(result, self.graph, self._bound if strategy.smallest else None)
-        if not (strategy.by_priority or strategy.emptied):
+    def __call__(self, result, traits=()):
+        """'exact' if the colors are the oracle's, 'invariant' if they are right by their properties.
+
+        Parameters
+        ----------
+        result : Coloring
+        traits : set of str
+            Of its strategy: `smallest`, each vertex takes the smallest free color, never more colors than the largest
+            degree plus one; `by-priority`, the colors are those of a greedy loop in the ladder's order of priority, bit
+            for bit; `emptied`, they are what is left of these when the highest colors are emptied.
+        """
+        verify(result, self.graph, self._bound if SMALLEST in traits else None)
+        if not {BY_PRIORITY, EMPTIED} & set(traits):
             return "invariant"
-        expected = self.expected(strategy.emptied)
+        expected = self.expected(EMPTIED in traits)
         if not np.array_equal(result.colors, expected):
             v = int(np.flatnonzero(result.colors != expected)[0])
             raise WrongColoring(

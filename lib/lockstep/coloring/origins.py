@@ -2,39 +2,44 @@
 
 import functools
 
+from lockstep.evidence import measuring
 from lockstep.graphs import families
-from lockstep.provenance.origin import Origin
+from lockstep.provenance.origin import CHOOSING, CONTRACT, Origin
 from lockstep.provenance.trace import band
 
-from . import balance, cases, experiments, oracle, switching
-from .experiments import COUNTED, FAMILIES, plan_of
+from . import experiments, oracle, problem
+from .experiments import FAMILIES, balance
+from .problem import Problem
+from .strategies import switching
+from .strategies.shared import ColoringPlan
+from .strategies.table import STRATEGIES
 
-PROTOCOL = (experiments.candidate, experiments.summary, experiments.ladder, experiments.switch, experiments.unevenness,
-            oracle.Checker)  # fmt: skip
+PROTOCOL = (measuring.candidate, experiments.warm_run, experiments.candidates, experiments.switched,
+            experiments.summary, experiments.ladder, experiments.switch, experiments.unevenness, ColoringPlan.figures,
+            Problem.check, oracle.Checker)  # fmt: skip
 
 
 def origin(label, dataset):
     """The `Origin` of recorded rows; None if nothing in them can go stale."""
-    strategy = plan_of(label)
+    strategy, options = STRATEGIES.resolve(label)
     if strategy is None:
         return None
     made = tuple(families.GENERATORS[family] for prefix, family in FAMILIES.items() if dataset.startswith(prefix))
-    counted = (balance.measure,) if label.endswith(COUNTED) else ()
+    counted = (balance.measure,) if options.get("count") else ()
     # Which rule decides on the switch stands in the label; all rules count for each that switches.
     rules = (switching.of,) if strategy.name == "hybrid" else ()
-    return Origin((strategy.plan, *rules, *counted), data=(cases.neighbors, *made[:1]))
+    entry = CHOOSING if strategy.name == "auto" else CONTRACT
+    return Origin((strategy.plan, *rules, *counted), (Problem,), (problem.neighbors, *made[:1]), entry=entry)
 
 
 def trial(label):
     """What `trace` runs of a label: functions of an executor, which return arrays."""
-    strategy = plan_of(label)
+    strategy, options = STRATEGIES.resolve(label)
 
     def on(graph, executor):
-        rule = label.partition("@")[2] or "auto"
-        switch = switching.of(int(rule) if rule.isdigit() else rule)
-        plan = strategy.plan(graph, executor if strategy.gpu else None, 0, switch)
+        plan = strategy.plan_for(Problem(graph), executor if strategy.gpu else None, **options)
         for _ in range(2):
-            plan.prepare()
+            plan.reset()
             result = plan.run()
         return [result.colors]
 

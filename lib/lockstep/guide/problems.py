@@ -110,7 +110,7 @@ PROBLEMS = {
             "coloring", "4-coloring-phase-switch", "coloring", ("greedy",), ("randomized",),
             {**SIZE, "largest": ("degree",)}, _of_graph, UNITS, experiments=("ladder",),
             # Time alone would favor those that waste colors.
-            wanted=lambda strategy: strategy.smallest,
+            wanted=lambda strategy: "smallest" in strategy.traits,
             note="of those that take the smallest free color",
         ),
         Problem(

@@ -1,8 +1,8 @@
-"""The host side of emptying.cu: fewer colors, for a little more time."""
+"""Fewer colors, for a little more time; see emptying.cu."""
 
 import numpy as np
 
-from .plan import KERNELS
+from .shared import KERNELS
 from .waiting import Early
 
 COLORS, LIMIT, AT_MOST, LONGEST_ROW, PLACES = 1024, 64, 8, 4096, 512  # of emptying.cu
@@ -11,7 +11,7 @@ COLORS, LIMIT, AT_MOST, LONGEST_ROW, PLACES = 1024, 64, 8, 4096, 512  # of empty
 class Emptying(Early):
     """What `early` gives, then a second kernel that takes the highest colors away, in one CUDA graph."""
 
-    name, second_file = "emptying", KERNELS / "emptying.cu"
+    second_file = KERNELS / "emptying.cu"
 
     def load(self):
         first, second = self.near() or self.anywhere(), self.second()
@@ -42,5 +42,5 @@ class Emptying(Early):
         )
         return kernel.bind(blocks, threads, arguments, shared=shared, cooperative=True)
 
-    def prepare(self):
+    def reset(self):
         self.executor.copy(self.control, self.zero)

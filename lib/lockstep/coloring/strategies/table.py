@@ -1,40 +1,30 @@
-"""The strategies: what each is, where it comes from, the plan that runs it, and which colors it gives."""
+"""The strategies: what each is, where it comes from, the plan that runs it, and which colors it gives.
 
-from dataclasses import dataclass
+All give the same colors in every run with one seed, on every machine.
+"""
 
-from lockstep import strategy
+from lockstep.plan import CHOICE, Strategy, Table
 
-from .cpu import Greedy, Igraph, NetworkX
+from ..oracle import BY_PRIORITY, EMPTIED, SMALLEST
+from .auto import Auto
+from .baselines import Greedy, Igraph, NetworkX
 from .emptying import Emptying
 from .rounds import Binned, Degree, Hybrid, Largest, Queues, Randomized, Resident, Smallest, Staying, Stealing
 from .waiting import Early, Waiting
 
-
-@dataclass(frozen=True)
-class Strategy(strategy.Strategy):
-    """What a strategy is. All give the same colors in every run with one seed, on every machine.
-
-    Attributes
-    ----------
-    smallest : bool
-        Takes the smallest free color: never more colors than the largest degree plus one.
-    by_priority : bool
-        Its colors are those of a greedy loop in the ladder's order of priority, bit for bit.
-    emptied : bool
-        They are what is left of these when the highest colors are emptied, as `oracle.emptied` does.
-    """
-
-    smallest: bool = False
-    by_priority: bool = False
-    emptied: bool = False
-
-
 # fmt: off
-_RULES = {"": {}, "smallest": {"smallest": True}, "priority": {"smallest": True, "by_priority": True},
-          "emptied": {"smallest": True, "emptied": True}}
+_TRAITS = {"": (), "smallest": (SMALLEST,), "priority": (SMALLEST, BY_PRIORITY), "emptied": (SMALLEST, EMPTIED)}
+# Labels of recorded rows: builds that count, controls, and hybrid with a switch of its own or one found by measuring.
+_COUNTED = ("randomized", "hybrid", "degree", "staying", "stealing")
+VARIANTS = {
+    **{f"{name}-counted": (name, {"count": True}) for name in _COUNTED},
+    **{f"{name}-again": (name, {}) for name in ("greedy", "randomized", "hybrid", "early")},
+    **{f"hybrid@{at}": ("hybrid", {"switch": at}) for at in (*range(65), "never")},
+    **{f"hybrid-{rule}": ("hybrid", {}) for rule in ("best", "worst", "auto", "own", "threshold")},
+}
 
-STRATEGIES = strategy.table(*(
-    Strategy(name, what, family, published, plan, **_RULES[rule])
+STRATEGIES = Table(*(
+    Strategy(name, what, family, published, plan, traits=frozenset(_TRAITS[rule]))
     for name, plan, rule, family, published, what in (
         ("greedy", Greedy, "smallest", "cpu", "Welsh and Powell 1967",
          "greedy loop on one core, largest degree first"),
@@ -65,6 +55,7 @@ STRATEGIES = strategy.table(*(
          "waiting, and a color is taken as soon as it is certain"),
         ("emptying", Emptying, "emptied", "ladder", "after Bloechliger and Zufferey 2008",
          "early, then the highest colors are emptied one by one: neighbors make way"),
+        ("auto", Auto, "smallest", CHOICE, "this study", "one of these, by the graph and the machine"),
     )
-))
+), variants=VARIANTS)
 # fmt: on

@@ -1,5 +1,14 @@
 """What `auto` takes, and why."""
 
+import dataclasses
+
+from lockstep import plan
+
+from ..oracle import BY_PRIORITY, EMPTIED, SMALLEST
+from .baselines import Greedy
+from .emptying import Emptying
+from .waiting import Early
+
 SMALL = 2000  # vertices and arcs that a core colors in the time of a launch and of the steps that must follow it
 MANY = 2**22  # arcs from which on a coloring takes so long that emptying colors may take as long again
 SHORT = 15  # rows up to this length: as on roads, where greedy's last colors are not thin enough to be emptied
@@ -35,3 +44,28 @@ def on_gpu(arcs, longest):
     Below MANY arcs that would often double the time of a coloring that is about as good as the fastest public code's.
     """
     return "emptying" if arcs >= MANY and longest > SHORT else "early"
+
+
+class Auto(plan.Plan):
+    """Returns the plan of the strategy that it chooses."""
+
+    gpu = False
+
+    @classmethod
+    def make(cls, strategy, problem, executor=None, options=None):
+        name, reason = choose(problem.graph, executor)
+        kind, traits = CHOICES[name]
+        entry = dataclasses.replace(strategy, name=name, plan=kind, traits=traits)
+        told = kind.skip(problem, executor, None)
+        if told:
+            raise plan.Skip(told)
+        found = kind.make(entry, problem, executor if kind.gpu else None)
+        found.stats["reason"] = reason
+        return found
+
+
+CHOICES = {
+    "greedy": (Greedy, frozenset({SMALLEST})),
+    "early": (Early, frozenset({SMALLEST, BY_PRIORITY})),
+    "emptying": (Emptying, frozenset({SMALLEST, EMPTIED})),
+}

@@ -6,8 +6,7 @@ import numpy as np
 
 from lockstep.graphs import Graph, generators, load, load_batch, load_ratings
 
-from . import oracle
-from .neighbors import neighbors
+from ..problem import Problem, neighbors
 
 
 @dataclass
@@ -15,9 +14,12 @@ class Case:
     """A graph as it is measured: undirected, each neighbor once. `structured` graphs are roads and meshes."""
 
     name: str
-    graph: Graph
+    problem: Problem
     structured: bool
-    checker: oracle.Checker
+
+    @property
+    def graph(self):
+        return self.problem.graph
 
     @property
     def parameters(self):
@@ -57,4 +59,4 @@ def case(name, spec):
     else:
         graph = _registered(name, spec.get("kind"))
     graph, _ = neighbors(graph, warn=False)
-    return Case(name, graph, spec.get("structured", False), oracle.Checker(graph))
+    return Case(name, Problem(graph), spec.get("structured", False))

@@ -8,7 +8,7 @@ import pandas as pd
 from lockstep.evidence import statistics
 from lockstep.report.digits import listed, not_measured
 
-from .choice import on_gpu
+from ..strategies.auto import on_gpu
 
 # ms and colors on one H200 of the fastest public code that we know of, ECL-GC, on its authors' terms.
 PEERS = {

@@ -1,8 +1,8 @@
-"""The host side of waiting.cu and near.cu: no rounds."""
+"""No rounds: a vertex waits for its neighbors of higher priority alone; see waiting.cu and near.cu."""
 
 import numpy as np
 
-from .plan import KERNELS, DevicePlan
+from .shared import KERNELS, DevicePlan
 
 CLASSES, SHELF = 256, 16  # of waiting.cu
 NEAR = "near.cu", 15  # takes graphs up to this degree, with one large block a multiprocessor
@@ -13,13 +13,15 @@ _int = np.int32
 
 
 class Waiting(DevicePlan):
-    name, file = "waiting", "waiting.cu"
+    """A color is taken when all neighbors of higher priority have one."""
+
+    file = "waiting.cu"
     defines = {"EARLY": 0, "THREADS": 512}
     per_block = 512
     lanes, hub, segment = 16, 1024, 1024
 
-    def __init__(self, graph, executor, seed=0, switch=None):
-        if executor.name == "host":  # small blocks, and limits that small graphs exceed, so that they show every path
+    def build(self):
+        if self.executor.name == "host":  # small blocks, and limits that small graphs exceed: they show every path
             self.lanes, self.hub, self.segment = 12, 96, 64
             small = {
                 "THREADS": 64,
@@ -29,7 +31,7 @@ class Waiting(DevicePlan):
                 "SET_WORDS": 2,
             }
             self.defines = {**self.defines, **small}
-        super().__init__(graph, executor, seed, switch)
+        super().build()
 
     def load(self):
         launch = self.near() or self.anywhere()
@@ -101,8 +103,10 @@ class Waiting(DevicePlan):
 
     def run(self):
         self.launch()
-        return self.result([self.graph.n])
+        return self.colored([self.graph.n])
 
 
 class Early(Waiting):
-    name, defines = "early", {"EARLY": 1, "THREADS": 512}
+    """`waiting`, and a color is taken as soon as it is certain."""
+
+    defines = {"EARLY": 1, "THREADS": 512}

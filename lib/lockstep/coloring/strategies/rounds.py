@@ -1,13 +1,14 @@
-"""The host side of rounds.cu: the slides' strategies, their controls, the ladder while it has rounds."""
+"""Strategies in rounds: the slides', their controls, the ladder while it has rounds; see rounds.cu."""
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 
-from lockstep.graphs import GraphError
+from lockstep.plan import Options, Skip
 
 from . import switching
-from .plan import DevicePlan
+from .shared import DevicePlan
 
 SLOTS, SLOT = 4096, 2  # rounds that rounds.cu reports side by side, and the words of each
 RANDOM, DEGREE, LARGEST = range(3)
@@ -16,11 +17,48 @@ MANY = 30  # rounds.cu: with BINS, a vertex of this degree and more is a warp's
 _int = np.int32
 
 
+@dataclass(frozen=True)
+class RoundsOptions(Options):
+    """What strategies in rounds can be told.
+
+    Attributes
+    ----------
+    count : bool
+        Count what lanes, warps and workgroups read, round by round, in `samples` (see `experiments.balance`).
+    """
+
+    count: bool = False
+
+
+@dataclass(frozen=True)
+class HybridOptions(RoundsOptions):
+    """What `hybrid` can be told.
+
+    Attributes
+    ----------
+    switch : int, str or Switch
+        When it leaves degrees for random numbers; see `switching.of`.
+    """
+
+    switch: object = "auto"
+
+    def __post_init__(self):
+        switching.of(self.switch)
+
+
 class Rounds(DevicePlan):
     """A launch a round; the host reads how many were colored."""
 
+    Options = RoundsOptions
     file, defines = "rounds.cu", {"SMALLEST": 0, "WORK": 0}
     rule, first_phase = RANDOM, False
+
+    def build(self):
+        if self.options.count:
+            self.defines = {**self.defines, "WORK": 1}
+        super().build()
+        if self.options.count:
+            self.work, self.samples = self.words(4 * self.blocks * self.threads // 32, 0), []
 
     def load(self):
         self.stamp = self.words(self.graph.n)
@@ -31,9 +69,13 @@ class Rounds(DevicePlan):
         self.work, self.bound = self.words(1), {}
         self.kernel = self.kernels["one_round"]
         # What a rule needs of the degrees is known before the clock starts, as the slides precalculate them.
-        self.started = self.switch.start(self.graph, self.executor) if self.first_phase else None
+        self.started = self.switch().start(self.graph, self.executor) if self.first_phase else None
 
-    def prepare(self):
+    def switch(self):
+        """The rule that ends the phase by degree."""
+        return switching.of(self.options.switch)
+
+    def reset(self):
         for array in (self.colors, self.stamp):
             self.executor.copy(array, self.none)
         self.executor.copy(self.progress, self.zero)
@@ -63,6 +105,9 @@ class Rounds(DevicePlan):
         """What round `turn` reports: vertices colored, and if that was watched the highest degree left and whether a
         vertex of that degree is tied.
         """
+        if self.options.count:
+            self.samples.append(self.executor.get(self.work).reshape(-1, 4))
+            self.executor.copy(self.work, np.zeros(self.work.size, np.int32))
         both = self.executor.read(self.both, turn % SLOTS)
         return both & 0xFFFFFFFF, both >> 33, bool(both >> 32 & 1)
 
@@ -89,26 +134,31 @@ class Rounds(DevicePlan):
         if self.first_phase:
             stats.setdefault("switched", turn)
             stats.setdefault("left", 0 if stats["switched"] >= turn else active[stats["switched"]])
-        return self.result(active, rounds=turn, **stats)
+        return self.colored(active, rounds=turn, **stats)
 
 
 class Randomized(Rounds):
-    name = "randomized"
+    """Local maxima of random numbers take the round's color."""
 
 
 class Hybrid(Rounds):
-    name, first_phase = "hybrid", True
+    """Rounds by degree at first, then by random numbers."""
+
+    Options = HybridOptions
+    first_phase = True
 
 
 class Degree(Hybrid):
-    name = "degree"
+    """Rounds by degree until one colors nothing, then by random numbers."""
 
-    def __init__(self, graph, executor, seed=0, switch=None):
-        super().__init__(graph, executor, seed, switching.Never())
+    Options = RoundsOptions
+
+    def switch(self):
+        return switching.Never()
 
 
 class Stealing(Rounds):
-    name = "stealing"
+    """Persistent workgroups, a queue each; one that is idle steals."""
 
     def load(self):
         super().load()
@@ -117,8 +167,8 @@ class Stealing(Rounds):
         self.blocks = self.resident_blocks(self.kernel, 16, chunks)
         first = np.arange(self.blocks + 1) * chunks // self.blocks
         if chunks / self.blocks >= 2**15:
-            raise GraphError(
-                f"{self.graph.name or 'the graph'} has {self.graph.n:,} vertices; the queues of this "
+            raise Skip(
+                f"{self.problem.name} has {self.graph.n:,} vertices; the queues of this "
                 f"machine's {self.blocks} workgroups hold {(2**15 - 1) * self.threads * self.blocks:,}"
             )
         # For even and odd rounds: a queue for each workgroup, then how many have been taken from all.
@@ -127,8 +177,8 @@ class Stealing(Rounds):
         self.full = self.executor.array(full.ravel())
         self.queues, self.traffic = self.words(full.size, 0, np.uint32), self.words(4, 0, np.uint32)
 
-    def prepare(self):
-        super().prepare()
+    def reset(self):
+        super().reset()
         self.executor.copy(self.queues, self.full)
         self.executor.copy(self.traffic, self.zero[:4])
 
@@ -143,23 +193,33 @@ class Stealing(Rounds):
 
 
 class Queues(Stealing):
-    name, defines = "queues", {"SMALLEST": 0, "WORK": 0, "STEAL": 0}
+    """`stealing` without thefts."""
+
+    defines = {"SMALLEST": 0, "WORK": 0, "STEAL": 0}
 
 
 class Staying(Stealing):
-    name, defines = "staying", {"SMALLEST": 0, "WORK": 0, "QUEUE": 0}
+    """`stealing` without queues."""
+
+    defines = {"SMALLEST": 0, "WORK": 0, "QUEUE": 0}
 
 
 class Smallest(Rounds):
-    name, defines = "smallest", {"SMALLEST": 1, "WORK": 0}
+    """`randomized`, but each takes the smallest free color."""
+
+    defines = {"SMALLEST": 1, "WORK": 0}
 
 
 class Largest(Smallest):
-    name, rule = "largest", LARGEST
+    """`smallest`, the largest degree first."""
+
+    rule = LARGEST
 
 
 class Resident(DevicePlan):
-    name, file, defines = "resident", "rounds.cu", {"SMALLEST": 1, "WORK": 0}
+    """`largest` in one cooperative kernel."""
+
+    file, defines = "rounds.cu", {"SMALLEST": 1, "WORK": 0}
     slots, bins = 8, False
 
     def load(self):
@@ -187,7 +247,7 @@ class Resident(DevicePlan):
         )
         self.launch = self.kernel.bind(self.blocks, self.threads, arguments, shared=self.shared, cooperative=True)
 
-    def prepare(self):
+    def reset(self):
         for array in (self.colors, self.stamp):
             self.executor.copy(array, self.none)
         self.executor.copy(self.progress, self.zero)
@@ -195,8 +255,10 @@ class Resident(DevicePlan):
 
     def run(self):
         self.launch()
-        return self.result([self.graph.n])
+        return self.colored([self.graph.n])
 
 
 class Binned(Resident):
-    name, defines, bins = "binned", {"SMALLEST": 1, "WORK": 0, "BINS": 1}, True
+    """`resident`, with a warp for each vertex of high degree."""
+
+    defines, bins = {"SMALLEST": 1, "WORK": 0, "BINS": 1}, True

@@ -1,5 +1,6 @@
-"""The graph that is colored: undirected, without self-loops, every neighbor once."""
+"""The graph that is colored: undirected, without self-loops, every neighbor once; and the seed."""
 
+import functools
 import warnings
 
 import numpy as np
@@ -7,6 +8,10 @@ import scipy.sparse as sparse
 from numba import njit
 
 from lockstep.graphs import Graph, GraphError, GraphWarning
+from lockstep.plan import GraphProblem
+
+from .oracle import Checker
+from .result import Coloring
 
 
 @njit(cache=True)
@@ -80,3 +85,40 @@ def neighbors(graph, loops="ignore", warn=True):
     matrix = sparse.csr_array((np.ones(ends[0].size, np.int8), ends), shape=(graph.n, graph.n))
     matrix.sum_duplicates()
     return Graph(matrix.indptr, matrix.indices, directed=False, name=graph.name), notes
+
+
+class Problem(GraphProblem):
+    """A graph to be colored, and the seed of the random numbers; see `lockstep.plan.Problem`.
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected, each neighbor once (`neighbors`).
+    seed : int
+        0 to 2^32 - 1.
+    """
+
+    def __init__(self, graph, seed=0):
+        super().__init__(graph, seed=seed)
+
+    @classmethod
+    def of(cls, given, seed=0):
+        """An arc counts for both its ends; parallel arcs count once, self-loops not at all."""
+        if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
+            raise ValueError(f"seed={seed!r}; expected a whole number from 0 to 2^32 - 1")
+        return cls(neighbors(Graph.of(given), warn=False)[0], int(seed))
+
+    @property
+    def seed(self):
+        return self.settings["seed"]
+
+    def trivial(self, strategy):
+        return Coloring(np.zeros(0, np.int32), strategy.name, [])
+
+    @functools.cached_property
+    def checker(self):
+        """The oracle, which computes the colors that priorities define once."""
+        return Checker(self.graph, self.seed)
+
+    def check(self, result, strategy):
+        return self.checker(result, strategy.traits)

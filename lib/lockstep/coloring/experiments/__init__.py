@@ -11,13 +11,15 @@ iterations. A graph's own figures are recorded under the name (graph).
 
 import numpy as np
 
-from lockstep.evidence import Candidate, VerificationError, parts
+from lockstep.evidence import measuring, parts
 from lockstep.graphs import DatasetMissing
 from lockstep.provenance import build
 
-from . import balance, oracle, switching
+from .. import oracle
+from ..problem import Problem
+from ..strategies.table import STRATEGIES
+from . import balance
 from .cases import case
-from .strategies import STRATEGIES
 
 STUDY = "4-coloring-phase-switch"
 FIRST = 4  # "the first few iterations"
@@ -31,54 +33,32 @@ RULES = ("best", "worst", "auto", "own", "threshold")  # switches that hybrid is
 SHORT = 1.0  # ms: below, three times the rounds
 
 
-def plan_of(label):
-    """The strategy that a label of the recording means; None if it is none."""
-    name = label.removesuffix(COUNTED).removesuffix(AGAIN)
-    name = "hybrid" if name.startswith(("hybrid@", "hybrid-")) else name
-    return STRATEGIES.get(name)
+def warm_run(plan):
+    """What goes before every timed run on a GPU: an untimed one of the same strategy.
 
-
-def candidate(case, executor, label, switch="auto", seed=0):
-    """A strategy on a graph, made ready to be measured.
-
-    On a GPU every timed run follows an untimed one of the same strategy at once. Otherwise it would meet whatever
-    caches the strategy before it and the check of its colors on the host had left, on either side, and a GPU that
-    has stood still meanwhile: for runs below a millisecond that is more than the strategies differ by.
+    Otherwise it would meet whatever caches the strategy before it and the check of its colors on the host had left, on
+    either side, and a GPU that has stood still meanwhile: for runs below a millisecond that is more than the strategies
+    differ by.
     """
-    strategy = plan_of(label)
-    machine = executor if strategy.gpu else None
-    plan = strategy.plan(case.graph, machine, seed, switching.of(switch))
-    checker = case.checker if seed == 0 else oracle.Checker(case.graph, seed)
 
-    def verify(result):
-        try:
-            return checker(result, strategy)
-        except oracle.WrongColoring as error:
-            raise VerificationError(str(error)) from None
+    def run():
+        plan.run()
+        plan.reset()
 
-    def prepare():
-        plan.prepare()
-        if machine is not None and machine.name == "cuda":
-            plan.run()
-            plan.prepare()
+    return run if plan.executor.name == "cuda" else None
 
-    def counts(result):
-        found = {"colors": (result.count, "1")}
-        if "rounds" in result.stats:
-            found["iterations"] = (result.stats["rounds"], "1")
-        if "switched" in result.stats:
-            found |= {"switched": (result.stats["switched"], "1"), "left": (result.stats["left"], "1")}
-        return found
 
-    return Candidate(
-        label,
-        plan.run,
-        verify,
-        build(STUDY, label, case.name),
-        prepare=prepare,
-        counts=counts,
-        executor=machine,
-    )
+def candidates(case, executor, labels, problem=None):
+    """Strategies on a graph, made ready to be measured."""
+    problem = problem or case.problem
+    return measuring.candidates(STRATEGIES, labels, problem, executor, lambda label: build(STUDY, label, case.name),
+                                before=warm_run)  # fmt: skip
+
+
+def switched(case, executor, label, switch):
+    """`hybrid` with a switch, under a label that does not say which."""
+    plan = STRATEGIES["hybrid"].plan_for(case.problem, executor, switch=switch)
+    return measuring.candidate(plan, label, build(STUDY, label, case.name), warm_run)
 
 
 # -- the parts
@@ -97,20 +77,20 @@ def ladder(study, plan, case, executor):
         "arcs": case.graph.m,
         "degree": degrees.max(initial=0),
         "chain": oracle.chain(case.graph),
-        "steps": oracle.emptied(case.graph, case.checker.expected())[1],
+        "steps": oracle.emptied(case.graph, case.problem.checker.expected())[1],
         "peer_colors": oracle.greedy(case.graph, oracle.peers_order(case.graph)).max(initial=-1) + 1,
     }
     figures = {key: (int(value), "1") for key, value in figures.items()}
     study.count("ladder", "ladder", case.name, "(graph)", figures, parameters=parameters)
-    chosen = [candidate(case, executor, name) for name in names]
+    chosen = candidates(case, executor, names)
     study.measure("ladder", "ladder", case.name, chosen, parameters=parameters, rounds=rounds)
     for seed in range(plan.get("seeds", {}).get(case.name, 0)):
-        chosen = [candidate(case, executor, name, seed=seed) for name in SEEDED if name in names]
+        chosen = candidates(case, executor, [name for name in SEEDED if name in names], Problem(case.graph, seed))
         study.measure("ladder", "seeds", case.name, chosen, parameters={**parameters, "seed": seed}, rounds=1)
     if case.name == plan["control"]:
         pairs = ("greedy",) if executor.name == "host" else ("randomized", "hybrid", "early")  # those that are timed
         names = [f"{name}{suffix}" for name in pairs for suffix in ("", AGAIN)]
-        chosen = [candidate(case, executor, name) for name in names]
+        chosen = candidates(case, executor, names)
         again = plan.get("control_rounds", 4 * rounds)
         study.measure("ladder", "control", case.name, chosen, parameters=parameters, rounds=again)
 
@@ -130,19 +110,19 @@ def switch(study, plan, case, executor):
     figures = {key: (int(value), "1") for key, value in figures.items()}
     study.count("switch", "degrees", case.name, "(graph)", figures, parameters=case.parameters)
     same = {"parameters": case.parameters, "together": True}
-    sweep = [candidate(case, executor, f"hybrid@{at}", at) for at in plan["switches"]]
+    sweep = candidates(case, executor, [f"hybrid@{at}" for at in plan["switches"]])
     rows = study.measure("switch", "sweep", case.name, sweep, rounds=plan["choose"], **same)
     metric = "wall" if "wall" in set(rows["metric"]) else "iterations"
     times = rows[rows["metric"] == metric].pivot_table("value", "round", "strategy")
     means = np.log(times).mean().reindex([one.strategy for one in sweep])  # the first of equals is the best
     at = {"best": means.idxmin().split("@")[1], "worst": means.idxmax().split("@")[1]}
-    trial = STRATEGIES["hybrid"].plan(case.graph, executor)
-    trial.prepare()
+    trial = STRATEGIES["hybrid"].plan_for(case.problem, executor)
+    trial.reset()
     at["own"] = str(trial.run().stats["switched"])
     rules = {rule: at.get(rule, rule) for rule in RULES}
-    judged = [candidate(case, executor, "randomized")]
+    judged = candidates(case, executor, ["randomized"])
     judged += [
-        candidate(case, executor, f"hybrid-{rule}", int(value) if value.isdigit() else value)
+        switched(case, executor, f"hybrid-{rule}", int(value) if value.isdigit() else value)
         for rule, value in rules.items()
     ]
     short = metric == "wall" and np.exp(means.min()) < SHORT  # what else the host does weighs most there
@@ -168,8 +148,8 @@ def unevenness(study, plan, case, executor):
         if (known["metric"] == "group").any():
             continue
         strategy = STRATEGIES[name]
-        rounds, result, traffic = balance.measure(strategy.plan, case.graph, executor)
-        verified = case.checker(result, strategy)
+        rounds, result, traffic = balance.measure(strategy, case.problem, executor)
+        verified = case.problem.check(result, strategy)
         where = {"kernel": kernel, "verified": verified}
         if name in CURVES:
             shown = rounds[: plan["iterations"]]
@@ -180,7 +160,7 @@ def unevenness(study, plan, case, executor):
             values = {key: value for key, value in values.items() if key not in ("between", *traffic)}
         values = {key: (float(value), "1") for key, value in values.items()}
         study.count("balance", "imbalance", case.name, label, values, parameters=parameters, **where)
-    chosen = [candidate(case, executor, name) for name in ("randomized", "staying", "queues", "stealing")]
+    chosen = candidates(case, executor, ["randomized", "staying", "queues", "stealing"])
     study.measure("balance", "stealing", case.name, chosen, parameters=parameters, rounds=plan["rounds"])
 
 

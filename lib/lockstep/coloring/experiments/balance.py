@@ -1,0 +1,68 @@
+"""How evenly the slides' strategies spread their work: what every lane read, round by round.
+
+The kernels count under WORK=1. In a warp all lanes are held up by the one that reads most, in a workgroup all
+warps are; so of each chunk of vertices that a workgroup takes, the busiest lane's reads times the lanes are
+what it is held up for, and all its lanes' reads are what it gets done. The quotient is the imbalance: 1 is
+none.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round read.
+
+    Attributes
+    ----------
+    active, colored : int
+        Vertices without a color at its begin, and those that it colored.
+    read : int
+        Neighbors that all lanes read together.
+    longest : int
+        Those that the busiest lane read: a round cannot end sooner.
+    warp, group, between : float
+        Imbalance inside warps and inside workgroups, summed over all; and between workgroups, the longest
+        held up against the mean.
+    """
+
+    active: int
+    colored: int
+    read: int
+    longest: int
+    warp: float
+    group: float
+    between: float
+
+
+def measure(strategy, problem, executor):
+    """Color once with a counting build of a strategy in rounds.
+
+    Returns
+    -------
+    list of Round, Coloring, dict
+        The last says what queues did.
+    """
+    plan = strategy.plan_for(problem, executor, count=True)
+    plan.reset()
+    result = plan.run()
+    colored = -np.diff(result.active, append=0)
+    read = [_spread(sample.T.astype(np.int64), plan.threads) for sample in plan.samples]
+    rounds = [Round(int(a), int(c), *w) for a, c, w in zip(result.active, colored, read, strict=True)]
+    return rounds, result, plan.queue_traffic() if hasattr(plan, "queue_traffic") else {}
+
+
+def _spread(words, threads):
+    """Of the four words that each warp counts in a round: reads of all, of the busiest lane, and the imbalances."""
+    sums, lanes, chunks, held = words
+    groups = held.reshape(-1, threads // 32)[:, 0]  # the group's first warp holds the group's count
+    read = int(sums.sum())
+    return (
+        read,
+        int(chunks.max()),
+        float(32 * lanes.sum() / max(read, 1)),
+        float(threads * groups.sum() / max(read, 1)),
+        float(groups.max() / max(groups.mean(), 1e-9)),
+    )
