@@ -23,7 +23,7 @@ all: setup  ## set up, run what is out of date, build the report
 	@$(RUN) -m snakemake --cores 1
 
 test: setup  ## set up, run the tests and compare the notebooks with their stored outputs
-	@$(RUN) -m pytest -n 2 --dist loadfile --nbval --nbval-current-env tests notebooks
+	@$(RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env tests notebooks
 
 check: setup  ## lint and the tests of what has changed since main (SINCE=BRANCH), in about a minute
 	@$(RUN) -m lockstep.workflow check --since "$(or $(SINCE),main)"

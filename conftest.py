@@ -13,6 +13,14 @@ def pytest_configure():
     os.environ["LOCKSTEP_DRAWN"] = _scratch.name
 
 
+# Files whose tests take longest, each in one process: begun last, one of them would leave the other processes idle.
+LONGEST = ("test_rerun.py", "test_resume.py", "test_library.py", "test_experiments.py", "test_interleavings.py")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
+
 def pytest_unconfigure():
     os.environ.pop("LOCKSTEP_DRAWN", None)
     _scratch.cleanup()

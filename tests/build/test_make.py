@@ -33,7 +33,7 @@ def test_make_sets_up_unlocks_and_runs():
 def test_the_test_command_compares_the_notebooks_too():
     told = make("test")
     assert "setup.sh" in told
-    assert "pytest -n 2 --dist loadfile --nbval --nbval-current-env tests notebooks" in told
+    assert "pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env tests notebooks" in told
 
 
 @pytest.mark.parametrize("settings", [[], ["PYTHON=3.12"], ["PYTHON=python3.12"]])

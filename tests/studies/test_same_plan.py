@@ -56,7 +56,7 @@ def test_files_and_public_names(package):
         import_module(f"lockstep.{package}.{name}")
     kernels = list((LIB / package / ("kernels" if package in ADAPTED else "strategies")).glob("*.cu"))
     assert kernels
-    for file in kernels if package not in ADAPTED else ():  # is loaded by one module, of its name if that is a strategy's
+    for file in kernels if package not in ADAPTED else ():  # loaded by one module, of its name if it is a strategy's
         loading = [one.stem for one in file.parent.glob("*.py") if f'"{file.name}"' in one.read_text(encoding="utf-8")]
         assert loading in ([file.stem], ["waiting"] if file.stem == "near" else []), f"{file.name}: {loading}"
     assert {"STRATEGIES", "Strategy"} <= set(study.__all__)

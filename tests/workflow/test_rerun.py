@@ -1,0 +1,36 @@
+"""The workflow re-runs just what depends on what changed."""
+
+import os
+
+import pytest
+
+ROWS = ["costs-0-0", "depth-0-0", "depth-1-0", "depth-2-0", "tables-0-0"]
+
+
+@pytest.mark.slow
+def test_a_change_reruns_just_what_depends_on_it(compendium):
+    compendium.run()
+    assert sorted(compendium.measured) == ROWS
+    assert compendium.jobs() == set(), "a second run has something to do"
+
+    def touched_by(name, text):
+        file = compendium.root / name
+        before, when = file.read_text(), file.stat()
+        file.write_text(text)
+        jobs = compendium.jobs()
+        file.write_text(before)
+        os.utime(file, ns=(when.st_atime_ns, when.st_mtime_ns))
+        return jobs
+
+    depth, tables = (f"measure 3-toposort-depth, part {part}" for part in ("depth", "tables"))
+    draw, draw0 = (f"figures, tables and numbers of {study}" for study in ("3-toposort-depth", "0-machine"))
+    notebook = "notebooks/3-toposort-depth.ipynb"
+    assert touched_by("lib/lockstep/toposort/kernels.cu", "// faster") == {depth, tables, draw}
+    assert touched_by("lib/lockstep/sssp/kernels.cu", "// a study that does not run here") == set()
+    assert touched_by("lib/lockstep/report/style.py", "# another color") == {draw, draw0}
+    assert touched_by(notebook, (compendium.root / notebook).read_text() + "\n") == {depth, tables, draw}
+
+    compendium.configure({"depth": {"rows": 3, "size": 9}, "tables": {"rows": 1}})
+    assert compendium.jobs() == {depth, draw}
+    compendium.run()
+    assert compendium.measured[len(ROWS) :] == ["depth-0-9", "depth-1-9", "depth-2-9"]
