@@ -91,7 +91,7 @@ rule measure:
     input:
         "results/datasets.csv",
         "results/config/{study}/{part}.json",
-        lambda wildcards: package("graphs", "machine", "plan.py", "evidence", "provenance", PACKAGES[wildcards.study]),
+        lambda wildcards: package("graphs", "machine", "batch", "plan.py", "evidence", "provenance", PACKAGES[wildcards.study]),
         notebook="notebooks/{study}.ipynb",
     output: f"{RESULTS}/{{study}}/{{part}}.done",
     log: f"{RESULTS}/{{study}}/{{part}}.ipynb",
@@ -106,7 +106,7 @@ rule study:
     message: "figures, tables and numbers of {wildcards.study}"
     input:
         lambda wildcards: parts(wildcards.study) + parts("0-machine"),
-        lambda wildcards: package("graphs", "machine", "plan.py", "evidence", "report", PACKAGES[wildcards.study]),
+        lambda wildcards: package("graphs", "machine", "batch", "plan.py", "evidence", "report", PACKAGES[wildcards.study]),
         lambda wildcards: recorded(f"*/{wildcards.study}.csv"),
         notebook="notebooks/{study}.ipynb",
     output:

@@ -213,8 +213,9 @@ def compare(choice) -> int:
     if package == "sgd":
         graph = _ratings(choice.file, choice.member)[0]
     elif package == "swarm":
-        from lockstep.swarm import MEASURES, GraphBatch
-        from lockstep.swarm.pack import join
+        from lockstep.batch import GraphBatch
+        from lockstep.batch.pack import join
+        from lockstep.swarm import MEASURES
 
         measure = MEASURES.get(choice.measure or "betweenness")  # of which most take no weights
         batch = GraphBatch(choice.file, weights=measure is None or measure.weights)

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from lockstep import paths
+from lockstep import coloring, paths, sssp, studies, toposort
 from lockstep.evidence import claims
 from lockstep.graphs import Graph, GraphError, datasets, load
 from lockstep.graphs.canonical import degree_digest, edge_count
 from lockstep.graphs.generators import random_dag
-from lockstep.toposort import STRATEGIES, CycleError, Strategy, topological_sort, verify
-from lockstep.toposort.strategies.shared import DevicePlan
+from lockstep.plan import Strategy, solve
+from lockstep.toposort import STRATEGIES, CycleError, topological_sort
 from lockstep.workflow import readme
 from lockstep.workflow.publish import publish
 
@@ -71,11 +71,13 @@ def test_a_graph_is_registered_by_a_line(tmp_path, monkeypatch):
         load("my-graph")
 
 
-KERNEL = """// The recipe's kernel: Kahn's algorithm by one thread.
+# A strategy of three studies by one thread of the GPU: its kernel, its plan, its entry.
+KERNELS = {
+    "toposort": """// Kahn's algorithm.
 #include "device.cuh"
 
-extern "C" __global__ void one_thread(const int* offsets, const int* targets, int* left, int* order,
-                                      int* levels, int n) {
+extern "C" __global__ void one_thread(const int* offsets, const int* targets, int* left, int* order, int* levels,
+                                      int n) {
     if (global_thread() != 0) return;
     int count = 0, layers = 0;
     for (int v = 0; v < n; ++v)
@@ -91,35 +93,89 @@ extern "C" __global__ void one_thread(const int* offsets, const int* targets, in
     levels[0] = layers;
     levels[1] = count;
 }
-"""
+""",
+    "sssp": """// Bellman and Ford's algorithm.
+#include "device.cuh"
+
+extern "C" __global__ void one_thread(const int* offsets, const unsigned* arcs, unsigned* dist, int n, int source) {
+    if (global_thread() != 0) return;
+    for (int v = 0; v < n; ++v) dist[v] = 2147483647u;
+    dist[source] = 0;
+    for (bool more = true; more;) {
+        more = false;
+        for (int v = 0; v < n; ++v)
+            for (int k = offsets[v]; k < offsets[v + 1]; ++k)
+                if (dist[v] != 2147483647u && dist[v] + arcs[2 * k + 1] < dist[arcs[2 * k]]) {
+                    dist[arcs[2 * k]] = dist[v] + arcs[2 * k + 1];
+                    more = true;
+                }
+    }
+}
+""",
+    "coloring": """// First fit.
+#include "device.cuh"
+
+extern "C" __global__ void one_thread(const int* offsets, const int* targets, int* colors, int n) {
+    if (global_thread() != 0) return;
+    for (int v = 0; v < n; ++v) colors[v] = -1;
+    for (int v = 0; v < n; ++v)
+        for (int color = 0; colors[v] < 0; ++color) {
+            bool taken = false;
+            for (int k = offsets[v]; k < offsets[v + 1]; ++k) taken |= colors[targets[k]] == color;
+            if (!taken) colors[v] = color;
+        }
+}
+""",
+}
 
 
-class OneThread(DevicePlan):
-    """The recipe's plan: it loads the kernel, binds its launch, and runs it."""
-
-    name = "one-thread"
-
+class Sorted(toposort.strategies.shared.DevicePlan):
     def load(self):
-        kernel = self.executor.load(self.file)["one_thread"]
         arguments = (self.offsets, self.targets, self.left, self.order, self.levels, np.int32(self.graph.n))
-        self.launch = kernel.bind(1, 32, arguments)
+        self.launch = self.executor.load(self.file)["one_thread"].bind(1, 32, arguments)
 
     def run(self):
         self.launch()
         return self.result(lambda: tuple(self.executor.get(self.levels[:2]).tolist()), self.levels[2:])
 
 
-def test_a_strategy_is_entered_and_held_against_the_oracle(tmp_path, monkeypatch):
-    file = tmp_path / "one_thread.cu"
-    file.write_text(KERNEL)
-    monkeypatch.setattr(OneThread, "file", file, raising=False)
-    entry = Strategy("one-thread", "Kahn by one thread of the GPU", "ladder", "this recipe", OneThread)
-    monkeypatch.setitem(STRATEGIES, entry.name, entry)
+class Reached(sssp.strategies.shared.DevicePlan):
+    def run(self):
+        arguments = (self.offsets, self.arcs, self.dist, self.n, np.int32(self.problem.source))
+        self.kernels()["one_thread"](1, 32, arguments)
+        return self.result(self.raw())
+
+
+class Colored(coloring.strategies.shared.DevicePlan):
+    def run(self):
+        self.kernels["one_thread"](1, 32, (self.offsets, self.targets, self.colors, np.int32(self.graph.n)))
+        return self.colored([self.graph.n])
+
+
+PLANS = {"toposort": Sorted, "sssp": Reached, "coloring": Colored}
+
+
+@pytest.mark.parametrize("package", PLANS)
+def test_a_strategy_is_entered_and_held_against_the_oracle(package, tmp_path, monkeypatch):
+    file, table = tmp_path / "one_thread.cu", studies.table(package)
+    file.write_text(KERNELS[package])
+    kind = type("OneThread", (PLANS[package],), {"file": file, "name": "one-thread"})
+    entry = Strategy("one-thread", "one thread of the GPU", "ladder", "this recipe", kind)
+    monkeypatch.setitem(table, entry.name, entry)
     for seed in range(3):
-        graph = random_dag(300, 900, seed=seed)
-        result = topological_sort(graph, strategy=entry.name, executor="host")
-        assert verify(result, graph) == "exact" and result.strategy == entry.name
-        assert result.depth == topological_sort(graph, strategy="serial").depth
+        graph = random_dag(120, 400, seed=seed)
+        problem = studies.problem(package).of(graph)
+        result = solve(table, entry.name, problem, "host")
+        assert problem.check(result, entry) in ("exact", "invariant") and result.strategy == entry.name
+        assert result.stats["launches"] >= 1
+
+
+def test_a_sort_by_a_strategy_that_was_entered_says_where_a_cycle_is(tmp_path, monkeypatch):
+    file = tmp_path / "one_thread.cu"
+    file.write_text(KERNELS["toposort"])
+    entry = Strategy("one-thread", "Kahn by one thread of the GPU", "ladder", "this recipe",
+                     type("OneThread", (Sorted,), {"file": file, "name": "one-thread"}))  # fmt: skip
+    monkeypatch.setitem(STRATEGIES, entry.name, entry)
     with pytest.raises(CycleError):
         topological_sort(Graph.from_edges([0, 1], [1, 0]), strategy=entry.name, executor="host")
 

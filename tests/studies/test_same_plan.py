@@ -122,7 +122,7 @@ def test_a_study_knows_no_other(package):
         assert not others, f"{file.name} imports {', '.join(others)}"
 
 
-@pytest.mark.parametrize("room", ["evidence", "graphs", "machine"])
+@pytest.mark.parametrize("room", ["batch", "evidence", "graphs", "machine"])
 def test_what_studies_build_on_knows_no_study(room):
     for file in (LIB / room).rglob("*.py"):
         assert not imported(file) & set(STUDIES), file.name

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from lockstep.batch.batch import GraphBatch
+from lockstep.batch.pack import Pack, join
+from lockstep.batch.shards import read_shard, write_shard
 from lockstep.cli import main
 from lockstep.graphs import GraphError, read
 from lockstep.swarm import analyze
-from lockstep.swarm.batch import GraphBatch
-from lockstep.swarm.pack import Pack, join
-from lockstep.swarm.shards import read_shard, write_shard
 
 
 @pytest.fixture

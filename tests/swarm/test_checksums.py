@@ -4,9 +4,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from lockstep.batch.pack import Pack
 from lockstep.graphs import Graph
 from lockstep.swarm import checksums, oracle, synthetic
-from lockstep.swarm.pack import Pack
 from lockstep.swarm.run import Engine
 
 

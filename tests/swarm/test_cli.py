@@ -5,8 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lockstep.batch.batch import GraphBatch
 from lockstep.cli import main
-from lockstep.swarm.batch import GraphBatch
 
 GRAPHS = [nx.path_graph(5), nx.star_graph(6), nx.petersen_graph(), nx.gnp_random_graph(30, 0.2, seed=1)]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lockstep.swarm.batch import GraphBatch
-from lockstep.swarm.cluster import connected, run_cluster
+from lockstep.batch.batch import GraphBatch
+from lockstep.batch.cluster import connected, run_cluster
 
 
 @pytest.fixture

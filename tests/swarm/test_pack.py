@@ -4,8 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from lockstep.batch.pack import Pack, join
 from lockstep.graphs import Graph, GraphError
-from lockstep.swarm.pack import Pack, join
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lockstep.batch.batch import GraphBatch
+from lockstep.batch.output import Output, OutputError
+from lockstep.batch.pack import Pack
+from lockstep.batch.stream import run
 from lockstep.graphs import GraphError
 from lockstep.swarm import stream
-from lockstep.swarm.batch import GraphBatch
-from lockstep.swarm.output import Output, OutputError
-from lockstep.swarm.pack import Pack
 from lockstep.swarm.run import Engine
-from lockstep.swarm.stream import run
 
 
 class Degrees:
@@ -106,7 +106,7 @@ def test_a_killed_process_goes_on(shards, tmp_path):
     program = f"""
         import time
         from types import SimpleNamespace
-        from lockstep.swarm.stream import run
+        from lockstep.batch.stream import run
 
         class Slow:
             executor, measure, options = None, SimpleNamespace(name="degrees", weights=False), {{"fake": True}}
@@ -174,7 +174,7 @@ def test_bad_graphs_are_told_and_the_others_done(tmp_path, some):
     pack = next(iter(GraphBatch(graphs)))
     fault = int(np.flatnonzero(pack.m > 0)[2])
     pack.targets[pack.arc_start[fault]] = 999
-    from lockstep.swarm.shards import write_shard
+    from lockstep.batch.shards import write_shard
 
     (tmp_path / "in").mkdir()
     write_shard(tmp_path / "in" / "a.arrow", pack[:10])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from lockstep.batch.batch import GraphBatch
 from lockstep.graphs import Graph
 from lockstep.swarm import synthetic
-from lockstep.swarm.batch import GraphBatch
 from lockstep.swarm.synthetic import SIZES, TABLE_3, classes, generate, million
 
 

@@ -6,6 +6,8 @@ spills of each kernel. Exit code 1 if something does not compile, 2 if NVRTC can
 """
 
 import argparse
+import concurrent.futures
+import os
 import re
 import sys
 from dataclasses import dataclass
@@ -129,6 +131,24 @@ def files() -> list:
     return sorted(PACKAGE.rglob("*.cu"))
 
 
+def _tasks(paths, architectures):
+    """(path, macro definitions, architecture) of all that is to be compiled."""
+    for path in paths:
+        for defines in source.variants(path) if path.is_file() else [{}]:
+            least = int(defines.pop(SINCE, 0))
+            for architecture in architectures:
+                if int(architecture.removeprefix("sm_").rstrip("af")) >= least:
+                    yield path, defines, architecture
+
+
+def _tried(task):
+    """Resources of what a task compiles to, or why it does not compile."""
+    try:
+        return compile_file(*task)
+    except CompileError as error:
+        return str(error)
+
+
 def main(arguments=None) -> int:
     """The command line; returns the exit code."""
     name, what = "python -m lockstep.machine.compile", __doc__.splitlines()[0]
@@ -143,24 +163,18 @@ def main(arguments=None) -> int:
         return 2
     failed, spilled = 0, 0
     print(f"{'file':32} {'kernel':40} {'arch':7} {'registers':>9} {'shared':>7} {'stack':>6} {'spills':>6}")
-    for path in options.files or files():
-        for defines in source.variants(path) if path.is_file() else [{}]:
-            least = int(defines.pop(SINCE, 0))
-            for architecture in options.arch:
-                if int(architecture.removeprefix("sm_").rstrip("af")) < least:
-                    continue
-                try:
-                    found = compile_file(path, defines, architecture)
-                except CompileError as error:
-                    print(error, file=sys.stderr)
-                    failed += 1
-                    continue
-                for r in found:
-                    name = f"{r.kernel} {r.defines}".strip()
-                    mark = "  <- spills" if r.spills else ""
-                    print(f"{r.file:32} {name:40} {r.architecture:7} {r.registers:9} {r.shared:7} "
-                          f"{r.stack:6} {r.spills:6}{mark}")  # fmt: skip
-                    spilled += r.spills > 0
+    with concurrent.futures.ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for found in pool.map(_tried, _tasks(options.files or files(), options.arch)):
+            if isinstance(found, str):
+                print(found, file=sys.stderr)
+                failed += 1
+                continue
+            for r in found:
+                name = f"{r.kernel} {r.defines}".strip()
+                mark = "  <- spills" if r.spills else ""
+                print(f"{r.file:32} {name:40} {r.architecture:7} {r.registers:9} {r.shared:7} "
+                      f"{r.stack:6} {r.spills:6}{mark}")  # fmt: skip
+                spilled += r.spills > 0
     print(f"{failed} failed, {spilled} kernels spill registers")
     return 1 if failed else 0
 

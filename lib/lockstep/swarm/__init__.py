@@ -6,9 +6,10 @@
 [3.0, 0.0, 0.0, 0.0]
 """
 
-from .batch import GraphBatch
+from lockstep.batch.batch import GraphBatch
+from lockstep.batch.pack import Pack
+
 from .measures import MEASURES, Measure
-from .pack import Pack
 from .references import reference
 from .run import Engine, Results, analyze
 from .strategies import STRATEGIES, Strategy

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 
 from lockstep import plan
+from lockstep.batch.pack import Pack
 from lockstep.evidence import VerificationError
 from lockstep.strategy import adapted
 
 from .cases import Case
 from .measures import MEASURES
-from .pack import Pack
 from .run import Engine
 from .strategies import STRATEGIES as ENTRIES
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lockstep import paths
+from lockstep.batch.batch import GraphBatch
+from lockstep.batch.pack import Pack, join
 from lockstep.evidence import VerificationError
 from lockstep.graphs import generators
 
 from . import oracle, synthetic
-from .batch import GraphBatch
-from .pack import Pack, join
 from .run import Engine
 
 GROUPS = {"G1": (0, 128), "G2": (128, 256), "G3": (256, 384), "G4": (384, 512)}  # vertices, as in Table 2

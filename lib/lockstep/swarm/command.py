@@ -1,13 +1,15 @@
 """`lockstep swarm`: a measure of every graph of a batch, from a path to a folder of results."""
 
+import functools
 import sys
 import time
 
+from lockstep.batch.batch import MOST, GraphBatch
+from lockstep.batch.cluster import connected, run_cluster
+from lockstep.batch.stream import run
 from lockstep.graphs import GraphError
 
-from .batch import MOST, GraphBatch
-from .cluster import connected, engine_of, run_cluster
-from .stream import run
+from .run import engine_from
 
 STEPS = {"load": "loading", "copy": "copying", "compute": "computing", "write": "writing"}
 
@@ -23,7 +25,7 @@ def compute(source, measure, out, *, scheduler=None, workers=None, strategy="aut
     measure : str
         A name in MEASURES.
     out : path-like
-        Folder for the results; see `lockstep.swarm.output`. A run that was killed is taken up.
+        Folder for the results; see `lockstep.batch.output`. A run that was killed is taken up.
     scheduler : str, optional
         Address of a Dask scheduler whose workers shall compute.
     workers : int, optional
@@ -43,10 +45,10 @@ def compute(source, measure, out, *, scheduler=None, workers=None, strategy="aut
     Report
     """
     batch = GraphBatch.of(source, bad=bad, directed=directed, max_vertices=max_vertices, weights=weights)
-    spec = (measure, executor, strategy, dict(options or {}))
+    spec = functools.partial(engine_from, measure, executor, strategy, dict(options or {}))
     if scheduler is None and workers is None:
-        return run(batch, engine_of(spec), out, threads=threads, keep=keep, progress=progress)
-    engine_of(spec)  # wrong names are refused here, before a cluster is asked
+        return run(batch, spec(), out, threads=threads, keep=keep, progress=progress)
+    spec()  # wrong names are refused here, before a cluster is asked
     with connected(scheduler, workers, executor) as client:
         return run_cluster(batch, spec, out, client=client, keep=keep, progress=progress)
 

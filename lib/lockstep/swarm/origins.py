@@ -2,14 +2,15 @@
 
 import functools
 
+from lockstep.batch import shards, stream, upload
+from lockstep.batch.batch import GraphBatch
+from lockstep.batch.pack import Pack
 from lockstep.graphs import generators
 from lockstep.provenance.origin import Origin
 from lockstep.provenance.trace import band
 
-from . import cases, checksums, experiments, oracle, scaling, shards, stream, sums, synthetic, upload
-from .batch import GraphBatch
+from . import cases, checksums, experiments, oracle, scaling, sums, synthetic
 from .labels import STREAMED, plan_of
-from .pack import Pack
 from .run import Engine
 from .strategies import STRATEGIES
 

@@ -3,8 +3,9 @@
 import numpy as np
 from numba import njit
 
+from lockstep.batch.pack import Pack
+
 from .oracle import _once
-from .pack import Pack
 
 
 @njit(cache=True)

@@ -69,6 +69,16 @@ class Engine:
         """NumPy or CuPy: what a pack's arrays must be."""
         return np if self.executor is None else self.executor.xp
 
+    @property
+    def lengths(self):
+        """Whether weights of arcs are lengths."""
+        return self.measure.weights and self.options.get("weighted") is not False
+
+    @property
+    def most_vertices(self):
+        """Of the largest graph whose values fit into memory."""
+        return measures.most_vertices(self.measure, self.options)
+
     def to_device(self, pack):
         """The pack with its arrays where the engine computes."""
         return pack.to(self.xp)
@@ -98,6 +108,11 @@ class Engine:
     def run(self, pack):
         """The Values of a pack; on the device, perhaps not computed yet."""
         return self.prepare(pack).run()
+
+
+def engine_from(measure, executor=None, strategy="auto", options=None):
+    """An `Engine` on this machine from names alone, as the workers of a cluster are sent them (`functools.partial`)."""
+    return Engine(measure, get_executor(executor), strategy, **(options or {}))
 
 
 class Results:
@@ -181,7 +196,7 @@ def analyze(batch, measure="betweenness", executor=None, strategy="auto", knobs=
     >>> [values.tolist() for values in result]
     [[2.0, 1.0, 2.0], [2.0, 2.0, 2.0, 2.0, 2.0]]
     """
-    from .batch import GraphBatch
+    from lockstep.batch.batch import GraphBatch
 
     engine = Engine(measure, executor, strategy, knobs, **options)
     batch = GraphBatch.of(batch).suited(engine)

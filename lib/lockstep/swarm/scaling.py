@@ -4,19 +4,22 @@ Shards are made once, and before every timed run they are brought to the disk an
 loading is loading from the disk. Every run's checksums, one for each graph, are held against the CPU's (`sums`).
 """
 
+import functools
 import shutil
 import time
 
 import numpy as np
 
 from lockstep import paths
+from lockstep.batch import shards, stream
+from lockstep.batch.batch import GraphBatch
+from lockstep.batch.cluster import connected, run_cluster
 from lockstep.evidence import Candidate, VerificationError
 from lockstep.provenance import build
 
-from . import cases, shards, stream
-from .batch import GraphBatch
-from .cluster import connected, run_cluster
+from . import cases
 from .labels import STUDY, engine_of, gpus_label, gpus_of_label, lacking, parameters_of
+from .run import engine_from
 from .sums import Sums
 
 WAYS = {  # labels, and how `stream.run` is told
@@ -212,7 +215,7 @@ def _gpus(study, part, cell, executor):
                 options = cell.get("options", {}).get(measure, {})
                 sums = Sums(batch, measure, options)
                 sums.prepare()
-                spec = (measure, device, "swarm" if device == "cuda" else "cpu", options)
+                spec = functools.partial(engine_from, measure, device, "swarm" if device == "cuda" else "cpu", options)
                 place = batch.fill if cell.get("cached") else batch.evict
                 chosen = [_on_gpus(client, batch, spec, label, sums, dataset, place) for label in labels]
                 study.measure(part, experiment, dataset, chosen, rounds=cell["rounds"],

@@ -11,12 +11,13 @@ import os
 
 import numpy as np
 
+from lockstep.batch import shards
+from lockstep.batch.batch import GraphBatch
+from lockstep.batch.pack import Pack
 from lockstep.evidence import VerificationError
 from lockstep.provenance import host
 
-from . import cases, checksums, shards, synthetic
-from .batch import GraphBatch
-from .pack import Pack
+from . import cases, checksums, synthetic
 from .run import Engine
 
 AT_ONCE = 64  # graphs that a core takes at once

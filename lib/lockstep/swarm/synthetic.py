@@ -16,12 +16,11 @@ from pathlib import Path
 import numpy as np
 from numba import njit, prange
 
+from lockstep.batch import shards
+from lockstep.batch.batch import GraphBatch
+from lockstep.batch.pack import Pack
 from lockstep.graphs import draws
 from lockstep.graphs.draws import below, word
-
-from . import shards
-from .batch import GraphBatch
-from .pack import Pack
 
 SIZES = (32, 64, 128, 256, 512, 1024)
 TABLE_3 = {

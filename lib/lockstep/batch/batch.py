@@ -14,7 +14,6 @@ from lockstep.graphs.memory import SETTING
 
 from . import shards
 from .check import GOOD, Problem, judge, one_way, reason
-from .measures import most_vertices
 from .pack import Pack, join
 from .sources import cuts, pieces_of
 
@@ -173,9 +172,8 @@ class GraphBatch:
         """
         if engine is None:
             return self
-        lengths = engine.measure.weights and engine.options.get("weighted") is not False
         new = object.__new__(GraphBatch)
-        new.__dict__.update(self.__dict__, lengths=lengths, fitting=most_vertices(engine.measure, engine.options))
+        new.__dict__.update(self.__dict__, lengths=engine.lengths, fitting=engine.most_vertices)
         new._piece = functools.lru_cache(1)(new.load_piece)
         return new
 

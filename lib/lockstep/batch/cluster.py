@@ -19,22 +19,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from lockstep.machine import get_executor, gpu_available
+from lockstep.machine import gpu_available
 
 from .batch import GraphBatch
 from .stream import Pipeline, Report, bar, closed, opened, usual_threads
 
 SCHEDULES = ("dynamic", "static")
-
-
-def engine_of(spec):
-    """The engine that a specification asks for, on this machine."""
-    if callable(spec):
-        return spec()
-    from .run import Engine
-
-    measure, executor, strategy, options = spec
-    return Engine(measure, get_executor(executor), strategy, **options)
 
 
 @contextlib.contextmanager
@@ -102,8 +92,8 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
     Parameters
     ----------
     batch : GraphBatch or what makes one
-    spec : tuple or callable
-        (measure, executor or None, strategy, options) of the engines, or a function that makes one.
+    spec : callable
+        ``spec()`` makes an engine on the machine where it is called; it is sent to the workers.
     out : path-like, optional
         As for `stream.run`; workers on other machines need the same path.
     client : distributed.Client
@@ -125,7 +115,7 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
 
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule is {schedule!r}; expected one of {', '.join(SCHEDULES)}")
-    engine = engine_of(spec)
+    engine = spec()
     batch = GraphBatch.of(batch).suited(engine)
     output = opened(batch, engine, None if out is None else Path(out).absolute(), keep)
     job = (os.urandom(8).hex(), batch, spec, output)
@@ -163,7 +153,7 @@ def _prepare(job):
     with _lock:
         if name not in _pipelines:
             _pipelines.clear()
-            _pipelines[name] = Pipeline(batch, engine_of(spec), output)
+            _pipelines[name] = Pipeline(batch, spec(), output)
 
 
 def _piece(job, piece):
