@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from lockstep import commands
+from lockstep import commands, studies
 
 STATUS = "exit status: 0 done; 1 the answer is no (a cycle, a stale recording); 2 wrong usage or unreadable input"
 GRAPH = "graph: SNAP edge list, DIMACS .gr, Matrix Market or METIS, also compressed; or a registered one's name"
@@ -49,7 +49,7 @@ def main(arguments=None) -> int:
 
 
 class _Listed(argparse.Action):
-    """A name out of a table of a package; `list` prints those that there are, with what each is."""
+    """A name out of a table that a function gives; `list` prints those that there are, with what each is."""
 
     def __init__(self, *words, table, says, **options):
         about = f"`list` prints those that there are (default: {options['default']})"
@@ -60,8 +60,7 @@ class _Listed(argparse.Action):
         if value != "list":
             setattr(namespace, self.dest, value)
             return
-        package, _, name = self.table.rpartition(".")
-        table = getattr(import_module(package), name)
+        table = self.table()
         width = max(map(len, table))
         print(*(f"{key:<{width}}  {getattr(entry, self.says)}" for key, entry in table.items()), sep="\n")
         parser.exit()
@@ -192,7 +191,7 @@ def _of_a_batch(command):
     batch = command("swarm", commands.swarm, text)
     batch.add_argument("input", metavar="INPUT", help="folder of shards (.arrow, .parquet) or of files with one graph "
                        "each, one such file, a TU archive, or a registered batch such as PROTEINS")  # fmt: skip
-    measures = {"action": _Listed, "table": "lockstep.swarm.MEASURES", "says": "title"}
+    measures = {"action": _Listed, "table": lambda: import_module("lockstep.swarm").MEASURES, "says": "title"}
     batch.add_argument("--measure", default="betweenness", **measures)
     batch.add_argument("--option", metavar="NAME=VALUE", action="append", default=[], help="of the measure; repeatable")
     batch.add_argument("--out", metavar="DIR", required=True, help="folder for the results; a killed run goes on there")
@@ -226,7 +225,7 @@ def _member(parser):
 
 
 def _strategy(parser, package):
-    strategies = {"action": _Listed, "table": f"lockstep.{package}.STRATEGIES", "says": "what"}
+    strategies = {"action": _Listed, "table": lambda: studies.table(package), "says": "what"}
     parser.add_argument("--strategy", default="auto", **strategies)
 
 

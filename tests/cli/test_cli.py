@@ -1,6 +1,5 @@
 """The command line: what it prints, where, and with which exit status."""
 
-import importlib
 import json
 import os
 import subprocess
@@ -12,7 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from lockstep import cli, commands, paths
+from lockstep import cli, commands, paths, studies
 from lockstep.toposort import topological_sort
 
 
@@ -102,7 +101,7 @@ def test_sort_agrees_with_the_function_and_writes_a_file(run, graph, tmp_path):
 def test_strategies_are_listed_without_a_graph(run, command):
     package = {"sort": "toposort", "paths": "sssp", "color": "coloring", "factorize": "sgd"}.get(command, command)
     status, out, _ = run(command, "--strategy", "list")
-    table = importlib.import_module(f"lockstep.{package}").STRATEGIES
+    table = studies.table(package)
     assert status == 0 and [line.split()[0] for line in out.splitlines()] == list(table)
     assert all(entry.what in out for entry in table.values())
 

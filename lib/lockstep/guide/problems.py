@@ -6,7 +6,8 @@ fitted on those. What a study calls its figures in its rows is written here and 
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
+
+from lockstep import studies
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Problem:
     def strategies(self):
         """Names that may be advised, without `auto`; empty where the study is not in this release."""
         try:
-            table = import_module(f"lockstep.{self.name}").STRATEGIES
+            table = studies.table(self.name)
         except (ImportError, AttributeError):
             return ()
         return tuple(name for name, strategy in table.items() if name != "auto" and self.wanted(strategy))

@@ -9,13 +9,12 @@ import re
 import subprocess
 import sys
 import tempfile
-from importlib import import_module
 from pathlib import Path
 from statistics import geometric_mean
 
 import matplotlib.pyplot as plt
 
-from lockstep import paths
+from lockstep import paths, studies
 from lockstep.evidence import claims
 from lockstep.guide import rule
 from lockstep.guide.advice import condition
@@ -123,7 +122,7 @@ def choices(found, recordings=paths.RECORDINGS):
         problem = lesson.problem
         for row, (leaf, way) in enumerate(rule.leaves(lesson.tree)):
             where = condition(problem, way) if way else "any size"
-            entry = import_module(f"lockstep.{problem.name}").STRATEGIES[leaf.strategy]
+            entry = studies.table(problem.name)[leaf.strategy]
             beside = [against(names, leaf) for names in (problem.published, problem.plain)]
             over.setdefault(problem.title, [f"`{name}`" for name, _ in beside])
             gains = [_gain(*one, leaf.strategy) for one in beside]
