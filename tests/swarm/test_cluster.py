@@ -24,6 +24,7 @@ def degrees():
 
         class Degrees:
             executor, measure, options = None, SimpleNamespace(name="degrees", weights=False), {}
+            lengths, most_vertices = False, 2**31 - 1
 
             def prepare(self, pack):
                 return SimpleNamespace(run=lambda: self.run(pack))

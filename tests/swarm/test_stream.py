@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lockstep.batch import stream
 from lockstep.batch.batch import GraphBatch
 from lockstep.batch.output import Output, OutputError
 from lockstep.batch.pack import Pack
 from lockstep.batch.stream import run
 from lockstep.graphs import GraphError
-from lockstep.swarm import stream
 from lockstep.swarm.run import Engine
 
 
@@ -26,6 +26,7 @@ class Degrees:
     """An engine that counts arcs: what the pipeline needs of one."""
 
     executor, measure, options = None, SimpleNamespace(name="degrees", weights=False), {"fake": True}
+    lengths, most_vertices = False, 2**31 - 1
 
     def __init__(self):
         self.runs = 0
@@ -110,6 +111,7 @@ def test_a_killed_process_goes_on(shards, tmp_path):
 
         class Slow:
             executor, measure, options = None, SimpleNamespace(name="degrees", weights=False), {{"fake": True}}
+            lengths, most_vertices = False, 2**31 - 1
             def prepare(self, pack): return SimpleNamespace(run=lambda: self.run(pack))
             def run(self, pack):
                 time.sleep(0.15)

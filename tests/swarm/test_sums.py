@@ -6,10 +6,11 @@ import inspect
 import numpy as np
 import pytest
 
+from lockstep.batch import shards, stream
 from lockstep.evidence import VerificationError
 from lockstep.graphs import draws, search
 from lockstep.provenance import host
-from lockstep.swarm import cases, checksums, cpu, oracle, shards, stream, sums, synthetic
+from lockstep.swarm import cases, checksums, cpu, oracle, sums, synthetic
 from lockstep.swarm.run import Engine
 
 
