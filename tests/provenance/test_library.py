@@ -11,7 +11,7 @@ MOVED = [
     ("toposort/strategies/naive.py", "_by_grid", "import functools"),
     ("sssp/strategies/shared.py", "road_delta", ""),
     ("coloring/strategies/switching.py", "steepest_falls", "import numpy as np"),
-    ("sgd/resident.py", "sort_keys", "import numpy as np"),
+    ("sgd/strategies/resident.py", "sort_keys", "import numpy as np"),
     ("swarm/task.py", "_host", "import numpy as np"),
 ]
 SAMPLE = ("SMALL = 150_000", "#define CHUNK 32", "RATE, REGULARIZATION")  # all: python tests/provenance/mutate.py

@@ -3,7 +3,8 @@
 import pytest
 
 from lockstep.machine import get_executor
-from lockstep.sgd import STRATEGIES, Problem, Ratings, conflicts, twins
+from lockstep.sgd import STRATEGIES, Problem, Ratings
+from lockstep.sgd.experiments import conflicts, twins
 
 from .conftest import skewed
 

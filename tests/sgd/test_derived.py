@@ -3,7 +3,9 @@
 import pytest
 
 from lockstep.evidence import Study
-from lockstep.sgd import STRATEGIES, derived, experiments, model
+from lockstep.sgd import STRATEGIES, experiments
+from lockstep.sgd.experiments import derived
+from lockstep.sgd.strategies import model
 
 WHERE, SETTINGS = ("one", "real", "a-graph"), {"rank": 16}
 

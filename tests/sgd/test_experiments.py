@@ -12,7 +12,10 @@ import pytest
 from lockstep.evidence import Study
 from lockstep.machine import get_executor
 from lockstep.provenance import stale
-from lockstep.sgd import STRATEGIES, Problem, candidates, cases, experiments, model, twins, views
+from lockstep.sgd import STRATEGIES, Problem, experiments
+from lockstep.sgd.experiments import cases, preparation, twins
+from lockstep.sgd.results import views
+from lockstep.sgd.strategies import model
 
 from .conftest import skewed
 
@@ -75,7 +78,7 @@ def test_nothing_is_stale(study):
 def test_cells_are_combinations():
     plan = {"cells": [{"kind": "twin", "dataset": ["A", "B"], "rank": [16, 32], "strategies": ["x"]},
                       {"kind": "random", "size": [[1, 2, 3, 4], [5, 6, 7, 8]], "strategies": "set"}]}  # fmt: skip
-    found = list(experiments.cases(plan, {"strategies": {"set": ["y", "z"]}}))
+    found = list(experiments.cells(plan, {"strategies": {"set": ["y", "z"]}}))
     assert [(c["dataset"], c["rank"]) for c in found[:4]] == [("A", 16), ("A", 32), ("B", 16), ("B", 32)]
     assert found[4] == {"kind": "random", "size": [1, 2, 3, 4], "strategies": ["y", "z"], "rounds": 8}
 
@@ -158,25 +161,25 @@ class Counted:
 
 def test_compilation_is_not_charged_to_preprocessing_which_is_timed_more_than_once_if_quick(monkeypatch):
     quick = Counted()
-    plan, seconds = candidates.built(quick.make, quick.problem, quick.executor, rows=4)
-    assert (quick.plans, seconds, plan.options) == (1 + candidates.SAMPLES, [0.1] * candidates.SAMPLES, {"rows": 4})
+    plan, seconds = preparation.built(quick.make, quick.problem, quick.executor, rows=4)
+    assert (quick.plans, seconds, plan.options) == (1 + preparation.SAMPLES, [0.1] * preparation.SAMPLES, {"rows": 4})
     assert not plan.known, "each has to find its matchings itself"
-    monkeypatch.setattr(candidates, "SPENT", 0.02)
+    monkeypatch.setattr(preparation, "SPENT", 0.02)
     lasting = Counted(slow=0.03)
-    assert candidates.built(lasting.make, lasting.problem, lasting.executor)[1] == [0.1] and lasting.plans == 2
+    assert preparation.built(lasting.make, lasting.problem, lasting.executor)[1] == [0.1] and lasting.plans == 2
     slow = Counted(first=100.0, slow=0.03)
-    assert candidates.built(slow.make, slow.problem, slow.executor)[1] == [0.1], "it was compilation"
+    assert preparation.built(slow.make, slow.problem, slow.executor)[1] == [0.1], "it was compilation"
     slow = Counted(first=100.0, slow=0.03)
-    assert candidates.built(slow.make, slow.problem, None)[1] == [100.0] and slow.plans == 1, "no compilation is"
+    assert preparation.built(slow.make, slow.problem, None)[1] == [100.0] and slow.plans == 1, "no compilation is"
     host = Counted(name="host")
-    candidates.built(host.make, host.problem, host.executor)
+    preparation.built(host.make, host.problem, host.executor)
     assert host.plans == 1, "no times there, so nothing to be gained"
 
 
 def test_a_round_has_a_sample_of_the_preprocessing_as_long_as_there_are_any(monkeypatch, ratings):
     plan = STRATEGIES["multicore"].plan(Problem(ratings, 4), None)
-    monkeypatch.setattr(candidates, "built", lambda *a, **k: (plan, [0.5, 0.25]))
-    one = candidates.candidate("multicore", plan.problem, None, "file")
+    monkeypatch.setattr(preparation, "built", lambda *a, **k: (plan, [0.5, 0.25]))
+    one = preparation.candidate("multicore", plan.problem, None, "file")
     told = [one.counts(plan).get("preparation") for _ in range(3)]
     assert told == [(500.0, "ms"), (250.0, "ms"), None]
 

@@ -7,20 +7,11 @@ import scipy.sparse as sparse
 
 from lockstep.graphs import Graph
 from lockstep.machine import get_executor
-from lockstep.sgd import (
-    STRATEGIES,
-    DivergenceError,
-    OutOfMemory,
-    Problem,
-    Ratings,
-    RatingsError,
-    factorize,
-    model,
-    planted,
-    twins,
-)
+from lockstep.sgd import STRATEGIES, DivergenceError, OutOfMemory, Problem, Ratings, RatingsError, factorize, planted
 from lockstep.sgd import oracle as reference
-from lockstep.sgd.choice import choose
+from lockstep.sgd.experiments import twins
+from lockstep.sgd.strategies import model
+from lockstep.sgd.strategies.auto import choose
 
 from .conftest import skewed
 
@@ -218,7 +209,7 @@ def test_patches_refuse_hubs():
 
 
 def test_auto_takes_patches_for_roads(monkeypatch):
-    monkeypatch.setattr("lockstep.sgd.choice.calibration", lambda: ("", {}))
+    monkeypatch.setattr("lockstep.sgd.strategies.auto.calibration", lambda: ("", {}))
     road = twins.twin("CAL", factor=100)
     assert model.scatter(road) < 0.05
     assert choose(road, get_executor("host"))[0] == "patches"
@@ -229,7 +220,7 @@ def test_auto_takes_patches_for_roads(monkeypatch):
 
 def test_auto_takes_what_is_predicted_from_the_features(monkeypatch):
     coefficients = {"tiles": np.ones(len(model.FEATURES)), "sgm": 2 * np.ones(len(model.FEATURES))}
-    monkeypatch.setattr("lockstep.sgd.choice.calibration", lambda: ("a machine", coefficients))
+    monkeypatch.setattr("lockstep.sgd.strategies.auto.calibration", lambda: ("a machine", coefficients))
     ratings = skewed()
     strategy, reason = choose(ratings, get_executor("host"))
     assert strategy == "tiles" and f"predicted {model.features(ratings).sum():.3g} ms" in reason

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lockstep.machine.costs import Costs
-from lockstep.sgd import goals
+from lockstep.sgd.results import goals
 
 COSTS = Costs("made up", {("copy", '{"direction":"device"}'): 1000.0})
 

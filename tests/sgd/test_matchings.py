@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from lockstep.machine import get_executor
-from lockstep.sgd import Ratings, firstfit, matchings, twins
+from lockstep.sgd import Ratings
+from lockstep.sgd.experiments import twins
+from lockstep.sgd.strategies import first_fit, matchings
 
 from .conftest import skewed
 
@@ -105,7 +107,7 @@ def maximal(ratings, times):
 def on_a_device(executor, ratings, block=None, **options):
     """First-fit by the kernels: checked, and its items and matchings."""
     arrays = (executor.array(a) for a in (ratings.offsets, ratings.users, ratings.items))
-    nodes, times, count = firstfit.first_fit(executor, ratings, *arrays, block, **options)
+    nodes, times, count = first_fit.first_fit(executor, ratings, *arrays, block, **options)
     nodes, times = executor.get(nodes), executor.get(times)
     matchings.check(ratings, matchings.by_time(times, count))
     assert sorted(nodes) == list(range(ratings.n_items))

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from lockstep.machine import get_executor
-from lockstep.sgd import STRATEGIES, Problem, Ratings, cases, passes
+from lockstep.sgd import STRATEGIES, Problem, Ratings
+from lockstep.sgd.experiments import cases
+from lockstep.sgd.strategies import passes
 
 from .conftest import skewed
 from .test_serializable import agrees
@@ -14,9 +16,7 @@ NAMES = [name for name, s in STRATEGIES.items() if issubclass(s.plan, passes.InO
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("fuzz", ["sync", "memory"])
-@pytest.mark.parametrize(
-    "options", [{}, {"lanes": 2, "threads": 64}, {"blocks": 3}, {"blocks": 1}]
-)
+@pytest.mark.parametrize("options", [{}, {"lanes": 2, "threads": 64}, {"blocks": 3}, {"blocks": 1}])
 def test_serializable_with_blocks_of_any_number(name, fuzz, options, ratings):
     for seed in range(3):
         assert agrees(Problem(ratings, 8, 0.05), name, get_executor("host", seed=seed, fuzz=fuzz), **options)

@@ -6,8 +6,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lockstep.machine import get_executor
-from lockstep.sgd import STRATEGIES, Problem, Ratings, growth
-from lockstep.sgd.tiles import cut
+from lockstep.sgd import STRATEGIES, Problem, Ratings
+from lockstep.sgd.strategies import growth
+from lockstep.sgd.strategies.tiles import cut
 
 from .conftest import skewed
 

@@ -5,8 +5,9 @@ import pytest
 
 from lockstep.graphs import Graph
 from lockstep.machine import get_executor
-from lockstep.sgd import STRATEGIES, NotSerializable, Problem, Ratings, oracle, twins
-from lockstep.sgd.resident import sort_keys
+from lockstep.sgd import STRATEGIES, NotSerializable, Problem, Ratings, oracle
+from lockstep.sgd.experiments import twins
+from lockstep.sgd.strategies.resident import sort_keys
 from lockstep.toposort import topological_sort
 
 from .conftest import skewed
@@ -100,7 +101,7 @@ def test_items_of_no_degree_do_not_crowd_one_block():
 
 
 def test_users_are_fetched_where_their_ranges_are_too_many_for_a_key(ratings, monkeypatch):
-    monkeypatch.setattr("lockstep.sgd.resident.SEGMENTS", 16)
+    monkeypatch.setattr("lockstep.sgd.strategies.resident.SEGMENTS", 16)
     plan = STRATEGIES["tiles"].plan(Problem(ratings, 16), get_executor("host"), users="resident")
     assert plan.stats["users"] == "fetched"
     assert agrees(Problem(ratings, 16), "tiles", get_executor("host"), users="resident")

@@ -4,7 +4,8 @@ import json
 
 import pandas as pd
 
-from lockstep.sgd import planned, summary, twins
+from lockstep.sgd.experiments import twins
+from lockstep.sgd.results import coverage, summary
 
 
 def rows(*lines):
@@ -14,8 +15,8 @@ def rows(*lines):
 
 def test_nothing_is_said_of_nothing():
     assert summary.seen(rows()) == summary.star(rows()) == []
-    (lacking,) = planned.unmeasured(rows())
-    assert all(name in lacking for name in twins.TABLE) and planned.REAL in lacking
+    (lacking,) = coverage.unmeasured(rows())
+    assert all(name in lacking for name in twins.TABLE) and coverage.REAL in lacking
 
 
 def test_the_fastest_serializable_schedule_of_each_twin():
@@ -29,7 +30,7 @@ def test_the_fastest_serializable_schedule_of_each_twin():
     (said,) = summary.seen(pd.concat([found, best]))
     assert "is `tiles` on all 2" in said, "a graph half measured has no winner"
     assert "(IMDB not by all schedules)" in said
-    lacking = planned.unmeasured(found)[0]
+    lacking = coverage.unmeasured(found)[0]
     assert "scale-free twins of WIKI" in lacking and "road twins CAL" in lacking and "IMDB" not in lacking
 
 
@@ -121,13 +122,13 @@ def test_an_update_of_a_star():
 
 def test_all_is_measured():
     lines = [(size.kind, f"twin-{name}", "tiles", 1.0) for name, size in twins.TABLE.items()]
-    lines += [("real", "karate", "tiles", 1.0), *[(name, "twin-CAL", "tiles", 1.0) for name in planned.OTHERS]]
-    assert planned.unmeasured(rows(*lines)) == []
+    lines += [("real", "karate", "tiles", 1.0), *[(name, "twin-CAL", "tiles", 1.0) for name in coverage.OTHERS]]
+    assert coverage.unmeasured(rows(*lines)) == []
 
 
 def test_a_schedule_that_some_twins_of_a_class_lack_is_named_with_them():
     names = {"CAL": ("tiles", "sgm", "edge-locked-again"), "E": ("tiles", "sgm"), "W": ("tiles",)}
     found = rows(*[("road", f"twin-{graph}", name, 1.0) for graph, own in names.items() for name in own])
-    assert planned.partly(found) == {("W",): ["sgm"], ("E", "W"): ["edge-locked-again"]}, "CTR has nothing at all"
-    assert "sgm on W; edge-locked-again on E and W" in planned.unmeasured(found)[0]
-    assert not planned.partly(rows(("road", "twin-CAL", "tiles", 1.0)))
+    assert coverage.partly(found) == {("W",): ["sgm"], ("E", "W"): ["edge-locked-again"]}, "CTR has nothing at all"
+    assert "sgm on W; edge-locked-again on E and W" in coverage.unmeasured(found)[0]
+    assert not coverage.partly(rows(("road", "twin-CAL", "tiles", 1.0)))

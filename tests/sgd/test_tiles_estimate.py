@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from lockstep.evidence import Study
-from lockstep.sgd import experiments, resident, twins
+from lockstep.sgd import experiments
+from lockstep.sgd.experiments import twins
+from lockstep.sgd.strategies import resident
 
 RECORDED, MULTIPROCESSORS, SHARED = "nvidia-h200-c39f90bf", 132, 232_448  # on which the constants were measured
 WIDTH, LANES, THREADS, BATCH = 16, 4, 160, 4

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from lockstep.sgd import Ratings, planted, twins
+from lockstep.sgd import Ratings, planted
+from lockstep.sgd.experiments import twins
 
 
 @pytest.mark.parametrize("name", [n for n in twins.TABLE if n != "STACK-printed"])

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from lockstep.machine import get_executor
-from lockstep.sgd import STRATEGIES, Problem, Ratings, twins, updates
-from lockstep.sgd.candidates import candidate
+from lockstep.sgd import STRATEGIES, Problem, Ratings
+from lockstep.sgd.experiments import twins, updates
+from lockstep.sgd.experiments.preparation import candidate
 
 from .conftest import skewed
 

@@ -28,7 +28,7 @@ def _two_ways():
 
 
 def _sample():
-    from lockstep.sgd.worked import sample
+    from lockstep.sgd.experiments.paper_example import sample
 
     return sample()
 

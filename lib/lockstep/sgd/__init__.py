@@ -13,13 +13,13 @@ import numpy as np
 
 from lockstep.machine import get_executor
 
-from .choice import choose
 from .oracle import NotSerializable
-from .plans import WrongSweep
 from .problem import OutOfMemory, Problem
 from .ratings import Ratings, RatingsError, planted
 from .result import Factorization
-from .strategies import STRATEGIES, Strategy
+from .strategies.auto import choose
+from .strategies.shared import WrongSweep
+from .strategies.table import STRATEGIES, Strategy
 
 
 class DivergenceError(ArithmeticError):

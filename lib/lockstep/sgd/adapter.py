@@ -8,10 +8,10 @@ from lockstep import plan
 from lockstep.strategy import adapted
 
 from . import problem
-from .choice import choose
-from .plans import WrongSweep
 from .ratings import Ratings
-from .strategies import STRATEGIES as ENTRIES
+from .strategies.auto import choose
+from .strategies.shared import WrongSweep
+from .strategies.table import STRATEGIES as ENTRIES
 
 RATE, REGULARIZATION = 0.005, 0.02
 

@@ -6,15 +6,17 @@ import numpy as np
 
 from lockstep.provenance.origin import Origin
 
-from . import candidates, cases, conflicts, counted, derived, matchings, oracle, plans, twins, worked
-from .candidates import PLANS, resolve
+from . import oracle
+from .experiments import cases, conflicts, counted, derived, paper_example, preparation, twins
+from .experiments.preparation import PLANS, resolve
 from .problem import Problem
 from .ratings import Ratings, planted
-from .strategies import STRATEGIES
+from .strategies import matchings, shared
+from .strategies.table import STRATEGIES
 
-PROTOCOL = (cases.problem_of, candidates.candidate, candidates.built, candidates.plan_start, conflicts.check,
+PROTOCOL = (cases.problem_of, preparation.candidate, preparation.built, preparation.plan_start, conflicts.check,
             counted.sweeps, counted.atomics, counted.residency, counted.bounds, derived.record, oracle.checksum,
-            plans.Plan.rmse, *dict.fromkeys(plan.check_sweep for plan in PLANS.values()))  # fmt: skip
+            shared.Plan.rmse, *dict.fromkeys(plan.check_sweep for plan in PLANS.values()))  # fmt: skip
 EXAMPLE = ("agm-edge", "agm-node", "edge-locked", "node-locked")
 
 
@@ -25,7 +27,7 @@ def origin(label, dataset):
     given = (Problem, Ratings)
     if name == counted.EXAMPLE:
         shown = (matchings.diagonals, matchings.block_diagonals)
-        return Origin((*(PLANS[one] for one in EXAMPLE), *shown), given, (worked.sample,))
+        return Origin((*(PLANS[one] for one in EXAMPLE), *shown), given, (paper_example.sample,))
     data = (twins.twin, cases.random_ratings) if made else (cases.star,) if dataset.startswith("star-") else (planted,)
     if name in ("(graph)", *derived.BOUNDS) and made:
         return Origin((), given, data)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-FILE = Path(__file__).parent / "kernels" / "first_fit.cu"
+FILE = Path(__file__).parent / "first_fit.cu"
 SMALL = 64  # an item of fewer edges is one thread's
 
 

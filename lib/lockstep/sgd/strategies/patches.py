@@ -5,10 +5,10 @@ import functools
 
 import numpy as np
 
+from ..ratings import RatingsError
 from . import growth
 from .growth import MATCHINGS
-from .plans import DevicePlan
-from .ratings import RatingsError
+from .shared import DevicePlan
 
 LARGEST = 16 * MATCHINGS  # degree up to which this is worth anything
 LEAST = 32  # nodes of a patch of the later levels, at least

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import oracle
+from .. import oracle
+from ..ratings import Ratings, mix
 from .offline import SubGraph
-from .plans import DevicePlan
-from .ratings import Ratings, mix
+from .shared import DevicePlan
 
 
 class Online(DevicePlan):

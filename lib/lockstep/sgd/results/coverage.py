@@ -5,9 +5,11 @@ import yaml
 from lockstep import paths
 from lockstep.report.digits import listed, not_measured
 
-from . import experiments, twins, views
-from .cases import label
-from .strategies import STRATEGIES
+from .. import experiments
+from ..experiments import twins
+from ..experiments.cases import label
+from ..strategies.table import STRATEGIES
+from . import views
 
 PLAN = paths.CONFIG / "paper.yaml"  # the parameter file that recordings follow
 REAL = "real graphs"
@@ -58,7 +60,7 @@ def partly(rows):
     block, lost = yaml.safe_load(PLAN.read_text())["studies"][experiments.STUDY], {}
     timed = rows[rows["metric"] == "wall"]
     for part in block["parts"].values():
-        for cell in experiments.cases(part, block.get("common")):
+        for cell in experiments.cells(part, block.get("common")):
             own = timed[timed["experiment"] == cell["experiment"]]
             there = set(own[own["dataset"] == label(cell["kind"], cell)]["strategy"])
             if cell["experiment"] in views.CLASSES and there:

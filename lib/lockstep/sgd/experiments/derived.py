@@ -13,8 +13,8 @@ import numpy as np
 from lockstep.evidence.recording import canonical
 from lockstep.provenance import build
 
-from . import model
-from .strategies import STRATEGIES
+from ..strategies import model
+from ..strategies.table import STRATEGIES
 
 OFFLINE = ("agm-edge", "agm-node", "sgm", "diagonal", "block-diagonal")
 ONLINE = ("edge-locked", "node-locked")

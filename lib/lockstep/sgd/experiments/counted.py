@@ -4,9 +4,10 @@ sweep."""
 from lockstep.machine import get_executor
 from lockstep.provenance import build
 
-from . import derived, matchings, twins, worked
-from .problem import Problem
-from .strategies import STRATEGIES
+from ..problem import Problem
+from ..strategies import matchings
+from ..strategies.table import STRATEGIES
+from . import derived, paper_example, twins
 
 EXAMPLE = "(two threads)"  # the strategy column of the worked example's rows
 BLOCK = (16, 16)  # items and users of a block, where bounds are counted
@@ -39,15 +40,15 @@ def sweeps(study, where, ratings, names, executor, parameters, count, settings):
 
 def example(study, part):
     """The counts of the worked example, from the hypothetical GPU with two threads."""
-    ratings = worked.sample()
-    rows = {name: worked.steps(name) for name in ("agm-edge", "agm-node", "edge-locked", "node-locked")}
+    ratings = paper_example.sample()
+    rows = {name: paper_example.steps(name) for name in ("agm-edge", "agm-node", "edge-locked", "node-locked")}
     second = [row for row in rows["agm-node"] if set(row[0] + row[1]) <= set("ijkl")]
     again = next(k for k, row in enumerate(rows["edge-locked"]) if "b" in row[0] + row[1])
     deferred = sorted("".join(row[2] for row in rows["edge-locked"][:again]))
     by_node = sorted("".join(row[2] for row in rows["node-locked"]))
     diagonals = matchings.diagonals(ratings.users, ratings.items, ratings.n_items)
     blocks = matchings.block_diagonals(ratings.users, ratings.items, ratings.n_items, 2, 2)
-    third = worked.names(diagonals.order[diagonals.times == 3])
+    third = paper_example.names(diagonals.order[diagonals.times == 3])
     figures = {
         "agm-edge steps": len(rows["agm-edge"]),
         "agm-node steps of the second block": len(second),
@@ -99,7 +100,7 @@ def bounds(study, part, dataset, ratings):
 def residency(study, part, executor):
     """Threads that stay resident, of the node-locked kernel with its shared memory and of both kernels
     without."""
-    problem = Problem(worked.sample(), 16)
+    problem = Problem(paper_example.sample(), 16)
     for lanes in (1, 4):
         nodes = STRATEGIES["node-locked"].plan(problem, executor, lanes=lanes, threads=256)
         edges = STRATEGIES["edge-locked"].plan(problem, executor, lanes=lanes, threads=256)

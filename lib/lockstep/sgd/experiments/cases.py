@@ -4,9 +4,9 @@ import numpy as np
 
 from lockstep.graphs import load, load_ratings
 
+from ..problem import Problem
+from ..ratings import Ratings, planted
 from . import twins
-from .problem import Problem
-from .ratings import Ratings, planted
 
 RATE, REGULARIZATION = 0.005, 0.02
 

@@ -5,8 +5,8 @@ import pandas as pd
 
 from lockstep.report.goals import Goals
 
+from ..strategies.table import STRATEGIES
 from . import views
-from .strategies import STRATEGIES
 
 MATCHINGS = ("agm-edge", "agm-node", "sgm")
 PREPARED_S = {"twin-NFLIX": 10, "twin-LIVEJ": 5}  # matchings, first-fit over all ratings

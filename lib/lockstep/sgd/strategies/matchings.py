@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from .ratings import RatingsError
+from ..ratings import RatingsError
 
 
 @dataclass

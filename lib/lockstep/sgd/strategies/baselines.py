@@ -6,8 +6,8 @@ import numba
 import numpy as np
 from numba import njit, prange
 
-from . import oracle
-from .plans import Plan
+from .. import oracle
+from .shared import Plan
 from .tiles import cut
 
 

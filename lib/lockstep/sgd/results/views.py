@@ -8,9 +8,10 @@ import pandas as pd
 
 from lockstep.evidence import statistics
 
-from . import model, twins
-from .derived import SEVEN, published_costs
-from .strategies import STRATEGIES
+from ..experiments import twins
+from ..experiments.derived import SEVEN, published_costs
+from ..strategies import model
+from ..strategies.table import STRATEGIES
 
 CLASSES = {"scale-free": "scale-free twins", "road": "road twins"}
 SHOWN = (*SEVEN, "node-then-edge", "edge-hubs", "edge-locked-resident", "node-then-edge-resident", "tiles", "patches",

@@ -5,7 +5,6 @@ with hubs there are thousands of passes, and a launch and a look each are most o
 what remains is what the locks themselves cost.
 """
 
-
 import numpy as np
 
 from .online import EdgeLocked, NodeThenEdge

@@ -1,7 +1,6 @@
 """Growing patches over both sides of a graph, and cutting a patch's edges into matchings: what `patches` makes ready on
 the host, by several threads (Numba), beside a sort where the edges are."""
 
-
 import numpy as np
 from numba import njit, prange
 

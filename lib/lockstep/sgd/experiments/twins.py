@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .ratings import Ratings, mix, planted
+from ..ratings import Ratings, mix, planted
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from . import oracle
-from .problem import LANE_FEATURES
-from .ratings import RatingsError
+from .. import oracle
+from ..problem import LANE_FEATURES
+from ..ratings import RatingsError
 
-KERNELS = Path(__file__).parent / "kernels"
+KERNELS = Path(__file__).parent
 LIMIT = 2**31 - 2**20  # nodes, and ratings: kernels add the number of their threads to an int that counts either
 
 

@@ -3,7 +3,7 @@
 import functools
 
 from . import model
-from .strategies import STRATEGIES
+from .table import STRATEGIES
 
 FEW = 2_000_000  # ratings from which threads are worth their start
 SMALL, NEAR = 64, 0.05  # degree and scatter (see `model`) up to which patches are taken without calibration

@@ -7,9 +7,9 @@ import pandas as pd
 
 from lockstep.report.digits import listed, readable, significant
 
+from ..experiments.derived import OFFLINE, ONLINE
 from . import views
-from .derived import OFFLINE, ONLINE
-from .planned import exact, measured
+from .coverage import exact, measured
 
 STAR = {  # how an update of a star is made
     "tiles": "by `tiles`",

@@ -1,7 +1,6 @@
 """Tiles: host side of `tiles.cu`. Which block and group owns an item, which range a user is in, edges in that
 order."""
 
-
 import numpy as np
 from numba import njit
 

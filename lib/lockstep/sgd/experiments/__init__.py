@@ -9,7 +9,7 @@ A part may say `rounds`, and in `slow` the strategies whose runs there take seco
 rounds, and are not run once more to warm up.
 
 Only what the recording lacks is made ready: a strategy whose rows are all there costs nothing. Beside the times stand,
-for every strategy, the milliseconds of its preprocessing (see `candidates.built`: compilation is left out, a quick one
+for every strategy, the milliseconds of its preprocessing (see `preparation.built`: compilation is left out, a quick one
 is repeated) and its counts; and, for every graph, its own figures under the name (graph). Under
 (best online), (best offline) and (best) stand the times of the strategy that was best in the even rounds, taken from
 the odd rounds: chosen on one half, judged on the other. Under (predicted) stand those of the strategy that the
@@ -24,18 +24,19 @@ from lockstep.evidence import parts
 from lockstep.graphs import DatasetMissing
 from lockstep.provenance import build
 
-from . import counted, derived, model, twins
-from .candidates import candidate, resolve
+from ..problem import OutOfMemory, Problem
+from ..ratings import RatingsError
+from ..strategies import model
+from ..strategies.table import STRATEGIES
+from . import counted, derived, twins
 from .cases import RATE, REGULARIZATION, Last, label, problem_of, star
-from .problem import OutOfMemory, Problem
-from .ratings import RatingsError
-from .strategies import STRATEGIES
+from .preparation import candidate, resolve
 
 STUDY = "1-sgd-schedules"
 FEW = 3  # rounds of what takes long
 
 
-def cases(block, common=None):
+def cells(block, common=None):
     """The cells of a part, one for each combination of what they list; a size is itself a list."""
     for cell in parts.cells(block, common):
         keys = [key for key in cell if key not in ("strategies", "size")]
@@ -66,9 +67,9 @@ def _jobs(study, part, executor, say):
     if block.get("calibrate") and executor is not None:
         _costs(study, part, executor, common)
         calibration = {"cells": common.get("calibration", []), "rounds": FEW}
-        for cell in cases(calibration, common):
+        for cell in cells(calibration, common):
             yield label(cell["kind"], cell), _cell(study, part, cell, executor, calibration, common, say, last)
-    for cell in cases(block, common):
+    for cell in cells(block, common):
         yield label(cell["kind"], cell), _cell(study, part, cell, executor, block, common, say, last)
 
 

@@ -4,8 +4,8 @@ import time
 
 import numpy as np
 
-from . import firstfit, matchings
-from .plans import DevicePlan
+from . import first_fit, matchings
+from .shared import DevicePlan
 
 
 class Offline(DevicePlan):
@@ -15,12 +15,12 @@ class Offline(DevicePlan):
 
     def on_device(self):
         """Whether matchings are found on the device: on a GPU, unless an item has millions of edges."""
-        return self.executor.name == "cuda" and firstfit.fits(self.executor, self.problem.ratings)
+        return self.executor.name == "cuda" and first_fit.fits(self.executor, self.problem.ratings)
 
     def compiled(self):
         """Compile what `first_fit` needs: that is no part of the preprocessing."""
         if self.on_device():
-            self.executor.load(firstfit.FILE)
+            self.executor.load(first_fit.FILE)
 
     def first_fit(self, edges, block=None):
         """(items in the order in which they were taken, matching of each edge, number of matchings).
@@ -42,7 +42,7 @@ class Offline(DevicePlan):
             return found
         begin = time.perf_counter()
         if self.on_device():
-            found = firstfit.first_fit(executor, ratings, executor.array(ratings.offsets), *edges[:2], block)
+            found = first_fit.first_fit(executor, ratings, executor.array(ratings.offsets), *edges[:2], block)
         else:
             nodes = np.arange(ratings.n_items)
             if block is not None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .plans import DevicePlan
+from .shared import DevicePlan
 
 WIDEST = 64  # features of a vector from which on a batch of them does not fit in registers
 BEYOND = 96  # edges that are read ahead where there are none

@@ -19,7 +19,7 @@ import numpy as np
 
 from lockstep.evidence import VerificationError
 
-from .plans import WrongSweep
+from ..strategies.shared import WrongSweep
 
 START = 3 << 22  # in the middle of those floats whose last bit is 1
 ROOM = 1 << 22  # a counter's way from there, up or down

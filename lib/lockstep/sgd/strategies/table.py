@@ -6,7 +6,7 @@ Families are those of the published study: `offline` schedules made beforehand, 
 
 from lockstep.strategy import Strategy, table
 
-from . import cpu, offline, online, passes, patches, tiles
+from . import baselines, offline, online, passes, patches, tiles
 
 PAPER = "Figure 1 of the published study"
 HERE = "this compendium"
@@ -41,8 +41,8 @@ STRATEGIES = table(
     Strategy("tiles", "items stay in a multiprocessor, users go round", "tiles", HERE, tiles.Tiles),
     Strategy("patches", "both sides of a patch in shared memory, for small degrees", "tiles", HERE, patches.Patches),
     Strategy("hogwild", "no locks", "racy", "Niu et al., NIPS 2011; cuMF_SGD", online.Hogwild, exact=False),
-    Strategy("serial", "one thread, random order", "cpu", "the definition", cpu.Serial),
-    Strategy("multicore", "tiles to cores", "cpu", "DSGD, LIBMF", cpu.Multicore),
+    Strategy("serial", "one thread, random order", "cpu", "the definition", baselines.Serial),
+    Strategy("multicore", "tiles to cores", "cpu", "DSGD, LIBMF", baselines.Multicore),
     # Recorded choices give a strategy's place in this table: those that came later stand at its end.
     Strategy(
         "edge-locked-resident",

@@ -11,9 +11,9 @@ import numpy as np
 
 from lockstep.machine import get_executor
 
-from .problem import Problem
-from .ratings import Ratings
-from .strategies import STRATEGIES
+from ..problem import Problem
+from ..ratings import Ratings
+from ..strategies.table import STRATEGIES
 
 LABELS = "abcdefghijkl"
 MOVIES = {

@@ -7,9 +7,9 @@ import numpy as np
 
 from lockstep.evidence import Candidate, VerificationError
 
+from ..strategies.shared import WrongSweep
+from ..strategies.table import STRATEGIES
 from . import conflicts, updates
-from .plans import WrongSweep
-from .strategies import STRATEGIES
 
 EXTRA = {  # variants under names of their own
     "edge-locked-plain": ("edge-locked", {"shuffle": False}),
