@@ -12,7 +12,7 @@ PACKAGES = {
     "4-coloring-phase-switch": "coloring",
     "5-swarm-batch": "swarm",
 }
-ADAPTED = ("sgd", "swarm")  # plans of their own kind, inside ones of the contract
+ADAPTED = ("swarm",)  # plans of their own kind, inside ones of the contract
 
 
 def table(package):

@@ -14,7 +14,7 @@ MOVED = [
     ("sgd/strategies/resident.py", "sort_keys", "import numpy as np"),
     ("swarm/task.py", "_host", "import numpy as np"),
 ]
-SAMPLE = ("SMALL = 150_000", "#define CHUNK 32", "RATE, REGULARIZATION")  # all: python tests/provenance/mutate.py
+SAMPLE = ("SMALL = 150_000", "#define CHUNK 32", "WORSE = 1.001")  # all: python tests/provenance/mutate.py
 
 
 class Renamed(ast.NodeTransformer):

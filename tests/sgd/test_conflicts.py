@@ -13,7 +13,7 @@ OFFLINE = [name for name, strategy in STRATEGIES.items() if strategy.family == "
 
 def built(name, ratings, executor=None):
     options = {"block": 4} if name in ("agm-node", "sgm") else {}
-    return STRATEGIES[name].plan(Problem(ratings, 4), executor or get_executor("host"), **options)
+    return STRATEGIES[name].plan_for(Problem(ratings, 4), executor or get_executor("host"), **options)
 
 
 @pytest.mark.parametrize("name", OFFLINE)

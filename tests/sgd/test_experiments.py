@@ -177,7 +177,7 @@ def test_compilation_is_not_charged_to_preprocessing_which_is_timed_more_than_on
 
 
 def test_a_round_has_a_sample_of_the_preprocessing_as_long_as_there_are_any(monkeypatch, ratings):
-    plan = STRATEGIES["multicore"].plan(Problem(ratings, 4), None)
+    plan = STRATEGIES["multicore"].plan_for(Problem(ratings, 4), None)
     monkeypatch.setattr(preparation, "built", lambda *a, **k: (plan, [0.5, 0.25]))
     one = preparation.candidate("multicore", plan.problem, None, "file")
     told = [one.counts(plan).get("preparation") for _ in range(3)]
@@ -187,11 +187,13 @@ def test_a_round_has_a_sample_of_the_preprocessing_as_long_as_there_are_any(monk
 @pytest.mark.parametrize("name", [name for name, one in STRATEGIES.items() if name != "serial"])
 def test_a_plan_goes_when_it_is_let_go(name, ratings):
     """Else the second plan of a graph that fills the memory would find the first one in its place."""
-    STRATEGIES[name].plan(Problem(ratings, 16), get_executor("host") if STRATEGIES[name].gpu else None)  # may compile
+    STRATEGIES[name].plan_for(
+        Problem(ratings, 16), get_executor("host") if STRATEGIES[name].gpu else None
+    )  # may compile
     gc.collect()
     gc.disable()
     try:
-        plan = STRATEGIES[name].plan(Problem(ratings, 16), get_executor("host") if STRATEGIES[name].gpu else None)
+        plan = STRATEGIES[name].plan_for(Problem(ratings, 16), get_executor("host") if STRATEGIES[name].gpu else None)
         gone = weakref.ref(plan)
         del plan
         assert gone() is None
@@ -242,7 +244,7 @@ def test_learning_is_compared_after_as_many_sweeps_as_one_thread_made():
 
 def test_cores_get_every_edge_once_in_a_random_order():
     ratings = skewed()
-    plan = STRATEGIES["multicore"].plan(Problem(ratings, 4), threads=3)
+    plan = STRATEGIES["multicore"].plan_for(Problem(ratings, 4), threads=3)
     users, items, values = plan.arrays
     assert sorted(zip(users, items, values, strict=True)) == sorted(
         zip(ratings.users, ratings.items, ratings.values, strict=True)

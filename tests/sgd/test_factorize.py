@@ -7,6 +7,7 @@ import scipy.sparse as sparse
 
 from lockstep.graphs import Graph
 from lockstep.machine import get_executor
+from lockstep.plan import Skip
 from lockstep.sgd import STRATEGIES, DivergenceError, OutOfMemory, Problem, Ratings, RatingsError, factorize, planted
 from lockstep.sgd import oracle as reference
 from lockstep.sgd.experiments import twins
@@ -16,7 +17,7 @@ from lockstep.sgd.strategies.auto import choose
 from .conftest import skewed
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "auto"])
 def test_learns(name, ratings):
     result = factorize(
         (ratings.users, ratings.items, ratings.values), name, rank=6, sweeps=30, learning_rate=0.05, test=ratings
@@ -111,11 +112,11 @@ def of_size(n_users, n_items, m):
 @pytest.mark.parametrize("name", [name for name, s in STRATEGIES.items() if s.gpu])
 @pytest.mark.parametrize("size", [(LIMIT - 1, 1, 1), (1, LIMIT - 1, 1), (9, 9, LIMIT)])
 def test_sizes_that_kernels_cannot_count_are_refused(monkeypatch, name, size):
-    with pytest.raises(RatingsError, match="fewer than 2,146,435,072 users and items together.*strategy='serial'"):
+    with pytest.raises(Skip, match="fewer than 2,146,435,072 users and items together.*strategy='serial'"):
         factorize(of_size(*size), name, rank=1, executor="host")
-    # One less is a matter of memory alone.
+    # One less is a matter of memory alone, or of the degree.
     monkeypatch.setattr("lockstep.sgd.problem._free_memory", lambda executor: 0)
-    with pytest.raises(OutOfMemory):
+    with pytest.raises(Skip if name == "patches" and size[2] > 1 else OutOfMemory):
         factorize(of_size(*(max(length - 1, 1) for length in size)), name, rank=1, executor="host")
 
 
@@ -142,7 +143,7 @@ def test_empty_rows_columns_and_nothing_at_all():
         ({"sweeps": -1}, "sweeps=-1"),
         ({"learning_rate": 0}, "learning_rate=0"),
         ({"regularization": -1}, "regularization=-1"),
-        ({"strategy": "tiles", "magic": 1}, "no option magic"),
+        ({"strategy": "tiles", "magic": 1}, "no option 'magic'; it has .*users"),
         ({"strategy": "multicore", "threads": 2**15}, "threads=32768: .* 1 to 32,767"),
         ({"initial": (np.zeros((2, 2)), np.zeros((2, 2)))}, "initial vectors of the users have shape"),
         ({"initial": (np.zeros((60, 16)), np.full((25, 16), np.nan))}, "initial vector 0 of the items is not finite"),
@@ -166,7 +167,7 @@ def test_settings_are_obeyed(ratings):
     assert positive.users.min() >= 0 and positive.items.min() >= 0
 
 
-HALF = [name for name, s in STRATEGIES.items() if "float16" in s.plan.storages]
+HALF = [name for name, s in STRATEGIES.items() if s.gpu and "float16" in s.plan.storages]
 
 
 @pytest.mark.parametrize("name", HALF)
@@ -196,7 +197,7 @@ def test_float16_is_numpys_float16():
 
 
 def test_float16_is_refused_where_it_is_not_known(ratings):
-    with pytest.raises(ValueError, match="strategy agm-edge stores vectors as float32, not float16"):
+    with pytest.raises(ValueError, match="this schedule stores vectors as float32, not float16"):
         factorize(ratings, "agm-edge", storage="float16")
     with pytest.raises(ValueError, match="storage='double'"):
         factorize(ratings, "tiles", storage="double")
@@ -204,7 +205,7 @@ def test_float16_is_refused_where_it_is_not_known(ratings):
 
 def test_patches_refuse_hubs():
     hub = Ratings(np.arange(2000), np.zeros(2000, int), np.ones(2000), (2000, 1))
-    with pytest.raises(RatingsError, match="largest degree here is 2,000.* take tiles"):
+    with pytest.raises(Skip, match="largest degree here is 2,000.* take tiles"):
         factorize(hub, "patches")
 
 
@@ -238,9 +239,9 @@ def test_the_bits_do_not_depend_on_how_many_threads_share_an_edge():
     problem = Problem(ratings, 16)
     found = []
     for lanes in (1, 2, 4):
-        plan = STRATEGIES["agm-edge"].plan(problem, get_executor("host"), lanes=lanes)
+        plan = STRATEGIES["agm-edge"].plan_for(problem, get_executor("host"), lanes=lanes)
         plan.reset()
-        plan.sweep()
+        plan.run()
         found.append(plan.vectors()[0].copy())
     assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
 

@@ -30,11 +30,11 @@ def test_blocks_that_rest_work_again():
     most = 0
     for seed in range(8):
         executor = get_executor("host", seed=seed, fuzz=("sync", "memory")[seed % 2])
-        plan = STRATEGIES["edge-locked-resident"].plan(Problem(made, 4), executor)
+        plan = STRATEGIES["edge-locked-resident"].plan_for(Problem(made, 4), executor)
         assert plan.most_blocks > 4
         plan.reset()
         for _ in range(2):
-            plan.sweep()
+            plan.run()
             plan.check_sweep()
             most = max(most, plan.stats["passes"])
     assert most > 3
@@ -44,10 +44,10 @@ def test_the_host_stays_out():
     problem = Problem(skewed(), 4)
     for name, launches, looks in (("edge-locked-resident", 1, 0), ("node-then-edge-resident", 3, 1)):
         executor = get_executor("host")
-        plan = STRATEGIES[name].plan(problem, executor)
+        plan = STRATEGIES[name].plan_for(problem, executor)
         plan.reset()
         executor.reset_counts()
-        plan.sweep()
+        plan.run()
         assert (executor.counts["launches"], executor.counts["readbacks"]) == (launches, looks), name
         plan.check_sweep()
         assert plan.stats["passes"] >= 1
@@ -56,9 +56,11 @@ def test_the_host_stays_out():
 def test_one_group_needs_one_pass():
     """Nobody else holds a lock."""
     executor = get_executor("host", fuzz="sync")
-    plan = STRATEGIES["edge-locked-resident"].plan(Problem(cases.star(50), 4), executor, blocks=1, threads=1, lanes=1)
+    plan = STRATEGIES["edge-locked-resident"].plan_for(
+        Problem(cases.star(50), 4), executor, blocks=1, threads=1, lanes=1
+    )
     plan.reset()
-    plan.sweep()
+    plan.run()
     plan.check_sweep()
     assert plan.stats["passes"] == 1
 
@@ -66,9 +68,9 @@ def test_one_group_needs_one_pass():
 @pytest.mark.parametrize("name", NAMES)
 def test_no_ratings_and_no_conflicts(name):
     for made, most in ((Ratings([], [], [], (3, 2)), 0), (Ratings([0, 1, 2], [0, 1, 2], np.ones(3)), 1)):
-        plan = STRATEGIES[name].plan(Problem(made, 4), get_executor("host"))
+        plan = STRATEGIES[name].plan_for(Problem(made, 4), get_executor("host"))
         plan.reset()
-        plan.sweep()
+        plan.run()
         plan.check_sweep()
         assert plan.stats["passes"] <= most
 
@@ -80,8 +82,8 @@ def test_on_a_gpu_with_hubs(name, options, cuda):
     """Hundreds of passes, the most of them by few blocks, sweep after sweep."""
     made = skewed(20_000, 300, 120_000)
     assert agrees(Problem(made, 16, 0.01), name, cuda, **options)
-    plan = STRATEGIES[name].plan(Problem(made, 16, 0.01), cuda, **options)
+    plan = STRATEGIES[name].plan_for(Problem(made, 16, 0.01), cuda, **options)
     plan.reset()
     for _ in range(5):
-        plan.sweep()
+        plan.run()
         plan.check_sweep()

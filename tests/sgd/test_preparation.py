@@ -56,16 +56,16 @@ def test_each_level_of_patches_takes_edges(rated, room, chunk):
 @example(LAST, 2, 4)
 @given(graphs(), st.integers(2, 6), st.integers(1, NODES))
 def test_patches_of_any_graph_come_to_an_end(rated, room, chunk):
-    plan = STRATEGIES["patches"].plan(Problem(rated, 4), get_executor("host"), room=room, chunk=chunk)
+    plan = STRATEGIES["patches"].plan_for(Problem(rated, 4), get_executor("host"), room=room, chunk=chunk)
     plan.reset()
-    plan.sweep()
+    plan.run()
     plan.check_sweep()
 
 
 @pytest.mark.parametrize("options", [{"resident": 0}, {"chunk": -1}])
 def test_options_of_patches_are_checked(options, ratings):
-    with pytest.raises(ValueError, match="patches take 1 or more of each"):
-        STRATEGIES["patches"].plan(Problem(ratings, 4), get_executor("host"), **options)
+    with pytest.raises(ValueError, match="expected a whole number, 1 or more"):
+        STRATEGIES["patches"].plan_for(Problem(ratings, 4), get_executor("host"), **options)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])
@@ -85,12 +85,12 @@ def test_nodes_are_cut_by_the_middle_of_their_weights(dtype):
 def test_hubs_are_locked_and_the_rest_is_matched():
     rated = skewed()
     users, items = rated.degrees()
-    plan = STRATEGIES["edge-hubs"].plan(Problem(rated, 4), get_executor("host"), degree=9)
+    plan = STRATEGIES["edge-hubs"].plan_for(Problem(rated, 4), get_executor("host"), degree=9)
     high = (users >= 9)[rated.users] | (items >= 9)[rated.items]
     assert 0 < plan.hubs == high.sum() < rated.m
     mine = plan.edges()[:2]
     locked = sorted(zip(*(end[: plan.hubs] for end in mine), strict=True))
     assert locked == sorted(zip(rated.users[high], rated.items[high], strict=True))
     assert np.array_equal(plan.rest.edges()[0], mine[0][plan.hubs :])
-    other = STRATEGIES["edge-hubs"].plan(Problem(rated, 4, seed=1), get_executor("host"), degree=9)
+    other = STRATEGIES["edge-hubs"].plan_for(Problem(rated, 4, seed=1), get_executor("host"), degree=9)
     assert not np.array_equal(other.edges()[0][: plan.hubs], mine[0][: plan.hubs])  # shuffled, by the seed

@@ -26,9 +26,9 @@ def replay(plan):
 
 
 def agrees(problem, name, executor, **options):
-    plan = STRATEGIES[name].plan(problem, executor, log=True, **options)
+    plan = STRATEGIES[name].plan_for(problem, executor, log=True, **options)
     plan.reset()
-    plan.sweep()
+    plan.run()
     plan.check_sweep()
     assert sorted(zip(*plan.edges(), strict=True)) == sorted(
         zip(problem.ratings.users, problem.ratings.items, problem.ratings.values, strict=True)
@@ -79,21 +79,21 @@ def test_an_item_alone_has_distinct_users():
     users = np.arange(300) % 290  # ten of them twice
     for shift, alone in ((0, 0), (10, 1)):  # with and without duplicates
         rated = Ratings(users[: 300 - shift], np.zeros(300 - shift, int), np.ones(300 - shift))
-        plan = STRATEGIES["tiles"].plan(Problem(rated, 4), get_executor("host"), users="resident")
+        plan = STRATEGIES["tiles"].plan_for(Problem(rated, 4), get_executor("host"), users="resident")
         assert plan.stats["alone"] == alone
         assert agrees(Problem(rated, 4), "tiles", get_executor("host", fuzz="sync"), users="resident")
 
 
 def test_options_of_resident_tiles_are_checked(ratings):
     with pytest.raises(ValueError, match="batch=5.* 1 to 4"):
-        STRATEGIES["tiles"].plan(Problem(ratings, 16), get_executor("host"), users="resident", lanes=4, batch=5)
+        STRATEGIES["tiles"].plan_for(Problem(ratings, 16), get_executor("host"), users="resident", lanes=4, batch=5)
 
 
 def test_items_of_no_degree_do_not_crowd_one_block():
     """As on the web: some hubs, and thousands of items that next to nobody rated."""
     items = np.concatenate([np.repeat(np.arange(5), 60), np.arange(5, 4000, 3)])
     rated = Ratings(np.arange(items.size) % 97, items, np.ones(items.size), shape=(97, 4000))
-    plan = STRATEGIES["tiles"].plan(Problem(rated, 4), get_executor("host"), users="resident")
+    plan = STRATEGIES["tiles"].plan_for(Problem(rated, 4), get_executor("host"), users="resident")
     sizes = np.diff(plan.table_starts)
     shared = np.sort(sizes)[plan.stats["alone"] :]  # between the blocks of those that are not alone
     assert plan.resident and shared.max() < 2 * 4000 / shared.size
@@ -102,7 +102,7 @@ def test_items_of_no_degree_do_not_crowd_one_block():
 
 def test_users_are_fetched_where_their_ranges_are_too_many_for_a_key(ratings, monkeypatch):
     monkeypatch.setattr("lockstep.sgd.strategies.resident.SEGMENTS", 16)
-    plan = STRATEGIES["tiles"].plan(Problem(ratings, 16), get_executor("host"), users="resident")
+    plan = STRATEGIES["tiles"].plan_for(Problem(ratings, 16), get_executor("host"), users="resident")
     assert plan.stats["users"] == "fetched"
     assert agrees(Problem(ratings, 16), "tiles", get_executor("host"), users="resident")
 
@@ -112,7 +112,7 @@ def test_fetched_tiles_give_an_item_one_group_on_a_large_machine():
     executor = get_executor("host")
     executor.multiprocessors = 132
     rated = skewed(3000, 2000, 20_000)
-    plan = STRATEGIES["tiles"].plan(
+    plan = STRATEGIES["tiles"].plan_for(
         Problem(rated, 4), executor, users="fetched", threads=512, each=1, stages=2, stride=2, order="degree"
     )
     stats = plan.stats
@@ -136,7 +136,7 @@ def test_sort_keys_of_tiles_keep_segments_and_places_apart(segments, places):
 
 def test_few_blocks_for_few_ratings_and_resident_users_where_a_user_has_many():
     def tiles(ratings):
-        return STRATEGIES["tiles"].plan(Problem(ratings, 16), get_executor("host"))
+        return STRATEGIES["tiles"].plan_for(Problem(ratings, 16), get_executor("host"))
 
     few, many = tiles(skewed(40, 30, 100)), tiles(skewed(4000, 300, 200_000))
     assert few.stats["users"] == many.stats["users"] == "resident"
@@ -154,13 +154,13 @@ def test_patches_wait_for_those_that_they_share_nodes_with():
     """Levels follow one another inside a launch: all accesses interleaved, and sweep after sweep."""
     problem = Problem(skewed(20, 9, 60), 4, 0.05)
     for seed in range(4):
-        plan = STRATEGIES["patches"].plan(
+        plan = STRATEGIES["patches"].plan_for(
             problem, get_executor("host", seed=seed, fuzz="memory"), log=True, lanes=1, room=5
         )
         assert plan.stats["levels"] > 2 and plan.blocks > 2
         for _ in range(2):
             plan.reset()
-            plan.sweep()
+            plan.run()
             plan.check_sweep()
             assert all(np.array_equal(a, b) for a, b in zip(replay(plan), plan.vectors(), strict=True))
 
@@ -168,7 +168,7 @@ def test_patches_wait_for_those_that_they_share_nodes_with():
 def test_patches_keep_the_order_of_nodes_to_themselves(ratings):
     """Whoever asks for vectors, edges or test errors knows nothing of the rows in which they lie."""
     problem = Problem(ratings, 8, 0.05)
-    plan = STRATEGIES["patches"].plan(problem, get_executor("host"), room=20)
+    plan = STRATEGIES["patches"].plan_for(problem, get_executor("host"), room=20)
     plan.reset()
     assert all(np.array_equal(a, b) for a, b in zip(plan.vectors(), problem.first_vectors(), strict=True))
     assert np.isclose(plan.scorer(ratings)(), oracle.rmse(ratings, *problem.first_vectors()))
@@ -177,10 +177,10 @@ def test_patches_keep_the_order_of_nodes_to_themselves(ratings):
 
 def test_patches_of_a_road_hold_nearly_all_of_its_edges():
     made = twins.twin("CAL", factor=200)
-    plan = STRATEGIES["patches"].plan(Problem(made, 8), get_executor("host"), room=600)
+    plan = STRATEGIES["patches"].plan_for(Problem(made, 8), get_executor("host"), room=600)
     assert plan.stats["edges_after_first_level"] < 0.1 * made.m and plan.stats["levels"] <= 4
     plan.reset()
-    plan.sweep()
+    plan.run()
     plan.check_sweep()
 
 
@@ -188,9 +188,11 @@ def test_tiles_whose_items_do_not_fit_in_shared_memory(ratings):
     executor = get_executor("host", fuzz="sync")
     executor.max_shared = 18_000
     problem = Problem(ratings, 64, 0.05)
-    plan = STRATEGIES["tiles"].plan(problem, executor, each=1, threads=32, stages=2, log=True, lanes=4, users="fetched")
+    plan = STRATEGIES["tiles"].plan_for(
+        problem, executor, each=1, threads=32, stages=2, log=True, lanes=4, users="fetched"
+    )
     plan.reset()
-    plan.sweep()
+    plan.run()
     plan.check_sweep()
     assert not plan.stats["table_in_shared"]
     assert all(np.array_equal(a, b) for a, b in zip(replay(plan), plan.vectors(), strict=True))
@@ -219,9 +221,9 @@ def test_hogwild_loses_updates(ratings):
     problem = Problem(ratings, 4, 0.05)
     differs = False
     for seed in range(5):
-        plan = STRATEGIES["hogwild"].plan(problem, get_executor("host", seed=seed, fuzz="sync"))
+        plan = STRATEGIES["hogwild"].plan_for(problem, get_executor("host", seed=seed, fuzz="sync"))
         plan.reset()
-        plan.sweep()
+        plan.run()
         plan.check_sweep()
         vectors = [first.copy() for first in plan.first]
         oracle.sweep(*plan.edges(), np.arange(ratings.m), *vectors, np.float32(problem.rate), problem.keep, False)
@@ -230,9 +232,9 @@ def test_hogwild_loses_updates(ratings):
 
 
 def test_a_broken_log_is_found(ratings):
-    plan = STRATEGIES["edge-locked"].plan(Problem(ratings, 4), get_executor("host"), log=True)
+    plan = STRATEGIES["edge-locked"].plan_for(Problem(ratings, 4), get_executor("host"), log=True)
     plan.reset()
-    plan.sweep()
+    plan.run()
     users, items, _ = plan.edges()
     _, _, user_turn, item_turn = (array.copy() for array in plan.history)
     busy = np.flatnonzero(users == np.bincount(users).argmax())[:2]
@@ -248,9 +250,9 @@ def test_a_broken_log_is_found(ratings):
 
 
 def test_the_histories_have_no_cycle_by_our_own_topological_sort(ratings):
-    plan = STRATEGIES["tiles"].plan(Problem(ratings, 4), get_executor("host", fuzz="sync"), log=True)
+    plan = STRATEGIES["tiles"].plan_for(Problem(ratings, 4), get_executor("host", fuzz="sync"), log=True)
     plan.reset()
-    plan.sweep()
+    plan.run()
     users, items, _ = plan.edges()
     arcs = []
     for nodes, turn in ((users, plan.history[2]), (items, plan.history[3])):
@@ -288,17 +290,17 @@ def test_patches_of_a_road_on_a_gpu(rank, cuda):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", [name for name, s in STRATEGIES.items() if "float16" in s.plan.storages])
+@pytest.mark.parametrize("name", [name for name, s in STRATEGIES.items() if s.gpu and "float16" in s.plan.storages])
 def test_float16_storage_on_a_gpu(name, cuda):
     made = skewed(5000, 900, 60_000)
     if name == "patches":
         made = twins.twin("CAL", factor=40)
     ends = []
     for storage in ("float32", "float16"):
-        plan = STRATEGIES[name].plan(Problem(made, 16, 0.01, storage=storage), cuda)
+        plan = STRATEGIES[name].plan_for(Problem(made, 16, 0.01, storage=storage), cuda)
         plan.reset()
         for _ in range(5):
-            plan.sweep()
+            plan.run()
             plan.check_sweep()
         ends.append(plan.rmse())
     assert ends[1] == pytest.approx(ends[0], rel=0.01)

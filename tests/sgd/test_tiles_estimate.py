@@ -20,7 +20,7 @@ def estimated(size):
     tiles = SimpleNamespace(
         problem=SimpleNamespace(ratings=SimpleNamespace(n_users=size.users)),
         executor=SimpleNamespace(multiprocessors=MULTIPROCESSORS),
-        given={"blocks": None, "alone": None},
+        options=SimpleNamespace(blocks=None, alone=None),
     )
     tiles.estimate = lambda *a: resident.Resident.estimate(tiles, *a)
     groups = (THREADS - 32) // LANES

@@ -14,7 +14,9 @@ EXACT = [name for name, s in STRATEGIES.items() if s.gpu and s.exact]
 
 
 def built(name, ratings, rank=8, seed=0, **options):
-    return STRATEGIES[name].plan(Problem(ratings, rank, 0.05), get_executor("host", seed=seed, fuzz="sync"), **options)
+    return STRATEGIES[name].plan_for(
+        Problem(ratings, rank, 0.05), get_executor("host", seed=seed, fuzz="sync"), **options
+    )
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -22,11 +24,11 @@ def built(name, ratings, rank=8, seed=0, **options):
 def test_serializable_schedules_lose_no_update(name, lanes, ratings):
     plan = built(name, ratings, lanes=lanes)
     plan.reset()
-    plan.sweep()
+    plan.run()
     before = [side.copy() for side in plan.vectors()]
     assert updates.check(plan) == 1
     assert all(np.array_equal(a, b) for a, b in zip(plan.vectors(), plan.first, strict=True))
-    plan.sweep()  # the check leaves the plan as it was
+    plan.run()  # the check leaves the plan as it was
     if name in ("agm-edge", "agm-node", "sgm", "diagonal", "block-diagonal", "patches"):
         assert all(np.array_equal(a, b) for a, b in zip(plan.vectors(), before, strict=True))
 
@@ -93,7 +95,7 @@ def test_part_of_a_sweep_and_odd_ratings():
         assert 0.5 < share <= 1
     assert updates.check(built("tiles", Ratings([0], [0], [1e30]))) is None
     assert updates.check(built("tiles", Ratings([], [], [], (3, 2)))) == 1
-    half = STRATEGIES["tiles"].plan(Problem(made, 8, storage="float16"), get_executor("host"))
+    half = STRATEGIES["tiles"].plan_for(Problem(made, 8, storage="float16"), get_executor("host"))
     assert updates.check(half) is None
 
 
@@ -110,10 +112,10 @@ def test_counters_hold_at_the_edge_of_their_room():
 @pytest.mark.parametrize("rank", [16, 64])
 def test_on_a_gpu(name, rank, cuda):
     made = twins.twin("CAL", factor=40) if name == "patches" else skewed(5000, 900, 60_000)
-    assert updates.check(STRATEGIES[name].plan(Problem(made, rank, 0.01), cuda)) > 0.9
+    assert updates.check(STRATEGIES[name].plan_for(Problem(made, rank, 0.01), cuda)) > 0.9
 
 
 @pytest.mark.gpu
 def test_hogwild_on_a_gpu(cuda):
     with pytest.raises(updates.LostUpdate):
-        updates.check(STRATEGIES["hogwild"].plan(Problem(skewed(5000, 900, 60_000), 16, 0.01), cuda))
+        updates.check(STRATEGIES["hogwild"].plan_for(Problem(skewed(5000, 900, 60_000), 16, 0.01), cuda))

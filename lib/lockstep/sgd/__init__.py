@@ -11,15 +11,14 @@ True
 
 import numpy as np
 
-from lockstep.machine import get_executor
+from lockstep.plan import Strategy, place
 
 from .oracle import NotSerializable
 from .problem import OutOfMemory, Problem
 from .ratings import Ratings, RatingsError, planted
 from .result import Factorization
-from .strategies.auto import choose
 from .strategies.shared import WrongSweep
-from .strategies.table import STRATEGIES, Strategy
+from .strategies.table import STRATEGIES
 
 
 class DivergenceError(ArithmeticError):
@@ -97,14 +96,15 @@ def factorize(
         suffice.
     DivergenceError
         The learning rate is too large; stopped after the sweep that shows it.
+    Skip
+        The strategy has no place here: more ratings or nodes than its kernels count, a hub, a storage that it lacks.
     ValueError
-        No such strategy, or a setting out of range.
+        No such strategy or option, or a setting out of range.
     NoGpuError
         ``executor="cuda"`` and no GPU answers.
     """
     ratings = Ratings.of(ratings, duplicates, seed)
-    if strategy != "auto" and strategy not in STRATEGIES:
-        raise ValueError(f"no strategy {strategy!r}; choose auto or one of {', '.join(STRATEGIES)}")
+    chosen = STRATEGIES.find(strategy)
     if not isinstance(sweeps, (int, np.integer)) or sweeps < 0:
         raise ValueError(f"sweeps={sweeps!r}; expected a whole number, 0 or more")
     if test is not None:
@@ -114,15 +114,9 @@ def factorize(
                 f"the test ratings are {test.shape[0]} x {test.shape[1]}, those trained on "
                 f"{ratings.shape[0]} x {ratings.shape[1]}: a node without training has no vector"
             )
-    machine = get_executor(executor)
-    reason = None
-    if strategy == "auto":
-        strategy, reason = choose(ratings, machine)
-    chosen = STRATEGIES[strategy]
-    if machine is None and chosen.gpu:
-        machine = get_executor("host")
+    machine = place(chosen, executor)
     problem = Problem(ratings, rank, learning_rate, regularization, seed, nonnegative, initial, storage)
-    plan = chosen.plan(problem, machine if chosen.gpu else None, **options)
+    plan = chosen.plan_for(problem, machine, **options)
     if machine is not None:
         machine.reset_counts()
     plan.reset()
@@ -130,7 +124,7 @@ def factorize(
     start = plan.rmse()
     on_test = plan.scorer(test) if test is not None else None
     for sweep in range(1, sweeps + 1):
-        plan.sweep()
+        plan.run()
         plan.check_sweep()
         errors.append(plan.rmse())
         if ratings.m and not errors[-1] <= 100 * start:
@@ -143,14 +137,14 @@ def factorize(
         if test is not None:
             test_errors.append(on_test())
     users, items = plan.vectors()
-    stats = {**plan.stats, "preparation": dict(plan.preparation), **({"reason": reason} if reason else {})}
-    if machine is not None and chosen.gpu:
+    stats = {**plan.stats, "preparation": dict(plan.preparation)}
+    if plan.executor is not None:
         stats.update({key: machine.counts[key] for key in ("launches", "readbacks")})
     return Factorization(
         np.ascontiguousarray(users[:, : problem.rank]),
         np.ascontiguousarray(items[:, : problem.rank]),
         errors,
-        strategy,
+        plan.strategy.name,
         test_errors,
         stats,
     )

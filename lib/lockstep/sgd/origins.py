@@ -4,19 +4,22 @@ import functools
 
 import numpy as np
 
-from lockstep.provenance.origin import Origin
+from lockstep.evidence import measuring
+from lockstep.plan import CHOICE
+from lockstep.provenance.origin import CHOOSING, CONTRACT, Origin
 
 from . import oracle
 from .experiments import cases, conflicts, counted, derived, paper_example, preparation, twins
-from .experiments.preparation import PLANS, resolve
 from .problem import Problem
 from .ratings import Ratings, planted
 from .strategies import matchings, shared
 from .strategies.table import STRATEGIES
 
-PROTOCOL = (cases.problem_of, preparation.candidate, preparation.built, preparation.plan_start, conflicts.check,
-            counted.sweeps, counted.atomics, counted.residency, counted.bounds, derived.record, oracle.checksum,
-            shared.Plan.rmse, *dict.fromkeys(plan.check_sweep for plan in PLANS.values()))  # fmt: skip
+PLANS = {name: strategy.plan for name, strategy in STRATEGIES.items() if strategy.family != CHOICE}
+OWN = [getattr(plan, name) for plan in PLANS.values() for name in ("check_sweep", "figures")]
+PROTOCOL = (cases.problem_of, measuring.candidate, preparation.candidate, preparation.built, preparation.plan_start,
+            conflicts.check, counted.sweeps, counted.atomics, counted.residency, counted.bounds, derived.record,
+            oracle.checksum, Problem.check, shared.SweepPlan.rmse, *dict.fromkeys(OWN))  # fmt: skip
 EXAMPLE = ("agm-edge", "agm-node", "edge-locked", "node-locked")
 
 
@@ -27,27 +30,29 @@ def origin(label, dataset):
     given = (Problem, Ratings)
     if name == counted.EXAMPLE:
         shown = (matchings.diagonals, matchings.block_diagonals)
-        return Origin((*(PLANS[one] for one in EXAMPLE), *shown), given, (paper_example.sample,))
+        return Origin((*(PLANS[one] for one in EXAMPLE), *shown), given, (paper_example.sample,), entry=CONTRACT)
     data = (twins.twin, cases.random_ratings) if made else (cases.star,) if dataset.startswith("star-") else (planted,)
     if name in ("(graph)", *derived.BOUNDS) and made:
         return Origin((), given, data)
-    strategy, options = resolve(name)
-    return Origin((PLANS[strategy], *sorted(options.items())), given, data) if strategy in PLANS else None
+    strategy, options = STRATEGIES.resolve(name)
+    if strategy is None:
+        return None
+    roots = (strategy.plan, strategy.plan.Options, *sorted(options.items()))
+    return Origin(roots, given, data, entry=CHOOSING if strategy.family == CHOICE else CONTRACT)
 
 
 def trial(label):
     """What `trace` runs of a label: functions of an executor, which return arrays."""
-    strategy, options = resolve(label.split(" +")[0])
+    strategy, options = STRATEGIES.resolve(label.split(" +")[0])
 
     def on(made, rank, executor):
-        chosen = STRATEGIES[strategy]
-        plan = chosen.plan(Problem(made, rank), executor if chosen.gpu else None, **options)
+        plan = strategy.plan_for(Problem(made, rank), executor if strategy.gpu else None, **options)
         for _ in range(2):
             plan.reset()
-            plan.sweep()
+            plan.run()
         return plan.vectors()
 
-    if strategy not in STRATEGIES or strategy in ("hogwild", "multicore"):  # whose result is another each time
+    if strategy is None or strategy.name in ("hogwild", "multicore"):  # whose result is another each time
         return []
     return [functools.partial(on, made, rank) for rank in (4, 16) for made in (_ratings(60, 40, 700), cases.star(50))]
 

@@ -2,11 +2,16 @@
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
-from .ratings import Ratings, RatingsError
+from lockstep import plan
 
+from .ratings import Ratings, RatingsError
+from .result import Factorization
+
+RATE, REGULARIZATION = 0.005, 0.02
 LANE_FEATURES = 4  # a thread's smallest share of a vector: one 16-byte load
 
 
@@ -15,7 +20,7 @@ class OutOfMemory(RatingsError):
 
 
 @dataclass
-class Problem:
+class Problem(plan.Problem):
     """One factorization: ratings of shape (users, items) as users_vectors @ item_vectors.T.
 
     Parameters
@@ -39,8 +44,8 @@ class Problem:
 
     ratings: Ratings
     rank: int = 16
-    rate: float = 0.01
-    regularization: float = 0.02
+    rate: float = RATE
+    regularization: float = REGULARIZATION
     seed: int = 0
     nonnegative: bool = False
     initial: tuple | None = None
@@ -60,6 +65,42 @@ class Problem:
             raise ValueError(f"storage={self.storage!r}; expected float32 or float16")
         self.rank = int(self.rank)
         self.width = max(LANE_FEATURES, 1 << (self.rank - 1).bit_length())
+
+    @classmethod
+    def of(cls, given, rank=16):
+        """The factorization of ratings of any kind that `Ratings.of` takes."""
+        return cls(Ratings.of(given), rank)
+
+    @property
+    def name(self):
+        return self.ratings.name or "the ratings"
+
+    @property
+    def settings(self):
+        return {"rank": self.rank}
+
+    @property
+    def lacks(self):
+        return "" if self.ratings.m else "ratings"
+
+    def trivial(self, strategy):
+        return Factorization(*(vectors[:, : self.rank] for vectors in self.first_vectors()), [], strategy.name)
+
+    def check(self, swept, strategy):
+        """Whether the last sweep of a plan applied every edge once; `not-applicable` where updates may be lost."""
+        swept.check_sweep()
+        return "invariant" if strategy.exact else "not-applicable"
+
+    def to_folder(self, folder):
+        ratings = self.ratings
+        np.savez(Path(folder) / "ratings.npz", users=ratings.users, items=ratings.items, values=ratings.values,
+                 shape=ratings.shape)  # fmt: skip
+
+    @classmethod
+    def from_folder(cls, folder, **settings):
+        with np.load(Path(folder) / "ratings.npz") as file:
+            shape = tuple(file["shape"].tolist())
+            return cls.of(Ratings(file["users"], file["items"], file["values"], shape), **settings)
 
     @property
     def keep(self):

@@ -22,15 +22,15 @@ import numpy as np
 
 from lockstep.evidence import parts
 from lockstep.graphs import DatasetMissing
+from lockstep.plan import Skip
 from lockstep.provenance import build
 
-from ..problem import OutOfMemory, Problem
-from ..ratings import RatingsError
+from ..problem import Problem
 from ..strategies import model
 from ..strategies.table import STRATEGIES
 from . import counted, derived, twins
-from .cases import RATE, REGULARIZATION, Last, label, problem_of, star
-from .preparation import candidate, resolve
+from .cases import Last, label, problem_of, star
+from .preparation import candidate
 
 STUDY = "1-sgd-schedules"
 FEW = 3  # rounds of what takes long
@@ -76,23 +76,22 @@ def _jobs(study, part, executor, say):
 @functools.cache
 def _compiled(name, executor, rank, storage):
     """Run a strategy on small graphs, so that no preprocessing is charged with compilation."""
-    strategy, own = resolve(name)
-    chosen = STRATEGIES[strategy]
+    strategy, own = STRATEGIES.resolve(name)
     for graph in ("POKEC", "CAL"):
         small = problem_of(twins.twin(graph, factor=4000), rank, storage)
         try:
-            plan = chosen.plan(small, executor if chosen.gpu else None, **own)
-        except RatingsError:  # not made for this kind of graph
+            plan = strategy.plan_for(small, executor if strategy.gpu else None, **own)
+        except Skip:  # not made for this kind of graph
             continue
         plan.reset()
-        plan.sweep()
+        plan.run()
         plan.rmse()
 
 
 def _cell(study, part, cell, executor, block, common, say, last):
     kind, experiment, rank = cell["kind"], cell["experiment"], int(cell.get("rank", 16))
     on_gpu = executor is not None and executor.name == "cuda"
-    names = [name for name in cell["strategies"] if executor is not None or not STRATEGIES[resolve(name)[0]].gpu]
+    names = [name for name in cell["strategies"] if executor is not None or not _kernels(name)]
     dataset = label(kind, cell)
     options = {key: cell[key] for key in ("lock_delay", "barrier_delay") if key in cell}
     storage = cell.get("storage", "float32")
@@ -111,16 +110,7 @@ def _cell(study, part, cell, executor, block, common, say, last):
     ratings = last.ratings(kind, cell, executor if on_gpu else None)
     _graph(study, where, ratings, parameters)
     if experiment == "sweeps":
-        counted.sweeps(
-            study,
-            where,
-            ratings,
-            names,
-            executor,
-            parameters,
-            int(cell["sweeps"]),
-            (RATE, REGULARIZATION),
-        )
+        counted.sweeps(study, where, ratings, names, executor, parameters, int(cell["sweeps"]))
     else:
         problem = last.of_rank(rank, storage)
         chosen = []
@@ -128,13 +118,11 @@ def _cell(study, part, cell, executor, block, common, say, last):
             if ratings.largest_degree() > most.get(name, np.inf):
                 say(f"  {name} is left out: a node of {ratings.largest_degree():,} ratings")
                 continue
-            extra = {key: value for key, value in options.items() if STRATEGIES[resolve(name)[0]].gpu}
+            extra = {key: value for key, value in options.items() if _kernels(name)}
             try:
                 chosen.append(candidate(name, problem, executor, build(STUDY, name, where[2]), **extra))
-            except OutOfMemory:
-                raise
-            except RatingsError as error:
-                say(f"  {name} is left out: {error}")
+            except Skip as reason:
+                say(f"  {name} is left out: {reason}")
         for one in chosen:
             if _long(one.strategy, block) and on_gpu:
                 one.rounds, one.warmup = FEW, False
@@ -166,7 +154,12 @@ def _rounds(study, where, parameters):
 
 def _long(name, block):
     """Whether a strategy has few rounds in a part."""
-    return name in block.get("slow", ()) or not STRATEGIES[resolve(name)[0]].gpu
+    return name in block.get("slow", ()) or not _kernels(name)
+
+
+def _kernels(name):
+    """Whether a strategy runs kernels."""
+    return STRATEGIES.resolve(name)[0].gpu
 
 
 def _graph(study, where, ratings, parameters):
@@ -197,7 +190,7 @@ def _costs(study, part, executor, common):
     }
     for size, strategies in stars.items():
         there = _rounds(study, (part, "costs", f"star-{size}"), {"rank": 16})
-        problem = Problem(star(size), 16, RATE, REGULARIZATION)
+        problem = Problem(star(size), 16)
         chosen = [
             candidate(name, problem, executor, build(STUDY, label, f"star-{size}"), label, **options)
             for name, label, options in strategies

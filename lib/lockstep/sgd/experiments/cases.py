@@ -8,8 +8,6 @@ from ..problem import Problem
 from ..ratings import Ratings, planted
 from . import twins
 
-RATE, REGULARIZATION = 0.005, 0.02
-
 
 def star(edges):
     """One item rated by that many users: nothing but its critical path."""
@@ -55,7 +53,7 @@ def label(kind, cell):
 
 def problem_of(ratings, rank, storage="float32"):
     """The problem that is measured on some ratings."""
-    return Problem(ratings, rank, RATE, REGULARIZATION, **({} if storage == "float32" else {"storage": storage}))
+    return Problem(ratings, rank, storage=storage)
 
 
 class Last:

@@ -55,7 +55,7 @@ def _steps_of_columns(plan):
 
 def _blocks(plan, schedule, sides, xp):
     """Units of one superstep share no row and no column of blocks, and a unit is of one block."""
-    lengths = (plan.given.get("columns", 1), plan.given.get("rows", 1))
+    lengths = (getattr(plan.options, "columns", 1), getattr(plan.options, "rows", 1))
     first, cut = schedule.units[:-1], []
     unit = xp.searchsorted(schedule.units, xp.arange(plan.users.size), side="right") - 1
     for (what, nodes, count), length in zip(sides, lengths, strict=True):

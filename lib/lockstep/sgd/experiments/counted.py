@@ -13,10 +13,10 @@ EXAMPLE = "(two threads)"  # the strategy column of the worked example's rows
 BLOCK = (16, 16)  # items and users of a block, where bounds are counted
 
 
-def sweeps(study, where, ratings, names, executor, parameters, count, settings):
+def sweeps(study, where, ratings, names, executor, parameters, count):
     """Errors on train and test after each of `count` sweeps; nothing is timed."""
     train, test = ratings.split(0.1, seed=1)
-    problem = Problem(train, parameters["rank"], *settings)
+    problem = Problem(train, parameters["rank"])
     rows = study.rows()
     rows = rows[(rows["experiment"] == where[1]) & (rows["dataset"] == where[2]) & (rows["metric"] == "test rmse")]
     for name in names:
@@ -25,11 +25,11 @@ def sweeps(study, where, ratings, names, executor, parameters, count, settings):
         if mine["round"].nunique() >= count:
             continue
         chosen = STRATEGIES[name]
-        plan = chosen.plan(problem, executor if chosen.gpu else None)
+        plan = chosen.plan_for(problem, executor if chosen.gpu else None)
         plan.reset()
         on_test = plan.scorer(test)
         for turn in range(count):
-            plan.sweep()
+            plan.run()
             plan.check_sweep()
             values = {"train rmse": (plan.rmse(), "1"), "test rmse": (on_test(), "1")}
             study.count(
@@ -71,10 +71,10 @@ def atomics(study, part, sizes):
         problem = Problem(ratings, 4)
         for strategy in derived.SEVEN:
             executor = get_executor("host")
-            plan = STRATEGIES[strategy].plan(problem, executor)
+            plan = STRATEGIES[strategy].plan_for(problem, executor)
             plan.reset()
             executor.reset_counts()
-            plan.sweep()
+            plan.run()
             plan.check_sweep()
             share = executor.counts["atomics"] / ratings.m
             study.count(part, "atomics", dataset, strategy, {"atomics_an_edge": (share, "1")},
@@ -102,8 +102,8 @@ def residency(study, part, executor):
     without."""
     problem = Problem(paper_example.sample(), 16)
     for lanes in (1, 4):
-        nodes = STRATEGIES["node-locked"].plan(problem, executor, lanes=lanes, threads=256)
-        edges = STRATEGIES["edge-locked"].plan(problem, executor, lanes=lanes, threads=256)
+        nodes = STRATEGIES["node-locked"].plan_for(problem, executor, lanes=lanes, threads=256)
+        edges = STRATEGIES["edge-locked"].plan_for(problem, executor, lanes=lanes, threads=256)
         found = {
             "node-locked": nodes.by_node.max_blocks(256, nodes.shared),
             "node-locked +no shared memory": nodes.by_node.max_blocks(256, 0),

@@ -109,8 +109,8 @@ def _bounds(count, kernel, graph, supersteps):
     own = graph.groupby("metric")["value"].last()
     if not {"users", "items", "largest degree"} <= set(own.index):
         return
-    block = STRATEGIES["block-diagonal"].plan.options
-    met = bounds(own["users"], own["items"], own["largest degree"], block["rows"], block["columns"])
+    block = STRATEGIES["block-diagonal"].plan.Options()
+    met = bounds(own["users"], own["items"], own["largest degree"], block.rows, block.columns)
     steps = supersteps.groupby("strategy")["value"].last()
     diagonal = "diagonal" if "diagonal" in steps else "diagonal-part"
     for name, strategy in zip(met, ("agm-edge", diagonal, "block-diagonal"), strict=True):

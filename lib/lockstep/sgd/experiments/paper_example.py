@@ -63,7 +63,7 @@ def steps(strategy, **options):
     if strategy == "block-diagonal":
         options.update(rows=2, columns=2)
     problem = Problem(sample(), 4)
-    plan = STRATEGIES[strategy].plan(problem, executor, lanes=1, threads=2, blocks=1, **options)
+    plan = STRATEGIES[strategy].plan_for(problem, executor, lanes=1, threads=2, blocks=1, **options)
     letters = np.array(list(LABELS))[numbering(plan)]
     if order is not None:
         number = np.array([LABELS.index(letter) for letter in order])
@@ -71,7 +71,7 @@ def steps(strategy, **options):
         plan.place(*(array[number] for array in plan.edges()))
     plan.reset()
     executor.trace()
-    plan.sweep()
+    plan.run()
     plan.check_sweep()
     rows = []
     taken = [0, 0]  # steps of each thread

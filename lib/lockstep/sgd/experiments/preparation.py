@@ -5,70 +5,64 @@ import time
 
 import numpy as np
 
-from lockstep.evidence import Candidate, VerificationError
+from lockstep.evidence import VerificationError, measuring
 
-from ..strategies.shared import WrongSweep
 from ..strategies.table import STRATEGIES
 from . import conflicts, updates
 
-EXTRA = {  # variants under names of their own
-    "edge-locked-plain": ("edge-locked", {"shuffle": False}),
-    "edge-locked-again": ("edge-locked", {}),
-    "diagonal-part": ("diagonal", {"limit": 200_000}),
-}
 QUICK = 5.0  # seconds below which a preprocessing of the CPU is done again, its first time not counted
 SAMPLES, SPENT = 3, 1.0  # so often is a preprocessing timed, unless that many seconds are gone before
-PLANS = {name: s.plan for name, s in STRATEGIES.items()}
-
-
-def resolve(name):
-    """(strategy, options) of a name in a parameter file."""
-    return EXTRA.get(name, (name, {}))
+WORSE = 1.001  # times the error before a sweep, that after it at most
 
 
 def candidate(name, problem, executor, kernel, label=None, **options):
-    """One strategy as it is measured; its plan is built now, and timed. `kernel` is the id of its build."""
-    strategy, own = resolve(name)
-    chosen = STRATEGIES[strategy]
-    plan, seconds = built(chosen.plan, problem, executor if chosen.gpu else None, **{**own, **options})
-    if chosen.family == "offline":
+    """One strategy as it is measured; its plan is built now, and timed.
+
+    Parameters
+    ----------
+    name : str
+        As of `Table.resolve`.
+    problem : Problem
+    executor : Executor or None
+        Where strategies with kernels run.
+    kernel : str
+        Id of its build.
+    label : str, optional
+        What its rows are called, if not by its name.
+    **options
+        Of the strategy, besides what its name says.
+
+    Returns
+    -------
+    Candidate
+    """
+    strategy, own = STRATEGIES.resolve(name)
+    machine = executor if strategy.gpu else None
+    plan, seconds = built(strategy.plan_for, problem, machine, **{**own, **options})
+    if strategy.family == "offline":
         conflicts.check(plan)  # once: a tally would not tell two ratings that met at a node
     # Nor two that locks or ranges should have kept apart.
-    counted = updates.check(plan) if chosen.gpu and chosen.exact else None
+    counted = updates.check(plan) if strategy.gpu and strategy.exact else None
     begin = plan_start(plan)
     prepared = iter(seconds)
 
-    def run():
-        plan.sweep()
-        return plan
-
-    def verify(result):
-        try:
-            result.check_sweep()
-        except WrongSweep as error:
-            raise VerificationError(str(error)) from None
-        end = result.rmse()
-        if not np.isfinite(end) or end > 1.001 * begin:
+    def verify(swept):
+        word, end = plan.verify(swept), swept.rmse()
+        if not np.isfinite(end) or end > WORSE * begin:
             raise VerificationError(f"{name}: the error went from {begin:.4g} to {end:.4g} in one sweep")
-        return "invariant" if chosen.exact else "not-applicable"
+        return word
 
-    def counts(result):
-        known = {key: (value, "1") for key, value in result.stats.items() if isinstance(value, (int, float))}
-        steps = getattr(result, "schedule", None)
-        if steps is not None and result.problem.ratings.m:
-            first, last = result.span
-            known["measured_share"] = ((last - first) / max(steps.supersteps, 1), "1")
-        if executor is not None and executor.name == "cuda" and chosen.family == "offline":
-            arrivals = result.blocks * result.stats["supersteps"]
-            known["barrier_arrivals_an_edge"] = (arrivals / max(result.problem.ratings.m, 1), "1")
+    def counts(swept):
+        known = plan.figures(swept)
         if counted is not None:  # share of the ratings whose loss would have been seen
             known["updates_counted"] = (counted, "1")
         for value in itertools.islice(prepared, 1):  # a sample a round, for as many rounds as there are samples
             known["preparation"] = (value * 1e3, "ms")
         return known
 
-    return Candidate(label or name, run, verify, kernel, prepare=plan.reset, counts=counts,
-                     executor=executor if chosen.gpu else None, exact=chosen.exact)  # fmt: skip
+    one = measuring.candidate(plan, label or name, kernel)
+    one.verify, one.counts = verify, counts
+    return one
 
 
 def built(make, problem, executor, **options):

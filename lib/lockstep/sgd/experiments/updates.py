@@ -60,7 +60,7 @@ def check(plan):
     plan.start_from(*(plan.executor.array(side) for side in start))
     plan.set_step(scale * UNIT / FIXED, 1)
     try:
-        plan.sweep()
+        plan.run()
         plan.check_sweep()
         found = plan.vectors()
     except WrongSweep as error:

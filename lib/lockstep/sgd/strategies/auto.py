@@ -2,8 +2,9 @@
 
 import functools
 
+from lockstep import plan
+
 from . import model
-from .table import STRATEGIES
 
 FEW = 2_000_000  # ratings from which threads are worth their start
 SMALL, NEAR = 64, 0.05  # degree and scatter (see `model`) up to which patches are taken without calibration
@@ -28,6 +29,8 @@ def choose(ratings, executor):
         if ratings.m < FEW:
             return "serial", f"no GPU, and {ratings.m:,} ratings are too few for several threads"
         return "multicore", f"no GPU, and {ratings.m:,} ratings"
+    from .table import STRATEGIES  # which lists `Auto`
+
     machine, coefficients = calibration()
     times = {
         name: value
@@ -65,3 +68,19 @@ def calibration():
         if coefficients:
             return name, coefficients
     return "", {}
+
+
+class Auto(plan.Plan):
+    """Returns the plan of the strategy that it chooses."""
+
+    gpu = False
+
+    @classmethod
+    def make(cls, strategy, problem, executor=None, options=None):
+        from .table import STRATEGIES
+
+        name, reason = choose(problem.ratings, executor)
+        chosen = STRATEGIES[name]
+        found = chosen.plan_for(problem, executor if chosen.gpu else None)
+        found.stats["reason"] = reason
+        return found

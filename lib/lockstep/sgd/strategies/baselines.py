@@ -1,13 +1,16 @@
 """CPU baselines: one thread, and several threads on tiles that share no node (as LIBMF does)."""
 
 import os
+from dataclasses import dataclass
 
 import numba
 import numpy as np
 from numba import njit, prange
 
+from lockstep.plan import Options
+
 from .. import oracle
-from .shared import Plan
+from .shared import SweepPlan, whole
 from .tiles import cut
 
 
@@ -48,9 +51,41 @@ def _shuffle(starts, users, items, values, seed):
             values[k], values[other] = values[other], values[k]
 
 
-class HostPlan(Plan):
+@dataclass(frozen=True)
+class SerialOptions(Options):
+    """What `serial` can be told.
+
+    Attributes
+    ----------
+    shuffle : bool
+        Take the edges in a random order, by the problem's seed; else in that of the ratings.
+    """
+
+    shuffle: bool = True
+
+
+@dataclass(frozen=True)
+class MulticoreOptions(Options):
+    """What `multicore` can be told.
+
+    Attributes
+    ----------
+    threads : int, optional
+        1 to 32,767; by default those that this process may use.
+    """
+
+    threads: int | None = None
+
+    def __post_init__(self):
+        whole(self)
+        if self.threads and self.threads >= 2**15:
+            raise ValueError(f"threads={self.threads}: multicore numbers its shares in 16 bits, 1 to {2**15 - 1:,}")
+
+
+class HostPlan(SweepPlan):
     """A plan whose sweeps run in Numba."""
 
+    gpu = False
     edge_bytes = 40
 
     def reset(self):
@@ -74,34 +109,31 @@ class HostPlan(Plan):
 class Serial(HostPlan):
     """One thread, edges in a random order: what every parallel schedule must be as good as."""
 
-    name = "serial"
-    options = {"shuffle": True}
+    Options = SerialOptions
 
-    def build(self):
+    def load(self):
         ratings = self.problem.ratings
         self.order = np.arange(ratings.m)
         self.arrays = [ratings.users, ratings.items, ratings.values]
         with self.phase("shuffle"):
-            if self.given["shuffle"]:  # the edges themselves: a sweep then reads them one after the other
+            if self.options.shuffle:  # the edges themselves: a sweep then reads them one after the other
                 shuffled = np.random.default_rng(self.problem.seed).permutation(ratings.m)
                 self.arrays = [a[shuffled] for a in self.arrays]
 
-    def sweep(self):
+    def run(self):
         oracle.sweep(*self.arrays, self.order, *self.state)
+        return self
 
 
 class Multicore(HostPlan):
     """All cores: a grid of tiles, and in each round every thread has one that shares no row or column with
     the others."""
 
-    name = "multicore"
-    options = {"threads": None}
+    Options = MulticoreOptions
 
-    def build(self):
+    def load(self):
         ratings = self.problem.ratings
-        self.workers = int(self.given["threads"] or cores())
-        if not 1 <= self.workers < 2**15:
-            raise ValueError(f"threads={self.workers}: multicore numbers its shares in 16 bits, 1 to {2**15 - 1:,}")
+        self.workers = self.options.threads or cores()
         self._sort(*(np.empty(0, t) for t in (np.int32, np.int32, np.float32, np.int16, np.int16)))  # compiles
         with self.phase("schedule"):
             rng = np.random.default_rng(self.problem.seed)
@@ -119,6 +151,7 @@ class Multicore(HostPlan):
         _shuffle(starts, *arrays, self.problem.seed)
         return starts, arrays
 
-    def sweep(self):
+    def run(self):
         numba.set_num_threads(min(self.workers, cores()))
         oracle.tiled_sweep(self.starts, self.workers, *self.arrays, *self.state)
+        return self

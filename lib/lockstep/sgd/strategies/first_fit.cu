@@ -31,8 +31,10 @@ struct User {
     int* low_at;
     int dense, mask, low;
 
+    // Where the search for a matching begins in the table; unsigned, for the product passes 2^31 at 53,021.
+    __device__ __forceinline__ int slot_of(int matching) const { return (int)((unsigned)matching * 40503u) & mask; }
     __device__ __forceinline__ bool listed(int matching) const {  // among those in the table
-        for (int slot = (matching * 40503) & mask;; slot = (slot + 1) & mask) {
+        for (int slot = slot_of(matching);; slot = (slot + 1) & mask) {
             const int there = __ldcg(table + slot);
             if (there < 0) return false;
             if (there == matching) return true;
@@ -47,7 +49,7 @@ struct User {
             if (w == low && present == full_mask) __stcg(low_at, w + 1);
             return;
         }
-        int slot = (matching * 40503) & mask;
+        int slot = slot_of(matching);
         while (__ldcg(table + slot) >= 0) slot = (slot + 1) & mask;
         __stcg(table + slot, matching);
     }

@@ -45,18 +45,10 @@ def first_fit(executor, ratings, offsets, users, items, block=None, threads=None
     count : int
     """
     xp = executor.xp
-    host = executor.name == "host"
-    threads = int(threads or (32 if host else 256))
+    threads = int(threads or (32 if executor.name == "host" else 256))
     user_degrees, item_degrees = ratings.degrees()
     longest, span = int(item_degrees.max()), int(user_degrees.max())
-    degrees = xp.asarray(user_degrees)
-    dense = -(-degrees // 16)  # words of 32 matchings: twice the degree
-    # A table where matchings can lie beyond: a power of two, at least twice the degree.
-    beyond = (dense * 32 < longest + span) & (degrees > 0)
-    size = xp.where(beyond, 2 ** xp.ceil(xp.log2(2 * xp.maximum(degrees, 1))).astype(xp.int64), 0)
-    word_starts, table_starts = (_starts(counts, xp) for counts in (dense, size))
-    words = executor.zeros(max(int(word_starts[-1]), 1), np.uint32)
-    table = executor.empty(max(int(table_starts[-1]), 1), np.int32)
+    word_starts, words, table_starts, table = _taken(executor, xp.asarray(user_degrees), longest + span)
     lows, locks = (executor.zeros(ratings.n_users, np.int32) for _ in range(2))
     device_degrees = xp.asarray(item_degrees)
     nodes = xp.argsort(-device_degrees, kind="stable").astype(xp.int32)
@@ -82,19 +74,12 @@ def first_fit(executor, ratings, offsets, users, items, block=None, threads=None
         middle = min(max(first, large), last)
         top = most[k : k + 1]
         if middle > first:
-            by_block(
-                max(min(most_blocks, middle - first), 1),
-                threads,
-                (nodes, np.int32(first), np.int32(middle), tickets[k : k + 1], offsets, users, np.int32(span),
-                 *state, top),
-                shared=shared,
-            )  # fmt: skip
+            blocks = max(min(most_blocks, middle - first), 1)
+            mine = (nodes, np.int32(first), np.int32(middle), tickets[k : k + 1])
+            by_block(blocks, threads, (*mine, offsets, users, np.int32(span), *state, top), shared=shared)
         if last > middle:
-            by_thread(
-                max(min(most_small, -(-(last - middle) // threads)), 1),
-                threads,
-                (nodes, np.int32(middle), np.int32(last), offsets, users, *state, top),
-            )
+            blocks = max(min(most_small, -(-(last - middle) // threads)), 1)
+            by_thread(blocks, threads, (nodes, np.int32(middle), np.int32(last), offsets, users, *state, top))
     tops = executor.get(most)
     if columns > 1:  # later blocks come in later matchings
         before = np.concatenate([[0], np.cumsum(tops)[:-1]]).astype(np.int32)
@@ -102,6 +87,23 @@ def first_fit(executor, ratings, offsets, users, items, block=None, threads=None
         shift[nodes] = xp.asarray(np.repeat(before, block)[: ratings.n_items])
         times += shift[items]
     return nodes, times, int(tops.sum())
+
+
+def _taken(executor, degrees, reach):
+    """Where the matchings of users stand that are taken: bits, and a table of those beyond, below `reach`.
+
+    Returns
+    -------
+    word_starts, words, table_starts, table : device arrays
+    """
+    xp = executor.xp
+    dense = -(-degrees // 16)  # words of 32 matchings: twice the degree
+    # A table where matchings can lie beyond: a power of two, at least twice the degree.
+    beyond = (dense * 32 < reach) & (degrees > 0)
+    size = xp.where(beyond, 2 ** xp.ceil(xp.log2(2 * xp.maximum(degrees, 1))).astype(xp.int64), 0)
+    word_starts, table_starts = (_starts(counts, xp) for counts in (dense, size))
+    words = executor.zeros(max(int(word_starts[-1]), 1), np.uint32)
+    return word_starts, words, table_starts, executor.empty(max(int(table_starts[-1]), 1), np.int32)
 
 
 def _starts(counts, xp):

@@ -1,17 +1,64 @@
 """Offline schedules: host side of `offline.cu`."""
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
 from . import first_fit, matchings
-from .shared import DevicePlan
+from .shared import DeviceOptions, DevicePlan
+
+
+@dataclass(frozen=True)
+class DiagonalOptions(DeviceOptions):
+    """What `diagonal` can be told.
+
+    Attributes
+    ----------
+    limit : int, optional
+        Apply so many supersteps around the middle instead of all.
+    """
+
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class BlockDiagonalOptions(DeviceOptions):
+    """What `block-diagonal` can be told.
+
+    Attributes
+    ----------
+    rows, columns : int
+        Items and users of a block.
+    """
+
+    rows: int = 16
+    columns: int = 16
+
+
+@dataclass(frozen=True)
+class BlockOptions(DeviceOptions):
+    """What schedules of items to groups can be told.
+
+    Attributes
+    ----------
+    block : int, optional
+        Items of a launch, or of a turn through all passes; by default as many as there are groups, or all.
+    """
+
+    block: int | None = None
 
 
 class Offline(DevicePlan):
     """What offline schedules share: the kernels' file, and first-fit where it is fastest."""
 
     file = "offline.cu"
+
+    def figures(self, swept):
+        """Besides, how often a block arrives at a barrier for each edge."""
+        arrivals = self.blocks * self.stats["supersteps"] / max(self.problem.ratings.m, 1)
+        on_gpu = {"barrier_arrivals_an_edge": (arrivals, "1")} if self.executor.name == "cuda" else {}
+        return super().figures(swept) | on_gpu
 
     def on_device(self):
         """Whether matchings are found on the device: on a GPU, unless an item has millions of edges."""
@@ -58,7 +105,9 @@ class Offline(DevicePlan):
 class Matchings(Offline):
     """Supersteps over all groups of the machine; subclasses find the schedule."""
 
-    def build(self):
+    limit = None
+
+    def load(self):
         ratings = self.problem.ratings
         users, items, values = self.bring()
         self.compiled()
@@ -83,10 +132,18 @@ class Matchings(Offline):
     @property
     def span(self):
         """First and last superstep of a sweep: all, unless `limit` asks for that many around the middle."""
-        steps, limit = self.schedule.supersteps, self.given.get("limit")
+        steps, limit = self.schedule.supersteps, self.limit
         if not limit or limit >= steps:
             return 0, steps
         return (steps - limit) // 2, (steps - limit) // 2 + limit
+
+    def figures(self, swept):
+        """Besides, the share of the supersteps that a run applies."""
+        known = super().figures(swept)
+        if self.problem.ratings.m:
+            first, last = self.span
+            known["measured_share"] = ((last - first) / max(self.schedule.supersteps, 1), "1")
+        return known
 
     def swept(self):
         first, last = self.span
@@ -95,32 +152,17 @@ class Matchings(Offline):
         )
         return int(places[first]), int(places[last])
 
-    def sweep(self):
+    def run(self):
         self.begin()
         first, last = self.span
-        self.launch(
-            self.blocks,
-            self.threads,
-            (
-                *(
-                    self.steps,
-                    np.int32(first),
-                    np.int32(last),
-                    self.units,
-                    self.users,
-                    self.items,
-                    self.values,
-                ),
-                *(*self.state, self.barrier, *self.history, self.applied),
-            ),
-            cooperative=True,
-        )
+        steps = (self.steps, np.int32(first), np.int32(last), self.units)
+        arguments = (*steps, self.users, self.items, self.values, *self.state, self.barrier, *self.record)
+        self.launch(self.blocks, self.threads, arguments, cooperative=True)
+        return self
 
 
 class AllGraphEdge(Matchings):
     """AGM-E: maximal matchings of the whole graph, their edges handed to threads as they come."""
-
-    name = "agm-edge"
 
     def find(self, ratings, edges):
         _, times, count = self.first_fit(edges)
@@ -130,11 +172,14 @@ class AllGraphEdge(Matchings):
 class Diagonal(Matchings):
     """Diagonals of the matrix; threads share an edge, four features each (one each in the study).
 
-    `limit` measures that many supersteps around the middle instead of a whole sweep.
+    With `limit` a run is that many supersteps around the middle.
     """
 
-    name = "diagonal"
-    options = {"limit": None}
+    Options = DiagonalOptions
+
+    def load(self):
+        self.limit = self.options.limit
+        super().load()
 
     def find(self, ratings, edges):
         users, items, _ = edges
@@ -146,13 +191,12 @@ class Diagonal(Matchings):
 class BlockDiagonal(Matchings):
     """Diagonals of blocks of `rows` items by `columns` users, a block to a worker."""
 
-    name = "block-diagonal"
-    options = {"rows": 16, "columns": 16}
+    Options = BlockDiagonalOptions
 
     def find(self, ratings, edges):
         users, items, _ = edges
         return matchings.block_diagonals(
-            users, items, ratings.n_items, self.given["rows"], self.given["columns"], self.xp
+            users, items, ratings.n_items, self.options.rows, self.options.columns, self.xp
         )
 
 
@@ -160,15 +204,15 @@ class NodeBlocks(Offline):
     """AGM-N and SGM: an item to a group, its vector in shared memory, a kernel call for each block of
     items."""
 
-    options = {"block": None}
+    Options = BlockOptions
 
-    def build(self):
+    def load(self):
         problem, executor, xp = self.problem, self.executor, self.xp
         ratings = problem.ratings
         self.launch = self.kernel("node_blocks")
         self.shared = self.threads // self.lanes * problem.width * 4
         self.blocks = self.grid(self.launch, self.shared, ratings.n_items)
-        self.block = min(int(self.given["block"] or 2**31), self.blocks * (self.threads // self.lanes))
+        self.block = min(self.options.block or 2**31, self.blocks * (self.threads // self.lanes))
         users, items, values = self.bring()
         self.compiled()
         with self.phase("schedule"):
@@ -202,34 +246,18 @@ class NodeBlocks(Offline):
         self.order = order
         self.stats.update(supersteps=sum(c[2] for c in self.columns), calls=len(self.columns))
 
-    def sweep(self):
+    def run(self):
         self.begin()
         self.columns_in_turn()
+        return self
 
     def columns_in_turn(self):
         """A kernel call for each block column."""
         for first, count, rounds in self.columns:
             blocks = min(self.blocks, -(-count * self.lanes // self.threads))
-            self.launch(
-                blocks,
-                self.threads,
-                (
-                    self.nodes,
-                    self.starts,
-                    np.int32(first),
-                    np.int32(count),
-                    np.int32(rounds),
-                    self.times,
-                    self.users,
-                    self.values,
-                    *self.state,
-                    self.barrier,
-                    *self.history,
-                    self.applied,
-                ),
-                shared=self.shared,
-                cooperative=True,
-            )
+            column = (self.nodes, self.starts, np.int32(first), np.int32(count), np.int32(rounds), self.times)
+            arguments = (*column, self.users, self.values, *self.state, self.barrier, *self.record)
+            self.launch(blocks, self.threads, arguments, shared=self.shared, cooperative=True)
 
     def find(self, ratings, edges):
         raise NotImplementedError
@@ -238,16 +266,12 @@ class NodeBlocks(Offline):
 class AllGraphNode(NodeBlocks):
     """AGM-N: the matchings of the whole graph, walked through by each block of items in turn."""
 
-    name = "agm-node"
-
     def find(self, ratings, edges):
         return self.xp.arange(ratings.n_items), *self.first_fit(edges)[1:]
 
 
 class SubGraph(NodeBlocks):
     """SGM: items by falling degree, matchings for each block of items by itself."""
-
-    name = "sgm"
 
     def find(self, ratings, edges):
         return self.first_fit(edges, self.block)

@@ -1,14 +1,41 @@
 """Online schedules and hybrids: host side of `online.cu`."""
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from .. import oracle
 from ..ratings import Ratings, mix
-from .offline import SubGraph
-from .shared import DevicePlan
+from .offline import BlockOptions, SubGraph
+from .shared import DeviceOptions, DevicePlan
+
+
+@dataclass(frozen=True)
+class ShuffleOptions(DeviceOptions):
+    """What schedules of single edges can be told.
+
+    Attributes
+    ----------
+    shuffle : bool
+        Take the edges in a random order, by the problem's seed; else in that of the ratings.
+    """
+
+    shuffle: bool = True
+
+
+@dataclass(frozen=True)
+class HubOptions(DeviceOptions):
+    """What `edge-hubs` can be told.
+
+    Attributes
+    ----------
+    degree : int, optional
+        The smallest degree that counts as high; by default what leaves matchings of at most a sixteenth of the largest
+        degree.
+    """
+
+    degree: int | None = None
 
 
 class Online(DevicePlan):
@@ -28,10 +55,17 @@ class Online(DevicePlan):
         self.length = executor.zeros(1, np.int32)
         self.by_edge = self.kernel("edge_locked", "online.cu")
 
+    def place_shuffled(self):
+        """Put the edges on the device, in a random order if that is asked for."""
+        edges = self.bring()
+        with self.phase("shuffle"):
+            if self.options.shuffle:
+                order = self.shuffled()
+                edges = [end[order] for end in edges]
+        self.place(*edges)
+
     def shuffled(self):
-        """The order of a random shuffle of the edges (or of none), on the device."""
-        if not self.given.get("shuffle", True):
-            return None
+        """A random order of the edges, on the device."""
         m = self.problem.ratings.m
         if self.executor.name == "cuda":
             keys = self.xp.random.default_rng(self.problem.seed).random(m, dtype=np.float32)
@@ -46,24 +80,8 @@ class Online(DevicePlan):
             following = self.work[0] if work is not self.work[0] else self.work[1]
             self.length.fill(0)
             blocks = self.grid(self.by_edge, work=count)
-            self.by_edge(
-                blocks,
-                self.threads,
-                (
-                    work,
-                    np.int32(count),
-                    following,
-                    self.length,
-                    self.users,
-                    self.items,
-                    self.values,
-                    self.user_locks,
-                    self.item_locks,
-                    *self.state,
-                    *self.history,
-                    self.applied,
-                ),
-            )
+            edges = (work, np.int32(count), following, self.length, self.users, self.items, self.values)
+            self.by_edge(blocks, self.threads, (*edges, self.user_locks, self.item_locks, *self.state, *self.record))
             work, count = following, self.executor.read(self.length)
             passes += 1
         self.stats["passes"] = self.stats.get("passes", 0) + passes
@@ -72,34 +90,28 @@ class Online(DevicePlan):
 class EdgeLocked(Online):
     """EL: try both locks of an edge, defer it if one is taken; passes until nothing is left."""
 
-    name = "edge-locked"
-    options = {"shuffle": True}
+    Options = ShuffleOptions
 
-    def build(self):
-        users, items, values = self.bring()
-        with self.phase("shuffle"):
-            order = self.shuffled()
-            if order is not None:
-                users, items, values = users[order], items[order], values[order]
-        self.place(users, items, values)
+    def load(self):
+        self.place_shuffled()
         self.locks()
         self.lists()
 
-    def sweep(self):
+    def run(self):
         self.begin()
         self.stats["passes"] = 0
         begin = time.perf_counter()
         self.passes(None, self.problem.ratings.m)  # its last step waits for the device
         self.stats["ms_an_edge"] = (time.perf_counter() - begin) * 1e3 / max(self.problem.ratings.m, 1)
+        return self
 
 
 class NodeLocked(Online):
     """NL: an item to a group; lock the user, mark the edge; passes over all marks until nothing is left."""
 
-    name = "node-locked"
-    options = {"block": None}
+    Options = BlockOptions
 
-    def build(self):
+    def load(self):
         executor, ratings = self.executor, self.problem.ratings
         self.place(*self.bring())
         self.locks()
@@ -109,55 +121,41 @@ class NodeLocked(Online):
         self.left = executor.zeros(1, np.int32)
         self.by_node = self.kernel("node_locked", "online.cu")
         self.shared = self.threads // self.lanes * self.problem.width * 4
-        self.block = min(int(self.given.get("block") or 2**31), max(ratings.n_items, 1))
         self.stats["resident_blocks"] = self.by_node.max_blocks(self.threads, self.shared)
 
     def one_pass(self, first, last):
         """A pass over items first to last - 1; returns how many edges it left over."""
         self.left.fill(0)
         blocks = self.grid(self.by_node, self.shared, last - first)
-        self.by_node(
-            blocks,
-            self.threads,
-            (
-                np.int32(first),
-                np.int32(last),
-                self.offsets,
-                self.users,
-                self.values,
-                self.done,
-                self.left,
-                self.user_locks,
-                *self.state,
-                *self.history,
-                self.applied,
-            ),
-            shared=self.shared,
-        )
+        items = (np.int32(first), np.int32(last), self.offsets, self.users, self.values, self.done, self.left)
+        arguments = (*items, self.user_locks, *self.state, *self.record)
+        self.by_node(blocks, self.threads, arguments, shared=self.shared)
         self.stats["node_passes"] = self.stats.get("node_passes", 0) + 1
         return self.executor.read(self.left)
 
-    def sweep(self):
+    def run(self):
         self.begin()
         self.done.fill(0)
         self.stats["node_passes"] = 0
-        for first in range(0, self.problem.ratings.n_items, self.block):
-            while self.one_pass(first, min(first + self.block, self.problem.ratings.n_items)):
+        items = self.problem.ratings.n_items
+        block = self.options.block or max(items, 1)
+        for first in range(0, items, block):
+            while self.one_pass(first, min(first + block, items)):
                 pass
+        return self
 
 
 class NodeThenEdge(NodeLocked):
     """The hybrid of both: one node-locked pass, then edge-locked passes over what it left."""
 
-    name = "node-then-edge"
-    options = {}
+    Options = DeviceOptions
 
-    def build(self):
-        super().build()
+    def load(self):
+        super().load()
         self.lists()
         self.collect = self.kernel("unmarked", "online.cu")
 
-    def sweep(self):
+    def run(self):
         self.begin()
         self.done.fill(0)
         self.stats.update(node_passes=0, passes=0)
@@ -169,23 +167,19 @@ class NodeThenEdge(NodeLocked):
             count = self.executor.read(self.length)
             self.stats["left_by_nodes"] = count
             self.passes(self.work[0], count)
+        return self
 
 
 class EdgeHubs(Online):
-    """Edge-locked for the edges of high-degree nodes, sub-graph matchings for the rest.
+    """Edge-locked for the edges of high-degree nodes, sub-graph matchings for the rest."""
 
-    `degree` is the smallest degree that counts as high; by default what leaves matchings of at most a
-    sixteenth of the largest degree.
-    """
-
-    name = "edge-hubs"
+    Options = HubOptions
     storages = ("float32",)  # as the matchings of its other part
-    options = {"degree": None}
 
-    def build(self):
+    def load(self):
         problem, executor, xp = self.problem, self.executor, self.xp
         ratings = problem.ratings
-        self.degree = int(self.given["degree"] or max(ratings.largest_degree() // 16, 2))
+        self.degree = self.options.degree or max(ratings.largest_degree() // 16, 2)
         edges = self.bring()
         with self.phase("schedule"):
             high = (executor.array(degrees >= self.degree) for degrees in ratings.degrees())
@@ -193,11 +187,11 @@ class EdgeHubs(Online):
             hub_edges, rest = xp.flatnonzero(hub), xp.flatnonzero(~hub)
             others = [a[rest] for a in edges]
             some = Ratings._trusted(*(executor.get(a) for a in others), ratings.shape)
-        shared = {k: v for k, v in self.given.items() if k != "degree"}
+        shared = {field.name: getattr(self.options, field.name) for field in fields(DeviceOptions)}
         part = replace(problem, ratings=some)
         # First vectors are drawn once, and what is on the device already does not go there again.
         part._cache |= {"first": problem.first_vectors(), id(executor): (problem.on(executor)[0], others, executor)}
-        self.rest = SubGraph(part, executor, self.log, **shared)
+        self.rest = SubGraph.make(self.strategy, part, executor, SubGraph.Options(**shared))
         for key, value in self.rest.preparation.items():
             self.preparation[key] = self.preparation.get(key, 0.0) + value
         with self.phase("shuffle"):
@@ -230,41 +224,26 @@ class EdgeHubs(Online):
         parts = oracle.checksum(self.hubs), oracle.checksum(self.problem.ratings.m - self.hubs)
         return tuple(a + b for a, b in zip(*parts, strict=True))
 
-    def sweep(self):
+    def run(self):
         self.begin()
         self.stats["passes"] = 0
         begin = time.perf_counter()
         self.passes(None, self.hubs)
         self.stats["ms_an_edge"] = (time.perf_counter() - begin) * 1e3 / max(self.hubs, 1)  # of the locked part
         self.rest.columns_in_turn()
+        return self
 
 
 class Hogwild(EdgeLocked):
     """No locks: every edge as it comes, whoever else is at its nodes. Racy by design."""
 
-    name = "hogwild"
-
-    def build(self):
-        users, items, values = self.bring()
-        with self.phase("shuffle"):
-            order = self.shuffled()
-            if order is not None:
-                users, items, values = users[order], items[order], values[order]
-        self.place(users, items, values)
+    def load(self):
+        self.place_shuffled()
         self.launch = self.kernel("hogwild")
         self.blocks = self.grid(self.launch, work=max(self.problem.ratings.m, 1))
 
-    def sweep(self):
+    def run(self):
         self.begin()
-        self.launch(
-            self.blocks,
-            self.threads,
-            (
-                np.int32(self.problem.ratings.m),
-                self.users,
-                self.items,
-                self.values,
-                *self.state,
-                self.applied,
-            ),
-        )
+        edges = (np.int32(self.problem.ratings.m), self.users, self.items, self.values)
+        self.launch(self.blocks, self.threads, (*edges, *self.state, self.applied))
+        return self

@@ -28,28 +28,10 @@ class InOneLaunch:
     def all_at_once(self, first, count):
         """All passes over the edges that `first` lists, or over all if it is None; `count` lies on the device."""
         self.lengths.fill(0)
-        self.all_passes(
-            self.most_blocks,
-            self.threads,
-            (
-                first,
-                count,
-                self.work[1],
-                self.work[0],
-                self.lengths,
-                self.passes_done,
-                self.barrier,
-                self.users,
-                self.items,
-                self.values,
-                self.user_locks,
-                self.item_locks,
-                *self.state,
-                *self.history,
-                self.applied,
-            ),
-            cooperative=True,
-        )
+        lists = (first, count, self.work[1], self.work[0], self.lengths, self.passes_done, self.barrier)
+        edges = (self.users, self.items, self.values, self.user_locks, self.item_locks)
+        arguments = (*lists, *edges, *self.state, *self.record)
+        self.all_passes(self.most_blocks, self.threads, arguments, cooperative=True)
 
     def check_sweep(self):
         super().check_sweep()
@@ -59,25 +41,20 @@ class InOneLaunch:
 class EdgeLockedResident(InOneLaunch, EdgeLocked):
     """EL with all passes in one launch: lists and their lengths stay on the device, a barrier between two passes."""
 
-    name = "edge-locked-resident"
-    options = {"shuffle": True}
-
-    def build(self):
-        super().build()
+    def load(self):
+        super().load()
         self.length.fill(self.problem.ratings.m)
 
-    def sweep(self):
+    def run(self):
         self.begin()
         self.all_at_once(None, self.length)
+        return self
 
 
 class NodeThenEdgeResident(InOneLaunch, NodeThenEdge):
     """The hybrid with its edge-locked passes in one launch; the host looks once, after the node-locked pass."""
 
-    name = "node-then-edge-resident"
-    options = {}
-
-    def sweep(self):
+    def run(self):
         self.begin()
         self.done.fill(0)
         self.stats.update(node_passes=0)
@@ -88,3 +65,4 @@ class NodeThenEdgeResident(InOneLaunch, NodeThenEdge):
             blocks = self.grid(self.collect, work=-(-m // self.lanes))
             self.collect(blocks, self.threads, (np.int32(m), self.done, self.work[0], self.length))
             self.all_at_once(self.work[0], self.length)
+        return self

@@ -2,16 +2,35 @@
 order."""
 
 import functools
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..ratings import RatingsError
 from . import growth
 from .growth import MATCHINGS
-from .shared import DevicePlan
+from .shared import DeviceOptions, DevicePlan
 
 LARGEST = 16 * MATCHINGS  # degree up to which this is worth anything
 LEAST = 32  # nodes of a patch of the later levels, at least
+
+
+@dataclass(frozen=True)
+class PatchOptions(DeviceOptions):
+    """What `patches` can be told.
+
+    Attributes
+    ----------
+    room : int, optional
+        Nodes a patch holds.
+    chunk : int, optional
+        Items over which patches are grown together.
+    resident : int
+        Blocks that share a multiprocessor.
+    """
+
+    room: int | None = None
+    chunk: int | None = None
+    resident: int = 2
 
 
 class Patches(DevicePlan):
@@ -19,35 +38,34 @@ class Patches(DevicePlan):
 
     Vectors of users and items lie in one array, those of a patch of the first level side by side. `reset` puts them
     there, `vectors` takes them from there.
-
-    Options: `room`, nodes a patch holds; `chunk`, items over which patches are grown together; `resident`, blocks
-    that share a multiprocessor.
     """
 
-    name = "patches"
+    Options = PatchOptions
     file = "patches.cu"
     edge_bytes = 96
-    options = {"room": None, "chunk": None, "resident": 2}
     storages = ("float32", "float16")
     bound = None  # the launch by rate and keep, once the arrays are there
 
-    def build(self):
+    @classmethod
+    def skip(cls, problem, executor, options):
+        known, largest = super().skip(problem, executor, options), problem.ratings.largest_degree()
+        if known is None and largest > LARGEST:
+            return (
+                f"patches are for graphs without hubs: the largest degree here is {largest:,}, at most {LARGEST:,} is "
+                "worth trying; take tiles"
+            )
+        return known
+
+    def load(self):
         problem, executor, xp = self.problem, self.executor, self.xp
         ratings, width = problem.ratings, problem.width
-        if ratings.largest_degree() > LARGEST:
-            raise RatingsError(
-                f"patches are for graphs without hubs: the largest degree here is {ratings.largest_degree():,}, at "
-                f"most {LARGEST:,} is worth trying; take tiles"
-            )
-        resident, chunk = int(self.given["resident"]), int(self.given["chunk"] or growth.CHUNK)
-        if resident < 1 or chunk < 1:
-            raise ValueError(f"resident={resident}, chunk={chunk}: patches take 1 or more of each")
+        resident, chunk = self.options.resident, self.options.chunk or growth.CHUNK
         # A block's share of shared memory (1 KB of each is the system's): a vector a node, and twice its lists, with
         # 1.25 edges a node, which is a little more than what a patch of a road has.
         share = (executor.max_shared + 1024) // resident - 1024 - 8 * (MATCHINGS + 1) - 4
-        if executor.name == "cuda" and not self.given.get("threads"):
+        if executor.name == "cuda" and not self.options.threads:
             self.threads = 512
-        self.room = int(self.given["room"] or min(int(share / (width * 4 + 1.25 * 16)), 1 << 15))
+        self.room = self.options.room or min(int(share / (width * 4 + 1.25 * 16)), 1 << 15)
         self.list_room = max((share - self.room * width * 4) // 16, -(-self.room // 2))
         self.shared = self.room * width * 4 + self.list_room * 16 + 8 * (MATCHINGS + 1) + 4
         launch = self.kernel("patches", THREADS=self.threads, RESIDENT=resident)
@@ -205,10 +223,11 @@ class Patches(DevicePlan):
     def reset(self):
         self.start_from(*self.problem.on(self.executor)[0])
 
-    def sweep(self):
+    def run(self):
         for array in self.history if self.log else ():
             array.fill(0)
         self.launch()
+        return self
 
     def vectors(self):
         both = (self.executor.get(self.user_vectors[rows]) for rows in (self.user_rows, self.item_rows))

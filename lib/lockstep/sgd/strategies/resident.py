@@ -58,6 +58,13 @@ def sort_keys(segment, segments, place, users, xp):
     return key
 
 
+def segment_starts(segment, segments, xp):
+    """Where each segment begins among the edges in their order; int32 array, shape (segments + 1,)."""
+    starts = xp.zeros(segments + 1, np.int32)
+    starts[1:] = xp.cumsum(xp.bincount(segment, minlength=segments))
+    return starts
+
+
 class Resident(DevicePlan):
     """What `tiles` does where by estimate it is faster: whole ranges of users are brought into shared memory."""
 
@@ -83,15 +90,15 @@ class Resident(DevicePlan):
     def layout(self, item_degrees, *shared):
         """(microseconds, blocks, items alone) of the best estimate. Few blocks have few rounds; many have room, hands
         to work, and hubs with a block for themselves."""
-        most, given = self.executor.multiprocessors, self.given
+        most, given = self.executor.multiprocessors, self.options
         degrees = -np.sort(-item_degrees)
         choices = []
-        asked = min(int(given.get("blocks") or 0), most)
+        asked = min(given.blocks or 0, most)
         for blocks in [asked] if asked else sorted({max(1, most * k // 16) for k in (1, 2, 3, 4, 6, 8, 12, 16)}):
-            if given["alone"] is None:
+            if given.alone is None:
                 counts = {0, *(2**k for k in range(blocks.bit_length())), blocks - 1}
             else:
-                counts = {int((degrees >= given["alone"]).sum()) if given["alone"] else 0}
+                counts = {int((degrees >= given.alone).sum()) if given.alone else 0}
             for alone in sorted(min(count, blocks - 1, degrees.size) for count in counts):
                 choices.append((self.estimate(degrees, blocks, alone, *shared), blocks, alone))
         return min(choices)
@@ -109,93 +116,122 @@ class Resident(DevicePlan):
 
         `deal` and `cut` give items to bins, largest first, and cut nodes into ranges of equal weight.
         """
-        problem, executor, xp, given = self.problem, self.executor, self.xp, self.given
-        ratings, width, on_gpu = problem.ratings, problem.width, executor.name == "cuda"
-        user_degrees, item_degrees = ratings.degrees()
+        groups, batch = self.shape_resident()
+        with self.phase("schedule"):
+            arranged = self.arrange(groups, batch, deal, cut)
+        if not arranged:
+            return False
+        block, (table, table_starts, slot, place, alone), user_range, range_starts = arranged
+        users, items, values = self.bring()
+        with self.phase("order"):
+            edges = self.order_resident(
+                users, items, values, groups, block.astype(np.int64), slot, place, user_range, range_starts
+            )
+        self.place(*edges)
+        with self.phase("transfer"):
+            array = self.executor.array
+            self.range_starts, self.alone = array(range_starts.astype(np.int32)), array(alone)
+            self.table, self.table_starts = array(table.astype(np.int32)), array(table_starts.astype(np.int32))
+            self.turn = self.executor.zeros(self.rounds, np.uint32)
+        self.stats.update(blocks=self.blocks, rounds=self.rounds, groups=groups, batch=batch, table_in_shared=True,
+                          users="resident", room=self.room, alone=int(alone.sum()), items_by="degree")  # fmt: skip
+        return True
+
+    def shape_resident(self):
+        """Lanes and threads, and the kernel compiled for them; (groups of a block, edges that one locks at once)."""
+        given, width, on_gpu = self.options, self.problem.width, self.executor.name == "cuda"
         # Four features a lane up to rank 32: a warp that works alone is bound by its instructions.
-        self.lanes = int(given.get("lanes") or (max(1, min(width // 4, 8)) if on_gpu else 1))
-        self.threads = int(given.get("threads") or (160 if on_gpu else 64))
+        self.lanes = given.lanes or (max(1, min(width // 4, 8)) if on_gpu else 1)
+        self.threads = given.threads or (160 if on_gpu else 64)
         if self.threads < 64 or self.threads % 32:
             raise ValueError(
                 f"threads={self.threads}: resident tiles take a warp to move users and one or more to work"
             )
         # Where few users fit, many locks at once are in the others' way.
-        batch = int(given["batch"] or (self.lanes if width < 64 else max(1, self.lanes // 2)))
-        if not 1 <= batch <= self.lanes:
+        batch = given.batch or (self.lanes if width < 64 else max(1, self.lanes // 2))
+        if batch > self.lanes:
             raise ValueError(f"batch={batch}: resident tiles lock at most an edge a lane at once, 1 to {self.lanes}")
-        groups = (self.threads - 32) // self.lanes
         self.launch = self.kernel("resident", "resident.cu", THREADS=self.threads, BATCH=batch)
-        with self.phase("schedule"):
-            # Dummy users and slots of each group; then, for each user, two vectors and a lock. One block a
-            # multiprocessor: it takes nearly all of the shared memory.
-            fixed = groups * (2 * (width * 4 + 128) + batch * 20)
-            fixed += 16 + 512 + self.threads * 8  # the edges ahead of an item alone; two boxes of 32 floats a warp
-            free, user_bytes, item_bytes = executor.max_shared - fixed - 64, 2 * width * 4 + 1, width * 4
-            time, self.blocks, count = self.layout(item_degrees, free, user_bytes, item_bytes)
-            if given["users"] is None and not self.worth(time, user_degrees, item_degrees):
-                return False
-            block = self.share_out(item_degrees, deal, count, (free - LEAST_ROOM * user_bytes) // item_bytes)
-            if block is None:
-                return False
-            table = np.argsort(block, kind="stable")
-            sizes = np.bincount(block, minlength=self.blocks)
-            table_starts = np.concatenate([[0], np.cumsum(sizes)])
-            fixed += int(sizes.max(initial=0)) * item_bytes
-            room = min((free - int(sizes.max(initial=0)) * item_bytes) // user_bytes, 60_000)
-            # A range is visited `stride` rounds apart by two blocks: two at least, or they would wait for each other in
-            # a circle.
-            stride = int(given["stride"] or max(2, -(-ratings.n_users // (room * self.blocks))))
-            if stride < 2:
-                raise ValueError(f"stride={stride}: resident tiles need 2 or more")
-            weights = user_degrees + ratings.m / max(ratings.n_users, 1)  # neither too many edges nor too many users
-            while True:
-                user_range = cut(weights, self.blocks * stride)
-                range_sizes = np.bincount(user_range, minlength=self.blocks * stride)
-                if range_sizes.max(initial=0) <= room:
-                    break
-                stride += 1
-            if self.blocks * self.blocks * stride * groups >= SEGMENTS:
-                return False
-            room, rounds = int(range_sizes.max(initial=1)), self.blocks * stride
-            range_starts = np.concatenate([[0], np.cumsum(range_sizes)])
-            slot = np.empty(ratings.n_items, np.int64)
-            alone = np.zeros(self.blocks, np.int32)
-            for b, mine in enumerate(np.split(table, table_starts[1:-1])):
-                slot[mine] = _slots(item_degrees[mine], (self.threads - 32) // 32, 32 // self.lanes, deal)
-                alone[b] = mine.size == 1 and given["alone"] != 0 and self.distinct(mine[0], item_degrees)
-            place = np.empty(ratings.n_items, np.int64)
-            place[table] = np.arange(ratings.n_items) - np.repeat(table_starts[:-1], sizes)
-        self.shared = -(-(fixed + room * 2 * width * 4 + (room // 32 + 1) * 4) // 16) * 16
-        users, items, values = self.bring()
-        with self.phase("order"):
-            item_block, slot, place, user_range, first_users = (
-                executor.array(a) for a in (block.astype(np.int64), slot, place, user_range, range_starts)
-            )
-            segment = (user_range[users] - item_block[items] * stride) % rounds
-            segment = (item_block[items] * rounds + segment) * groups + slot[items]
-            segments = self.blocks * rounds * groups
-            order = xp.argsort(sort_keys(segment, segments, place[items], users, xp), kind="stable")
-            self.starts = xp.zeros(segments + 1, np.int32)
-            self.starts[1:] = xp.cumsum(xp.bincount(segment, minlength=segments))
-            del segment
-            users, items, values = users[order], items[order], values[order]
-            del order
-            self.packed = xp.empty((ratings.m + BEYOND, 2), np.int32)
-            self.packed[ratings.m :] = 0
-            self.packed[: ratings.m, 0] = (users - first_users[user_range[users]]) | (place[items] << 16)
-            self.packed[: ratings.m, 1] = values.view(np.int32)
-        self.place(users, items, values)
-        with self.phase("transfer"):
-            self.range_starts = executor.array(range_starts.astype(np.int32))
-            self.alone = executor.array(alone)
-            self.table = executor.array(table.astype(np.int32))
-            self.table_starts = executor.array(table_starts.astype(np.int32))
-            self.turn = executor.zeros(rounds, np.uint32)
-        self.room, self.rounds, self.stride = room, rounds, stride
-        self.stats.update(blocks=self.blocks, rounds=rounds, groups=groups, batch=batch, table_in_shared=True,
-                          users="resident", room=room, alone=int(alone.sum()),
-                          items_by="degree")  # fmt: skip
-        return True
+        return (self.threads - 32) // self.lanes, batch
+
+    def arrange(self, groups, batch, deal, cut):
+        """Which block owns an item, and in which range a user is.
+
+        Returns
+        -------
+        (block of each item, as `slots` has it, range of each user, first user of each range) or None
+            None as `build_resident` says.
+        """
+        given, ratings, width = self.options, self.problem.ratings, self.problem.width
+        user_degrees, item_degrees = ratings.degrees()
+        # Dummy users and slots of each group; then, for each user, two vectors and a lock. One block a
+        # multiprocessor: it takes nearly all of the shared memory.
+        fixed = groups * (2 * (width * 4 + 128) + batch * 20)
+        fixed += 16 + 512 + self.threads * 8  # the edges ahead of an item alone; two boxes of 32 floats a warp
+        free, user_bytes, item_bytes = self.executor.max_shared - fixed - 64, 2 * width * 4 + 1, width * 4
+        time, self.blocks, count = self.layout(item_degrees, free, user_bytes, item_bytes)
+        if given.users is None and not self.worth(time, user_degrees, item_degrees):
+            return None
+        block = self.share_out(item_degrees, deal, count, (free - LEAST_ROOM * user_bytes) // item_bytes)
+        if block is None:
+            return None
+        sizes = np.bincount(block, minlength=self.blocks)
+        most = int(sizes.max(initial=0)) * item_bytes
+        user_range, range_sizes, stride = self.ranges(user_degrees, min((free - most) // user_bytes, 60_000), cut)
+        if self.blocks * self.blocks * stride * groups >= SEGMENTS:
+            return None
+        self.stride, self.rounds, self.room = stride, self.blocks * stride, int(range_sizes.max(initial=1))
+        self.shared = fixed + most + self.room * 2 * width * 4 + (self.room // 32 + 1) * 4
+        self.shared = -(-self.shared // 16) * 16
+        range_starts = np.concatenate([[0], np.cumsum(range_sizes)])
+        return block, self.slots(item_degrees, block, sizes, deal), user_range, range_starts
+
+    def ranges(self, user_degrees, room, cut):
+        """(range of each user, users of each, ranges for each block): none holds more than `room`."""
+        given, ratings = self.options, self.problem.ratings
+        # A range is visited `stride` rounds apart by two blocks: two at least, or they would wait for each other in
+        # a circle.
+        stride = given.stride or max(2, -(-ratings.n_users // (room * self.blocks)))
+        if stride < 2:
+            raise ValueError(f"stride={stride}: resident tiles need 2 or more")
+        weights = user_degrees + ratings.m / max(ratings.n_users, 1)  # neither too many edges nor too many users
+        while True:
+            found = cut(weights, self.blocks * stride)
+            sizes = np.bincount(found, minlength=self.blocks * stride)
+            if sizes.max(initial=0) <= room:
+                return found, sizes, stride
+            stride += 1
+
+    def slots(self, item_degrees, block, sizes, deal):
+        """(items by block, where each block begins, group and place of each item in its block, whether a block has one
+        item alone)."""
+        items = item_degrees.size
+        table = np.argsort(block, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        slot, place, alone = np.empty(items, np.int64), np.empty(items, np.int64), np.zeros(self.blocks, np.int32)
+        for b, mine in enumerate(np.split(table, starts[1:-1])):
+            slot[mine] = _slots(item_degrees[mine], (self.threads - 32) // 32, 32 // self.lanes, deal)
+            alone[b] = mine.size == 1 and self.options.alone != 0 and self.distinct(mine[0], item_degrees)
+        place[table] = np.arange(items) - np.repeat(starts[:-1], sizes)
+        return table, starts, slot, place, alone
+
+    def order_resident(self, users, items, values, groups, *where):
+        """The edges by block, round and group, and `packed` as the kernel reads them."""
+        xp, m = self.xp, self.problem.ratings.m
+        block, slot, place, user_range, first_users = (self.executor.array(a) for a in where)
+        segment = (user_range[users] - block[items] * self.stride) % self.rounds
+        segment = (block[items] * self.rounds + segment) * groups + slot[items]
+        segments = self.blocks * self.rounds * groups
+        order = xp.argsort(sort_keys(segment, segments, place[items], users, xp), kind="stable")
+        self.starts = segment_starts(segment, segments, xp)
+        del segment
+        users, items, values = users[order], items[order], values[order]
+        del order
+        self.packed = xp.empty((m + BEYOND, 2), np.int32)
+        self.packed[m:] = 0
+        self.packed[:m, 0] = (users - first_users[user_range[users]]) | (place[items] << 16)
+        self.packed[:m, 1] = values.view(np.int32)
+        return users, items, values
 
     def share_out(self, degrees, deal, count, most):
         """The block of each item: the `count` largest have one each, the others are dealt out. None if one then
@@ -218,25 +254,9 @@ class Resident(DevicePlan):
         users = self.problem.ratings.users[first : first + degrees[item]]
         return bool(np.all(users[1:] != users[:-1]))
 
-    def sweep_resident(self):
-        self.launch(
-            self.blocks,
-            self.threads,
-            (
-                self.starts,
-                self.range_starts,
-                np.int32(self.rounds),
-                np.int32(self.stride),
-                np.int32(self.room),
-                self.alone,
-                self.packed,
-                self.table,
-                self.table_starts,
-                self.turn,
-                *self.state,
-                *self.history,
-                self.applied,
-            ),
-            shared=self.shared,
-            cooperative=True,
-        )
+    def run_resident(self):
+        schedule = (self.starts, self.range_starts, np.int32(self.rounds), np.int32(self.stride), np.int32(self.room))
+        tables = (self.alone, self.packed, self.table, self.table_starts, self.turn)
+        arguments = (*schedule, *tables, *self.state, *self.record)
+        self.launch(self.blocks, self.threads, arguments, shared=self.shared, cooperative=True)
+        return self

@@ -1,67 +1,102 @@
-"""What a strategy is made ready as: a plan for one problem on one machine.
+"""What plans of this study are made of, and what those on the GPU share.
 
 Building a plan is the preprocessing: it orders the edges, cuts them into matchings or tiles, and brings
-everything to the device. `reset` puts the first vectors back; `sweep` applies every edge once. Timing covers
-`sweep` alone, the time of the preprocessing is `preparation` (seconds by part).
+everything to the device. `reset` puts the first vectors back; `run` applies every edge once. Timing covers
+`run` alone, the time of the preprocessing is `preparation` (seconds by part).
 """
 
 import functools
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from lockstep import plan
+
 from .. import oracle
 from ..problem import LANE_FEATURES
-from ..ratings import RatingsError
 
 KERNELS = Path(__file__).parent
 LIMIT = 2**31 - 2**20  # nodes, and ratings: kernels add the number of their threads to an int that counts either
 
 
-class WrongSweep(AssertionError):
+class WrongSweep(plan.WrongResult):
     """A sweep did not apply every edge exactly once; the text gives both counts."""
 
 
-class Plan:
-    """A strategy made ready.
+def whole(options, zero=""):
+    """Raise ValueError unless the numbers of these options are whole and positive; that of one name may be 0."""
+    for name, value in vars(options).items():
+        least = 0 if name == zero else 1
+        if value is None or isinstance(value, (bool, str)):
+            continue
+        if not isinstance(value, (int, np.integer)) or value < least:
+            raise ValueError(f"{name}={value!r}; expected a whole number, {least} or more")
 
-    Parameters
+
+@dataclass(frozen=True)
+class DeviceOptions(plan.Options):
+    """What every schedule on a GPU can be told.
+
+    Attributes
     ----------
-    problem : Problem
-    executor : Executor or None
-        None for strategies of the CPU.
+    lanes : int, optional
+        Threads that share an edge.
+    threads, blocks : int, optional
+        Of a block, and of a launch.
+    lock_delay, barrier_delay : int, optional
+        Cycles that every attempt at a lock, and every arrival at a barrier, takes longer.
     log : bool
         Record the histories of the nodes during sweeps (`order_of_last_sweep`); slower.
-    **options
-        Of the strategy; `lanes` (threads that share an edge), `threads` (of a block) and `blocks` are known
-        to all.
     """
 
-    name = ""
-    file = ""
+    lanes: int | None = None
+    threads: int | None = None
+    blocks: int | None = None
+    lock_delay: int | None = None
+    barrier_delay: int | None = None
+    log: bool = False
+
+    def __post_init__(self):
+        whole(self)
+
+
+class SweepPlan(plan.Plan):
+    """A schedule made ready; `run` applies every edge once and returns the plan, where the vectors are.
+
+    Attributes
+    ----------
+    preparation : dict
+        Seconds of building by part.
+    """
+
     edge_bytes = 48  # of device memory an edge, for the check beforehand
-    options: dict = {}
     storages = ("float32",)  # how vectors may lie in memory
 
-    def __init__(self, problem, executor=None, log=False, **options):
-        if problem.storage not in self.storages:
-            raise ValueError(
-                f"strategy {self.name} stores vectors as {' or '.join(self.storages)}, not {problem.storage}"
-            )
-        unknown = set(options) - {*self.options, "lanes", "threads", "blocks", "lock_delay", "barrier_delay"}
-        if unknown:
-            known = ", ".join(self.options) or "none of its own"
-            raise ValueError(f"strategy {self.name} has no option {', '.join(sorted(unknown))}; it has {known}")
-        self.problem, self.executor, self.log = problem, executor, log
-        self.given = {**self.options, **options}
-        self.preparation = {}
-        self.stats = {}
-        problem.check_memory(self.edge_bytes, executor)
+    def __init__(self, strategy, problem, executor=None, options=None):
+        super().__init__(strategy, problem, executor, options)
+        self.name, self.preparation = strategy.name, {}
+
+    @classmethod
+    def skip(cls, problem, executor, options):
+        if problem.storage not in cls.storages:
+            return f"this schedule stores vectors as {' or '.join(cls.storages)}, not {problem.storage}"
+        return None
+
+    def build(self):
+        """Everything but what `load` adds, which is the preprocessing.
+
+        Raises
+        ------
+        OutOfMemory
+            Before anything is allocated.
+        """
+        self.problem.check_memory(self.edge_bytes, self.executor)
         with self.phase("vectors"):
-            self.first = problem.first_vectors()
-        self.build()
+            self.first = self.problem.first_vectors()
+        self.load()
 
     @contextmanager
     def phase(self, name):
@@ -72,16 +107,12 @@ class Plan:
             self.executor.synchronize()
         self.preparation[name] = self.preparation.get(name, 0.0) + time.perf_counter() - begin
 
-    def build(self):
-        """The preprocessing."""
+    def load(self):
+        """Order the edges, find the schedule, bring everything to its place."""
 
-    def reset(self):
-        """Put the first vectors back; not timed."""
-        raise NotImplementedError
-
-    def sweep(self):
-        """Apply every edge once."""
-        raise NotImplementedError
+    def figures(self, result):
+        """What the plan tells of itself in numbers."""
+        return {key: (value, "1") for key, value in self.stats.items() if isinstance(value, (int, float))}
 
     def vectors(self):
         """(users, items) as NumPy arrays of shape (nodes, width)."""
@@ -105,39 +136,42 @@ class Plan:
         return sum(value for key, value in self.preparation.items() if key not in ("vectors", "transfer"))
 
 
-class DevicePlan(Plan):
-    """A plan whose sweeps run in kernels. Subclasses set `edges` in `build` and launch in `sweep`."""
+class DevicePlan(SweepPlan):
+    """A plan whose sweeps run in kernels. Subclasses set the edges in `load` and launch in `run`."""
 
-    def __init__(self, problem, executor, log=False, **options):
+    Options = DeviceOptions
+    file = ""
+
+    def __init__(self, strategy, problem, executor, options):
+        super().__init__(strategy, problem, executor, options)
+        # The host's threads are fibers: the fewer the faster, and the bits are the same for any number.
+        host = executor.name == "host"
+        self.lanes = options.lanes or (1 if host else problem.width // LANE_FEATURES)
+        self.threads = options.threads or (32 if host else 256)
+        self.xp, self.log = executor.xp, options.log
+
+    @classmethod
+    def skip(cls, problem, executor, options):
         ratings = problem.ratings
         if max(ratings.n_users + ratings.n_items, ratings.m) >= LIMIT:
-            raise RatingsError(
+            return (
                 f"{ratings!r}: the GPU strategies take fewer than {LIMIT:,} users and items together, and fewer "
                 "ratings than that: use strategy='serial'"
             )
-        lanes = options.get("lanes")
-        # The host's threads are fibers: the fewer the faster, and the bits are the same for any number.
-        self.lanes = int(lanes or (1 if executor.name == "host" else problem.width // LANE_FEATURES))
-        self.threads = int(options.get("threads") or (32 if executor.name == "host" else 256))
-        self.xp = executor.xp
-        super().__init__(problem, executor, log, **options)
+        return super().skip(problem, executor, options)
 
     # -- kernels --
 
     def kernel(self, name, file=None, **defines):
         """A kernel of this plan's file, compiled for its rank, lanes and delays."""
-        delays = {
-            macro: int(self.given[option])
-            for macro, option in (("LOCK_DELAY", "lock_delay"), ("BARRIER_DELAY", "barrier_delay"))
-            if self.given.get(option)
-        }
+        delays = {"LOCK_DELAY": self.options.lock_delay, "BARRIER_DELAY": self.options.barrier_delay}
         defines = {
             "K": self.problem.width,
             "LANES": self.lanes,
             **({"LOG": 1} if self.log else {}),
             **({"NONNEGATIVE": 1} if self.problem.nonnegative else {}),
             **({"HALF": 1} if self.problem.storage == "float16" else {}),
-            **delays,
+            **{macro: cycles for macro, cycles in delays.items() if cycles},
             **defines,
         }
         return self.executor.load(KERNELS / (file or self.file), defines)[name]
@@ -145,8 +179,8 @@ class DevicePlan(Plan):
     def grid(self, kernel, shared=0, work=None):
         """Blocks of a launch: as many as stay resident, and no more than there is work (in groups) for."""
         most = self._most(kernel, self.threads, shared)
-        if self.given.get("blocks"):
-            return min(int(self.given["blocks"]), most)
+        if self.options.blocks:
+            return min(self.options.blocks, most)
         if work is not None:
             most = min(most, -(-work * self.lanes // self.threads))
         return max(most, 1)
@@ -207,6 +241,11 @@ class DevicePlan(Plan):
         """The arguments that every kernel takes for the vectors and the step."""
         return self.user_vectors, self.item_vectors, self.rate, self.keep
 
+    @property
+    def record(self):
+        """The last arguments of a kernel: histories and tally."""
+        return *self.history, self.applied
+
     def vectors(self):
         both = (self.executor.get(v) for v in (self.user_vectors, self.item_vectors))
         return tuple(v.astype(np.float32, copy=False) for v in both)
@@ -252,9 +291,6 @@ class DevicePlan(Plan):
         kernel = self.kernel("squared_error", "score.cu")
         total = self.executor.zeros(1, np.float64)
         blocks = self.grid(kernel, work=max(values.size, 1))
-        kernel(
-            blocks,
-            self.threads,
-            (np.int32(values.size), users, items, values, self.user_vectors, self.item_vectors, total),
-        )
+        edges = (np.int32(values.size), users, items, values)
+        kernel(blocks, self.threads, (*edges, self.user_vectors, self.item_vectors, total))
         return float(np.sqrt(self.executor.read(total) / values.size))

@@ -4,58 +4,49 @@ Families are those of the published study: `offline` schedules made beforehand, 
 `hybrid` of both; and `tiles`, `racy` and `cpu`, which it does not have.
 """
 
-from lockstep.strategy import Strategy, table
+from lockstep.plan import CHOICE, Strategy, Table
 
 from . import baselines, offline, online, passes, patches, tiles
+from .auto import Auto
 
 PAPER = "Figure 1 of the published study"
+HYBRIDS = PAPER + ", Section V-B"
 HERE = "this compendium"
 
+# fmt: off
+# Labels of recorded rows.
+VARIANTS = {
+    "edge-locked-plain": ("edge-locked", {"shuffle": False}),
+    "edge-locked-again": ("edge-locked", {}),
+    "diagonal-part": ("diagonal", {"limit": 200_000}),
+}
 
-STRATEGIES = table(
-    Strategy(
-        "agm-edge", "maximal matchings of the whole graph, edges to threads", "offline", PAPER, offline.AllGraphEdge
-    ),
-    Strategy(
-        "agm-node", "maximal matchings of the whole graph, items to threads", "offline", PAPER, offline.AllGraphNode
-    ),
-    Strategy("sgm", "maximal matchings of blocks of items by degree", "offline", PAPER, offline.SubGraph),
-    Strategy("diagonal", "diagonals of the matrix", "offline", PAPER, offline.Diagonal),
-    Strategy("block-diagonal", "diagonals of blocks of the matrix", "offline", PAPER, offline.BlockDiagonal),
-    Strategy("edge-locked", "try both locks of an edge, defer on failure", "online", PAPER, online.EdgeLocked),
-    Strategy("node-locked", "an item to a thread, try the user's lock", "online", PAPER, online.NodeLocked),
-    Strategy(
-        "node-then-edge",
-        "a node-locked pass, then edge-locked ones",
-        "hybrid",
-        PAPER + ", Section V-B",
-        online.NodeThenEdge,
-    ),
-    Strategy(
-        "edge-hubs",
-        "edge-locked for high degrees, sub-graph matchings for the rest",
-        "hybrid",
-        PAPER + ", Section V-B",
-        online.EdgeHubs,
-    ),
-    Strategy("tiles", "items stay in a multiprocessor, users go round", "tiles", HERE, tiles.Tiles),
-    Strategy("patches", "both sides of a patch in shared memory, for small degrees", "tiles", HERE, patches.Patches),
-    Strategy("hogwild", "no locks", "racy", "Niu et al., NIPS 2011; cuMF_SGD", online.Hogwild, exact=False),
-    Strategy("serial", "one thread, random order", "cpu", "the definition", baselines.Serial),
-    Strategy("multicore", "tiles to cores", "cpu", "DSGD, LIBMF", baselines.Multicore),
-    # Recorded choices give a strategy's place in this table: those that came later stand at its end.
-    Strategy(
-        "edge-locked-resident",
-        "edge-locked with all passes in one launch, no host between them",
-        "online",
-        HERE,
-        passes.EdgeLockedResident,
-    ),
-    Strategy(
-        "node-then-edge-resident",
-        "node-then-edge with its edge-locked passes in one launch",
-        "hybrid",
-        HERE,
-        passes.NodeThenEdgeResident,
-    ),
-)
+# Recorded choices give a strategy's place in this table: those that came later stand at its end.
+STRATEGIES = Table(*(
+    Strategy(name, what, family, published, plan, exact=family != "racy")
+    for name, plan, family, published, what in (
+        ("agm-edge", offline.AllGraphEdge, "offline", PAPER,
+         "maximal matchings of the whole graph, edges to threads"),
+        ("agm-node", offline.AllGraphNode, "offline", PAPER,
+         "maximal matchings of the whole graph, items to threads"),
+        ("sgm", offline.SubGraph, "offline", PAPER, "maximal matchings of blocks of items by degree"),
+        ("diagonal", offline.Diagonal, "offline", PAPER, "diagonals of the matrix"),
+        ("block-diagonal", offline.BlockDiagonal, "offline", PAPER, "diagonals of blocks of the matrix"),
+        ("edge-locked", online.EdgeLocked, "online", PAPER, "try both locks of an edge, defer on failure"),
+        ("node-locked", online.NodeLocked, "online", PAPER, "an item to a thread, try the user's lock"),
+        ("node-then-edge", online.NodeThenEdge, "hybrid", HYBRIDS, "a node-locked pass, then edge-locked ones"),
+        ("edge-hubs", online.EdgeHubs, "hybrid", HYBRIDS,
+         "edge-locked for high degrees, sub-graph matchings for the rest"),
+        ("tiles", tiles.Tiles, "tiles", HERE, "items stay in a multiprocessor, users go round"),
+        ("patches", patches.Patches, "tiles", HERE, "both sides of a patch in shared memory, for small degrees"),
+        ("hogwild", online.Hogwild, "racy", "Niu et al., NIPS 2011; cuMF_SGD", "no locks"),
+        ("serial", baselines.Serial, "cpu", "the definition", "one thread, random order"),
+        ("multicore", baselines.Multicore, "cpu", "DSGD, LIBMF", "tiles to cores"),
+        ("edge-locked-resident", passes.EdgeLockedResident, "online", HERE,
+         "edge-locked with all passes in one launch, no host between them"),
+        ("node-then-edge-resident", passes.NodeThenEdgeResident, "hybrid", HERE,
+         "node-then-edge with its edge-locked passes in one launch"),
+        ("auto", Auto, CHOICE, HERE, "one of these, by the graph and the machine"),
+    )
+), variants=VARIANTS)
+# fmt: on

@@ -1,10 +1,13 @@
 """Tiles: host side of `tiles.cu`. Which block and group owns an item, which range a user is in, edges in that
 order."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 
-from .resident import WIDEST, Resident, sort_keys
+from .resident import WIDEST, Resident, segment_starts, sort_keys
+from .shared import DeviceOptions, whole
 
 LOCKS = 1 << 17  # bits of shared memory, 16 KB; users of a range that share one exclude each other
 HOST_LOCKS = 1 << 10  # so that a launch on the host executor does not spend its time clearing them
@@ -57,23 +60,51 @@ def cut(weights, bins):
     return chosen
 
 
+@dataclass(frozen=True)
+class TileOptions(DeviceOptions):
+    """What `tiles` can be told; what is not given is chosen by `shape` or `build_resident`.
+
+    Attributes
+    ----------
+    users : 'resident' or 'fetched', optional
+        Bring whole ranges of users into shared memory (resident.cu), or each user for its edge; by default the faster
+        one by estimate.
+    stride : int, optional
+        Ranges between two blocks' first ones.
+    stages, each : int, optional
+        Of fetched users: batches in flight, and edges a lane in a batch.
+    order : 'degree' or 'ids', optional
+        Of fetched users: deal items out by falling degree, or give each block neighbouring ones (graphs whose ids are
+        spatial).
+    alone : int, optional
+        Of resident users: the degree from which an item has a block for itself (0: never), by default by estimate.
+    batch : int, optional
+        Of resident users: edges that a group locks at once.
+    """
+
+    users: str | None = None
+    stride: int | None = None
+    stages: int | None = None
+    each: int | None = None
+    order: str | None = None
+    alone: int | None = None
+    batch: int | None = None
+
+    def __post_init__(self):
+        whole(self, zero="alone")
+        for name, known in (("users", ("resident", "fetched")), ("order", ("degree", "ids"))):
+            if getattr(self, name) not in (None, *known):
+                raise ValueError(f"{name}={getattr(self, name)!r}: choose {' or '.join(known)}")
+
+
 class Tiles(Resident):
     """Items stay in a multiprocessor for a sweep, ranges of users go round; locks in shared memory inside a
     tile.
-
-    Options: `users`: "resident" brings whole ranges of users into shared memory (resident.cu), "fetched" each user for
-    its edge; by default the faster one by estimate. `stride` ranges between two blocks' first ones. What is not given
-    is chosen by `shape` or `build_resident`.
-    Of fetched users: `stages` batches in flight, `each` edges a lane in a batch, `order`: "degree" deals items out by
-    falling degree, "ids" gives each block neighbouring items (graphs whose ids are spatial).
-    Of resident users: `alone`, the degree from which an item has a block for itself (0: never), by default by
-    estimate; `batch` edges that a group locks at once.
     """
 
-    name = "tiles"
+    Options = TileOptions
     file = "tiles.cu"
     edge_bytes = 72
-    options = {"stages": None, "each": None, "stride": None, "order": None, "users": None, "alone": None, "batch": None}
     storages = ("float32", "float16")
 
     def shape(self, degrees):
@@ -85,16 +116,16 @@ class Tiles(Resident):
         vectors counts: many threads, and short batches, since a user's lock is held for as long as a batch is
         under way.
         """
-        given, width = self.given, self.problem.width
+        given, width = self.options, self.problem.width
         by_ids = self.spatial(degrees)
-        if given["order"] is not None:
-            by_ids = given["order"] == "ids"
+        if given.order is not None:
+            by_ids = given.order == "ids"
         few = degrees.size / self.executor.multiprocessors * width * 4 < 48 * 1024
-        each = int(given["each"] or (max(1, 16 // self.lanes) if few and not by_ids else 1))
-        stages = int(given["stages"] or (3 if by_ids else 2))
-        stride = int(given["stride"] or (1 if by_ids else 2))
+        each = given.each or (max(1, 16 // self.lanes) if few and not by_ids else 1)
+        stages = given.stages or (3 if by_ids else 2)
+        stride = given.stride or (1 if by_ids else 2)
         threads = self.threads
-        if self.executor.name == "cuda" and not given.get("threads"):
+        if self.executor.name == "cuda" and not given.threads:
             threads = 256 if few and not by_ids else 512
         while self._bytes(threads, stages, each) > self.executor.max_shared and (threads > 32 or each > 1):
             threads, each = (threads // 2, each) if threads > 32 else (threads, each // 2)
@@ -108,87 +139,78 @@ class Tiles(Resident):
         """Shared memory of a block without its items: locks, and a vector and an edge for each slot."""
         return self.locks // 8 + threads * stages * each * (self.problem.width * 4 + 16)
 
-    def build(self):
-        if self.given["users"] not in (None, "resident", "fetched"):
-            raise ValueError(f"users={self.given['users']!r}: choose resident, fetched or None")
+    def load(self):
         lanes, threads = self.lanes, self.threads
-        fits = self.problem.width <= WIDEST or self.given["users"] == "resident"
-        self.resident = fits and self.given["users"] != "fetched" and self.build_resident(deal, cut)
+        fits = self.problem.width <= WIDEST or self.options.users == "resident"
+        self.resident = fits and self.options.users != "fetched" and self.build_resident(deal, cut)
         if not self.resident:
             self.lanes, self.threads = lanes, threads
             self.build_fetched()
 
     def build_fetched(self):
-        problem, executor, xp, given = self.problem, self.executor, self.xp, self.given
-        ratings, width = problem.ratings, problem.width
-        user_degrees, item_degrees = ratings.degrees()
+        problem, executor, given = self.problem, self.executor, self.options
+        item_degrees = problem.ratings.degrees()[1]
         self.locks = HOST_LOCKS if executor.name == "host" else LOCKS
         by_ids, each, stages, stride, self.threads = self.shape(item_degrees)
-        self.stride = stride
         groups = self.threads // self.lanes
         fixed = self._bytes(self.threads, stages, each)
         self.launch = self.kernel("tiles", THREADS=self.threads, STAGES=stages, EACH=each)
-        blocks = int(given.get("blocks") or executor.multiprocessors)
+        blocks = given.blocks or executor.multiprocessors
         self.blocks = max(1, min(blocks, self.launch.max_blocks(self.threads, fixed)))
-        rounds = self.rounds = self.blocks * stride
+        self.stride, self.rounds = stride, self.blocks * stride
         with self.phase("schedule"):
-            if by_ids:
-                block, slot = np.divmod(cut(item_degrees, self.blocks * groups), groups)
-            else:
-                block = deal(item_degrees, self.blocks)
-            table = np.argsort(block, kind="stable")
-            sizes = np.bincount(block, minlength=self.blocks)
+            block, slot, table, sizes = self.own(item_degrees, groups, by_ids)
             table_starts = np.concatenate([[0], np.cumsum(sizes)])
-            if not by_ids:
-                slot = np.empty(ratings.n_items, np.int32)
-                for mine in np.split(table, table_starts[1:-1]):
-                    slot[mine] = deal(item_degrees[mine], groups)
-            place = np.empty(ratings.n_items, np.int32)
-            place[table] = np.arange(ratings.n_items) - np.repeat(table_starts[:-1], sizes)
-            fits = int(sizes.max(initial=0)) * width * 4
+            place = np.empty(item_degrees.size, np.int32)
+            place[table] = np.arange(item_degrees.size) - np.repeat(table_starts[:-1], sizes)
+            fits = int(sizes.max(initial=0)) * problem.width * 4
             self.fits = fixed + fits <= executor.max_shared
-            self.shared = fixed + (fits if self.fits else 0)
-            self.shared = -(-self.shared // 16) * 16
+            self.shared = -(-(fixed + (fits if self.fits else 0)) // 16) * 16
         users, items, values = self.bring()
         with self.phase("order"):
-            block, slot, place, user_range = (
-                executor.array(a)
-                for a in (block.astype(np.int64), slot.astype(np.int64), place, cut(user_degrees, rounds))
-            )
-            turn = (user_range[users] - block[items] * stride) % rounds
-            segment = (block[items] * rounds + turn) * groups + slot[items]
-            del turn
-            segments = self.blocks * rounds * groups
-            order = xp.argsort(sort_keys(segment, segments, place[items], users, xp), kind="stable")
-            starts = xp.zeros(segments + 1, np.int32)
-            starts[1:] = xp.cumsum(xp.bincount(segment, minlength=segments))
-            del segment
-            self.starts = starts
-            users, items, values = users[order], items[order], values[order]
-            del order
-            self.packed = xp.empty((max(ratings.m, 1), 4), np.int32)
-            self.packed[: ratings.m, 0] = users
-            self.packed[: ratings.m, 1] = values.view(np.int32)
-            self.packed[: ratings.m, 2] = items
-            self.packed[: ratings.m, 3] = place[items]
-            # Which tiles hold edges: the others are skipped, and a range is passed on by those that are not.
-            full = (self.starts[groups::groups] > self.starts[:-1:groups]).reshape(self.blocks, rounds)
-            self.turns = self.waits(full, stride)
-        self.place(users, items, values)
+            edges = self.order_fetched(users, items, values, groups, block.astype(np.int64), slot, place)
+        self.place(*edges)
         with self.phase("transfer"):
             self.table = executor.array(table.astype(np.int32))
             self.table_starts = executor.array(table_starts.astype(np.int32))
-            self.turn = executor.zeros(rounds, np.uint32)
-        self.stats.update(
-            blocks=self.blocks,
-            rounds=rounds,
-            groups=groups,
-            stages=stages,
-            each=each,
-            table_in_shared=bool(self.fits),
-            users="fetched",
-            items_by="ids" if by_ids else "degree",
-        )
+            self.turn = executor.zeros(self.rounds, np.uint32)
+        self.stats.update(blocks=self.blocks, rounds=self.rounds, groups=groups, stages=stages, each=each,
+                          table_in_shared=bool(self.fits), users="fetched",
+                          items_by="ids" if by_ids else "degree")  # fmt: skip
+
+    def own(self, item_degrees, groups, by_ids):
+        """(block and group that own each item, items by block, how many a block has)."""
+        if by_ids:
+            block, slot = np.divmod(cut(item_degrees, self.blocks * groups), groups)
+        else:
+            block, slot = deal(item_degrees, self.blocks), np.empty(item_degrees.size, np.int32)
+        table, sizes = np.argsort(block, kind="stable"), np.bincount(block, minlength=self.blocks)
+        if not by_ids:
+            for mine in np.split(table, np.cumsum(sizes)[:-1]):
+                slot[mine] = deal(item_degrees[mine], groups)
+        return block, slot.astype(np.int64), table, sizes
+
+    def order_fetched(self, users, items, values, groups, *where):
+        """The edges by block, round and group; `packed` as the kernel reads them, and `turns`."""
+        executor, xp, ratings = self.executor, self.xp, self.problem.ratings
+        user_range = executor.array(cut(ratings.degrees()[0], self.rounds))
+        block, slot, place = (executor.array(a) for a in where)
+        turn = (user_range[users] - block[items] * self.stride) % self.rounds
+        segment = (block[items] * self.rounds + turn) * groups + slot[items]
+        del turn
+        segments = self.blocks * self.rounds * groups
+        order = xp.argsort(sort_keys(segment, segments, place[items], users, xp), kind="stable")
+        self.starts = segment_starts(segment, segments, xp)
+        del segment
+        users, items, values = users[order], items[order], values[order]
+        del order
+        self.packed = xp.empty((max(ratings.m, 1), 4), np.int32)
+        for column, words in enumerate((users, values.view(np.int32), items, place[items])):
+            self.packed[: ratings.m, column] = words
+        # Which tiles hold edges: the others are skipped, and a range is passed on by those that are not.
+        full = (self.starts[groups::groups] > self.starts[:-1:groups]).reshape(self.blocks, self.rounds)
+        self.turns = self.waits(full, self.stride)
+        return users, items, values
 
     def waits(self, full, stride):
         """For each block and round: how many blocks must be done with the round's range before, -1 if there
@@ -205,30 +227,13 @@ class Tiles(Resident):
         turn[order] = np.arange(order.size) - begin
         return executor.array(turn.reshape(blocks, self.rounds).astype(np.int32))
 
-    def sweep(self):
+    def run(self):
         self.begin()
         self.turn.fill(0)
         if self.resident:
-            self.sweep_resident()
-            return
-        self.launch(
-            self.blocks,
-            self.threads,
-            (
-                self.starts,
-                self.turns,
-                np.int32(self.rounds),
-                np.int32(self.stride),
-                np.int32(self.locks),
-                self.packed,
-                self.table,
-                self.table_starts,
-                np.int32(self.fits),
-                self.turn,
-                *self.state,
-                *self.history,
-                self.applied,
-            ),
-            shared=self.shared,
-            cooperative=True,
-        )
+            return self.run_resident()
+        schedule = (self.starts, self.turns, np.int32(self.rounds), np.int32(self.stride), np.int32(self.locks))
+        tables = (self.packed, self.table, self.table_starts, np.int32(self.fits), self.turn)
+        arguments = (*schedule, *tables, *self.state, *self.record)
+        self.launch(self.blocks, self.threads, arguments, shared=self.shared, cooperative=True)
+        return self
