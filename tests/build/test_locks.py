@@ -79,7 +79,7 @@ def test_the_citation_names_the_present_version():
 def test_the_wheelhouse_holds_what_is_wanted_and_lacking(python):
     packages = parse((paths.ROOT / "requirements.lock").read_text(), python)
     chosen = closure(packages, WANTED) - closure(packages, PRESENT)
-    assert {"papermill", "ipykernel", "snakemake", "nbval", "jsonschema", "pulp"} <= chosen
+    assert {"papermill", "ipykernel", "snakemake", "nbval", "fastjsonschema", "pulp"} <= chosen
     assert not chosen & {"numpy", "pandas", "cupy-cuda13x", "jupyterlab", "typst", "nvidia-cuda-nvrtc"}
     # whatever a chosen package needs is chosen too, or there already
     there = chosen | closure(packages, PRESENT)

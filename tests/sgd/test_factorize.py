@@ -106,6 +106,7 @@ def of_size(n_users, n_items, m):
     huge.shape = (n_users, n_items)
     huge.users = huge.items = np.broadcast_to(np.int32(0), m)
     huge.values = np.broadcast_to(np.float32(1), m)
+    huge._degrees = np.array([m]), np.array([m])  # which counting 2^31 of them takes 16 GB for
     return huge
 
 

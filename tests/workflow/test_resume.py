@@ -21,7 +21,7 @@ def wait_for(condition, seconds=60):
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["Ctrl-C", "SIGKILL"])
 def test_an_interrupted_run_goes_on_where_it_stopped(compendium, how):
-    compendium.configure({"depth": {"rows": 3, "pause": 2}})
+    compendium.configure({"depth": {"rows": 3, "pause": 1}})
     compendium.goals = (compendium.done("depth"),)
     process = compendium.start()
     wait_for(lambda: "depth-0-0" in compendium.measured)
@@ -32,7 +32,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(compendium, how):
     process.wait(60)
     stopped_with = list(compendium.measured)
     assert "depth-2-0" not in stopped_with
-    time.sleep(3)
+    time.sleep(1.5)  # longer than a row takes
     assert compendium.measured == stopped_with, "a notebook goes on measuring although its Snakemake is gone"
 
     if how == "SIGKILL":  # the lock is still there, and the way that `make` removes it

@@ -6,6 +6,7 @@ only when its content is new.
 """
 
 import json
+import re
 from pathlib import Path
 
 import yaml
@@ -51,32 +52,30 @@ def load(file) -> dict:
 
 
 def _check(content, name: str) -> None:
-    from jsonschema import Draft202012Validator
+    # Not jsonschema: its import takes a second, which each start of the workflow would pay.
+    import fastjsonschema
 
     schema = yaml.safe_load((paths.CONFIG / "schema.yaml").read_text(encoding="utf-8"))
-    errors = sorted(
-        Draft202012Validator(schema).iter_errors(content), key=lambda e: list(map(str, e.absolute_path))
-    )
-    if errors:
-        raise ConfigError("\n".join(f"{name}: {_explain(error)}" for error in errors))
+    try:
+        fastjsonschema.validate(schema, content)
+    except fastjsonschema.JsonSchemaValueException as error:
+        raise ConfigError(f"{name}: {_explain(error)}") from None
 
 
 def _explain(error) -> str:
-    """One schema error in words: which key, what is wrong, what may stand there."""
-    at = ".".join(map(str, error.absolute_path)) or "top level"
-    rule, allowed, found = error.validator, error.validator_value, error.instance
+    """A schema error in words: which key, what is wrong, what may stand there."""
+    at = ".".join(map(str, error.path[1:])) or "top level"
+    rule, allowed, found = error.rule, error.rule_definition, error.value
     if rule == "additionalProperties":
-        known = error.schema.get("properties", {})
-        unknown = [str(key) for key in found if key not in known]
-        return f"{at}: unknown key {', '.join(unknown)}; known: {', '.join(known)}"
+        known, patterns = error.definition.get("properties", ()), error.definition.get("patternProperties", ())
+        unknown = [str(key) for key in found if key not in known and not any(re.search(p, str(key)) for p in patterns)]
+        return f"{at}: unknown key {', '.join(unknown)}; known: {', '.join([*known, *patterns])}"
     if rule == "required":
         missing = [key for key in allowed if key not in found]
-        return f"{at}: {', '.join(missing)} is missing"
+        return f"{at}: {', '.join(missing)} is missing; found: {', '.join(map(str, found)) or 'nothing'}"
     if rule == "type":
         return f"{at}: expected {_article(allowed)}, found {json.dumps(found, default=str)}"
-    if rule == "pattern":
-        return f"{at}: the name {found!r} does not match {allowed}"
-    return f"{at}: {error.message}"
+    return error.message.replace("data", at, 1)
 
 
 def _article(kind: str) -> str:

@@ -17,7 +17,7 @@ WANTED = (
     "snakemake",
     "nbconvert",
     "nbval",
-    "jsonschema",
+    "fastjsonschema",
     "pooch",
     "rustworkx",
     "igraph",
