@@ -12,18 +12,13 @@ PACKAGES = {
     "4-coloring-phase-switch": "coloring",
     "5-swarm-batch": "swarm",
 }
-ADAPTED = ("swarm",)  # plans of their own kind, inside ones of the contract
 
 
 def table(package):
     """The strategies of a study: a `lockstep.plan.Table`."""
-    return _room(package).STRATEGIES
+    return import_module(f"lockstep.{package}").STRATEGIES
 
 
 def problem(package):
     """The class of a study's problems: a subclass of `lockstep.plan.Problem`."""
-    return _room(package).Problem
-
-
-def _room(package):
-    return import_module(f"lockstep.{package}.adapter" if package in ADAPTED else f"lockstep.{package}")
+    return import_module(f"lockstep.{package}").Problem

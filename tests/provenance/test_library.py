@@ -12,7 +12,7 @@ MOVED = [
     ("sssp/strategies/shared.py", "road_delta", ""),
     ("coloring/strategies/switching.py", "steepest_falls", "import numpy as np"),
     ("sgd/strategies/resident.py", "sort_keys", "import numpy as np"),
-    ("swarm/task.py", "_host", "import numpy as np"),
+    ("swarm/result.py", "_host", "import numpy as np"),
 ]
 SAMPLE = ("SMALL = 150_000", "#define CHUNK 32", "WORSE = 1.001")  # all: python tests/provenance/mutate.py
 

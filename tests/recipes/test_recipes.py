@@ -8,12 +8,15 @@ import pandas as pd
 import pytest
 import yaml
 
-from lockstep import coloring, paths, sssp, studies, toposort
+from lockstep import coloring, paths, sgd, sssp, studies, swarm, toposort
 from lockstep.evidence import claims
 from lockstep.graphs import Graph, GraphError, datasets, load
 from lockstep.graphs.canonical import degree_digest, edge_count
-from lockstep.graphs.generators import random_dag
+from lockstep.graphs.generators import random_dag, rmat
+from lockstep.machine import get_executor
 from lockstep.plan import Strategy, solve
+from lockstep.swarm import Values
+from lockstep.swarm.strategies.shared import Method
 from lockstep.toposort import STRATEGIES, CycleError, topological_sort
 from lockstep.workflow import readme
 from lockstep.workflow.publish import publish
@@ -71,7 +74,7 @@ def test_a_graph_is_registered_by_a_line(tmp_path, monkeypatch):
         load("my-graph")
 
 
-# A strategy of three studies by one thread of the GPU: its kernel, its plan, its entry.
+# A strategy of each study by one thread of the GPU: its kernel, its plan, its entry.
 KERNELS = {
     "toposort": """// Kahn's algorithm.
 #include "device.cuh"
@@ -126,6 +129,50 @@ extern "C" __global__ void one_thread(const int* offsets, const int* targets, in
         }
 }
 """,
+    "sgd": """// A sweep in the order of the ratings.
+#include "device.cuh"
+
+extern "C" __global__ void one_thread(const int* users, const int* items, const float* values, float* user_vectors,
+                                      float* item_vectors, float rate, float keep, unsigned long long* applied,
+                                      int count) {
+    if (global_thread() != 0) return;
+    for (int e = 0; e < count; ++e) {
+        float *u = user_vectors + (long)users[e] * K, *i = item_vectors + (long)items[e] * K, gain = values[e];
+        for (int k = 0; k < K; ++k) gain -= u[k] * i[k];
+        for (int k = 0; k < K; ++k) {
+            const float before = u[k];
+            u[k] = keep * u[k] + rate * gain * i[k];
+            i[k] = keep * i[k] + rate * gain * before;
+        }
+        applied[0] += 1;
+        applied[1] += ((unsigned)e ^ ((unsigned)e >> 15)) * 0x9E3779B1u;
+    }
+}
+""",
+    "swarm": """// The smallest label of a vertex's neighbors, again and again: connected components.
+#include "device.cuh"
+
+extern "C" __global__ void one_thread(const long* vertex_start, const long* arc_start, const int* offsets,
+                                      const unsigned short* targets, int graphs, int* labels) {
+    if (global_thread() != 0) return;
+    for (int g = 0; g < graphs; ++g) {
+        const int n = (int)(vertex_start[g + 1] - vertex_start[g]);
+        const int* rows = offsets + vertex_start[g] + g;
+        const unsigned short* ends = targets + arc_start[g];
+        int* mine = labels + vertex_start[g];
+        for (int v = 0; v < n; ++v) mine[v] = v;
+        for (bool more = true; more;) {
+            more = false;
+            for (int v = 0; v < n; ++v)
+                for (int k = rows[v]; k < rows[v + 1]; ++k)
+                    if (mine[ends[k]] < mine[v]) {
+                        mine[v] = mine[ends[k]];
+                        more = true;
+                    }
+        }
+    }
+}
+""",
 }
 
 
@@ -152,15 +199,63 @@ class Colored(coloring.strategies.shared.DevicePlan):
         return self.colored([self.graph.n])
 
 
-PLANS = {"toposort": Sorted, "sssp": Reached, "coloring": Colored}
+class Swept(sgd.strategies.shared.DevicePlan):
+    def load(self):
+        self.place(*self.bring())
+        self.sweep = self.executor.load(self.file, {"K": self.problem.width})["one_thread"]
+
+    def run(self):
+        self.begin()
+        edges = (self.users, self.items, self.values)
+        self.sweep(1, 32, (*edges, *self.state, self.applied, np.int32(self.problem.ratings.m)))
+        return self
 
 
-@pytest.mark.parametrize("package", PLANS)
+class Labelled(swarm.strategies.shared.DeviceTask):
+    file = None
+
+    def __init__(self, method, pack):
+        super().__init__(method, pack)
+        self.out = self.words(self.total, np.int32)
+        given = (pack.vertex_start, pack.arc_start, pack.offsets, self.arcs(), np.int32(self.graphs), self.out)
+        self.launch(self.executor.load(self.file)["one_thread"], 1, 32, given)
+
+    def values(self):
+        return Values(self.measure.name, self.out[: self.total], self.starts, None)
+
+
+PLANS = {"toposort": Sorted, "sssp": Reached, "coloring": Colored, "sgd": Swept}
+
+
+def plan_class(package, file):
+    """What the new file of a strategy would hold."""
+    if package == "swarm":
+        task = type("Labelled", (Labelled,), {"file": file})
+        method = type("OneThread", (Method,), {"name": "one-thread", "tasks": {"components": task}})
+        return swarm.strategies.table.planned(method)
+    return type("OneThread", (PLANS[package],), {"file": file, "name": "one-thread"})
+
+
+@pytest.mark.parametrize("package", ["sgd", "swarm"])
+def test_a_strategy_whose_result_is_no_graph_s_is_entered_too(package, tmp_path, monkeypatch):
+    file, table, kind = tmp_path / "one_thread.cu", studies.table(package), studies.problem(package)
+    file.write_text(KERNELS[package])
+    family = type(table["serial" if package == "sgd" else "cpu"])
+    entry = family("one-thread", "one thread of the GPU", "ladder", "this recipe", plan_class(package, file))
+    monkeypatch.setitem(table, entry.name, entry)
+    graphs = [rmat(5, 30, seed=seed, directed=False, simple=True) for seed in range(3)]
+    given, settings = (load("karate"), {}) if package == "sgd" else (graphs, {"measure": "components"})
+    plan = table.find("one-thread").plan_for(kind.of(given, **settings), get_executor("host"))
+    for _ in range(2):
+        plan.reset()
+        assert plan.verify(plan.run()) in ("exact", "invariant")
+
+
+@pytest.mark.parametrize("package", ["toposort", "sssp", "coloring"])
 def test_a_strategy_is_entered_and_held_against_the_oracle(package, tmp_path, monkeypatch):
     file, table = tmp_path / "one_thread.cu", studies.table(package)
     file.write_text(KERNELS[package])
-    kind = type("OneThread", (PLANS[package],), {"file": file, "name": "one-thread"})
-    entry = Strategy("one-thread", "one thread of the GPU", "ladder", "this recipe", kind)
+    entry = Strategy("one-thread", "one thread of the GPU", "ladder", "this recipe", plan_class(package, file))
     monkeypatch.setitem(table, entry.name, entry)
     for seed in range(3):
         graph = random_dag(120, 400, seed=seed)

@@ -7,7 +7,8 @@ import pytest
 
 from lockstep.graphs import Graph
 from lockstep.machine import get_executor, why_no_gpu
-from lockstep.swarm import Engine, Pack, alone, analyze
+from lockstep.swarm import Engine, Pack, analyze
+from lockstep.swarm.strategies import alone
 
 
 def graph(seed, n, m, directed=False):

@@ -6,8 +6,9 @@ import pytest
 
 from lockstep.batch.pack import Pack
 from lockstep.graphs import Graph
-from lockstep.swarm import checksums, oracle, synthetic
-from lockstep.swarm.run import Engine
+from lockstep.swarm import checksums, oracle
+from lockstep.swarm.experiments import synthetic
+from lockstep.swarm.strategies.engine import Engine
 
 
 def fast(pack, measure):

@@ -7,8 +7,10 @@ import pytest
 from lockstep.evidence import Study, VerificationError
 from lockstep.machine import get_executor
 from lockstep.provenance import build
-from lockstep.swarm import cases, experiments, scaling
-from lockstep.swarm.run import Engine
+from lockstep.swarm import experiments, problem
+from lockstep.swarm.experiments import cases, scaling
+from lockstep.swarm.problem import Case
+from lockstep.swarm.strategies.engine import Engine
 
 MACHINE = {"name": "test", "cores": 2}
 
@@ -115,11 +117,11 @@ def test_more_rounds_of_a_size_keep_what_is_there(study):
 
 
 def test_a_graph_too_large_for_the_slow_reference_is_held_against_checksums(monkeypatch):
-    monkeypatch.setattr(cases, "WORK", 100)
-    monkeypatch.setattr(cases, "FIRST", 1000)
-    large = cases.Case("large", cases._pack("rmat-6-2"))
+    monkeypatch.setattr(problem, "WORK", 100)
+    monkeypatch.setattr(problem, "FIRST", 1000)
+    large = Case("large", cases._pack("rmat-6-2"))
     values = Engine("closeness", None, "cpu").run(large.pack)
-    monkeypatch.setattr(cases.oracle, "reference", _refuse)
+    monkeypatch.setattr(problem.oracle, "reference", _refuse)
     assert large.check("closeness", {}, values) == "exact"
     values.checksums[0] += 1
     with pytest.raises(VerificationError, match="1 of 1 graphs of large have other checksums"):

@@ -6,7 +6,7 @@ import pytest
 
 from lockstep.machine.costs import Costs
 from lockstep.report.goals import told
-from lockstep.swarm import goals, summary, views
+from lockstep.swarm.results import goals, summary, views
 
 COSTS = Costs("made up", {("clocks", "{}"): 1000.0, ("dependent-load", '{"memory":"shared"}'): 10.0,
                           ("launch", "{}"): 4.0, ("copy", '{"direction":"device"}'): 1000.0})  # fmt: skip

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from lockstep.graphs import Graph, GraphError
 from lockstep.machine import get_executor, why_no_gpu
-from lockstep.swarm import MEASURES, STRATEGIES, Engine, Pack, batched, plan
-from lockstep.swarm.batched import chunks, room
-from lockstep.swarm.task import DeviceTask
+from lockstep.swarm import MEASURES, STRATEGIES, Engine, Pack
+from lockstep.swarm.strategies import binning, distances
+from lockstep.swarm.strategies.distances import chunks, room
+from lockstep.swarm.strategies.shared import DeviceTask
 
 WEIGHTED = ("closeness", "apsp")
 ON_GPU = [name for name, strategy in STRATEGIES.items() if strategy.gpu]
@@ -47,7 +48,7 @@ def test_sets_of_sources_that_an_int_does_not_count_are_refused(n, words, fits):
     task = SimpleNamespace(pack=SimpleNamespace(host=host), method=SimpleNamespace(knob={"words": words}))
     error = AttributeError if fits else GraphError  # where it fits, planning goes on with what this task lacks
     with pytest.raises(error, match="executor" if fits else f"at most {(2**31 - 2**20) // words:,} vertices: give"):
-        batched.spread_distances(task, (None, np.zeros(1), None), None, None, 0)
+        distances.spread_distances(task, (None, np.zeros(1), None), None, None, 0)
 
 
 def graphs(seed, directed, sizes, weighted=False):
@@ -157,7 +158,7 @@ def test_which_graphs_are_taken_by_pairs():
     dense = graphs(13, False, [(12, 60)])[0]
     pack = Pack.of([nothing, path(9), star, wheel, dense, path(2047), path(2048), empty, nothing])
     machine = get_executor("host")
-    taken = plan.paired(pack.host, 7, 8, machine)
+    taken = binning.paired(pack.host, 7, 8, machine)
     np.testing.assert_array_equal(taken, [False, True, False, True, False, True, False, True, False])
     few = Pack.of([nothing, path(9), star, wheel, dense, empty, nothing])
     for options in ({}, {"endpoints": True}):
@@ -178,7 +179,7 @@ def test_items_hold_every_source_once():
     machine = get_executor("host")
     for threads in (None, 128, 32, 1024):
         seen = [np.zeros(size, int) for size in n]
-        for b in plan.pairs(np.arange(5), n, m, 8, machine, {}, threads):
+        for b in binning.pairs(np.arange(5), n, m, 8, machine, {}, threads):
             assert b.shared <= machine.max_shared
             for graph, first, count in b.items:
                 assert count > 0
@@ -192,7 +193,7 @@ def test_wide_ids(monkeypatch):
     wide = Pack(pack.offsets, pack.targets.astype(np.int32), pack.vertex_start, pack.arc_start, directed=True)
     for measure in ("betweenness", "closeness", "components", "walks"):  # each is compiled once more
         same_bits(wide, measure, "host")
-    monkeypatch.setattr(plan, "NARROW", 0)
+    monkeypatch.setattr(binning, "NARROW", 0)
     for measure in ("betweenness", "closeness"):
         same_bits(pack, measure, "host", knobs={"words": 1})
 
@@ -284,7 +285,7 @@ def test_every_graph_is_in_one_item():
     def size(n, width):
         return n * width * 8
 
-    for one in plan.bins(n, m, [32, 16, 8], size, 1, 4, get_executor("host"), lambda w: {"WIDTH": w}):
+    for one in binning.bins(n, m, [32, 16, 8], size, 1, 4, get_executor("host"), lambda w: {"WIDTH": w}):
         assert one.shared <= 227 * 1024 and one.threads & (one.threads - 1) == 0
         for graph, first, count in one.items:
             width = one.defines["WIDTH"]

@@ -19,7 +19,7 @@ from lockstep.batch.output import Output, OutputError
 from lockstep.batch.pack import Pack
 from lockstep.batch.stream import run
 from lockstep.graphs import GraphError
-from lockstep.swarm.run import Engine
+from lockstep.swarm.strategies.engine import Engine
 
 
 class Degrees:

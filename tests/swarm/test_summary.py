@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from lockstep.swarm import summary, views
+from lockstep.swarm.results import summary, views
 
 
 def rows(*lines):

@@ -10,8 +10,10 @@ from lockstep.batch import shards, stream
 from lockstep.evidence import VerificationError
 from lockstep.graphs import draws, search
 from lockstep.provenance import host
-from lockstep.swarm import cases, checksums, cpu, oracle, sums, synthetic
-from lockstep.swarm.run import Engine
+from lockstep.swarm import checksums, oracle, problem
+from lockstep.swarm.experiments import cases, sums, synthetic
+from lockstep.swarm.strategies import baselines
+from lockstep.swarm.strategies.engine import Engine
 
 
 @pytest.fixture
@@ -113,7 +115,7 @@ def test_the_cpu_is_itself_checked(cache, monkeypatch):
     assert not known.file.exists()
     monkeypatch.undo()
     monkeypatch.setattr(cases.paths, "CACHE", cache.parent)
-    monkeypatch.setattr(cases.oracle, "reference", lambda graph, *args, **options: np.zeros(graph.n))
+    monkeypatch.setattr(problem.oracle, "reference", lambda graph, *args, **options: np.zeros(graph.n))
     known = sums.Known("betweenness", {})
     for _ in range(2):  # what was found wrong is not kept
         with pytest.raises(VerificationError, match="other values than the reference"):
@@ -171,7 +173,7 @@ def test_what_the_fast_way_depends_on(function, monkeypatch):
     assert changes_the_key(FAST, function, monkeypatch) and changes_the_key(("betweenness", {}), function, monkeypatch)
 
 
-@pytest.mark.parametrize("function", [oracle.betweenness, cpu.Cpu.tasks["betweenness"].run])
+@pytest.mark.parametrize("function", [oracle.betweenness, baselines.Cpu.tasks["betweenness"].run])
 def test_what_another_way_depends_on(function, monkeypatch):
     assert changes_the_key(SLOW, function, monkeypatch) and not changes_the_key(FAST, function, monkeypatch)
 

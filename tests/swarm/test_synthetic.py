@@ -5,8 +5,8 @@ import pytest
 
 from lockstep.batch.batch import GraphBatch
 from lockstep.graphs import Graph
-from lockstep.swarm import synthetic
-from lockstep.swarm.synthetic import SIZES, TABLE_3, classes, generate, million
+from lockstep.swarm.experiments import synthetic
+from lockstep.swarm.experiments.synthetic import SIZES, TABLE_3, classes, generate, million
 
 
 def test_the_table_is_kept():

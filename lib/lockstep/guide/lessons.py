@@ -188,7 +188,7 @@ def _own_text(problem):
     here = Path(__file__).parent
     files = [here / f"{name}.py" for name in ("observed", "rule", "problems", "lessons")]
     own = here.parent / problem.name
-    files += [here.parent / "plan.py", here.parent / "strategy.py"]
+    files += [here.parent / "plan.py"]
     files += [next(file for file in (own / "strategies" / "table.py", own / "strategies.py") if file.is_file())]
     return "".join(file.read_text() for file in files)
 

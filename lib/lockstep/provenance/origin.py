@@ -7,7 +7,7 @@ from lockstep.studies import PACKAGES
 
 CONTRACT = ("build", "reset", "run")  # by which plans of `lockstep.plan` are entered
 CHOOSING = ("make", *CONTRACT)  # and one that chooses another
-ENTRY = ("prepare", "reset", "run", "sweep", "warm")  # and those of studies that are not on the contract
+ENTRY = ("prepare", "run")  # and methods of batches, whose tasks run
 
 
 class Origin(NamedTuple):

@@ -9,7 +9,7 @@ from lockstep.batch.cluster import connected, run_cluster
 from lockstep.batch.stream import run
 from lockstep.graphs import GraphError
 
-from .run import engine_from
+from .strategies.engine import engine_from
 
 STEPS = {"load": "loading", "copy": "copying", "compute": "computing", "write": "writing"}
 

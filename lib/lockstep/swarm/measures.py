@@ -7,7 +7,7 @@ import numpy as np
 
 from lockstep.graphs import memory
 
-from . import allowed
+from .strategies import allowed
 
 
 @dataclass(frozen=True)

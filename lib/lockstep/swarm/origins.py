@@ -6,15 +6,18 @@ from lockstep.batch import shards, stream, upload
 from lockstep.batch.batch import GraphBatch
 from lockstep.batch.pack import Pack
 from lockstep.graphs import generators
-from lockstep.provenance.origin import Origin
+from lockstep.plan import CHOICE
+from lockstep.provenance.origin import CHOOSING, Origin
 from lockstep.provenance.trace import band
 
-from . import cases, checksums, experiments, oracle, scaling, sums, synthetic
-from .labels import STREAMED, plan_of
-from .run import Engine
-from .strategies import STRATEGIES
+from . import checksums, experiments, oracle
+from .experiments import scaling, sums, synthetic
+from .experiments.labels import STREAMED, plan_of
+from .problem import Case
+from .strategies.engine import Engine
+from .strategies.table import STRATEGIES
 
-PROTOCOL = (cases.Case.check, cases.Case._references, cases.Case.figures, experiments.candidate, scaling.candidate,
+PROTOCOL = (Case.check, Case._references, Case.figures, experiments.candidate, scaling.candidate,
             sums.Sums, sums.Known.compute, checksums.distances, checksums.betweenness,
             *oracle.REFERENCES.values())  # fmt: skip
 STREAM = (stream.Pipeline, upload.Slot, shards.read_shard)
@@ -32,9 +35,13 @@ def origin(label, dataset):
     if kind.startswith("loading"):
         return Origin(STREAM, (Pack,), **how)
     if kind in STREAMED:  # piece after piece, while others are loaded and computed
-        return Origin((STRATEGIES["swarm"].plan, *STREAM, Engine.prepare), (Pack,), **how)
+        return Origin((STRATEGIES["swarm"].plan.method, *STREAM, Engine.prepare), (Pack,), **how)
     strategy, knobs = plan_of(label)
-    return None if strategy is None else Origin((strategy.plan, *sorted(knobs.items())), (Pack,), **how)
+    if strategy is None:
+        return None
+    if strategy.family == CHOICE:
+        return Origin((strategy.plan, STRATEGIES["swarm"].plan.method), (Pack,), entry=(*CHOOSING, "prepare"), **how)
+    return Origin((strategy.plan.method, *sorted(knobs.items())), (Pack,), **how)
 
 
 def trial(label):

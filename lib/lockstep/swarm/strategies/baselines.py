@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from . import oracle
+from .. import oracle
+from ..result import Values
 from .batched import FORMS
-from .task import Method, Task, Values
+from .shared import Method, Task
 
 
 class _Numba(Task):

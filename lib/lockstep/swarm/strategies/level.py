@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from .batched import Distances, finish_closeness, finish_fixed
+from ..result import Values
+from .batched import finish_closeness, finish_fixed
+from .distances import Distances
 from .plain import without_repeats
-from .task import DeviceTask, Method, Values
+from .shared import DeviceTask, Method
 
 _int, _long = np.int32, np.int64
 

@@ -5,7 +5,7 @@ from numba import njit
 
 from lockstep.batch.pack import Pack
 
-from .oracle import _once
+from ..oracle import _once
 
 
 @njit(cache=True)

@@ -1,29 +1,46 @@
 """The strategies: what each is, where it comes from, the method that runs it, and which measures it computes."""
 
+import dataclasses
 from dataclasses import dataclass
 
-from lockstep import strategy
+from lockstep import plan
 
+from ..measures import MEASURES
+from . import allowed
 from .alone import Alone
-from .conventional import Level, Packed
-from .cpu import Cpu, Igraph, NetworkX
-from .published import Graphs, Paper
+from .auto import Auto
+from .baselines import Cpu, Igraph, NetworkX
+from .level import Level, Packed
+from .paper import Graphs, Paper
+from .shared import BatchPlan
 from .swarm import Swarm
 
 
 @dataclass(frozen=True)
-class Strategy(strategy.Strategy):
-    """What a strategy is; its plan is a Method."""
+class Strategy(plan.Strategy):
+    """What a strategy is."""
 
     @property
     def measures(self):
         """Names of the measures it computes."""
-        return tuple(self.plan.tasks)
+        return tuple(MEASURES if self.family == plan.CHOICE else self.plan.method.tasks)
+
+
+def planned(method):
+    """The class of plans whose task is a method's."""
+
+    def check(self):
+        allowed.check(allowed.KNOBS.get(method.name, {}), vars(self), f"strategy {method.name!r}")
+
+    words = {"__doc__": f"What `{method.name}` can be told; see `{method.__name__}`.", "__post_init__": check}
+    fields = [(name, type(value), value) for name, value in method.knobs.items()]
+    options = dataclasses.make_dataclass("Options", fields, bases=(plan.Options,), namespace=words, frozen=True)
+    return type(method.__name__, (BatchPlan,), {"method": method, "gpu": method.gpu, "Options": options})
 
 
 # fmt: off
-STRATEGIES = strategy.table(*(
-    Strategy(name, what, family, published, method)
+STRATEGIES = plan.Table(*(
+    Strategy(name, what, family, published, planned(method))
     for name, method, family, published, what in (
         ("cpu", Cpu, "cpu", "Brandes 2001", "a graph a core, Numba on all cores"),
         ("igraph", Igraph, "cpu", "igraph", "igraph, one graph after the other"),
@@ -37,5 +54,5 @@ STRATEGIES = strategy.table(*(
          "a launch for each bin of a whole batch; a lane or a bit for each source"),
         ("alone", Alone, "ladder", "this study", "one graph at a time, by all multiprocessors in one launch"),
     )
-))
+), Strategy("auto", "one of these, by the machine", plan.CHOICE, "this study", Auto))
 # fmt: on

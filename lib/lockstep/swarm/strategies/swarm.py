@@ -1,9 +1,13 @@
 """The strategy `swarm`: a launch for each bin of a whole batch."""
 
-from . import plan
-from .batched import SIDE, Betweenness, Closeness, Distances
-from .task import Method
-from .whole import ClosenessByLengths, Components, Lengths, PageRank, Strong, Triangles, Walks
+from . import binning
+from .batched import SIDE
+from .betweenness import Betweenness
+from .distances import Closeness, Distances
+from .lengths import ClosenessByLengths, Lengths
+from .shared import Method
+from .structure import Components, PageRank, Strong, Triangles
+from .walks import Walks
 
 
 class Swarm(Method):
@@ -31,8 +35,8 @@ class Swarm(Method):
     """
 
     name = "swarm"
-    knobs = {"shared": "rows", "persistent": True, "width": 0, "sparse": 7, "words": 8, "busy": plan.BUSY, "threads": 0,
-             "memory": 4 << 30}  # fmt: skip
+    knobs = {"shared": "rows", "persistent": True, "width": 0, "sparse": 7, "words": 8, "busy": binning.BUSY,
+             "threads": 0, "memory": 4 << 30}  # fmt: skip
     tasks = {"betweenness": Betweenness, "closeness": Closeness, "apsp": Distances, "components": Components,
              "strong": Strong, "triangles": Triangles, "pagerank": PageRank, "walks": Walks}  # fmt: skip
     weighted = {"closeness": ClosenessByLengths, "apsp": Lengths}

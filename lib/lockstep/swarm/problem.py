@@ -1,38 +1,22 @@
-"""What study 5 measures on, by name, and how every result is checked.
+"""A batch as it is computed and measured: packed once for all strategies, with its oracle."""
 
-DD, PROTEINS, NCI1, ...     registered batches, whole
-DD-small                    of these the graphs with fewer than 1,024 vertices
-DD-G1 ... DD-G4             the paper's groups by size (Table 2), below 128, 256, 384 and 512 vertices
-benchmark-1000              the first thousand graphs of Benchmark II
-benchmark-512-1000          its first thousand graphs of 512 vertices
-rmat-14, rmat-14-2          one R-MAT graph of 2^14 vertices and eight or two edges a vertex, undirected and simple
-"""
-
-import functools
-import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
-from lockstep import paths
-from lockstep.batch.batch import GraphBatch
-from lockstep.batch.pack import Pack, join
+from lockstep import plan
+from lockstep.batch.pack import Pack
 from lockstep.evidence import VerificationError
-from lockstep.graphs import generators
 
-from . import oracle, synthetic
-from .run import Engine
+from . import oracle
+from .measures import MEASURES
+from .strategies.engine import Engine
 
-GROUPS = {"G1": (0, 128), "G2": (128, 256), "G3": (256, 384), "G4": (384, 512)}  # vertices, as in Table 2
-TABLE_2 = {  # graphs, vertices and edges on average, as published
-    "G1": (208, 80, 292),
-    "G2": (452, 179, 711),
-    "G3": (258, 316, 1270),
-    "G4": (130, 438, 1764),
-}
 LOOKED_AT = 20  # graphs of a batch that are held in full against NetworkX and SciPy, at most
 WORK = 10**6  # vertices times arcs of these in all, at most, but for the first: about a second of NetworkX
 FIRST = 2 * 10**7  # and of the first: a graph that NetworkX takes minutes for has the checksum alone
+ARRAYS = ("offsets", "targets", "vertex_start", "arc_start")  # of a pack, in a folder
 
 
 @dataclass(eq=False)
@@ -116,50 +100,52 @@ class Case:
         return checksums, {int(i): oracle.reference(self.pack[int(i)], measure, **slow) for i in drawn}
 
 
-@functools.lru_cache(16)
-def case(name, count=None):
-    """The case of that name.
+class Problem(plan.Problem):
+    """A measure of every graph of a batch.
 
     Parameters
     ----------
-    name : str
-    count : int, optional
-        Only so many of its graphs, a seeded sample; at most all.
-
-    Raises
-    ------
-    DatasetMissing
-        A data set cannot be had here.
-    ValueError
-        No such case.
+    pack : Pack
+    measure : str
+        A name in MEASURES.
     """
-    found = _pack(name)
-    if count is not None and count < len(found):
-        drawn = np.random.default_rng(count).permutation(len(found))[:count]
-        found = found.take(np.sort(drawn))
-    return Case(name, found, name.startswith(("benchmark-", "rmat-")))
 
+    name = "the batch"
 
-def _pack(name):
-    if match := re.fullmatch(r"benchmark-(?:(\d+)-)?(\d+)", name):
-        size, count = match.groups()
-        return join(list(benchmark(int(count), None if size is None else int(size))))
-    if match := re.fullmatch(r"rmat-(\d+)(?:-(\d+))?", name):
-        scale, degree = int(match[1]), int(match[2] or 8)
-        return Pack.of([generators.rmat(scale, degree * 2**scale, directed=False, simple=True)])
-    stem, _, part = name.rpartition("-")
-    if part in GROUPS:
-        low, high = GROUPS[part]
-        whole = _pack(stem)
-        return whole.take(np.flatnonzero((whole.n >= low) & (whole.n < high)))
-    if part == "small":
-        whole = _pack(stem)
-        return whole.take(np.flatnonzero(whole.n < 1024))
-    return join(list(GraphBatch(name)))
+    def __init__(self, pack, measure):
+        self.pack, self.settings = pack, {"measure": measure}
+        self.case = Case(self.name, pack)
 
+    @property
+    def measure(self):
+        return self.settings["measure"]
 
-def benchmark(count, size=None, shard=4096):
-    """The first graphs of Benchmark II (of one size) as shards, which are made if they are not there yet."""
-    name = f"{count}" if size is None else f"{size}-{count}"
-    folder = paths.CACHE / "swarm" / (f"benchmark-{name}" if shard == 4096 else f"benchmark-{name}-by-{shard}")
-    return synthetic.million(folder, count, graphs=shard, sizes=None if size is None else [size])
+    @property
+    def lacks(self):
+        return "" if len(self.pack) else "graphs"
+
+    @classmethod
+    def of(cls, given, measure="betweenness"):
+        if measure not in MEASURES:
+            raise ValueError(f"no measure {measure!r}; choose one of {', '.join(MEASURES)}")
+        return cls(Pack.of(given), measure)
+
+    def trivial(self, strategy):
+        return strategy.plan_for(self).run()
+
+    def check(self, result, strategy):
+        try:
+            return self.case.check(self.measure, MEASURES[self.measure].filled({}), result)
+        except VerificationError as error:
+            raise plan.WrongResult(f"{strategy.name}: {error}") from None
+
+    def to_folder(self, folder):
+        pack = self.pack
+        weights = {} if pack.weights is None else {"weights": pack.weights}
+        np.savez(Path(folder) / "pack.npz", directed=pack.directed, **{k: getattr(pack, k) for k in ARRAYS}, **weights)
+
+    @classmethod
+    def from_folder(cls, folder, **settings):
+        with np.load(Path(folder) / "pack.npz") as file:
+            weights = file["weights"] if "weights" in file else None
+            return cls.of(Pack(*(file[name] for name in ARRAYS), weights, bool(file["directed"])), **settings)

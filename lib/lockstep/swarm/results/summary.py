@@ -9,8 +9,8 @@ from lockstep import paths
 from lockstep.evidence import parts
 from lockstep.report.digits import listed, not_measured, readable
 
+from ..measures import MEASURES
 from . import views
-from .measures import MEASURES
 
 PLAN = paths.CONFIG / "paper.yaml"  # the parameter file that recordings follow
 RIVALS = {"level": "conventional GPU", "cpu": "parallel CPU"}  # what the paper compares with

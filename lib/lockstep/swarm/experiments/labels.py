@@ -2,8 +2,8 @@
 
 from lockstep.provenance import build
 
-from .run import Engine
-from .strategies import STRATEGIES
+from ..strategies.engine import Engine
+from ..strategies.table import STRATEGIES
 
 STUDY = "5-swarm-batch"
 AGAIN = "-again"  # the suffix of strategies measured against themselves

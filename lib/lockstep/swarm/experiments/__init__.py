@@ -21,10 +21,11 @@ from lockstep.evidence import Candidate, parts
 from lockstep.graphs import DatasetMissing
 from lockstep.provenance import build
 
-from . import oracle, scaling
+from .. import oracle
+from ..strategies.engine import Engine
+from . import scaling
 from .cases import GROUPS, case
 from .labels import STUDY, engine_of, lacking, parameters_of, plan_of
-from .run import Engine
 from .scaling import Unmeasurable
 
 

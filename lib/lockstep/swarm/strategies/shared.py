@@ -4,84 +4,15 @@
 the CPU) and may be called again. Neither waits for the device, so that loading the next pack can go on meanwhile.
 """
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from lockstep import plan
 from lockstep.graphs import GraphError
 
-KERNELS = Path(__file__).parent / "kernels"
+KERNELS = Path(__file__).parent
 _int = np.int32
-
-
-@dataclass(eq=False)
-class Values:
-    """The values of every graph of a pack; a sequence of one array for each graph.
-
-    Attributes
-    ----------
-    measure : str
-    values : array
-        All graphs' values, one after the other; NumPy's or the device's. For a matrix its rows one after the other, -1
-        where there is no path (inf in what indexing gives).
-    starts : int64 array, shape (k + 1,), NumPy
-        Where each graph's values begin.
-    checksums : uint64 array, shape (k,)
-        Of each graph's bits before any scaling (betweenness in fixed point, sums of distances, labels...): equal if
-        and, but for a chance of 2^-64, only if these are equal. All strategies give the same, on all machines.
-    square : bool
-        Each graph's array is n x n.
-    inner : tuple of int
-        Shape of the value of one vertex.
-    extra : dict
-        Further arrays of the same layout.
-    """
-
-    measure: str
-    values: object
-    starts: np.ndarray
-    checksums: object
-    square: bool = False
-    inner: tuple = ()
-    extra: dict = field(default_factory=dict)
-    keep: object = None  # what kernels that may still run read
-
-    def __len__(self):
-        return self.starts.size - 1
-
-    def __getitem__(self, index):
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        i = int(index)
-        if not -len(self) <= i < len(self):
-            raise IndexError(f"graph {i} of {len(self)}")
-        i %= len(self)
-        found = self.values[int(self.starts[i]) : int(self.starts[i + 1])]
-        if not self.square:
-            return found.reshape(-1, *self.inner)
-        n = round(found.size**0.5)
-        return _distances(found.reshape(n, n))
-
-    def __iter__(self):
-        return (self[i] for i in range(len(self)))
-
-    def get(self):
-        """The same with NumPy's arrays; waits for the device."""
-        host = _host(self.values)
-        extra = {name: _host(array) for name, array in self.extra.items()}
-        return Values(self.measure, host, self.starts, _host(self.checksums), self.square, self.inner, extra)
-
-
-def _distances(matrix):
-    """A matrix in which entries below 0 stand for no path, as float64 with inf there."""
-    found = matrix.astype(np.float64)
-    found[matrix < 0] = np.inf
-    return found
-
-
-def _host(array):
-    return array if array is None or isinstance(array, np.ndarray) else array.get()
 
 
 LIMIT = 2**31 - 2**20  # of m + 3 n: ids of a graph's padded rows, to which kernels add the number of their threads
@@ -127,6 +58,27 @@ class Method:
     def prepare(self, pack, weighted=False) -> Task:
         """The pack made ready; `weighted`: its weights are lengths."""
         return (self.weighted if weighted else self.tasks)[self.measure.name](self, pack)
+
+
+class BatchPlan(plan.Plan):
+    """The task of a method for the pack of a problem; its run returns Values."""
+
+    method = Method
+
+    @classmethod
+    def skip(cls, problem, executor, options):
+        if problem.measure not in cls.method.tasks:
+            return f"{cls.method.name} does not compute {problem.measure}; it computes {', '.join(cls.method.tasks)}"
+        return None
+
+    def build(self):
+        from .engine import Engine  # which finds strategies in the table
+
+        engine = Engine(self.problem.measure, self.executor, self.strategy.name, vars(self.options))
+        self.task = engine.prepare(self.problem.pack)
+
+    def run(self):
+        return self.task.run()
 
 
 class DeviceTask(Task):

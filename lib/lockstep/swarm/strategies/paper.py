@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from . import plan
+from . import binning
 from .batched import finish_closeness, finish_fixed
-from .conventional import LevelBetweenness, LevelCloseness, LevelDistances, Levels
+from .level import LevelBetweenness, LevelCloseness, LevelDistances, Levels
 from .plain import without_repeats
-from .task import Method
+from .shared import Method
 
 _int, _long = np.int32, np.int64
 PLACEMENTS = {"shared": 1, "global": 0}  # of the metadata
@@ -28,11 +28,11 @@ class _Sources:
 
     def scratch(self, most):
         """Global memory for the metadata of as many blocks as the largest graph has, if that is where it goes."""
-        size = 0 if self.holds else int(plan.up(self.need(most))) * most
+        size = 0 if self.holds else int(binning.up(self.need(most))) * most
         return self.words(size, np.uint8)
 
     def sources(self, name, graph, n, *args):
-        stride = int(plan.up(self.need(n)))
+        stride = int(binning.up(self.need(n)))
         where = (_int(graph), self.pack.vertex_start, self.pack.arc_start)
         self.launch(self.kernels[name], n, self.threads, (*where, *args[:-1], self.memory, _long(stride), args[-1]),
                     self.need(n) if self.holds else 0)  # fmt: skip
@@ -41,7 +41,7 @@ class _Sources:
 class PaperBetweenness(_Sources, LevelBetweenness):
     def need(self, n):
         size = 8 if self.real == "double" else 4
-        return int(2 * plan.up(size * n) + plan.up(4 * n) + 16)
+        return int(2 * binning.up(size * n) + binning.up(4 * n) + 16)
 
     def __init__(self, method, pack):
         super(LevelBetweenness, self).__init__(method, without_repeats(pack, method.executor))
@@ -73,7 +73,7 @@ class PaperBetweenness(_Sources, LevelBetweenness):
 
 class PaperCloseness(_Sources, LevelCloseness):
     def need(self, n):
-        return int(plan.up(4 * n))
+        return int(binning.up(4 * n))
 
     def __init__(self, method, pack):
         super(LevelCloseness, self).__init__(method, pack)
@@ -104,7 +104,7 @@ class PaperCloseness(_Sources, LevelCloseness):
 
 class PaperDistances(_Sources, LevelDistances):
     def need(self, n):
-        return int(plan.up(4 * n))
+        return int(binning.up(4 * n))
 
     def fill(self, a, b):
         n = self.pack.host.n

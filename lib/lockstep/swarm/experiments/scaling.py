@@ -17,9 +17,9 @@ from lockstep.batch.cluster import connected, run_cluster
 from lockstep.evidence import Candidate, VerificationError
 from lockstep.provenance import build
 
+from ..strategies.engine import engine_from
 from . import cases
 from .labels import STUDY, engine_of, gpus_label, gpus_of_label, lacking, parameters_of
-from .run import engine_from
 from .sums import Sums
 
 WAYS = {  # labels, and how `stream.run` is told

@@ -5,10 +5,11 @@ import inspect
 
 import numpy as np
 
-from . import plan
-from .batched import Betweenness
+from ..result import Values
+from . import binning
+from .betweenness import Betweenness
+from .shared import DeviceTask
 from .swarm import Swarm
-from .task import DeviceTask, Values
 
 _int, _long = np.int32, np.int64
 MOST_VERTICES = 2047  # and sources of a block: a pair of both in 16 bits
@@ -18,9 +19,9 @@ THREADS = 1024
 
 def need(n, m, sources, real):
     """Bytes of shared memory of a block that takes so many sources (alone.cu)."""
-    words = 4 * plan.up(4 * (n + 1)) + plan.up(4 * n) + plan.up(2 * n)
-    pairs = plan.up(sources * (n + 1) * real) + plan.up(2 * sources * n) + plan.up(sources * (n + 1))
-    return int(plan.SLOT + plan.rows_bytes(n, m) + plan.up(8 * n) + words + pairs)
+    words = 4 * binning.up(4 * (n + 1)) + binning.up(4 * n) + binning.up(2 * n)
+    pairs = binning.up(sources * (n + 1) * real) + binning.up(2 * sources * n) + binning.up(sources * (n + 1))
+    return int(binning.SLOT + binning.rows_bytes(n, m) + binning.up(8 * n) + words + pairs)
 
 
 def sources(n, m, real, machine, wanted=0):
@@ -41,7 +42,7 @@ def sources(n, m, real, machine, wanted=0):
     int
         Those, or as many as find room; 0 if the graph is none for this kernel.
     """
-    if n > MOST_VERTICES or m + 3 * n >= 4 * plan.NARROW:
+    if n > MOST_VERTICES or m + 3 * n >= 4 * binning.NARROW:
         return 0
     most = min(wanted or -(-n // machine.multiprocessors), MOST_SOURCES)
     return next((k for k in range(max(most, 1), 0, -1) if need(n, m, k, real) <= machine.max_shared), 0)

@@ -11,14 +11,16 @@ import os
 
 import numpy as np
 
+from lockstep import paths
 from lockstep.batch import shards
 from lockstep.batch.batch import GraphBatch
 from lockstep.batch.pack import Pack
 from lockstep.evidence import VerificationError
 from lockstep.provenance import host
 
-from . import cases, checksums, synthetic
-from .run import Engine
+from .. import checksums, problem
+from ..strategies.engine import Engine
+from . import synthetic
 
 AT_ONCE = 64  # graphs that a core takes at once
 BLOCK = 16  # shards after which what is known is written
@@ -49,11 +51,11 @@ class Known:
         told = [] if measure in DISTANCES else [f"{key}={value}" for key, value in sorted(options.items())]
         fast = measure in DISTANCES or (measure == "betweenness" and not told)  # what `checksums` knows
         self.engine = None if fast else Engine(measure, None, "cpu", **options)
-        computes = (checksums.distances, checksums.betweenness) if fast else (self.engine.strategy.plan.tasks[measure],)
+        computes = (checksums.distances, checksums.betweenness) if fast else (self.engine.method.tasks[measure],)
         left = (shards.write_shard, GraphBatch)  # how shards are written is no part of what is in them
         digest = host.code(synthetic.million, *computes, entry=("run",), left=left).digest
         name = ["distances" if measure in DISTANCES else measure, *told, *([str(size)] if size else []), digest]
-        self.file = cases.paths.CACHE / "swarm" / "checksums" / f"{'-'.join(name)}.npy"
+        self.file = paths.CACHE / "swarm" / "checksums" / f"{'-'.join(name)}.npy"
 
     def read(self):
         """What is known; nothing if the file is not there or damaged."""
@@ -121,9 +123,9 @@ class Known:
     def _look(self, batch, known):
         """Hold a seeded sample of all graphs against one source after the other, and of these those on which it takes
         little time against NetworkX and SciPy in full."""
-        drawn = np.sort(np.random.default_rng(len(batch)).permutation(len(batch))[: cases.LOOKED_AT])
+        drawn = np.sort(np.random.default_rng(len(batch)).permutation(len(batch))[: problem.LOOKED_AT])
         pack = Pack.of([batch[int(i)] for i in drawn])
-        few = pack.take(np.flatnonzero(pack.n.astype(np.int64) * pack.m <= cases.WORK // 4))
+        few = pack.take(np.flatnonzero(pack.n.astype(np.int64) * pack.m <= problem.WORK // 4))
         for column, measure in enumerate(self.columns):
             options = self.options if measure == self.measure else {}
             engine = Engine(measure, None, "cpu", **options)
@@ -131,7 +133,7 @@ class Known:
             if wrong.size:
                 raise VerificationError(f"{measure}: the CPU's two ways differ on graph {drawn[wrong[0]]}")
             if len(few):
-                cases.Case("the sample", few, True).check(measure, options, engine.run(few))
+                problem.Case("the sample", few, True).check(measure, options, engine.run(few))
 
 
 class Sums:

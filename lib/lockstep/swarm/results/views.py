@@ -8,9 +8,9 @@ import pandas as pd
 
 from lockstep.evidence.statistics import center, geometric_mean
 
-from . import cases, synthetic
-from .labels import gpus_of_label
-from .measures import MEASURES
+from ..experiments import cases, synthetic
+from ..experiments.labels import gpus_of_label
+from ..measures import MEASURES
 
 NAMES = {measure: MEASURES[measure].title for measure in ("betweenness", "closeness", "apsp")}  # the paper's measures
 # The paper's averages over groups, Figure 6 and its text: how much faster SwarmGraph is.

@@ -1,0 +1,110 @@
+"""What a measure of a batch returns."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(eq=False)
+class Values:
+    """The values of every graph of a pack; a sequence of one array for each graph.
+
+    Attributes
+    ----------
+    measure : str
+    values : array
+        All graphs' values, one after the other; NumPy's or the device's. For a matrix its rows one after the other, -1
+        where there is no path (inf in what indexing gives).
+    starts : int64 array, shape (k + 1,), NumPy
+        Where each graph's values begin.
+    checksums : uint64 array, shape (k,)
+        Of each graph's bits before any scaling (betweenness in fixed point, sums of distances, labels...): equal if
+        and, but for a chance of 2^-64, only if these are equal. All strategies give the same, on all machines.
+    square : bool
+        Each graph's array is n x n.
+    inner : tuple of int
+        Shape of the value of one vertex.
+    extra : dict
+        Further arrays of the same layout.
+    """
+
+    measure: str
+    values: object
+    starts: np.ndarray
+    checksums: object
+    square: bool = False
+    inner: tuple = ()
+    extra: dict = field(default_factory=dict)
+    keep: object = None  # what kernels that may still run read
+
+    def __len__(self):
+        return self.starts.size - 1
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = int(index)
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"graph {i} of {len(self)}")
+        i %= len(self)
+        found = self.values[int(self.starts[i]) : int(self.starts[i + 1])]
+        if not self.square:
+            return found.reshape(-1, *self.inner)
+        n = round(found.size**0.5)
+        return _distances(found.reshape(n, n))
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def get(self):
+        """The same with NumPy's arrays; waits for the device."""
+        host = _host(self.values)
+        extra = {name: _host(array) for name, array in self.extra.items()}
+        return Values(self.measure, host, self.starts, _host(self.checksums), self.square, self.inner, extra)
+
+
+def _distances(matrix):
+    """A matrix in which entries below 0 stand for no path, as float64 with inf there."""
+    found = matrix.astype(np.float64)
+    found[matrix < 0] = np.inf
+    return found
+
+
+def _host(array):
+    return array if array is None or isinstance(array, np.ndarray) else array.get()
+
+
+class Results:
+    """One array for each graph of a batch, in its order; those of graphs that could not be used are None.
+
+    Attributes
+    ----------
+    measure, strategy : str
+    problems : list
+        Of graphs that could not be used (see `GraphBatch`).
+    stats : dict
+        "reason" if the strategy was chosen, "launches" of kernels and of graphs, on what machine.
+    """
+
+    def __init__(self, parts, numbers, count, measure, strategy, problems, stats):
+        self.measure, self.strategy, self.problems, self.stats = measure, strategy, problems, stats
+        self._where = [None] * count
+        for part, found in enumerate(numbers):
+            for place, number in enumerate(found):
+                self._where[int(number)] = (part, place)
+        self._parts = parts
+
+    def __len__(self):
+        return len(self._where)
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        where = self._where[index]
+        return None if where is None else self._parts[where[0]][where[1]]
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self):
+        return f"<{self.measure} of {len(self):,} graphs, by {self.strategy}>"

@@ -1,0 +1,1 @@
+"""What the notebook shows of the rows: tables, goals, sentences."""

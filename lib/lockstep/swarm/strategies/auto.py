@@ -1,0 +1,31 @@
+"""What `auto` takes, and why."""
+
+from lockstep import plan
+
+
+def choose(machine):
+    """Name of the strategy for any batch here, and the reason in a sentence.
+
+    Parameters
+    ----------
+    machine : Executor or None
+        None: no GPU answers and none was asked for.
+    """
+    if machine is None:
+        return "cpu", "no GPU answers: all cores"
+    return "swarm", "the fastest on a GPU, whatever the sizes"
+
+
+class Auto(plan.Plan):
+    """Returns the plan of the strategy that it chooses."""
+
+    gpu = False
+
+    @classmethod
+    def make(cls, strategy, problem, executor=None, options=None):
+        from .table import STRATEGIES  # which lists this class
+
+        name, reason = choose(executor)
+        found = STRATEGIES[name].plan_for(problem, executor)
+        found.stats["reason"] = reason
+        return found

@@ -1,0 +1,114 @@
+"""One measure, one machine, any number of packs."""
+
+import threading
+
+import numpy as np
+
+from lockstep.machine import Executor, get_executor
+
+from .. import measures
+from . import allowed
+from .auto import choose
+from .table import STRATEGIES
+
+
+class Engine:
+    """Computes one measure of pack after pack.
+
+    Parameters
+    ----------
+    measure : str
+        A name in MEASURES.
+    executor : "cuda", "host", Executor or None
+        None: the GPU if one answers, else the CPU for `auto`, and the hypothetical GPU for a strategy of the GPU.
+    strategy : str
+        A name in STRATEGIES; `auto` takes `swarm` on a GPU and `cpu` without one.
+    knobs : mapping
+        Options of the strategy itself (see its class), which must be named then.
+    **options
+        Of the measure (see MEASURES).
+
+    Raises
+    ------
+    ValueError
+        No such measure, strategy or option, or a value that it cannot have; a strategy that does not compute the
+        measure; knobs without a strategy that they are of.
+
+    Notes
+    -----
+    `run` launches and returns; results stay on the device. A pack in host memory is copied there (`to_device`).
+    """
+
+    def __init__(self, measure="betweenness", executor=None, strategy="auto", knobs=None, **options):
+        if measure not in measures.MEASURES:
+            raise ValueError(f"no measure {measure!r}; choose one of {', '.join(measures.MEASURES)}")
+        STRATEGIES.find(strategy)
+        if knobs and strategy == "auto":  # which takes another one on another machine
+            raise ValueError(f"knobs ({', '.join(knobs)}) are of one strategy; name it: strategy='swarm', for example")
+        self.measure = measures.MEASURES[measure]
+        self.options = self.measure.filled(options)
+        machine = get_executor(executor) if not isinstance(executor, Executor) else executor
+        self.reason = None
+        if strategy == "auto":
+            strategy, self.reason = choose(machine)
+        self.strategy = STRATEGIES[strategy]
+        if measure not in self.strategy.measures:
+            raise ValueError(
+                f"strategy {strategy!r} does not compute {measure}; it computes {', '.join(self.strategy.measures)}"
+            )
+        if machine is None and self.strategy.gpu:
+            machine = get_executor("host")
+        self.executor = machine if self.strategy.gpu else None
+        allowed.check(allowed.KNOBS.get(strategy, {}), knobs or {}, f"strategy {strategy!r}")
+        self.method = self.strategy.plan.method(self.measure, self.executor, self.options, **(knobs or {}))
+        self.planning = threading.Lock()
+
+    @property
+    def xp(self):
+        """NumPy or CuPy: what a pack's arrays must be."""
+        return np if self.executor is None else self.executor.xp
+
+    @property
+    def lengths(self):
+        """Whether weights of arcs are lengths."""
+        return self.measure.weights and self.options.get("weighted") is not False
+
+    @property
+    def most_vertices(self):
+        """Of the largest graph whose values fit into memory."""
+        return measures.most_vertices(self.measure, self.options)
+
+    def to_device(self, pack):
+        """The pack with its arrays where the engine computes."""
+        return pack.to(self.xp)
+
+    def prepare(self, pack):
+        """A Task for the pack: planned, allocated, bound; `run()` it as often as you like.
+
+        Threads plan one after the other: planning is Python, and several would only take the interpreter's lock from
+        each other.
+        """
+        weighted = measures.check_batch(self.measure, self.options, pack.weights is not None)
+        if weighted:
+            if self.measure.name not in self.method.weighted:
+                raise ValueError(
+                    f"strategy {self.strategy.name!r} takes no weights; use swarm or cpu, or weighted=False"
+                )
+            measures.check_weights(pack.host.weights)
+        if self.options.get("form") == "harmonic" and np.max(pack.host.n, initial=0) > measures.HARMONIC:
+            raise ValueError(
+                f"a graph of the batch has {np.max(pack.host.n):,} vertices; harmonic closeness takes at most "
+                f"{measures.HARMONIC:,}: leave it out (max_vertices), or use form='networkx'"
+            )
+        there = self.to_device(pack)
+        with self.planning:
+            return self.method.prepare(there, weighted)
+
+    def run(self, pack):
+        """The Values of a pack; on the device, perhaps not computed yet."""
+        return self.prepare(pack).run()
+
+
+def engine_from(measure, executor=None, strategy="auto", options=None):
+    """An `Engine` on this machine from names alone, as the workers of a cluster are sent them (`functools.partial`)."""
+    return Engine(measure, get_executor(executor), strategy, **(options or {}))

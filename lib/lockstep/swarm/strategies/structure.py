@@ -1,0 +1,87 @@
+"""Labels of vertices by `swarm`: components, triangles (groups.cu), PageRank (rank.cu)."""
+
+import numpy as np
+
+from ..result import Values
+from . import binning
+from .batched import HOLDS, Bins
+
+_int = np.int32
+WHOLE = 2**31  # more sources than a graph has: an item is a graph
+
+
+class _Labels(Bins):
+    """A value in 32 bits for each vertex, by one kernel of groups.cu."""
+
+    kernel = ""
+
+    def size(self, n, width):
+        raise NotImplementedError
+
+    def __init__(self, method, pack):
+        super().__init__(method, pack)
+        self.out, self.checks = self.words(self.total, np.int32), self.words(self.graphs, np.uint64)
+        self.zero(self.checks)
+
+        def arguments(scratch, stride, b):
+            return (pack.vertex_start, pack.arc_start, pack.offsets, self.arcs(), scratch, stride, self.out,
+                    self.checks)  # fmt: skip
+
+        # The rows are read from global memory: once, or a few times.
+        found = binning.bins(pack.host.n, pack.host.m, [WHOLE], self.size, 0, 0, self.executor, lambda w: {},
+                          HOLDS[method.knob["shared"]], 1, method.knob["threads"])  # fmt: skip
+        self.spread(("groups.cu", self.kernel, found, arguments))
+
+    def values(self):
+        return Values(self.measure.name, self.out[: self.total], self.starts, self.checks[: self.graphs],
+                      keep=self)  # fmt: skip
+
+
+class Components(_Labels):
+    kernel = "components"
+
+    def size(self, n, width):
+        return binning.up(4 * n)
+
+
+class Strong(_Labels):
+    kernel = "strong"
+
+    def size(self, n, width):
+        return 2 * binning.up(4 * n)
+
+
+class Triangles(_Labels):
+    kernel = "triangles"
+
+    def size(self, n, width):
+        return binning.up(4 * n * ((n + 31) // 32))
+
+
+class PageRank(Bins):
+    def __init__(self, method, pack):
+        super().__init__(method, pack)
+        self.out, self.checks = self.words(self.total, np.float64), self.words(self.graphs, np.uint64)
+        self.rounds = self.words(self.graphs, np.int32)
+        self.zero(self.checks)
+        in_offsets, in_targets, _ = self.turned()
+        given = method.options
+        in_targets = in_targets if in_targets.size else self.words(1, in_targets.dtype)
+
+        def arguments(scratch, stride, b):
+            return (pack.vertex_start, pack.arc_start, pack.offsets, self.arcs(), in_offsets, in_targets,
+                    _int(pack.directed), np.float64(given["damping"]), np.float64(given["tolerance"]),
+                    _int(given["limit"]), scratch, stride, self.out, self.rounds, self.checks)  # fmt: skip
+
+        def size(n, width):
+            return 32 + binning.up(8 * n) + binning.up(8 * (n + 1)) + binning.up(4 * n)
+
+        # Ranks go where the rows go: all in shared memory, or all in global.
+        holds = 2 if method.knob["shared"] == "rows" else 0
+        found = binning.bins(pack.host.n, pack.host.m, [WHOLE], size, 2 if pack.directed else 1, 0, self.executor,
+                          lambda w: {}, holds, 1, method.knob["threads"])  # fmt: skip
+        self.spread(("rank.cu", "pagerank", found, arguments))
+
+    def values(self):
+        return Values(self.measure.name, self.out[: self.total], self.starts, self.checks[: self.graphs],
+                      extra={}, keep=self)  # fmt: skip

@@ -1,0 +1,29 @@
+"""Random walks by `swarm` (walks.cu)."""
+
+import numpy as np
+
+from ..result import Values
+from .batched import Bins
+
+_int, _long = np.int32, np.int64
+
+
+class Walks(Bins):
+    def __init__(self, method, pack):
+        super().__init__(method, pack)
+        each, length, seed = (method.options[k] for k in ("walks", "length", "seed"))
+        self.inner = (each, length + 1)
+        self.out = self.words(self.total * each * (length + 1), np.int32)
+        self.checks, owner = self.words(self.graphs, np.uint64), self.words(self.total, np.int32)
+        self.zero(self.checks)
+        module = self.module("walks.cu")
+        blocks = max(1, min(self.graphs, 16 * self.executor.multiprocessors))
+        self.launch(module["owners"], blocks, 64, (pack.vertex_start, _int(self.graphs), owner))
+        args = (pack.vertex_start, pack.arc_start, owner, pack.offsets, self.arcs(), _long(self.total), _int(each),
+                _int(length), np.uint64(seed), self.out, self.checks)  # fmt: skip
+        self.launch(module["walks"], *self.warps(-(-self.total * each // 32)), args)
+
+    def values(self):
+        inner = self.inner[0] * self.inner[1]
+        return Values(self.measure.name, self.out[: self.total * inner], self.starts * inner,
+                      self.checks[: self.graphs], inner=self.inner, keep=self)  # fmt: skip
