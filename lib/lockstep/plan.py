@@ -15,15 +15,14 @@ timed.
 """
 
 import inspect
+import pickle
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
-
-from lockstep.graphs import Graph
 from lockstep.machine import get_executor
 
+LIMIT = 2**31 - 2**20  # kernels add the number of their threads to an int
 CPU, CHOICE = "cpu", "choice"  # families: a baseline without kernels; a rule that picks another strategy
 
 
@@ -49,6 +48,8 @@ class Problem:
     ----------
     name : str
         What messages call the input.
+    given : object
+        The input, as `of` takes it.
     settings : dict
         The keywords of `of`, as they were given or chosen.
     """
@@ -107,12 +108,14 @@ class Problem:
 
     def to_folder(self, folder):
         """Write the input into a folder, for `from_folder` in another process."""
-        raise NotImplementedError
+        with Path(folder, "problem.pickle").open("wb") as file:
+            pickle.dump(self.given, file, pickle.HIGHEST_PROTOCOL)
 
     @classmethod
     def from_folder(cls, folder, **settings):
         """The problem of an input that `to_folder` wrote."""
-        raise NotImplementedError
+        with Path(folder, "problem.pickle").open("rb") as file:
+            return cls.of(pickle.load(file), **settings)
 
 
 class GraphProblem(Problem):
@@ -124,7 +127,8 @@ class GraphProblem(Problem):
     """
 
     def __init__(self, graph, **settings):
-        self.graph, self.settings = graph, settings
+        self.given = self.graph = graph
+        self.settings = settings
 
     @property
     def name(self):
@@ -134,18 +138,13 @@ class GraphProblem(Problem):
     def lacks(self):
         return "" if self.graph.n else "vertices"
 
-    def to_folder(self, folder):
-        graph = self.graph
-        weights = {} if graph.weights is None else {"weights": graph.weights}
-        np.savez(Path(folder) / "graph.npz", offsets=graph.offsets, targets=graph.targets, directed=graph.directed,
-                 name=graph.name or "", **weights)  # fmt: skip
-
-    @classmethod
-    def from_folder(cls, folder, **settings):
-        with np.load(Path(folder) / "graph.npz") as file:
-            weights = file["weights"] if "weights" in file else None
-            graph = Graph(file["offsets"], file["targets"], weights, bool(file["directed"]), name=str(file["name"]))
-        return cls.of(graph, **settings)
+    def too_large(self, instead):
+        """Why kernels cannot count vertices or arcs, and the strategy of the CPU to take instead; None if they can."""
+        n, m = self.graph.n, self.graph.m
+        if max(n, m) < LIMIT:
+            return None
+        return (f"{self.name} has {n:,} vertices and {m:,} arcs; the GPU strategies take fewer than 2^31 of each: use "
+                f"strategy={instead!r}")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -291,13 +290,7 @@ class Table(dict):
         self.variants = dict(variants or {})
 
     def find(self, name):
-        """The strategy of that name.
-
-        Raises
-        ------
-        ValueError
-            There is none; the text lists all.
-        """
+        """The strategy of that name; a ValueError that lists all, if there is none."""
         if name not in self:
             raise ValueError(f"no strategy {name!r}; choose one of {', '.join(self)}")
         return self[name]

@@ -1,12 +1,11 @@
 """Verdicts, kept from one run to the next as long as no row, no ledger and no file that judges is written."""
 
 import hashlib
-import os
 import pickle
 import sys
 from pathlib import Path
 
-from lockstep import paths
+from lockstep import cache, paths
 
 HERE = Path(__file__).parent
 
@@ -25,15 +24,7 @@ def kept(places, compute):
         return pickle.loads(file.read_bytes())
     except Exception:  # damaged, or of another version of a library: whatever it is, it is computed anew
         found = compute()
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        for old in sorted(file.parent.glob("*.pickle"), key=os.path.getmtime)[:-8]:
-            old.unlink(missing_ok=True)
-        scratch = file.with_suffix(f".{os.getpid()}")
-        scratch.write_bytes(pickle.dumps(found))
-        scratch.replace(file)
-    except OSError:  # a cache that cannot be written is no error
-        pass
+    cache.write(file, pickle.dumps(found))
     return found
 
 

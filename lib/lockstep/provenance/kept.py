@@ -2,10 +2,9 @@
 
 import functools
 import json
-import os
 import sys
 
-from lockstep import paths
+from lockstep import cache, paths
 
 from . import device, host
 
@@ -37,16 +36,7 @@ def kept(key, compute):
 
 
 def keep():
-    """Write down what is new. That a cache cannot be written is no error."""
+    """Write down what is new."""
     held = _held()
     if held.pop("", None):
-        file = _file()
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            for old in sorted(file.parent.glob("*.json"), key=os.path.getmtime)[:-8]:
-                old.unlink(missing_ok=True)
-            scratch = file.with_suffix(f".{os.getpid()}")
-            scratch.write_text(json.dumps(held), encoding="utf-8")
-            scratch.replace(file)
-        except OSError:
-            pass
+        cache.write(_file(), json.dumps(held).encode())

@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -91,16 +90,9 @@ class Problem(plan.Problem):
         swept.check_sweep()
         return "invariant" if strategy.exact else "not-applicable"
 
-    def to_folder(self, folder):
-        ratings = self.ratings
-        np.savez(Path(folder) / "ratings.npz", users=ratings.users, items=ratings.items, values=ratings.values,
-                 shape=ratings.shape)  # fmt: skip
-
-    @classmethod
-    def from_folder(cls, folder, **settings):
-        with np.load(Path(folder) / "ratings.npz") as file:
-            shape = tuple(file["shape"].tolist())
-            return cls.of(Ratings(file["users"], file["items"], file["values"], shape), **settings)
+    @property
+    def given(self):
+        return self.ratings
 
     @property
     def keep(self):

@@ -1,7 +1,6 @@
 """A batch as it is computed and measured: packed once for all strategies, with its oracle."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from .strategies.engine import Engine
 LOOKED_AT = 20  # graphs of a batch that are held in full against NetworkX and SciPy, at most
 WORK = 10**6  # vertices times arcs of these in all, at most, but for the first: about a second of NetworkX
 FIRST = 2 * 10**7  # and of the first: a graph that NetworkX takes minutes for has the checksum alone
-ARRAYS = ("offsets", "targets", "vertex_start", "arc_start")  # of a pack, in a folder
 
 
 @dataclass(eq=False)
@@ -113,7 +111,8 @@ class Problem(plan.Problem):
     name = "the batch"
 
     def __init__(self, pack, measure):
-        self.pack, self.settings = pack, {"measure": measure}
+        self.given = self.pack = pack
+        self.settings = {"measure": measure}
         self.case = Case(self.name, pack)
 
     @property
@@ -138,14 +137,3 @@ class Problem(plan.Problem):
             return self.case.check(self.measure, MEASURES[self.measure].filled({}), result)
         except VerificationError as error:
             raise plan.WrongResult(f"{strategy.name}: {error}") from None
-
-    def to_folder(self, folder):
-        pack = self.pack
-        weights = {} if pack.weights is None else {"weights": pack.weights}
-        np.savez(Path(folder) / "pack.npz", directed=pack.directed, **{k: getattr(pack, k) for k in ARRAYS}, **weights)
-
-    @classmethod
-    def from_folder(cls, folder, **settings):
-        with np.load(Path(folder) / "pack.npz") as file:
-            weights = file["weights"] if "weights" in file else None
-            return cls.of(Pack(*(file[name] for name in ARRAYS), weights, bool(file["directed"])), **settings)

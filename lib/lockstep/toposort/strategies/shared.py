@@ -42,13 +42,7 @@ class DevicePlan(SortPlan):
 
     @classmethod
     def skip(cls, problem, executor, options):
-        graph = problem.graph
-        if max(graph.n, graph.m) >= 2**31 - 2**20:  # kernels add the number of their threads to an int
-            return (
-                f"{problem.name} has {graph.n:,} vertices and {graph.m:,} arcs; the GPU strategies take fewer than "
-                "2^31 of each: use strategy='serial'"
-            )
-        return None
+        return problem.too_large(instead="serial")
 
     def build(self):
         """The graph on the device, work arrays, and what `load` adds."""
