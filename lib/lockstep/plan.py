@@ -14,6 +14,7 @@ timed.
 ('exact', [2, 0, 1, 3])
 """
 
+import ast
 import inspect
 import pickle
 from dataclasses import dataclass, fields
@@ -23,6 +24,7 @@ from pathlib import Path
 from lockstep.machine import get_executor
 
 LIMIT = 2**31 - 2**20  # kernels add the number of their threads to an int
+AGAIN = "-again"  # the suffix of a label: a strategy measured against itself
 CPU, CHOICE = "cpu", "choice"  # families: a baseline without kernels; a rule that picks another strategy
 
 
@@ -296,9 +298,24 @@ class Table(dict):
         return self[name]
 
     def resolve(self, label):
-        """(strategy, options) that a label of recorded rows means; (None, {}) if it means none."""
-        name, options = self.variants.get(label, (label, {}))
-        return self.get(name), options
+        """(strategy, options) that a label of recorded rows means; (None, {}) if it means none.
+
+        ``name@key=value,...`` is a strategy with options, ``name-again`` one that is measured against itself.
+        """
+        label = label.removesuffix(AGAIN)
+        name, _, told = label.partition("@")
+        if label in self.variants or name not in self:
+            name, options = self.variants.get(label, (None, {}))
+            return self.get(name), options
+        return self[name], {key: _value(text) for key, text in (pair.split("=") for pair in told.split(",") if pair)}
+
+
+def _value(text):
+    """An option's value in a label: a number, a truth value, or text."""
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
 
 
 def missing(library):

@@ -139,3 +139,18 @@ def test_nothing_to_do_is_no_run():
     assert problem.lacks == "vertices"
     result = plan.solve(studies.table("toposort"), "narrow", problem, "host")
     assert result.order.size == 0 and result.depth == 0 and np.size(result.level_sizes) == 0
+
+
+@pytest.mark.parametrize(
+    ("label", "name", "options"),
+    [
+        ("swarm@shared=metadata,busy=8", "swarm", {"shared": "metadata", "busy": 8}),
+        ("swarm@persistent=False", "swarm", {"persistent": False}),
+        ("swarm-again", "swarm", {}),
+        ("gpus@2-static", None, {}),
+        ("(batch)", None, {}),
+    ],
+)
+def test_a_label_says_strategy_and_options(label, name, options):
+    strategy, told = studies.table("swarm").resolve(label)
+    assert (strategy and strategy.name, told) == (name, options)

@@ -7,7 +7,7 @@ import pytest
 from lockstep.evidence import Study, VerificationError
 from lockstep.machine import get_executor
 from lockstep.provenance import build
-from lockstep.swarm import experiments, problem
+from lockstep.swarm import STRATEGIES, experiments, problem
 from lockstep.swarm.experiments import cases, scaling
 from lockstep.swarm.problem import Case
 from lockstep.swarm.strategies.engine import Engine
@@ -167,9 +167,9 @@ def test_several_gpus(study, monkeypatch):
 
 
 def test_labels():
-    assert experiments.plan_of("swarm@shared=metadata,busy=8")[1] == {"shared": "metadata", "busy": 8}
-    assert experiments.plan_of("swarm-again")[0].name == "swarm"
-    assert experiments.plan_of("(batch)") == (None, {})
+    assert STRATEGIES.resolve("swarm@shared=metadata,busy=8")[1] == {"shared": "metadata", "busy": 8}
+    assert STRATEGIES.resolve("swarm-again")[0].name == "swarm"
+    assert STRATEGIES.resolve("(batch)") == (None, {})
     assert build(experiments.STUDY, "(batch)", "DD") == ""
     labels = [build(experiments.STUDY, label, "DD") for label in ("cpu", "swarm", "overlapped")]
     assert len({*labels, build(experiments.STUDY, "swarm", "benchmark-9")}) == 4 and "" not in labels

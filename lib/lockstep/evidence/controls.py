@@ -12,8 +12,8 @@ import pandas as pd
 
 from lockstep.evidence import ledger, statistics
 from lockstep.evidence.selecting import matching
+from lockstep.plan import AGAIN
 
-AGAIN = "-again"  # the suffix of a strategy that is measured against itself
 COLUMNS = [
     "machine", "study", "strategy", "of", "reason", "value", "low", "high", "n", "scatter", "passes", "beside",
 ]  # fmt: skip

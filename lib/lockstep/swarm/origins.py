@@ -12,7 +12,7 @@ from lockstep.provenance.trace import band
 
 from . import checksums, experiments, oracle
 from .experiments import scaling, sums, synthetic
-from .experiments.labels import STREAMED, plan_of
+from .experiments.labels import STREAMED
 from .problem import Case
 from .strategies.engine import Engine
 from .strategies.table import STRATEGIES
@@ -36,7 +36,7 @@ def origin(label, dataset):
         return Origin(STREAM, (Pack,), **how)
     if kind in STREAMED:  # piece after piece, while others are loaded and computed
         return Origin((STRATEGIES["swarm"].plan.method, *STREAM, Engine.prepare), (Pack,), **how)
-    strategy, knobs = plan_of(label)
+    strategy, knobs = STRATEGIES.resolve(label)
     if strategy is None:
         return None
     if strategy.family == CHOICE:
@@ -46,7 +46,7 @@ def origin(label, dataset):
 
 def trial(label):
     """What `trace` runs of a label: functions of an executor, which return arrays."""
-    strategy, knobs = plan_of("swarm" if label.split("@")[0] in STREAMED else label)
+    strategy, knobs = STRATEGIES.resolve("swarm" if label.split("@")[0] in STREAMED else label)
 
     def on(measure, pack, executor):
         engine = Engine(measure, executor if strategy.gpu else None, strategy.name, knobs)

@@ -13,6 +13,7 @@ import numpy as np
 
 from lockstep.evidence import measuring, parts
 from lockstep.graphs import DatasetMissing
+from lockstep.plan import AGAIN
 from lockstep.provenance import build
 
 from .. import oracle
@@ -24,7 +25,6 @@ from .cases import case
 STUDY = "4-coloring-phase-switch"
 FIRST = 4  # "the first few iterations"
 COUNTED = "-counted"  # the suffix of strategies built to count what they read
-AGAIN = "-again"  # of those measured against themselves
 FAMILIES = {"rmat-": "rmat", "road-like-": "road_like", "erdos-renyi-": "erdos_renyi", "window-dag-": "window_dag"}
 CURVE = ("active", "longest", "warp", "group")  # what is shown of each iteration
 CURVES = ("randomized", "hybrid", "degree")  # strategies whose iterations are shown one by one

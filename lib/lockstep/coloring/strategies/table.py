@@ -18,7 +18,6 @@ _TRAITS = {"": (), "smallest": (SMALLEST,), "priority": (SMALLEST, BY_PRIORITY),
 _COUNTED = ("randomized", "hybrid", "degree", "staying", "stealing")
 VARIANTS = {
     **{f"{name}-counted": (name, {"count": True}) for name in _COUNTED},
-    **{f"{name}-again": (name, {}) for name in ("greedy", "randomized", "hybrid", "early")},
     **{f"hybrid@{at}": ("hybrid", {"switch": at}) for at in (*range(65), "never")},
     **{f"hybrid-{rule}": ("hybrid", {}) for rule in ("best", "worst", "auto", "own", "threshold")},
 }

@@ -17,7 +17,6 @@ HERE = "this compendium"
 # Labels of recorded rows.
 VARIANTS = {
     "edge-locked-plain": ("edge-locked", {"shuffle": False}),
-    "edge-locked-again": ("edge-locked", {}),
     "diagonal-part": ("diagonal", {"limit": 200_000}),
 }
 

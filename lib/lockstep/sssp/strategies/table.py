@@ -17,7 +17,6 @@ VARIANTS = {
     **{f"relaunch-{k}": ("semaphores", {"layers": k, "reading": "relaunch"}) for k in range(1, 7)},
     **{f"one-look-{k}": ("semaphores", {"layers": k, "looks": 1}) for k in range(1, 7)},
     "barrier-copies": ("barrier", {"copies": "distances"}),
-    "persistent-again": ("persistent", {}),  # the control: a strategy against itself
 }
 
 STRATEGIES = Table(

@@ -23,9 +23,10 @@ from lockstep.provenance import build
 
 from .. import oracle
 from ..strategies.engine import Engine
+from ..strategies.table import STRATEGIES
 from . import scaling
 from .cases import GROUPS, case
-from .labels import STUDY, engine_of, lacking, parameters_of, plan_of
+from .labels import STUDY, engine_of, lacking, parameters_of
 from .scaling import Unmeasurable
 
 
@@ -143,7 +144,7 @@ def _right(study, part, cell, executor):
     """Further measures: right on every graph of a batch, and how long they take."""
     able = {}
     for measure in cell["measures"]:
-        able[measure] = [label for label in cell["strategies"] if measure in plan_of(label)[0].measures]
+        able[measure] = [label for label in cell["strategies"] if measure in STRATEGIES.resolve(label)[0].measures]
         if measure not in oracle.REFERENCES:  # then the CPU is what the others are held against
             able[measure] = [label for label in able[measure] if label != "cpu"]
     for name in cell["datasets"]:

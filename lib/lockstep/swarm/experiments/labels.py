@@ -6,23 +6,7 @@ from ..strategies.engine import Engine
 from ..strategies.table import STRATEGIES
 
 STUDY = "5-swarm-batch"
-AGAIN = "-again"  # the suffix of strategies measured against themselves
 STREAMED = ("overlapped", "one-loader", "one-thread", "loading", "loading-one-thread", "written", "gpus")  # `scaling`
-
-
-def plan_of(label):
-    """(strategy, knobs) that a label of the recording means; (None, {}) if it is none.
-
-    ``swarm@shared=metadata,busy=8`` is the strategy `swarm` with these knobs.
-    """
-    name, _, knobs = label.removesuffix(AGAIN).partition("@")
-    pairs = dict(pair.split("=") for pair in knobs.split(",") if pair)
-    return STRATEGIES.get(name), {key: _value(text) for key, text in pairs.items()}
-
-
-def _value(text):
-    known = {"True": True, "False": False}
-    return known[text] if text in known else int(text) if text.isdigit() else text
 
 
 def gpus_label(gpus, schedule):
@@ -67,5 +51,5 @@ def lacking(study, cell, dataset, more=None, strategies=None):
 
 def engine_of(label, measure, executor, options):
     """The engine that a label means, on the machine that it is for."""
-    strategy, knobs = plan_of(label)
+    strategy, knobs = STRATEGIES.resolve(label)
     return Engine(measure, executor if strategy.gpu else None, strategy.name, knobs, **options)
