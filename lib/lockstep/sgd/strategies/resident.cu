@@ -18,9 +18,9 @@
 // An edge is an int2: the user's place in its range and, 16 bits up, the item's place in the block's table; then
 // the bits of the rating. Edges are sorted by (block, range, group, item).
 // References: as in tiles.cu.
-// compile: K=16 LANES=4 THREADS=160 BATCH=4
+// compile: K=16 LANES=4 THREADS=160 BATCH=4 HALF=0,1
 // compile: K=32 LANES=8 THREADS=160 BATCH=8
-// compile: K=64 LANES=8 THREADS=160 BATCH=4
+// compile: K=64 LANES=8 THREADS=160 BATCH=4 HALF=0,1
 // compile: K=32 LANES=8 THREADS=160 BATCH=8 LOG=1
 // compile: K=32 LANES=8 THREADS=160 BATCH=8 HALF=1
 #include "alone.cuh"

@@ -4,7 +4,7 @@
 // compile: K=16 LANES=4 LOCK_DELAY=100,1000,10000
 // compile: K=16 LANES=4 BARRIER_DELAY=1000,10000,100000
 // compile: K=32 LANES=8 HALF=0,1
-// compile: K=64 LANES=16 HALF=0,1
+// compile: K=64 LANES=8,16 HALF=0,1
 #include "update.cuh"
 
 extern "C" __global__ void squared_error(int count, const int* users, const int* items, const float* values,
