@@ -74,9 +74,9 @@ def h200():
     return of("nvidia-h200")
 
 
-def test_the_crew_is_the_kernels():
+def test_the_subset_is_the_kernels():
     text = (KERNELS / "resident.cuh").read_text()
-    assert int(re.search(r"crew_at_most = (\d+)", text).group(1)) == floors.CREW
+    assert int(re.search(r"subset_at_most = (\d+)", text).group(1)) == floors.SUBSET
 
 
 def test_which_graphs():

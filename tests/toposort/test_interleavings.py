@@ -83,7 +83,7 @@ def rows_of_all_lengths():
 
 
 class NarrowAhead(Narrow):
-    """Block 0 is hardly ever alone, so the crew looks ahead."""
+    """Block 0 is hardly ever alone, so the subset looks ahead."""
 
     keep, waits = 0, (30, 0)
 
@@ -114,7 +114,7 @@ def swelling(sizes):
 
 @pytest.mark.parametrize("kind", [Ahead, Persistent, NarrowAhead])
 def test_a_block_may_be_late_at_a_gate_while_a_crew_goes_on(kind, monkeypatch, tmp_path):
-    """The last block looks at the gate where all met when the crew's levels behind it have long been sorted."""
+    """The last block looks at the gate where all met when the subset's levels behind it have long been sorted."""
     kernels = shutil.copytree(narrow.KERNELS, tmp_path / "kernels")
     text = (kernels / "resident.cuh").read_text()
     before, look, behind = text.partition("do seen = load_relaxed(gate);\n")
@@ -124,7 +124,7 @@ def test_a_block_may_be_late_at_a_gate_while_a_crew_goes_on(kind, monkeypatch, t
     for module in (narrow, persistent):
         monkeypatch.setattr(module, "KERNELS", kernels)
     executor = get_executor("host", multiprocessors=3, budget=1_000_000)
-    plan = made(type("Late", (kind,), {"crew": 1}), swelling(([100] * 2 + [10] * 6) * 3), executor)
+    plan = made(type("Late", (kind,), {"subset": 1}), swelling(([100] * 2 + [10] * 6) * 3), executor)
     plan.reset()
     assert verify(plan.run(), plan.graph) == "exact"
 

@@ -122,7 +122,7 @@ def test_ten_million_vertices_on_the_gpu(cuda):
 
 @pytest.mark.parametrize("n", [60, 400, 1500])
 def test_looking_ahead_at_every_width(n, host):
-    """Levels from one vertex to more than a crew has warps, and rows from none to more arcs than a warp has lanes."""
+    """Levels from one vertex to more than a subset has warps, and rows from none to more arcs than a warp has lanes."""
 
     class Ahead(Persistent):
         keep = 0

@@ -8,7 +8,7 @@
 //   - kernels are   extern "C" __global__ void name(const int* __restrict__ a, int n)   on plain parameter types;
 //   - shared memory is always dynamic:   DYNAMIC_SHARED(unsigned char, shared);   then carve it. A grid barrier keeps
 //     several blocks alive on one host thread, so a static __shared__ array would be shared between blocks there;
-//   - spin only on load_acquire, load_relaxed, atomics or pause: these let the host executor run somebody else. A spin
+//   - spin only on load_acquire, load_relaxed, atomics or pause: these let the host executor run another thread. A spin
 //     on a plain or volatile variable would hang it;
 //   - a comment line   // compile: K=16,32 THREADS=256   names sets of macro definitions that the file is built with
 //     (one for each value; repeat the line for more); `python -m lockstep.machine.compile` builds all of them for all

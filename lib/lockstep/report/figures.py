@@ -195,7 +195,7 @@ RUNGS = {
 
 
 def ladder(costs):
-    """What one step costs, by the way of keeping threads in step: a line a way, the dearest on top.
+    """What one step costs, by the way of keeping threads in step: a line a mechanism, the most expensive on top.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ constexpr int spare = 4;           // steps that a class is given,
 constexpr int each = 2;            // and those for each of its members
 constexpr int at_most = 8;         // neighbors who may be asked to make way, of one color
 constexpr int longest_row = 4096;  // who has more neighbors stays where it is, and so does its color
-constexpr int tenure = 10;         // steps for which somebody who was driven out does not come back
+constexpr int tenure = 10;         // steps for which an uncolored vertex does not return to its class (tabu tenure)
 constexpr int places = 512;        // of the queue
 constexpr int nowhere = 0xffff, stays = 0xfffe;
 enum { TOP = 1, SIZE = 2 };        // words of `control`, after the barrier's
@@ -134,7 +134,7 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
                 if (queue.who[i] == v && queue.when[i] + tenure > step && count[queue.from[i]]) count[queue.from[i]] = at_most + 1;
             __syncthreads();
 
-            // Whom to ask, the same list in every block; then the blocks ask in turn.
+            // The candidates, the same list in every block; then the blocks take them in turn.
             int total = 0;
             for (int begin = 0; begin < degree; begin += THREADS) {
                 const int i = begin + tid;

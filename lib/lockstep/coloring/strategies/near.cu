@@ -8,7 +8,7 @@
 //
 // A state is the set of colors that a vertex may still take, bits 0..15, and only ever shrinks; one bit is a final color. The
 // word is the whole message. The shortcuts (EARLY) are those of waiting.cu; without them others see no set before it is a
-// color, and a vertex keeps what it knows in bits 16..31.
+// color, and a vertex keeps the colors that it has seen in bits 16..31.
 //
 // One cooperative launch. Nobody may read a state outside before its owner has taken out what the last run left there; a
 // block says so when it has, and asks the others only after it has found out who waits for whom, so that barrier is free.

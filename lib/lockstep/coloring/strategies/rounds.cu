@@ -34,7 +34,7 @@
 #define QUEUE 1  // 0: each workgroup goes through its own chunks, without a queue
 #endif
 #ifndef STEAL
-#define STEAL 1  // 0: queues, but nobody steals
+#define STEAL 1  // 0: queues without stealing
 #endif
 
 enum { RANDOM, DEGREE, LARGEST };
@@ -143,7 +143,7 @@ __device__ __forceinline__ void report(const Visit& seen, int watch, unsigned* p
     if (block_thread() == 0 && colored) atomicAdd(progress + COLORED, static_cast<unsigned>(colored));
     if (!watch) return;
     const int highest = warp_max(seen.was_active && !seen.colored ? 2 * seen.read + seen.tied : 0);
-    // Once the first warps have told theirs, hardly any has more to say: an atomic of each would be a queue at one word.
+    // After the first warps' atomics hardly any changes the maximum: one from each would serialize on one word.
     if (lane_id() == 0 && static_cast<unsigned>(highest) > load_relaxed(progress + HIGHEST))
         atomicMax(progress + HIGHEST, static_cast<unsigned>(highest));
 }

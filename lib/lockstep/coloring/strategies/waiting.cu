@@ -53,7 +53,7 @@ constexpr int beyond = 1 << 30;              // "some color of 30 or more"
 constexpr int anything = beyond | (beyond - 1);
 constexpr int window = 32 * SET_WORDS;       // colors in a warp's set
 constexpr int classes = full_classes;
-constexpr int shelf = 16;                    // vertices that are sorted together, about
+constexpr int bucket_size = 16;                    // vertices that are sorted together, about
 constexpr int wide = 4;                      // loads of a lane that overlap
 enum { BIG = 2, ITEMS, TICKET, READ, SIZES = 8 };  // words of `control`
 
@@ -254,31 +254,31 @@ __device__ __forceinline__ void begin_classes(const int* sizes, int* begin) {
     }
 }
 
-// The shelf of a vertex: within its class the random number tells how far back.
+// The bucket of a vertex: within its class the random number tells how far back.
 __device__ __forceinline__ int shelf_of(int v, const Graph& g, const int* sizes, const int* begin) {
     const int c = g.rank[v];
     const unsigned long long far = ~draw(v, g.seed);
-    return begin[c] / shelf + classes - 1 - c + static_cast<int>(far * sizes[c] >> 32) / shelf;
+    return begin[c] / bucket_size + classes - 1 - c + static_cast<int>(far * sizes[c] >> 32) / bucket_size;
 }
 
-// Sorts the vertices in big[0..bigs) by priority, exactly; the result is in big again. Counted onto shelves, the shelves put
-// one after the other, then sorted shelf by shelf. filled: zero for each shelf, and is left so.
+// Sorts the vertices in big[0..bigs) by priority, exactly; the result is in big again. Counted into buckets, the buckets put
+// one after the other, then sorted bucket by bucket. filled: zero for each bucket, and is left so.
 __device__ __forceinline__ void sort(int* big, int bigs, int* sorted, int* filled, int* starts, const int* sizes,
                                      const int* begin, const Graph& g, unsigned* control) {
-    const int shelves = bigs / shelf + classes, blocks = gridDim.x, lane = lane_id();
+    const int buckets = bigs / bucket_size + classes, blocks = gridDim.x, lane = lane_id();
     for (int i = global_thread(); i < bigs; i += global_threads()) atomicAdd(filled + shelf_of(big[i], g, sizes, begin), 1);
     grid_barrier(control);
 
-    const int each = (shelves + blocks - 1) / blocks, first = min(static_cast<int>(blockIdx.x) * each, shelves);
+    const int each = (buckets + blocks - 1) / blocks, first = min(static_cast<int>(blockIdx.x) * each, buckets);
     if (warp_id() == 0) {
         int sum = 0;
         for (int i = lane; i < first; i += 32) sum += filled[i];
         for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(full_mask, sum, d);
-        for (int i = first; i < min(first + each, shelves); ++i) {
+        for (int i = first; i < min(first + each, buckets); ++i) {
             if (lane == 0) starts[i] = sum;
             sum += filled[i];
         }
-        if (lane == 0 && first + each >= shelves) starts[shelves] = bigs;
+        if (lane == 0 && first + each >= buckets) starts[buckets] = bigs;
     }
     grid_barrier(control);
 
@@ -288,7 +288,7 @@ __device__ __forceinline__ void sort(int* big, int bigs, int* sorted, int* fille
     }
     grid_barrier(control);
 
-    for (int s = global_thread() / 32; s < shelves; s += global_threads() / 32) {
+    for (int s = global_thread() / 32; s < buckets; s += global_threads() / 32) {
         const int from = starts[s], to = starts[s + 1];
         for (int i = from + lane; i < to; i += 32) {
             const int v = sorted[i];
@@ -406,7 +406,7 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
             bool stays = false;
             if (fresh) {
                 const int v = mine + j / 32 * THREADS, later = v + THREADS, first = next, degree = next_end - next;
-                next = later < n ? offsets[later] : 0;  // a turn ahead, so that nobody waits for it
+                next = later < n ? offsets[later] : 0;  // loaded a turn ahead, which hides its latency
                 next_end = later < n ? offsets[later + 1] : LANES;
                 stays = degree < LANES;
                 if (stays) item = first_look(v, first, degree, g);

@@ -4,7 +4,7 @@ import numpy as np
 
 from .shared import KERNELS, DevicePlan
 
-CLASSES, SHELF = 256, 16  # of waiting.cu
+CLASSES, BUCKET = 256, 16  # of waiting.cu
 NEAR = "near.cu", 15  # takes graphs up to this degree, with one large block a multiprocessor
 NEAR_THREADS = 1024
 ARCS = 4  # a thread shall have no more, if there are blocks to share them
@@ -93,8 +93,8 @@ class Waiting(DevicePlan):
             self.words(big),
             self.words(big),
             self.words(2 * (m // self.segment + m // self.hub + 1)),
-            self.words(big // SHELF + CLASSES, 0),
-            self.words(big // SHELF + CLASSES + 1),
+            self.words(big // BUCKET + CLASSES, 0),
+            self.words(big // BUCKET + CLASSES + 1),
             self.words(8 + CLASSES, 0, np.uint32),
             self.words(n + 3),
             self.colors,

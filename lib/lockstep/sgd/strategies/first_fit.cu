@@ -2,7 +2,7 @@
 //
 // An edge goes into the first matching that holds neither of its ends. That is a matter of the edges' order, and any
 // order will do: if an edge skipped a matching, one of its ends was in there already, for good. So each matching is
-// maximal in what the earlier ones left (Algorithm 1 of the first paper), whoever came first.
+// maximal in what the earlier ones left (Algorithm 1 of the first paper), in any order.
 //
 // Idea. Whoever places an edge holds its user's lock, so what the user has cannot change meanwhile. The item's edges
 // are placed by threads of one block, which take a matching for the item by an atomic "or" on a bit set in shared

@@ -12,7 +12,7 @@
 //
 // The three steps "try the locks, update, give the locks back" are taken by a warp together, as the published
 // code does on a machine whose warps run in lockstep: an edge that meets a conflict inside its own warp is
-// deferred, never waited for. That also rules out deadlock: nobody waits while holding a lock.
+// deferred, never waited for. That also rules out deadlock: no thread waits while holding a lock.
 // Between two tries of a thread there is an even number of warp operations: on the hypothetical GPU the last to
 // arrive goes on first, so the lowest lane stays the first to try, as in the published figures.
 // Reference: the first paper of this compendium, Section IV.
@@ -148,7 +148,7 @@ extern "C" __global__ void unmarked(int count, const unsigned char* done, int* l
     }
 }
 
-// All edges once, whoever comes first; lost updates are possible and wanted.
+// All edges once, in any order and without locks; updates may be lost, by design.
 extern "C" __global__ void hogwild(int count, const int* users, const int* items, const float* values,
                                    Stored* user_vectors, Stored* item_vectors, float rate, float keep,
                                    unsigned long long* applied) {

@@ -29,12 +29,12 @@ __device__ __forceinline__ void edge_pass(const int* work, int count, int worker
         const bool some = base + worker < count;
         const int e = !some ? 0 : work ? __ldcg(work + base + worker) : base + worker;
         const int u = users[e], i = items[e];
-        const float rating = values[e];   // before the locks: whoever holds them should not wait for it
+        const float rating = values[e];   // before the locks: its latency does not prolong their hold
         int both = 0;
         if (some && part() == 0) {
             both = try_lock(item_locks + i);
             if (both && !try_lock(user_locks + u)) {
-                order_memory();   // what the last holder wrote comes before whoever is next
+                order_memory();   // the last holder's writes come before the next holder's reads
                 store_relaxed(item_locks + i, 0);
                 both = 0;
             }

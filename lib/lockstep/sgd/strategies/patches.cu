@@ -9,7 +9,7 @@
 // Edges between patches are left to the next level, with new patches that are grown over the edges that are left, and
 // whose vectors are gathered. One launch makes all levels, without a barrier between them: patches stand in one sequence,
 // level after level, and one of a later level waits until the last one that it shares a node with is done, and all
-// before that one. A block that has time draws the next number of the sequence, so whoever waits does so for blocks that
+// before that one. A free block draws the next number of the sequence, so a waiting block waits for blocks that
 // run: it needs no promise that all of them run at once.
 // Two blocks on a multiprocessor hide one another's way to memory and back, and a block brings the lists of its next
 // patch (rows, edges) while it works on the present one, so that the vectors can be sent for at once.

@@ -14,7 +14,7 @@
 //   - So two groups can meet at a user only inside one block, and there a lock in shared memory decides (30
 //   ns, not the
 //     400 of a lock in global memory). Each lane tries the lock of one edge; edges that fail are tried again
-//     with the next batch, and nobody waits while holding a lock.
+//     with the next batch, and no group waits while holding a lock.
 //   - Locking and fetching run STAGES - 1 batches ahead: the users' vectors are copied into shared memory
 //   asynchronously
 //     while earlier batches are computed. What remains on the critical path is dot product, update, nothing

@@ -17,7 +17,7 @@
 //
 // LOG=1 records the position of each update in the history of its two nodes. The counters of the nodes are
 // plain memory on purpose: if two threads ever held a node together, a position would be lost or given twice,
-// and that shows. LOCK_DELAY and BARRIER_DELAY make each lock and each barrier dearer by that many clock
+// and that shows. LOCK_DELAY and BARRIER_DELAY make each lock and each barrier slower by that many clock
 // cycles: the platform axis.
 #pragma once
 #include "device.cuh"
@@ -180,7 +180,7 @@ __device__ __forceinline__ void step(Vector& user, Vector& item, float rating, f
     step_scaled(user, item, __fmul_rn(rate, rating), rate, keep, lanes);
 }
 
-// Positions of edge e in the histories of its nodes; whoever calls holds both nodes.
+// Positions of edge e in the histories of its nodes; the caller holds both nodes.
 __device__ __forceinline__ void log_update(long e, int user, int item, int* user_clock, int* item_clock, int* user_turn,
                                            int* item_turn) {
 #if LOG

@@ -5,16 +5,16 @@
 // shared memory's. For road networks, whose paths have thousands of arcs, that chain of steps is the whole time.
 //
 // How blocks talk
-//   mail     An arc that leaves the range lowers mail[target] in global memory by an atomicMin that nobody waits for.
-//            At each step a block reads the mail of those of its vertices that arcs of others point to (found once, at
+//   inbox    An arc that leaves the range lowers inbox[target] in global memory by an atomicMin without return value.
+//            At each step a block reads the inboxes of those of its vertices that arcs of others point to (found once, at
 //            the start). What is asked for in one step is used in the next, so no step waits for L2.
-//            Nothing is queued: no capacity, no duplicates, and lost or late mail is impossible, for a minimum stays.
+//            Nothing is queued: no capacity, no duplicates, and no value can be lost or late, for a minimum stays.
 //   horizon  A block relaxes its pending vertices nearer than (smallest pending distance of all blocks) + delta and
 //            keeps the others back. The smallest distances are published and read without waiting: they may be old,
 //            which costs work done in vain or put off, never a wrong result. It is delta-stepping whose bucket slides.
 //   the end  A block with nothing pending votes. When all have voted the vote is closed and the next one begins; a block
-//            votes again after it has looked at its mail once more and found nothing. A vote in which nobody had worked
-//            since the vote before ends the run: all mail had been sent before those earlier votes (a fence precedes
+//            votes again after it has read its inboxes once more and found nothing. A vote in which nobody had worked
+//            since the vote before ends the run: all values had been sent before those earlier votes (a fence precedes
 //            each), everybody has looked at it since, and nobody found anything.
 //
 // A vertex's word holds its distance and, in the lowest bit, whether it is pending (wide distances: in a bit array).
@@ -44,7 +44,7 @@
 #endif
 
 constexpr unsigned finished = 0xffffffffu;
-constexpr int keep = 4;                       // addresses of mail that a thread keeps in registers
+constexpr int keep = 4;                       // addresses of inbox that a thread keeps in registers
 constexpr int overflow = 0, steps_word = 1, relaxed_word = 2;  // control words; relaxed counts only with COUNT
 #ifndef COUNT
 #define COUNT 0
@@ -74,7 +74,7 @@ template <> struct State<unsigned> {
         const unsigned word = d << 1 | 1u, old = atomicMin((unsigned*)r.state + v, word);
         return old <= word ? 0 : old & 1u ? 1 : 2;
     }
-    // Takes a pending vertex up: its distance, or infinity if somebody has taken it.
+    // Claims a pending vertex: its distance, or infinity if another thread has claimed it.
     static __device__ __forceinline__ unsigned take(const Range& r, int v) {
         const unsigned old = atomicAnd((unsigned*)r.state + v, ~1u);
         return old & 1u ? old >> 1 : infinity();
@@ -116,7 +116,7 @@ __device__ __forceinline__ void improve(const Range& r, int v, Distance d, int s
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, int source, int range,
-             int local_arcs, int list_capacity, DISTANCE delta, DISTANCE limit, DISTANCE* mail, int* border,
+             int local_arcs, int list_capacity, DISTANCE delta, DISTANCE limit, DISTANCE* inbox, int* border,
              DISTANCE* lows, unsigned* vote, int* control, DISTANCE* dist, unsigned* barrier, unsigned char* outside,
              long long stride) {
 #if OUTSIDE
@@ -150,10 +150,10 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     r.lists = (unsigned short*)at;
     r.capacity = list_capacity;
 
-    // ---- start: own distances, own mail; then who gets mail from outside; then the addresses of that mail
+    // ---- start: own distances, own inbox; then who gets inbox from outside; then the addresses of that inbox
     for (int v = thread; v < size; v += THREADS) {
         r.state[v] = Vertex::start(first + v == source);
-        mail[first + v] = infinity();
+        inbox[first + v] = infinity();
         border[first + v] = 0;
     }
     if (!Type::narrow)
@@ -190,9 +190,9 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         if (gets) own_border[atomicAdd(borders, 1)] = v;
     }
     __syncthreads();
-    const int mails = *(volatile const int*)borders;
+    const int inboxes = *(volatile const int*)borders;
     int place[keep];
-    for (int j = 0; j < keep; ++j) place[j] = thread + j * THREADS < mails ? own_border[thread + j * THREADS] : -1;
+    for (int j = 0; j < keep; ++j) place[j] = thread + j * THREADS < inboxes ? own_border[thread + j * THREADS] : -1;
 
     // ---- steps
     const int lane = thread % GROUP;
@@ -200,9 +200,9 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     bool noisy = true, voted = false;
     unsigned phase = 0;
     int step = 0, seen_at = -2;
-    Distance letter[keep], others = 0;  // asked for in the step before
+    Distance received[keep], others = 0;  // asked for in the step before
     unsigned present = 0;
-    for (int j = 0; j < keep; ++j) letter[j] = infinity();
+    for (int j = 0; j < keep; ++j) received[j] = infinity();
     long long relaxations = 0;
     Distance told = infinity();  // what thread 0 has published
     for (;; ++step) {
@@ -214,7 +214,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         if (seen == finished) break;
         if (voted && seen != phase) phase = seen, voted = false, seen_at = step;
         if (count > 0) noisy = true;
-        else if (!voted && step >= seen_at + 2) {  // mail asked for since the vote closed has brought nothing
+        else if (!voted && step >= seen_at + 2) {  // inbox asked for since the vote closed has brought nothing
             __threadfence();
             __syncthreads();
             if (thread == 0) {
@@ -242,7 +242,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         // what was asked for in the step before
         Distance low = infinity();
         for (int j = 0; j < keep; ++j)
-            if (letter[j] < infinity()) improve(r, place[j], letter[j], then, list ^ 1, low);
+            if (received[j] < infinity()) improve(r, place[j], received[j], then, list ^ 1, low);
         if (thread - (int)lane_id() < blocks) {
             others = warp_min(others);
             if (lane_id() == 0 && others < infinity()) lower(nearest + then, others);
@@ -253,7 +253,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         }
 
         // and what the next one will want
-        for (int j = 0; j < keep; ++j) letter[j] = place[j] >= 0 ? load_relaxed(mail + first + place[j]) : infinity();
+        for (int j = 0; j < keep; ++j) received[j] = place[j] >= 0 ? load_relaxed(inbox + first + place[j]) : infinity();
         others = thread < blocks ? load_relaxed(lows + thread) : infinity();
         for (int i = thread + THREADS; i < blocks; i += THREADS) {
             const Distance d = load_relaxed(lows + i);
@@ -286,15 +286,15 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
                 const int target = (int)arc.target - first;
                 const Distance candidate = d + arc.weight;
                 if ((unsigned)target < (unsigned)size) improve(r, target, candidate, then, list ^ 1, low);
-                else lower(mail + arc.target, candidate);
+                else lower(inbox + arc.target, candidate);
                 if (COUNT) ++relaxations;
             }
         }
 
-        // mail that has no register
-        for (int i = thread + keep * THREADS; i < mails; i += THREADS) {
+        // inbox that has no register
+        for (int i = thread + keep * THREADS; i < inboxes; i += THREADS) {
             const int v = own_border[i];
-            const Distance d = load_relaxed(mail + first + v);
+            const Distance d = load_relaxed(inbox + first + v);
             if (d < infinity()) improve(r, v, d, then, list ^ 1, low);
         }
         if (__any_sync(full_mask, low < infinity())) {

@@ -57,7 +57,7 @@ class Asynchronous(DevicePlan):
             "OUTSIDE": int(not self.inside),
         }
         self.kernel = self.kernels(**defines)["asynchronous"]
-        self.mail = ex.empty(n, self.problem.dtype)
+        self.inbox = ex.empty(n, self.problem.dtype)
         self.border = ex.empty(n, _int)
         self.lows = ex.empty(self.blocks, self.problem.dtype)
         self.vote = ex.zeros(2, np.uint32)
@@ -118,7 +118,7 @@ class Asynchronous(DevicePlan):
                 _int(self.list_capacity),
                 self.width,
                 self.limit,
-                self.mail,
+                self.inbox,
                 self.border,
                 self.lows,
                 self.vote,

@@ -3,7 +3,7 @@
 //
 // A GPU keeps a quarter of a million threads alive; a graph of up to some millions of arcs fits into their registers and
 // the first level of cache, KEEP arcs a thread. A thread looks at its arcs' tails again and again; where a distance is
-// smaller than the one it used last, it lowers the head's. Nothing is queued, nobody asks who is pending, and one link of
+// smaller than the one it used last, it lowers the head's. There is no queue and no list of pending vertices, and one link of
 // a path costs an atomic on its way to L2, the next look at it, and a barrier inside the block: about half a microsecond,
 // where a round with a device-wide barrier costs several. Most relaxations are in vain, but done by threads that have
 // nothing else to do: graphs of this size leave a GPU idle. For the same reason a bucket does not pay: a horizon like

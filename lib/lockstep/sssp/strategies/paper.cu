@@ -7,7 +7,7 @@
 // relaxed since is "pending"; a round looks at every vertex and works on the pending ones below the bucket's end.
 //
 // Several threads may lower one distance at once. What the paper compares is how they are kept from spoiling it:
-//   relax_atomic  atomicMin; a launch a round; the host asks after each whether the bucket is empty.
+//   relax_atomic  atomicMin; a launch a round; the host reads back after each whether the bucket is empty.
 //   pull          no atomics: every vertex takes the minimum over its incoming arcs, reads the old distances and writes
 //                 the new ones elsewhere. One writer a word, so exact; the host is the barrier (launch a round).
 //   fence         the same rounds inside one launch, with a device-wide barrier made of memory fences between them.
@@ -23,7 +23,7 @@
 
 // Control words. The three counters of a round rotate, so that the round before can still be read, this one written
 // and the next one cleared without a further barrier.
-constexpr int again = 0;       // [0..2] somebody is pending in this bucket
+constexpr int again = 0;       // [0..2] some vertex of this bucket is pending
 constexpr int overflow = 3;    // a sum would leave the type
 constexpr int stuck = 4;       // more sweeps than allowed
 constexpr int work = 5;        // rounds, or the largest number of sweeps of a block
@@ -182,13 +182,13 @@ extern "C" __global__ void fence(const int* __restrict__ offsets, const Arc* __r
 // Semaphores in layers, as we read the paper (its Figure III, the flow chart, is lost in the text that we have):
 //
 // 1. "We define a set [of] semaphores of Boolean type, modified[], whose length is the same with blocks": a block owns
-//    a contiguous range of vertices; modified[b] is set by whoever lowers a distance in b's range.
+//    a contiguous range of vertices; modified[b] is set by the thread that lowers a distance in b's range.
 // 2. "Each kernel launched, it should be computed enough on GPU": all blocks are resident and iterate inside one launch
 //    (one launch a bucket). No barrier: each block goes at its own pace.
 // 3. A block whose semaphore is on sweeps its range: each pending vertex below the bucket's end is relaxed by plain
 //    reads and writes: read dist[w]; if the candidate is smaller, write it. Two blocks can both read the old value, and
 //    the larger candidate can be written last: a LOST UPDATE. The vertex that had the better candidate is no longer
-//    pending, so nobody tries that arc again.
+//    pending, so no thread tries that arc again.
 // 4. It sweeps again while its own vertices lower each other; then it turns its semaphore off. "Because modified[] is
 //    stored in global memory, it can be modified by all the blocks. Writing error might occur": another block may have
 //    set it during the last sweep, for a vertex the sweep had already passed. A LOST SIGNAL: that vertex stays pending

@@ -88,7 +88,7 @@ STRATEGIES = Table(
     ),
     Strategy(
         "asynchronous",
-        "no rounds: every block owns a range in shared memory, sends mail, keeps to a horizon",
+        "no rounds: every block owns a range in shared memory, updates others' inboxes, keeps to a horizon",
         "ladder",
         "this study",
         Asynchronous,

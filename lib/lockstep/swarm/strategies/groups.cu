@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) strong(
         for (int v = block_thread(); v < n; v += blockDim.x) color[v] = v;
         __syncthreads();
         for (bool open = true; open;) {
-            // Who leads to nobody but itself is a component of its own. This alone takes a graph without cycles apart.
+            // A vertex that reaches only itself is a component of its own. This alone solves a graph without cycles.
             for (bool moved = true; moved;) {
                 bool changed = false;
                 for (int v = block_thread(); v < n; v += blockDim.x) {

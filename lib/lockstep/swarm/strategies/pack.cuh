@@ -3,7 +3,7 @@
 // Every row of the copy begins at a multiple of four ids and is filled up with the id n, a vertex that exists in no
 // frontier. Four neighbors then come with one load, and the loop over a row has no ragged end. Row v begins at the id
 // (offsets[v] + 3 v) rounded down to a multiple of four: since each row needs at most three ids more than it has arcs,
-// rows never overlap, and nobody needs a prefix sum.
+// rows never overlap, and no prefix sum is needed.
 //
 // Parallel arcs count once, as in NetworkX: their repetitions become the id n. Rows in ascending order, as most readers
 // give them, show that with a look at the arc before; only if some row is out of order is every arc compared with those

@@ -11,7 +11,7 @@ from lockstep.machine import MachineError
 from ..strategies.narrow import Narrow
 from . import views
 
-CREW = 128  # vertices: resident.cuh gives no more to a few blocks
+SUBSET = 128  # vertices: resident.cuh gives no more to a few blocks
 EVEN = ("layered", "disjoint-paths")  # families whose layers hold about as many vertices and arcs each
 
 
@@ -76,7 +76,7 @@ def all_blocks(costs, arcs=1):
 
 def all_blocks_take(line):
     """Whether all blocks of `persistent` share each layer of a graph. Sure only where all layers hold about as much."""
-    return line.get("family") in EVEN and line["nodes"] / line["depth"] > CREW
+    return line.get("family") in EVEN and line["nodes"] / line["depth"] > SUBSET
 
 
 def run_ms(line, strategy, costs):

@@ -20,7 +20,7 @@
 #include "device.cuh"
 #include "expand.cuh"
 
-constexpr int between_looks = 16;  // rounds between two looks at whether somebody wants the sort to stop
+constexpr int between_looks = 16;  // rounds between two polls of the stop flag
 
 // Words of state, each on a cache line of its own: those who look at one must not slow down those who change another.
 constexpr int placed_word = 1, handed_word = 32, ticket_word = 64, done_word = 96;
@@ -54,7 +54,7 @@ __device__ inline void hand_over(const Rows& rows, const int* buffer, int held, 
     __syncwarp();
 }
 
-// stop: see Bell; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is written there at the
+// stop: see StopFlag; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is written there at the
 // end; it may be the host's memory.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     asynchronous(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
@@ -65,13 +65,13 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     const unsigned below = (1u << lane) - 1;
     const Rows rows = {first, last, targets};
     int* buffer = shared + head_words + warp_id() * buffer_slots;
-    const Bell bell = {stop};
-    const bool asks = global_thread() == 0;  // the host; all others hear of it in the GPU's memory
+    const StopFlag stop_flag = {stop};
+    const bool asks = global_thread() == 0;  // reads the host's flag; all others read a copy in the GPU's memory
     if (threadIdx.x < head_words) shared[threadIdx.x] = 0;
     for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(rows, in_degrees, n, order, nullptr, reinterpret_cast<Word*>(state), shared + head_words);
     grid_barrier(barrier);
-    // Between here and the next barrier nobody places more, so all read the same number.
+    // Between here and the next barrier no thread appends, so all read the same number.
     const int sources = load_relaxed(state + placed_word);
     grid_barrier(barrier);
     bool busy = false;  // this lane has a ready vertex, whose arcs are `row`
@@ -81,8 +81,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     for (;;) {
         if (stop && ++rounds % between_looks == 0) {
             if (asks) {
-                if (bell.rings()) store_relaxed(halt, 1);
-                bell.ask();
+                if (stop_flag.poll()) store_relaxed(halt, 1);
+                stop_flag.request();
             }
             if (__shfl_sync(full_mask, lane == 0 ? load_relaxed(halt) : 0, 0)) break;
         }
@@ -142,5 +142,5 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         __syncwarp();
     }
     if (done && global_thread() == 0) *const_cast<volatile Word*>(done) = 1;
-    bell.hang_up();
+    stop_flag.drain();
 }

@@ -26,42 +26,42 @@ constexpr int buffer_slots = 32 * (arcs_at_once + 1);  // of a warp: up to 31 le
 constexpr Word unwritten = ~0ull;                      // in queue: no row starts at arc -1
 constexpr int max_helpers = 8;
 
-// How a kernel hears that it may stop. The host's word for it is a level or more away, so nobody waits for it: a thread of block 0 asks to
-// have it copied into shared memory, and looks there levels later. stop: 16 bytes of the host's memory, or null. What is heard takes 16
-// bytes, zero at first, behind the first 64 of the block's shared memory.
-// To ask holds up a thread's next access to memory for most of a microsecond: so it asks in some levels only, and if it can after it
-// has arrived at a gate.
-constexpr int heard_at = 16, head_words = 20;
-constexpr int between_asks = 4;  // levels
+// The host cancels a kernel by a flag in its memory, `stop` (16 bytes, or null). A read of it takes a level or more, so
+// it is prefetched: a thread of block 0 starts an asynchronous copy into shared memory (16 bytes behind the first 64 of
+// the block's, zero at first) and polls the copy levels later, which hides the latency. The request delays the thread's
+// next memory access by most of a microsecond: so it is made every few levels only, and if possible after the thread has
+// arrived at a level barrier.
+constexpr int flag_at = 16, head_words = 20;
+constexpr int between_requests = 4;  // levels
 
-struct Bell {
+struct StopFlag {
     const Word* stop;
 
-    __device__ void ask() const {
+    __device__ void request() const {
 #ifndef LOCKSTEP_HOST
         DYNAMIC_SHARED(unsigned, head);
-        const unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(head + heard_at));
+        const unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(head + flag_at));
         if (stop) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(there), "l"(stop) : "memory");
 #endif
     }
-    __device__ bool rings() const {  // for the thread that asked; waits if that was just now
+    __device__ bool poll() const {  // by the thread that requested; waits if that was just now
         if (!stop) return false;
 #ifdef LOCKSTEP_HOST
         return load_relaxed(stop) != 0;
 #else
         DYNAMIC_SHARED(unsigned, head);
-        const unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(head + heard_at));
-        unsigned rung;
-        asm volatile("cp.async.wait_all;\n\tld.volatile.shared.u32 %0, [%1];" : "=r"(rung) : "r"(there) : "memory");
-        return rung != 0;
+        const unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(head + flag_at));
+        unsigned set;
+        asm volatile("cp.async.wait_all;\n\tld.volatile.shared.u32 %0, [%1];" : "=r"(set) : "r"(there) : "memory");
+        return set != 0;
 #endif
     }
-    // Asks in some levels, and looks `after` so many.
-    __device__ void ask(int level) const {
-        if (level % between_asks == 0) ask();
+    // Requests every few levels, and polls `after` so many.
+    __device__ void request(int level) const {
+        if (level % between_requests == 0) request();
     }
-    __device__ bool rings(int level, int after) const { return level % between_asks == after && rings(); }
-    __device__ void hang_up() const {
+    __device__ bool poll(int level, int after) const { return level % between_requests == after && poll(); }
+    __device__ void drain() const {
 #ifndef LOCKSTEP_HOST
         if (stop) asm volatile("cp.async.wait_all;" : : : "memory");
 #endif

@@ -1,5 +1,5 @@
-// Ladder, step 4: as many threads as a level is worth. The grid takes wide levels, a crew of a few blocks those of middling
-// width, one block narrow ones, one warp the narrowest.
+// Ladder, step 4: the number of threads follows the width of the level. The grid processes wide levels, a subset of few blocks
+// those of middling width, one block narrow ones, one warp the narrowest.
 //
 // What it computes   order: the vertices, layer after layer; levels[0]: the number of layers, levels[1]: of vertices
 //                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints.
@@ -9,8 +9,8 @@
 //                    - a packed row {begin, end, first target, second target} answers in one 16-byte load; the grid
 //                      packs all rows once it has seen `patience` narrow levels with much left behind them, since shallow
 //                      graphs would not earn it back, and only then goes block 0 on alone;
-//                    - rows go through shared memory. Who takes one from an in-degree asks for that vertex's row at the same
-//                      moment, not when it proves ready: the load hides behind the atomic;
+//                    - rows go through shared memory. The lane that decrements an in-degree loads that vertex's row at the
+//                      same time, not when it proves ready: the load's latency hides behind the atomic's;
 //                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and hands
 //                      a row on only where both successors of a vertex get ready at once; a lane's rows are asked for first
 //                      and both its atomics are then under way together;
@@ -18,7 +18,7 @@
 //                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
 //                    - where rows have more than an arc or two (RECORDS: bits of a counter), the block goes by records of codes
 //                      instead, two arcs to a lane, and counts in shared memory what waits for predecessors just now (indexed.cuh).
-//                    The last layer is not expanded: nobody waits for it. How the grid and the crew work: resident.cuh.
+//                    The last layer is not expanded: no arc leaves it. Grid and subset: resident.cuh.
 // Shared memory      [20 ints | two rings of `capacity` packed rows, or what goes with records | in-degrees, or counters]; the
 //                    grid's buffers lie over the rings.
 //
@@ -33,7 +33,7 @@
 #define RECORDS 0
 #endif
 
-// Loads that are issued here and now; left alone, the compiler would move them to where the value is used. First-level
+// Loads that are issued where they are written; the compiler would move them to where the value is used. First-level
 // cache allowed: the data does not change after the grid barrier that the reader has passed.
 #ifdef LOCKSTEP_HOST
 __device__ inline int fetch(const int* p) { return *p; }
@@ -225,13 +225,13 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
     __syncwarp();
 }
 
-// Block 0 alone: levels until the frontier is empty or outgrows the ring, or the bell rings (then the frontier is empty).
-__device__ void go_alone(const Problem& p, Position& at, int warp_width, const Bell& bell) {
+// Block 0 alone: levels until the frontier is empty or outgrows the ring, or the stop flag is set (then the frontier is empty).
+__device__ void go_alone(const Problem& p, Position& at, int warp_width, const StopFlag& stop_flag) {
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) p.ring[i] = p.rows[load_relaxed(p.order + at.begin + i)];
     if (threadIdx.x < 3) p.counts[threadIdx.x] = 0;
     at.turn = 0;
     int* shared_position = p.counts + 3;
-    int until = bell.stop ? at.level + between_asks : 0x7fffffff;
+    int until = stop_flag.stop ? at.level + between_requests : 0x7fffffff;
     __syncthreads();
     while (at.size > 0 && at.size <= p.capacity) {
         run_levels<false>(p, at, warp_width, p.capacity, until, threadIdx.x, blockDim.x);
@@ -241,12 +241,12 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, const B
             int general = 1;  // levels to do the general way before lanes are tried again
             for (;;) {
                 if (at.level >= until) {
-                    if (__shfl_sync(full_mask, lane_id() == 0 && bell.rings(), 0)) {
+                    if (__shfl_sync(full_mask, lane_id() == 0 && stop_flag.poll(), 0)) {
                         at.size = 0;
                         break;
                     }
-                    if (lane_id() == 0) bell.ask();
-                    until = at.level + (at.size > 2 * warp_width ? 1 : 2) * between_asks;
+                    if (lane_id() == 0) stop_flag.request();
+                    until = at.level + (at.size > 2 * warp_width ? 1 : 2) * between_requests;
                 }
                 if (at.size == 0 || at.size > 2 * warp_width) break;
                 const int level = at.level;
@@ -302,15 +302,15 @@ __device__ inline void cool_down(const Problem& p) {
 #define APART __device__ __forceinline__
 #endif
 // In-degrees where they are at hand, levels by block 0 alone, in-degrees back.
-APART Position sort_alone(const Problem p, Position at, int warp_width, const Bell bell) {
+APART Position sort_alone(const Problem p, Position at, int warp_width, const StopFlag stop_flag) {
     warm_up(p);
-    go_alone(p, at, warp_width, bell);
+    go_alone(p, at, warp_width, stop_flag);
     if (at.size > 0) cool_down(p);
     return at;
 }
 
 constexpr int least_rest = 4, most_rest = 64;  // levels that are left to others before block 0 goes on alone again
-constexpr int worth = 512;                     // levels; if arcs met strangers after fewer, block 0 goes by records no more
+constexpr int worth = 512;                     // levels; if arcs met slot conflicts after fewer, block 0 goes by records no more
 
 #if RECORDS
 #include "records.cuh"
@@ -318,15 +318,15 @@ constexpr int worth = 512;                     // levels; if arcs met strangers 
 #include "indexed.cuh"
 #endif
 
-// The frontier's rows in the queue, where whoever goes on looks for them, and waits if none is there yet.
-__device__ inline void show_rows(const Sort& s, const Stand& at) {
+// Writes the frontier's rows into the queue, where the next owner of the level polls for them.
+__device__ inline void show_rows(const Sort& s, const FrontierState& at) {
     for (int i = at.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
         store_relaxed(s.queue + i, bounds(s.rows, load_relaxed(s.order + i)));
     }
 }
 
-APART Stand crew_levels(const Sort s, Stand at, const Alone alone, int width, int crew, const Bell bell) {
-    work_as_crew(s, at, alone, width, crew, bell);
+APART FrontierState subset_levels(const Sort s, FrontierState at, const Alone alone, int width, int subset, const StopFlag stop_flag) {
+    work_as_subset(s, at, alone, width, subset, stop_flag);
     return at;
 }
 
@@ -334,8 +334,8 @@ enum Prepared { nothing, recorded, no_records, packed };  // what block 0 needs 
 
 // m: number of arcs, or more. control: 24 ints, see hand_on; gates: 4 words, gates[4]: the numbers of sources and of roots; all
 // zero. A frontier of more than `breadth` vertices (see crew_width) is the grid's, one of at most `width` block 0's (patience, tail:
-// see Alone), the rest is a crew's of `crew` blocks (keep: see run_crew; helpers: see expand).
-// stop: see Bell; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is written there at the
+// see Alone), the rest is a subset's of `subset` blocks (keep: see run_subset; helpers: see expand).
+// stop: see StopFlag; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is written there at the
 // end; it may be the host's memory. BITS other than 0: no in-degree needs more, and from hot_offset on is room for all.
 // With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of RECORDS bits lie from hot_offset on, of which
 // `epoch_bits` and `degree_bits` are used; records: of record_bytes for each number; codes: n; extra: extra_ints, and as many
@@ -344,35 +344,35 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
            int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows, int* control,
            unsigned long long* gates, unsigned* barrier, const unsigned long long* stop, unsigned long long* done, int n,
-           int m, int breadth, int crew, int keep, int helpers, int width, int warp_width, int capacity, int patience,
+           int m, int breadth, int subset, int keep, int helpers, int width, int warp_width, int capacity, int patience,
            int tail, int hot_offset, unsigned* records, unsigned* codes, int* extra, int* numbers,
            int* vertices, int counted_width, int slots, int epoch_bits, int degree_bits, int record_bytes) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* scratch = reinterpret_cast<int*>(shared);
     unsigned char* room = shared + 4 * head_words;
     const Rows graph = {first, last, targets};
-    const Sort s = {graph, in_degrees, order, queue, levels, gates, gates_of_crew(control),
+    const Sort s = {graph, in_degrees, order, queue, levels, gates, gates_of_subset(control),
                     reinterpret_cast<int*>(room) + warp_id() * buffer_slots, n,
                     RECORDS ? 1 : helpers, RECORDS ? 0 : keep};  // where there are records no row is long, and some have two arcs
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
                        reinterpret_cast<int4*>(room), scratch + 5, reinterpret_cast<unsigned*>(shared + hot_offset)};
-    const Bell bell = {stop};
+    const StopFlag stop_flag = {stop};
 #if RECORDS
-    const Records r = {spot(room), reinterpret_cast<char*>(records), codes, numbers, vertices, extra, slots,
+    const Records r = {shared_address(room), reinterpret_cast<char*>(records), codes, numbers, vertices, extra, slots,
                        epoch_bits, degree_bits, static_cast<unsigned>(record_bytes), counted_width + counted_width / 4};
     for (int i = global_thread(); i < extra_ints; i += global_threads()) extra[i] = 0;
 #endif
     int turn = 0, rest = least_rest;
     int prepared = RECORDS ? nothing : no_records;
     if (threadIdx.x < head_words) scratch[threadIdx.x] = 0;
-    // At most m vertices are no sources; where sources stand, nobody looks.
+    // At most m vertices are no sources. The slots of sources are never read, so they need no sentinel.
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(room), m < n / 2);
     grid_barrier(barrier);
-    Stand at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, patience};
+    FrontierState at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, patience};
     while (at.size > 0) {
         const int unplaced = n - at.begin - at.size;
-        if (unplaced == 0) {  // nobody waits for this layer: it need not be expanded
+        if (unplaced == 0) {  // the last layer: no arc leaves it
             if (global_thread() == 0) levels[2 + at.level] = at.size;
             at = {n, 0, at.level + 1, at.step, 0};
             break;
@@ -380,15 +380,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const Alone alone = {RECORDS && prepared < no_records ? counted_width : width, tail, n};
         const int most = crew_width(s, breadth);
         const bool by_block = at.level > 0 && alone.may(at);
-        // Where most of what is left is here, a crew would hardly have begun when it ends.
+        // Where most of what is left is here, a subset would hardly have begun when it ends.
         if (at.level == 0 || (!by_block && (at.size > most || unplaced < at.size))) {
-            share_levels(s, at, alone, max(most, alone.width), roots, scratch, bell);
+            share_levels(s, at, alone, max(most, alone.width), roots, scratch, stop_flag);
             continue;
         }
-        const Stand was = at;
+        const FrontierState was = at;
         Position stood = {at.begin, at.size, at.level, 0};
         if (!by_block) {
-            at = crew_levels(s, at, alone, most, crew, bell);
+            at = subset_levels(s, at, alone, most, subset, stop_flag);
 #if RECORDS
         } else if (prepared < no_records) {
             if (!get_ready(p, r, at.begin, prepared == nothing, roots, barrier)) {
@@ -396,7 +396,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 continue;
             }
             prepared = recorded;
-            if (blockIdx.x == 0) stood = go_indexed(p, r, stood, bell);
+            if (blockIdx.x == 0) stood = go_indexed(p, r, stood, stop_flag);
             else if (blockIdx.x == 1 && numbers) fetch_ahead(p, r);
 #endif
         } else {
@@ -405,7 +405,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 prepared = packed;
             }
             grid_barrier(barrier);
-            if (blockIdx.x == 0) stood = sort_alone(p, stood, warp_width, bell);
+            if (blockIdx.x == 0) stood = sort_alone(p, stood, warp_width, stop_flag);
         }
         if (by_block) at = {stood.begin, stood.size, stood.level, at.step, stood.turn};
         if (global_thread() == 0) hand_on(control, turn, at);
@@ -433,5 +433,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         levels[1] = at.begin;
         if (done) *const_cast<volatile Word*>(done) = 1;
     }
-    bell.hang_up();
+    stop_flag.drain();
 }

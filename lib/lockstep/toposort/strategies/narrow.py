@@ -55,8 +55,8 @@ class Narrow(Persistent):
         """The launch of the kernel on the graph with these rows."""
         ex, degree = self.executor, self.degree
         width = np.clip(self.arcs_alone / degree, 16, 512)
-        # Of a ring; a larger frontier goes back to the crew or the grid. Not much more than what the block is given, or
-        # it would keep layers that are all somewhat too wide for it.
+        # Of a ring; a larger frontier goes back to subset or grid. Little more than the block's widest layer, or
+        # it would keep layers that are all slightly too wide for it.
         capacity = int(np.clip(1.25 * width, 128, 1024))
         warp_width = np.clip(24 / degree, 1, 16)  # a warp has 32 lanes
         patience, tail = self.waits
@@ -77,9 +77,9 @@ class Narrow(Persistent):
         defines = {"BITS": bits, "THREADS": threads, **defines}
         kernel = ex.load(KERNELS / "narrow.cu", defines)["narrow"]
         blocks = self.resident(kernel, shared, threads)
-        breadth, crew = max(self.breadth, width), min(self.crew, blocks)
+        breadth, subset = max(self.breadth, width), min(self.subset, blocks)
         sizes = self.graph.n, self.graph.m
-        limits = breadth, crew, self.keep, self.helpers, width, warp_width, capacity, patience, tail
+        limits = breadth, subset, self.keep, self.helpers, width, warp_width, capacity, patience, tail
         arguments = (
             first,
             last,

@@ -1,11 +1,11 @@
 // Numbers for vertices that share slots in turns (records.cuh): vertices that get ready at about the same time get places near one another.
 //
-// When a vertex gets ready nobody knows beforehand, but a guess will do, as long as it is wrong by less than there are slots: how many
+// The level in which a vertex gets ready is not known beforehand, but an estimate suffices, as long as it is wrong by less than there are slots: how many
 // steps lead back from it to a source, along one predecessor of each vertex. They are counted by pointer jumping, in log2(steps)
 // rounds. Which predecessor does not matter, but that it is no late source, nor hardly behind one: so a few steps are tried first,
 // along any predecessors, and then each vertex follows the one that came farthest.
 // By its steps a vertex goes to one of some hundred bins, and within a bin it does not matter who comes first.
-// A graph with arcs from anywhere to anywhere defeats the guess. Then arcs meet strangers in their slots, which is seen and costs time,
+// A graph with arcs from anywhere to anywhere defeats the guess. Then arcs conflict in their slots, which is seen and costs time,
 // no more.
 //
 // References: J. Wyllie, "The complexity of parallel computations", PhD thesis, Cornell 1979 (pointer jumping).

@@ -12,7 +12,7 @@ _int = np.int32
 class Persistent(DevicePlan):
     name = "persistent"
     per_block = 512
-    crew = 8  # blocks that go on alone with a frontier of middling width
+    subset = 8  # blocks that process a frontier of middling width
     arcs = 4096  # that make a frontier wider than that
     kept, row = 4, 128  # vertices that a warp goes on with; arcs that it takes in one go
     most_helpers = 8  # of expand.cuh
@@ -35,7 +35,7 @@ class Persistent(DevicePlan):
             self.barrier,
             _int(self.graph.n),
             _int(self.breadth),
-            _int(min(self.crew, blocks)),
+            _int(min(self.subset, blocks)),
             _int(self.keep),
             _int(self.helpers),
         )
@@ -47,7 +47,7 @@ class Persistent(DevicePlan):
 
     @property
     def control(self):
-        return self.counters[:24]  # two sets of 8 ints, and a crew's 4 gates
+        return self.counters[:24]  # two sets of 8 ints, and a subset's 4 gates
 
     @property
     def degree(self):
@@ -55,7 +55,7 @@ class Persistent(DevicePlan):
 
     @property
     def breadth(self):
-        """Vertices that a crew takes on; on the hypothetical GPU few, so that small graphs have wide levels too."""
+        """Vertices that the subset processes; few on the hypothetical GPU, so that small graphs have wide levels."""
         return np.clip(self.arcs / self.degree, 64, 2048) if self.executor.name == "cuda" else 40
 
     @functools.cached_property
@@ -65,8 +65,8 @@ class Persistent(DevicePlan):
 
     @property
     def keep(self):
-        """Vertices that a warp of a crew goes on with itself: none where it may get more of them than it had. Then some
-        are its own and some are queued, it looks at both in each level, and levels take half as long again.
+        """Ready vertices that a warp of the subset processes itself, without the queue: none where it may get more of
+        them than it had. Then some are its own and some queued, it reads both in each level, and levels take 1.5x.
         """
         return self.kept if self.longest <= 1 or self.executor.name == "host" else 0
 

@@ -11,7 +11,7 @@
 // list      A frontier is a list of codes, CHUNK / 2 lanes for each, and two arcs a lane. Behind them, from the list's end on, stand the
 //           further chunks of rows of more than CHUNK arcs.
 #pragma once
-#include "spots.cuh"
+#include "shared_address.cuh"
 
 #ifndef LIST
 #define LIST 1020  // words of a list; fewer than 1,024, for else a count could run over
@@ -22,13 +22,13 @@ constexpr unsigned some_code = 4, further = 3;
 constexpr unsigned one_vertex = 1u << 18;   // of a count: vertices, four times, in the upper half, further chunks in the lower one
 constexpr unsigned in_word = 32 / RECORDS;  // slots
 constexpr int bins = 512, most_rounds = 32, extra_ints = 3 + bins + most_rounds;  // rounds: each doubles the steps
-constexpr unsigned halt = 1, no_room = 2, strangers = 4;  // why block 0 stops; but for a halt, its last level does not count
+constexpr unsigned halt = 1, no_room = 2, slot_conflicts = 4;  // why block 0 stops; but for a halt, its last level does not count
 
 // In shared memory, from `counts` on, 4 * (40 + 2 * LIST + blockDim.x) bytes: four counts, in turns, of {vertices and further chunks, why to
 // stop}; two lists, with codes of at most `most` vertices and one more; idle: a word for each lane, for those that count nothing; spare:
 // one for each thread.
 struct Records {
-    Spot counts;
+    SharedAddress counts;
     char* records;
     unsigned* codes;
     int *numbers, *vertices;  // of each vertex, and back; null: the same
@@ -36,9 +36,9 @@ struct Records {
     int slots, epoch_bits, degree_bits;
     unsigned record_bytes;
     int most;
-    __device__ Spot lists() const { return skip(counts, 8); }
-    __device__ Spot idle() const { return skip(counts, 8 + 2 * LIST); }
-    __device__ Spot spare() const { return skip(counts, 40 + 2 * LIST); }
+    __device__ SharedAddress lists() const { return skip(counts, 8); }
+    __device__ SharedAddress idle() const { return skip(counts, 8 + 2 * LIST); }
+    __device__ SharedAddress spare() const { return skip(counts, 40 + 2 * LIST); }
     __device__ int* crowded() const { return more; }      // see find_counters
     __device__ int* placed() const { return more + 1; }   // see fetch_ahead
     __device__ unsigned* image() const { return reinterpret_cast<unsigned*>(more) + extra_ints; }  // of the slots: find_counters
@@ -137,31 +137,31 @@ __device__ __noinline__ void fetch_ahead(const Problem p, const Records r) {
 }
 
 // Enter the further chunks of a vertex's row into a list, behind those that are there; false if there is no room.
-__device__ inline bool enter_further(const Records& r, Spot list, unsigned gets, unsigned code) {
+__device__ inline bool enter_further(const Records& r, SharedAddress list, unsigned gets, unsigned code) {
     const unsigned behind = gets & 0xffff, more = code & further;
     if (behind + more > LIST - r.most - 1) return false;
-    for (unsigned c = 1; c <= more; ++c) put_there(skip(list, LIST - behind - c), code - more + c);
+    for (unsigned c = 1; c <= more; ++c) store_at(skip(list, LIST - behind - c), code - more + c);
     return true;
 }
 
 // Block 0 makes ready: the slots as they were found, the frontier as a list.
 __device__ inline void set_up(const Problem& p, const Records& r, const Position& at) {
-    for (int w = threadIdx.x; w < r.words(); w += blockDim.x) put_there(skip(spot(p.hot), w), __ldcg(r.image() + w));
-    for (int i = threadIdx.x; i < 8 + 2 * LIST; i += blockDim.x) put_there(skip(r.counts, i), 0);
+    for (int w = threadIdx.x; w < r.words(); w += blockDim.x) store_at(skip(shared_address(p.hot), w), __ldcg(r.image() + w));
+    for (int i = threadIdx.x; i < 8 + 2 * LIST; i += blockDim.x) store_at(skip(r.counts, i), 0);
     __syncthreads();
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) {
         const unsigned code = __ldcg(r.codes + load_relaxed(p.order + at.begin + i));
         p.order[at.begin + i] = code >> r.to_number();
-        put_there(skip(r.lists(), i), code);
-        const unsigned gets = add_there(r.counts, one_vertex | (code & further));
-        if (!enter_further(r, r.lists(), gets, code)) or_there(skip(r.counts, 1), no_room);
+        store_at(skip(r.lists(), i), code);
+        const unsigned gets = add_at(r.counts, one_vertex | (code & further));
+        if (!enter_further(r, r.lists(), gets, code)) or_at(skip(r.counts, 1), no_room);
     }
     __syncthreads();
 }
 
 // What block 0 has done since `was`, by all blocks: from numbers to vertices, off the in-degrees of successors, if any are left, and the
 // frontier's rows in the queue, where others may stand, for a list has an order of its own. It is right after the next barrier.
-__device__ __noinline__ void settle(const Problem p, const Records r, Word* queue, const Stand was, const Stand at) {
+__device__ __noinline__ void settle(const Problem p, const Records r, Word* queue, const FrontierState was, const FrontierState at) {
     for (int i = was.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
         const int v = r.vertex(load_relaxed(p.order + i));
         if (r.vertices) p.order[i] = v;

@@ -1,42 +1,42 @@
-// Levels by blocks that stay: what persistent.cu and narrow.cu do alike.
+// Levels by resident blocks: what persistent.cu and narrow.cu share.
 //
-// all       Wide levels are all blocks'. They wait for the slowest warp, so few instructions may follow one another: nothing is
-//           divided, and unless a row is long, the lanes that there are for a vertex share its row, and none asks which
-//           arc is whose. From one such level to the next nothing is asked but its size.
-// crew      A level of middling width is a crew's, a few blocks, while the others wait elsewhere. There the warps meet, not the
-//           blocks: a warp arrives as soon as its own arcs are done, with the atomic that fetches its places, and
-//           looks at the gate itself. So there is no block barrier in a level, and those without work arrive ahead of the
-//           others, who thus find the gate's address free. A crew is small because every warp's arrival is an
-//           atomic on one address. Where rows are short, all blocks are faster than a crew from 128 vertices on.
-// ahead     A warp of a crew that has one vertex at most looks at its next one while the gate is still shut.
-// alone     A level that block 0 may take alone is narrow.cu's matter; here such levels are told from others, and counted.
-// gate      One 8-byte word a level: the upper half counts the vertices pushed, the lower half the blocks, or warps, that are
-//           done. So the barrier's last look brings the next level's size along. A crew has gates of its own: it is levels
-//           ahead when a block outside it, if that is late, still looks at the gate where all have met.
+// all       Wide levels are processed by all blocks. Their time is that of the slowest warp, so its chain of instructions is
+//           short: no division, and unless a row is long, a fixed number of lanes shares each vertex's row, so that no lane
+//           computes which arc is its own. Only the size passes from one such level to the next.
+// subset    Levels of middling width are processed by a subset of few blocks; the others wait at another barrier. Within it
+//           warps synchronize, not blocks: a warp arrives as soon as its own arcs are done, by the atomic that also
+//           reserves its places in the queue, and polls the gate itself. A level thus has no block barrier, and warps
+//           without work arrive first, which leaves the gate's address uncontended. The subset is small because every
+//           arrival of a warp is an atomic on one address. Where rows are short, all blocks are faster from 128 vertices on.
+// ahead     A warp of the subset with at most one vertex loads its next one before the gate opens.
+// alone     Levels that block 0 processes alone are in narrow.cu; here they are recognized and counted.
+// gate      The counter of a level barrier, an 8-byte word: its upper half counts the vertices pushed, its lower half the
+//           blocks, or warps, that have arrived. The poll that ends the barrier thus also returns the next level's size. A
+//           subset has gates of its own: it is levels ahead while a late block outside it still polls the common one.
 //
 // References: as in expand.cuh, and S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010.
 #pragma once
 #include "expand.cuh"
 
-constexpr int crew_threads = 512;  // of a block that may be larger
-// More vertices than these are no crew's work, however few arcs they have. Not where rows are long, for a crew's warps share them.
-constexpr int crew_at_most = 128;
+constexpr int subset_threads = 512;  // of a block that may be larger
+// Levels of more vertices go to all blocks, however few arcs they have; not where rows are long, which a subset's warps share.
+constexpr int subset_at_most = 128;
 
-// What a sort works on. buffer: this warp's own; helpers: most_helpers of expand; keep: see run_crew.
+// What a sort works on. buffer: this warp's own; helpers: most_helpers of expand; keep: see run_subset.
 struct Sort {
     Rows rows;
     int *in_degrees, *order;
     Word* queue;
     int* levels;
-    Word *gates, *crew_gates;
+    Word *gates, *subset_gates;
     int* buffer;
     int n, helpers, keep;
 };
 
-// Where a sort stands; the same for all threads that work on it.
-struct Stand {
+// The frontier, the same for all threads that process it.
+struct FrontierState {
     int begin, size, level;  // of the frontier in order; its layer
-    int step;                // meetings of the crew so far: which of its gates is next
+    int step;                // barriers of the subset so far: which of its gates is next
     int patience;            // levels that block 0 might take alone, but that are still to be done the other way
 };
 
@@ -44,15 +44,15 @@ struct Stand {
 // vertices as a level has are left behind it: as a shallow graph thins out, there are fewer.
 struct Alone {
     int width, tail, n;
-    __device__ bool could(const Stand& at) const { return at.size <= width && at.size * tail <= n - at.begin - at.size; }
-    __device__ bool may(const Stand& at) const { return at.patience <= 0 && could(at); }
+    __device__ bool could(const FrontierState& at) const { return at.size <= width && at.size * tail <= n - at.begin - at.size; }
+    __device__ bool may(const FrontierState& at) const { return at.patience <= 0 && could(at); }
 };
 
-// The bit of a gate by which its leader tells all others to stop.
+// The bit of a gate by which its leader cancels the sort.
 constexpr unsigned halt_bit = 0x80000000u;
 
-// One clears a gate two steps ahead: the last to look there passed it before anybody got here. The block, or the crew's warp, that does
-// so goes on only once the answer has been looked at (it is never `unwritten`), so the next to arrive there finds the gate clear.
+// Clears the gate two steps ahead: every poll of it ended before the first arrival here. The block, or the subset's warp, that
+// clears continues only when the exchange has returned (a value that is never `unwritten`), so later arrivals find it clear.
 __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(gates + ((step + 2) & 3), Word(0)); }
 
 // All blocks meet after step `step` (0, 1, ...), and append what their warps have left. Returns the size of the next
@@ -62,7 +62,7 @@ __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(ga
 // other blocks is in-degrees, changed by atomics that have answered, and the queue, whose reader waits for each entry. So
 // the stores need not have arrived when the barrier opens. Block 0's last warp clears, which has the least to do: if its first thread
 // did, its vertices, for which others wait, would wait for one more way to L2 and back.
-__device__ inline int meet(const Sort& s, int held, int base, int step, int* scratch, unsigned halt, const Bell& bell, int level) {
+__device__ inline int meet(const Sort& s, int held, int base, int step, int* scratch, unsigned halt, const StopFlag& stop_flag, int level) {
     int* count = scratch + (step & 1);  // of the block
     int before = 0;
     if (lane_id() == 0 && held > 0) before = atomicAdd(count, held);
@@ -82,7 +82,7 @@ __device__ inline int meet(const Sort& s, int held, int base, int step, int* scr
         const int place = scratch[2] + __shfl_sync(full_mask, before, 0);
         append(s.rows, s.buffer, held, s.order, s.queue, place, row);
     }
-    if (global_thread() == 0) bell.ask(level);
+    if (global_thread() == 0) stop_flag.request(level);
     if (threadIdx.x == 0) {
         Word seen;
         do seen = load_relaxed(gate);
@@ -134,15 +134,15 @@ __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, i
 
 // Levels by all blocks: one, and those behind it while they have more than `widest` vertices, which is more than block 0 ever takes
 // alone, and are not the last. roots: rows of the sources that have arcs; the first level's others need no expanding.
-__device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone, int widest, const Word* roots, int* scratch,
-                                    const Bell& bell) {
+__device__ inline void share_levels(const Sort& s, FrontierState& at, const Alone& alone, int widest, const Word* roots, int* scratch,
+                                    const StopFlag& stop_flag) {
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // a few vertices go to as many multiprocessors
     const int warps = gridDim.x * (blockDim.x / 32);
     const bool leader = global_thread() == 0;
     at.patience -= alone.could(at);
     int step = scratch[4];
     do {
-        const bool halt = leader && bell.rings(at.level, 2);
+        const bool halt = leader && stop_flag.poll(at.level, 2);
         if (leader) s.levels[2 + at.level] = at.size;
         const Word* from = at.level > 0 ? s.queue + at.begin : roots;
         const int work = at.level > 0 ? at.size : static_cast<int>(load_relaxed(s.gates + 4));
@@ -154,7 +154,7 @@ __device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone
         } else {
             expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, at.begin, gate, s.buffer, held, warp, warps, s.helpers);
         }
-        at.size = meet(s, held, at.begin, step, scratch, halt ? halt_bit : 0, bell, at.level);
+        at.size = meet(s, held, at.begin, step, scratch, halt ? halt_bit : 0, stop_flag, at.level);
         ++at.level;
         ++step;
     } while (at.size > widest && at.size < s.n - at.begin);
@@ -162,15 +162,15 @@ __device__ inline void share_levels(const Sort& s, Stand& at, const Alone& alone
     __syncthreads();
 }
 
-// Levels of more than `least` vertices by a crew of `warps` warps; this is number `warp` of them. Ends with no vertex or more than `most`,
+// Levels of more than `least` vertices by a subset of `warps` warps; this is number `warp` of them. Ends with no vertex or more than `most`,
 // or with what block 0 takes alone.
 // A warp that made up to `keep` vertices ready goes on with them itself: their rows are in its registers before their
 // places in the queue are known. In the queue it leaves rows without arcs for them, in case others do look there; whether
 // anybody put real rows there, the gate tells (in units of queue_unit).
 constexpr unsigned queue_unit = 1u << 12;
 
-__device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, int least, int most, int warp, int warps,
-                                const Bell& bell) {
+__device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone& alone, int least, int most, int warp, int warps,
+                                const StopFlag& stop_flag) {
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
     bool queued = true;
@@ -179,8 +179,8 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
     while (at.size > least && at.size <= most && !alone.may(at)) {
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
-        Word* gate = s.crew_gates + (at.step & 3);
-        const bool halt = leader && bell.rings(at.level, 2);
+        Word* gate = s.subset_gates + (at.step & 3);
+        const bool halt = leader && stop_flag.poll(at.level, 2);
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         bool flushed = false;
@@ -199,9 +199,9 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
         Word arrival = static_cast<Word>(held) << 32 | 1;
         if (flushed || held > kept) arrival += queue_unit;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
-        if (leader) bell.ask(at.level);
+        if (leader) stop_flag.request(at.level);
         row = row_ahead(s.rows, s.buffer, held);
-        const Word cleared = leader ? clear_ahead(s.crew_gates, at.step) : 0;
+        const Word cleared = leader ? clear_ahead(s.subset_gates, at.step) : 0;
         if (held > 0) {
             place = end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32);
             append(s.rows, s.buffer, held, s.order, s.queue, place, kept > 0 ? Word(0) : row);
@@ -224,12 +224,12 @@ __device__ inline void run_crew(const Sort& s, Stand& at, const Alone& alone, in
     if (lane < kept) store_relaxed(s.queue + place + lane, row);
 }
 
-// Levels of at most one vertex a warp by the same crew; ends with a wider one, or with what block 0 takes alone.
+// Levels of at most one vertex a warp by the same subset; ends with a wider one, or with what block 0 takes alone.
 // A level's vertices are entries of the queue that follow one another, so a warp knows which one will be its own before it
 // knows how many there are. While it waits for the others to arrive it looks at that entry too: most are there early, and the
 // row's targets then come while the gate is still shut. A warp that has no vertex, and hardly will get one, looks at the gate
 // more rarely, and so leaves its address to those that do.
-__device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, int warp, int warps, const Bell& bell) {
+__device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& alone, int warp, int warps, const StopFlag& stop_flag) {
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
     Word entry = unwritten;
@@ -241,8 +241,8 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
     while (at.size > 0 && at.size <= warps && !alone.may(at)) {
         at.patience -= alone.could(at);
         const int end = at.begin + at.size;
-        Word* gate = s.crew_gates + (at.step & 3);
-        const bool halt = leader && bell.rings(at.level, 2);
+        Word* gate = s.subset_gates + (at.step & 3);
+        const bool halt = leader && stop_flag.poll(at.level, 2);
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         if (warp < at.size) {
@@ -264,9 +264,9 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
         }
         Word arrival = static_cast<Word>(held) << 32 | 1;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
-        if (leader) bell.ask(at.level);
+        if (leader) stop_flag.request(at.level);
         const Word row = row_ahead(s.rows, s.buffer, held);
-        const Word cleared = leader ? clear_ahead(s.crew_gates, at.step) : 0;
+        const Word cleared = leader ? clear_ahead(s.subset_gates, at.step) : 0;
         if (held > 0) {
             append(s.rows, s.buffer, held, s.order, s.queue, end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32), row);
             __syncwarp();
@@ -301,27 +301,27 @@ __device__ inline void run_ahead(const Sort& s, Stand& at, const Alone& alone, i
     }
 }
 
-// How many vertices are a crew's work at most, where up to `breadth` could be.
-__device__ inline int crew_width(const Sort& s, int breadth) { return s.helpers == 1 ? min(breadth, crew_at_most) : breadth; }
+// How many vertices are a subset's work at most, where up to `breadth` could be.
+__device__ inline int crew_width(const Sort& s, int breadth) { return s.helpers == 1 ? min(breadth, subset_at_most) : breadth; }
 
-// Levels by a crew of `crew` blocks of the grid, while the others wait elsewhere: until one has far more vertices than `width`, or block 0
+// Levels by a subset of `subset` blocks of the grid, while the others wait elsewhere: until one has far more vertices than `width`, or block 0
 // takes it alone. What a warp keeps, or shares, it cannot look ahead to.
-__device__ inline void work_as_crew(const Sort& s, Stand& at, const Alone& alone, int width, int crew, const Bell& bell) {
-    if (static_cast<int>(blockIdx.x) >= crew || threadIdx.x >= crew_threads) return;
-    const int warp = warp_id() * crew + blockIdx.x, warps = crew * (min(blockDim.x, crew_threads) / 32);
+__device__ inline void work_as_subset(const Sort& s, FrontierState& at, const Alone& alone, int width, int subset, const StopFlag& stop_flag) {
+    if (static_cast<int>(blockIdx.x) >= subset || threadIdx.x >= subset_threads) return;
+    const int warp = warp_id() * subset + blockIdx.x, warps = subset * (min(blockDim.x, subset_threads) / 32);
     const int each = s.keep == 0 && s.helpers == 1 ? warps : 0, most = s.helpers == 1 ? width + width / 4 : 2 * width;
     do {
-        run_crew(s, at, alone, each, most, warp, warps, bell);
-        run_ahead(s, at, alone, warp, each, bell);
+        run_subset(s, at, alone, each, most, warp, warps, stop_flag);
+        run_ahead(s, at, alone, warp, each, stop_flag);
     } while (at.size > 0 && at.size <= most && !alone.may(at));
 }
 
 // Block 0 leaves for the others where the sort stands, and takes it up. control: two sets of 8 ints, which take turns: a block
 // may still read one while the next is written. A grid barrier lies between hand_on and take_up, and between a take_up and
-// the hand_on after the next. Behind the sets lie a crew's gates.
-__device__ inline Word* gates_of_crew(int* control) { return reinterpret_cast<Word*>(control + 16); }
+// the hand_on after the next. Behind the sets lie a subset's gates.
+__device__ inline Word* gates_of_subset(int* control) { return reinterpret_cast<Word*>(control + 16); }
 
-__device__ inline void hand_on(int* control, int turn, const Stand& at) {
+__device__ inline void hand_on(int* control, int turn, const FrontierState& at) {
     int* c = control + 8 * (turn & 1);
     c[0] = at.begin;
     c[1] = at.size;
@@ -330,7 +330,7 @@ __device__ inline void hand_on(int* control, int turn, const Stand& at) {
     c[4] = at.patience;
 }
 
-__device__ inline Stand take_up(const int* control, int turn) {
+__device__ inline FrontierState take_up(const int* control, int turn) {
     const int* c = control + 8 * (turn & 1);
     return {load_relaxed(c), load_relaxed(c + 1), load_relaxed(c + 2), load_relaxed(c + 3), load_relaxed(c + 4)};
 }
