@@ -31,7 +31,7 @@ STRATEGIES = Table(
     Strategy("igraph", "igraph.Graph.distances", "cpu", "igraph", Igraph),
     Strategy(
         "atomic",
-        "atomicMin, a launch a round, the host asks for the bucket's end",
+        "atomicMin, a launch and a read-back a round",
         "published",
         "the paper, section V",
         Atomic,
@@ -88,14 +88,14 @@ STRATEGIES = Table(
     ),
     Strategy(
         "asynchronous",
-        "no rounds: every block owns a range in shared memory, updates others' inboxes, keeps to a horizon",
+        "no rounds: a block owns a range in shared memory, others lower its inbox; a horizon",
         "ladder",
         "this study",
         Asynchronous,
     ),
     Strategy(
         "chaotic",
-        "no rounds, no lists: every thread keeps a few arcs and watches their tails",
+        "no rounds, no lists: a thread keeps a few arcs and rereads their tails",
         "ladder",
         "this study, after Chazan and Miranker 1969",
         Chaotic,
