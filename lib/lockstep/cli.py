@@ -61,8 +61,12 @@ class _Listed(argparse.Action):
             setattr(namespace, self.dest, value)
             return
         table = self.table()
+        also = {name: f" (or {term})" for term, name in getattr(table, "terms", {}).items()}
         width = max(map(len, table))
-        print(*(f"{key:<{width}}  {getattr(entry, self.says)}" for key, entry in table.items()), sep="\n")
+        print(
+            *(f"{key:<{width}}  {getattr(entry, self.says)}{also.get(key, '')}" for key, entry in table.items()),
+            sep="\n",
+        )
         parser.exit()
 
 

@@ -285,17 +285,19 @@ class Table(dict):
     *entries : Strategy
     variants : mapping
         {label of recorded rows: (name, options)}.
+    terms : mapping
+        {the field's name: name}, of strategies whose rows were recorded under a name of our own; both are understood.
     """
 
-    def __init__(self, *entries, variants=None):
+    def __init__(self, *entries, variants=None, terms=None):
         super().__init__({entry.name: entry for entry in entries})
-        self.variants = dict(variants or {})
+        self.variants, self.terms = dict(variants or {}), dict(terms or {})
 
     def find(self, name):
         """The strategy of that name; a ValueError that lists all, if there is none."""
-        if name not in self:
-            raise ValueError(f"no strategy {name!r}; choose one of {', '.join(self)}")
-        return self[name]
+        if self.terms.get(name, name) not in self:
+            raise ValueError(f"no strategy {name!r}; choose one of {', '.join([*self, *self.terms])}")
+        return self[self.terms.get(name, name)]
 
     def resolve(self, label):
         """(strategy, options) that a label of recorded rows means; (None, {}) if it means none.

@@ -118,6 +118,14 @@ def test_numbers_that_do_not_suffice_are_widened_once():
         plan.solve(TABLE, "count", Number(70_000))
 
 
+@pytest.mark.parametrize("package", GIVEN)
+def test_the_field_s_names_are_understood(package):
+    table = studies.table(package)
+    assert table.terms and not set(table.terms) & set(table)
+    for term, name in table.terms.items():
+        assert table.find(term) is table[name]
+
+
 def test_a_table_finds_names_and_resolves_labels():
     assert TABLE.find("count").name == "count" and list(TABLE) == ["count"]
     with pytest.raises(ValueError, match="no strategy 'cuont'; choose one of count"):

@@ -60,7 +60,7 @@ def color(graph, strategy="auto", switch="auto", seed=0, executor=None, loops="i
         ``executor="cuda"`` and no GPU answers.
     """
     graph = Graph.of(graph)
-    STRATEGIES.find(strategy)
+    strategy = STRATEGIES.find(strategy).name
     switching.of(switch)
     if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
         raise ValueError(f"seed={seed!r}; expected a whole number from 0 to 2^32 - 1")

@@ -81,9 +81,7 @@ def compare(study, graph, strategies=None, executor=None, rounds=3, seconds=None
 
     package = study_of(study)
     table = studies.table(package)
-    names = list(strategies or (name for name in table if name != "auto"))
-    for name in names:
-        table.find(name)
+    names = [table.find(name).name for name in strategies or (name for name in table if name != "auto")]
     if executor is not None:
         get_executor(executor)  # its error says why there is none
     where = executor or ("cuda" if gpu_available() else "host")

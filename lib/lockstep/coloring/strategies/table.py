@@ -56,5 +56,8 @@ STRATEGIES = Table(*(
          "early, then the highest colors are emptied one by one: neighbors make way"),
         ("auto", Auto, "smallest", CHOICE, "this study", "one of these, by the graph and the machine"),
     )
-), variants=VARIANTS)
+), variants=VARIANTS, terms={
+    "work-stealing": "stealing", "async-jones-plassmann": "waiting", "async-jones-plassmann-shortcuts": "early",
+    "color-class-elimination": "emptying",
+})
 # fmt: on

@@ -47,5 +47,5 @@ STRATEGIES = Table(*(
          "node-then-edge with its edge-locked passes in one launch"),
         ("auto", Auto, CHOICE, HERE, "one of these, by the graph and the machine"),
     )
-), variants=VARIANTS)
+), variants=VARIANTS, terms={"matrix-blocks": "tiles", "graph-partitions": "patches"})
 # fmt: on

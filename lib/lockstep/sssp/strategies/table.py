@@ -102,4 +102,5 @@ STRATEGIES = Table(
     ),
     Strategy("auto", "an exact one of these, by the graph and the machine", "choice", "this study", Auto),
     variants=VARIANTS,
+    terms={"chaotic-relaxation": "chaotic", "cluster-near-far": "cluster"},
 )

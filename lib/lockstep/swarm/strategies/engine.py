@@ -42,7 +42,7 @@ class Engine:
     def __init__(self, measure="betweenness", executor=None, strategy="auto", knobs=None, **options):
         if measure not in measures.MEASURES:
             raise ValueError(f"no measure {measure!r}; choose one of {', '.join(measures.MEASURES)}")
-        STRATEGIES.find(strategy)
+        strategy = STRATEGIES.find(strategy).name
         if knobs and strategy == "auto":  # which takes another one on another machine
             raise ValueError(f"knobs ({', '.join(knobs)}) are of one strategy; name it: strategy='swarm', for example")
         self.measure = measures.MEASURES[measure]

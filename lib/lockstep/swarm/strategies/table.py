@@ -54,5 +54,8 @@ STRATEGIES = plan.Table(*(
          "a launch for each bin of a whole batch; a lane or a bit for each source"),
         ("alone", Alone, "ladder", "this study", "one graph at a time, by all multiprocessors in one launch"),
     )
-), Strategy("auto", "one of these, by the machine", plan.CHOICE, "this study", Auto))
+), Strategy("auto", "one of these, by the machine", plan.CHOICE, "this study", Auto), terms={
+    "binned": "swarm", "single-graph": "alone", "level-synchronous": "level", "block-diagonal": "packed",
+    "cuda-graph": "graph",
+})
 # fmt: on
