@@ -1,4 +1,4 @@
-"""The contract between a strategy and whoever runs it: evidence, `compare`, `explore`, the command line, tests.
+"""The contract between a strategy and its callers: evidence, `compare`, `explore`, the command line, tests.
 
 A study has a `Problem`, an input made ready once for all strategies, and a `Table` of strategies. A strategy makes a
 `Plan` for a problem on a machine; a plan is reset and run as often as wanted, and each result verified. `run` alone is

@@ -252,7 +252,7 @@ def narrow(pack):
 
 
 class Names:
-    """A column of names that become text when somebody asks: most of a million are never looked at."""
+    """A column of names that are decoded on access: most of a million are never read."""
 
     def __init__(self, column):
         self.column = column

@@ -2,7 +2,7 @@
 
 A piece is small and knows only how to load itself, so that it can be handed to another thread, process or machine. It
 gives a `Pack` as it was found, unchecked, the numbers its graphs have in the batch, and what it could not even read.
-Of a shard that does not say whether its graphs are directed, and of which nobody says that they are, the pack's
+Of a shard that does not say whether its graphs are directed, where no setting says it either, the pack's
 ``directed`` is None: each arc must have one back then, which is for who checks the pack to see.
 """
 

@@ -2,7 +2,7 @@
 
 The hypothetical GPU runs one thread at a time and keeps what each did, in order. Here the same events are put
 onto a clock for each thread. A thread's events follow each other; an access to a word comes after the last
-write to it by another thread, so atomics on one word stand in a row; whoever waits at a barrier goes on when
+write to it by another thread, so atomics on one word serialize; threads at a barrier continue when
 the last one has come; a launch begins when the one before has ended. What remains is the longest chain: the steps
 that the schedule needs however many threads there are.
 """

@@ -2,8 +2,8 @@
 //
 // Each kernel repeats one operation `rounds` times, so that the host can run it with few and with many rounds and take
 // the difference: launch, ramp and drain fall out, the operation stays (Zhang et al. 2020). A cost is worth something
-// only if the work was done, so every kernel leaves a result that has exactly one right value: a chain of loads must end
-// at a known element, counters must add up, and the values that atomics return must be a permutation's sum.
+// only if the work was done, so every kernel leaves a result that has exactly one right value: a chain of loads must
+// end at a known element, counters must add up, and the values that atomics return must be a permutation's sum.
 //
 // What keeps the compiler honest: indices come from memory or from a run-time mask, so it cannot know that the lanes of
 // a warp meet at one address and add them up first (it does so where it can see it: add_aggregated shows the effect).

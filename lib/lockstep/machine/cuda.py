@@ -225,7 +225,7 @@ class _Graph:
 
     def __init__(self, counts):
         self.counts = counts
-        # A CUDA graph holds addresses only: without these the arrays' memory could be given to somebody else.
+        # A CUDA graph holds addresses only: without these the arrays' memory could be allocated again.
         self.kept = []
 
     def launch(self):

@@ -103,7 +103,7 @@ def entries(signatures) -> str:
 
 
 def library(name: str, text: str, entries: str, defines: tuple, memory: bool) -> Path:
-    """The module's shared library; one per text, options and instrumentation, whoever asks."""
+    """The module's shared library; one per text, options and instrumentation."""
     runtime = _runtime()
     full = f'#include "host.hpp"\n{text}\n#line 1 "entries"\n{entries}\n'
     flags = [*FLAGS, *defines, *(["-fsanitize=thread"] if memory else [])]

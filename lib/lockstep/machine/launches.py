@@ -86,7 +86,7 @@ class Again:
         self.rest = (*block, shared)
         self.most = kernel.max_blocks(block, shared) if cooperative else None
         self.slots = self.laid_out.slots
-        # What an argument was: an array only as long as somebody else holds it, since the kernel outlives every plan.
+        # What an argument was: a weak reference to an array, since the kernel outlives every plan.
         self.last = [_gone if isinstance(value, np.generic) else weakref.ref(value) for value in values]
         self.scalars = [
             None if p.pointer else self.slots[k : k + 1].view(p.dtype)[:1] for k, p in enumerate(kernel.parameters)

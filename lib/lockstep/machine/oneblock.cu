@@ -1,9 +1,9 @@
 // What one block is charged for many atomics at once: the kernels of the cases in oneblock.py.
 //
-// A level that one block has to itself is a burst of atomics on counters that lie anywhere, each with its value used. How
-// many a multiprocessor gets through depends on where the counters are: in its own shared memory, where lanes that meet in
-// a bank take turns, or in L2, where each has its own way there and back. As in costs.cu every kernel leaves counters that
-// must add up and values that must be each of 0, 1, 2, ... once.
+// A level that one block has to itself is a burst of atomics on counters that lie anywhere, each with its value used.
+// How many a multiprocessor gets through depends on where the counters are: in its own shared memory, where lanes that
+// meet in a bank take turns, or in L2, where each has its own way there and back. As in costs.cu every kernel leaves
+// counters that must add up and values that must be each of 0, 1, 2, ... once.
 #include "device.cuh"
 
 __device__ inline unsigned scattered(unsigned thread) {  // where a thread's sequence begins

@@ -3,7 +3,7 @@
 What all strategies of a study share would make all its rows stale with each edit. So the protocol is a number, which a
 person raises, with a reason, when rows of before and after must not be compared. The code is checked against it: the
 table holds the digest of the trees that each number stands for, and trees that the table does not hold for the present
-number are told as an error (`unclear`) until somebody says which it is: ``lockstep provenance protocol STUDY --why
+number are told as an error (`unclear`) until a person says which it is: ``lockstep provenance protocol STUDY --why
 "..."`` raises the number, with ``--same`` it confirms the new trees for the old one.
 """
 

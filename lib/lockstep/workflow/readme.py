@@ -98,14 +98,14 @@ def ladder(found, recordings=paths.RECORDINGS):
         cost = costs.of(lead["name"] if lead else None, recordings, recordings)
     except MachineError:
         return "What a step costs is not recorded on this machine."
-    rungs = [
-        (f"{significant(cost.readback_us)} µs", "if the host launches it and looks at its result"),
-        (f"{significant(cost.launch_us)} µs", "if the host only launches it"),
-        (f"{significant(cost.grid_barrier_us())} µs", "as a barrier of all blocks"),
-        (f"{significant(cost.hop_ns)} ns", "as a word from one block to another"),
-        (f"{significant(cost.block_barrier_ns(1024))} ns", "as a barrier of one full block"),
+    mechanisms = [
+        (f"{significant(cost.readback_us)} µs", "by a launch plus a blocking read-back"),
+        (f"{significant(cost.launch_us)} µs", "by a launch alone"),
+        (f"{significant(cost.grid_barrier_us())} µs", "by a barrier of all blocks"),
+        (f"{significant(cost.hop_ns)} ns", "by a flag from one block to another"),
+        (f"{significant(cost.block_barrier_ns(1024))} ns", "by a barrier of one full block"),
     ]
-    told = [f"**{figure}** {how}" for figure, how in rungs]
+    told = [f"**{figure}** {how}" for figure, how in mechanisms]
     return f"On {lead['short']} a step that others wait for costs {', '.join(told[:-1])}, and {told[-1]}."
 
 

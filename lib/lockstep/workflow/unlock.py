@@ -1,4 +1,4 @@
-"""Remove Snakemake's lock when nobody holds it any more.
+"""Remove Snakemake's lock when no process holds it any more.
 
 Snakemake locks a folder by files without a process id, so after a SIGKILL the next run stops at the lock. A
 lock is stale if no other process of this machine runs Snakemake in this folder.

@@ -1,24 +1,28 @@
 // Takes colors away from a finished coloring: empties its highest class, then the next, as long as that works.
 //
-// Greedy loops end with classes of a handful of vertices, each of which met a neighbor of every color before. Such a vertex v
-// can take color k all the same if its few neighbors of color k go elsewhere. A step takes one v and looks at all classes at
-// once: which of its neighbors there have another color free. It takes the class that most of them can leave (then the one
-// with fewest of them, then the lowest). Who cannot go elsewhere is driven out and queues up behind the others, and does not
-// come back for some steps. Vertices of very many neighbors stay: there is little hope for them elsewhere, and once driven
-// out they would drive out many. A class that is not empty after so many steps, or has nowhere to go, is put back as it was,
-// and that is the end. Never more colors than before. What can be emptied mostly is in about as many steps as the class has
-// members; a last class that cannot, such as the one vertex too many of a clique, would otherwise take most of the time.
+// Greedy loops end with classes of a handful of vertices, each of which met a neighbor of every color before. Such a
+// vertex v can take color k all the same if its few neighbors of color k go elsewhere. A step takes one v and looks at
+// all classes at
+// once: which of its neighbors there have another color free. It takes the class that most of them can leave (then the
+// one with fewest of them, then the lowest). Who cannot go elsewhere is driven out and queues up behind the others, and
+// does not come back for some steps. Vertices of very many neighbors stay: there is little hope for them elsewhere, and
+// once driven out they would drive out many. A class that is not empty after so many steps, or has nowhere to go, is
+// put back as it was, and that is the end. Never more colors than before. What can be emptied mostly is in about as
+// many steps as the class has members; a last class that cannot, such as the one vertex too many of a clique, would
+// otherwise take most of the time.
 //
 // Nothing depends on the interleaving: the queue, the choice of the class and the colors that those who leave take (the
 // smallest free one each; they do not touch, being of one color) are defined by the graph and the coloring alone.
 //
 // One cooperative launch. Every block keeps the queue and the count of v's neighbors for itself, which costs a row and
-// spares a barrier; the neighbors' own rows, which are most of the work, are shared out among blocks. Two barriers a step.
+// spares a barrier; the neighbors' own rows, which are most of the work, are shared out among blocks. Two barriers a
+// step.
 //
-// References: A. Hertz, D. de Werra, "Using tabu search techniques for graph coloring", Computing 39 (1987). I. Bloechliger,
-// N. Zufferey, "A graph coloring heuristic using partial solutions and a reactive tabu scheme", Computers & Operations
-// Research 35 (2008), of which this is a short and unreactive form. Another way to fewer colors on a GPU: G. Alabandi, M.
-// Burtscher, "Improving the speed and quality of parallel graph coloring", ACM Trans. Parallel Computing 9 (2022).
+// References: A. Hertz, D. de Werra, "Using tabu search techniques for graph coloring", Computing 39 (1987). I.
+// Bloechliger, N. Zufferey, "A graph coloring heuristic using partial solutions and a reactive tabu scheme", Computers
+// & Operations Research 35 (2008), of which this is a short and unreactive form. Another way to fewer colors on a GPU:
+// G. Alabandi, M. Burtscher, "Improving the speed and quality of parallel graph coloring", ACM Trans. Parallel
+// Computing 9 (2022).
 //
 // compile: THREADS=512
 #include "device.cuh"
@@ -58,8 +62,8 @@ __device__ __forceinline__ int best_class(const int* count, const int* stuck, in
     return best == 0x7fffffff ? -1 : best;
 }
 
-// kept: the coloring before a class was tried. members: 2 x limit. moves: longest_row; for each who is asked the color that
-// it can go to, `nowhere`, or `stays`.
+// kept: the coloring before a class was tried. members: 2 x limit. moves: longest_row; for each who is asked the color
+// that it can go to, `nowhere`, or `stays`.
 extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
 emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n, int* colors, int* kept, int* members,
          int* moves, unsigned* control) {

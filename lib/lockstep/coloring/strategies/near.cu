@@ -1,17 +1,19 @@
-// Colors a graph whose degrees are all below 16, such as a road network, exactly as waiting.cu does: largest degree first,
-// ties by a seeded hash, the smallest color that no neighbor of higher priority has; each vertex waits for those alone.
+// Colors a graph whose degrees are all below 16, such as a road network, exactly as waiting.cu does: largest degree
+// first, ties by a seeded hash, the smallest color that no neighbor of higher priority has; each vertex waits for those
+// alone.
 //
-// What differs is where things lie. In such graphs ids are mostly spatial, so neighbors have near ids. A block owns a range
-// of ids; the offsets and the states of its range are in its shared memory, where a look costs a tenth of one into L2, and
-// only a vertex with a neighbor outside the range tells its state in global memory as well. Any numbering gives the same
-// colors; a random one is only slower.
+// What differs is where things lie. In such graphs ids are mostly spatial, so neighbors have near ids. A block owns a
+// range of ids; the offsets and the states of its range are in its shared memory, where a look costs a tenth of one
+// into L2, and only a vertex with a neighbor outside the range tells its state in global memory as well. Any numbering
+// gives the same colors; a random one is only slower.
 //
-// A state is the set of colors that a vertex may still take, bits 0..15, and only ever shrinks; one bit is a final color. The
-// word is the whole message. The shortcuts (EARLY) are those of waiting.cu; without them others see no set before it is a
-// color, and a vertex keeps the colors that it has seen in bits 16..31.
+// A state is the set of colors that a vertex may still take, bits 0..15, and only ever shrinks; one bit is a final
+// color. The word is the whole message. The shortcuts (EARLY) are those of waiting.cu; without them others see no set
+// before it is a color, and a vertex keeps the colors that it has seen in bits 16..31.
 //
-// One cooperative launch. Nobody may read a state outside before its owner has taken out what the last run left there; a
-// block says so when it has, and asks the others only after it has found out who waits for whom, so that barrier is free.
+// One cooperative launch. Nobody may read a state outside before its owner has taken out what the last run left there;
+// a block says so when it has, and asks the others only after it has found out who waits for whom, so that barrier is
+// free.
 //
 // References: those of waiting.cu.
 //
@@ -51,8 +53,8 @@ struct Range {
     }
 };
 
-// own: vertices of a block, a multiple of 32. An item of a list is a vertex of the range (bits 0..15), which of its neighbors
-// it waits for (16..30), and whether it has neighbors outside (31).
+// own: vertices of a block, a multiple of 32. An item of a list is a vertex of the range (bits 0..15), which of its
+// neighbors it waits for (16..30), and whether it has neighbors outside (31).
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n, unsigned seed, int own, int* state,
          int* colors, unsigned* barrier) {

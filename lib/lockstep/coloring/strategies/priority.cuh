@@ -9,8 +9,8 @@ __device__ __forceinline__ int degree_class(int degree) {
     return min(32 + (octave - 5) * 16 + ((degree >> (octave - 4)) & 15), full_classes - 1);
 }
 
-// A bijection of 32 bits, so that no two vertices draw the same number: a well-tested integer hash without its last shift,
-// which changes the low half alone and so hardly any comparison.
+// A bijection of 32 bits, so that no two vertices draw the same number: a well-tested integer hash without its last
+// shift, which changes the low half alone and so hardly any comparison.
 __device__ __forceinline__ unsigned mix(unsigned x) {
     x ^= x >> 16;
     x *= 0x7feb352du;

@@ -13,12 +13,12 @@
 // that is the load imbalance that the slides are about, and WORK=1 writes down how much each lane read.
 //
 // Kernels: `one_round`, a launch a round, the host in between; `stealing`, the same with workgroups that stay and take
-// chunks of vertices from queues; `resident`, all rounds in one cooperative launch, with BINS=1 a warp for each vertex of
-// degree 30 and more.
+// chunks of vertices from queues; `resident`, all rounds in one cooperative launch, with BINS=1 a warp for each vertex
+// of degree 30 and more.
 //
 // References: S. Che, G. Rodgers, B. Beckmann, S. Reinhardt, "Graph coloring on the GPU and some techniques to improve
-// load imbalance" (slides; the seed of this study). D. Cederman, P. Tsigas, "Dynamic load balancing using work-stealing",
-// GPU Computing Gems Jade (2011). M. Jones, P. Plassmann, SIAM J. Sci. Comput. 14 (1993).
+// load imbalance" (slides; the seed of this study). D. Cederman, P. Tsigas, "Dynamic load balancing using
+// work-stealing", GPU Computing Gems Jade (2011). M. Jones, P. Plassmann, SIAM J. Sci. Comput. 14 (1993).
 //
 // compile: SMALLEST=0,1 WORK=0,1
 // compile: SMALLEST=0 WORK=0,1 STEAL=0
@@ -55,7 +55,8 @@ struct Input {
 
 __device__ __forceinline__ int degree(const Input& in, int v) { return in.offsets[v + 1] - in.offsets[v]; }
 
-// Whether the uncolored neighbor u keeps v from being a maximum. tied: set if by degree neither of them can ever be one.
+// Whether the uncolored neighbor u keeps v from being a maximum. tied: set if by degree neither of them can ever be
+// one.
 __device__ __forceinline__ bool beats(const Input& in, int u, int v, int size, unsigned number, bool& tied) {
     if (in.rule == RANDOM) return draw(u, in.seed) > number;
     if (in.rule == DEGREE) {
@@ -67,8 +68,9 @@ __device__ __forceinline__ bool beats(const Input& in, int u, int v, int size, u
     return its != mine ? its > mine : draw(u, in.seed) > number;
 }
 
-// What others write. With a launch a round an old value out of L1 does no harm: a vertex that had no color when the launch
-// began counts as uncolored until it ends. Over several rounds in one launch (STAYS) it has to be the value in L2.
+// What others write. With a launch a round an old value out of L1 does no harm: a vertex that had no color when the
+// launch began counts as uncolored until it ends. Over several rounds in one launch (STAYS) it has to be the value in
+// L2.
 template <bool STAYS> __device__ __forceinline__ int peek(const int* p) { return STAYS ? load_relaxed(p) : *p; }
 
 template <bool STAYS> __device__ __forceinline__ bool uncolored(const Input& in, int u) {
@@ -104,8 +106,8 @@ template <bool STAYS> __device__ __forceinline__ Visit visit(const Input& in, in
     const int first = in.offsets[v], size = degree(in, v);
     const unsigned number = draw(v, in.seed);
     bool maximum = true;
-    // Four at a time, and the next four on their way, so that loads overlap in every kernel alike, not just in those where
-    // the compiler finds that they may.
+    // Four at a time, and the next four on their way, so that loads overlap in every kernel alike, not just in those
+    // where the compiler finds that they may.
     int u[4], next[4];
     for (int k = 0; k < 4; ++k) next[k] = size ? in.targets[first + min(k, size - 1)] : v;
     for (int j = 0; j < size; j += 4) {
@@ -136,8 +138,9 @@ __device__ __forceinline__ int warp_max(int x) {
     return x;
 }
 
-// Adds a block's part to what the round reports; the highest degree left only if somebody will read it, doubled, and one more
-// if a vertex of that degree is tied: then no round by degree can color it, and the highest degree stays what it is.
+// Adds a block's part to what the round reports; the highest degree left only if somebody will read it, doubled, and
+// one more if a vertex of that degree is tied: then no round by degree can color it, and the highest degree stays what
+// it is.
 __device__ __forceinline__ void report(const Visit& seen, int watch, unsigned* progress) {
     const int colored = __syncthreads_count(seen.colored);
     if (block_thread() == 0 && colored) atomicAdd(progress + COLORED, static_cast<unsigned>(colored));
@@ -148,9 +151,9 @@ __device__ __forceinline__ void report(const Visit& seen, int watch, unsigned* p
         atomicMax(progress + HIGHEST, static_cast<unsigned>(highest));
 }
 
-// What was read, in four words a warp: by all its lanes; by its busiest lane, which is how long the warp was held up, summed
-// over the chunks it went through; by the busiest lane of any chunk; and, in the workgroup's first warp, by the busiest lane
-// of the workgroup, summed over chunks. busiest: a word of shared memory.
+// What was read, in four words a warp: by all its lanes; by its busiest lane, which is how long the warp was held up,
+// summed over the chunks it went through; by the busiest lane of any chunk; and, in the workgroup's first warp, by the
+// busiest lane of the workgroup, summed over chunks. busiest: a word of shared memory.
 __device__ __forceinline__ void write_down(int read, int* work, unsigned* busiest) {
     int* mine = work + 4 * (global_thread() / 32);
     const int sum = warp_sum(read), most = warp_max(read);
@@ -176,8 +179,8 @@ extern "C" __global__ void one_round(const int* __restrict__ offsets, const int*
     if (WORK) write_down(seen.read, work, shared + 1);
 }
 
-// A queue is one word: the first chunk that is left, and (in the upper half) one past the last. Taking from either end is
-// one compare-and-swap. Nothing is put in while a round runs, so a word that comes back means the same chunks.
+// A queue is one word: the first chunk that is left, and (in the upper half) one past the last. Taking from either end
+// is one compare-and-swap. Nothing is put in while a round runs, so a word that comes back means the same chunks.
 __device__ __forceinline__ int take(unsigned* queue, bool own, int* counted) {
     for (;;) {
         const unsigned seen = load_relaxed(queue), head = seen & 0xffffu, tail = seen >> 16;
@@ -197,9 +200,9 @@ __device__ __forceinline__ int share_of(int group, int groups, int chunks) {
     return static_cast<int>(static_cast<long long>(group) * chunks / groups);
 }
 
-// queues: two sets of gridDim.x + 1 words, for odd and even rounds: a queue for each workgroup, and how many chunks have been
-// taken from all, so that who has nothing left knows when to stop looking. This round's are full; a workgroup fills its own
-// of the next round.
+// queues: two sets of gridDim.x + 1 words, for odd and even rounds: a queue for each workgroup, and how many chunks
+// have been taken from all, so that who has nothing left knows when to stop looking. This round's are full; a workgroup
+// fills its own of the next round.
 extern "C" __global__ void stealing(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
                                     unsigned seed, int rule, int round, int color, int watch, int* colors, int* stamp,
                                     unsigned* progress, int* work, unsigned* queues, unsigned* traffic) {
@@ -278,8 +281,8 @@ __device__ bool visit_together(const Input& in, int v, unsigned* set) {
 }
 #endif
 
-// progress[SLOT * round + COLORED] for all rounds, zero before; barrier: 2 zero words, and with BINS a third that counts
-// the vertices in `big`. rounds[0] becomes the number of rounds.
+// progress[SLOT * round + COLORED] for all rounds, zero before; barrier: 2 zero words, and with BINS a third that
+// counts the vertices in `big`. rounds[0] becomes the number of rounds.
 extern "C" __global__ void resident(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
                                     unsigned seed, int rule, int* colors, int* stamp, unsigned* progress, int slots,
                                     unsigned* barrier, int* big, int* rounds) {

@@ -186,7 +186,7 @@ class Stealing(Rounds):
         return (*super().arguments(*round), self.queues, self.traffic)
 
     def queue_traffic(self):
-        """What the queues did in the last run: chunks popped, stolen, lost to somebody else, looks at a
+        """What the queues did in the last run: chunks popped, stolen, lost to another workgroup, reads of a
         queue.
         """
         return dict(zip(("pops", "steals", "lost", "looks"), self.executor.get(self.traffic).tolist(), strict=True))

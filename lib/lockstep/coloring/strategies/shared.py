@@ -74,6 +74,6 @@ class DevicePlan(ColoringPlan):
         return max(1, min(most, useful))
 
     def colored(self, active, **stats):
-        """The outcome; the colors stay on the device until somebody asks for them."""
+        """The outcome; the colors stay on the device until they are read."""
         colors, get, n = self.colors, self.executor.get, self.graph.n
         return self.result(lambda: get(colors)[:n], active, **stats)

@@ -39,7 +39,7 @@ STRATEGIES = Table(*(
         ("degree", Degree, "", "published", "the slides' first phase alone",
          "rounds by degree until one colors nothing, then by random numbers"),
         ("staying", Staying, "", "control", "this study", "stealing's persistent workgroups without queues"),
-        ("queues", Queues, "", "control", "this study", "stealing's queues, but nobody steals"),
+        ("queues", Queues, "", "control", "this study", "stealing's queues without stealing"),
         ("smallest", Smallest, "smallest", "ladder", "Jones and Plassmann 1993",
          "randomized, but each takes the smallest free color"),
         ("largest", Largest, "priority", "ladder", "Hasenplaugh et al. 2014",

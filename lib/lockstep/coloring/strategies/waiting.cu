@@ -8,8 +8,8 @@
 // What a vertex tells the others is one word, `state`, the set of colors it may still take:
 //     bits 0..29   color 0..29 is possible          bit 30   some color of 30 or more is possible
 //     bit 31       final, and the low bits hold the color itself (30 or more)
-// One single bit of 0..29 is a final color as well. The word only ever shrinks, and it is the whole message: no fence, no
-// second array, a relaxed load sees it. A vertex of degree below 30 never needs more than these bits.
+// One single bit of 0..29 is a final color as well. The word only ever shrinks, and it is the whole message: no fence,
+// no second array, a relaxed load sees it. A vertex of degree below 30 never needs more than these bits.
 //     - a neighbor whose possible colors do not meet mine can be forgotten before it is colored;
 //     - if no neighbor I wait for can take my smallest possible color, that color is mine now.
 // These two shortcuts (EARLY) do not change the colors; they cut the chains of waiting.
@@ -17,15 +17,16 @@
 // Vertices by degree:
 //     below LANES (at most 30): a lane each. Which neighbors are still waited for is one bit per neighbor. A warp goes
 //         over its own list again and again and drops who is done.
-//     LANES and more: a warp each, claimed in order of priority. Who has a warp then waits for vertices only that have one
-//         too, so this ends, and those who keep others waiting start first. A set of 1,024 colors lies in shared memory, a
-//         word a lane; further colors are looked at in windows of 1,024.
+//     LANES and more: a warp each, claimed in order of priority. Who has a warp then waits for vertices only that have
+//         one too, so this ends, and those who keep others waiting start first. A set of 1,024 colors lies in shared
+//         memory, a word a lane; further colors are looked at in windows of 1,024.
 //     above HUB: as the last, but finding the neighbors of higher priority is shared among warps, SEGMENT arcs each.
 //
 // Steps, with grid barriers between them: classes of degree; for vertices that are a warp's the neighbors of higher
-// priority; if these vertices are more than the warps, their order, in three steps more; coloring, a warp's vertices first.
-// Where no vertex is a hub and there are warps enough, a vertex' own warp goes from one to the next, and there is one barrier;
-// on a small graph the other vertices then have warps of their own too, and need not wait for a warp's large one.
+// priority; if these vertices are more than the warps, their order, in three steps more; coloring, a warp's vertices
+// first. Where no vertex is a hub and there are warps enough, a vertex' own warp goes from one to the next, and there
+// is one barrier; on a small graph the other vertices then have warps of their own too, and need not wait for a warp's
+// large one.
 //
 // References: M. Jones, P. Plassmann, "A parallel graph coloring heuristic", SIAM J. Sci. Comput. 14 (1993). W.
 // Hasenplaugh et al., "Ordering heuristics for parallel graph coloring", SPAA 2014 (classes of degree). G. Alabandi, E.
@@ -108,7 +109,8 @@ __device__ __forceinline__ int gather(int v, int first, int last, const Graph& g
     return found;
 }
 
-// Whether a neighbor whose state is s need no longer be waited for; takes down its color if it has one. s is 0 for none.
+// Whether a neighbor whose state is s need no longer be waited for; takes down its color if it has one. s is 0 for
+// none.
 __device__ __forceinline__ bool stop_waiting(int s, int mine, unsigned* set) {
     if (s == 0) return true;
     if (is_final(s)) {
@@ -197,9 +199,9 @@ __device__ __forceinline__ void settle(int v, int* up, int pending, const Graph&
 }
 
 // One look of a lane at the neighbors it waits for, a bit each of item.z; item.w are the colors that v may still take,
-// told is what it told the others. True if v is colored now. On a graph of low degrees the time goes into the instructions
-// of this loop: a neighbor whose possible colors are one bit (or none, beyond the bits) is colored, and is then, as one
-// whose colors do not meet mine, waited for no more. Without EARLY an uncolored one can take anything.
+// told is what it told the others. True if v is colored now. On a graph of low degrees the time goes into the
+// instructions of this loop: a neighbor whose possible colors are one bit (or none, beyond the bits) is colored, and is
+// then, as one whose colors do not meet mine, waited for no more. Without EARLY an uncolored one can take anything.
 __device__ __forceinline__ bool look(int4& item, int told, const Graph& g, int* state, int* colors) {
     const int* row = g.targets + item.y;
     int theirs = 0;
@@ -261,8 +263,8 @@ __device__ __forceinline__ int shelf_of(int v, const Graph& g, const int* sizes,
     return begin[c] / bucket_size + classes - 1 - c + static_cast<int>(far * sizes[c] >> 32) / bucket_size;
 }
 
-// Sorts the vertices in big[0..bigs) by priority, exactly; the result is in big again. Counted into buckets, the buckets put
-// one after the other, then sorted bucket by bucket. filled: zero for each bucket, and is left so.
+// Sorts the vertices in big[0..bigs) by priority, exactly; the result is in big again. Counted into buckets, the
+// buckets put one after the other, then sorted bucket by bucket. filled: zero for each bucket, and is left so.
 __device__ __forceinline__ void sort(int* big, int bigs, int* sorted, int* filled, int* starts, const int* sizes,
                                      const int* begin, const Graph& g, unsigned* control) {
     const int buckets = bigs / bucket_size + classes, blocks = gridDim.x, lane = lane_id();
@@ -314,7 +316,8 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // neighbors in this order are on different multiprocessors
     int* words = reinterpret_cast<int*>(control);
 
-    // Classes of degree, four vertices a lane. The words of `control` are zero: each run leaves them so, but for the tickets.
+    // Classes of degree, four vertices a lane. The words of `control` are zero: each run leaves them so, but for the
+    // tickets.
     if (global_thread() == 0) words[TICKET] = 0;
     for (int start = 0; start < n; start += 4 * global_threads()) {
         const int v = start + 4 * global_thread();

@@ -86,7 +86,7 @@ def steps(strategy, **options):
         edge, superstep = int(event.before), int(event.after)
         if plan.file == "offline.cu" and superstep != together:
             together = superstep
-            taken = [len(rows)] * 2  # a barrier: nobody begins the next superstep before all are done
+            taken = [len(rows)] * 2  # a barrier: no thread begins the next superstep before all are done
         while len(rows) <= taken[event.thread]:
             rows.append(["", "", ""])
         rows[taken[event.thread]][event.thread if event.where == "mark 0" else 2] += str(letters[edge])

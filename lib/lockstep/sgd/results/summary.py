@@ -91,7 +91,7 @@ def conflicts(rows):
 
 
 def brief(rows):
-    """The same for whoever reads no further: a pass against a step, and what is left of it without the host."""
+    """The same in brief: a pass against a step, and what is left of it without the host."""
     table, _ = _steps(rows, "scale-free")
     if table.empty:
         return []

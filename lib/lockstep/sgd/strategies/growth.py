@@ -23,7 +23,7 @@ def _grow(
 ):  # fmt: skip
     """Breadth-first growth over the items of each chunk and the users that belong to it. The list of a chunk's nodes
     is its queue; whenever `room` nodes have come together a patch ends, and what it has reached but not taken is
-    left to the following ones. A patch ends one node earlier where a seed would come last: it could bring nobody.
+    left to the following ones. A patch ends one node earlier where a seed would come last: it could add no neighbor.
 
     So there are edges inside patches, if there are edges: a user belongs to a chunk where it has an item. Among the
     items of such a chunk that have a user who belongs to it, take the one that is placed first. No user of the chunk

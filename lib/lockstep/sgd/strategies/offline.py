@@ -72,7 +72,7 @@ class Offline(DevicePlan):
     def first_fit(self, edges, block=None):
         """(items in the order in which they were taken, matching of each edge, number of matchings).
 
-        Matchings of the whole graph are found once a problem; whoever takes them again is charged their time.
+        Matchings of the whole graph are found once a problem; each strategy that uses them is charged their time.
 
         Parameters
         ----------

@@ -235,7 +235,7 @@ class EdgeHubs(Online):
 
 
 class Hogwild(EdgeLocked):
-    """No locks: every edge as it comes, whoever else is at its nodes. Racy by design."""
+    """No locks: every edge as it comes, also if another group updates its nodes. Racy by design."""
 
     def load(self):
         self.place_shuffled()

@@ -7,9 +7,9 @@
 // that a patch is one piece of it. Inside a patch the edges are cut into matchings, with a barrier of the block
 // between two. No two patches of a level share a node, so blocks need no locks.
 // Edges between patches are left to the next level, with new patches that are grown over the edges that are left, and
-// whose vectors are gathered. One launch makes all levels, without a barrier between them: patches stand in one sequence,
-// level after level, and one of a later level waits until the last one that it shares a node with is done, and all
-// before that one. A free block draws the next number of the sequence, so a waiting block waits for blocks that
+// whose vectors are gathered. One launch makes all levels, without a barrier between them: patches stand in one
+// sequence, level after level, and one of a later level waits until the last one that it shares a node with is done,
+// and all before that one. A free block draws the next number of the sequence, so a waiting block waits for blocks that
 // run: it needs no promise that all of them run at once.
 // Two blocks on a multiprocessor hide one another's way to memory and back, and a block brings the lists of its next
 // patch (rows, edges) while it works on the present one, so that the vectors can be sent for at once.
@@ -35,8 +35,8 @@
 constexpr int GROUPS = THREADS / LANES;
 constexpr int PIECES = K / 4;   // of 16 bytes in a vector
 
-// Copies from global to shared memory without waiting for it, 4, 8 or 16 bytes; a batch of copies is closed, and all but
-// the youngest batch, or all, are waited for.
+// Copies from global to shared memory without waiting for it, 4, 8 or 16 bytes; a batch of copies is closed, and all
+// but the youngest batch, or all, are waited for.
 template <class T> __device__ __forceinline__ void copy_ahead(T* to, const T* from) {
 #ifdef LOCKSTEP_HOST
     *to = *from;
@@ -88,10 +88,10 @@ struct Common {
     int drawn, left;
 };
 
-// patch_list: first row of its vectors, nodes, first edge and edges of each patch. One of the first level has its vectors
-// side by side; the others have a list of their rows in list_rows, from ~x on. steps: `matchings` + 1 numbers a patch,
-// where each of its matchings begins. after[p]: how many patches have to be done before patch p. at[b]: of the patches
-// that block b has drawn, it is done with those before this one; NOBODY between two launches.
+// patch_list: first row of its vectors, nodes, first edge and edges of each patch. One of the first level has its
+// vectors side by side; the others have a list of their rows in list_rows, from ~x on. steps: `matchings` + 1 numbers a
+// patch, where each of its matchings begins. after[p]: how many patches have to be done before patch p. at[b]: of the
+// patches that block b has drawn, it is done with those before this one; NOBODY between two launches.
 // Shared memory: room vectors, then twice the lists: list_room times 8 bytes for rows and edges (a patch whose edges do
 // not fit reads them from global memory), matchings + 1 steps; the number drawn.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(

@@ -87,7 +87,7 @@ class Patches(DevicePlan):
             self.user_vectors = self.item_vectors = executor.empty((rows, width), np.dtype(problem.storage))
             if self.log:
                 self.history[:2] = (executor.zeros(rows, np.int32) for _ in range(2))
-            at = executor.array(np.full(self.blocks, 2**31 - 1, np.int32))  # nobody has drawn a number
+            at = executor.array(np.full(self.blocks, 2**31 - 1, np.int32))  # no block has drawn a number
             common = executor.zeros(3, np.uint64)
         before = (
             *(np.int32(self.stats["patches"]), patch_list, after, at, common, lists, steps),

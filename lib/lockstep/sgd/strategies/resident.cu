@@ -1,7 +1,8 @@
 // Resident tiles: the form that tiles take where a user has many ratings. Both sides of a tile are in shared memory.
 //
-// Idea. As in tiles.cu, a block owns items for a whole sweep and ranges of users go round, handed on by `turn`. To fetch
-// a user for each edge makes a step of its chain cost the latency of global memory; so the whole range is brought:
+// Idea. As in tiles.cu, a block owns items for a whole sweep and ranges of users go round, handed on by `turn`. To
+// fetch a user for each edge makes a step of its chain cost the latency of global memory; so the whole range is
+// brought:
 //   - The range of the next tile is fetched, and that of the previous one written back, by a warp of their own
 //     (the mover), while the other warps work on the present tile. So the warps that compute never touch
 //     global memory but for the edges, read in order, one batch ahead.

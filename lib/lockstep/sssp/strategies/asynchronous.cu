@@ -6,20 +6,21 @@
 //
 // How blocks talk
 //   inbox    An arc that leaves the range lowers inbox[target] in global memory by an atomicMin without return value.
-//            At each step a block reads the inboxes of those of its vertices that arcs of others point to (found once, at
-//            the start). What is asked for in one step is used in the next, so no step waits for L2.
+//            At each step a block reads the inboxes of those of its vertices that arcs of others point to (found once,
+//            at the start). What is asked for in one step is used in the next, so no step waits for L2.
 //            Nothing is queued: no capacity, no duplicates, and no value can be lost or late, for a minimum stays.
 //   horizon  A block relaxes its pending vertices nearer than (smallest pending distance of all blocks) + delta and
 //            keeps the others back. The smallest distances are published and read without waiting: they may be old,
 //            which costs work done in vain or put off, never a wrong result. It is delta-stepping whose bucket slides.
-//   the end  A block with nothing pending votes. When all have voted the vote is closed and the next one begins; a block
-//            votes again after it has read its inboxes once more and found nothing. A vote in which nobody had worked
-//            since the vote before ends the run: all values had been sent before those earlier votes (a fence precedes
-//            each), everybody has looked at it since, and nobody found anything.
+//   the end  A block with nothing pending votes. When all have voted the vote is closed and the next one begins; a
+//            block votes again after it has read its inboxes once more and found nothing. A vote in which nobody had
+//            worked since the vote before ends the run: all values had been sent before those earlier votes (a fence
+//            precedes each), everybody has looked at it since, and nobody found anything.
 //
 // A vertex's word holds its distance and, in the lowest bit, whether it is pending (wide distances: in a bit array).
 // Lowering and becoming pending are then one atomicMin, and a vertex stands in the list once, so a list of as many
-// places as the block has vertices can never overflow; where it is shorter and does, the next step looks at all vertices.
+// places as the block has vertices can never overflow; where it is shorter and does, the next step looks at all
+// vertices.
 //
 // Best where most arcs stay inside a range of ids: road networks with spatial ids. Correct on any graph.
 //

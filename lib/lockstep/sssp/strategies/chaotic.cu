@@ -1,19 +1,20 @@
 // Shortest paths without rounds, lists or buckets: every thread keeps a few arcs, watches their tails, and relaxes what
 // it sees.
 //
-// A GPU keeps a quarter of a million threads alive; a graph of up to some millions of arcs fits into their registers and
-// the first level of cache, KEEP arcs a thread. A thread looks at its arcs' tails again and again; where a distance is
-// smaller than the one it used last, it lowers the head's. There is no queue and no list of pending vertices, and one link of
-// a path costs an atomic on its way to L2, the next look at it, and a barrier inside the block: about half a microsecond,
-// where a round with a device-wide barrier costs several. Most relaxations are in vain, but done by threads that have
-// nothing else to do: graphs of this size leave a GPU idle. For the same reason a bucket does not pay: a horizon like
-// that of `asynchronous` saved nine tenths of the relaxations on New York's roads and took longer.
+// A GPU keeps a quarter of a million threads alive; a graph of up to some millions of arcs fits into their registers
+// and the first level of cache, KEEP arcs a thread. A thread looks at its arcs' tails again and again; where a distance
+// is smaller than the one it used last, it lowers the head's. There is no queue and no list of pending vertices, and
+// one link of a path costs an atomic on its way to L2, the next look at it, and a barrier inside the block: about half
+// a microsecond, where a round with a device-wide barrier costs several. Most relaxations are in vain, but done by
+// threads that have nothing else to do: graphs of this size leave a GPU idle. For the same reason a bucket does not
+// pay: a horizon like that of `asynchronous` saved nine tenths of the relaxations on New York's roads and took longer.
 //
 // Why it is so
-//   - Arcs are sorted by tail, so that a warp's looks fall on few sectors and a hub's arcs are spread over many threads.
+//   - Arcs are sorted by tail, so that a warp's looks fall on few sectors and a hub's arcs are spread over many
+//   threads.
 //   - What a thread used last is its own record of what is pending: no flag, no list, no capacity, no lost wake-up.
-//   - A block's threads sweep together: the barrier at the end of a sweep tells whether any of them had something to do.
-//     LOOKS times they look between two barriers, which is worth more the longer the paths.
+//   - A block's threads sweep together: the barrier at the end of a sweep tells whether any of them had something to
+//     do. LOOKS times they look between two barriers, which is worth more the longer the paths.
 //   - FILTER: the head is looked at first, through L1. A stale line holds a distance that is too large, so it can only
 //     let a useless atomic through. Where several arcs lead to a head this saves most atomics; on roads it is cheaper
 //     to send them all than to wait.

@@ -105,8 +105,8 @@ __device__ __forceinline__ void append(bool bring, Entry entry, Entry* list, int
     }
 }
 
-// The same into the block's buffer in shared memory, which is carried to the list at the end of the round: one atomic on
-// the list's length a block. With one a warp, thousands of warps wait for one address (4 us of a round's 9 on
+// The same into the block's buffer in shared memory, which is carried to the list at the end of the round: one atomic
+// on the list's length a block. With one a warp, thousands of warps wait for one address (4 us of a round's 9 on
 // ego-Facebook). What the buffer has no room for goes to the list directly.
 __device__ __forceinline__ void collect(bool bring, Entry entry, Entry* buffer, int* used, Entry* list, int* count,
                                         int capacity, int* control, int round) {

@@ -194,9 +194,9 @@ extern "C" __global__ void fence(const int* __restrict__ offsets, const Arc* __r
 //    set it during the last sweep, for a vertex the sweep had already passed. A LOST SIGNAL: that vertex stays pending
 //    ("several nodes still need further calculation") until some other change wakes its block.
 // 5. A block whose semaphore is off counts the semaphores that are on. At most p of them: it closes the layer, for all.
-//    The count is no snapshot: a signal may move behind the reader's back, and the layer is closed TOO EARLY. So a block
-//    closes the layer only after `looks` counts in a row have said so. With looks = 1 a single moving signal (the start of
-//    every run) is overlooked at once, and next to nothing gets done.
+//    The count is no snapshot: a signal may move behind the reader's back, and the layer is closed TOO EARLY. So a
+//    block closes the layer only after `looks` counts in a row have said so. With looks = 1 a single moving signal (the
+//    start of every run) is overlooked at once, and next to nothing gets done.
 // 6. "In order to reduce this mistake, it can increase the layer number of semaphore, and every layer is independence",
 //    "p1 > p2 > ... >= 0": every layer has its own array and its own threshold, the last one 0. A layer begins with all
 //    its semaphores on, so that every block sweeps at least once.
@@ -204,11 +204,11 @@ extern "C" __global__ void fence(const int* __restrict__ offsets, const Arc* __r
 //    reached, for the layer is independent of what the layer before took to be done; it heals lost signals, and lost
 //    updates too unless the same race is lost again. The other reading (whole = 0): the pending vertices only; it heals
 //    lost signals, never a lost update. Both are measured.
-// The other reading that is measured: no decision inside the launch. A block leaves when its own semaphore is off, and the
-// host launches again while more than p semaphores are on (looks = 0; the host's loop in published.py).
-// Also tried, and dropped. Turning the semaphore off after every single sweep: a block's signals to itself are lost, and
-// nearly everything stays undone. Turning it off before the sweep: no signal is lost, but while the only working block
-// has its semaphore off all others see a quiet machine and leave. The paper would have seen either.
+// The other reading that is measured: no decision inside the launch. A block leaves when its own semaphore is off, and
+// the host launches again while more than p semaphores are on (looks = 0; the host's loop in published.py).
+// Also tried, and dropped. Turning the semaphore off after every single sweep: a block's signals to itself are lost,
+// and nearly everything stays undone. Turning it off before the sweep: no signal is lost, but while the only working
+// block has its semaphore off all others see a quiet machine and leave. The paper would have seen either.
 // A layer's array: a semaphore for each block, then one word that says whether the layer is closed.
 extern "C" __global__ void raise_semaphores(int blocks, int layers, int* modified) {
     for (int i = (int)global_thread(); i < layers * (blocks + 1); i += (int)global_threads())

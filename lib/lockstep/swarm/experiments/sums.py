@@ -99,7 +99,7 @@ class Known:
             except VerificationError:
                 self.file.unlink(missing_ok=True)
                 raise
-            self.write(known)  # whole only once it has been looked at: nobody looks again
+            self.write(known)  # whole only after its check, which is not repeated
         return known[: len(batch), self.columns.index(self.measure)]
 
     def compute(self, loaded, batch, cores):

@@ -8,10 +8,10 @@
 // level, so that a level takes as long as the longest row. Who comes next is found by words, a bit a source, while path
 // counts of the level are added up, between the same two barriers; those found are put in line for the next level.
 //
-// Why it is so: a fill or a further launch costs several microseconds, as much as some levels do. So blocks add what they
-// have into one array of sums, and the last block to arrive makes values of them and clears them for the next launch.
-// Vertices are taken in order of their degrees, that a warp's rows are alike in length. A row is read in a pipeline: four
-// values are added while the next four are on their way.
+// Why it is so: a fill or a further launch costs several microseconds, as much as some levels do. So blocks add what
+// they have into one array of sums, and the last block to arrive makes values of them and clears them for the next
+// launch. Vertices are taken in order of their degrees, that a warp's rows are alike in length. A row is read in a
+// pipeline: four values are added while the next four are on their way.
 //
 // The order of a line depends on who is first; sums do not: a pair adds in the order of its row, and shares are whole
 // numbers. Levels of neighbors differ by at most one: a bit for the level modulo 4 says who is a successor.
@@ -26,8 +26,8 @@
 __device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
 __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
 
-// Four neighbors of a pair, and what they give: 0 if they are not asked. Values are above 0 (or NaN), so to add a 0 changes
-// no bit.
+// Four neighbors of a pair, and what they give: 0 if they are not asked. Values are above 0 (or NaN), so to add a 0
+// changes no bit.
 struct Four {
     REAL a, b, c, d;
 };
@@ -63,7 +63,8 @@ __device__ __forceinline__ Four given_of(const Quad q, const Mark* marks, unsign
     return f;
 }
 
-// The sum over a row (of at least one quad) of the values of those neighbors whose mark has one of `me`'s bits, in order.
+// The sum over a row (of at least one quad) of the values of those neighbors whose mark has one of `me`'s bits, in
+// order.
 template <class Mark>
 __device__ __forceinline__ REAL row_sum(const Quad* quad, int quads, const Mark* marks, unsigned me, const REAL* values) {
     REAL sum = 0;
@@ -83,8 +84,8 @@ __device__ __forceinline__ REAL row_sum(const Quad* quad, int quads, const Mark*
     return sum + here.d;
 }
 
-// Copies the rows, as copy_rows does, for a block that has no other work to wait beside: begins of rows first, then eight
-// lanes a row, each with four loads under way. first, degree: n words each of shared memory that is free yet.
+// Copies the rows, as copy_rows does, for a block that has no other work to wait beside: begins of rows first, then
+// eight lanes a row, each with four loads under way. first, degree: n words each of shared memory that is free yet.
 __device__ __forceinline__ bool fetch_rows(const Rows g, const int* __restrict__ offsets, const Arc* __restrict__ targets,
                                            int n, int threads, int* first, int* degree) {
     const int t = (int)block_thread(), lane = t & 7;
@@ -123,8 +124,8 @@ __device__ __forceinline__ bool fetch_rows(const Rows g, const int* __restrict__
     return unsorted;
 }
 
-// vertex, arc, n, m: where the graph lies in the pack, and its size. per: sources of a block. order: its vertices by falling
-// degree. fixed: n sums, zero before and after. arrived: blocks that are done, 0 before and after.
+// vertex, arc, n, m: where the graph lies in the pack, and its size. per: sources of a block. order: its vertices by
+// falling degree. fixed: n sums, zero before and after. arrived: blocks that are done, 0 before and after.
 extern "C" __global__ void __launch_bounds__(1024, 1) alone(
     int graph, long long vertex, long long arc, int n, int m, int per, const int* __restrict__ offsets,
     const Arc* __restrict__ targets, const unsigned short* __restrict__ order, int endpoints, u64* fixed, unsigned* arrived,
@@ -167,7 +168,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
     const int fraction = fraction_bits(n);
     const REAL scale = (REAL)(1LL << fraction);
 
-    // Forward: the path counts of level `level`, whose pairs begin at `head` and end before `tail`, and who is in the next.
+    // Forward: the path counts of level `level`, whose pairs begin at `head` and end before `tail`, and who is in the
+    // next.
     int level = 0, head = 0, tail = 0;
     for (;; ++level) {
         const int ahead = level + 1;

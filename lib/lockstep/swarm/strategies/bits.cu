@@ -4,13 +4,13 @@
 // (fixed point), the largest distance; and, if asked for, the row of the distance matrix that begins at v.
 //
 // The idea: reach[v] is a set, as a bit string, of the vertices within distance d of v. The set for d + 1 is the union
-// of those of v and its out-neighbors: one OR on 32 vertices at once. What is new in it lies at distance d + 1. There are
-// no queues, no flags, no atomics, and a vertex whose set is full is passed over. For the matrix each level's number is
-// kept as bit planes beside the sets (bit k of the level at which v finds t); 31 levels later, or at the end, a warp turns
-// a word of each plane into 32 entries next to each other.
+// of those of v and its out-neighbors: one OR on 32 vertices at once. What is new in it lies at distance d + 1. There
+// are no queues, no flags, no atomics, and a vertex whose set is full is passed over. For the matrix each level's
+// number is kept as bit planes beside the sets (bit k of the level at which v finds t); 31 levels later, or at the end,
+// a warp turns a word of each plane into 32 entries next to each other.
 //
-// Why it is so: a traversal from each source reads every arc once for each source; this reads it once for each level and
-// 32 sources, and small graphs have few levels.
+// Why it is so: a traversal from each source reads every arc once for each source; this reads it once for each level
+// and 32 sources, and small graphs have few levels.
 //
 // Closeness counts distances towards a vertex: it is handed the graph turned round.
 //
@@ -35,8 +35,9 @@ typedef short Distance;
 #define PLANES 5
 #define WINDOW ((1 << PLANES) - 1)  // levels whose number, counted from the window's begin, the planes can hold
 
-// Writes what a window of levels found, a warp a word, 32 entries next to each other at a time; each warp the words that
-// its own lanes worked on. The first window writes every entry, -1 where nothing was reached, the others what they found.
+// Writes what a window of levels found, a warp a word, 32 entries next to each other at a time; each warp the words
+// that its own lanes worked on. The first window writes every entry, -1 where nothing was reached, the others what they
+// found.
 __device__ __forceinline__ void write_window(Distance* matrix, int n, int t0, int size, int threads, const unsigned* reached,
                                              unsigned* planes, int base, int last) {
     const int lane = (int)lane_id(), used = 32 - __clz(last - base);

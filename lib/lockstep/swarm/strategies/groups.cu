@@ -1,13 +1,14 @@
 // What a graph falls into and what its neighborhoods hold: components, strongly connected components, triangles.
 //
-// A block takes a graph and keeps everything in shared memory (HOLDS=0: in global). All results are whole numbers that no
-// order of events can change: smallest vertices, counts. Labels and marks may be read while others write them: they only
-// fall (only rise), so an old one costs a round at most (a race detector reports it all the same).
+// A block takes a graph and keeps everything in shared memory (HOLDS=0: in global). All results are whole numbers that
+// no order of events can change: smallest vertices, counts. Labels and marks may be read while others write them: they
+// only fall (only rise), so an old one costs a round at most (a race detector reports it all the same).
 //
 // compile:
 // compile: HOLDS=0 WIDE=1
 //
-// References: coloring for strong components: Orzan 2004; min-label propagation with pointer jumping: Shiloach, Vishkin 1982.
+// References: coloring for strong components: Orzan 2004; min-label propagation with pointer jumping: Shiloach, Vishkin
+// 1982.
 #include "pack.cuh"
 
 // Where a block's metadata lies.
@@ -68,9 +69,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) components(
     }
 }
 
-// label[v]: the smallest vertex that v reaches and that reaches v. Each round every vertex without a component learns the
-// smallest vertex that reaches it; those vertices are the smallest of their components, and who reaches them from within
-// their color belongs to them.
+// label[v]: the smallest vertex that v reaches and that reaches v. Each round every vertex without a component learns
+// the smallest vertex that reaches it; those vertices are the smallest of their components, and who reaches them from
+// within their color belongs to them.
 extern "C" __global__ void __launch_bounds__(1024, 1) strong(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
     const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,
@@ -154,8 +155,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) strong(
     }
 }
 
-// out[v]: triangles of the graph without directions, parallel arcs and loops. Neighborhoods are bit strings; a warp counts
-// the bits that v's has in common with each neighbor's.
+// out[v]: triangles of the graph without directions, parallel arcs and loops. Neighborhoods are bit strings; a warp
+// counts the bits that v's has in common with each neighbor's.
 extern "C" __global__ void __launch_bounds__(1024, 1) triangles(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
     const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,

@@ -1,32 +1,35 @@
 // Betweenness of many small graphs: a lane for each source, a warp for each vertex, a block for each graph.
 //
-// What it computes: for every vertex v the sum over all sources s of delta_s(v), the share of shortest paths from s that
-// pass through v (Brandes), in 64-bit fixed point.
+// What it computes: for every vertex v the sum over all sources s of delta_s(v), the share of shortest paths from s
+// that pass through v (Brandes), in 64-bit fixed point.
 //
 // The idea: 32 sources go through the graph together. A warp takes one vertex and walks along its row once for all of
-// them: lane i keeps the path count of source s0 + i, and value[v][lane] lies in shared memory so that a warp's 32 loads
-// hit 32 banks. Degrees may be as skewed as they like; no lane waits for another's longer row, and no bank conflicts
-// arise, whatever the graph. Which of the 32 sources have v in the present level is one word, seen by all lanes at once.
+// them: lane i keeps the path count of source s0 + i, and value[v][lane] lies in shared memory so that a warp's 32
+// loads hit 32 banks. Degrees may be as skewed as they like; no lane waits for another's longer row, and no bank
+// conflicts arise, whatever the graph. Which of the 32 sources have v in the present level is one word, seen by all
+// lanes at once.
 //
-// Why it is deterministic to the bit: a vertex collects from its predecessors (forward) and its successors (backward) in
-// the order of its row, one lane for one source; what sources give is rounded down to fixed point and added as whole
+// Why it is deterministic to the bit: a vertex collects from its predecessors (forward) and its successors (backward)
+// in the order of its row, one lane for one source; what sources give is rounded down to fixed point and added as whole
 // numbers. Any assignment of sources to lanes, warps, blocks or GPUs gives the same bits, and so does a plain loop on a
 // CPU that adds in the same order.
 //
-// One array does for both directions: once a vertex of level d has its dependency, only g = (1 + delta) / sigma is asked
-// for by level d - 1, and g takes sigma's place. Who is in which level is found by words alone, one level ahead of the path
-// counts and between the same two barriers: 4 threads a vertex, an OR for 32 sources. The levels are kept as bit planes:
-// bit k of the level of v under source i is bit i of planes[k][v]. Four planes lie in shared memory, the rest (levels from
-// 16 on) in global.
+// One array does for both directions: once a vertex of level d has its dependency, only g = (1 + delta) / sigma is
+// asked for by level d - 1, and g takes sigma's place. Who is in which level is found by words alone, one level ahead
+// of the path counts and between the same two barriers: 4 threads a vertex, an OR for 32 sources. The levels are kept
+// as bit planes: bit k of the level of v under source i is bit i of planes[k][v]. Four planes lie in shared memory, the
+// rest (levels from 16 on) in global.
 //
-// REAL: float or double. WIDTH: lanes and sources of a group, 32 to 4; fewer when 32 do not fit into shared memory, where
-// the levels of 32 sources have too little in common, or when one graph shall be spread over many multiprocessors.
+// REAL: float or double. WIDTH: lanes and sources of a group, 32 to 4; fewer when 32 do not fit into shared memory,
+// where the levels of 32 sources have too little in common, or when one graph shall be spread over many
+// multiprocessors.
 //
 // compile: REAL=double WIDTH=4,8,16,32 HOLDS=1,2
 // compile: REAL=double WIDTH=32 HOLDS=0 WIDE=0,1
 // compile: REAL=float WIDTH=16,32
 //
-// References: Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociol. 2001; multi-source traversal in
+// References: Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociol. 2001; multi-source traversal
+// in
 // words: Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB 2014.
 #include "pack.cuh"
 
@@ -72,8 +75,8 @@ __device__ __forceinline__ void add_quad(REAL& sum, const Quad q, const unsigned
 #endif
 }
 
-// Whether there is work left in the warp. Groups of one warp keep in step even where they are done: apart, each would take
-// the time of all.
+// Whether there is work left in the warp. Groups of one warp keep in step even where they are done: apart, each would
+// take the time of all.
 __device__ __forceinline__ bool any_left(unsigned todo) {
     return WIDTH == 32 ? todo != 0 : __any_sync(full_mask, todo != 0);
 }
@@ -90,7 +93,8 @@ __device__ __forceinline__ u64 group_sum(u64 share) {
 #endif
 }
 
-// items: graph, first group, groups. in_offsets, in_targets: the graph turned round; of undirected graphs the same arrays.
+// items: graph, first group, groups. in_offsets, in_targets: the graph turned round; of undirected graphs the same
+// arrays.
 extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
     const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,
@@ -234,8 +238,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                 after = oldest;
             }
 
-            // Backward: from the last level to the first. `before` is now the level below (none at first), `present` the
-            // level itself, and `after` becomes the one that comes next.
+            // Backward: from the last level to the first. `before` is now the level below (none at first), `present`
+            // the level itself, and `after` becomes the one that comes next.
             const int last = level;
             {
                 unsigned* const none = before;

@@ -1,7 +1,8 @@
 // The conventional GPU: a launch for each level of each source, all data in global memory, the host between the levels.
 //
-// The kernels go through the vertices of any number of graphs side by side, each graph from its source number i: one graph
-// alone is what a framework for one large graph does; all graphs of a batch at once are one large block-diagonal graph.
+// The kernels go through the vertices of any number of graphs side by side, each graph from its source number i: one
+// graph alone is what a framework for one large graph does; all graphs of a batch at once are one large block-diagonal
+// graph.
 //
 // compile: REAL=double ARCS32=0,1
 // compile: REAL=float

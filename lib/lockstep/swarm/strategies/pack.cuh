@@ -9,8 +9,9 @@
 // give them, show that with a look at the arc before; only if some row is out of order is every arc compared with those
 // before it.
 //
-// WIDE=0: the copy's ids have 16 bits; WIDE=1: 32; ARCS32: the pack's have 32. HOLDS says what lies in shared memory: 2 rows and metadata, 1 metadata alone
-// (the paper's placement: the graph stays in global memory and its caches), 0 nothing.
+// WIDE=0: the copy's ids have 16 bits; WIDE=1: 32; ARCS32: the pack's have 32. HOLDS says what lies in shared memory: 2
+// rows and metadata, 1 metadata alone (the paper's placement: the graph stays in global memory and its caches), 0
+// nothing.
 #pragma once
 #include "device.cuh"
 
@@ -75,8 +76,8 @@ __device__ __forceinline__ unsigned quads_of(Row r) {
 #endif
 }
 
-// Copies the rows; eight lanes a row. The whole block calls it and passes a barrier before it uses them. Returns true in
-// the threads that saw a row out of order.
+// Copies the rows; eight lanes a row. The whole block calls it and passes a barrier before it uses them. Returns true
+// in the threads that saw a row out of order.
 __device__ __forceinline__ bool copy_rows(const Rows g, const int* __restrict__ offsets, const Arc* __restrict__ targets,
                                           int n, int threads) {
     const int t = block_thread(), lane = t & 7;
@@ -162,9 +163,9 @@ __device__ __forceinline__ u64 mixed(u64 place, u64 value) {
     return z ^ z >> 31;
 }
 
-// More shortest paths than this cannot be counted: the reciprocal of the count must be a normal number too. What a vertex
-// with more of them gives is NaN, and so is everything that comes of it. Whoever meets a NaN sets the top bit of the
-// vertex' fixed point, which no sum reaches, and the vertex' value becomes NaN: never a wrong number.
+// More shortest paths than this cannot be counted: the reciprocal of the count must be a normal number too. What a
+// vertex with more of them gives is NaN, and so is everything that comes of it. Whoever meets a NaN sets the top bit of
+// the vertex' fixed point, which no sum reaches, and the vertex' value becomes NaN: never a wrong number.
 __device__ __forceinline__ float given_by(float sigma, float delta) {
     return sigma < 1e37f ? (1.0f + delta) / sigma : __int_as_float(0x7fc00000);
 }

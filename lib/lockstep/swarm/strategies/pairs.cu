@@ -3,20 +3,22 @@
 // What it computes: what lanes.cu does, to the bit, for undirected graphs of fewer than 2,048 vertices and at most 32
 // neighbors each.
 //
-// The idea: a level of a deep graph holds a dozen vertices, and 32 sources seldom have the same vertex in the same level
-// (proteins: 3 of them on average). So a warp takes a few sources, keeps one queue of (source, vertex) for all of them, and
-// gives each of its lanes the next pair of the level, whosever it is. A row is read once in each direction: on the way out
-// it adds up the path counts of the level before and finds who comes next; on the way back it adds up what successors give.
+// The idea: a level of a deep graph holds a dozen vertices, and 32 sources seldom have the same vertex in the same
+// level (proteins: 3 of them on average). So a warp takes a few sources, keeps one queue of (source, vertex) for all of
+// them, and gives each of its lanes the next pair of the level, whosever it is. A row is read once in each direction:
+// on the way out it adds up the path counts of the level before and finds who comes next; on the way back it adds up
+// what successors give.
 //
-// Why it is so: warps share the graph and the sums, and nothing else, so that no level waits for a block's barrier. A step
-// is a chain of dependent loads, and what bounds the time is how many warps there are to fill the waiting: that is, how few
-// bytes of shared memory a pair takes (keeping, for the way back, which arcs led on takes two more, and is slower).
+// Why it is so: warps share the graph and the sums, and nothing else, so that no level waits for a block's barrier. A
+// step is a chain of dependent loads, and what bounds the time is how many warps there are to fill the waiting: that
+// is, how few bytes of shared memory a pair takes (keeping, for the way back, which arcs led on takes two more, and is
+// slower).
 //
-// Neighbors' levels differ by at most one, so a level modulo 4 is enough: a code is 0 (not reached), or 16 and one of the
-// bits 1, 2, 4, 8, or 16 alone for the id n that rows are filled up with. Who ORs a code into place first has found the
-// vertex. Four codes in a word are compared at once, and a multiplication moves the answers next to each other: of a row
-// of q quads, arc i is bit 4 q - 1 - i of a mask. The order of a queue depends on who is first; sums do not: a vertex
-// collects in the order of its row, and shares are whole numbers.
+// Neighbors' levels differ by at most one, so a level modulo 4 is enough: a code is 0 (not reached), or 16 and one of
+// the bits 1, 2, 4, 8, or 16 alone for the id n that rows are filled up with. Who ORs a code into place first has found
+// the vertex. Four codes in a word are compared at once, and a multiplication moves the answers next to each other: of
+// a row of q quads, arc i is bit 4 q - 1 - i of a mask. The order of a queue depends on who is first; sums do not: a
+// vertex collects in the order of its row, and shares are whole numbers.
 //
 // REAL: float or double.
 //

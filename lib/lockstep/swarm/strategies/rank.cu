@@ -1,9 +1,9 @@
 // PageRank of many small graphs: a block for each, rows and ranks in shared memory (HOLDS=0: in global).
 //
 // rank'[v] = damping * (sum over arcs u -> v of rank[u] / outs[u] + held / n) + (1 - damping) / n, where `held` is what
-// vertices without arcs hold; until the ranks move by less than n * tolerance in all, as NetworkX stops. A vertex adds up
-// its row in order; what is added up over the whole graph (held, moved) is added in fixed point. So the bits do not depend
-// on the number of threads.
+// vertices without arcs hold; until the ranks move by less than n * tolerance in all, as NetworkX stops. A vertex adds
+// up its row in order; what is added up over the whole graph (held, moved) is added in fixed point. So the bits do not
+// depend on the number of threads.
 //
 // compile:
 // compile: HOLDS=0 WIDE=1

@@ -113,7 +113,7 @@ class DeviceTask(Task):
         return self.executor.empty(max(int(size), 1), dtype)
 
     def send(self, values):
-        """A device copy of a small array, from page-locked memory so that nobody waits."""
+        """A device copy of a small array, from page-locked memory, so that the copy is asynchronous."""
         values = np.ascontiguousarray(values)
         if values.size == 0:
             return self.words(1, values.dtype)

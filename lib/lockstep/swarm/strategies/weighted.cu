@@ -1,10 +1,10 @@
 // Distances between all pairs along positive weights: a lane for each target, a group of lanes for each vertex, a block
 // for each graph.
 //
-// far[v][lane] is the length of the best way known from v to target t0 + lane. A vertex looks at its out-neighbors again
-// and again, away + far, until a whole round changes nothing. Rounds may read what others just wrote: lengths only fall,
-// each is that of a real way, and the only state in which nothing changes any more is the one that Dijkstra's algorithm
-// finds, to the last bit (rounded sums are monotone). Ways are summed up from the target's end.
+// far[v][lane] is the length of the best way known from v to target t0 + lane. A vertex looks at its out-neighbors
+// again and again, away + far, until a whole round changes nothing. Rounds may read what others just wrote: lengths
+// only fall, each is that of a real way, and the only state in which nothing changes any more is the one that
+// Dijkstra's algorithm finds, to the last bit (rounded sums are monotone). Ways are summed up from the target's end.
 //
 // WIDTH: targets of a group. HOLDS=0: far lies in global memory.
 //

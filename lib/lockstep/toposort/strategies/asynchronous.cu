@@ -1,18 +1,19 @@
 // Ladder, step 5: no levels. A vertex is ready when its last predecessor is done, whatever happens elsewhere.
 //
-// What it computes   order: the vertices, each behind its predecessors, in no particular layers. state: four counters (vertices
-//                    placed, handed over, tickets taken, vertices done), all zero at first, as is halt.
+// What it computes   order: the vertices, each behind its predecessors, in no particular layers. state: four counters
+//                    (vertices placed, handed over, tickets taken, vertices done), all zero at first, as is halt.
 // Idea               a warp holds up to 32 ready vertices and deals their arcs out to its lanes. Who takes the last
 //                    predecessor away claims the next place in the order, at once. The warp goes on with what it made
 //                    ready; what is more than 32 it hands over through a queue. A lane without a vertex draws a ticket,
 //                    the number of a place in that queue, and looks there until somebody has filled it: the sources
 //                    come first, they are there already.
-// Why it is right    u is placed before any of its arcs is taken away, for the place is known (the atomic has answered and
-//                    a branch depends on the answer) before the next atomicSub is sent. v is placed after the last of its
-//                    arcs is. All places come from one counter, so place(u) < place(v).
-// How it ends        no vertex is under way when as many are done as were placed. done is read first: both only grow, and
-//                    done never exceeds placed.
-// Costs              a step of a chain is a target's load, an atomicSub and an atomicAdd; it waits for nobody else's level.
+// Why it is right    u is placed before any of its arcs is taken away, for the place is known (the atomic has answered
+//                    and a branch depends on the answer) before the next atomicSub is sent. v is placed after the last
+//                    of its arcs is. All places come from one counter, so place(u) < place(v).
+// How it ends        no vertex is under way when as many are done as were placed. done is read first: both only grow,
+//                    and done never exceeds placed.
+// Costs              a step of a chain is a target's load, an atomicSub and an atomicAdd; it waits for nobody else's
+// level.
 //
 // References: F. Busato, N. Bombieri, "An efficient implementation of the Bellman-Ford algorithm for Kepler GPU
 //             architectures", TPDS 2016 (following in registers); S. Tzeng, A. Patney, J. Owens, "Task management for
@@ -25,8 +26,8 @@ constexpr int between_looks = 16;  // rounds between two polls of the stop flag
 // Words of state, each on a cache line of its own: those who look at one must not slow down those who change another.
 constexpr int placed_word = 1, handed_word = 32, ticket_word = 64, done_word = 96;
 
-// Give the buffer's vertices (at most buffer_slots) their places. Returns the row of vertex `lane` of the buffer; a row is
-// asked for while the atomic is under way.
+// Give the buffer's vertices (at most buffer_slots) their places. Returns the row of vertex `lane` of the buffer; a row
+// is asked for while the atomic is under way.
 __device__ inline Word claim(const Rows& rows, const int* buffer, int held, int* order, int* state, int n) {
     __syncwarp();
     const int lane = lane_id();
@@ -54,8 +55,8 @@ __device__ inline void hand_over(const Rows& rows, const int* buffer, int held, 
     __syncwarp();
 }
 
-// stop: see StopFlag; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is written there at the
-// end; it may be the host's memory.
+// stop: see StopFlag; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is
+// written there at the end; it may be the host's memory.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     asynchronous(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
                  int* in_degrees, int* order, unsigned long long* queue, int* state, int* halt, unsigned* barrier,

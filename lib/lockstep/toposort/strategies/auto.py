@@ -204,7 +204,7 @@ class Auto(SortPlan):
         if answer & 7 == contest.TO_LAUNCH:
             gpu.launch_all()
         else:
-            self.executor.counts["launches"] += len(gpu.steps)  # which nobody has counted
+            self.executor.counts["launches"] += len(gpu.steps)  # not counted yet
         why = WHY[self.job["chosen"]]
         reason = Reason(GPU_FIRST, why, gpu.name, 0, self.graph.n)
         result = gpu.outcome()
@@ -232,7 +232,7 @@ GPU_FIRST = "{0}CPU and {1} both began, and {1} was done when the CPU had sorted
 
 
 class Reason:
-    """Why a strategy was chosen. Put into words when somebody reads it: that takes longer than some graphs to sort."""
+    """Why a strategy was chosen. Formatted on access: that takes longer than sorting some graphs."""
 
     def __init__(self, text, *numbers):
         self.text, self.numbers = text, list(numbers)

@@ -1,21 +1,22 @@
 // Ladder, step 6: runs of vertices with one way in and one way out are contracted first, by parallel list ranking.
 //
-// What it computes   contract: for every vertex its run (the run's first vertex) and its place in the run; for every run's
-//                    first vertex the row of its last one, which makes a smaller DAG on the first vertices alone; the
-//                    in-degrees stay as they are. unfold: the order of all vertices from the order of the runs.
+// What it computes   contract: for every vertex its run (the run's first vertex) and its place in the run; for every
+//                    run's first vertex the row of its last one, which makes a smaller DAG on the first vertices alone;
+//                    the in-degrees stay as they are. unfold: the order of all vertices from the order of the runs.
 // Idea               an arc u -> v is a link if it is the only one out of u and the only one into v. Links form lists.
 //                    Ranking a list of a million by walking it is a million dependent loads, 0.15 s; so
-//                    1. every list's first vertex, and one of `gap` others picked by a hash of its number, is a splitter;
-//                    2. a thread walks from each splitter to the next (on average `gap` steps; the longest of S walks about
-//                       gap * ln S): every vertex learns its splitter and its distance from it;
+//                    1. every list's first vertex, and one of `gap` others picked by a hash of its number, is a
+//                    splitter;
+//                    2. a thread walks from each splitter to the next (on average `gap` steps; the longest of S walks
+//                       about gap * ln S): every vertex learns its splitter and its distance from it;
 //                    3. splitters jump over one another: from (nearest splitter before me, distance) to that one's own
 //                       entry, doubling the distance each time, until the list's first vertex is reached. An entry is 8
 //                       bytes and is written in one piece, so an older or newer one is as right: no barrier is needed.
 // Why 1-1 runs only  what is left is an ordinary DAG, sorted by `narrow`; its layers are not those of the whole graph.
 // A pure cycle of links has no first vertex: it never gets a run, is never ready, and is missing from the order.
 //
-// References: J. C. Wyllie, "The complexity of parallel computations", 1979 (jumping); D. R. Helman, J. JaJa, "Designing
-//             practical efficient algorithms for symmetric multiprocessors", ALENEX 1999 (splitters);
+// References: J. C. Wyllie, "The complexity of parallel computations", 1979 (jumping); D. R. Helman, J. JaJa,
+//             "Designing practical efficient algorithms for symmetric multiprocessors", ALENEX 1999 (splitters);
 //             Z. Wei, J. JaJa, "Optimization of linked list prefix computations on multithreaded GPUs", IPDPS 2010.
 #include "device.cuh"
 #include "expand.cuh"
@@ -29,9 +30,10 @@ __device__ inline bool drawn(int v, int gap) {
 }
 
 // next[v]: the vertex that the link out of v leads to, or -1. linked[v]: 1 if a link leads to v (zero before).
-// splitters[i]: a splitter; number[v]: i. jumps[i]: {splitter before i or i itself, distance}. counts[0]: how many, zero.
-// run[v], place[v]: number of v's splitter (-1: none) and distance from it; at the end, first vertex of its run and place.
-// run_first, run_last: bounds of the contracted row; length[v]: vertices in the run; both of first vertices only.
+// splitters[i]: a splitter; number[v]: i. jumps[i]: {splitter before i or i itself, distance}. counts[0]: how many,
+// zero. run[v], place[v]: number of v's splitter (-1: none) and distance from it; at the end, first vertex of its run
+// and place. run_first, run_last: bounds of the contracted row; length[v]: vertices in the run; both of first vertices
+// only.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     contract(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
              const int* __restrict__ in_degrees, int* next, int* linked, int* splitters, int* number,

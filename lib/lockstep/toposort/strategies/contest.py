@@ -57,7 +57,7 @@ WAIT = 1_000_000  # nanoseconds for which a kernel's own word is waited for; the
 
 @intrinsic
 def peek(typing, address):
-    """The 8-byte integer at an address that somebody else may write to: loaded whenever asked for, never kept."""
+    """The 8-byte integer at an address that another thread may write: a volatile load."""
 
     def code(context, builder, signature, arguments):
         return builder.load_atomic(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), "monotonic", 8)
@@ -67,7 +67,7 @@ def peek(typing, address):
 
 @intrinsic
 def poke(typing, address, value):
-    """Store an 8-byte integer where somebody else looks at it."""
+    """Store an 8-byte integer that another thread polls."""
 
     def code(context, builder, signature, arguments):
         address = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
@@ -130,7 +130,7 @@ def hardly_sources(in_degrees):
     return True
 
 
-@njit(inline="always")  # a call of it would be dear
+@njit(inline="always")  # a call would cost as much as what it does
 def follow(u, offsets, targets, in_degrees, order, tail):
     """Kahn's algorithm for one vertex: its successors lose an arc, and those that have none left join the queue.
 
@@ -196,7 +196,7 @@ def kahn_narrow(offsets, targets, in_degrees, order, roots, width, slack, rest):
 
 @njit(cache=True, nogil=True)
 def kahn_racing(offsets, targets, in_degrees, order, head, tail, done, often, until):
-    """Kahn's algorithm while somebody else sorts too; gives up when it finds the 8-byte word at address `done` set.
+    """Kahn's algorithm beside a competitor; stops when it finds the 8-byte word at address `done` set.
 
     It looks every `often` vertices, and then ends too if `until` vertices are sorted. `head` vertices are sorted
     already, and `tail` queued; if none is, sources are looked for. Returns the same two numbers: equal ones, if that
@@ -347,7 +347,7 @@ def race(address):
     Parameters
     ----------
     address : int
-        Of a job: where nothing is in the caches, five arrays make a call from Python half as dear again.
+        Of a job: one pointer: with cold caches, five arrays make a call from Python cost 50 % more.
 
     Returns
     -------

@@ -1,9 +1,10 @@
 // Steps that every kernel of this study takes but the published one: find the sources, expand a frontier.
 //
-// The order IS the queue. A vertex is written once, at the place that it keeps: a level is a stretch of `order`, and its
-// successors go right behind it. Row v of the graph is targets[first[v]] to targets[last[v] - 1] (first = offsets, last =
-// offsets + 1; two pointers, so that a contracted graph can be expanded too). Beside order[i], queue[i] holds the bounds of
-// that vertex's row in 8 bytes, so that the next level need not ask for vertex and row one after the other.
+// The order IS the queue. A vertex is written once, at the place that it keeps: a level is a stretch of `order`, and
+// its successors go right behind it. Row v of the graph is targets[first[v]] to targets[last[v] - 1] (first = offsets,
+// last = offsets + 1; two pointers, so that a contracted graph can be expanded too). Beside order[i], queue[i] holds
+// the bounds of that vertex's row in 8 bytes, so that the next level need not ask for vertex and row one after the
+// other.
 //
 // expand    A warp takes up to 32 vertices, sums their degrees by shuffles, and deals the arcs out to its lanes: lane k
 //           finds the owner of arc k by bisection among the sums. So no lane waits for a neighbour of high degree,
@@ -29,8 +30,8 @@ constexpr int max_helpers = 8;
 // The host cancels a kernel by a flag in its memory, `stop` (16 bytes, or null). A read of it takes a level or more, so
 // it is prefetched: a thread of block 0 starts an asynchronous copy into shared memory (16 bytes behind the first 64 of
 // the block's, zero at first) and polls the copy levels later, which hides the latency. The request delays the thread's
-// next memory access by most of a microsecond: so it is made every few levels only, and if possible after the thread has
-// arrived at a level barrier.
+// next memory access by most of a microsecond: so it is made every few levels only, and if possible after the thread
+// has arrived at a level barrier.
 constexpr int flag_at = 16, head_words = 20;
 constexpr int between_requests = 4;  // levels
 
@@ -133,8 +134,8 @@ __device__ inline int scan_lanes(int value) {
     return value;
 }
 
-// The arcs of the lanes' rows, dealt out to the lanes: arc k of the warp (0 <= k < total) belongs to the first lane whose
-// sum of degrees exceeds k. Every lane must call both.
+// The arcs of the lanes' rows, dealt out to the lanes: arc k of the warp (0 <= k < total) belongs to the first lane
+// whose sum of degrees exceeds k. Every lane must call both.
 struct Deal {
     int total, sum, shift;
     bool single;  // one row at most: its arcs follow one another, no lane need be looked for
@@ -165,8 +166,9 @@ struct Deal {
     }
 };
 
-// Take arcs away, up to `slots` a lane (target: -1 for none), which are the first `arcs` of the warp's; the vertices thus ready go into
-// the buffer. All atomics leave before an answer is looked at, or each would wait for the one before.
+// Take arcs away, up to `slots` a lane (target: -1 for none), which are the first `arcs` of the warp's; the vertices
+// thus ready go into the buffer. All atomics leave before an answer is looked at, or each would wait for the one
+// before.
 template <int slots>
 __device__ inline void take(const int* target, int arcs, int* in_degrees, int* buffer, int& held) {
     int left[slots];
@@ -197,11 +199,11 @@ __device__ inline void take_away(const Rows& rows, const Deal& deal, int k, int*
     take<arcs_at_once>(target, deal.total - k, in_degrees, buffer, held);
 }
 
-// Expand the rows from[begin, end): `warps` warps share them, this one is number `warp`; `buffer` is this warp's own. What
-// gets ready goes to order[base] and behind. wait: from is the queue, filled in this launch, and an entry may be on its way
-// still; else the sources (begin == 0) are looked up in order. most_helpers: so many warps at most share a vertex; one is enough
-// where no row has more arcs than a warp takes at once. held: how many vertices are in the buffer, before and after.
-// Returns whether the buffer was emptied in between.
+// Expand the rows from[begin, end): `warps` warps share them, this one is number `warp`; `buffer` is this warp's own.
+// What gets ready goes to order[base] and behind. wait: from is the queue, filled in this launch, and an entry may be
+// on its way still; else the sources (begin == 0) are looked up in order. most_helpers: so many warps at most share a
+// vertex; one is enough where no row has more arcs than a warp takes at once. held: how many vertices are in the
+// buffer, before and after. Returns whether the buffer was emptied in between.
 template <bool wait>
 __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Word* queue, const Word* from, int begin, int end,
                               int base, Word* gate, int* buffer, int& held, int warp, int warps, int most_helpers = max_helpers) {
@@ -232,10 +234,10 @@ __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Wor
 
 constexpr int looks = 16;  // vertices that a thread looks at in one go
 
-// Write the vertices of in-degree 0 to the start of order, and the rows of those that have arcs to roots (null: not wanted). The
-// gate's upper half counts the former, its lower half the latter. A block takes `looks` vertices a thread, all asked for at
-// once, and one atomic serves them all; scratch: 34 ints of shared memory. most: most vertices are sources, so all rows are asked for
-// at once, too. Every thread must call.
+// Write the vertices of in-degree 0 to the start of order, and the rows of those that have arcs to roots (null: not
+// wanted). The gate's upper half counts the former, its lower half the latter. A block takes `looks` vertices a thread,
+// all asked for at once, and one atomic serves them all; scratch: 34 ints of shared memory. most: most vertices are
+// sources, so all rows are asked for at once, too. Every thread must call.
 __device__ inline void push_sources(const Rows& rows, const int* in_degrees, int n, int* order, Word* roots, Word* gate,
                                     int* scratch, bool most = false) {
     const int lane = lane_id(), warp = warp_id(), warps = blockDim.x / 32;

@@ -1,19 +1,21 @@
 // Levels by one block with counters in shared memory and no lookups.
 //
-// Idea      A level of some tens of vertices is bound by one warp's latency, not by bandwidth: dependent accesses, divergent
-//           branches, and instructions, since warps share the issue slots. So a level is: load the count; index the list;
-//           load two arcs; decrement both counters; append what gets ready to the next list; a barrier. Row addresses and
-//           positions in the order are computed by the lanes that process the vertex.
+// Idea      A level of some tens of vertices is bound by one warp's latency, not by bandwidth: dependent accesses,
+//           divergent branches, and instructions, since warps share the issue slots. So a level is: load the count;
+//           index the list; load two arcs; decrement both counters; append what gets ready to the next list; a barrier.
+//           Row addresses and positions in the order are computed by the lanes that process the vertex.
 // branches  None but for rare cases: idle lanes update a dummy word.
-// rows      A record is read once, so it comes from L2, and half of them from the far partition at twice the latency, half of a
-//           level's time. The lane that finds a vertex ready prefetches its record; no lane waits for the prefetch.
+// rows      A record is read once, so it comes from L2, and half of them from the far partition at twice the latency,
+//           half of a level's time. The lane that finds a vertex ready prefetches its record; no lane waits for the
+//           prefetch.
 // levels    Four levels are unrolled, so that the addresses of counters and lists are constants.
 // What it leaves
-//           a level of 56 vertices and 450 arcs takes 0.57 us on an H200, of which 0.54 in the levels themselves (a million vertices).
-//           By clock readings a third of that is the latency of records and most of the rest instructions: some 120 a warp,
-//           with six warps an issue slot. Tried, without rows kept: one atomic for a warp's places (slower than one a lane);
-//           one or four arcs a lane; fewer threads; prefetching when one predecessor remains (exceeds the first-level
-//           cache). Equivalent forms of the code differ by 5 % after compilation.
+//           a level of 56 vertices and 450 arcs takes 0.57 us on an H200, of which 0.54 in the levels themselves (a
+//           million vertices). By clock readings a third of that is the latency of records and most of the rest
+//           instructions: some 120 a warp, with six warps an issue slot. Tried, without rows kept: one atomic for a
+//           warp's places (slower than one a lane); one or four arcs a lane; fewer threads; prefetching when one
+//           predecessor remains (exceeds the first-level cache). Equivalent forms of the code differ by 5 % after
+//           compilation.
 //
 // References: as in narrow.cu.
 #pragma once
@@ -27,9 +29,9 @@ __device__ inline const char* kept(const char* p) {
 
 template <int k> struct Turn { __device__ constexpr operator int() const { return k; } };
 
-// Block 0 alone: levels until the frontier is empty, or a level makes more than `most` vertices ready, or the stop flag is set (then the frontier is
-// empty, unless that level failed, too), or an arc finds a stranger in its target's slot (then `turn` is 1). Remaining in-degrees stay as they were: settle counts them
-// down. In the order it leaves numbers.
+// Block 0 alone: levels until the frontier is empty, or a level makes more than `most` vertices ready, or the stop flag
+// is set (then the frontier is empty, unless that level failed, too), or an arc finds a stranger in its target's slot
+// (then `turn` is 1). Remaining in-degrees stay as they were: settle counts them down. In the order it leaves numbers.
 __device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at, const StopFlag stop_flag) {
     stop_flag.drain();  // another thread requests from here on
     set_up(p, r, at);
@@ -114,7 +116,8 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
             i += at_once;
             mine = load_at(skip(from, i < size ? i : 0));
         }
-        // The last warps, which have less to do: the level's vertices into the order. A slot's next vertex may come now.
+        // The last warps, which have less to do: the level's vertices into the order. A slot's next vertex may come
+        // now.
         for (unsigned i = from_last; i < size; i += blockDim.x) {
             const unsigned code = load_at(skip(from, i)), which = code >> to_slot;
             p.order[begin + i] = code >> to_number;

@@ -1,26 +1,29 @@
-// Ladder, step 4: the number of threads follows the width of the level. The grid processes wide levels, a subset of few blocks
-// those of middling width, one block narrow ones, one warp the narrowest.
+// Ladder, step 4: the number of threads follows the width of the level. The grid processes wide levels, a subset of few
+// blocks those of middling width, one block narrow ones, one warp the narrowest.
 //
 // What it computes   order: the vertices, layer after layer; levels[0]: the number of layers, levels[1]: of vertices
 //                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints.
-// Idea               while at most `width` vertices are ready, block 0 goes on alone and the others wait at the next grid
-//                    barrier. A level then costs __syncthreads (30 ns for 768 threads), or __syncwarp (8 ns) where one
-//                    warp suffices, instead of 1 us. What is left is the chain of dependent accesses, so that is cut:
+// Idea               while at most `width` vertices are ready, block 0 goes on alone and the others wait at the next
+//                    grid barrier. A level then costs __syncthreads (30 ns for 768 threads), or __syncwarp (8 ns) where
+//                    one warp suffices, instead of 1 us. What is left is the chain of dependent accesses, so that is
+//                    cut:
 //                    - a packed row {begin, end, first target, second target} answers in one 16-byte load; the grid
-//                      packs all rows once it has seen `patience` narrow levels with much left behind them, since shallow
-//                      graphs would not earn it back, and only then goes block 0 on alone;
-//                    - rows go through shared memory. The lane that decrements an in-degree loads that vertex's row at the
-//                      same time, not when it proves ready: the load's latency hides behind the atomic's;
-//                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and hands
-//                      a row on only where both successors of a vertex get ready at once; a lane's rows are asked for first
-//                      and both its atomics are then under way together;
-//                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each (0: they stay),
-//                      in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the block.
-//                    - where rows have more than an arc or two (RECORDS: bits of a counter), the block goes by records of codes
-//                      instead, two arcs to a lane, and counts in shared memory what waits for predecessors just now (indexed.cuh).
+//                      packs all rows once it has seen `patience` narrow levels with much left behind them, since
+//                      shallow graphs would not earn it back, and only then goes block 0 on alone;
+//                    - rows go through shared memory. The lane that decrements an in-degree loads that vertex's row at
+//                      the same time, not when it proves ready: the load's latency hides behind the atomic's;
+//                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and
+//                      hands a row on only where both successors of a vertex get ready at once; a lane's rows are asked
+//                      for first and both its atomics are then under way together;
+//                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each (0: they
+//                      stay), in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the
+//                      block.
+//                    - where rows have more than an arc or two (RECORDS: bits of a counter), the block goes by records
+//                      of codes instead, two arcs to a lane, and counts in shared memory what waits for predecessors
+//                      just now (indexed.cuh).
 //                    The last layer is not expanded: no arc leaves it. Grid and subset: resident.cuh.
-// Shared memory      [20 ints | two rings of `capacity` packed rows, or what goes with records | in-degrees, or counters]; the
-//                    grid's buffers lie over the rings.
+// Shared memory      [20 ints | two rings of `capacity` packed rows, or what goes with records | in-degrees, or
+//                    counters]; the grid's buffers lie over the rings.
 //
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
 //             D. Merrill et al., PPoPP 2012 (different kernels for different widths of a frontier).
@@ -83,8 +86,8 @@ __device__ __forceinline__ bool last_arrived(const Problem& p, int v) {
 #endif
 }
 
-// The same for two vertices at once, each of which may be none (-1): both atomics are under way before an answer is looked at.
-// Left to the compiler, the second one waits for the first.
+// The same for two vertices at once, each of which may be none (-1): both atomics are under way before an answer is
+// looked at. Left to the compiler, the second one waits for the first.
 __device__ __forceinline__ void last_arrived(const Problem& p, int v, int w, bool& v_ready, bool& w_ready) {
 #ifdef LOCKSTEP_HOST
     v_ready = v >= 0 && last_arrived(p, v);
@@ -170,8 +173,8 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
     }
 }
 
-// Levels before `until` of up to 32 vertices by one warp, a vertex a lane, all in registers. Ends before a level with a row of
-// more than two arcs; then the frontier lies in the ring again.
+// Levels before `until` of up to 32 vertices by one warp, a vertex a lane, all in registers. Ends before a level with a
+// row of more than two arcs; then the frontier lies in the ring again.
 __device__ void run_lanes(const Problem& p, Position& at, int until) {
     const int lane = lane_id();
     const unsigned below = (1u << lane) - 1;
@@ -181,8 +184,8 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
     int* levels = p.levels + 2;
     bool held = lane < at.size;
     while (at.size > 0 && at.level < until) {
-        // Lanes without a successor ask for row 0, all the same one: cheaper than a branch. Asked for before anything else, for the
-        // way there is the longest one.
+        // Lanes without a successor ask for row 0, all the same one: cheaper than a branch. Asked for before anything
+        // else, for the way there is the longest one.
         const int4 row_a = fetch(p.rows + max(row.z, 0)), row_b = fetch(p.rows + max(row.w, 0));
         if (__any_sync(full_mask, row.y - row.x > 2)) break;
         if (lane == 0) levels[at.level] = at.size;
@@ -225,7 +228,8 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
     __syncwarp();
 }
 
-// Block 0 alone: levels until the frontier is empty or outgrows the ring, or the stop flag is set (then the frontier is empty).
+// Block 0 alone: levels until the frontier is empty or outgrows the ring, or the stop flag is set (then the frontier is
+// empty).
 __device__ void go_alone(const Problem& p, Position& at, int warp_width, const StopFlag& stop_flag) {
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) p.ring[i] = p.rows[load_relaxed(p.order + at.begin + i)];
     if (threadIdx.x < 3) p.counts[threadIdx.x] = 0;
@@ -294,8 +298,8 @@ __device__ inline void cool_down(const Problem& p) {
 #endif
 }
 
-// Registers are few where there are records, too: then most ways through levels are functions of their own, or what one keeps in them
-// would crowd out what another needs.
+// Registers are few where there are records, too: then most ways through levels are functions of their own, or what one
+// keeps in them would crowd out what another needs.
 #if RECORDS
 #define APART __device__ __noinline__
 #else
@@ -332,14 +336,16 @@ APART FrontierState subset_levels(const Sort s, FrontierState at, const Alone al
 
 enum Prepared { nothing, recorded, no_records, packed };  // what block 0 needs before it goes on alone
 
-// m: number of arcs, or more. control: 24 ints, see hand_on; gates: 4 words, gates[4]: the numbers of sources and of roots; all
-// zero. A frontier of more than `breadth` vertices (see crew_width) is the grid's, one of at most `width` block 0's (patience, tail:
-// see Alone), the rest is a subset's of `subset` blocks (keep: see run_subset; helpers: see expand).
-// stop: see StopFlag; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is written there at the
-// end; it may be the host's memory. BITS other than 0: no in-degree needs more, and from hot_offset on is room for all.
-// With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of RECORDS bits lie from hot_offset on, of which
-// `epoch_bits` and `degree_bits` are used; records: of record_bytes for each number; codes: n; extra: extra_ints, and as many
-// as the slots take. With epoch_bits, numbers: n, vertices: slots * 2^epoch_bits.
+// m: number of arcs, or more. control: 24 ints, see hand_on; gates: 4 words, gates[4]: the numbers of sources and of
+// roots; all zero. A frontier of more than `breadth` vertices (see crew_width) is the grid's, one of at most `width`
+// block 0's (patience, tail: see Alone), the rest is a subset's of `subset` blocks (keep: see run_subset; helpers: see
+// expand).
+// stop: see StopFlag; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is
+// written there at the end; it may be the host's memory. BITS other than 0: no in-degree needs more, and from
+// hot_offset on is room for all. With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of
+// RECORDS bits lie from hot_offset on, of which `epoch_bits` and `degree_bits` are used; records: of record_bytes for
+// each number; codes: n; extra: extra_ints, and as many as the slots take. With epoch_bits, numbers: n, vertices: slots
+// * 2^epoch_bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
            int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows, int* control,
@@ -412,7 +418,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         grid_barrier(barrier);
         at = take_up(control, turn++);
         if (by_block) {
-            // To get ready takes the time of a few levels; the less came of it, the longer the next such levels are left to others.
+            // To get ready takes the time of a few levels; the less came of it, the longer the next such levels are
+            // left to others.
             const bool brief = at.level - was.level <= most_rest;
             rest = brief ? min(2 * rest, most_rest) : least_rest;
 #if RECORDS

@@ -134,7 +134,7 @@ class Narrow(Persistent):
 
     @property
     def list_size(self):
-        """Words of a list: one at least for whoever may look there."""
+        """Words of a list, one at least: kernels may read there."""
         return max(self.list_words, 2 * self.threads // self.chunk)
 
     @property

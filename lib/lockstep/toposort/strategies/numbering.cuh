@@ -1,20 +1,21 @@
-// Numbers for vertices that share slots in turns (records.cuh): vertices that get ready at about the same time get places near one another.
+// Numbers for vertices that share slots in turns (records.cuh): vertices that get ready at about the same time get
+// places near one another.
 //
-// The level in which a vertex gets ready is not known beforehand, but an estimate suffices, as long as it is wrong by less than there are slots: how many
-// steps lead back from it to a source, along one predecessor of each vertex. They are counted by pointer jumping, in log2(steps)
-// rounds. Which predecessor does not matter, but that it is no late source, nor hardly behind one: so a few steps are tried first,
-// along any predecessors, and then each vertex follows the one that came farthest.
-// By its steps a vertex goes to one of some hundred bins, and within a bin it does not matter who comes first.
-// A graph with arcs from anywhere to anywhere defeats the guess. Then arcs conflict in their slots, which is seen and costs time,
-// no more.
+// The level in which a vertex gets ready is not known beforehand, but an estimate suffices, as long as it is wrong by
+// less than there are slots: how many steps lead back from it to a source, along one predecessor of each vertex. They
+// are counted by pointer jumping, in log2(steps) rounds. Which predecessor does not matter, but that it is no late
+// source, nor hardly behind one: so a few steps are tried first, along any predecessors, and then each vertex follows
+// the one that came farthest. By its steps a vertex goes to one of some hundred bins, and within a bin it does not
+// matter who comes first. A graph with arcs from anywhere to anywhere defeats the guess. Then arcs conflict in their
+// slots, which is seen and costs time, no more.
 //
 // References: J. Wyllie, "The complexity of parallel computations", PhD thesis, Cornell 1979 (pointer jumping).
 #pragma once
 
 constexpr int first_rounds = 4;  // of pointer jumping: enough to tell vertices near a source
 
-// One round: every jump as far as two. Returns whether any has become longer. From a cycle no source is reached, and n steps stand for
-// all that: a path has fewer.
+// One round: every jump as far as two. Returns whether any has become longer. From a cycle no source is reached, and n
+// steps stand for all that: a path has fewer.
 __device__ inline bool jump_on(int n, Word* jumps) {
     bool any = false;
     for (int v = global_thread(); v < n; v += global_threads()) {
@@ -27,12 +28,13 @@ __device__ inline bool jump_on(int n, Word* jumps) {
     return any;
 }
 
-// jumps: n words. The rows are not there yet, so links are; what block 0 uses while it is alone is free, so blocks count there. By all
-// blocks; the numbers are there after the next barrier.
+// jumps: n words. The rows are not there yet, so links are; what block 0 uses while it is alone is free, so blocks
+// count there. By all blocks; the numbers are there after the next barrier.
 __device__ __noinline__ void number_by_steps(const Problem p, const Records r, Word* jumps, unsigned* barrier) {
     int *totals = r.totals(), *most = totals + bins, *changed = most + 1, *scratch = reinterpret_cast<int*>(p.ring);
     unsigned* links = reinterpret_cast<unsigned*>(p.rows);
-    // Where a vertex's jump leads in the lower half, and how many steps that is in the upper one. First along any predecessor.
+    // Where a vertex's jump leads in the lower half, and how many steps that is in the upper one. First along any
+    // predecessor.
     for (int v = global_thread(); v < p.n; v += global_threads()) {
         store_relaxed(jumps + v, static_cast<Word>(v));
         store_relaxed(links + v, 0u);
@@ -98,7 +100,8 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     }
 }
 
-// All that block 0 needs before it goes by records, `first` if that is for the first time; by all blocks. Returns whether there is room.
+// All that block 0 needs before it goes by records, `first` if that is for the first time; by all blocks. Returns
+// whether there is room.
 __device__ inline bool get_ready(const Problem& p, const Records& r, int begin, bool first, Word* jumps, unsigned* barrier) {
     if (first) {
         if (r.numbers) {

@@ -1,15 +1,16 @@
-// Rows as records of codes, frontiers as lists of codes, and counters in shared memory: what block 0 goes by in indexed.cuh.
+// Rows as records of codes, frontiers as lists of codes, and counters in shared memory: what block 0 goes by in
+// indexed.cuh.
 //
-// slot      A counter in shared memory, RECORDS bits: {epoch | predecessors done}. Where there are as many slots as vertices each has its
-//           own. Else several have one in turns, and the epoch says whose turn it is; numbering.cuh deals out slots and epochs such
-//           that two vertices of a slot hardly ever need it at once.
-//           An arc counts its target's slot up by one, blindly; what was there before tells whether that was the last predecessor, and
-//           whether the slot was the target's own at all.
-// code      {slot | epoch | in-degree - 1 | 1 | chunks - 1} of a vertex, 32 bits; its first two parts are the vertex's number. A row is kept
-//           as the codes of its targets, in a record of fixed length. So who meets a vertex knows at once where it is counted, how
-//           far, and where its row is.
-// list      A frontier is a list of codes, CHUNK / 2 lanes for each, and two arcs a lane. Behind them, from the list's end on, stand the
-//           further chunks of rows of more than CHUNK arcs.
+// slot      A counter in shared memory, RECORDS bits: {epoch | predecessors done}. Where there are as many slots as
+//           vertices each has its own. Else several have one in turns, and the epoch says whose turn it is;
+//           numbering.cuh deals out slots and epochs such that two vertices of a slot hardly ever need it at once.
+//           An arc counts its target's slot up by one, blindly; what was there before tells whether that was the last
+//           predecessor, and whether the slot was the target's own at all.
+// code      {slot | epoch | in-degree - 1 | 1 | chunks - 1} of a vertex, 32 bits; its first two parts are the vertex's
+//           number. A row is kept as the codes of its targets, in a record of fixed length. So who meets a vertex knows
+//           at once where it is counted, how far, and where its row is.
+// list      A frontier is a list of codes, CHUNK / 2 lanes for each, and two arcs a lane. Behind them, from the list's
+//           end on, stand the further chunks of rows of more than CHUNK arcs.
 #pragma once
 #include "shared_address.cuh"
 
@@ -24,9 +25,9 @@ constexpr unsigned in_word = 32 / RECORDS;  // slots
 constexpr int bins = 512, most_rounds = 32, extra_ints = 3 + bins + most_rounds;  // rounds: each doubles the steps
 constexpr unsigned halt = 1, no_room = 2, slot_conflicts = 4;  // why block 0 stops; but for a halt, its last level does not count
 
-// In shared memory, from `counts` on, 4 * (40 + 2 * LIST + blockDim.x) bytes: four counts, in turns, of {vertices and further chunks, why to
-// stop}; two lists, with codes of at most `most` vertices and one more; idle: a word for each lane, for those that count nothing; spare:
-// one for each thread.
+// In shared memory, from `counts` on, 4 * (40 + 2 * LIST + blockDim.x) bytes: four counts, in turns, of {vertices and
+// further chunks, why to stop}; two lists, with codes of at most `most` vertices and one more; idle: a word for each
+// lane, for those that count nothing; spare: one for each thread.
 struct Records {
     SharedAddress counts;
     char* records;
@@ -59,8 +60,8 @@ __device__ __noinline__ void make_codes(const Problem p, const Records r) {
     }
 }
 
-// Calls visit(key(v), k, value(target)) for arc k of each row v, and with value(-1) to the end of the row's last chunk, or its only one.
-// CHUNK threads share a row, and have several rows under way.
+// Calls visit(key(v), k, value(target)) for arc k of each row v, and with value(-1) to the end of the row's last chunk,
+// or its only one. CHUNK threads share a row, and have several rows under way.
 template <class Key, class Value, class Visit>
 __device__ inline void for_arcs(const Problem& p, Key key, Value value, Visit visit) {
     constexpr int together = 4;
@@ -95,8 +96,8 @@ __device__ __noinline__ void make_records(const Problem p, const Records r) {
              });
 }
 
-// What the slots hold when block 0 goes on alone: each is its first vertex's that waits for predecessors yet. If another one has lost some
-// already, there is no room: *crowded() becomes 1.
+// What the slots hold when block 0 goes on alone: each is its first vertex's that waits for predecessors yet. If
+// another one has lost some already, there is no room: *crowded() becomes 1.
 __device__ __noinline__ void find_counters(const Problem p, const Records r) {
     const int all = r.words() * in_word;
     for (int slot = global_thread(); slot - static_cast<int>(lane_id()) < all; slot += global_threads()) {
@@ -119,9 +120,9 @@ __device__ __noinline__ void find_counters(const Problem p, const Records r) {
     }
 }
 
-// Another block, while block 0 is alone: records of vertices whose turn is near come into the second-level cache, for not all have room there.
-// What number a place has, by which vertices are dealt out, is known, and how many vertices block 0 has placed it shows in *placed();
-// then -1.
+// Another block, while block 0 is alone: records of vertices whose turn is near come into the second-level cache, for
+// not all have room there. What number a place has, by which vertices are dealt out, is known, and how many vertices
+// block 0 has placed it shows in *placed(); then -1.
 constexpr int look_ahead = 1 << 16;  // vertices: their places are a guess
 
 __device__ __noinline__ void fetch_ahead(const Problem p, const Records r) {
@@ -159,8 +160,9 @@ __device__ inline void set_up(const Problem& p, const Records& r, const Position
     __syncthreads();
 }
 
-// What block 0 has done since `was`, by all blocks: from numbers to vertices, off the in-degrees of successors, if any are left, and the
-// frontier's rows in the queue, where others may stand, for a list has an order of its own. It is right after the next barrier.
+// What block 0 has done since `was`, by all blocks: from numbers to vertices, off the in-degrees of successors, if any
+// are left, and the frontier's rows in the queue, where others may stand, for a list has an order of its own. It is
+// right after the next barrier.
 __device__ __noinline__ void settle(const Problem p, const Records r, Word* queue, const FrontierState was, const FrontierState at) {
     for (int i = was.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
         const int v = r.vertex(load_relaxed(p.order + i));

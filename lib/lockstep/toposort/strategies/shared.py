@@ -88,7 +88,7 @@ class DevicePlan(SortPlan):
         return min(self.executor.multiprocessors, kernel.max_blocks(threads or self.threads, shared))
 
     def result(self, summary, sizes=None, order=None):
-        """The outcome; all of it stays on the device until somebody asks for it.
+        """The outcome; all of it stays on the device until it is read.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
 // Accesses to shared memory by 32-bit address, for records (indexed.cuh).
 //
-// A pointer that alternates between buffers is compiled as a generic one, and generic accesses cost more instructions than
-// those of shared memory. Inline assembly also fixes where an access is issued: the compiler would move it to where its
-// value is used.
+// A pointer that alternates between buffers is compiled as a generic one, and generic accesses cost more instructions
+// than those of shared memory. Inline assembly also fixes where an access is issued: the compiler would move it to
+// where its value is used.
 #pragma once
 
 #ifndef CHUNK
@@ -75,8 +75,8 @@ __device__ __forceinline__ void store_if(bool wanted, SharedAddress p, unsigned 
                  : "r"(static_cast<unsigned>(wanted)), "r"(p), "r"(value)
                  : "memory");
 }
-// If `wanted`, have a chunk of a record brought near, without waiting for it. What comes goes to a spare word that nobody reads: an
-// instruction to fetch ahead brings it to L2 only, and a load into a register holds up others.
+// If `wanted`, have a chunk of a record brought near, without waiting for it. What comes goes to a spare word that
+// nobody reads: an instruction to fetch ahead brings it to L2 only, and a load into a register holds up others.
 __device__ __forceinline__ void prefetch(bool wanted, const char* record, SharedAddress spare) {
     asm volatile("{\n\t.reg .pred a;\n\tsetp.ne.u32 a, %0, 0;\n\t@a cp.async.ca.shared.global [%1], [%2], 4;\n\t"
 #if CHUNK > 8  // memory comes in stretches of 32 bytes
@@ -89,7 +89,8 @@ __device__ __forceinline__ void prefetch(bool wanted, const char* record, Shared
 }
 // The thread waits for all that it has asked for: before the spare words are anything else's.
 __device__ __forceinline__ void prefetch_wait() { asm volatile("cp.async.wait_all;" : : : "memory"); }
-// As for the kernel's other rows: first-level cache allowed, for they do not change after the grid barrier that the reader has passed.
+// As for the kernel's other rows: first-level cache allowed, for they do not change after the grid barrier that the
+// reader has passed.
 __device__ __forceinline__ uint2 fetch(const uint2* p) {
     uint2 v;
     asm volatile("ld.global.ca.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
