@@ -22,6 +22,7 @@ try:
     STUDIES = plan.load(paths.ROOT / CONFIG)
     for study in STUDIES:
         notebooks.check(f"notebooks/{study}.ipynb")
+        notebooks.write_code(study, "results/config")
 except (plan.ConfigError, notebooks.NotebookError) as error:
     sys.exit(f"lockstep: {error}")
 plan.write_blocks(STUDIES, "results/config")
@@ -91,14 +92,14 @@ rule measure:
     input:
         "results/datasets.csv",
         "results/config/{study}/{part}.json",
+        "results/config/{study}/measuring.py",
         lambda wildcards: package("graphs", "machine", "batch", "plan.py", "evidence", "provenance", PACKAGES[wildcards.study]),
-        notebook="notebooks/{study}.ipynb",
     output: f"{RESULTS}/{{study}}/{{part}}.done",
     log: f"{RESULTS}/{{study}}/{{part}}.ipynb",
     params: executor=HERE.executor,
     resources: gpu=1,
     shell:
-        f"{JOB} {{input.notebook}} {{log}} --journal {RESULTS}/{{wildcards.study}}.csv --done {{output}}"
+        f"{JOB} notebooks/{{wildcards.study}}.ipynb {{log}} --journal {RESULTS}/{{wildcards.study}}.csv --done {{output}}"
         f" -p config {CONFIG} -p part {{wildcards.part}} -p executor {{params.executor}}"
 
 
@@ -108,7 +109,7 @@ rule study:
         lambda wildcards: parts(wildcards.study) + parts("0-machine"),
         lambda wildcards: package("graphs", "machine", "batch", "plan.py", "evidence", "report", PACKAGES[wildcards.study]),
         lambda wildcards: recorded(f"*/{wildcards.study}.csv"),
-        notebook="notebooks/{study}.ipynb",
+        "results/config/{study}/drawing.py",
     output:
         "paper/generated/{study}.json",
         directory("paper/generated/{study}"),
@@ -122,7 +123,7 @@ rule study:
     log: f"{RESULTS}/{{study}}/study.ipynb",
     shell:
         "mkdir -p {output[1]} {output[2]} && "  # a study without a table or a figure is no failure
-        f"{JOB} {{input.notebook}} {{log}} -p config {CONFIG} -p part None -p executor None"
+        f"{JOB} notebooks/{{wildcards.study}}.ipynb {{log}} -p config {CONFIG} -p part None -p executor None"
 
 
 rule claims:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from lockstep import paths
+from lockstep.workflow.plan import renew
 
 PARAMETERS = ("config", "part", "executor")
 MEASURES = "measure"  # the tag of the cell after which a job that measures a part is done
@@ -71,6 +72,18 @@ def measuring(notebook) -> str:
         if MEASURES in cell.get("metadata", {}).get("tags", []):
             return json.dumps({**known, "cells": known["cells"][:number]})
     return text
+
+
+def write_code(study: str, folder) -> None:
+    """Write ``<folder>/<study>/measuring.py`` and ``drawing.py``: the code cells up to the one that measures, and all.
+
+    Jobs depend on these: a notebook that was saved, with other outputs or prose, is no reason to measure again.
+    """
+    notebook = f"notebooks/{study}.ipynb"
+    for name, text in (("measuring", measuring(notebook)), ("drawing", Path(notebook).read_text(encoding="utf-8"))):
+        cells = [cell["source"] for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+        code = "\n\n".join(cell if isinstance(cell, str) else "".join(cell) for cell in cells)
+        renew(Path(folder) / study / f"{name}.py", code + "\n")
 
 
 def run(notebook, log, values: dict, journal=None, done=None) -> int:

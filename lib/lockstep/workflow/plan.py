@@ -98,10 +98,14 @@ def write_blocks(studies: dict, folder) -> None:
             file = Path(folder) / study / f"{part}.json"
             # The predicted time is for the reader's screen; a better prediction is no reason to measure.
             sizes = {key: value for key, value in sizes.items() if key != "seconds"}
-            text = json.dumps({**shared, "part": sizes}, indent=1, sort_keys=True) + "\n"
-            if not file.is_file() or file.read_text(encoding="utf-8") != text:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text, encoding="utf-8")
+            renew(file, json.dumps({**shared, "part": sizes}, indent=1, sort_keys=True) + "\n")
+
+
+def renew(file: Path, text: str) -> None:
+    """Write a text into a file, unless it stands there already: then the file keeps its time."""
+    if not file.is_file() or file.read_text(encoding="utf-8") != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 def _shown(file: Path) -> str:
