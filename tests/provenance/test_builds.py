@@ -8,8 +8,7 @@ import pytest
 from lockstep import cli, paths
 from lockstep.evidence import Candidate, Study, reading
 from lockstep.machine import MachineError, get_executor
-from lockstep.provenance import builds, device, kept, protocol, summary
-from lockstep.provenance import host as host_module
+from lockstep.provenance import builds, device, kept, lookup, protocol, summary
 from lockstep.studies import PACKAGES
 
 STUDY = "3-toposort-depth"
@@ -60,7 +59,7 @@ def test_a_gpu_records_nothing_with_macros_that_no_compile_line_lists(tables, mo
     """Else a row could come from a kernel that no digest knows, and never go stale."""
     host = get_executor("host")
     monkeypatch.setattr(host, "name", "cuda")
-    file = host_module.PACKAGE / "toposort" / "strategies" / "narrow.cu"
+    file = lookup.PACKAGE / "toposort" / "strategies" / "narrow.cu"
 
     def measure():
         study = Study(STUDY, "one", host, config={"studies": {STUDY: {"parts": {"one": {}}}}},

@@ -9,7 +9,7 @@ import pytest
 from lockstep.batch import shards, stream
 from lockstep.evidence import VerificationError
 from lockstep.graphs import draws, search
-from lockstep.provenance import host
+from lockstep.provenance import host, lookup
 from lockstep.swarm import checksums, oracle, problem
 from lockstep.swarm.experiments import cases, sums, synthetic
 from lockstep.swarm.strategies import baselines
@@ -202,7 +202,7 @@ def forget():
 def changes_the_key(way, function, monkeypatch):
     """Whether one more statement in a function does."""
     before, plain = sums.Known(*way).file, inspect.unwrap(function)
-    node = host._definitions(plain.__module__)[0][plain.__code__.co_firstlineno, plain.__name__]
+    node = lookup.definitions(plain.__module__)[0][plain.__code__.co_firstlineno, plain.__name__]
     forget()
     with monkeypatch.context() as patched:
         patched.setattr(node, "body", [*node.body, ast.parse("0").body[0]])

@@ -33,7 +33,7 @@ from lockstep.graphs.registry import registry
 from lockstep.machine import MachineError, cuda, executor, launches, source
 from lockstep.studies import PACKAGES
 
-from . import device, host, kept, protocol
+from . import device, host, kept, lookup, protocol
 from .device import digest
 from .origin import origins
 
@@ -42,8 +42,8 @@ COLUMNS = ["id", "study", "strategy", "device", "host", "protocol", "data", "com
 LAUNCHED = (cuda.CudaExecutor, executor.Executor, executor.Kernel, launches.Launch, launches.LaidOut, launches.Again,
             cuda._Graph)  # fmt: skip
 # Machine code has a digest of its own, however its text is found and read.
-CUT = (*host.CUT, source.__name__, f"{host.NAME}.machine.errors")
-GRAPHS = f"{host.NAME}.graphs"
+CUT = (*host.CUT, source.__name__, f"{lookup.NAME}.machine.errors")
+GRAPHS = f"{lookup.NAME}.graphs"
 
 
 class Parts(NamedTuple):
@@ -102,7 +102,7 @@ def code(roots, given, entry):
 @functools.cache
 def machine_code(study, texts, kernels=None):
     """{`file macros: kernel`: digest} of the kernels that host code names, in all variants of their files."""
-    folders = [host.PACKAGE / PACKAGES[study], host.PACKAGE / "machine"]
+    folders = [lookup.PACKAGE / PACKAGES[study], lookup.PACKAGE / "machine"]
     files = [file for folder in folders for file in sorted(folder.rglob("*.cu")) if file.name in texts]
     found = {}
     for file in files:

@@ -6,13 +6,13 @@ import sys
 
 from lockstep import cache, paths
 
-from . import device, host
+from . import device, lookup
 
 
 @functools.cache
 def _file():
     """Where it is kept: the name tells of all files of the library, and of the tables that count."""
-    files = [*host.PACKAGE.rglob("*.py"), *host.PACKAGE.rglob("*.cu*"), *host.PACKAGE.rglob("*.[hc]pp"), device.LOCK]
+    files = [device.LOCK, *(file for kind in ("*.py", "*.cu*", "*.[hc]pp") for file in lookup.PACKAGE.rglob(kind))]
     files += [paths.DATA / "datasets.csv", paths.RECORDINGS / "protocol.csv"]
     told = sorted(f"{file} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files if file.is_file())
     return paths.CACHE / "provenance" / f"{device.digest(sys.version, *told)}.json"

@@ -18,7 +18,7 @@ from lockstep.graphs import Graph
 from lockstep.machine import cuda
 from lockstep.studies import PACKAGES
 
-from . import host, kept
+from . import host, kept, lookup
 from .origin import origins
 
 FILE = "protocol.csv"
@@ -26,8 +26,8 @@ COLUMNS = ["study", "number", "trees", "commit", "date", "why"]
 HARNESS = (Study.measure, Study._round, Study._warm_up, timing.once, timing.check, timing.Warmth.up,
            cuda.CudaExecutor.timer, cuda.CudaExecutor.device_ms)  # fmt: skip
 # Who writes rows and where decides nothing in them.
-CUT = tuple(name for name in host.CUT if name != f"{host.NAME}.evidence") + tuple(
-    f"{host.NAME}.evidence.{name}" for name in ("recording", "computer", "nvml", "reading", "ledger", "parts")
+CUT = tuple(name for name in host.CUT if name != f"{lookup.NAME}.evidence") + tuple(
+    f"{lookup.NAME}.evidence.{name}" for name in ("recording", "computer", "nvml", "reading", "ledger", "parts")
 )
 
 
@@ -56,7 +56,7 @@ def number(study):
 @functools.cache
 def trees(study):
     """Digest of the code that a study's protocol is."""
-    table = getattr(import_module(f"{host.NAME}.{PACKAGES[study]}"), "STRATEGIES", {})
+    table = getattr(import_module(f"{lookup.NAME}.{PACKAGES[study]}"), "STRATEGIES", {})
     own = origins(study).PROTOCOL
     plans = tuple(dict.fromkeys(kind for strategy in table.values() for kind in strategy.plan.__mro__))
     harness = host.code(*HARNESS, cut=CUT, guards=True)
