@@ -31,10 +31,18 @@ _ERRORS = {1: DivergentBarrierError, 2: DeadlockError, 3: LivelockError, 4: Memo
 _launching = threading.Lock()  # the runtime's state is global to a process
 
 
+class _Stacks(ctypes.Structure):
+    _fields_ = [("low", ctypes.c_void_p), ("count", ctypes.c_uint64), ("guarded", ctypes.c_uint64)]
+
+
+_stacks = _Stacks()  # of the threads of all launches
+
+
 class _Launch(ctypes.Structure):
     _fields_ = [
-        ("entry", ctypes.c_void_p), ("arguments", ctypes.c_void_p), ("grid", ctypes.c_uint32 * 3),
-        ("block", ctypes.c_uint32 * 3), ("shared", ctypes.c_uint64), ("seed", ctypes.c_uint64),
+        ("stacks", ctypes.c_void_p), ("entry", ctypes.c_void_p), ("arguments", ctypes.c_void_p),
+        ("grid", ctypes.c_uint32 * 3), ("block", ctypes.c_uint32 * 3), ("shared", ctypes.c_uint64),
+        ("seed", ctypes.c_uint64),
         ("budget", ctypes.c_uint64), ("trace_limit", ctypes.c_uint64), ("cooperative", ctypes.c_int32),
         ("fuzz", ctypes.c_int32), ("permille", ctypes.c_int32), ("window", ctypes.c_int32),
         ("barriers", ctypes.c_uint64), ("grid_barriers", ctypes.c_uint64), ("atomics", ctypes.c_uint64),
@@ -191,7 +199,8 @@ class HostExecutor(Executor):
         window = blocks if cooperative else min(blocks, resident) if self.fuzz != "none" else 1
         self._launches += 1
         launch = _Launch(
-            entry=kernel.entry, arguments=ctypes.addressof(values), grid=grid, block=block, shared=shared,
+            stacks=ctypes.addressof(_stacks), entry=kernel.entry, arguments=ctypes.addressof(values), grid=grid,
+            block=block, shared=shared,
             seed=(self.seed * 0x9E3779B97F4A7C15 + self._launches * 0xD1B54A32D192ED03) % 2**64,
             budget=self.budget, trace_limit=self.trace_limit, cooperative=bool(cooperative),
             fuzz=FUZZ.index(self.fuzz), permille=self.permille, window=window,

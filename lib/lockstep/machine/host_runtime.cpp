@@ -104,11 +104,10 @@ void step(Fiber* f) {
         if (free_stacks.empty()) fail(MISUSE, "more threads alive than stacks");
         f->stack = free_stacks.back();
         free_stacks.pop_back();
-        unsigned char* low = stacks + (size_t)f->stack * kStack;
-        if (!guarded[f->stack]) {          // an overflowing stack meets this page, not its neighbour
+        unsigned char* low = stacks->low + (size_t)f->stack * kStack;
+        if (stacks->guarded <= (size_t)f->stack) {  // an overflowing stack meets this page, not its neighbour
             mprotect(low, kPage, PROT_NONE);
-            guarded[f->stack] = true;
-            ++guards;
+            stacks->guarded = f->stack + 1;         // they are taken in order
         }
         void** top = reinterpret_cast<void**>(low + kStack) - 2;
         *--top = nullptr;
@@ -150,15 +149,13 @@ void start_block(LiveBlock* b, unsigned linear) {
     ++live_blocks;
 }
 
-// Every guarded stack is a mapping of its own, of which a process may have some 65,000; and each kernel's library has
-// its stacks. So a library keeps few of them between its launches.
+// Stacks stay from launch to launch: to map, guard and touch them anew took longer than most kernels. But every guarded
+// one is two mappings, of which a process may have some 65,000.
 void give_back_stacks() {
-    constexpr int few = 64;
-    if (guards <= few) return;
-    munmap(stacks, stacks_count * kStack);
-    stacks = nullptr;
-    stacks_count = 0;
-    guards = 0;
+    constexpr size_t most = 16384;
+    if (stacks->guarded <= most) return;
+    munmap(stacks->low, stacks->count * kStack);
+    *stacks = {nullptr, 0, 0};
 }
 
 void make_room(unsigned window) {
@@ -166,17 +163,15 @@ void make_room(unsigned window) {
     size_t ring = 1;
     while (ring < want + 1) ring <<= 1;
     if (ready.size() < ring) ready.resize(ring);
-    if (stacks_count < want) {
-        if (stacks) munmap(stacks, stacks_count * kStack);
+    if (stacks->count < want) {
+        if (stacks->low) munmap(stacks->low, stacks->count * kStack);
+        *stacks = {nullptr, 0, 0};
         void* p = mmap(nullptr, want * kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (p == MAP_FAILED) { stacks = nullptr; stacks_count = 0; fail(MISUSE, "no memory for the threads' stacks"); }
-        stacks = (unsigned char*)p;
-        stacks_count = want;
-        guarded.assign(want, false);
-        guards = 0;
+        if (p == MAP_FAILED) fail(MISUSE, "no memory for the threads' stacks");
+        *stacks = {(unsigned char*)p, want, 0};
     }
     free_stacks.clear();
-    for (size_t i = stacks_count; i-- > 0;) free_stacks.push_back((int)i);
+    for (size_t i = want; i-- > 0;) free_stacks.push_back((int)i);
     if (slots.size() < window) slots.resize(window);
     for (unsigned i = 0; i < window; ++i) {
         LiveBlock& b = slots[i];
@@ -238,7 +233,7 @@ void on_fault(int number, siginfo_t* info, void*) {
     const unsigned char* at = (const unsigned char*)info->si_addr;
     const char* what = "an address outside every array";
     if (Fiber* f = me()) {                 // a large frame can jump over the guard page
-        const unsigned char* low = stacks + (size_t)f->stack * kStack;
+        const unsigned char* low = stacks->low + (size_t)f->stack * kStack;
         if (at >= low - (1 << 20) && at < low + kPage) what = "beyond its stack of 60 KB";
     }
     for (LiveBlock& b : slots)
@@ -347,6 +342,7 @@ using namespace lockstep_host;
 
 extern "C" __attribute__((visibility("default"))) int lockstep_run(LockstepLaunch* request) {
     launch = request;
+    stacks = request->stacks;
     block_dim = {request->block[0], request->block[1], request->block[2]};
     grid_dim = {request->grid[0], request->grid[1], request->grid[2]};
     random_state = request->seed;

@@ -50,7 +50,13 @@ struct Record {                            // one line of the trace; host.py's d
 
 }  // namespace
 
+extern "C" struct LockstepStacks {         // of the threads, for all kernels' libraries; see host.py's _Stacks
+    unsigned char* low;
+    uint64_t count, guarded;               // the first `guarded` of them end at a page that cannot be touched
+};
+
 extern "C" struct LockstepLaunch {         // host.py's ctypes structure mirrors it
+    LockstepStacks* stacks;
     void (*entry)(void**);
     void** arguments;
     uint32_t grid[3], block[3];
@@ -67,11 +73,8 @@ LockstepLaunch* launch;
 std::vector<LiveBlock> slots;
 std::vector<Fiber*> ready;                 // ring, a power of two
 size_t head, tail;
-unsigned char* stacks = nullptr;
-size_t stacks_count = 0;
+LockstepStacks* stacks;
 std::vector<int> free_stacks;
-std::vector<bool> guarded;
-int guards = 0;
 void* scheduler_pointer;
 uint64_t random_state, last_progress;
 unsigned live_blocks, grid_waiting;
