@@ -184,13 +184,13 @@ def mosaic(judged, papers, *, across=54):
 
 # Who stands on a rung: examples that the text of the studies names.
 RUNGS = {
-    "the host launches and looks": "SGD: edge-locked; paths: atomic; sort: naive; coloring: hybrid",
-    "the host launches": "",
-    "launches recorded beforehand": "sort: graph",
-    "all blocks, by a barrier": "SGD: matchings; sort, paths: persistent; coloring: resident",
-    "one block to another, by a word": "sort, paths: asynchronous; coloring: waiting, early",
-    "a full block, by its barrier": "sort: narrow; small graphs: SwarmGraph",
-    "a warp, by its barrier": "sort: narrow, where layers are narrowest",
+    "launch and blocking read-back": "SGD: edge-locked; paths: atomic; sort: naive; coloring: hybrid",
+    "launch by the host": "",
+    "launch in a CUDA graph": "sort: graph",
+    "barrier of all blocks": "SGD: matchings; sort, paths: persistent; coloring: resident",
+    "flag from block to block": "sort, paths: asynchronous; coloring: waiting, early",
+    "barrier of a full block": "sort: narrow; small graphs: SwarmGraph",
+    "barrier of a warp": "sort: narrow, where layers are narrowest",
 }
 
 

@@ -230,13 +230,13 @@ def _costs(generated):
     known = json.loads(file.read_text()) if file.is_file() else {}
     block = known.get("block_barrier_ns") or {}
     costs = {
-        "the host launches and looks": known.get("readback_us", math.nan) * 1e3,
-        "the host launches": known.get("launch_us", math.nan) * 1e3,
-        "all blocks, by a barrier": known.get("grid_barrier_us", math.nan) * 1e3,
-        "launches recorded beforehand": known.get("graph_node_us", math.nan) * 1e3,
-        "one block to another, by a word": known.get("hop_ns", math.nan),
-        "a full block, by its barrier": block.get("1024", math.nan),
-        "a warp, by its barrier": block.get("32", math.nan),
+        "launch and blocking read-back": known.get("readback_us", math.nan) * 1e3,
+        "launch by the host": known.get("launch_us", math.nan) * 1e3,
+        "barrier of all blocks": known.get("grid_barrier_us", math.nan) * 1e3,
+        "launch in a CUDA graph": known.get("graph_node_us", math.nan) * 1e3,
+        "flag from block to block": known.get("hop_ns", math.nan),
+        "barrier of a full block": block.get("1024", math.nan),
+        "barrier of a warp": block.get("32", math.nan),
     }
     return {rung: value for rung, value in costs.items() if value and math.isfinite(value)}
 
