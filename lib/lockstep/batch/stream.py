@@ -1,8 +1,8 @@
 """A batch through an engine: loading, copying, computing and writing of different pieces at the same time.
 
-The paper gives loading and computing a thread each, with a queue between them. Here some threads each take a piece
-from its file to its results: load and check it, copy it to the device, launch, fetch, write. Whoever launches holds a
-lock, so the device sees one pack after the other, on one stream; while one thread waits for its results others load
+The paper gives loading and computing a thread each, with a queue between them. Here some threads each take a piece from
+its file to its results: load and check it, copy it to the device, launch, fetch, write. The thread that launches holds
+a lock, so the device sees one pack after the other, on one stream; while one thread waits for its results others load
 theirs. The executor's queue of pieces is the paper's queue, its order the batch's. With ``loaders=1`` one thread at a
 time loads, as in the paper; a disk of today wants several. With one thread nothing overlaps, which is the baseline that
 the paper compares with.

@@ -152,7 +152,7 @@ def greedy(graph, order):
 
 
 # As in emptying.cu: colors of a coloring that is worked on, steps (and members) of a class at most, steps that it is
-# given and those for each member, neighbors asked of one color, the longest row, the steps for which nobody comes back,
+# given and those for each member, neighbors asked of one color, the longest row, the steps of tabu tenure,
 # places in the queue.
 MOST_COLORS, LIMIT, SPARE, EACH, AT_MOST, LONGEST_ROW, TENURE, PLACES = 1024, 64, 4, 2, 8, 4096, 10, 512
 

@@ -1,9 +1,9 @@
 """Make a directed graph acyclic, as Graphviz's filter ``acyclic`` does (the thesis made its graphs with it).
 
 A depth-first search takes the vertices in order, and the arcs of a vertex in order; an arc to a vertex that
-is still on the search's path closes a cycle and is turned round. What is left has no cycle: each arc kept
+is still on the search's path closes a cycle and is reversed. What is left has no cycle: each arc kept
 leads from a vertex that the search finishes later to one that it finishes earlier, and so does each arc
-turned round.
+reversed.
 """
 
 import warnings
@@ -49,7 +49,7 @@ def _back_arcs(offsets, targets):
 
 @njit(cache=True)
 def _new_arcs(offsets, targets, mark, turned_offsets, turned_targets):
-    """Which arcs turned round are not there yet (1); the others merge with the arc that is."""
+    """Which arcs reversed are not there yet (1); the others merge with the arc that is."""
     n = offsets.size - 1
     fresh = np.zeros(turned_targets.size, np.uint8)
     seen = np.full(n, -1, np.int64)
@@ -79,7 +79,7 @@ def acyclic(graph):
     Returns
     -------
     Graph
-        Directed and acyclic. An arc turned round that is there already merges with it (as in Graphviz's
+        Directed and acyclic. An arc reversed that is there already merges with it (as in Graphviz's
         strict graphs), else it keeps its weight; rows hold the arcs kept, in their order, then those turned
         round.
 

@@ -110,7 +110,7 @@ class Graph:
         return self.weights[csr.rows(self.offsets) <= self.targets]
 
     def reverse(self):
-        """The graph with every arc turned round; rows come out sorted by source."""
+        """The graph with every arc transposed; rows come out sorted by source."""
         offsets, targets, weights = csr.group(self.targets, csr.rows(self.offsets), self.n, self.weights)
         return Graph._trusted(offsets, targets, weights, self.directed, self.name, self.labels)
 

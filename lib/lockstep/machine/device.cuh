@@ -90,7 +90,7 @@ __device__ __forceinline__ unsigned block_thread() {
 // Every thread of a cooperative launch waits here for all others; what they wrote before is visible after.
 // state: 2 unsigned words in global memory, zero before their first use, good for any number of barriers.
 // One word does it: each block adds 1, the first block adds 2^31 - (blocks - 1), so when all have come the low bits are
-// zero again and the top bit has flipped. Whoever comes last thereby opens the barrier with its own atomic: a second
+// zero again and the top bit has flipped. The last arrival thereby opens the barrier with its own atomic: a second
 // store to wake the others would add its way to L2 and back (on an H200 that takes nearly twice as long).
 // The release of thread 0 also publishes what its block wrote before the __syncthreads (causality is transitive).
 __device__ __forceinline__ void grid_barrier(unsigned* state) {

@@ -155,7 +155,7 @@ def _vectors(count, width):
 def _search(rows, heads, first, now, following, full, fresh):
     """fresh[d, v]: which of the 512 sources from `first` on are d arcs before v; how many levels, and `fresh`.
 
-    rows, heads: the graph turned round.
+    rows, heads: the graph transposed.
     """
     n = rows.size - 1
     now[:], full[:] = 0, 0

@@ -64,7 +64,7 @@ def _once(offsets, targets):
 
 @njit(cache=True)
 def _turned(offsets, targets):
-    """The graph turned round; rows in ascending order of the sources."""
+    """The graph transposed; rows in ascending order of the sources."""
     n = offsets.size - 1
     starts = np.zeros(n + 1, np.int32)
     for t in targets:
@@ -192,7 +192,7 @@ def matrices(offsets, targets, vertex_start, arc_start, matrix_start, matrix, to
 
 @njit(cache=True)
 def _lengths(rows, heads, weights, target, far, heap_key, heap_vertex):
-    """Dijkstra backwards from `target`; rows are those of the graph turned round. Sums begin at the target's end."""
+    """Dijkstra backwards from `target`; rows are those of the graph transposed. Sums begin at the target's end."""
     far[:] = np.inf
     far[target] = 0.0
     heap_key[0], heap_vertex[0] = 0.0, target
@@ -241,7 +241,7 @@ def _turned_lengths(offsets, targets, weights):
 @njit(parallel=True, cache=True)
 def lengths(offsets, targets, weights, vertex_start, arc_start, turn, matrix_start, matrix, total, largest, reach,
             parts, checksums):  # fmt: skip
-    """`matrices` along weights, in float64; with `turn` of the graph turned round. parts: sums of reciprocals."""
+    """`matrices` along weights, in float64; with `turn` of the graph transposed. parts: sums of reciprocals."""
     for g in prange(vertex_start.size - 1):
         v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
         rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]

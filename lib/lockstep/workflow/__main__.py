@@ -18,7 +18,7 @@ def main(arguments=None) -> int:
     job.add_argument("-p", dest="values", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     quick = chores.add_parser("check", help="lint, and the tests of what has changed")
     quick.add_argument("--since", default="main", metavar="BRANCH")
-    chores.add_parser("unlock", help="remove a lock that nobody holds")
+    chores.add_parser("unlock", help="remove a lock that no process holds")
     chores.add_parser("refresh", help="renew the notebooks' stored outputs").add_argument(
         "notebooks", nargs="*"
     )

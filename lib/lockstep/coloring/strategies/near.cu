@@ -11,9 +11,9 @@
 // color. The word is the whole message. The shortcuts (EARLY) are those of waiting.cu; without them others see no set
 // before it is a color, and a vertex keeps the colors that it has seen in bits 16..31.
 //
-// One cooperative launch. Nobody may read a state outside before its owner has taken out what the last run left there;
-// a block says so when it has, and asks the others only after it has found out who waits for whom, so that barrier is
-// free.
+// One cooperative launch. No block may read a state of another before its owner has cleared what the last run left
+// there. A block signals when it has, and polls the others only after it has built its lists of predecessors, which
+// hides the barrier.
 //
 // References: those of waiting.cu.
 //

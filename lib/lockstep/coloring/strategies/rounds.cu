@@ -138,7 +138,7 @@ __device__ __forceinline__ int warp_max(int x) {
     return x;
 }
 
-// Adds a block's part to what the round reports; the highest degree left only if somebody will read it, doubled, and
+// Adds a block's part to what the round reports; the highest degree left only if it will be read, doubled, and
 // one more if a vertex of that degree is tied: then no round by degree can color it, and the highest degree stays what
 // it is.
 __device__ __forceinline__ void report(const Visit& seen, int watch, unsigned* progress) {

@@ -129,8 +129,8 @@ __device__ __forceinline__ int smallest_free(unsigned word) {
     return owner * 32 + __ffs(~__shfl_sync(full_mask, word, owner)) - 1;
 }
 
-// For a vertex whose first `window` colors are all taken and who waits for nobody: look at further windows, reading its
-// whole row again. Costs a pass per window; needed only by graphs with cliques of more than a thousand.
+// For a vertex whose first `window` colors are all taken and that waits for no neighbor: searches further windows,
+// reading its whole row again. Costs a pass per window; needed only by graphs with cliques of more than a thousand.
 __device__ __forceinline__ int search_further(int v, const Graph& g, const int* state, unsigned* set) {
     const int lane = lane_id(), first = g.offsets[v], last = g.offsets[v + 1], mine = g.rank[v];
     for (int low = window;; low += window) {

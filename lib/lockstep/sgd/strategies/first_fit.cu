@@ -4,8 +4,8 @@
 // order will do: if an edge skipped a matching, one of its ends was in there already, for good. So each matching is
 // maximal in what the earlier ones left (Algorithm 1 of the first paper), in any order.
 //
-// Idea. Whoever places an edge holds its user's lock, so what the user has cannot change meanwhile. The item's edges
-// are placed by threads of one block, which take a matching for the item by an atomic "or" on a bit set in shared
+// Idea. The thread that places an edge holds its user's lock, so what the user has cannot change meanwhile. The item's
+// edges are placed by threads of one block, which take a matching for the item by an atomic "or" on a bit set in shared
 // memory; a bit once taken stays taken, so nothing that was skipped ever becomes free again. Items of few edges belong
 // to one thread each, which looks its earlier edges up instead.
 //

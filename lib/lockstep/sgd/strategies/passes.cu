@@ -8,7 +8,7 @@
 // they got done. Where all edges want one hub's lock, most tries fail, and fewer groups take longer turns: one group's
 // later try may succeed in the pass in which its first one failed. Without conflicts each gets its edges done, and all
 // groups work. Blocks that have nothing to do wait at the barrier.
-// Nobody waits while holding a lock, and a warp's three steps are taken together, as in online.cu.
+// No thread waits while holding a lock, and a warp's three steps are taken together, as in online.cu.
 // compile: K=16 LANES=1
 // compile: K=16 LANES=4 HALF=0,1
 // compile: K=16 LANES=4 LOCK_DELAY=100,1000,10000

@@ -80,7 +80,7 @@ struct Lists {
     }
 };
 
-constexpr int NOBODY = 0x7fffffff;
+constexpr int NO_PATCH = 0x7fffffff;
 
 // What blocks share, all 0 between two launches: what was applied so far, numbers drawn, blocks that have left.
 struct Common {
@@ -91,7 +91,7 @@ struct Common {
 // patch_list: first row of its vectors, nodes, first edge and edges of each patch. One of the first level has its
 // vectors side by side; the others have a list of their rows in list_rows, from ~x on. steps: `matchings` + 1 numbers a
 // patch, where each of its matchings begins. after[p]: how many patches have to be done before patch p. at[b]: of the
-// patches that block b has drawn, it is done with those before this one; NOBODY between two launches.
+// patches that block b has drawn, it is done with those before this one; NO_PATCH between two launches.
 // Shared memory: room vectors, then twice the lists: list_room times 8 bytes for rows and edges (a patch whose edges do
 // not fit reads them from global memory), matchings + 1 steps; the number drawn.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
         order_memory();
         *drawn = atomicAdd(&all->drawn, 1);
         order_memory();   // and those who drew before are seen by its threads from here on
-        store_relaxed(at + blockIdx.x, *drawn < patches_in_all ? *drawn : NOBODY);
+        store_relaxed(at + blockIdx.x, *drawn < patches_in_all ? *drawn : NO_PATCH);
     }
     __syncthreads();
     int p = *drawn;
@@ -169,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
             store_chunk(all_vectors + (long)now.row(patch, k / PIECES) * K + 4 * (k % PIECES), chunks[k]);
         }
         __syncthreads();
-        if (block_thread() == 0) store_release(at + blockIdx.x, q < patches_in_all ? q : NOBODY);
+        if (block_thread() == 0) store_release(at + blockIdx.x, q < patches_in_all ? q : NO_PATCH);
         const Lists done = now;
         now = next;
         next = done;

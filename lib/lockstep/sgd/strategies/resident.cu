@@ -8,9 +8,9 @@
 //     global memory but for the edges, read in order, one batch ahead.
 //   - Inside a tile two groups can want the same user: a group locks a batch of its next edges' users, computes,
 //     unlocks. Few warps: every lock that is held is in others' way.
-//   - The edges of the largest item are the critical path. Such an item has a block for itself, where nobody else wants
-//     its users: no locks, and one warp that does nothing but update after update, see work_alone. What is left between
-//     two of them is a dot product and two multiply-adds.
+//   - The edges of the largest item are the critical path. Such an item has a block for itself, the only one that
+//     updates its users: no locks, and one warp that does nothing but update after update, see work_alone. What is left
+//     between two of them is a dot product and two multiply-adds.
 //   - A dot product is summed over its lanes by way of shared memory: see exchange.
 //
 // racecheck knows no locks: it reports the users' vectors where several warps exchange them under theirs, and is

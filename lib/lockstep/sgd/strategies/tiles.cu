@@ -125,10 +125,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
     float* vectors = reinterpret_cast<float*>(shared + locks / 8) + here * SLOTS * K;
     int4* slots = reinterpret_cast<int4*>(shared + locks / 8 + GROUPS * SLOTS * K * 4) + here * SLOTS;
     float* resident = reinterpret_cast<float*>(shared + locks / 8 + GROUPS * SLOTS * (K * 4 + 16));
-    const int4 nobody = make_int4(-1, 0, 0, 0);
+    const int4 no_edge = make_int4(-1, 0, 0, 0);
 
     for (int k = block_thread(); k < locks / 32; k += THREADS) lock[k] = 0;
-    for (int k = lane; k < SLOTS; k += LANES) slots[k] = nobody;
+    for (int k = lane; k < SLOTS; k += LANES) slots[k] = no_edge;
     for (int k = 0; k < SLOTS; ++k) remember(vectors, k, Vector{});  // an empty slot is computed with: no NaN in it
     const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
     if (table_fits) {
@@ -158,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
         #pragma unroll
         for (int w = 0; w < EACH; ++w) {
             id[w] = next + lane < end ? next + lane : -1;
-            edge[w] = id[w] < 0 ? nobody : edges[id[w]];
+            edge[w] = id[w] < 0 ? no_edge : edges[id[w]];
             next = min(next + LANES, end);
             #pragma unroll
             for (int s = 0; s < STAGES; ++s) ready[s][w] = -1;
@@ -177,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                 for (int w = 0; w < EACH; ++w) {
                     const int slot = stage * BATCH + w * LANES + lane;
                     ready[stage][w] = won[w] ? id[w] : -1;
-                    slots[slot] = won[w] ? edge[w] : nobody;
+                    slots[slot] = won[w] ? edge[w] : no_edge;
                     if (won[w]) fetch(vectors + slot * K, user_vectors + (long)edge[w].x * K);
                 }
                 close_batch();

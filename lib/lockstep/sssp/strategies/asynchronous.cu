@@ -13,9 +13,9 @@
 //            keeps the others back. The smallest distances are published and read without waiting: they may be old,
 //            which costs work done in vain or put off, never a wrong result. It is delta-stepping whose bucket slides.
 //   the end  A block with nothing pending votes. When all have voted the vote is closed and the next one begins; a
-//            block votes again after it has read its inboxes once more and found nothing. A vote in which nobody had
-//            worked since the vote before ends the run: all values had been sent before those earlier votes (a fence
-//            precedes each), everybody has looked at it since, and nobody found anything.
+//            block votes again after it has read its inboxes once more and found nothing. A vote in which no
+//            block had worked since the vote before ends the run: all values had been sent before those earlier votes
+//            (a fence precedes each), and every block has read its inboxes since and found nothing.
 //
 // A vertex's word holds its distance and, in the lowest bit, whether it is pending (wide distances: in a bit array).
 // Lowering and becoming pending are then one atomicMin, and a vertex stands in the list once, so a list of as many

@@ -19,9 +19,9 @@
 //     let a useless atomic through. Where several arcs lead to a head this saves most atomics; on roads it is cheaper
 //     to send them all than to wait.
 //   - The end: a block that had nothing to do in a sweep votes. When all have voted the vote is closed and the next
-//     one begins; a block votes again after one more whole sweep without work. A vote in which nobody has worked since
-//     the vote before ends the run: what was lowered had reached L2 before those earlier votes (a fence precedes each),
-//     everybody has looked at all its tails since, and nothing was new.
+//     one begins; a block votes again after one more whole sweep without work. A vote in which no block has worked
+//     since the vote before ends the run: what was lowered had reached L2 before those earlier votes (a fence precedes
+//     each), every block has reread all its tails since, and nothing was new.
 //
 // References: D. Chazan, W. Miranker, Chaotic relaxation, Linear Algebra and its Applications 2 (1969); termination by
 // two quiet rounds: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).

@@ -77,7 +77,7 @@ __device__ __forceinline__ void all_wait(unsigned* barrier) {
 }
 
 // Appends the entries of a warp's lanes to a list in global memory; all lanes must come. One atomic a warp, unless
-// somebody brings a hub.
+// a lane brings a hub.
 __device__ __forceinline__ void append(bool bring, Entry entry, Entry* list, int* count, int capacity, int* control,
                                        int round) {
     const unsigned mask = __ballot_sync(full_mask, bring);

@@ -82,7 +82,7 @@ def bins(n, m, width, size, rows, far, machine, defines, holds=2, busy=BUSY, thr
     size : callable
         ``size(n, width)``: bytes of metadata.
     rows : int
-        Copies of the rows that a block keeps: 1, or 2 for a graph and itself turned round.
+        Copies of the rows that a block keeps: 1, or 2 for a graph and itself transposed.
     far : int
         Bytes for each vertex that lie in global memory in any case.
     machine : Executor

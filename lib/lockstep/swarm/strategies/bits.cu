@@ -12,7 +12,7 @@
 // Why it is so: a traversal from each source reads every arc once for each source; this reads it once for each level
 // and 32 sources, and small graphs have few levels.
 //
-// Closeness counts distances towards a vertex: it is handed the graph turned round.
+// Closeness counts distances towards a vertex: it is handed the graph transposed.
 //
 // WORDS: words of a set, a power of two to 32; a block works on 32 * WORDS targets, an item names which.
 // OUTPUT: 0 sums alone, 1 the matrix in 16 bits, 2 in 32 bits.

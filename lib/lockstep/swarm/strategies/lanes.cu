@@ -93,7 +93,7 @@ __device__ __forceinline__ u64 group_sum(u64 share) {
 #endif
 }
 
-// items: graph, first group, groups. in_offsets, in_targets: the graph turned round; of undirected graphs the same
+// items: graph, first group, groups. in_offsets, in_targets: the graph transposed; of undirected graphs the same
 // arrays.
 extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,

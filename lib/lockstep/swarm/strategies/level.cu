@@ -25,7 +25,7 @@ extern "C" __global__ void begin(long long first, long long count, const int* __
     if (sigma != nullptr) sigma[x] = source ? (REAL)1 : (REAL)0;
 }
 
-// Vertices without a level that a vertex of level d - 1 leads to. in_offsets, in_targets: the graphs turned round.
+// Vertices without a level that a vertex of level d - 1 leads to. in_offsets, in_targets: the graphs transposed.
 extern "C" __global__ void forward(long long first, long long count, const int* __restrict__ owner,
                                    const long long* __restrict__ vertex_start, const long long* __restrict__ arc_start,
                                    const int* __restrict__ in_offsets, const Arc* __restrict__ in_targets, int d,

@@ -18,7 +18,7 @@ class Levels:
     ----------
     task : DeviceTask
     rows, turned : (offsets, targets)
-        The graphs, and the graphs turned round.
+        The graphs, and the graphs transposed.
     counting : bool
         Path counts too.
     """
@@ -98,7 +98,7 @@ class LevelCloseness(DeviceTask):
         self.sums = [self.words(self.total, kind) for kind in (np.uint64, np.uint64, np.uint32)]
         for array in self.sums:
             self.zero(array)
-        # Distances towards a vertex: a search from it along the arcs turned round, which looks back along the arcs.
+        # Distances towards a vertex: a search from it along the arcs transposed, which looks back along the arcs.
         rows = (self.pack.offsets, self.arcs())
         self.levels = Levels(self, self.turned()[:2], rows)
         for first, count, sources in parts(self, self.whole):

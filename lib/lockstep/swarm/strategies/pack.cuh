@@ -164,8 +164,8 @@ __device__ __forceinline__ u64 mixed(u64 place, u64 value) {
 }
 
 // More shortest paths than this cannot be counted: the reciprocal of the count must be a normal number too. What a
-// vertex with more of them gives is NaN, and so is everything that comes of it. Whoever meets a NaN sets the top bit of
-// the vertex' fixed point, which no sum reaches, and the vertex' value becomes NaN: never a wrong number.
+// vertex with more of them gives is NaN, and so is everything that comes of it. A thread that meets a NaN sets the top
+// bit of the vertex' fixed point, which no sum reaches, and the vertex' value becomes NaN: never a wrong number.
 __device__ __forceinline__ float given_by(float sigma, float delta) {
     return sigma < 1e37f ? (1.0f + delta) / sigma : __int_as_float(0x7fc00000);
 }

@@ -141,7 +141,7 @@ class DeviceTask(Task):
         return blocks, threads
 
     def turned(self):
-        """offsets, targets, weights of the pack turned round; the pack's own if it is undirected."""
+        """offsets, targets, weights of the pack transposed; the pack's own if it is undirected."""
         pack = self.pack
         if not pack.directed:
             return pack.offsets, pack.targets, pack.weights

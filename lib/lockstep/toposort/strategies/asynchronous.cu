@@ -5,15 +5,15 @@
 // Idea               a warp holds up to 32 ready vertices and deals their arcs out to its lanes. Who takes the last
 //                    predecessor away claims the next place in the order, at once. The warp goes on with what it made
 //                    ready; what is more than 32 it hands over through a queue. A lane without a vertex draws a ticket,
-//                    the number of a place in that queue, and looks there until somebody has filled it: the sources
+//                    the number of a place in that queue, and polls it until it is filled: the sources
 //                    come first, they are there already.
 // Why it is right    u is placed before any of its arcs is taken away, for the place is known (the atomic has answered
 //                    and a branch depends on the answer) before the next atomicSub is sent. v is placed after the last
 //                    of its arcs is. All places come from one counter, so place(u) < place(v).
 // How it ends        no vertex is under way when as many are done as were placed. done is read first: both only grow,
 //                    and done never exceeds placed.
-// Costs              a step of a chain is a target's load, an atomicSub and an atomicAdd; it waits for nobody else's
-// level.
+// Costs              a step of a chain is a target's load, an atomicSub and an atomicAdd; it does not wait for the end
+//                    of a level.
 //
 // References: F. Busato, N. Bombieri, "An efficient implementation of the Bellman-Ford algorithm for Kepler GPU
 //             architectures", TPDS 2016 (following in registers); S. Tzeng, A. Patney, J. Owens, "Task management for

@@ -30,8 +30,9 @@ __device__ inline const char* kept(const char* p) {
 template <int k> struct Turn { __device__ constexpr operator int() const { return k; } };
 
 // Block 0 alone: levels until the frontier is empty, or a level makes more than `most` vertices ready, or the stop flag
-// is set (then the frontier is empty, unless that level failed, too), or an arc finds a stranger in its target's slot
-// (then `turn` is 1). Remaining in-degrees stay as they were: settle counts them down. In the order it leaves numbers.
+// is set (then the frontier is empty, unless that level failed, too), or an arc finds its target's slot in use by
+// another vertex (then `turn` is 1). Remaining in-degrees stay as they were: settle counts them down. In the order it
+// leaves numbers.
 __device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at, const StopFlag stop_flag) {
     stop_flag.drain();  // another thread requests from here on
     set_up(p, r, at);

@@ -109,7 +109,7 @@ def functions(executor):
 def new(executor, graph, in_degrees, order, **settings):
     """A JOB with the functions, the graph and the settings in it, and no entrants yet.
 
-    Whoever keeps it has to keep the graph's arrays too: of those it holds the addresses.
+    It holds addresses of the graph's arrays: keep these as long as the job.
     """
     job = np.zeros((), JOB)
     job["launch"], job["clock"] = functions(executor)

@@ -229,7 +229,7 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone&
         ++at.level;
         ++at.step;
     }
-    // Whoever goes on from here finds all rows in the queue.
+    // The next owner of the level finds all rows in the queue.
     if (lane < kept) store_relaxed(s.queue + place + lane, row);
 }
 

@@ -75,8 +75,8 @@ __device__ __forceinline__ void store_if(bool wanted, SharedAddress p, unsigned 
                  : "r"(static_cast<unsigned>(wanted)), "r"(p), "r"(value)
                  : "memory");
 }
-// If `wanted`, have a chunk of a record brought near, without waiting for it. What comes goes to a spare word that
-// nobody reads: an instruction to fetch ahead brings it to L2 only, and a load into a register holds up others.
+// If `wanted`, prefetches a chunk of a record into the first-level cache by an asynchronous copy to a dummy word:
+// prefetch instructions reach L2 only, and a load into a register would stall later ones.
 __device__ __forceinline__ void prefetch(bool wanted, const char* record, SharedAddress spare) {
     asm volatile("{\n\t.reg .pred a;\n\tsetp.ne.u32 a, %0, 0;\n\t@a cp.async.ca.shared.global [%1], [%2], 4;\n\t"
 #if CHUNK > 8  // memory comes in stretches of 32 bytes
