@@ -129,9 +129,6 @@ class Problem(plan.Problem):
             raise ValueError(f"no measure {measure!r}; choose one of {', '.join(MEASURES)}")
         return cls(Pack.of(given), measure)
 
-    def trivial(self, strategy):
-        return strategy.plan_for(self).run()
-
     def check(self, result, strategy):
         try:
             return self.case.check(self.measure, MEASURES[self.measure].filled({}), result)
