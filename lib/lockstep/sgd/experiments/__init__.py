@@ -118,7 +118,7 @@ def _cell(study, part, cell, executor, block, common, say, last):
             if ratings.largest_degree() > most.get(name, np.inf):
                 say(f"  {name} is left out: a node of {ratings.largest_degree():,} ratings")
                 continue
-            extra = {key: value for key, value in options.items() if _kernels(name)}
+            extra = {key: value for key, value in options.items() if value and _kernels(name)}  # 0: as it is
             try:
                 chosen.append(candidate(name, problem, executor, build(STUDY, name, where[2]), **extra))
             except Skip as reason:
