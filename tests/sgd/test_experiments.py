@@ -258,3 +258,18 @@ def test_cores_get_every_edge_once_in_a_random_order():
                 assert not set(items[tiles[one]]) & set(items[tiles[other]])
     first = items[tiles[0]]
     assert np.any(first[1:] < first[:-1]), "shuffled inside a tile"
+
+
+def test_delays_of_the_platform(tmp_path):
+    """A delay of 0 is the schedule without one: the cells of config/paper.yaml begin with it."""
+    executor = get_executor("host")
+    cell = {"experiment": "platform", "kind": "random", "size": [30, 20, 100, 12], "strategies": ["edge-locked", "sgm"]}
+    part = {"rounds": 1, "cells": [{**cell, "lock_delay": [0, 100]}, {**cell, "barrier_delay": [0, 1000]}]}
+    config = {"studies": {experiments.STUDY: {"parts": {"platform": part}}}}
+    study = Study(experiments.STUDY, part="all", executor=executor, config=config, results=tmp_path)
+    assert experiments.measure(study, "platform", executor, say=lambda line: None) == []
+    rows = study.rows()
+    found = rows[rows["strategy"] == "edge-locked"]["parameters"].unique()
+    assert {f'{{"{knob}_delay":{cycles},"rank":16}}' for knob, cycles in
+            (("lock", 0), ("lock", 100), ("barrier", 0), ("barrier", 1000))} == set(found)  # fmt: skip
+    assert (rows["verified"] != "measured-wrong").all()
