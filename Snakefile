@@ -9,7 +9,10 @@ Measuring and drawing are apart. A `measure` job appends rows to results/<machin
 rule declares as output: Snakemake deletes the outputs of a job before it starts, and measurements must survive that.
 """
 
+import os
 import sys
+
+os.environ["LOCKSTEP_ROOT"] = workflow.basedir  # this file's folder, wherever the package was installed from
 
 from lockstep import paths
 from lockstep.studies import PACKAGES

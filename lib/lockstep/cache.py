@@ -1,6 +1,10 @@
 """Files that are kept from one run to the next, and may be lost at any time."""
 
+import atexit
 import os
+import shutil
+import tempfile
+from pathlib import Path
 
 MOST = 8  # files of a kind; the oldest go
 
@@ -16,3 +20,32 @@ def write(file, content):
         scratch.replace(file)
     except OSError:
         pass
+
+
+def _writable(folder):
+    """Whether files can be made in a folder; where it is not there, in the nearest one above it that is."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            return True
+    except OSError:
+        return False
+
+
+def provide():
+    """Give this process, and those that it starts, a scratch folder where neither home nor package can be written.
+
+    Numba refuses to compile what it is to keep, CuPy to be imported, and the emulator has its kernels built in a file.
+    What the environment says stands.
+    """
+    home = Path(os.path.expanduser("~"))
+    kept = {
+        "LOCKSTEP_CACHE": [home / ".cache" / "lockstep"],
+        "CUPY_CACHE_DIR": [home / ".cupy" / "kernel_cache"],
+        "NUMBA_CACHE_DIR": [Path(__file__).parent / "__pycache__", home / ".cache" / "numba"],
+    }
+    lacking = [name for name, places in kept.items() if name not in os.environ and not any(map(_writable, places))]
+    if lacking:
+        scratch = tempfile.mkdtemp(prefix="lockstep-")
+        atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+        os.environ.update({name: os.path.join(scratch, name) for name in lacking})

@@ -3,25 +3,31 @@
 import os
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
+CACHE = Path(os.environ.get("LOCKSTEP_CACHE") or Path.home() / ".cache" / "lockstep")
+
 
 def _root() -> Path:
-    """The compendium's folder: the nearest upwards that holds a Snakefile, from here or from this file."""
-    for start in (Path.cwd(), Path(__file__).resolve().parent):
-        for folder in (start, *start.parents):
-            if (folder / "Snakefile").is_file():
-                return folder
-    return Path.cwd()
+    """The compendium: the setting, else the checkout that this package lies in, else what the wheel carries of it.
+
+    What lies above the current folder is not asked: it may be another project with a Snakefile of its own.
+    """
+    if told := os.environ.get("LOCKSTEP_ROOT"):
+        return Path(told).resolve()
+    checkout = HERE.parents[1]
+    return checkout if (checkout / "Snakefile").is_file() else HERE / "compendium"
 
 
 ROOT = _root()
 CONFIG = ROOT / "config"
 DATA = ROOT / "data"
 RECORDINGS = DATA / "recordings"
-RESULTS = ROOT / "results"
 PAPER = ROOT / "paper"
+# A wheel's folder is not for rows, nor for drawings.
+_made = CACHE if ROOT == HERE / "compendium" else ROOT
+RESULTS = _made / "results"
 # Only the workflow draws into the compendium: notebooks that are tested or explored draw somewhere else.
 _elsewhere = os.environ.get("LOCKSTEP_DRAWN")
-FIGURES = Path(_elsewhere) / "figures" if _elsewhere else ROOT / "figures"
-GENERATED = Path(_elsewhere) / "generated" if _elsewhere else PAPER / "generated"
+FIGURES = Path(_elsewhere) / "figures" if _elsewhere else _made / "figures"
+GENERATED = Path(_elsewhere) / "generated" if _elsewhere else _made / "paper" / "generated"
 NOTEBOOKS = ROOT / "notebooks"
-CACHE = Path(os.environ.get("LOCKSTEP_CACHE") or Path.home() / ".cache" / "lockstep")

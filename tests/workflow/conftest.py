@@ -170,5 +170,6 @@ class Compendium:
 
 
 @pytest.fixture
-def compendium(tmp_path):
+def compendium(tmp_path, monkeypatch):
+    monkeypatch.setenv("LOCKSTEP_ROOT", str(tmp_path))  # for what a test runs beside Snakemake
     return Compendium(tmp_path)
