@@ -54,7 +54,8 @@ def test_it_works_where_nothing_can_be_written_inside_a_foreign_project(wheel, t
     settings = {name: value for name, value in os.environ.items() if not name.startswith(("LOCKSTEP_", "NUMBA_"))}
     settings |= {"HOME": "/proc/none", "PYTHONPATH": str(unpacked), "UNPACKED": str(unpacked), "TMPDIR": str(tmp_path)}
     settings["CUDA_VISIBLE_DEVICES"] = ""
-    done = subprocess.run([sys.executable, "-c", USE], cwd=project, env=settings, text=True, capture_output=True, check=False)
+    command = [sys.executable, "-c", USE]
+    done = subprocess.run(command, cwd=project, env=settings, text=True, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "no times recorded" not in done.stdout, "the wheel carries the recordings"
     left = {p.name for p in tmp_path.iterdir()} - {"unpacked", "project"}
