@@ -77,42 +77,42 @@ def test_a_wrong_result_is_not_recorded(study, monkeypatch):
 
 def test_batches_from_disk(study):
     cells = [
-        {"kind": "stream", "experiment": "curve", "counts": [3, 40],
+        {"kind": "stream", "experiment": "curve", "counts": [3, 12],
          "strategies": {"closeness": ["overlapped", "one-thread", "loading", "reading"]}},
-        {"kind": "sizes", "experiment": "sizes", "sizes": {"32": 20, "64": 10}, "files": 5,
+        {"kind": "sizes", "experiment": "sizes", "sizes": {"32": 6, "64": 4}, "files": 2,
          "strategies": {"apsp": ["one-thread"]}, "options": {"apsp": {"reduce": "total"}}},
-        {"kind": "writing", "experiment": "writing", "graphs": 20, "shard": 8,
+        {"kind": "writing", "experiment": "writing", "graphs": 9, "shard": 4,
          "strategies": {"apsp": ["written", "overlapped"]}},
     ]  # fmt: skip
     rows = study(cells, rounds=2).rows()
     curve = rows[rows["experiment"] == "curve"]
-    assert len(values(curve, dataset="benchmark-40", strategy="overlapped", metric="wall")) == 2
-    assert values(curve, dataset="benchmark-40", strategy="one-thread", metric="compute")[0] > 0
+    assert len(values(curve, dataset="benchmark-12", strategy="overlapped", metric="wall")) == 2
+    assert values(curve, dataset="benchmark-12", strategy="one-thread", metric="compute")[0] > 0
     assert set(curve[curve["dataset"] == "benchmark-3"]["verified"]) == {"exact", "not-applicable"}
     assert "invariant" not in set(rows["verified"])  # every graph of every run is checked
     assert "not-applicable" in set(curve[curve["strategy"] == "loading"]["verified"])
-    read, held = (values(curve, dataset="benchmark-40", metric="bytes", strategy=s) for s in ("reading", "(batch)"))
+    read, held = (values(curve, dataset="benchmark-12", metric="bytes", strategy=s) for s in ("reading", "(batch)"))
     assert read == held * 2 and len(values(curve, strategy="reading", metric="wall")) == 4
     sizes = rows[rows["experiment"] == "sizes"]
     assert len(values(sizes, strategy="one-thread", metric="load_us")) == 4
     assert len(values(rows, experiment="edge-lists", metric="load_us")) == 4
     written = values(rows, strategy="written", metric="written_bytes")
-    assert written and written[0] > 20 * 32 * 32 / 4
+    assert written and written[0] > 9 * 32 * 32 / 4
     assert not list((cases.paths.CACHE / "swarm").glob("results*"))
 
 
 def test_more_rounds_of_a_size_keep_what_is_there(study):
     """A second cell asks for more rounds of some ways through one of the sizes: only these are run."""
-    cell = {"kind": "stream", "experiment": "curve", "counts": [3, 20]}
+    cell = {"kind": "stream", "experiment": "curve", "counts": [3, 8]}
     cell["strategies"] = {"closeness": ["overlapped", "one-loader", "one-thread"]}
-    more = {**cell, "counts": [20], "rounds": 3, "strategies": {"closeness": ["one-loader", "one-thread"]}}
+    more = {**cell, "counts": [8], "rounds": 3, "strategies": {"closeness": ["one-loader", "one-thread"]}}
     before = study([cell])
     file = before.folder / f"{experiments.STUDY}.csv"
     kept = file.read_text()
     rows = study([cell, more]).rows()
     assert file.read_text().startswith(kept)
     walls = rows[rows["metric"] == "wall"].groupby(["dataset", "strategy"])["round"].apply(list).to_dict()
-    assert walls.pop(("benchmark-20", "one-loader")) == walls.pop(("benchmark-20", "one-thread")) == [0, 1, 2]
+    assert walls.pop(("benchmark-8", "one-loader")) == walls.pop(("benchmark-8", "one-thread")) == [0, 1, 2]
     assert len(walls) == 4 and set(map(tuple, walls.values())) == {(0,)}
 
 
@@ -138,7 +138,7 @@ def test_several_gpus_need_several(study):
 def test_more_gpus_than_the_machine_has(study, monkeypatch):
     """What a machine has is measured; what it has not is said, and stops nothing."""
     monkeypatch.setattr(scaling, "gpus_of", lambda executor, cell: 2)
-    cell = {"kind": "gpus", "experiment": "gpus", "graphs": 40, "strategies": {"closeness": ["dynamic", "static"]}}
+    cell = {"kind": "gpus", "experiment": "gpus", "graphs": 12, "strategies": {"closeness": ["dynamic", "static"]}}
     rows = study([{**cell, "gpus": [1, 2, 4, 8]}, {**cell, "gpus": [8]}]).rows()
     assert set(rows["strategy"]) == {"gpus@1-dynamic", "gpus@2-dynamic", "gpus@2-static"}
     assert study.missing == [
@@ -150,7 +150,7 @@ def test_more_gpus_than_the_machine_has(study, monkeypatch):
 @pytest.mark.slow
 def test_several_gpus(study, monkeypatch):
     """Two workers without GPUs stand in: the same code path. What is recorded is not made ready again."""
-    cell = {"kind": "gpus", "experiment": "gpus", "graphs": 40, "gpus": [1, 2]}
+    cell = {"kind": "gpus", "experiment": "gpus", "graphs": 12, "gpus": [1, 2]}
     cell["strategies"] = {"closeness": ["dynamic", "static"]}
     rows = study([cell]).rows()
     assert set(rows["strategy"]) == {"gpus@1-dynamic", "gpus@2-dynamic", "gpus@2-static"}

@@ -13,24 +13,27 @@ def test_a_change_reruns_just_what_depends_on_it(compendium):
     assert sorted(compendium.measured) == ROWS
     assert compendium.jobs() == set(), "a second run has something to do"
 
-    def touched_by(name, text):
-        file = compendium.root / name
-        before, when = file.read_text(), file.stat()
-        file.write_text(text)
+    def touched_by(changed):
+        files = {compendium.root / name: text for name, text in changed.items()}
+        before = {file: (file.read_text(), file.stat()) for file in files}
+        for file, text in files.items():
+            file.write_text(text)
         jobs = compendium.jobs()
-        file.write_text(before)
-        os.utime(file, ns=(when.st_atime_ns, when.st_mtime_ns))
+        for file, (text, when) in before.items():
+            file.write_text(text)
+            os.utime(file, ns=(when.st_atime_ns, when.st_mtime_ns))
         return jobs
 
     depth, tables = (f"measure 3-toposort-depth, part {part}" for part in ("depth", "tables"))
     draw, draw0 = (f"figures, tables and numbers of {study}" for study in ("3-toposort-depth", "0-machine"))
     notebook = "notebooks/3-toposort-depth.ipynb"
-    assert touched_by("lib/lockstep/toposort/kernels.cu", "// faster") == {depth, tables, draw}
-    assert touched_by("lib/lockstep/sssp/kernels.cu", "// a study that does not run here") == set()
-    assert touched_by("lib/lockstep/report/style.py", "# another color") == {draw, draw0}
+    assert touched_by({"lib/lockstep/toposort/kernels.cu": "// faster"}) == {depth, tables, draw}
+    assert touched_by({"lib/lockstep/report/style.py": "# another color"}) == {draw, draw0}
     text = (compendium.root / notebook).read_text()
-    assert touched_by(notebook, text.replace("there = set", "there = frozenset")) == {depth, tables, draw}
-    assert touched_by(notebook, text.replace('"execution_count": null', '"execution_count": 7')) == set(), "saved"
+    assert touched_by({notebook: text.replace("there = set", "there = frozenset")}) == {depth, tables, draw}
+    saved = text.replace('"execution_count": null', '"execution_count": 7')
+    not_run_here = {"lib/lockstep/sssp/kernels.cu": "// a study that does not run here"}
+    assert touched_by({notebook: saved, **not_run_here}) == set(), "a notebook that was saved, and another study's kernel"
 
     compendium.configure({"depth": {"rows": 3, "size": 9}, "tables": {"rows": 1}})
     assert compendium.jobs() == {depth, draw}

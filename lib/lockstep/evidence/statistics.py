@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtr, stdtrit
 
 from lockstep.evidence.recording import CELL
 
@@ -57,11 +56,20 @@ class Estimate:
         gap = math.log(self.value / null) if self.logarithmic else self.value - null
         if self.error == 0:
             return 1.0 if gap == 0 else 0.0
+        from scipy.special import stdtr  # a fifth of a second, which no start should cost
+
         return float(2 * stdtr(self.freedom, -abs(gap) / self.error))
 
     def equal(self, to=1.0, margin=MARGIN):
         """Whether the interval lies inside a factor `margin` of `to`."""
         return bool(self.low >= to / margin and self.high <= to * margin)
+
+
+def half_width(error, freedom, confidence):
+    """Half of the t interval around a figure with this standard error and these degrees of freedom."""
+    from scipy.special import stdtrit  # see above
+
+    return stdtrit(freedom, 0.5 + confidence / 2) * error
 
 
 def interval(samples, confidence=CONFIDENCE):
@@ -74,7 +82,7 @@ def interval(samples, confidence=CONFIDENCE):
     if freedom == 0:
         return mean, math.nan, math.nan, math.nan, 0
     error = samples.std(ddof=1) / math.sqrt(len(samples))
-    half = stdtrit(freedom, 0.5 + confidence / 2) * error
+    half = half_width(error, freedom, confidence)
     return mean, mean - half, mean + half, error, freedom
 
 

@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
-from lockstep.evidence.statistics import CONFIDENCE, RESAMPLES, Estimate, draw_means, geometric_mean
+from lockstep.evidence.statistics import CONFIDENCE, RESAMPLES, Estimate, draw_means, geometric_mean, half_width
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def slope(x, y, *, confidence=CONFIDENCE):
 
     fit = linregress(places, [y[x == place].mean() for place in places])
     freedom = len(places) - 2
-    half = stdtrit(freedom, 0.5 + confidence / 2) * fit.stderr
+    half = half_width(fit.stderr, freedom, confidence)
     return Estimate(
         float(fit.slope),
         float(fit.slope - half),
@@ -130,7 +129,7 @@ def difference(first, second, *, confidence=CONFIDENCE):
     value, error = first.value - second.value, math.hypot(first.error, second.error)
     parts = [(e.error**4) / e.freedom for e in (first, second)]
     freedom = error**4 / sum(parts) if sum(parts) > 0 else min(first.freedom, second.freedom)
-    half = stdtrit(freedom, 0.5 + confidence / 2) * error
+    half = half_width(error, freedom, confidence)
     return Estimate(
         value, value - half, value + half, first.n + second.n, error=error, freedom=freedom, logarithmic=False
     )
