@@ -51,7 +51,8 @@ def probe(lib):
     """What the library in a folder comes to."""
     code = f"DATA = {DATA!r}\nSETS = {SETS!r}\n{PROBE}"
     told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True,
-                          env=os.environ | {"PYTHONPATH": str(lib), "PYTHONDONTWRITEBYTECODE": "1"})  # fmt: skip
+                          env=os.environ | {"PYTHONPATH": str(lib), "LOCKSTEP_ROOT": str(ROOT),
+                               "PYTHONDONTWRITEBYTECODE": "1"})  # fmt: skip
     if told.returncode:
         raise RuntimeError(told.stderr[-2000:])
     return json.loads(told.stdout)
@@ -63,17 +64,21 @@ def copy(folder):
     return folder
 
 
-def changed(lib, before, file, old, new):
-    """What goes stale when a text of a file is replaced by another."""
-    path = lib / "lockstep" / file
-    text = path.read_text(encoding="utf-8")
-    if text.count(old) != 1:
-        raise ValueError(f"{file} holds {text.count(old)} times {old!r}; a mutation needs a text that is there once")
+def changed(lib, before, *replaced):
+    """What goes stale when texts are replaced: (file, old, new) each."""
+    kept = {lib / "lockstep" / file: (lib / "lockstep" / file).read_text(encoding="utf-8") for file, _, _ in replaced}
     try:
-        path.write_text(text.replace(old, new), encoding="utf-8")
+        for file, old, new in replaced:
+            path = lib / "lockstep" / file
+            text = path.read_text(encoding="utf-8")
+            if text.count(old) != 1:
+                times = text.count(old)
+                raise ValueError(f"{file} holds {times} times {old!r}; a mutation needs a text that is there once")
+            path.write_text(text.replace(old, new), encoding="utf-8")
         after = probe(lib)
     finally:
-        path.write_text(text, encoding="utf-8")
+        for path, text in kept.items():
+            path.write_text(text, encoding="utf-8")
     return {name for name in before if before[name] != after[name]}
 
 
@@ -92,7 +97,7 @@ def run(mutations, say=print):
         lib = copy(Path(folder, "lib"))
         before = probe(lib)
         for file, old, new, expected in mutations:
-            found = changed(lib, before, file, old, new)
+            found = changed(lib, before, (file, old, new))
             expected = meant(expected, before)
             right = found == expected
             wrong += not right

@@ -33,7 +33,7 @@ def test_a_change_reruns_just_what_depends_on_it(compendium):
     assert touched_by({notebook: text.replace("there = set", "there = frozenset")}) == {depth, tables, draw}
     saved = text.replace('"execution_count": null', '"execution_count": 7')
     not_run_here = {"lib/lockstep/sssp/kernels.cu": "// a study that does not run here"}
-    assert touched_by({notebook: saved, **not_run_here}) == set(), "a notebook that was saved, and another study's kernel"
+    assert touched_by({notebook: saved, **not_run_here}) == set(), "saved, and another study"
 
     compendium.configure({"depth": {"rows": 3, "size": 9}, "tables": {"rows": 1}})
     assert compendium.jobs() == {depth, draw}
