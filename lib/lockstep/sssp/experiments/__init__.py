@@ -1,7 +1,7 @@
 """The sweeps that the notebook runs, as data: which graphs, which strategies, under which labels.
 
-A parameter file lists `cells` for each part. A cell names a kind of measurement (`time`, `sources`, `delta`, `degrees`
-or `race`), an experiment, graphs, and labels of strategies: a name, or a variant in `strategies.table`.
+A parameter file lists `cells` for each part. A cell names a kind of measurement (`time`, `sources`, `delta`, `figures`,
+`degrees` or `race`), an experiment, graphs, and labels of strategies: a name, or a variant in `strategies.table`.
 
     {kind: time, experiment: published, graphs: [ego-Facebook, USA-road-d.NY], strategies: [atomic, semaphores-2]}
 
@@ -138,8 +138,8 @@ def _errors(plan, picked, exact):
     return values, "measured-wrong" if any(wrong) else "exact"
 
 
-def _degrees(study, part, cell, prepared, parameters):
-    """Degree statistics as the paper prints them, and the histogram of its Figures IV and VI."""
+def _figures(study, part, cell, prepared, parameters, histogram=False):
+    """Degree statistics as the paper prints them."""
     graph = prepared.graph
     degrees = graph.out_degrees()
     values = {
@@ -150,10 +150,16 @@ def _degrees(study, part, cell, prepared, parameters):
         "smallest_degree": (int(degrees.min()), "1"),
         "arcs_a_vertex": (round(graph.m / graph.n, 2), "1"),
         "edges_a_vertex": (round(graph.edges(once=True)[0].size / graph.n, 2), "1"),
-        **{f"degree_{d}": (int(c), "vertices") for d, c in enumerate(np.bincount(degrees)) if c},
     }
+    if histogram:
+        values |= {f"degree_{d}": (int(c), "vertices") for d, c in enumerate(np.bincount(degrees)) if c}
     study.count(part, cell["experiment"], prepared.dataset, "(graph)", values,
                 kernel=build(STUDY, "(graph)", prepared.dataset), parameters=parameters)  # fmt: skip
+
+
+def _degrees(*told):
+    """Beside them the histogram of the paper's Figures IV and VI."""
+    _figures(*told, histogram=True)
 
 
 def _race(study, part, cell):
@@ -179,4 +185,4 @@ def _race(study, part, cell):
     yield f"{cell['experiment']} {graph.name}"
 
 
-KINDS = {"time": _time, "delta": _delta, "sources": _sources, "degrees": _degrees}
+KINDS = {"time": _time, "delta": _delta, "sources": _sources, "figures": _figures, "degrees": _degrees}
