@@ -26,9 +26,9 @@
 // References: D. Chazan, W. Miranker, Chaotic relaxation, Linear Algebra and its Applications 2 (1969); termination by
 // two quiet rounds: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
 // compile: DISTANCE=unsigned KEEP=1,2,3 THREADS=1024 HELD=1 FILTER=1
-// compile: DISTANCE=unsigned KEEP=4,6,8,10,12 THREADS=1024 FILTER=1
+// compile: DISTANCE=unsigned KEEP=4,6,8,10,12,14,16,18,20,22,24,26,28,30,32 THREADS=1024 FILTER=1
 // compile: DISTANCE=unsigned KEEP=1,2,3 THREADS=1024 RESIDENT=2 HELD=1 LOOKS=2
-// compile: DISTANCE=unsigned KEEP=4,6,8,10,12 THREADS=1024 RESIDENT=2 LOOKS=2
+// compile: DISTANCE=unsigned KEEP=4,6,8,10,12,14,16,18,20,22,24,26,28,30,32 THREADS=1024 RESIDENT=2 LOOKS=2
 // compile: DISTANCE=double KEEP=1,2,3 THREADS=1024 HELD=1 FILTER=1
 // compile: DISTANCE=double KEEP=3 THREADS=1024 HELD=1 LOOKS=2
 #include "types.cuh"
