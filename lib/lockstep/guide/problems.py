@@ -105,7 +105,7 @@ PROBLEMS = {
         Problem(
             "sssp", "2-sssp-sync", "shortest paths", ("dijkstra",), ("barrier", "atomic"),
             {"n": SIZE["n"], "m": ("stored_arcs", "arcs", "edges"), "largest": ("largest_degree",)}, _of_graph, UNITS,
-            experiments=("time",), optional=("largest",),
+            experiments=("time", "choice"), optional=("largest",),
         ),
         Problem(
             "coloring", "4-coloring-phase-switch", "coloring", ("greedy",), ("randomized",),
