@@ -63,9 +63,9 @@ def test_a_gpu_tells_who_it_is_and_how_it_is():
 
 @pytest.fixture
 def fresh(monkeypatch):
-    computer.describe.cache_clear()
+    computer.describe_machine.cache_clear()
     yield monkeypatch
-    computer.describe.cache_clear()
+    computer.describe_machine.cache_clear()
 
 
 def test_a_machines_name_begins_with_its_gpu(fresh):
@@ -80,10 +80,10 @@ def test_a_machine_with_two_gpus_is_another_machine(fresh):
             return 0
 
     fresh.setattr(nvml, "gpu", lambda: nvml.Nvml(0, Library()))
-    one = computer.describe()
-    computer.describe.cache_clear()
+    one = computer.describe_machine()
+    computer.describe_machine.cache_clear()
     fresh.setattr(nvml, "gpu", lambda: nvml.Nvml(0, Two()))
-    two = computer.describe()
+    two = computer.describe_machine()
     assert (one["gpus"], two["gpus"]) == (1, 2)
     assert (computer.gpu_words(one), computer.gpu_words(two)) == ("NVIDIA H200", "2 × NVIDIA H200")
     assert computer.gpu_words({"gpu": None, "gpus": 0}) is None
@@ -93,7 +93,7 @@ def test_a_machine_with_two_gpus_is_another_machine(fresh):
 def test_two_machines_with_the_same_gpu_have_two_names(fresh):
     fresh.setattr(nvml, "gpu", lambda: nvml.Nvml(0, Library()))
     first = computer.machine_name()
-    computer.describe.cache_clear()
+    computer.describe_machine.cache_clear()
     fresh.setattr(computer, "_cpu_model", lambda: "Another CPU")
     assert computer.machine_name() != first
 
@@ -101,7 +101,7 @@ def test_two_machines_with_the_same_gpu_have_two_names(fresh):
 def test_without_a_gpu_it_is_named_after_its_cpu(fresh):
     fresh.setattr(nvml, "gpu", lambda: None)
     fresh.setattr(computer, "_cpu_model", lambda: "Intel(R) Xeon(R) CPU E5-2670 v3 @ 2.30GHz")
-    machine = computer.describe()
+    machine = computer.describe_machine()
     assert re.fullmatch(r"intel-xeon-e5-2670-v3-[0-9a-f]{8}", machine["name"])
     assert machine["gpu"] is None and machine["gpus"] == 0 and machine["cores"] >= 1
 

@@ -1,25 +1,27 @@
 """Evidence: how figures are measured, recorded, compared and judged.
 
-It knows no study: it is handed callables and rows.
+It knows no study: it is handed callables and rows. Its names are imported when they are asked for: every job of the
+workflow asks what this machine is, and need not load pandas for that.
 """
 
-from lockstep.evidence.computer import describe as describe_machine
-from lockstep.evidence.computer import gpu_words, machine_name
-from lockstep.evidence.flags import flagged
-from lockstep.evidence.reading import machines
-from lockstep.evidence.recording import COLUMNS, RecordingError
-from lockstep.evidence.study import Study
-from lockstep.evidence.timing import Candidate, VerificationError
+from importlib import import_module
 
-__all__ = [
-    "COLUMNS",
-    "Candidate",
-    "RecordingError",
-    "Study",
-    "VerificationError",
-    "describe_machine",
-    "flagged",
-    "gpu_words",
-    "machine_name",
-    "machines",
-]
+_PLACES = {
+    "COLUMNS": "recording",
+    "Candidate": "timing",
+    "RecordingError": "recording",
+    "Study": "study",
+    "VerificationError": "timing",
+    "describe_machine": "computer",
+    "flagged": "flags",
+    "gpu_words": "computer",
+    "machine_name": "computer",
+    "machines": "reading",
+}
+__all__ = list(_PLACES)
+
+
+def __getattr__(name):
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

@@ -41,7 +41,7 @@ def cores():
 
 
 @cache
-def describe():
+def describe_machine():
     """What this machine is.
 
     Returns
@@ -86,7 +86,7 @@ def gpu_words(machine):
 
 def machine_name():
     """Folder name of this machine's results and recordings, for example `nvidia-h200-1a2b3c4d`."""
-    return describe()["name"]
+    return describe_machine()["name"]
 
 
 def commit():
