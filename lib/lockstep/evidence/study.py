@@ -49,7 +49,8 @@ class Study(Reader):
         machine=None,
     ):
         block = _block(config, name, part)
-        super().__init__(name, machine or computer.describe_machine(), results, recordings, block, writable=part is not None)
+        here = machine or computer.describe_machine()
+        super().__init__(name, here, results, recordings, block, writable=part is not None)
         self.part, self.executor = part, executor
         self._config_name = None if config is None or isinstance(config, Mapping) else Path(config).name
         self._logged = False

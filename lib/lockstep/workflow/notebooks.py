@@ -14,6 +14,18 @@ from lockstep import paths
 from lockstep.workflow.plan import renew
 
 PARAMETERS = ("config", "part", "executor")
+# jsonschema would build a grammar of internationalized addresses, a second of each job, for a format of which no
+# notebook holds anything. papermill warns that its standard input has no file extension. One kernel in five misses the
+# request to shut down, and is terminated after half of the time that it is given: of 5 seconds, if nothing is said.
+PAPERMILL = """
+import sys, warnings
+sys.modules["rfc3987_syntax"] = None
+warnings.filterwarnings("ignore", "the file is not specified with any extension")
+from jupyter_client import KernelManager
+from papermill.__main__ import papermill
+KernelManager.shutdown_wait_time.default_value = 1.0
+papermill()
+"""
 MEASURES = "measure"  # the tag of the cell after which a job that measures a part is done
 
 
@@ -112,17 +124,7 @@ def run(notebook, log, values: dict, journal=None, done=None) -> int:
     _die_with_parent()
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     given = measuring(notebook) if values.get("part", "None") != "None" else Path(notebook).read_text(encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "papermill",
-        "-",
-        str(log),
-        "-k",
-        "python3",
-        "--cwd",
-        str(paths.ROOT),
-    ]
+    command = [sys.executable, "-c", PAPERMILL, "-", str(log), "-k", "python3", "--cwd", str(paths.ROOT)]
     command += ["--progress-bar" if sys.stderr.isatty() else "--no-progress-bar", "--log-level", "WARNING"]
     for name, value in values.items():
         command += ["-p", name, value]
