@@ -20,9 +20,7 @@ from lockstep.toposort import topological_sort
 
 assert paths.ROOT == Path(os.environ["UNPACKED"]) / "lockstep/compendium", paths.ROOT
 assert main(["advise", "karate"]) == 0
-assert main(["provenance"]) == 0
 assert main(["sort", "graph.txt"]) == 0
-assert main(["paths", "graph.txt", "--source", "0", "--executor", "host", "--strategy", "checked"]) == 0
 assert topological_sort(read("graph.txt")).order.tolist() == [0, 1, 2]
 """
 
