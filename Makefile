@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export UV_PYTHON_DOWNLOADS := never
 unexport VIRTUAL_ENV PYTHONHOME
 
-.PHONY: all setup test check notebooks publish readme wheelhouse lab lock clean help
+.PHONY: all setup test check notebooks publish rules readme wheelhouse lab lock clean help
 .DEFAULT_GOAL := all
 
 all: setup  ## set up, run what is out of date, build the report
@@ -33,6 +33,9 @@ notebooks: setup  ## run the notebooks with their own defaults and store what th
 
 publish: setup  ## copy the report and this machine's recording to where git tracks them, renew README's tables
 	@$(RUN) -m lockstep.workflow publish
+
+rules: setup  ## fit the rules that `auto` follows to the published recordings (data/rules.json)
+	@$(RUN) -m lockstep.workflow rules
 
 readme: setup  ## renew the tables of README.md alone (after a change of the ledger or the registry)
 	@$(RUN) -m lockstep.workflow readme

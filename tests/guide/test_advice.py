@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from lockstep import cli, paths
+from lockstep.choose.tree import asked
 from lockstep.graphs import Graph, GraphError, generators, load
 from lockstep.guide import UnknownMachine, advise, learn
-from lockstep.guide.advice import asked
 from lockstep.guide.drawing import publish
 from lockstep.guide.problems import PROBLEMS
 
@@ -26,8 +26,8 @@ def gain(advice, problem, against):
 
 def test_a_question_counts_in_the_right_number():
     problem = PROBLEMS["toposort"]
-    assert asked(problem, "degree", 1.0, above=False) == "at most 1 arc a vertex"
-    assert asked(problem, "degree", 1.5, above=True) == "more than 1.5 arcs a vertex"
+    assert asked(problem.units, "degree", 1.0, above=False) == "at most 1 arc a vertex"
+    assert asked(problem.units, "degree", 1.5, above=True) == "more than 1.5 arcs a vertex"
 
 
 def test_the_choice_follows_the_recorded_times(world):
@@ -148,7 +148,8 @@ def test_batches_are_advised_on_from_rows_of_batches(world):
 def test_figures_in_the_recordings_names_of_each_study(world):
     lines = []
     for k, nodes in enumerate((1000, 2000, 3000)):
-        lines += world.rows("2-sssp-sync", "degrees", f"g{k}", {"vertices": nodes, "stored_arcs": 4 * nodes}, {})
+        figures = {"vertices": nodes, "stored_arcs": 4 * nodes, "near_share": 0.5}
+        lines += world.rows("2-sssp-sync", "degrees", f"g{k}", figures, {})
         times = {"dijkstra": 5.0, "near-far": 1.0, "semaphores-2": 0.5}
         lines += world.rows("2-sssp-sync", "time", f"g{k}", {}, times, {"weights": "random"})
         times = {"greedy": 5.0, "early": 1.0, "randomized": 0.5}

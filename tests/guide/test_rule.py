@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from lockstep.choose.tree import Leaf, decide, leaves, packed, unpacked
 from lockstep.guide import rule
 from lockstep.guide.observed import Observation, family_of, group_of
 
@@ -22,8 +23,8 @@ def test_a_planted_threshold_is_found_and_generalizes():
     known += [line(x, "high", "low", "b") for x in (20, 30, 40, 50)]
     tree = rule.fit(known)
     assert tree.feature == "size" and 4 <= tree.threshold < 20
-    assert rule.decide(tree, {"size": 5, "degree": 3})[0].strategy == "low"
-    assert rule.decide(tree, {"size": 25, "degree": 3})[0].strategy == "high"
+    assert decide(tree, {"size": 5, "degree": 3})[0].strategy == "low"
+    assert decide(tree, {"size": 25, "degree": 3})[0].strategy == "high"
     loss = rule.loss(rule.left_out(known))
     assert (loss.mean, loss.right, loss.judged) == (pytest.approx(1), 8, 8)
     assert rule.loss(rule.left_out(known, 0)).mean > 2
@@ -38,8 +39,8 @@ def test_two_questions_are_asked_only_where_one_does_not_do():
     ]
     tree = rule.fit(known)
     for (x, y), best in corners.items():
-        assert rule.decide(tree, {"x": x, "y": y})[0].strategy == best
-    assert len(rule.leaves(tree)) == 4
+        assert decide(tree, {"x": x, "y": y})[0].strategy == best
+    assert len(leaves(tree)) == 4
 
 
 def test_as_many_questions_as_graphs_left_out_bear_out():
@@ -52,7 +53,7 @@ def test_as_many_questions_as_graphs_left_out_bear_out():
 
 def test_what_costs_less_than_the_margin_is_no_question():
     known = [seen(f"g{x}", {"p": 1.0, "q": 1.02 if x < 5 else 0.99}, size=float(x)) for x in range(1, 9)]
-    assert isinstance(rule.fit(known), rule.Leaf)
+    assert isinstance(rule.fit(known), Leaf)
 
 
 def test_a_strategy_that_was_left_out_as_too_slow_does_not_win_by_its_absence():
@@ -105,4 +106,4 @@ def test_what_is_left_out_together(dataset, group, family):
 def test_a_rule_survives_being_written_down():
     known = [line(x, "low", "high", "a") for x in (1, 2, 3)] + [line(x, "high", "low", "b") for x in (20, 30, 40)]
     tree = rule.fit(known)
-    assert rule.unpacked(rule.packed(tree, {id(one): k for k, one in enumerate(known)}), known) == tree
+    assert unpacked(packed(tree, known.index), known.__getitem__) == tree

@@ -3,8 +3,8 @@
 import pytest
 
 from lockstep import paths
+from lockstep.choose import tree
 from lockstep.evidence import claims
-from lockstep.guide import rule
 from lockstep.guide.lessons import lessons
 from lockstep.machine import costs
 from lockstep.provenance import stale
@@ -81,7 +81,7 @@ def test_what_a_step_costs_is_study_0_s(found, two_machines):
 def test_every_answer_of_the_guide_has_its_line(found):
     told = readme.choices(found)
     known = lessons(machines_of(found, paths.RECORDINGS, paths.RECORDINGS)[0]["name"])
-    leaves = [(name, leaf) for name, lesson in known.items() for leaf, _ in rule.leaves(lesson.tree)]
+    leaves = [(name, leaf) for name, lesson in known.items() for leaf, _ in tree.leaves(lesson.tree)]
     lines = [line for line in told.splitlines() if line.startswith("|")][2:]
     assert len(lines) == len(leaves)
     for line, (name, leaf) in zip(lines, leaves, strict=True):

@@ -3,14 +3,13 @@
 import math
 from dataclasses import dataclass, field
 
+from lockstep.choose.tree import condition
 from lockstep.machine import MachineError, costs, gpu_available
 from lockstep.report.digits import readable, significant
 
 from . import features as look
 from . import lessons, observed
 from .problems import PROBLEMS
-
-WORDS = {True: "more than", False: "at most"}
 
 
 class UnknownMachine(ValueError):
@@ -202,7 +201,7 @@ def _choice(problem, found, machine, cost, recordings, results):
         return small
     leaf, way = lesson.decide(features)
     graphs = len({one.group for one in leaf.observations})
-    reason = condition(problem, way)
+    reason = condition(way, problem.units)
     reason += f" (decided on {graphs} graph{'s' if graphs > 1 else ''})"
     if problem.note:
         reason += f"; {problem.note}"
@@ -240,37 +239,6 @@ def _too_small(lesson, features, cost):
         f"{smallest.dataset}), a launch and its read-back {significant(cost.readback_us)}"
     )
     return Choice(lesson.problem.name, lesson.problem.title, plain, reason)
-
-
-def condition(problem, way):
-    """The questions on the way to a leaf in words; of two bounds on one side the tighter one."""
-    tight = {}
-    for feature, threshold, above in way:  # a later question is asked inside the answer to an earlier one
-        tight[feature, above] = threshold
-    told = []
-    for feature in dict.fromkeys(feature for feature, _ in tight):
-        sides = [above for above in (True, False) if (feature, above) in tight]
-        bounds = " and ".join(f"{WORDS[above]} {number(tight[feature, above])}" for above in sides)
-        told.append(f"{bounds} {_unit(problem.units[feature], tight[feature, sides[-1]])}")
-    return ", ".join(told) or "the same on every recorded graph"
-
-
-def asked(problem, feature, threshold, above):
-    """A question of the rule with its answer, in words: "more than 150 vertices and arcs a layer"."""
-    return f"{WORDS[above]} {number(threshold)} {_unit(problem.units[feature], threshold)}"
-
-
-def _unit(unit, count):
-    """A unit beside its number: "arcs a vertex", but "1 arc a vertex"."""
-    first, _, rest = unit.partition(" ")
-    return f"{first.removesuffix('s')} {rest}" if count == 1 and first in ("arcs", "ratings") else unit
-
-
-def number(value):
-    """A threshold as one reads it: thousands apart, no digits that say nothing."""
-    if value and (abs(value) < 1e-3 or abs(value) >= 1e15 or math.isnan(value)):
-        return f"{value:.3g}"
-    return f"{value:,.10g}"
 
 
 def _beyond(problem, feature, value, bound):

@@ -5,12 +5,12 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 
+from lockstep.choose.tree import Leaf, asked, condition, leaves
 from lockstep.report.digits import listed, significant
 from lockstep.report.output import numbers, save, table
 from lockstep.report.style import FAINT, INK, WIDTH, color_of, decades
 
-from . import rule
-from .advice import asked, condition, machine_of
+from .advice import machine_of
 from .lessons import lessons
 from .problems import PROBLEMS
 
@@ -40,12 +40,12 @@ def choices(known):
     """One line a leaf: the problem, when, what to take, what it gained on the recorded graphs."""
     lines = []
     for lesson in known:
-        for leaf, way in rule.leaves(lesson.tree):
+        for leaf, way in leaves(lesson.tree):
             name, found = against(lesson.problem.plain, leaf)
             values = np.array([value for value, _ in found])
             lines.append({
                 "problem": lesson.problem.title,
-                "when": condition(lesson.problem, way),
+                "when": condition(way, lesson.problem.units),
                 "take": leaf.strategy,
                 "graphs": len({one.group for one in leaf.observations}),
                 "plain alternative": name or None,
@@ -85,7 +85,7 @@ def picture(known):
     -------
     matplotlib Figure
     """
-    heights = [max(len(rule.leaves(lesson.tree)), 1.5) for lesson in known]
+    heights = [max(len(leaves(lesson.tree)), 1.5) for lesson in known]
     figure = plt.figure(figsize=(WIDTH, 0.55 + 0.42 * sum(heights) + 0.2 * len(known)))
     grid = figure.add_gridspec(len(known), 2, width_ratios=[2.1, 1], height_ratios=heights)
     first = None
@@ -101,16 +101,16 @@ def picture(known):
 
 def _rows(lesson, height):
     """Where each leaf stands: evenly, from the top."""
-    count = len(rule.leaves(lesson.tree))
+    count = len(leaves(lesson.tree))
     return [(k + 0.5) * height / count for k in range(count)]
 
 
 def _colors(lesson):
-    return color_of(list(dict.fromkeys(leaf.strategy for leaf, _ in rule.leaves(lesson.tree))))
+    return color_of(list(dict.fromkeys(leaf.strategy for leaf, _ in leaves(lesson.tree))))
 
 
 def _tree(ax, lesson, height):
-    places = dict(zip((id(leaf) for leaf, _ in rule.leaves(lesson.tree)), _rows(lesson, height), strict=True))
+    places = dict(zip((id(leaf) for leaf, _ in leaves(lesson.tree)), _rows(lesson, height), strict=True))
     colors = _colors(lesson)
     ax.set(xlim=(0, 3), ylim=(height, 0), xticks=[], yticks=[], title=lesson.problem.title)
     ax.grid(visible=False)
@@ -120,7 +120,7 @@ def _tree(ax, lesson, height):
         ax.plot(xs, ys, color=FAINT, linewidth=0.8, zorder=1)
 
     def draw(tree, x):
-        if isinstance(tree, rule.Leaf):
+        if isinstance(tree, Leaf):
             y = places[id(tree)]
             graphs = len({one.group for one in tree.observations})
             line([x, 2.3], [y, y])
@@ -134,12 +134,12 @@ def _tree(ax, lesson, height):
         line([x, x], [low, high])
         for y, above in ((low, False), (high, True)):
             line([x, x + STEP], [y, y])
-            ax.text(x + 0.04, y - 0.06, asked(lesson.problem, tree.feature, tree.threshold, above),
+            ax.text(x + 0.04, y - 0.06, asked(lesson.problem.units, tree.feature, tree.threshold, above),
                     ha="left", va="bottom", fontsize=5.1, color=INK,
                     bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # fmt: skip
         return (low + high) / 2
 
-    if isinstance(lesson.tree, rule.Leaf):
+    if isinstance(lesson.tree, Leaf):
         ax.text(0.04, height / 2 - 0.06, "any", ha="left", va="bottom", fontsize=5.1, color=INK)
     draw(lesson.tree, 0)
 
@@ -147,7 +147,7 @@ def _tree(ax, lesson, height):
 def _gains(ax, lesson, height):
     colors = _colors(lesson)
     ax.axvline(1, color=INK, linewidth=0.8)
-    for (leaf, _), y in zip(rule.leaves(lesson.tree), _rows(lesson, height), strict=True):
+    for (leaf, _), y in zip(leaves(lesson.tree), _rows(lesson, height), strict=True):
         values = np.sort([value for value, _ in against(lesson.problem.plain, leaf)[1]])
         spread = 0.16 * np.where(np.arange(len(values)) % 2, 1, -1)
         color, marker = colors[leaf.strategy]
@@ -170,7 +170,7 @@ def sentences(known, machine, absent):
             f"For {lesson.problem.title} the rule loses {_percent(loss.mean)} on graphs left out (geometric mean over "
             f"{loss.judged}; at worst it takes {significant(loss.worst)} times the best time, on {loss.where})"
         )
-        if len(rule.leaves(lesson.tree)) > 1 and one.judged:
+        if len(leaves(lesson.tree)) > 1 and one.judged:
             text += f", one strategy for all graphs {_percent(one.mean)}"
         if family.judged and family.mean > 1.03 * loss.mean:
             text += f"; with the whole family left out it loses {_percent(family.mean)}"

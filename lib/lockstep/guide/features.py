@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lockstep.choose.features import near_share
 from lockstep.graphs import Graph, GraphError
 from lockstep.graphs.search import visit
 
@@ -63,7 +64,7 @@ def _of_graph(graph):
     degrees = graph.out_degrees()
     inward = graph.in_degrees() if graph.directed else degrees
     largest = int(max(degrees.max(), inward.max()))
-    figures = {"n": n, "m": m, "largest": largest, "users": n, "items": n}
+    figures = {"n": n, "m": m, "largest": largest, "near": near_share(graph), "users": n, "items": n}
     kind = "directed" if graph.directed else "undirected, each edge stored both ways"
     lines = [("vertices", f"{n:,}"), ("arcs", f"{m:,} ({kind})")]
     mean = m / n

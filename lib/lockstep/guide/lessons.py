@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from lockstep import paths
+from lockstep.choose import tree
 
 from . import observed, rule
 from .problems import PROBLEMS
@@ -81,7 +82,7 @@ class Lesson:
 
     def decide(self, features):
         """The leaf for a graph's features, and the questions on the way there."""
-        return rule.decide(self.tree, features)
+        return tree.decide(self.tree, features)
 
     def nearest(self, features, leaf):
         """The observations of those recorded graphs of a leaf that are most like a graph, the nearest first."""
@@ -147,7 +148,7 @@ def learn(problem, machine, recordings=None, results=None):
     if not observations:
         return None
     losses = {name: rule.Loss(**line) for name, line in found["losses"].items()}
-    return Lesson(problem, machine, observations, rule.unpacked(found["tree"], observations), **losses)
+    return Lesson(problem, machine, observations, tree.unpacked(found["tree"], observations.__getitem__), **losses)
 
 
 def lessons(machine, recordings=None, results=None):
@@ -158,7 +159,7 @@ def lessons(machine, recordings=None, results=None):
 def _compute(file, problem):
     """What is kept: observations, the rule, and its losses beside those of other ways to choose."""
     observations = observed.from_rows(problem, observed.rows(file))
-    depth = rule.best_depth(observations)
+    depth, place = rule.best_depth(observations), {id(one): k for k, one in enumerate(observations)}
     unseen = rule.left_out(observations, depth)
     both = [(one, name) for one, name in unseen if "auto" in one.others and not math.isnan(one.loss(name))]
     chosen = {
@@ -171,7 +172,7 @@ def _compute(file, problem):
     }
     return {
         "observations": [asdict(one) for one in observations],
-        "tree": rule.packed(rule.fit(observations, depth), {id(one): k for k, one in enumerate(observations)}),
+        "tree": tree.packed(rule.fit(observations, depth), lambda one: place[id(one)]),
         "losses": {name: asdict(rule.loss(pairs)) for name, pairs in chosen.items()},
     }
 
@@ -188,7 +189,7 @@ def _own_text(problem):
     here = Path(__file__).parent
     files = [here / f"{name}.py" for name in ("observed", "rule", "problems", "lessons")]
     own = here.parent / problem.name
-    files += [here.parent / "plan.py"]
+    files += [here.parent / "plan.py", *(here.parent / "choose").glob("*.py")]
     files += [next(file for file in (own / "strategies" / "table.py", own / "strategies.py") if file.is_file())]
     return "".join(file.read_text() for file in files)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lockstep import studies
+from lockstep.choose.features import FEATURES
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,6 @@ class Problem:
         Strategies without whose time a graph does not count: where only some were measured, another would seem best.
     optional : tuple of str
         Figures that a graph may lack; a feature counts only if all graphs of the study have it.
-    derive : callable
-        Figures in, the features that the rule may look at out.
-    units : mapping
-        Feature -> how a threshold on it is read: "arcs a vertex", for example.
     note : str
         What a choice holds for.
     """
@@ -48,13 +45,21 @@ class Problem:
     plain: tuple
     published: tuple
     given: dict
-    derive: Callable[[dict], dict]
-    units: dict
     experiments: tuple = ()
     wanted: Callable = field(default=lambda strategy: strategy.exact)
     needed: tuple = ()
     optional: tuple = ()
     note: str = ""
+
+    @property
+    def derive(self):
+        """Figures in, the features that the rule may ask about out."""
+        return FEATURES[self.name][0]
+
+    @property
+    def units(self):
+        """Feature -> how a threshold on it is read: "arcs a vertex", for example."""
+        return FEATURES[self.name][1]
 
     def strategies(self):
         """Names that may be advised, without `auto`; empty where the study is not in this release."""
@@ -65,65 +70,38 @@ class Problem:
         return tuple(name for name, strategy in table.items() if name != "auto" and self.wanted(strategy))
 
 
-def _of_graph(figures):
-    """Size and mean degree; the largest degree against the mean where it is known."""
-    n, m = figures["n"], figures["m"]
-    found = {"size": n + m, "degree": m / max(n, 1)}
-    if "largest" in figures and m:
-        found["skew"] = figures["largest"] / (m / n)
-    return found
-
-
-def _of_dag(figures):
-    n, m, depth = figures["n"], figures["m"], figures["depth"]
-    return {"size": n + m, "degree": m / max(n, 1), "width": (n + m) / max(depth, 1)}
-
-
-def _of_ratings(figures):
-    nodes, m, largest = figures["users"] + figures["items"], figures["m"], figures["largest"]
-    return {"size": m, "degree": m / max(nodes, 1), "share": 100 * largest / max(m, 1)}
-
-
-def _of_batch(figures):
-    graphs, n, m = figures["graphs"], figures["n"], figures["m"]  # vertices and arcs of all graphs together
-    return {"graphs": graphs, "size": (n + m) / max(graphs, 1), "degree": m / max(n, 1)}
-
-
 SIZE = {"n": ("nodes", "vertices", "n"), "m": ("edges", "arcs", "stored_arcs", "m")}
-UNITS = {"size": "vertices and arcs", "degree": "arcs a vertex", "skew": "times the mean degree at the largest vertex"}
 
 PROBLEMS = {
     problem.name: problem
     for problem in (
         Problem(
             "toposort", "3-toposort-depth", "topological sort", ("serial",), ("naive",),
-            {**SIZE, "depth": ("depth",)}, _of_dag,
-            {**UNITS, "width": "vertices and arcs a layer"},
+            {**SIZE, "depth": ("depth",)},
             # The tables with two strategies of the GPU alone would say that no other one is good.
             experiments=("auto", "ladder", "real-dags", "table-4.3", "table-4.4"), needed=("narrow",),
         ),
         Problem(
             "sssp", "2-sssp-sync", "shortest paths", ("dijkstra",), ("barrier", "atomic"),
-            {"n": SIZE["n"], "m": ("stored_arcs", "arcs", "edges"), "largest": ("largest_degree",)}, _of_graph, UNITS,
+            {"n": SIZE["n"], "m": ("stored_arcs", "arcs", "edges"), "largest": ("largest_degree",),
+             "near": ("near_share",)},
             experiments=("time", "choice"), optional=("largest",),
         ),
         Problem(
             "coloring", "4-coloring-phase-switch", "coloring", ("greedy",), ("randomized",),
-            {**SIZE, "largest": ("degree",)}, _of_graph, UNITS, experiments=("ladder",),
+            {**SIZE, "largest": ("degree",)}, experiments=("ladder",),
             # Time alone would favor those that waste colors.
             wanted=lambda strategy: "smallest" in strategy.traits,
             note="of those that take the smallest free color",
         ),
         Problem(
             "sgd", "1-sgd-schedules", "SGD sweeps", ("multicore", "serial"), ("edge-locked",),
-            {"users": ("users",), "items": ("items",), "m": ("ratings",), "largest": ("largest degree",)}, _of_ratings,
-            {"size": "ratings", "degree": "ratings a node", "share": "% of ratings at one node"},
+            {"users": ("users",), "items": ("items",), "m": ("ratings",), "largest": ("largest degree",)},
             experiments=("scale-free", "road", "real", "calibration"), note="for a sweep, its schedule made beforehand",
         ),
         Problem(
             "swarm", "5-swarm-batch", "batches of small graphs", ("cpu",), ("paper",),
-            {"graphs": ("graphs",), **SIZE}, _of_batch,
-            {"graphs": "graphs", "size": "vertices and arcs a graph", "degree": "arcs a vertex"},
+            {"graphs": ("graphs",), **SIZE},
             experiments=("batch",), note="over betweenness, closeness and all distances",
         ),
     )

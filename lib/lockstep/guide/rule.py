@@ -16,27 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lockstep.choose.tree import Leaf, Question, decide, features_of
+
 DEPTH = 2  # questions in a row
 LEAST = 2  # graphs that a leaf must hold
 TRIED = 40  # first questions that are tried together with the next one
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """Where the rule ends: the strategy, and the graphs that it was decided on."""
-
-    strategy: str
-    observations: tuple
-
-
-@dataclass(frozen=True)
-class Question:
-    """Is a feature above a threshold? `low` follows if it is not, `high` if it is."""
-
-    feature: str
-    threshold: float
-    low: "Leaf | Question"
-    high: "Leaf | Question"
 
 
 @dataclass(frozen=True)
@@ -182,26 +166,6 @@ def rounded_between(low, high):
     return low
 
 
-def decide(tree, features):
-    """The leaf for a graph's features, and the questions on the way: [(feature, threshold, above), ...]."""
-    way = []
-    while isinstance(tree, Question):
-        above = features[tree.feature] > tree.threshold
-        way.append((tree.feature, tree.threshold, above))
-        tree = tree.high if above else tree.low
-    return tree, way
-
-
-def leaves(tree, way=()):
-    """All leaves with the questions that lead there, from low to high."""
-    if isinstance(tree, Leaf):
-        return [(tree, list(way))]
-    return [
-        *leaves(tree.low, (*way, (tree.feature, tree.threshold, False))),
-        *leaves(tree.high, (*way, (tree.feature, tree.threshold, True))),
-    ]
-
-
 def best_depth(observations):
     """How many questions in a row pay on graphs left out: the fewest that no larger number beats by the margin."""
     best = 0
@@ -229,36 +193,9 @@ def left_out(observations, depth=DEPTH, by="group"):
             continue
         for one in observations:
             if getattr(one, by) == group:
-                known = fit_features(tree) <= set(one.features)
+                known = features_of(tree) <= set(one.features)
                 chosen.append((one, decide(tree, one.features)[0].strategy if known else ""))
     return chosen
-
-
-def packed(tree, place):
-    """A rule as plain lists and dicts; `place` numbers the observations of its leaves."""
-    if tree is None:
-        return None
-    if isinstance(tree, Leaf):
-        return {"strategy": tree.strategy, "rows": [place[id(one)] for one in tree.observations]}
-    sides = {"low": packed(tree.low, place), "high": packed(tree.high, place)}
-    return {"feature": tree.feature, "threshold": tree.threshold, **sides}
-
-
-def unpacked(found, observations):
-    """The rule that `packed` wrote."""
-    if found is None:
-        return None
-    if "strategy" in found:
-        return Leaf(found["strategy"], tuple(observations[k] for k in found["rows"]))
-    sides = (unpacked(found[side], observations) for side in ("low", "high"))
-    return Question(found["feature"], found["threshold"], *sides)
-
-
-def fit_features(tree):
-    """The features that a rule asks for."""
-    if isinstance(tree, Leaf):
-        return set()
-    return {tree.feature} | fit_features(tree.low) | fit_features(tree.high)
 
 
 def loss(chosen):

@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 
+from lockstep import choose
 from lockstep.evidence import measuring
 from lockstep.provenance.origin import CHOOSING, CONTRACT, Origin
 from lockstep.provenance.trace import band
@@ -22,12 +23,14 @@ def origin(label, dataset):
     """The `Origin` of recorded rows; None if nothing in them can go stale."""
     name = label.removeprefix("race-")
     made = tuple(make for family, make in cases.MADE.items() if dataset.startswith(f"{family}-"))
-    data = (cases.weighted, *made)
+    data = (cases.weighted, *made, *((cases._shuffled,) if dataset.endswith("-shuffled") else ()))
     strategy, options = STRATEGIES.resolve(name)
     if strategy is not None:
         raced = (race.race_graph,) if name != label else ()
         roots = (strategy.plan, strategy.plan.Options, *sorted(options.items()), *raced)
-        entry = CONTRACT if strategy.name != "auto" else CHOOSING
+        entry = CONTRACT
+        if strategy.name == "auto":  # follows a rule that is data
+            roots, entry = (*roots, choose.stands("sssp")), CHOOSING
         return Origin(roots, given=(Problem,), data=() if raced else data, entry=entry)
     return Origin((cases.sources,), data=data) if label.startswith("(graph)") else None
 

@@ -23,6 +23,7 @@ def main(arguments=None) -> int:
         "notebooks", nargs="*"
     )
     chores.add_parser("publish", help="copy the report and this machine's recording to their tracked places")
+    chores.add_parser("rules", help="fit the rules that `auto` follows to the published recordings")
     chores.add_parser("readme", help="write the made parts of README.md anew")
     wheels = chores.add_parser("wheelhouse", help="collect wheels for a machine without network")
     wheels.add_argument("--lock", default="requirements.lock")
@@ -57,6 +58,10 @@ def _do(choice) -> int:
         from lockstep.workflow.publish import publish
 
         print(*publish(), *readme.refresh(), sep="\n")
+    elif choice.chore == "rules":
+        from lockstep.guide import fitted
+
+        print(fitted.write())
     elif choice.chore == "readme":
         from lockstep.workflow import readme
 

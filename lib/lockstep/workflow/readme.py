@@ -15,9 +15,8 @@ from statistics import geometric_mean
 import matplotlib.pyplot as plt
 
 from lockstep import paths, studies
+from lockstep.choose import tree
 from lockstep.evidence import claims
-from lockstep.guide import rule
-from lockstep.guide.advice import condition
 from lockstep.guide.drawing import against
 from lockstep.guide.lessons import lessons
 from lockstep.machine import MachineError, costs
@@ -120,8 +119,8 @@ def choices(found, recordings=paths.RECORDINGS):
     over = {}
     for lesson in filter(None, known):
         problem = lesson.problem
-        for row, (leaf, way) in enumerate(rule.leaves(lesson.tree)):
-            where = condition(problem, way) if way else "any size"
+        for row, (leaf, way) in enumerate(tree.leaves(lesson.tree)):
+            where = tree.condition(way, problem.units) if way else "any size"
             entry = studies.table(problem.name)[leaf.strategy]
             beside = [against(names, leaf) for names in (problem.published, problem.plain)]
             over.setdefault(problem.title, [f"`{name}`" for name, _ in beside])

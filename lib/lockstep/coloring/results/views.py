@@ -113,7 +113,7 @@ def beside_peers(rows, costs=None):
         line = {
             "graph": graph,
             "strategy": best["strategy"],
-            "auto": on_gpu(m, own.loc[graph, "degree"]),
+            "auto": on_gpu(n, m, own.loc[graph, "degree"])[0],
             "ms": best["device ms"],
             "colors": best["colors"],
             "peer ms": peer,

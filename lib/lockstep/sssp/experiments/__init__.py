@@ -10,6 +10,7 @@ Graphs stand in `cases`.
 
 import numpy as np
 
+from lockstep.choose.features import near_share
 from lockstep.evidence import parts
 from lockstep.evidence.recording import canonical
 from lockstep.graphs import DatasetMissing
@@ -150,6 +151,7 @@ def _figures(study, part, cell, prepared, parameters, histogram=False):
         "smallest_degree": (int(degrees.min()), "1"),
         "arcs_a_vertex": (round(graph.m / graph.n, 2), "1"),
         "edges_a_vertex": (round(graph.edges(once=True)[0].size / graph.n, 2), "1"),
+        "near_share": (near_share(graph), "1"),
     }
     if histogram:
         values |= {f"degree_{d}": (int(c), "vertices") for d, c in enumerate(np.bincount(degrees)) if c}

@@ -1,8 +1,8 @@
 """What study 2 measures on: graphs by name, and a graph with all that runs on it.
 
-A graph is named as in the registry, or by a generator and its size (`road-like-16384`, `rmat-20`). Graphs without
-weights get whole numbers from 1 to 100, drawn with a fixed seed; `weights: unit` leaves them at 1. `arcs: once` keeps
-one arc of each edge, as the file has it.
+A graph is named as in the registry, or by a generator and its size (`road-like-16384`, `rmat-20`); with `-shuffled`
+behind it, its vertices are numbered at random. Graphs without weights get whole numbers from 1 to 100, drawn with a
+fixed seed; `weights: unit` leaves them at 1. `arcs: once` keeps one arc of each edge, as the file has it.
 """
 
 import numpy as np
@@ -39,11 +39,21 @@ def make(name, weights="random", arcs="both"):
         It cannot be had here.
     """
     family = next((family for family in MADE if name.startswith(f"{family}-")), None)
-    graph = MADE[family](name.removeprefix(f"{family}-")) if family else load(name)
+    told = name.removesuffix("-shuffled")
+    graph = MADE[family](told.removeprefix(f"{family}-")) if family else load(told)
+    if told != name:
+        graph = _shuffled(graph, name)
     if arcs == "once":
         sources, targets = graph.edges(once=True)
         graph = Graph.from_edges(sources, targets, n=graph.n, weights=graph.edge_weights(once=True), name=graph.name)
     return weighted(graph, weights)
+
+
+def _shuffled(graph, name):
+    number = np.random.default_rng(2).permutation(graph.n)
+    tails, heads = (number[ends] for ends in graph.edges(once=True))
+    return Graph.from_edges(tails, heads, n=graph.n, weights=graph.edge_weights(once=True), directed=graph.directed,
+                            name=name)  # fmt: skip
 
 
 def weighted(graph, weights="random"):

@@ -1,0 +1,95 @@
+"""Which strategy for a graph: the rules that every study's `auto` follows and that `lockstep advise` prints.
+
+A rule is a tree of at most two questions about features of a graph, fitted to the times of a recording (`guide.rule`
+fits it). `data/rules.json` holds those of the recorded machines, with what each loses on graphs that it was not fitted
+on. It is written by a command (``make rules``) and never follows new rows by itself: what `auto` takes is part of what
+its rows were measured with.
+
+Of each problem there is also the size below which the plain alternative of the CPU has done its work before a launch
+has been read back. Rules are for machines with a GPU: where there is none, a study's `auto` knows what else it has.
+"""
+
+import functools
+import json
+
+from lockstep import paths
+
+from . import tree
+from .features import FEATURES
+
+FILE = "rules.json"
+
+
+def rules(problem):
+    """(machine, entry) of a problem's rules: those of this machine where it has some, else of a recorded machine.
+
+    Of the recorded machines one with this GPU comes first.
+
+    Parameters
+    ----------
+    problem : str
+        A package's name, `sssp` for example.
+
+    Returns
+    -------
+    machine : str
+    entry : mapping
+        `rule`: packed, see `tree`; `small`: None or (size, strategy); `graphs`, `loss`, `worst`: how many it was judged
+        on, each left out of the fit, the mean factor that it loses there, and the largest with its graph.
+
+    Raises
+    ------
+    LookupError
+        No recorded machine has such a rule.
+    """
+    from lockstep.evidence import machine_name
+
+    found = {name: one[problem] for name, one in _read().items() if problem in one}
+    if not found:
+        raise LookupError(f"no rule for {problem} in {paths.DATA / FILE}; write it with: make rules")
+    here = machine_name()
+    near = sorted(found, key=lambda name: (name != here, name.rpartition("-")[0] != here.rpartition("-")[0]))
+    return near[0], found[near[0]]
+
+
+def stands(problem):
+    """A problem's rules as one text, without the graphs they were fitted on: what rows of `auto` were measured with."""
+
+    def bare(found):
+        if "strategy" in found:
+            return found["strategy"]
+        return {**found, "low": bare(found["low"]), "high": bare(found["high"])}
+
+    entries = {machine: one[problem] for machine, one in _read().items() if problem in one}
+    told = {machine: [bare(one["rule"]), one["small"]] for machine, one in entries.items()}
+    return json.dumps(told, sort_keys=True)
+
+
+@functools.cache
+def _read():
+    file = paths.DATA / FILE
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+
+
+def ask(problem, figures):
+    """The strategy for a graph on a GPU, and why.
+
+    Parameters
+    ----------
+    problem : str
+    figures : mapping
+        Of the graph, as `features` needs them.
+
+    Returns
+    -------
+    strategy, reason : str
+    """
+    machine, entry = rules(problem)
+    derive, units = FEATURES[problem]
+    features = derive(figures)
+    if entry["small"] and features["size"] < entry["small"][0]:
+        name = entry["small"][1]
+        return name, f"{features['size']:,.0f} {units['size']}: {name} is done before a launch has been read back"
+    leaf, way = tree.decide(tree.unpacked(entry["rule"]), features)
+    graphs = len(set(leaf.observations))
+    return leaf.strategy, f"{tree.condition(way, units)}: the fastest on {graphs} recorded graphs of {machine}"

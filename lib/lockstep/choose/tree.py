@@ -1,0 +1,102 @@
+"""A decision tree of few questions about the features of a graph, in Python, in JSON and in words."""
+
+import math
+from dataclasses import dataclass
+
+WORDS = {True: "more than", False: "at most"}
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Where a rule ends: the strategy, and the graphs that it was decided on."""
+
+    strategy: str
+    observations: tuple
+
+
+@dataclass(frozen=True)
+class Question:
+    """Is a feature above a threshold? `low` follows if it is not, `high` if it is."""
+
+    feature: str
+    threshold: float
+    low: "Leaf | Question"
+    high: "Leaf | Question"
+
+
+def decide(tree, features):
+    """The leaf for a graph's features, and the questions on the way: [(feature, threshold, above), ...]."""
+    way = []
+    while isinstance(tree, Question):
+        above = features[tree.feature] > tree.threshold
+        way.append((tree.feature, tree.threshold, above))
+        tree = tree.high if above else tree.low
+    return tree, way
+
+
+def leaves(tree, way=()):
+    """All leaves with the questions that lead there, from low to high."""
+    if isinstance(tree, Leaf):
+        return [(tree, list(way))]
+    return [
+        *leaves(tree.low, (*way, (tree.feature, tree.threshold, False))),
+        *leaves(tree.high, (*way, (tree.feature, tree.threshold, True))),
+    ]
+
+
+def features_of(tree):
+    """The features that a rule asks for."""
+    if isinstance(tree, Leaf):
+        return set()
+    return {tree.feature} | features_of(tree.low) | features_of(tree.high)
+
+
+def packed(tree, place):
+    """A rule as plain lists and dicts; ``place(observation)`` stands for an observation of a leaf."""
+    if tree is None:
+        return None
+    if isinstance(tree, Leaf):
+        return {"strategy": tree.strategy, "graphs": [place(one) for one in tree.observations]}
+    sides = {"low": packed(tree.low, place), "high": packed(tree.high, place)}
+    return {"feature": tree.feature, "threshold": tree.threshold, **sides}
+
+
+def unpacked(found, observation=lambda place: place):
+    """The rule that `packed` wrote; ``observation(place)`` is the one that a place stands for."""
+    if found is None:
+        return None
+    if "strategy" in found:
+        return Leaf(found["strategy"], tuple(map(observation, found["graphs"])))
+    sides = (unpacked(found[side], observation) for side in ("low", "high"))
+    return Question(found["feature"], found["threshold"], *sides)
+
+
+def condition(way, units):
+    """The questions on the way to a leaf in words; of two bounds on one side the tighter one."""
+    tight = {}
+    for feature, threshold, above in way:  # a later question is asked inside the answer to an earlier one
+        tight[feature, above] = threshold
+    told = []
+    for feature in dict.fromkeys(feature for feature, _ in tight):
+        sides = [above for above in (True, False) if (feature, above) in tight]
+        bounds = " and ".join(f"{WORDS[above]} {number(tight[feature, above])}" for above in sides)
+        told.append(f"{bounds} {_unit(units[feature], tight[feature, sides[-1]])}")
+    return ", ".join(told) or "the same on every recorded graph"
+
+
+def asked(units, feature, threshold, above):
+    """A question of the rule with its answer, in words: "more than 150 vertices and arcs a layer"."""
+    return f"{WORDS[above]} {number(threshold)} {_unit(units[feature], threshold)}"
+
+
+def _unit(unit, count):
+    """A unit beside its number: "arcs a vertex", but "1 arc a vertex"."""
+    first, _, rest = unit.partition(" ")
+    return f"{first.removesuffix('s')} {rest}" if count == 1 and first in ("arcs", "ratings") else unit
+
+
+def number(value):
+    """A threshold as one reads it: thousands apart, no digits that say nothing."""
+    if value and (abs(value) < 1e-3 or abs(value) >= 1e15 or math.isnan(value)):
+        return f"{value:.3g}"
+    return f"{value:,.10g}"

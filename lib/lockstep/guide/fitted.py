@@ -1,0 +1,55 @@
+"""The rules that every study's `auto` follows, fitted to the recordings and written to `data/rules.json`."""
+
+import json
+
+from lockstep import choose, paths
+from lockstep.choose import tree
+from lockstep.machine import costs
+
+from . import observed, rule
+from .lessons import lessons
+
+
+def rules(recordings=None):
+    """{machine: {problem: entry}} of the recorded machines, the one with the most rows first; see `choose.rules`."""
+    found = {}
+    for machine in observed.machine_names(recordings, recordings or paths.RECORDINGS):
+        known = lessons(machine, recordings, recordings or paths.RECORDINGS)
+        entries = {name: _entry(lesson) for name, lesson in known.items() if lesson is not None}
+        if entries:
+            found[machine] = entries
+    return found
+
+
+def _entry(lesson):
+    one = lesson.unseen
+    return {
+        "rule": tree.packed(lesson.tree, lambda one: one.dataset),
+        "small": _small(lesson),
+        "graphs": one.judged,
+        "loss": round(one.mean, 3),
+        "worst": [round(one.worst, 2), one.where],
+    }
+
+
+def _small(lesson):
+    """(size, strategy) below which the plain alternative is done before a launch has been read back; or None.
+
+    Its time is that on the smallest recorded graph, in proportion to the size: for less work it is rather less. The
+    size is rounded, so that a recording of the same machine made anew leads to the same. Of a batch no graph is small:
+    one launch serves them all.
+    """
+    smallest = min(lesson.observations, key=lambda one: one.features["size"])
+    plain = next((name for name in lesson.problem.plain if name in smallest.times), None)
+    if plain is None or "graphs" in smallest.features:
+        return None
+    size, needed = smallest.features["size"], 1e3 * smallest.time(plain)
+    at = min(size, size * costs.of(lesson.machine, paths.RECORDINGS).readback_us / needed)
+    return [rule.rounded_between(0.7 * at, 1.4 * at), plain]
+
+
+def write(file=None):
+    """Write the rules file; the path."""
+    file = file or paths.DATA / choose.FILE
+    file.write_text(json.dumps(rules(), indent=1) + "\n", encoding="utf-8")
+    return file
