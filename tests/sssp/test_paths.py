@@ -162,7 +162,7 @@ def test_what_auto_takes_on_a_gpu(size, degree, expected, monkeypatch):
     tails, heads = random.integers(0, size, (2, size * degree))
     name, reason = chosen(Problem(Graph.from_edges(tails, heads, n=size)), gpu)
     assert name == expected
-    told = {"dijkstra": "200 vertices and arcs", "near-far": "more than 32 for each", "asynchronous": "2 recorded graphs"}
+    told = {"dijkstra": "200 vertices and arcs", "near-far": "more than 32 for each", "asynchronous": "2 recorded"}
     assert told.get(name, "arcs a vertex") in reason
 
 

@@ -18,7 +18,7 @@ LIMITS = {"chaotic": Chaotic.shares, "asynchronous": Asynchronous.ranges}  # wha
 
 
 def chosen(problem, executor):
-    """(strategy, reason): on a GPU by the rule fitted to recorded times; near-far where what that takes has no place."""
+    """(strategy, reason): on a GPU by the rule fitted to recorded times, or near-far where the graph has no place."""
     graph = problem.graph
     if executor is None or executor.name != "cuda":
         if graph.m < SEVERAL:
