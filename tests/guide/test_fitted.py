@@ -39,7 +39,7 @@ def test_batches_have_one_strategy_whatever_their_sizes():
 
 def test_a_rule_is_asked_about_the_features_that_decide(monkeypatch):
     rule = {"feature": "near", "threshold": 40.0, "low": {"strategy": "a", "graphs": ["x"]},
-            "high": {"strategy": "b", "graphs": ["x", "y", "y"]}}  # fmt: skip
+            "high": {"strategy": "b", "graphs": ["x", "y"]}}  # fmt: skip
     monkeypatch.setattr(choose, "_read", lambda: {"gpu-1": {"sssp": {"rule": rule, "small": [100, "c"]}}})
     figures = {"n": 1000, "m": 3000, "largest": 4}
     assert choose.ask("sssp", {**figures, "near": 0.5}) == (

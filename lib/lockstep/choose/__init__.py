@@ -91,5 +91,5 @@ def ask(problem, figures):
         name = entry["small"][1]
         return name, f"{features['size']:,.0f} {units['size']}: {name} is done before a launch has been read back"
     leaf, way = tree.decide(tree.unpacked(entry["rule"]), features)
-    graphs = len(set(leaf.observations))
-    return leaf.strategy, f"{tree.condition(way, units)}: the fastest on {graphs} recorded graphs of {machine}"
+    told = f"{tree.condition(way, units)}: the fastest on {len(leaf.observations)} recorded graphs of {machine}"
+    return leaf.strategy, told

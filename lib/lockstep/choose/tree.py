@@ -52,11 +52,11 @@ def features_of(tree):
 
 
 def packed(tree, place):
-    """A rule as plain lists and dicts; ``place(observation)`` stands for an observation of a leaf."""
+    """A rule as plain lists and dicts; ``place(observation)`` stands for one of a leaf."""
     if tree is None:
         return None
     if isinstance(tree, Leaf):
-        return {"strategy": tree.strategy, "graphs": [place(one) for one in tree.observations]}
+        return {"strategy": tree.strategy, "graphs": sorted({place(one) for one in tree.observations})}
     sides = {"low": packed(tree.low, place), "high": packed(tree.high, place)}
     return {"feature": tree.feature, "threshold": tree.threshold, **sides}
 
