@@ -1,6 +1,7 @@
 """The guide in the paper: one picture of the decisions, a table of the choices, a table of what they lose."""
 
 import math
+import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,6 +17,7 @@ from .problems import PROBLEMS
 
 NAME = "guide"
 STEP = 1.15  # from one question to the next in the picture
+LETTERS = 36  # of a line of a question, as wide as that step
 CHOSEN_BY = {
     "unseen": "the rule, graph left out",
     "unfamiliar": "the rule, its whole family left out",
@@ -134,8 +136,8 @@ def _tree(ax, lesson, height):
         line([x, x], [low, high])
         for y, above in ((low, False), (high, True)):
             line([x, x + STEP], [y, y])
-            ax.text(x + 0.04, y - 0.06, asked(lesson.problem.units, tree.feature, tree.threshold, above),
-                    ha="left", va="bottom", fontsize=5.1, color=INK,
+            told = textwrap.fill(asked(lesson.problem.units, tree.feature, tree.threshold, above), LETTERS)
+            ax.text(x + 0.04, y - 0.06, told, ha="left", va="bottom", fontsize=5.1, color=INK,
                     bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # fmt: skip
         return (low + high) / 2
 
