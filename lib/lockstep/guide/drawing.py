@@ -17,7 +17,7 @@ from .problems import PROBLEMS
 
 NAME = "guide"
 STEP = 1.15  # from one question to the next in the picture
-LETTERS = 36  # of a line of a question, as wide as that step
+LETTERS = 42  # of a line of a question, at most as wide as its step
 CHOSEN_BY = {
     "unseen": "the rule, graph left out",
     "unfamiliar": "the rule, its whole family left out",
