@@ -227,6 +227,15 @@ extern "C" __global__ void livelock(unsigned* flag) {
     while (atomicAdd(flag, 0u) == 0u) pause(10);
 }
 
+extern "C" __global__ void counting(unsigned* n, unsigned last) {  // thread 0 counts, the others wait for the end
+    if (threadIdx.x == 0) for (unsigned k = 1; k <= last; ++k) { store_release(n, k); pause(10); }
+    else while (load_acquire(n) < last) pause(10);
+}
+
+extern "C" __global__ void back_and_forth(unsigned* flag, unsigned* lock) {  // values change for ever, to no end
+    while (load_acquire(flag) == 0u) { atomicExch(lock, 1u); atomicExch(lock, 0u); }
+}
+
 extern "C" __global__ void out_of_bounds(int* out) { out[(long long)1 << 40] = 1; }
 
 extern "C" __global__ void deep(int* out, int depth) {  // more of its own variables than a stack holds

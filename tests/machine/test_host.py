@@ -40,7 +40,7 @@ def tickets(executor, path):
 
 
 def test_a_racing_histogram_loses_counts_under_fuzz_and_none_with_atomics(kernels_cu):
-    assert histogram(host(), kernels_cu, "histogram_racy") == 4000, "without fuzz nobody comes between"
+    assert histogram(host(), kernels_cu, "histogram_racy") == 4000, "without fuzz no thread comes between"
     for seed in range(5):
         fuzzed = host(fuzz="memory", seed=seed)
         assert histogram(fuzzed, kernels_cu, "histogram_racy") < 3000
@@ -116,7 +116,7 @@ def test_a_barrier_against_a_warp_operation(kernels_cu):
 
 def test_a_deadlock_is_reported(kernels_cu):
     executor = host()
-    with pytest.raises(DeadlockError, match="nobody can run: block 0: threads 0-31 at the warp operation"):
+    with pytest.raises(DeadlockError, match="no thread can run: block 0: threads 0-31 at the warp operation"):
         executor.load(kernels_cu)["deadlock"](1, 32, (executor.zeros(32, np.int32),))
 
 
@@ -124,6 +124,21 @@ def test_a_livelock_ends_with_the_budget(kernels_cu):
     executor = host(budget=10_000)
     with pytest.raises(LivelockError, match="10000 turns without"):
         executor.load(kernels_cu)["livelock"](1, 32, (executor.zeros(1, np.uint32),))
+
+
+def test_values_that_change_are_progress(kernels_cu):
+    """A chain of 1,500 releases takes several budgets in which no thread finishes; it is no livelock."""
+    executor = host(budget=10_000)
+    n = executor.zeros(1, np.uint32)
+    executor.load(kernels_cu)["counting"](1, 32, (n, np.uint32(1500)))
+    assert n[0] == 1500
+
+
+def test_values_that_change_for_ever_are_a_livelock(kernels_cu):
+    executor = host(budget=10_000)
+    text = r"200000 turns without a thread finishing or a barrier opening \(the executor's budget is 10000\)"
+    with pytest.raises(LivelockError, match=text):
+        executor.load(kernels_cu)["back_and_forth"](1, 32, (executor.zeros(1, np.uint32), executor.zeros(1, np.uint32)))
 
 
 def test_independent_blocks_that_wait_for_later_ones_are_told_to_be_cooperative(kernels_cu):

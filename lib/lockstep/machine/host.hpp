@@ -1,7 +1,7 @@
 // The hypothetical GPU, seen from a kernel: what CUDA C++ gives a kernel, for a host compiler.
 //
 // The host executor puts this text before a .cu file and compiles both with the system's C++ compiler. Threads are
-// fibers on one OS thread, so an atomic needs no lock: nobody runs between its read and its write. What a thread can
+// fibers on one OS thread, so an atomic needs no lock: no other thread runs between its read and its write. What a thread can
 // observe of the others is decided by where control may pass to another fiber, and that is in host_runtime.cpp.
 // The memory here is sequentially consistent: a missing fence or a stale cache line does not show.
 #pragma once
@@ -139,7 +139,7 @@ LOCKSTEP_PLAIN void lockstep_fence() { lockstep_host::before(lockstep_host::FENC
 LOCKSTEP_PLAIN void lockstep_nanosleep(unsigned) { lockstep_host::yield(); }
 #define __nanosleep(ns) lockstep_nanosleep(ns)
 #define pause(ns) lockstep_nanosleep(ns)
-LOCKSTEP_PLAIN long long clock64() {                   // counts steps, and lets others run: somebody may spin on it
+LOCKSTEP_PLAIN long long clock64() {                   // counts steps, and lets others run: a thread may spin on it
     lockstep_host::before(lockstep_host::PAUSE, nullptr);
     return (long long)lockstep_host::clock_steps;
 }
@@ -231,7 +231,7 @@ template <class T> LOCKSTEP_PLAIN T lockstep_load(const T* p) {
 }
 template <class T> LOCKSTEP_PLAIN T load_relaxed(const T* p) { return lockstep_load(p); }
 template <class T> LOCKSTEP_PLAIN T load_acquire(const T* p) {
-    lockstep_host::yield();                            // always: whoever waits for a flag lets the others run first
+    lockstep_host::yield();                            // always: a thread that waits for a flag lets others run
     return lockstep_load(p);
 }
 template <class T, class V> LOCKSTEP_PLAIN void store_relaxed(T* p, V value) {

@@ -131,7 +131,8 @@ class HostExecutor(Executor):
     trace : bool or int
         Keep what each thread does, in order, up to a million (or this many) events a launch; see `trace`.
     budget : int
-        Turns without a thread finishing or a barrier opening after which a launch is a livelock.
+        Turns without a thread finishing, a barrier opening or an atomic or a store that other threads see changing a
+        value, after which a launch is a livelock; it also is after 20 times as many in which only values change.
     processors : 1
         OS threads; more would not be deterministic and is refused.
     """

@@ -2,7 +2,7 @@
 //
 // A thread runs until it finishes, waits (block barrier, grid barrier, warp operation) or gives way; then the scheduler
 // takes the next ready one: first in, first out, or at random when fuzzed. A thread that never waits costs one call on
-// a stack that the next thread uses again, so barrier-free launches are cheap. When nobody can run, the reason is
+// a stack that the next thread uses again, so barrier-free launches are cheap. When no thread can run, the reason is
 // written down (who waits where) and the launch ends: the abandoned fibers hold nothing that needs undoing.
 //
 // A launch ends with an error code instead of a hang: divergent barrier, deadlock, no progress within a budget of
@@ -212,12 +212,18 @@ void run() {
             for (LiveBlock& b : slots)
                 if (b.used && b.waiting) fail(DIVERGENT, "divergent barrier: " + whereabouts(&b));
             for (LiveBlock& b : slots)
-                if (b.used) fail(DEADLOCK, "nobody can run: " + whereabouts(&b));
+                if (b.used) fail(DEADLOCK, "no thread can run: " + whereabouts(&b));
         }
-        if (launch->switches - last_progress > launch->budget) {
+        // Values that change are progress, as in a chain of thousands of releases; but not for ever, as those of a lock
+        // that is taken and given back.
+        const uint64_t budget = launch->budget, quiet = launch->switches - last_progress;
+        const bool still = launch->switches - last_change > budget && quiet > budget;
+        if (still || quiet > kChanging * budget) {
             LiveBlock* b = home(ready[head & (ready.size() - 1)]);
-            fail(BUDGET, std::to_string(launch->budget) + " turns without a thread finishing or a barrier opening: "
-                 + whereabouts(b) + (launch->cooperative ? "" : " (blocks of an independent launch may not wait for later"
+            const std::string turns = std::to_string(still ? budget : kChanging * budget) + " turns without a thread"
+                " finishing" + (still ? ", a barrier opening or a shared value changing" : " or a barrier opening");
+            fail(BUDGET, turns + " (the executor's budget is " + std::to_string(budget) + "): " + whereabouts(b)
+                 + (launch->cooperative ? "" : " (blocks of an independent launch may not wait for later"
                  " ones: launch with cooperative=True if they do)"));
         }
         step(pop());
@@ -260,6 +266,7 @@ void before(Event event, const volatile void*) {
 }
 
 void after(Event event, const volatile void* address, uint64_t seen, uint64_t left, int bytes) {
+    if (seen != left && event != MARK) last_change = launch->switches;
     if (launch->trace_limit) note(event, address, seen, left, bytes);
 }
 
@@ -346,7 +353,7 @@ extern "C" __attribute__((visibility("default"))) int lockstep_run(LockstepLaunc
     block_dim = {request->block[0], request->block[1], request->block[2]};
     grid_dim = {request->grid[0], request->grid[1], request->grid[2]};
     random_state = request->seed;
-    last_progress = 0;
+    last_progress = last_change = 0;
     clock_steps = 0;
     pending_write = -1;
     trace.clear();

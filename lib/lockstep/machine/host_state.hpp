@@ -22,6 +22,7 @@ namespace {
 enum State { READY, WAIT_BARRIER, WAIT_GRID, WAIT_WARP, DONE };
 enum Error { OK, DIVERGENT, DEADLOCK, BUDGET, FAULT, MISUSE };
 const size_t kPage = 4096, kStack = 64 * 1024;
+const uint64_t kChanging = 20;             // budgets in which values may change before a launch is a livelock
 const int kPatience = 64;                  // events a thread may run through before others get their turn
 
 struct Fiber : Thread {
@@ -76,7 +77,7 @@ size_t head, tail;
 LockstepStacks* stacks;
 std::vector<int> free_stacks;
 void* scheduler_pointer;
-uint64_t random_state, last_progress;
+uint64_t random_state, last_progress, last_change;  // the latter two in turns
 unsigned live_blocks, grid_waiting;
 const void* grid_state;
 const char* grid_where;
@@ -127,7 +128,7 @@ template <class F> std::string list(LiveBlock* b, F wanted) {
     return (count == 1 ? "thread " : "threads ") + s;
 }
 
-// Where everybody of a block is, one clause for each place.
+// Where the threads of a block are, one clause for each place.
 std::string whereabouts(LiveBlock* b) {
     std::string s = "block " + name(b->index, grid_dim) + ": ";
     std::vector<std::pair<State, std::string>> places;

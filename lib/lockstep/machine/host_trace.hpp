@@ -21,7 +21,7 @@ inline uint64_t peek(const volatile void* p, int bytes) {
     return v;
 }
 
-void settle_write() {                      // the store announced last has happened by now: nobody ran in between
+void settle_write() {                      // the store announced last has happened by now: no thread ran in between
     if (pending_write < 0) return;
     Record& r = trace[pending_write];
     r.after = (int64_t)peek((const void*)r.address, r.bytes);
@@ -44,7 +44,7 @@ static inline void access(const volatile void* p, int bytes, Event event) {
     if (!current) return;
     before(event, p);
     if (!launch->trace_limit) return;
-    const uint64_t seen = peek(p, bytes);  // nobody runs between here and the access itself
+    const uint64_t seen = peek(p, bytes);  // no thread runs between here and the access itself
     note(event, p, seen, seen, bytes);
     if (event == WRITE && !launch->trace_full) pending_write = (int)trace.size() - 1;
 }
