@@ -77,6 +77,16 @@ def test_one_sample_decides_nothing(make_rows):
     assert found["verdict"] == "undecided" and "single sample" in found["reason"]
 
 
+@pytest.mark.parametrize(("metric", "unit", "verdict"), [
+    ("levels", "1", "holds"), ("minutes", "min", "undecided"), ("compute", "s", "undecided"),
+    ("rate", "G/s", "undecided"),
+])  # fmt: skip
+def test_one_count_tells_all_and_one_time_nothing_whatever_its_name(make_rows, metric, unit, verdict):
+    rows = make_rows({"counts": {metric: 3.0}}).assign(unit=unit)
+    below = part("above", bound=2.0, select={"value": {"strategy": "serial", "metric": metric}})
+    assert judge(rows, below)["verdict"] == verdict
+
+
 def test_many_parts_are_judged_more_strictly_than_one(make_rows):
     rows = make_rows({"times": {"a": [1.0, 1.1] * 4, "b": [1.0] * 8}})
     alone = judge(rows, part())

@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 
 from lockstep.evidence import dominance, statistics, trends
-from lockstep.evidence.selecting import Missing, feature, figure, means_of, places, rows_of, side_of, words
+from lockstep.evidence.selecting import BASE, Missing, feature, figure, means_of, places, rows_of, side_of, words
+
+MEASURED = ("min", "ms", *BASE)  # units of times, and of rates over them
 
 
 @dataclass(frozen=True)
@@ -47,41 +49,42 @@ def _finding(estimate, agrees, p):
     return Finding(*given, None if agrees is None else bool(agrees), p, estimate.bootstrap)
 
 
-def _certain(part, estimate):
-    """A count has no scatter: one sample tells all."""
+def _certain(part, rows, estimate):
+    """A count has no scatter: one sample tells all. What is told in a unit of time or of a rate is none."""
     side = part.select.get("value", {})
-    return math.isnan(estimate.error) and side.get("metric", "wall") not in ("wall", "device")
+    units = rows.loc[rows["metric"] == side.get("metric", "wall"), "unit"]
+    return math.isnan(estimate.error) and not units.isin(MEASURED).any()
 
 
-def _p(part, estimate, null):
-    return 0.0 if _certain(part, estimate) else estimate.p_value(null)
+def _p(part, rows, estimate, null):
+    return 0.0 if _certain(part, rows, estimate) else estimate.p_value(null)
 
 
 def _above(part, rows):
     estimate = figure(rows, part.select)
-    return _finding(estimate, estimate.value > part.bound, _p(part, estimate, part.bound))
+    return _finding(estimate, estimate.value > part.bound, _p(part, rows, estimate, part.bound))
 
 
 def _below(part, rows):
     estimate = figure(rows, part.select)
-    return _finding(estimate, estimate.value < part.bound, _p(part, estimate, part.bound))
+    return _finding(estimate, estimate.value < part.bound, _p(part, rows, estimate, part.bound))
 
 
-def _band(part, estimate, low, high):
+def _band(part, rows, estimate, low, high):
     """Inside a band: two one-sided tests. Outside: a test against the nearer edge."""
     agrees = low <= estimate.value <= high
-    p = [_p(part, estimate, edge) for edge in (low, high)]
+    p = [_p(part, rows, estimate, edge) for edge in (low, high)]
     return _finding(estimate, agrees, max(p) / 2 if agrees else min(p))
 
 
 def _equal(part, rows):
     margin = statistics.MARGIN
-    return _band(part, figure(rows, part.select), part.bound / margin, part.bound * margin)
+    return _band(part, rows, figure(rows, part.select), part.bound / margin, part.bound * margin)
 
 
 def _within(part, rows):
     low, high = part.published / part.factor, part.published * part.factor
-    return _band(part, figure(rows, part.select), low, high)
+    return _band(part, rows, figure(rows, part.select), low, high)
 
 
 def _exact(part, rows):
