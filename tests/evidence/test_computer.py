@@ -17,6 +17,9 @@ class Library:
     def nvmlDeviceGetHandleByIndex_v2(self, index, handle):
         return 0 if index.value == 0 else 2
 
+    def nvmlDeviceGetHandleByPciBusId_v2(self, place, handle):
+        return 0 if place.value == b"0000:1B:00.0" else 6
+
     def nvmlDeviceGetName(self, handle, buffer, length):
         buffer.value = b"NVIDIA H200"
         return 0
@@ -57,8 +60,16 @@ def test_a_gpu_tells_who_it_is_and_how_it_is():
     assert gpu.sample() == state
     assert nvml.throttled(state["throttle"]) == ["power cap"], "idling is no throttling"
     assert nvml.throttled(0x1 | 0x2) == nvml.throttled(None) == []
+    assert nvml.throttled(0x200 | 0x400 | 0x1) == ["board limit", "reliability"]
+    assert nvml.throttled(1 << 40) == ["reason 0x10000000000"], "one that is not known here slows down as well"
     with pytest.raises(OSError, match="error 2"):
         nvml.Nvml(1, Library())
+
+
+def test_a_gpu_is_found_by_its_place_on_the_bus():
+    assert nvml.Nvml("0000:1B:00.0", Library()).identity()["gpu"] == "NVIDIA H200"
+    with pytest.raises(OSError, match="error 6"):
+        nvml.Nvml("0000:00:00.0", Library())
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ round.
 """
 
 import ctypes
-import os
 from functools import cache
 
 # Bits of nvmlClocksEventReasons that do not slow a busy GPU down: idle, and a clock that a person has set.
@@ -19,6 +18,8 @@ REASONS = {
     0x40: "hardware thermal slowdown",
     0x80: "power brake",
     0x100: "display clock",
+    0x200: "board limit",
+    0x400: "reliability",
 }
 
 
@@ -27,18 +28,21 @@ class Nvml:
 
     Parameters
     ----------
-    index : int
-        The GPU's number as NVML counts.
+    place : int or str
+        The GPU's number as NVML counts, or its PCI bus id.
     library : object, optional
         Something that answers like the loaded library (tests pass their own).
     """
 
-    def __init__(self, index=0, library=None):
+    def __init__(self, place=0, library=None):
         self.library = library or ctypes.CDLL("libnvidia-ml.so.1")
         self._check(self.library.nvmlInit_v2())
         self.handle = ctypes.c_void_p()
-        get_handle = self.library.nvmlDeviceGetHandleByIndex_v2
-        self._check(get_handle(ctypes.c_uint(index), ctypes.byref(self.handle)))
+        if isinstance(place, str):
+            get_handle, place = self.library.nvmlDeviceGetHandleByPciBusId_v2, ctypes.c_char_p(place.encode())
+        else:
+            get_handle, place = self.library.nvmlDeviceGetHandleByIndex_v2, ctypes.c_uint(place)
+        self._check(get_handle(place, ctypes.byref(self.handle)))
 
     @staticmethod
     def _check(code):
@@ -92,12 +96,22 @@ class Nvml:
         return value.value
 
 
+def _place():
+    """The PCI bus id of CUDA's first GPU, which CUDA_VISIBLE_DEVICES may name by number, UUID or MIG instance; else 0."""
+    try:
+        from cupy.cuda import runtime
+
+        return runtime.deviceGetPCIBusId(0)
+    except Exception:  # no CuPy, no driver, or no device that CUDA may use
+        return 0
+
+
 @cache
 def gpu():
     """This process's GPU as an `Nvml`, or None where no driver answers."""
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip()
     try:
-        return Nvml(int(visible) if visible.isdigit() else 0)
+        library = ctypes.CDLL("libnvidia-ml.so.1")
+        return Nvml(_place(), library)
     except (OSError, AttributeError):
         return None
 
@@ -105,4 +119,4 @@ def gpu():
 def throttled(mask):
     """Names of the reasons in an NVML bit mask that slow a busy GPU down; an empty list is good."""
     mask = int(mask or 0) & ~HARMLESS
-    return [name for bit, name in REASONS.items() if mask & bit]
+    return [REASONS.get(1 << bit, f"reason {1 << bit:#x}") for bit in range(mask.bit_length()) if mask >> bit & 1]
