@@ -97,7 +97,7 @@ class Nvml:
 
 
 def _place():
-    """The PCI bus id of CUDA's first GPU, which CUDA_VISIBLE_DEVICES may name by number, UUID or MIG instance; else 0."""
+    """The PCI bus id of CUDA's first GPU: CUDA_VISIBLE_DEVICES may name it by number, UUID or MIG instance. Else 0."""
     try:
         from cupy.cuda import runtime
 
