@@ -10,7 +10,7 @@ CACHE = Path(os.environ.get("LOCKSTEP_CACHE") or Path.home() / ".cache" / "locks
 def _root() -> Path:
     """The compendium: the setting, else the checkout that this package lies in, else what the wheel carries of it.
 
-    What lies above the current folder is not asked: it may be another project with a Snakefile of its own.
+    What lies above the current folder does not count: it may be another project with a Snakefile of its own.
     """
     if told := os.environ.get("LOCKSTEP_ROOT"):
         return Path(told).resolve()

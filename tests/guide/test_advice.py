@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from lockstep import cli, paths
-from lockstep.choose.tree import asked
+from lockstep.choose.tree import branch
 from lockstep.graphs import Graph, GraphError, generators, load
 from lockstep.guide import UnknownMachine, advise, learn
 from lockstep.guide.drawing import publish
@@ -26,8 +26,8 @@ def gain(advice, problem, against):
 
 def test_a_question_counts_in_the_right_number():
     problem = PROBLEMS["toposort"]
-    assert asked(problem.units, "degree", 1.0, above=False) == "at most 1 arc a vertex"
-    assert asked(problem.units, "degree", 1.5, above=True) == "more than 1.5 arcs a vertex"
+    assert branch(problem.units, "degree", 1.0, above=False) == "at most 1 arc a vertex"
+    assert branch(problem.units, "degree", 1.5, above=True) == "more than 1.5 arcs a vertex"
 
 
 def test_the_choice_follows_the_recorded_times(world):

@@ -34,20 +34,20 @@ def test_auto_can_take_whatever_the_rule_names(problem, auto):
 
 
 def test_batches_have_one_strategy_whatever_their_sizes():
-    assert strategies("swarm") == {"swarm"}, "swarm's auto asks nothing"
+    assert strategies("swarm") == {"swarm"}, "swarm's auto consults no rule"
 
 
-def test_a_rule_is_asked_about_the_features_that_decide(monkeypatch):
+def test_the_features_of_a_graph_decide(monkeypatch):
     rule = {"feature": "near", "threshold": 40.0, "low": {"strategy": "a", "graphs": ["x"]},
             "high": {"strategy": "b", "graphs": ["x", "y"]}}  # fmt: skip
     monkeypatch.setattr(choose, "_read", lambda: {"gpu-1": {"sssp": {"rule": rule, "small": [100, "c"]}}})
     figures = {"n": 1000, "m": 3000, "largest": 4}
-    assert choose.ask("sssp", {**figures, "near": 0.5}) == (
+    assert choose.by_rule("sssp", {**figures, "near": 0.5}) == (
         "b", "more than 40 % of arcs within a 128th of the ids: the fastest on 2 recorded graphs of gpu-1")  # fmt: skip
-    assert choose.ask("sssp", {**figures, "near": 0.4})[0] == "a"
-    assert choose.ask("sssp", {"n": 30, "m": 60, "largest": 3, "near": 1})[0] == "c"
+    assert choose.by_rule("sssp", {**figures, "near": 0.4})[0] == "a"
+    assert choose.by_rule("sssp", {"n": 30, "m": 60, "largest": 3, "near": 1})[0] == "c"
     with pytest.raises(LookupError, match="no rule for sgd in .*rules.json; write it with: make rules"):
-        choose.ask("sgd", {})
+        choose.by_rule("sgd", {})
     before = choose.stands("sssp")
     other = {"rule": rule | {"threshold": 41.0}, "small": None}
     monkeypatch.setattr(choose, "_read", lambda: {"gpu-1": {"sssp": other}})

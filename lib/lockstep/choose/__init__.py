@@ -71,7 +71,7 @@ def _read():
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
 
 
-def ask(problem, figures):
+def by_rule(problem, figures):
     """The strategy for a graph on a GPU, and why.
 
     Parameters

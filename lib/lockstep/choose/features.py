@@ -1,4 +1,4 @@
-"""What the rules may ask about: of each problem the features that follow from a graph's figures, and their units.
+"""Features that the rules test: of each problem the features that follow from a graph's figures, and their units.
 
 A figure must be cheap to find on a reader's graph and recorded with the graphs of the study.
 """

@@ -45,7 +45,7 @@ def leaves(tree, way=()):
 
 
 def features_of(tree):
-    """The features that a rule asks for."""
+    """The features that a rule tests."""
     if isinstance(tree, Leaf):
         return set()
     return {tree.feature} | features_of(tree.low) | features_of(tree.high)
@@ -74,7 +74,7 @@ def unpacked(found, observation=lambda place: place):
 def condition(way, units):
     """The questions on the way to a leaf in words; of two bounds on one side the tighter one."""
     tight = {}
-    for feature, threshold, above in way:  # a later question is asked inside the answer to an earlier one
+    for feature, threshold, above in way:  # a later test is inside the branch of an earlier one
         tight[feature, above] = threshold
     told = []
     for feature in dict.fromkeys(feature for feature, _ in tight):
@@ -84,8 +84,8 @@ def condition(way, units):
     return ", ".join(told) or "the same on every recorded graph"
 
 
-def asked(units, feature, threshold, above):
-    """A question of the rule with its answer, in words: "more than 150 vertices and arcs a layer"."""
+def branch(units, feature, threshold, above):
+    """A branch of a test, in words: "more than 150 vertices and arcs a layer"."""
     return f"{WORDS[above]} {number(threshold)} {_unit(units[feature], threshold)}"
 
 

@@ -6,7 +6,7 @@ import textwrap
 import matplotlib.pyplot as plt
 import numpy as np
 
-from lockstep.choose.tree import Leaf, asked, condition, leaves
+from lockstep.choose.tree import Leaf, branch, condition, leaves
 from lockstep.report.digits import listed, significant
 from lockstep.report.output import numbers, save, table
 from lockstep.report.style import FAINT, INK, WIDTH, color_of, decades
@@ -136,7 +136,7 @@ def _tree(ax, lesson, height):
         line([x, x], [low, high])
         for y, above in ((low, False), (high, True)):
             line([x, x + STEP], [y, y])
-            told = textwrap.fill(asked(lesson.problem.units, tree.feature, tree.threshold, above), LETTERS)
+            told = textwrap.fill(branch(lesson.problem.units, tree.feature, tree.threshold, above), LETTERS)
             ax.text(x + 0.04, y - 0.06, told, ha="left", va="bottom", fontsize=5.1, color=INK,
                     bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # fmt: skip
         return (low + high) / 2

@@ -53,7 +53,7 @@ class Problem:
 
     @property
     def derive(self):
-        """Figures in, the features that the rule may ask about out."""
+        """Figures in, the features that the rule may test out."""
         return FEATURES[self.name][0]
 
     @property

@@ -34,7 +34,7 @@ def on_gpu(n, arcs, longest):
     away nearly everywhere, but each of its steps takes microseconds, however small the graph. Below MANY arcs that
     would often double the time of a coloring that is about as good as the fastest public code's.
     """
-    name, reason = choose.ask("coloring", {"n": n, "m": arcs, "largest": longest})
+    name, reason = choose.by_rule("coloring", {"n": n, "m": arcs, "largest": longest})
     if name in CHOICES and CHOICES[name][0].gpu and arcs >= MANY and longest > SHORT:
         return "emptying", f"{reason} by {name}; with {arcs:,} arcs, emptying its highest colors is worth its steps"
     return name, reason

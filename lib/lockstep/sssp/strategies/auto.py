@@ -26,7 +26,7 @@ def chosen(problem, executor):
         return "delta-cpu", f"no GPU, {graph.m:,} arcs: all cores"
     largest = int(graph.out_degrees().max(initial=0))
     figures = {"n": graph.n, "m": graph.m, "largest": largest, "near": near_share(graph)}
-    name, reason = choose.ask("sssp", figures)
+    name, reason = choose.by_rule("sssp", figures)
     try:
         if name in LIMITS:
             LIMITS[name](problem, executor)
