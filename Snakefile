@@ -48,6 +48,9 @@ def recorded(pattern):
     return sorted(str(p.relative_to(paths.ROOT)) for p in paths.RECORDINGS.glob(pattern))
 
 
+RULES = [str(p.relative_to(paths.ROOT)) for p in paths.DATA.glob("rules.json")]  # what `auto` follows
+
+
 def parts(study):
     return [f"{RESULTS}/{study}/{part}.done" for part in STUDIES[study]["parts"]]
 
@@ -96,7 +99,9 @@ rule measure:
         "results/datasets.csv",
         "results/config/{study}/{part}.json",
         "results/config/{study}/measuring.py",
-        lambda wildcards: package("graphs", "machine", "batch", "plan.py", "evidence", "provenance", PACKAGES[wildcards.study]),
+        lambda wildcards: package("graphs", "machine", "batch", "plan.py", "choose", "evidence", "provenance",
+                                  PACKAGES[wildcards.study]),
+        RULES,
     output: f"{RESULTS}/{{study}}/{{part}}.done",
     log: f"{RESULTS}/{{study}}/{{part}}.ipynb",
     params: executor=HERE.executor,
@@ -110,7 +115,9 @@ rule study:
     message: "figures, tables and numbers of {wildcards.study}"
     input:
         lambda wildcards: parts(wildcards.study) + parts("0-machine"),
-        lambda wildcards: package("graphs", "machine", "batch", "plan.py", "evidence", "report", PACKAGES[wildcards.study]),
+        lambda wildcards: package("graphs", "machine", "batch", "plan.py", "choose", "evidence", "report",
+                                  PACKAGES[wildcards.study]),
+        RULES,
         lambda wildcards: recorded(f"*/{wildcards.study}.csv"),
         "results/config/{study}/drawing.py",
     output:
@@ -147,7 +154,7 @@ rule guide:
     message: "the guide: what to choose, and what it loses when it is wrong"
     input:
         [drawn(study) for study in STUDIES],
-        package("guide", "evidence", "report"),
+        package("guide", "choose", "evidence", "report"),
         recorded("*/*"),
     output:
         "paper/generated/guide.json",
