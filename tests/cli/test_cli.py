@@ -246,7 +246,8 @@ def test_machine_says_what_recordings_call_this_one(run):
     assert "executor" in out
 
 
-def test_claims_lists_verdicts_for_each_machine(run, tmp_path):
+def test_claims_lists_verdicts_for_each_machine(run, tmp_path, two_machines, monkeypatch):
+    monkeypatch.setattr(paths, "RECORDINGS", two_machines)
     status, out, _ = run("claims", "--output", tmp_path / "claims.csv")
     assert status in (0, 1)
     header = (tmp_path / "claims.csv").read_text().splitlines()[0].split(",")

@@ -27,7 +27,9 @@ RECORDED = next((file.parent for file in sorted(paths.RECORDINGS.glob("nvidia-h2
 @pytest.mark.skipif(RECORDED is None, reason="no machine is recorded")
 def test_a_machine_is_published_and_stands_beside_the_others(tmp_path):
     results, recordings = tmp_path / "results", tmp_path / "recordings"
-    shutil.copytree(RECORDED, recordings / RECORDED.name)
+    (recordings / RECORDED.name).mkdir(parents=True)
+    for name in ("machine.json", "0-machine.csv", "4-coloring-phase-switch.csv"):
+        shutil.copy(RECORDED / name, recordings / RECORDED.name)
     # what `make` leaves on another machine: its rows and what it is
     facts = json.loads((RECORDED / "machine.json").read_text()) | {"name": "another-gpu-01234567", "gpu": "Another GPU"}
     facts["runs"] = [run | {"commit": "abc"} for run in facts["runs"][:2]]

@@ -11,7 +11,6 @@ ROWS = ["costs-0-0", "depth-0-0", "depth-1-0", "depth-2-0", "tables-0-0"]
 def test_a_change_reruns_just_what_depends_on_it(compendium):
     compendium.run()
     assert sorted(compendium.measured) == ROWS
-    assert compendium.jobs() == set(), "a second run has something to do"
 
     def touched_by(changed):
         files = {compendium.root / name: text for name, text in changed.items()}
@@ -33,7 +32,8 @@ def test_a_change_reruns_just_what_depends_on_it(compendium):
     assert touched_by({notebook: text.replace("there = set", "there = frozenset")}) == {depth, tables, draw}
     saved = text.replace('"execution_count": null', '"execution_count": 7')
     not_run_here = {"lib/lockstep/sssp/kernels.cu": "// a study that does not run here"}
-    assert touched_by({notebook: saved, **not_run_here}) == set(), "saved, and another study"
+    again = "a second run has something to do, after a notebook was saved and another study changed"
+    assert touched_by({notebook: saved, **not_run_here}) == set(), again
 
     compendium.configure({"depth": {"rows": 3, "size": 9}, "tables": {"rows": 1}})
     assert compendium.jobs() == {depth, draw}

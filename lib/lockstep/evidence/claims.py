@@ -228,15 +228,15 @@ class Summary:
     text: str = ""
 
 
-def summary(claims=None, recordings=paths.RECORDINGS, results=paths.RESULTS, stale=None):
+def summary(claims=None, recordings=None, results=None, stale=None):
     """Judge everything that is recorded and say it in words.
 
     Parameters
     ----------
     claims : path, optional
         The ledger; by default the project's.
-    recordings, results : path
-        Recorded machines, and what was measured here.
+    recordings, results : path, optional
+        Recorded machines, and what was measured here; by default the project's.
     stale : callable, optional
         ``stale(rows)`` returns the stale strategies of a machine's rows, one line per study, strategy, data set and
         build: `study, strategy, dataset, kernel, commit`. The caller knows the studies.
@@ -245,6 +245,7 @@ def summary(claims=None, recordings=paths.RECORDINGS, results=paths.RESULTS, sta
     -------
     Summary
     """
+    recordings, results = recordings or paths.RECORDINGS, results or paths.RESULTS
     machines = reading.machines(recordings, results)
     old = {machine: stale(rows) for machine, rows in machines.items()} if stale else {}
     old = {machine: lines for machine, lines in old.items() if len(lines)}
