@@ -155,7 +155,7 @@ def test_each_study_has_a_protocol_whose_code_its_number_stands_for():
 
 def test_changed_trees_ask_for_a_number_or_a_confirmation(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(paths, "RECORDINGS", tmp_path)
-    monkeypatch.setattr(kept, "kept", lambda key, compute: compute())
+    monkeypatch.setattr(kept, "kept", lambda study, key, compute: compute())
     protocol._numbers.cache_clear()
     try:
         assert protocol.unclear() == list(PACKAGES)
@@ -193,22 +193,32 @@ def test_what_is_kept_is_of_today(tmp_path, monkeypatch):
     for remembered in (kept._file, kept._held):
         remembered.cache_clear()
     try:
-        assert kept.kept("a", lambda: ["x", "y"]) == kept.kept("a", lambda: 1 / 0) == ["x", "y"]
+        assert kept.kept(STUDY, "a", lambda: ["x", "y"]) == kept.kept(STUDY, "a", lambda: 1 / 0) == ["x", "y"]
         kept.keep()
         kept._held.cache_clear()
-        assert kept.kept("a", lambda: 1 / 0) == ["x", "y"], "in the next process too"
-        kept._file().write_text("damaged")
+        assert kept.kept(STUDY, "a", lambda: 1 / 0) == ["x", "y"], "in the next process too"
+        kept._file(STUDY).write_text("damaged")
         kept._held.cache_clear()
-        assert kept.kept("a", lambda: "z") == "z"
-        first = kept._file()
+        assert kept.kept(STUDY, "a", lambda: "z") == "z"
+        first = kept._file(STUDY)
         monkeypatch.setattr(device, "LOCK", tmp_path / "lock")
         (tmp_path / "lock").write_text("{}")
         kept._file.cache_clear()
-        assert kept._file() != first, "another file, another name"
+        assert kept._file(STUDY) != first, "another file, another name"
+        package = tmp_path / "library"
+        for study in ("toposort", "sssp", "graphs"):
+            (package / study).mkdir(parents=True)
+        monkeypatch.setattr(lookup, "PACKAGE", package)
+        for study, counts in (("sssp", False), ("toposort", True), ("graphs", True)):
+            kept._file.cache_clear()
+            before = kept._file(STUDY)
+            (package / study / "new.py").write_text("1")
+            kept._file.cache_clear()
+            assert (kept._file(STUDY) != before) == counts, study
         monkeypatch.setattr(paths, "CACHE", tmp_path / "lock" / "no folder")
         for remembered in (kept._file, kept._held):
             remembered.cache_clear()
-        assert kept.kept("b", lambda: "c") == "c"
+        assert kept.kept(STUDY, "b", lambda: "c") == "c"
         kept.keep()  # a cache that cannot be written is no error
     finally:
         for remembered in (kept._file, kept._held):

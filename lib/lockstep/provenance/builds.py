@@ -151,7 +151,7 @@ def parts_of(study, strategy, dataset):
         now = present(study, strategy, dataset)
         return now and list(now[0])
 
-    found = kept.kept(f"{study} {strategy} {dataset}", compute)
+    found = kept.kept(study, f"{strategy} {dataset}", compute)
     return found and Parts(*found)
 
 
@@ -375,5 +375,5 @@ def _holds(line, dataset):
         return sorted(" ".join(one) for one in _by_content(now[1][now[0].device]))
 
     before = made_of().get(line["device"])
-    now = kept.kept(f"{study} {strategy} {dataset} kernels", compute) if before else ()
+    now = kept.kept(study, f"{strategy} {dataset} kernels", compute) if before else ()
     return bool(before) and {" ".join(one) for one in _by_content(before)} <= set(now)

@@ -5,30 +5,33 @@ import json
 import sys
 
 from lockstep import cache, paths
+from lockstep.studies import PACKAGES
 
 from . import device, lookup
 
 
 @functools.cache
-def _file():
-    """Where it is kept: the name tells of all files of the library, and of the tables that count."""
+def _file(study):
+    """Where it is kept: the name tells of all files of the library but other studies', and of the tables that count."""
     files = [device.LOCK, *(file for kind in ("*.py", "*.cu*", "*.[hc]pp") for file in lookup.PACKAGE.rglob(kind))]
+    others = tuple(lookup.PACKAGE / name for name in PACKAGES.values() if name not in ("machine", PACKAGES[study]))
+    files = [file for file in files if not any(other in file.parents for other in others)]
     files += [paths.DATA / "datasets.csv", paths.RECORDINGS / "protocol.csv"]
     told = sorted(f"{file} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files if file.is_file())
-    return paths.CACHE / "provenance" / f"{device.digest(sys.version, *told)}.json"
+    return paths.CACHE / "provenance" / f"{study}-{device.digest(sys.version, *told)}.json"
 
 
 @functools.cache
-def _held():
+def _held(study):
     try:
-        return json.loads(_file().read_text(encoding="utf-8"))
+        return json.loads(_file(study).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
 
 
-def kept(key, compute):
-    """What was kept under a key, a text; else what `compute()` returns now: a text, a list of texts, or None."""
-    held = _held()
+def kept(study, key, compute):
+    """What was kept of a study under a text; else what `compute()` returns now: a text, a list of texts, or None."""
+    held = _held(study)
     if key not in held:
         held[key] = compute()
         held[""] = "new"
@@ -37,6 +40,7 @@ def kept(key, compute):
 
 def keep():
     """Write down what is new."""
-    held = _held()
-    if held.pop("", None):
-        cache.write(_file(), json.dumps(held).encode())
+    for study in PACKAGES:
+        held = _held(study)
+        if held.pop("", None):
+            cache.write(_file(study), json.dumps(held).encode())

@@ -67,7 +67,7 @@ def trees(study):
 def unclear():
     """Studies whose code is none that the table holds for the present number."""
     held = {(line["study"], int(line["number"]), line["trees"]) for line in lines()}
-    now = {study: kept.kept(f"protocol {study}", lambda study=study: trees(study)) for study in PACKAGES}
+    now = {study: kept.kept(study, "protocol", lambda study=study: trees(study)) for study in PACKAGES}
     kept.keep()
     return [study for study in PACKAGES if (study, number(study), now[study]) not in held]
 
