@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from lockstep.evidence import claims, ledger
+from lockstep.evidence.claims import LEVEL
 from lockstep.evidence.ledger import Part
 
 SIDES = {"numerator": {"strategy": "a"}, "denominator": {"strategy": "b"}}
@@ -65,10 +66,10 @@ def test_the_size_has_its_own_column_and_no_say(make_rows, published, factor):
 def test_what_was_not_measured_is_not_testable_and_says_what_is_lacking(make_rows):
     rows = make_rows({"times": {"a": 3}})
     found = judge(rows, part())
-    assert found["verdict"] == "not testable here" and "b (wall)" in found["reason"]
+    assert found["verdict"] == "needs rows" and "b (wall)" in found["reason"]
     assert math.isnan(found["value"])
     gone = judge(rows, part(select={**SIDES, "dataset": "amazon0302"}))
-    assert gone["verdict"] == "not testable here" and "amazon0302" in gone["reason"]
+    assert gone["verdict"] == "needs rows" and "amazon0302" in gone["reason"]
     assert judge(rows, part(untestable="needs a K40"))["reason"] == "needs a K40"
 
 
@@ -77,14 +78,11 @@ def test_one_sample_decides_nothing(make_rows):
     assert found["verdict"] == "undecided" and "single sample" in found["reason"]
 
 
-@pytest.mark.parametrize(("metric", "unit", "verdict"), [
-    ("levels", "1", "holds"), ("minutes", "min", "undecided"), ("compute", "s", "undecided"),
-    ("rate", "G/s", "undecided"),
-])  # fmt: skip
-def test_one_count_tells_all_and_one_time_nothing_whatever_its_name(make_rows, metric, unit, verdict):
-    rows = make_rows({"counts": {metric: 3.0}}).assign(unit=unit)
-    below = part("above", bound=2.0, select={"value": {"strategy": "serial", "metric": metric}})
-    assert judge(rows, below)["verdict"] == verdict
+def test_one_count_tells_all_and_one_time_nothing(make_rows):
+    rows = make_rows({"counts": {"levels": 3.0, "minutes": 3.0}})
+    count, time = ({"value": {"strategy": "serial", "metric": metric}} for metric in ("levels", "minutes"))
+    assert judge(rows, part(kind="identity", bound=2.0, select=count))["verdict"] == "holds"
+    assert judge(rows, part(bound=2.0, select=time))["verdict"] == "undecided"
 
 
 def test_many_parts_are_judged_more_strictly_than_one(make_rows):
@@ -126,8 +124,8 @@ def test_a_count_needs_no_scatter(make_rows):
     assert judge(rows, part("exact", published=346, select=value))["verdict"] == "fails"
     less = {"value": {"metric": "depth", "less": 1}}
     assert judge(rows, part("exact", published=346, select=less))["verdict"] == "holds"
-    assert judge(rows, part("within", published=200, select=value))["verdict"] == "holds"
-    assert judge(rows, part("within", published=100, select=value))["verdict"] == "fails"
+    assert judge(rows, part("within", kind="identity", published=200, select=value))["verdict"] == "holds"
+    assert judge(rows, part("within", kind="identity", published=100, select=value))["verdict"] == "fails"
 
 
 def test_an_exact_count_may_be_zero(make_rows):
@@ -226,12 +224,117 @@ def test_an_arithmetic_mean_is_taken_only_where_the_paper_took_one(make_rows):
     graphs = {"x": 0.1, "y": 0.001}
     rows = make_rows(*[{"dataset": n, "times": {"a": [t] * 3, "b": [1.0] * 3}} for n, t in graphs.items()])
     beside = {"geometric mean": {"mean": "geometric"}}
-    arithmetic = part("below", select={**SIDES, "mean": "arithmetic"}, beside=beside)
+    population = {"strata": "both graphs"}
+    arithmetic = part("below", select={**SIDES, "mean": "arithmetic"}, beside=beside, population=population)
     found = judge(rows, arithmetic)
     assert found["value"] == pytest.approx(0.0505)
     assert json.loads(found["beside"])["geometric mean"][0] == pytest.approx(0.01)
     lacking = part(select={**SIDES, "dataset": ["x", "y", "z"], "complete": True})
     assert judge(rows, lacking)["reason"] == "needs all 3 data sets; not here: z"
+
+
+def test_named_strata_are_no_sample_of_graphs(make_rows):
+    """The same rows: strata far apart decide where every round of every one agrees, a collection does not."""
+    graphs = {"x": 100.0, "y": 1.1}
+    rows = make_rows(*[{"dataset": n, "times": {"a": t, "b": 1.0}} for n, t in graphs.items()])
+    strata, collection = (judge(rows, part(population={kind: "two"})) for kind in ("strata", "collection"))
+    assert strata["value"] == pytest.approx(collection["value"])
+    assert (strata["verdict"], collection["verdict"]) == ("holds", "undecided")
+    assert strata["graphs"] == 2 and strata["high"] / strata["low"] < 1.05
+    single = {"dataset": "y", "times": {"a": [9.0], "b": [1.0]}}
+    alone = make_rows({"dataset": "x", "times": {"a": 9.0, "b": 1.0}}, single)
+    assert judge(alone, part(population={"strata": "two"}))["verdict"] == "undecided", "a stratum of a single round"
+
+
+def test_a_graph_counts_once(make_rows):
+    cells = [{"dataset": "x", "experiment": name, "times": {"a": 3, "b": 1}} for name in ("one", "two")]
+    cells.append({"dataset": "x-printed", "times": {"a": 3, "b": 1}})
+    found = judge(make_rows(*cells), part(select={**SIDES, "same": {"x-printed": "x"}}))
+    assert found["graphs"] == 1 and found["n"] == 24
+
+
+def test_an_identity_agrees_on_every_graph_or_fails(make_rows):
+    rows = make_rows({"dataset": "x", "times": {"a": 3, "b": 1}}, {"dataset": "y", "times": {"a": 1, "b": 2}})
+    every, one = part(kind="identity"), part(kind="identity", select={**SIDES, "dataset": "x"})
+    assert judge(rows, every)["verdict"] == "fails" and judge(rows, one)["verdict"] == "holds"
+    assert math.isnan(judge(rows, one)["p"])
+    mean = part(kind="identity", population={"random": "two"})
+    assert judge(rows, mean)["verdict"] == "holds", "of random graphs their mean tells"
+
+
+def test_equal_times_show_no_difference(make_rows):
+    rows = make_rows({"times": {"a": 1.0, "b": 1.0}}, rounds=40)
+    assert judge(rows, part())["verdict"] == judge(rows, part("below"))["verdict"] == "no difference"
+
+
+def test_readings_that_differ_are_the_verdict(make_rows):
+    rows = make_rows({"times": {"a": 2, "b": 1, "c": 4, "d": 1.5}})
+    readings = {"one": {}, "other": {"denominator": {"strategy": "d"}}}
+    assert judge(rows, part(readings=readings))["verdict"] == "holds"
+    readings["third"] = {"denominator": {"strategy": "c"}}
+    found = judge(rows, part(readings=readings))
+    assert found["verdict"] == "depends on the reading" and "third: 0.5" in found["reason"]
+    bounds = {f"{bound}": {"bound": bound} for bound in (1, 3)}
+    assert judge(rows, part(readings=bounds))["verdict"] == "depends on the reading"
+    near = make_rows({"times": {"a": [1, 2, 1, 0.4], "b": [1] * 4, "c": [0.1] * 4}}, rounds=4)
+    unclear = {"one": {"denominator": {"strategy": "c"}}, "other": {}}
+    assert judge(near, part("below", readings=unclear))["verdict"] != "depends on the reading"
+
+
+def test_what_can_be_holds_with_one_instance_and_never_fails(make_rows):
+    rows = make_rows({"dataset": "x", "times": {"a": 1, "b": 3}}, {"dataset": "y", "times": {"a": 2, "b": 1}})
+    instances = {name: {"dataset": name} for name in "xy"}
+    assert judge(rows, part("exists", readings=instances))["verdict"] == "holds"
+    del instances["y"]
+    assert judge(rows, part("exists", readings=instances))["verdict"] == "undecided"
+
+
+def test_a_prediction_must_beat_naming_the_same_side(make_rows):
+    def world(winners, predictions):
+        cells = []
+        for k, (first, right) in enumerate(zip(winners, predictions, strict=True)):
+            times, counts = {"a": 1 if first else 3, "b": 2}, {"order": 1 if right else 2}
+            cells.append({"dataset": f"g{k}", "times": times, "counts": counts})
+        return make_rows(*cells)
+
+    select = {**SIDES, "value": {"strategy": "serial", "metric": "order"}}
+    model = part("beats-constant", select=select)
+    same = judge(world([True] * 12, [True] * 12), model)
+    assert same["verdict"] == "undecided" and same["value"] == 0
+    better = judge(world([True, False] * 6, [True] * 12), model)
+    assert better["verdict"] == "holds" and better["value"] == pytest.approx(0.5)
+    assert judge(world([True] * 12, [False] * 12), model)["verdict"] == "fails"
+
+
+def test_blocks_of_the_papers_gpu_are_computed(make_rows):
+    blocks = {"threads": 256, "shared": 16384, "shared_at_most": 49152, "threads_at_most": 2048, "blocks_at_most": 16}
+    rows = make_rows({"times": {"a": 1}})
+    found = judge(rows, part("computed", select={"blocks": blocks}))
+    assert found["verdict"] == "holds" and found["value"] == 3 / 8
+    assert judge(rows, part("computed", select={"blocks": {**blocks, "shared": 4096}}))["verdict"] == "fails"
+    assert judge(rows[:0], part("computed", select={"blocks": blocks}))["verdict"] == "needs rows"
+
+
+def test_a_run_timed_in_part_is_extrapolated(make_rows):
+    def both(whole, some, **rest):
+        return [{"times": {"whole": whole}, **rest}, {"dataset": "h", "times": {"some": some}, **rest}]
+
+    against = [{"dataset": name, "times": {"b": 1}} for name in "gh"]
+    rows = make_rows(*both(8, 2), *against, *both(1.0, 0.25, metric="share"), *both(2.0, 2.0, metric="made"))
+    side = {"strategy": ["whole", "some"], "per": "share"}
+    found = judge(rows, part(select={**SIDES, "numerator": side, "denominator": {"strategy": "b"}}))
+    assert found["value"] == pytest.approx(8, rel=0.02) and found["graphs"] == 2
+    more = judge(rows, part(select={**SIDES, "numerator": {**side, "plus": "made"}, "denominator": {"strategy": "b"}}))
+    assert more["value"] == pytest.approx(10, rel=0.02)
+
+
+def test_papers_are_families_of_their_own(make_rows):
+    rows = make_rows({"times": {"a": [1.06, 0.99] * 6, "b": [1.0] * 12}})
+    alone = judge(rows, part())
+    assert LEVEL / 12 < alone["p"] < LEVEL
+    others = [part(id=f"Y{k}", paper="Y") for k in range(12)]
+    assert judge(rows, part(), *others).iloc[0]["adjusted"] == alone["p"]
+    assert judge(rows, part(), *[part(id=f"X{k}") for k in range(2, 14)]).iloc[0]["adjusted"] > LEVEL
 
 
 def test_figures_beside_a_verdict_have_no_say(make_rows):
@@ -240,11 +343,14 @@ def test_figures_beside_a_verdict_have_no_say(make_rows):
     assert found["verdict"] == "holds"
     beside = json.loads(found["beside"])
     assert list(beside) == ["c"] and beside["c"][0] == pytest.approx(1 / 3, rel=0.02)
+    lacking = part(select={**SIDES, "numerator": {"strategy": "d"}}, beside={"a": {"numerator": {"strategy": "a"}}})
+    found = judge(rows, lacking)
+    assert found["verdict"] == "needs rows" and json.loads(found["beside"])["a"][0] == pytest.approx(3, rel=0.02)
 
 
 def test_an_open_question_gets_an_answer_and_no_verdict(make_rows):
     found = judge(make_rows({"times": {"a": 3, "b": 1}}), part("open-question", published="open"))
-    assert found["verdict"] == "not testable here" and found["value"] == pytest.approx(3, rel=0.02)
+    assert found["verdict"] == "open question, answered" and found["value"] == pytest.approx(3, rel=0.02)
 
 
 def test_an_entry_counts_its_parts(make_rows):
@@ -253,15 +359,15 @@ def test_an_entry_counts_its_parts(make_rows):
         rows,
         part(id="X1a"),
         part("below", id="X1b"),
-        part(id="X1c", untestable="needs a K40"),
+        part(id="X1c", needs="hardware", untestable="a K40"),
         part(id="X2", claim="X2", twins=True),
-        part(id="X3a", claim="X3", untestable="needs a K40"),
-        part(id="X3b", claim="X3", untestable="needs a K40"),
+        part(id="X3a", claim="X3", needs="hardware", untestable="a K40"),
+        part(id="X3b", claim="X3", needs="hardware", untestable="a K40"),
     )
     found = claims.entries(judged).set_index("claim")["summary"]
-    assert found["X1"] == "1 of 3 parts holds; 1 fails, 1 not testable here"
+    assert found["X1"] == "1 of 3 parts holds; 1 fails, 1 needs hardware"
     assert found["X2"] == "holds on twins"
-    assert found["X3"] == "not testable here"
+    assert found["X3"] == "needs hardware"
 
 
 def test_machines_stand_side_by_side(make_rows):
@@ -290,7 +396,7 @@ def test_the_summary_says_all_and_tells_of_stale_recordings(make_rows, tmp_path)
     Recording(tmp_path / "rec" / "nvidia-h200-1" / "3-toposort-depth.csv").append(rows.to_dict("records"))
     where = {"recordings": tmp_path / "rec", "results": tmp_path / "none"}
     fine = claims.summary(**where, stale=lambda rows: old_of(rows, []))
-    assert "nvidia-h200-1: 72 claims, 171 parts" in fine.text and not fine.stale
+    assert "nvidia-h200-1: 76 claims, 180 parts" in fine.text and not fine.stale
     old = claims.summary(**where, stale=lambda rows: old_of(rows, ["naive"]))
     assert "stale: 3-toposort-depth/naive" in old.text and "snakemake --cores 1 && make publish" in old.text
     many = make_rows({"experiment": "table-4.1", "times": {f"s{k}": 1.0 for k in range(20)}})
@@ -303,10 +409,10 @@ def test_the_summary_says_all_and_tells_of_stale_recordings(make_rows, tmp_path)
 
 
 def test_statements_stand_below_one_another():
-    told = ("holds", "9 of 16 parts hold on twins; 1 fails, 3 undecided, 3 not testable here")
-    lines = [("m", f"D{k}", summary, "It is so.", 0, 16) for k, summary in enumerate(told)]
-    entries = pd.DataFrame(lines, columns=["machine", "claim", "summary", "statement", "untested", "parts"])
-    none = pd.DataFrame(columns=["machine", "verdict", "stale"])
+    told = ("holds", "9 of 16 parts hold on twins; 1 fails, 3 undecided, 3 need data")
+    lines = [("m", f"D{k}", summary, "It is so.", 13, 16) for k, summary in enumerate(told)]
+    entries = pd.DataFrame(lines, columns=["machine", "claim", "summary", "statement", "tested", "parts"])
+    none = pd.DataFrame(columns=["machine", "verdict", "kind", "stale"])
     _, *shown = claims._lines(claims.Summary(none, entries, none), ["m"])
     assert len(shown) == 2 and len({line.index("It is so.") for line in shown}) == 1
 
@@ -321,7 +427,7 @@ def test_a_strategy_over_another_is_a_figure_of_its_own(make_rows):
     found = judge(rows, part(select={"numerator": sides[0], "denominator": sides[1]}))
     assert found["value"] == pytest.approx(4, rel=0.05) and found["verdict"] == "holds"
     gone = judge(rows, part(select={"value": {"strategy": "plain", "over": "slow"}}))
-    assert gone["verdict"] == "not testable here" and "no round holds plain and slow" in gone["reason"]
+    assert gone["verdict"] == "needs rows" and "no round holds plain and slow" in gone["reason"]
 
 
 def test_a_control_counts_wherever_it_was_timed(make_rows):
@@ -410,9 +516,9 @@ def test_the_clearest_of_many_chance_losses_is_no_loss(make_rows):
 
 def test_dominance_names_what_is_lacking(make_rows):
     lacking = judge(world(make_rows, {"a": 1, "b": 2}), NONE)
-    assert lacking["verdict"] == "not testable here" and "c (wall)" in lacking["reason"]
+    assert lacking["verdict"] == "needs rows" and "c (wall)" in lacking["reason"]
     single = judge(world(make_rows, {"a": [1.0], "b": [2.0], "c": [3.0]}), NONE)
-    assert single["verdict"] == "not testable here" and "two rounds" in single["reason"]
+    assert single["verdict"] == "needs rows" and "two rounds" in single["reason"]
 
 
 def test_verdicts_are_chosen_by_study_claim_machine_and_word(make_rows):
@@ -422,7 +528,7 @@ def test_verdicts_are_chosen_by_study_claim_machine_and_word(make_rows):
     assert set(claims.chosen(judged, claim="D1")["claim"]) == {"D1"}, "and not D10"
     assert set(claims.chosen(judged, claim="d1a")["part"]) == {"D1a"}
     assert set(claims.chosen(judged, claim="D")["paper"]) == {"D"}
-    assert len(claims.chosen(judged, machine="box", verdict="not")) == (judged["verdict"] == "not testable here").sum()
+    assert len(claims.chosen(judged, machine="box", verdict="needs rows")) == (judged["verdict"] == "needs rows").sum()
     with pytest.raises(ValueError, match="no part 'Z9' among these verdicts; there are A1, A2"):
         claims.chosen(judged, claim="Z9")
     lines = list(claims.listed(claims.chosen(judged, claim="D1")))

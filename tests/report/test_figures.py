@@ -47,8 +47,8 @@ def test_verdicts_differ_by_mark_as_well_as_by_color(recordings, tmp_path):
     judged = claims.judge(machines(recordings, tmp_path / "none"))
     ax = figures.mosaic(judged[judged["paper"] == "D"], {"D": {"title": "depth"}})
     marks = {text.get_text() for text in ax.texts}
-    assert figures.SYMBOLS["holds"] in marks and len(set(figures.SYMBOLS.values())) == 4
-    assert len(set(figures.MARKS.values())) == 4
+    assert figures.SYMBOLS["holds"] in marks and len(set(figures.SYMBOLS.values())) == 7
+    assert len(set(figures.MARKS.values())) == 7
     ax = figures.published(judged, ["D4", "D7"])
     assert len(ax.get_yticklabels()) == 13
     assert ax.get_yticklabels()[0].get_text().startswith("D4a") and ax.get_ylim()[0] > ax.get_ylim()[1], "first on top"

@@ -1,9 +1,10 @@
 """Verdicts: every part of the ledger against every recorded machine.
 
-A part's verdict is on the published relation alone: `holds`, `fails`, `undecided`, or `not testable here`
-with the reason. How large the figure is has its own column. Tests of one machine are adjusted together
-(Holm), so that a ledger of many parts does not find what is not there. A part holds or fails when its
-adjusted p-value is below 5 %.
+A verdict is on the published relation alone. An identity (a count) holds or fails by itself; a direction or a magnitude
+is tested, and holds or fails when its p-value is below 5 % after Holm's adjustment among the parts of its paper. Where
+it does not, two times whose ratio lies within the margin of 1 show `no difference`, and all else is `undecided`. Where
+the paper's words have several readings and these come out differently, that is the verdict. How large the figure is has
+its own column.
 """
 
 import collections
@@ -16,19 +17,22 @@ import pandas as pd
 from lockstep import paths
 from lockstep.evidence import ledger, reading, recording, statistics, store
 from lockstep.evidence.controls import controls
-from lockstep.evidence.ledger import ClaimsError, Part, load, papers
+from lockstep.evidence.ledger import KINDS, NEEDS, ClaimsError, Part, load, merge, papers
 from lockstep.evidence.relations import JUDGES
 from lockstep.evidence.selecting import Missing, figure, support
 
-VERDICTS = ("holds", "fails", "undecided", "not testable here")
+TESTED = ("holds", "fails", "no difference", "depends on the reading", "undecided")
+ANSWERED = "open question, answered"
+UNTESTED = (ANSWERED, *(f"needs {what}" for what in NEEDS))
+VERDICTS = (*TESTED, *UNTESTED)
 COLUMNS = [
-    "machine", "part", "claim", "paper", "study", "statement", "of", "published", "unit", "relation",
-    "value", "low", "high", "n", "graphs", "verdict", "reason", "factor", "times", "p", "adjusted", "beside",
-    "twins", "bootstrap_low", "bootstrap_high", "stale", "measured",
+    "machine", "part", "claim", "paper", "study", "statement", "of", "published", "unit", "relation", "kind",
+    "population", "value", "low", "high", "n", "graphs", "verdict", "reason", "factor", "times", "p", "adjusted",
+    "beside", "twins", "bootstrap_low", "bootstrap_high", "stale", "measured",
 ]  # fmt: skip
 LEVEL = 0.05
 STALE = "†"  # beside a verdict that rests on rows of earlier code
-OWN_FIGURE = ("crossover", "exact", "none-dominates")  # relations whose figure is not the plain ratio or mean
+OWN_FIGURE = ("beats-constant", "computed", "crossover", "exact", "none-dominates")  # not the plain ratio or mean
 
 
 def judge(machines, parts=None):
@@ -44,9 +48,7 @@ def judge(machines, parts=None):
     Returns
     -------
     DataFrame
-        One line a machine and part: `machine, part, claim, paper, study, statement, of, published, unit,
-        relation, value, low, high, n, graphs, verdict, reason, factor, times, p, adjusted, beside, twins,
-        bootstrap_low, bootstrap_high, stale, measured`; for the last two see `marked`. `factor` is `within 2x`,
+        One line a machine and part, of `COLUMNS`; for `stale` and `measured` see `marked`. `factor` is `within 2x`,
         `larger` or `smaller`, and `times` the figure over the published one.
     """
     parts = load() if parts is None else parts
@@ -54,11 +56,13 @@ def judge(machines, parts=None):
     for machine, rows in machines.items():
         by_study = collections.defaultdict(lambda none=rows[:0]: none, iter(rows.groupby("study", sort=False)))
         judged = [_line(machine, part, by_study) for part in parts]
-        adjusted = statistics.holm([line["p"] for line in judged])
-        for line, p in zip(judged, adjusted, strict=True):
-            line["adjusted"] = p
-            if not line["verdict"]:
-                line["verdict"], line["reason"] = _verdict(line["agrees"], line["p"], p)
+        for family in {line["paper"]: None for line in judged}:  # a paper's parts are tested together
+            own = [line for line in judged if line["paper"] == family]
+            for line, p in zip(own, statistics.holm([line["p"] for line in own]), strict=True):
+                line["adjusted"] = p
+                if not line["verdict"]:
+                    line["verdict"], line["reason"] = _verdict(line)
+                    line["reason"] = line["reason"] or line["why"]
         lines += judged
     return pd.DataFrame(lines, columns=COLUMNS)
 
@@ -68,28 +72,47 @@ def _line(machine, part, by_study):
         "machine": machine,
         "part": part.id,
         **{name: getattr(part, name) for name in ("claim", "paper", "study", "statement", "of", "published")},
-        **{name: getattr(part, name) for name in ("unit", "relation", "twins")},
+        **{name: getattr(part, name) for name in ("unit", "relation", "kind", "twins", "why")},
+        "population": next(iter(part.population), ""),
         **dict.fromkeys(("value", "low", "high", "times", "p", "bootstrap_low", "bootstrap_high"), math.nan),
         **{"n": 0, "graphs": 0, "verdict": "", "reason": "", "factor": "", "beside": "{}", "agrees": None},
         **{"stale": 0, "measured": ""},
     }
     if part.untestable:
-        return {**line, "verdict": VERDICTS[3], "reason": part.untestable}
+        return {**line, "verdict": f"needs {part.needs}", "reason": part.untestable}
+    line["beside"] = json.dumps(_beside(part, by_study))
     try:
-        found = JUDGES[part.relation](part, by_study[part.study])
+        found, line["verdict"], line["reason"] = _read(part, by_study[part.study])
     except Missing as missing:
-        return {**line, "verdict": VERDICTS[3], "reason": str(missing)}
+        how = "; with network snakemake --cores 1 fetches it" if part.needs == "data" else ""
+        return {**line, "verdict": f"needs {part.needs}", "reason": f"{missing}{how}"}
     for name in ("value", "low", "high", "n", "graphs", "agrees", "p"):
         line[name] = getattr(found, name)
     line["bootstrap_low"], line["bootstrap_high"] = found.bootstrap
     line["factor"], line["times"] = compare(found.value, part.published)
-    line["beside"] = json.dumps(_beside(part, by_study))
     if part.relation == "open-question":
-        line["verdict"], line["reason"] = (
-            VERDICTS[3],
-            "the paper asks and claims nothing; the figure is an answer",
-        )
+        line["verdict"], line["reason"] = ANSWERED, "the paper asks and claims nothing; the figure is an answer"
     return line
+
+
+def _read(part, rows):
+    """The finding under the first reading, and a verdict with its reason where the readings leave but one.
+
+    Where all agree, the weakest finding's p-value counts.
+    """
+    found = JUDGES[part.relation](part, rows)
+    if not part.readings or part.relation == "exists":
+        return found, "", ""
+    each = {}
+    for label, change in part.readings.items():
+        bound = change.get("bound", part.bound)
+        select = merge(part.select, {key: value for key, value in change.items() if key != "bound"})
+        each[label] = JUDGES[part.relation](replace(part, select=select, bound=bound), rows)
+    if len({one.agrees for one in each.values()}) == 1:
+        return replace(found, p=max(one.p for one in each.values())), "", ""
+    told = "; ".join(f"{label}: {one.value:.3g}" for label, one in each.items())
+    clear = part.kind == "identity" or all(one.p < LEVEL for one in each.values())
+    return replace(found, p=math.nan), "depends on the reading" if clear else "undecided", f"readings differ ({told})"
 
 
 def marked(judged, parts, machines, old):
@@ -116,15 +139,21 @@ def marked(judged, parts, machines, old):
     return judged
 
 
-def _verdict(agrees, alone, p):
+def _verdict(line):
+    agrees, alone, p = line["agrees"], line["p"], line["adjusted"]
+    if line["kind"] == "identity" or p < LEVEL:
+        if line["relation"] == "exists" and not agrees:
+            return "undecided", "no instance of it was found, which does not refute that there are any"
+        return ("holds" if agrees else "fails"), ""
+    near = statistics.Estimate(line["value"], line["low"], line["high"], line["n"])
+    if line["relation"] in ("above", "below") and line["unit"] in ("", "x") and near.equal():
+        return "no difference", f"within {100 * (statistics.MARGIN - 1):.0f} % of 1"
     if math.isnan(p):
         return "undecided", "a single sample has no interval"
     if alone >= LEVEL:
         return "undecided", "the interval does not exclude the other side"
-    if p >= LEVEL:
-        side = "for" if agrees else "against"
-        return "undecided", f"alone it would speak {side} the claim; among all parts tested here that may be chance"
-    return ("holds" if agrees else "fails"), ""
+    side = "for" if agrees else "against"
+    return "undecided", f"alone it would speak {side} the claim; among the parts of its paper that may be chance"
 
 
 def compare(value, published):
@@ -146,9 +175,9 @@ def _beside(part, by_study):
         try:
             # Of another study nothing of what the part selects is there.
             base = part.select if elsewhere == part.study else {}
-            selected = replace(part, select=ledger.merge(base, change))
+            selected = replace(part, select=merge(base, change))
             judged = JUDGES[part.relation](selected, rows) if part.relation in OWN_FIGURE else None
-            shown = judged or figure(rows, selected.select)
+            shown = judged or figure(rows, selected.select, strata="strata" in part.population)
         except Missing:
             continue
         ends = (shown.value, shown.low, shown.high)
@@ -162,14 +191,13 @@ def entries(judged):
     Returns
     -------
     DataFrame
-        `machine, claim, paper, statement, parts, holds, fails, undecided, untested, stale, summary`; the summary
-        reads `3 of 4 parts hold`, or the verdict where an entry has a single part. `stale` counts the parts that rest
-        on rows of earlier code; where there are such, the summary ends in `STALE`.
+        `machine, claim, paper, statement, parts, tested, stale, summary`, of the parts how many could be judged; the
+        summary reads `3 of 4 parts hold`, or the verdict where an entry has a single part. `stale` counts the parts
+        that rest on rows of earlier code; where there are such, the summary ends in `STALE`.
     """
     lines = []
     for (machine, claim), group in judged.groupby(["machine", "claim"], sort=False):
-        counts = {verdict: int((group["verdict"] == verdict).sum()) for verdict in VERDICTS}
-        first = group.iloc[0]
+        first, old = group.iloc[0], group["stale"] > 0
         lines.append(
             {
                 "machine": machine,
@@ -177,31 +205,48 @@ def entries(judged):
                 "paper": first["paper"],
                 "statement": first["statement"],
                 "parts": len(group),
-                "holds": counts["holds"],
-                "fails": counts["fails"],
-                "undecided": counts["undecided"],
-                "untested": counts["not testable here"],
-                "stale": int((group["stale"] > 0).sum()),
-                "summary": _summary(group, counts) + (f" {STALE}" if (group["stale"] > 0).any() else ""),
+                "tested": int(group["verdict"].isin(TESTED).sum()),
+                "stale": int(old.sum()),
+                "summary": _summary(group) + (f" {STALE}" if old.any() else ""),
             }
         )
     return pd.DataFrame(lines)
 
 
-def _summary(group, counts):
+def _summary(group):
     twins = " on twins" if group["twins"].all() else ""
-    if len(group) == 1:
-        return group["verdict"].iloc[0] + twins
-    if counts["not testable here"] == len(group):
-        return "not testable here"
-    rest = [counted(counts[v], v) for v in VERDICTS[1:] if counts[v]]
-    hold = "holds" if counts["holds"] == 1 else "hold"
-    return f"{counts['holds']} of {len(group)} parts {hold}{twins}" + (f"; {', '.join(rest)}" if rest else "")
+    counts = group["verdict"].value_counts()
+    if len(counts) == 1 and (len(group) == 1 or counts.index[0] in UNTESTED):
+        return counts.index[0] + (twins if counts.index[0] in TESTED else "")
+    holds = counts.get("holds", 0)
+    rest = [counted(counts[verdict], verdict) for verdict in VERDICTS[1:] if verdict in counts]
+    told = f"{holds} of {len(group)} parts {'holds' if holds == 1 else 'hold'}{twins}"
+    return "; ".join([told, ", ".join(rest)] if rest else [told])
 
 
 def counted(count, verdict):
-    """A number of verdicts in words: `1 fails`, `16 fail`, `33 undecided`."""
-    return f"{count} {verdict if count == 1 else {'holds': 'hold', 'fails': 'fail'}.get(verdict, verdict)}"
+    """A number of verdicts in words: `1 fails`, `16 fail`, `33 undecided`, `2 need data`."""
+    verb, _, rest = verdict.partition(" ")
+    plural = {"holds": "hold", "fails": "fail", "needs": "need", "depends": "depend"}.get(verb, verb)
+    rest = rest.replace("question,", "questions,") if count > 1 else rest
+    return f"{count} {verdict if count == 1 else ' '.join(filter(None, [plural, rest]))}"
+
+
+def tally(verdicts):
+    """How the verdicts of some parts are divided: directions first, then magnitudes and identities.
+
+    Returns
+    -------
+    str
+        `direction: 40 hold, 9 fail, 20 undecided; magnitude: ...; identity: ...; 4 need data`.
+    """
+    tested, told = verdicts[verdicts["verdict"].isin(TESTED)], []
+    for kind in ("direction", "magnitude", "identity"):
+        counts = tested.loc[tested["kind"] == kind, "verdict"].value_counts()
+        if len(counts):
+            told.append(f"{kind}: " + ", ".join(counted(counts[word], word) for word in TESTED if word in counts))
+    counts = verdicts["verdict"].value_counts()
+    return "; ".join([*told, *(counted(counts[word], word) for word in UNTESTED if word in counts)])
 
 
 NAMED = 8  # stale strategies that are named one by one; a changed kernel brings dozens
@@ -304,20 +349,18 @@ def _lines(found, machines):
     if not machines:
         yield "No machine is recorded yet: snakemake --cores 1 measures this one."
         return
-    known = found.entries[found.entries["untested"] < found.entries["parts"]]
+    known = found.entries[found.entries["tested"] > 0]
     tested, many = set(known["claim"]), known["machine"].value_counts()
     for machine in sorted(machines, key=lambda machine: -many.get(machine, 0)):  # who tells most first
         here = found.entries[found.entries["machine"] == machine]
         parts = found.verdicts[found.verdicts["machine"] == machine]
-        tally = ", ".join(counted((parts["verdict"] == verdict).sum(), verdict) for verdict in VERDICTS)
-        untested = (here["untested"] == here["parts"]).all()
-        if untested and tested:
+        if tested and not here["tested"].any():
             yield f"{machine}: no claim is tested by what it recorded; the studies show it beside other machines"
             here = here[:0]
         else:
             old = f"; {aged(parts)}" if aged(parts) else ""
-            yield f"{machine}: {len(here)} claims, {len(parts)} parts: {tally}{old}"
-        elsewhere = (here["untested"] == here["parts"]) & here["claim"].isin(tested)
+            yield f"{machine}: {len(here)} claims, {len(parts)} parts: {tally(parts)}{old}"
+        elsewhere = (here["tested"] == 0) & here["claim"].isin(tested)
         shown = here[~elsewhere]
         width = shown["summary"].str.len().max()  # the statements begin below one another
         for entry in shown.itertuples():
@@ -346,6 +389,6 @@ def _control(control):
 
 
 __all__ = [
-    "ClaimsError", "Part", "STALE", "Summary", "VERDICTS", "aged", "chosen", "compare", "controls", "counted",
-    "entries", "judge", "load", "papers", "summary",
+    "ClaimsError", "KINDS", "Part", "STALE", "Summary", "TESTED", "UNTESTED", "VERDICTS", "aged", "chosen", "compare",
+    "controls", "counted", "entries", "judge", "load", "papers", "summary", "tally",
 ]  # fmt: skip

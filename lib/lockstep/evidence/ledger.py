@@ -22,25 +22,43 @@ RELATIONS = {
     "equal": "the figure equals the bound within the margin of 3 %",
     "within": "the figure lies within a factor of the published one",
     "exact": "the count is the published one",
+    "computed": "fewer blocks fit a multiprocessor of the paper's own GPU with that shared memory than without",
+    "exists": "the figure lies above the bound in one of the instances at least; where in none, nothing is told",
     "ordering": "the strategies come in this order, the fastest first",
     "none-dominates": "for each of the strategies there is a graph on which another one is faster",
     "slope-within": "on log-log axes the slope lies between two bounds",
     "slope-above": "on log-log axes the slope lies above the bound",
     "steeper": "the first slope is larger than the second",
-    "crossover": "the ratio is above 1 at the small end of the range and below 1 at the large end",
+    "crossover": "the ratio falls from above 1 to below 1, and passes 1 within a factor of the published place",
     "explained-by": "the first feature explains the figure better than each of the others",
+    "beats-constant": "a prediction of the faster side is right on more graphs than naming the same side on all",
     "open-question": "a question that the paper leaves open: there is no relation to judge",
+}  # fmt: skip
+# Kind: what a verdict says. A relation has the kind that is named here, others say a direction.
+KINDS = {
+    "identity": "a count or a size: it agrees on every graph or it does not, and no test is needed",
+    "direction": "which of two is faster or larger, an order, a trend",
+    "magnitude": "how large: a published figure, or a bound that is no mere direction",
 }
+KIND = {"exact": "identity", "computed": "identity", "within": "magnitude", "crossover": "magnitude"}
+# Population: of what the graphs behind a figure are a sample.
+POPULATIONS = {
+    "strata": "named graphs that are all there: the interval is over their rounds",
+    "random": "random graphs of a stated family: the interval is over graphs",
+    "collection": "individual graphs, which stand for others of their kind: the interval is over graphs",
+}
+NEEDS = ("rows", "data", "hardware", "code")  # what an untested part lacks
 SELECTORS = {
     "study", "experiment", "dataset", "parameters", "any_of", "complete", "numerator", "denominator", "value",
-    "strategies", "metric", "x", "first", "second", "features", "mean",
+    "strategies", "metric", "x", "first", "second", "features", "mean", "same", "blocks",
 }  # fmt: skip
-SIDE = {"strategy", "metric", "of", "over", "less", "pick", "experiment", "dataset", "parameters"}
+SIDE = {"strategy", "metric", "of", "over", "per", "plus", "less", "pick", "experiment", "dataset", "parameters"}
 PART = {
-    "of", "published", "unit", "relation", "bound", "bounds", "factor", "select", "beside", "untestable", "twins",
+    "of", "published", "unit", "relation", "kind", "population", "bound", "bounds", "factor", "select", "beside",
+    "readings", "untestable", "needs", "twins", "changed", "why",
 }  # fmt: skip
 ENTRY = PART | {"id", "statement", "short", "parts"}
-PAPER = {"title", "message", "reference", "study"}
+PAPER = {"title", "message", "reference", "study", "same"}
 CONTROL = {"study", "strategy", "of", "reason", "select", "beside"}
 PLACE = {"experiment", "dataset", "parameters"}
 
@@ -66,20 +84,33 @@ class Part:
     unit : str
     relation : str
         One of `RELATIONS`.
+    kind : str
+        One of `KINDS`; by default what follows from the relation.
+    population : dict
+        {one of `POPULATIONS`: which graphs these are}; empty where one graph alone is looked at.
     bound : float
         For `above`, `below`, `equal`, `slope-above`.
     bounds : tuple of float
         For `slope-within`.
     factor : float
-        For `within`: how far from the published figure still counts.
+        For `within` and `crossover`: how far from the published figure still counts.
     select : dict
         Where the figure comes from.
     beside : dict
         Label to changes of `select`: figures shown beside the verdict, without a say in it.
     study : str
         The study that answers it.
+    readings : dict
+        Label to changes of `select`, or of `bound`: what the paper's words may mean. Each is judged; where two differ,
+        that is the verdict. Of `exists` they are the instances.
     untestable : str
         Why no machine here can answer it; empty if one can.
+    needs : str
+        One of `NEEDS`: what the part lacks where it cannot be judged.
+    changed : list
+        What was changed in how it is judged while its rows were known: {commit, what, why}.
+    why : str
+        What explains a figure that is far from the published one.
     twins : bool
         Answered on synthetic twins of the paper's data.
     """
@@ -93,14 +124,24 @@ class Part:
     unit: str
     relation: str
     study: str
+    kind: str = ""
+    population: dict = field(default_factory=dict)
     bound: float = 1.0
     bounds: tuple = ()
     factor: float = 2.0
     select: dict = field(default_factory=dict)
     beside: dict = field(default_factory=dict)
+    readings: dict = field(default_factory=dict)
     untestable: str = ""
+    needs: str = "rows"
+    changed: list = field(default_factory=list)
+    why: str = ""
     twins: bool = False
     short: str = ""
+
+    def __post_init__(self):
+        if not self.kind:
+            object.__setattr__(self, "kind", KIND.get(self.relation, "direction"))
 
 
 def load(path=None):
@@ -215,8 +256,14 @@ def _part(name, entry, part, paper, path):
     if relation not in RELATIONS:
         words = ", ".join(RELATIONS)
         raise ClaimsError(f"{path.name}, {name}: the relation {relation!r} is none of {words}")
-    for selector in (merged["select"], *merged["beside"].values()):
-        _check_selector(selector, path, name)
+    for word, known in (("kind", KINDS), ("needs", NEEDS)):
+        if word in merged and merged[word] not in known:
+            raise ClaimsError(f"{path.name}, {name}: {word} {merged[word]!r} is none of {', '.join(known)}")
+    if unknown := set(merged.get("population", {})) - set(POPULATIONS):
+        raise ClaimsError(f"{path.name}, {name}: population {', '.join(unknown)} is none of {', '.join(POPULATIONS)}")
+    readings = {label: dict(change) for label, change in merged.get("readings", {}).items()}
+    for selector in (merged["select"], *merged["beside"].values(), *readings.values()):
+        _check_selector({key: value for key, value in selector.items() if key != "bound"}, path, name)
     study = merged["select"].get("study", paper["study"])
     published = merged.get("published")
     return Part(
@@ -230,12 +277,18 @@ def _part(name, entry, part, paper, path):
         unit=str(merged.get("unit", "")),
         relation=relation,
         study=study,
+        kind=merged.get("kind", ""),
+        population=merged.get("population", {}),
         bound=float(merged.get("bound", 1.0)),
         bounds=tuple(merged.get("bounds", ())),
         factor=float(merged.get("factor", 2.0)),
-        select={"study": study, **merged["select"]},
+        select={"study": study, **({"same": paper["same"]} if "same" in paper else {}), **merged["select"]},
         beside=merged["beside"],
+        readings=readings,
         untestable=merged.get("untestable", ""),
+        needs=merged.get("needs", "rows"),
+        changed=merged.get("changed", []),
+        why=merged.get("why", ""),
         twins=bool(merged.get("twins", False)),
     )
 

@@ -5,15 +5,26 @@ the rows a part needs are not there.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from lockstep.evidence import dominance, statistics, trends
-from lockstep.evidence.selecting import BASE, Missing, feature, figure, means_of, places, rows_of, side_of, words
-
-MEASURED = ("min", "ms", *BASE)  # units of times, and of rates over them
+from lockstep.evidence.ledger import merge
+from lockstep.evidence.selecting import (
+    Missing,
+    feature,
+    figure,
+    graphs_of,
+    means_of,
+    pairs_of,
+    places,
+    rows_of,
+    samples_of,
+    side_of,
+    words,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -29,7 +40,7 @@ class Finding:
     agrees : bool or None
         Whether the figure lies on the published side; None where there is no relation.
     p : float
-        p-value of the side it lies on; 0 where counting leaves no doubt, NaN where there is no interval.
+        p-value of the side it lies on; NaN where there is no interval, and for an identity, which needs none.
     bootstrap : tuple of float
         The bootstrap's interval of the figure; NaN where it has none of its own.
     """
@@ -49,49 +60,77 @@ def _finding(estimate, agrees, p):
     return Finding(*given, None if agrees is None else bool(agrees), p, estimate.bootstrap)
 
 
-def _certain(part, rows, estimate):
-    """A count has no scatter: one sample tells all. What is told in a unit of time or of a rate is none."""
-    side = part.select.get("value", {})
-    units = rows.loc[rows["metric"] == side.get("metric", "wall"), "unit"]
-    return math.isnan(estimate.error) and not units.isin(MEASURED).any()
+def _figure(part, rows):
+    return figure(rows, part.select, strata="strata" in part.population)
 
 
-def _p(part, rows, estimate, null):
-    return 0.0 if _certain(part, rows, estimate) else estimate.p_value(null)
+def _identity(part, rows, agrees):
+    """A count on each graph: all of them agree or not. Of random graphs their mean tells."""
+    estimate, samples = _figure(part, rows), samples_of(rows, part.select)
+    one = samples is None or "random" in part.population
+    each = [estimate.value] if one else np.exp(samples[0].groupby(samples[1]).mean())
+    return _finding(estimate, all(agrees(value) for value in each), math.nan)
+
+
+def _side(part, rows, agrees):
+    """On which side of the bound the figure lies."""
+    if part.kind == "identity":
+        return _identity(part, rows, agrees)
+    estimate = _figure(part, rows)
+    return _finding(estimate, agrees(estimate.value), estimate.p_value(part.bound))
 
 
 def _above(part, rows):
-    estimate = figure(rows, part.select)
-    return _finding(estimate, estimate.value > part.bound, _p(part, rows, estimate, part.bound))
+    return _side(part, rows, lambda value: value > part.bound)
 
 
 def _below(part, rows):
-    estimate = figure(rows, part.select)
-    return _finding(estimate, estimate.value < part.bound, _p(part, rows, estimate, part.bound))
+    return _side(part, rows, lambda value: value < part.bound)
 
 
-def _band(part, rows, estimate, low, high):
+def _exists(part, rows):
+    """In one of the instances at least. The clearest was picked, so its p-value counts as often as there are any."""
+    found = [_above(replace(part, select=merge(part.select, change)), rows) for change in part.readings.values()]
+    one = min(found, key=lambda one: (not one.agrees, one.p))
+    return replace(one, p=min(1.0, len(found) * one.p))
+
+
+def _band(part, rows, low, high):
     """Inside a band: two one-sided tests. Outside: a test against the nearer edge."""
-    agrees = low <= estimate.value <= high
-    p = [_p(part, rows, estimate, edge) for edge in (low, high)]
+    if part.kind == "identity":
+        return _identity(part, rows, lambda value: low <= value <= high)
+    estimate = _figure(part, rows)
+    return _inside(estimate, low, high)
+
+
+def _inside(estimate, low, high):
+    agrees, p = low <= estimate.value <= high, [estimate.p_value(edge) for edge in (low, high)]
     return _finding(estimate, agrees, max(p) / 2 if agrees else min(p))
 
 
 def _equal(part, rows):
-    margin = statistics.MARGIN
-    return _band(part, rows, figure(rows, part.select), part.bound / margin, part.bound * margin)
+    return _band(part, rows, part.bound / statistics.MARGIN, part.bound * statistics.MARGIN)
 
 
 def _within(part, rows):
-    low, high = part.published / part.factor, part.published * part.factor
-    return _band(part, rows, figure(rows, part.select), low, high)
+    return _band(part, rows, part.published / part.factor, part.published * part.factor)
+
+
+def _computed(part, rows):
+    """Blocks that fit a multiprocessor of the paper's GPU with the kernel's shared memory, over those without."""
+    if rows.empty:
+        raise Missing("nothing of its study is recorded here")
+    of = part.select["blocks"]
+    without = min(of["blocks_at_most"], of["threads_at_most"] // of["threads"])
+    value = min(without, of["shared_at_most"] // of["shared"]) / without
+    return Finding(value, value, value, 1, 1, value < 1, math.nan)
 
 
 def _exact(part, rows):
     values = side_of(rows, part.select["value"], part.select, logarithmic=False)["value"]
     value = float(values.iloc[0]) if values.nunique() == 1 else float(values.mean())
     agrees = bool((values == part.published).all())
-    return Finding(value, float(values.min()), float(values.max()), len(values), 1, agrees, 0.0)
+    return Finding(value, float(values.min()), float(values.max()), len(values), 1, agrees, math.nan)
 
 
 def _ordering(part, rows):
@@ -101,7 +140,7 @@ def _ordering(part, rows):
     for fast, slow in zip(strategies, strategies[1:], strict=False):
         sides = {"numerator": {"strategy": slow, "metric": metric}}
         sides["denominator"] = {"strategy": fast, "metric": metric}
-        estimate = figure(rows, {**part.select, **sides})
+        estimate = _figure(replace(part, select={**part.select, **sides}), rows)
         found.append(_finding(estimate, estimate.value > 1, estimate.p_value()))
     wrong = [one for one in found if not one.agrees]
     return min(wrong, key=lambda one: one.p) if wrong else max(found, key=lambda one: one.p)
@@ -136,10 +175,7 @@ def _slope(part, rows, side=None):
 
 def _slope_within(part, rows):
     estimate = _slope(part, rows)
-    low, high = part.bounds
-    agrees = low <= estimate.value <= high
-    p = [estimate.p_value(edge) for edge in (low, high)]
-    return _finding(estimate, agrees, max(p) / 2 if agrees else min(p))
+    return _inside(estimate, *part.bounds)
 
 
 def _slope_above(part, rows):
@@ -154,25 +190,25 @@ def _steeper(part, rows):
 
 
 def _crossover(part, rows):
-    """The published direction at both ends, so the weaker end counts; the figure is the place of the
-    crossover.
-    """
+    """The published direction at both ends and the place between: the weakest of the three counts."""
     samples = places(rows, part.select, part.select)
     try:
         found = trends.crossover(samples["x"], samples["y"])
     except ValueError as error:
         raise Missing(str(error)) from None
-    ends = [(found.first.value > 1, found.first.p_value()), (found.last.value < 1, found.last.p_value())]
-    wrong = [p for agrees, p in ends if not agrees]
-    p = min(wrong) if wrong else max(p for _, p in ends)
+    tests = [(found.first.value > 1, found.first.p_value()), (found.last.value < 1, found.last.p_value())]
+    place = _inside(found.place(len(samples)), part.published / part.factor, part.published * part.factor)
+    tests.append((place.agrees, place.p))
+    wrong = [p for agrees, p in tests if not agrees]
+    p = min(wrong) if wrong else max(p for _, p in tests)
     return Finding(found.value, found.low, found.high, len(samples), 1, not wrong, p)
 
 
 def _explained(part, rows):
     select = part.select
     samples = side_of(rows, select["value"], select)
-    logs = np.log(samples["value"]).groupby(statistics.graph_labels(samples)).mean()
-    cells = samples.groupby(statistics.graph_labels(samples)).first()
+    logs = np.log(samples["value"]).groupby(graphs_of(samples, select)).mean()
+    cells = samples.groupby(graphs_of(samples, select)).first()
     features = {name: feature(rows, cells, name) for name in select["features"]}
     known = np.all([values > 0 for values in features.values()], axis=0)
     try:
@@ -182,8 +218,23 @@ def _explained(part, rows):
     return _finding(estimate, estimate.value > 0, estimate.p_value(0.0))
 
 
+def _beats_constant(part, rows):
+    """A sign test over the graphs on which the prediction and the better constant are not both right or both wrong."""
+    order = side_of(rows, part.select["value"], part.select)
+    right = order.groupby(graphs_of(order, part.select))["value"].first() == 1  # 2: wrong
+    pairs = pairs_of(rows, part.select)
+    first = pairs["log"].groupby(graphs_of(pairs, part.select)).mean().reindex(right.index) < 0
+    constant = first if first.mean() >= 0.5 else ~first
+    gain, loss = int((right & ~constant).sum()), int((~right & constant).sum())
+    from scipy.stats import binomtest  # half a second to import
+
+    p = binomtest(gain, gain + loss).pvalue if gain + loss else 1.0
+    value = float(right.mean() - constant.mean())
+    return Finding(value, math.nan, math.nan, len(order), len(right), gain > loss, p)
+
+
 def _open(part, rows):
-    return _finding(figure(rows, part.select), None, math.nan)
+    return _finding(_figure(part, rows), None, math.nan)
 
 
 JUDGES = {
@@ -191,6 +242,9 @@ JUDGES = {
     "below": _below,
     "equal": _equal,
     "within": _within,
+    "computed": _computed,
+    "exists": _exists,
+    "beats-constant": _beats_constant,
     "exact": _exact,
     "ordering": _ordering,
     "none-dominates": _none_dominates,

@@ -90,7 +90,7 @@ def support(rows, select):
         side = select[name]
         own = {key: side[key] for key in OWN if key in side}
         mine = matching(rows, merge(common, own)) if own else cells
-        named = {side[key] for key in ("strategy", "over") if key in side}
+        named = {name for key in ("strategy", "over") if key in side for name in _listed(side[key])}
         found.append(mine[mine["strategy"].isin(named)] if named else mine)
     features = [*select.get("features", []), str(select.get("x", "")).removeprefix("metric:")]
     found.append(cells[cells["metric"].isin(features)])
@@ -102,6 +102,10 @@ def words(select):
     named = [select.get("experiment", ""), select.get("dataset", "")]
     named += [f"{key} {_alternatives(value)}" for key, value in (select.get("parameters") or {}).items()]
     return ", ".join(_alternatives(word) for word in named if word) or select.get("study", "")
+
+
+def _listed(value):
+    return value if isinstance(value, list) else [value]
 
 
 def _alternatives(value):
@@ -116,8 +120,13 @@ def side_of(rows, side, select, logarithmic=True):
     strategy, metric = side.get("strategy"), side.get("metric", "wall")
     values = means_of(base, strategy, metric)
     if values.empty:
-        who = f"{side.get('strategy') or 'any strategy'} ({metric})"
+        who = f"{_alternatives(strategy or 'any strategy')} ({metric})"
         raise Missing(f"no measurement here of {who} in {words({**select, **own})}")
+    if "per" in side:  # timed in part: the whole by the share that was timed
+        values = values / means_of(base, strategy, side["per"])
+    if "plus" in side:  # by another clock and in other rounds
+        added = means_of(base, strategy, side["plus"]).groupby(CELL).mean()
+        values = values + added.reindex(values.index.droplevel("round")).to_numpy()
     if "of" in side:  # a share of several metrics' sum
         values = values / sum(means_of(base, strategy, one) for one in side["of"])
     if "over" in side:  # a strategy's value over another's, within rounds
@@ -129,15 +138,16 @@ def side_of(rows, side, select, logarithmic=True):
         raise Missing(f"{metric} is not positive somewhere: a figure on a logarithmic scale needs it")
     values = values.rename("value").reset_index()
     if side.get("pick") in ("largest", "smallest"):
-        means = np.log(values["value"]).groupby(statistics.graph_labels(values)).mean()
-        place = means.idxmax() if side["pick"] == "largest" else means.idxmin()
-        values = values[statistics.graph_labels(values) == place]
+        cells = statistics.graph_labels(values)
+        means = np.log(values["value"]).groupby(cells).mean()
+        values = values[cells == (means.idxmax() if side["pick"] == "largest" else means.idxmin())]
     return values
 
 
 def means_of(rows, strategy, metric):
-    """A metric's values by cell and round, in base units."""
-    values = statistics.select(rows, strategy, metric)
+    """A metric's values by cell and round, in base units; of one strategy, or of whichever of several ran there."""
+    values = statistics.select(rows, metric=metric)
+    values = values if strategy is None else values[values["strategy"].isin(_listed(strategy))]
     values = values.assign(value=values["value"] * values["unit"].map(BASE).astype(float).fillna(1.0))
     return values.groupby([*CELL, "round"], sort=False)["value"].mean()
 
@@ -154,29 +164,43 @@ def pairs_of(rows, select):
     return both
 
 
-def figure(rows, select):
-    """The figure that a selector names, as an Estimate: a ratio, paired or not, or a metric's mean."""
+def graphs_of(samples, select):
+    """Which graph each sample is of: its data set, however often it is listed or under which parameters it ran."""
+    return samples["dataset"].replace(select.get("same", {})).rename("graph")
+
+
+def samples_of(rows, select):
+    """Logarithms and graphs of a figure's samples: of a metric, or of a ratio within rounds; None where none pairs."""
     if "value" in select:
         values = side_of(rows, select["value"], select)
-        return statistics.geometric_mean(np.log(values["value"]), statistics.graph_labels(values))
-    numerator, denominator = select["numerator"], select["denominator"]
-    if OWN & (set(numerator) | set(denominator)):  # different cells cannot be paired
-        sides = [side_of(rows, side, select) for side in (numerator, denominator)]
-        return _unpaired(
-            *[
-                statistics.geometric_mean(np.log(side["value"]), statistics.graph_labels(side))
-                for side in sides
-            ]
-        )
+        return np.log(values["value"]), graphs_of(values, select)
+    if OWN & (set(select["numerator"]) | set(select["denominator"])):  # different cells cannot be paired
+        return None
     pairs = pairs_of(rows, select)
-    labels = statistics.graph_labels(pairs)
-    if select.get("mean") == "arithmetic":
-        means = np.exp(pairs["log"].groupby(labels).mean())
-        value, low, high, error, freedom = statistics.interval(means)
-        return statistics.Estimate(
-            value, low, high, len(pairs), len(means), error=error, freedom=freedom, logarithmic=False
-        )
-    return statistics.geometric_mean(pairs["log"], labels)
+    return pairs["log"], graphs_of(pairs, select)
+
+
+def figure(rows, select, strata=False):
+    """The figure that a selector names, as an Estimate: a ratio, paired or not, or a metric's mean.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    select : mapping
+    strata : bool
+        The graphs are all that there are: the interval is over rounds. Else they stand for others.
+    """
+
+    def mean(logs, graphs):
+        if strata and graphs.nunique() > 1:
+            return statistics.over_strata(logs, graphs, arithmetic=select.get("mean") == "arithmetic")
+        return statistics.geometric_mean(logs, graphs)
+
+    samples = samples_of(rows, select)
+    if samples is None:
+        sides = [side_of(rows, select[name], select) for name in ("numerator", "denominator")]
+        return _unpaired(*(mean(np.log(side["value"]), graphs_of(side, select)) for side in sides))
+    return mean(*samples)
 
 
 def _unpaired(above, below):

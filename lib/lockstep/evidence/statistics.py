@@ -3,7 +3,8 @@
 Times spread in proportion to their size and a speedup of 2 should weigh as much as one of 1/2: so everything
 is done on logarithms. Two strategies are compared within rounds, which takes a drift of the machine out. A
 mean over graphs is a geometric mean (Fleming and Wallace, CACM 29(3), 1986), and with several graphs the
-graph is the unit that was sampled, not the round (Kalibera and Jones, ISMM 2013; Hoefler and Belli, SC 2015).
+graph is the unit that was sampled, not the round (Kalibera and Jones, ISMM 2013; Hoefler and Belli, SC 2015); unless
+the graphs are named strata that are all there (`over_strata`).
 """
 
 import math
@@ -122,6 +123,38 @@ def geometric_mean(logs, graphs=None, *, confidence=CONFIDENCE, seed=0):
     return Estimate(
         math.exp(mean), math.exp(low), math.exp(high), len(logs), len(groups), ends, float(error), freedom
     )
+
+
+def over_strata(logs, labels, *, arithmetic=False):
+    """The mean over named strata that are all there, none of them drawn from others: its interval is over the rounds.
+
+    Parameters
+    ----------
+    logs : array of float (n,)
+    labels : array (n,)
+        The stratum of each.
+    arithmetic : bool
+        Of the strata's geometric means the arithmetic mean, else the geometric one.
+
+    Returns
+    -------
+    Estimate
+        Each stratum weighs the same; the standard error is the root of the summed squares of the strata's, over their
+        number, with Welch and Satterthwaite's degrees of freedom. NaN where a stratum has a single round.
+    """
+    groups = [group.to_numpy() for _, group in pd.Series(np.asarray(logs, float)).groupby(np.asarray(labels))]
+    each = [interval(group) for group in groups]
+    means, freedoms = np.array([one[0] for one in each]), np.array([one[4] for one in each])
+    weights = np.exp(means) if arithmetic else np.ones(len(means))  # the exponential's slope carries the error over
+    squares = (np.array([one[3] for one in each]) * weights) ** 2
+    value = np.exp(means).mean() if arithmetic else means.mean()
+    error, total = float(np.sqrt(squares.sum()) / len(groups)), squares.sum()
+    freedom = float(total**2 / (squares**2 / np.maximum(freedoms, 1)).sum()) if total > 0 else float(freedoms.sum())
+    half = half_width(error, freedom, CONFIDENCE) if freedom > 0 and not math.isnan(error) else math.nan
+    ends = np.array([value, value - half, value + half])
+    value, low, high = (ends if arithmetic else np.exp(ends)).tolist()
+    return Estimate(value, low, high, len(np.asarray(logs)), len(groups), error=error, freedom=freedom,
+                    logarithmic=not arithmetic)  # fmt: skip
 
 
 def center(values):

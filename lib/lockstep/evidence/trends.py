@@ -30,6 +30,11 @@ class Crossover:
     first: Estimate
     last: Estimate
 
+    def place(self, n):
+        """The place as an Estimate of so many samples; the bootstrap's interval gives its standard error."""
+        error = math.log(self.high / self.low) / (2 * half_width(1, n, CONFIDENCE)) if self.low > 0 else math.nan
+        return Estimate(self.value, self.low, self.high, n, error=error, freedom=n)
+
 
 def crossover(x, logs, *, confidence=CONFIDENCE, seed=0):
     """Where a ratio, measured at several places, passes 1: interpolated on log-log axes.

@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from lockstep.evidence import statistics
+from lockstep.evidence.claims import counted
 from lockstep.report.output import significant
 from lockstep.report.style import FAINT, INK, VERDICT, WIDTH, color_of, decades
 
@@ -19,11 +20,18 @@ from lockstep.report.style import FAINT, INK, VERDICT, WIDTH, color_of, decades
 SYMBOLS = {
     "holds": "\N{CHECK MARK}",
     "fails": "\N{MULTIPLICATION X}",
+    "no difference": "=",
+    "depends on the reading": "/",
     "undecided": "?",
-    "not testable here": "\N{EN DASH}",
+    "open question, answered": "a",
+    "not tested": "\N{EN DASH}",
 }
-PLURAL = {"holds": "hold", "fails": "fail"}
-MARKS = {"holds": "o", "fails": "X", "undecided": "D", "not testable here": "."}
+MARKS = dict(zip(SYMBOLS, "oXsPD*.", strict=True))
+
+
+def look(verdict):
+    """The key of a verdict in `SYMBOLS`, `MARKS` and `VERDICT`: what a part needs makes no difference there."""
+    return verdict if verdict in VERDICT else "not tested"
 
 
 def against(
@@ -123,10 +131,11 @@ def published(judged, claims):
     matplotlib Axes
     """
     lines = judged[judged["claim"].isin(claims)]
+    seen = [word for word in VERDICT if word in set(map(look, lines["verdict"]))]
     ax = plt.subplots(figsize=(WIDTH, 0.7 + 0.17 * len(lines)))[1]
     ax.axvline(1, color=INK, linewidth=0.8)
     for place, line in enumerate(lines.itertuples()):
-        color, marker = VERDICT[line.verdict], MARKS[line.verdict]
+        color, marker = VERDICT[look(line.verdict)], MARKS[look(line.verdict)]
         given = line.published if isinstance(line.published, (int, float)) and line.published > 0 else None
         if given:
             ax.plot(given, place, "o", mfc="white", mec=INK, markersize=6, zorder=3)
@@ -142,9 +151,9 @@ def published(judged, claims):
     ax.grid(axis="y", visible=False)
     decades(ax.xaxis)
     ax.legend(
-        [Line2D([], [], marker=MARKS[v], color=color, linewidth=2.4) for v, color in VERDICT.items()]
+        [Line2D([], [], marker=MARKS[v], color=VERDICT[v], linewidth=2.4) for v in seen]
         + [Line2D([], [], marker="o", mfc="white", mec=INK, linestyle="none")],
-        [*VERDICT, "published"],
+        [*seen, "published"],
         loc="upper left",
         bbox_to_anchor=(1.01, 1),
     )
@@ -163,12 +172,12 @@ def mosaic(judged, papers, *, across=54):
     across : int
         Squares in a line.
     """
-    rows = [(letter, judged[judged["paper"] == letter]["verdict"].tolist()) for letter in papers]
+    rows = [(letter, [look(word) for word in judged[judged["paper"] == letter]["verdict"]]) for letter in papers]
     lines = sum(-(-len(words) // across) + 1 for _, words in rows)
     ax = plt.subplots(figsize=(WIDTH, 0.1 + lines * WIDTH / (across + 1)))[1]
     top = 0
     for letter, words in rows:
-        tally = ", ".join(f"{words.count(word)} {PLURAL.get(word, word)}" for word in VERDICT if word in words)
+        tally = ", ".join(counted(words.count(word), word) for word in VERDICT if word in words)
         title = papers[letter]["title"]
         ax.text(-0.5, top + 0.1, f"{title}: {tally}", va="center", ha="left", fontsize=7, color=INK)
         for k, word in enumerate(words):

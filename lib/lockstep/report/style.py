@@ -16,8 +16,11 @@ INK, FAINT = "#222222", "#BBBBBB"
 VERDICT = {
     "holds": "#228833",
     "fails": "#CC3311",
+    "no difference": "#4477AA",
+    "depends on the reading": "#AA3377",
     "undecided": "#CCBB44",
-    "not testable here": "#BBBBBB",
+    "open question, answered": "#66CCEE",
+    "not tested": "#BBBBBB",  # for want of rows, data, hardware or code
 }
 WIDTH = 6.3  # inches, the text width of the report
 

@@ -117,7 +117,7 @@ def machines_of(found, recordings, results):
     `short` is what a heading calls it: its GPU, with how many there are, and its digest where two would read alike;
     `studies` what it has rows of.
     """
-    tested = found.verdicts[found.verdicts["verdict"] != "not testable here"].groupby("machine").size()
+    tested = found.verdicts[found.verdicts["verdict"].isin(claims.TESTED)].groupby("machine").size()
     rows, listed = reading.machines(recordings, results), []
     for name in dict.fromkeys(found.verdicts["machine"]):
         files = [folder / name / "machine.json" for folder in (results, recordings)]
@@ -158,22 +158,22 @@ def _ledger(found, machines, parts, papers, held):
             "published": wording.published(part),
             "ratio": wording.over(part) or wording.trend(part),
             "relation": part.relation,
+            "kind": part.kind,
+            "population": "; ".join(f"{kind}: {told}" for kind, told in part.population.items()),
             "study": part.study,
             "untestable": part.untestable,
             "verdicts": {name: wording.told(verdicts.loc[(part.id, name)], part, held[name]) for name in names},
         }
-        entry = entries.setdefault(part.claim, {"id": part.claim, "paper": part.paper, "parts": []})
+        entry = entries.setdefault(part.claim, {"id": part.claim, "paper": part.paper, "parts": [], "changed": []})
         entry["statement"], entry["short"] = part.statement, part.short
         entry["parts"].append(line)
+        entry["changed"] += [change for change in part.changed if change not in entry["changed"]]
     for row in found.entries.itertuples():
         entries[row.claim].setdefault("summaries", {})[row.machine] = row.summary
-    tallies = {name: {verdict: 0 for verdict in claims.VERDICTS} for name in names}
-    for (_, name), verdict in verdicts["verdict"].items():
-        tallies[name][verdict] += 1
     return {
         "papers": papers,
         "claims": list(entries.values()),
-        "tallies": tallies,
+        "tallies": {name: claims.tally(found.verdicts[found.verdicts["machine"] == name]) for name in names},
         "aged": {name: claims.aged(found.verdicts[found.verdicts["machine"] == name]) for name in names},
         "parts": len(parts),
         "controls": [

@@ -53,6 +53,8 @@ def _named(strategy):
     """A strategy with its variant in words: `paper@placement=global` is paper with placement global, and a variant that
     has a name of its own, `node-locked +no shared memory`, is told likewise.
     """
+    if isinstance(strategy, list):  # one of them on each graph
+        return _named(strategy[0])
     name, *variant = strategy.strip("()").replace(" +", "@").split("@")
     return " with ".join([name, *(one.replace("=", " ") for one in variant)])
 
@@ -114,7 +116,7 @@ def told(line, part=None, held=()):
         "value": value,
         "meaning": meaning,
         # how large says nothing of a word or of a count that is right or not
-        "factor": "" if coded or line["relation"] == "exact" else line["factor"],
+        "factor": "" if coded or line["kind"] == "identity" else line["factor"],
         "reason": _reason(line["reason"], part.select if part else {}, held),
         "beside": {label: _figure(ends, unit) for label, ends in json.loads(line["beside"]).items()},
         "rounds": int(line["n"]),
@@ -128,7 +130,7 @@ def _reason(reason, select, held):
         return reason
     dataset = select.get("dataset")
     if isinstance(dataset, str) and dataset not in held and (registry()["name"] == dataset).any():
-        return f"its graph, {dataset}, was not at hand"
+        return f"its graph, {dataset}, was not at hand; with network snakemake --cores 1 fetches it"
     wanted = [f"{key} {value}" for key, value in (select.get("parameters") or {}).items() if isinstance(value, str)]
     experiments = select.get("experiment", "this")
     told = experiments if isinstance(experiments, str) else " or ".join(experiments)

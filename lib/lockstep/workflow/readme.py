@@ -161,10 +161,8 @@ def verdicts(found, recordings=paths.RECORDINGS):
         cells = []
         for one in machines:
             here = judged[(judged["machine"] == one["name"]) & (judged["paper"] == letter)]
-            counts = [(int((here["verdict"] == word).sum()), word) for word in claims.VERDICTS]
-            told = ", ".join(claims.counted(*one) for one in counts if one[0])
-            told = "; ".join(filter(None, [told, claims.aged(here)]))
-            cells.append("not measured" if (here["verdict"] == claims.VERDICTS[3]).all() else told)
+            told = "; ".join(filter(None, [claims.tally(here), claims.aged(here)]))
+            cells.append(told if here["verdict"].isin(claims.TESTED).any() else "not measured")
         lines.append(" | ".join([f"| {paper['study']}", paper["message"], *cells]) + " |")
     lines += _ages(judged)
     others = [f"{_dated(one)}: {', '.join(one['studies'])}" for one in listed if not one["tested"]]
@@ -211,7 +209,7 @@ def picture(found):
     if found.verdicts.empty:
         return []
     style.use()
-    tested = found.verdicts[found.verdicts["verdict"] != "not testable here"]["machine"].value_counts()
+    tested = found.verdicts[found.verdicts["verdict"].isin(claims.TESTED)]["machine"].value_counts()
     lead = tested.index[0] if len(tested) else found.verdicts["machine"].iloc[0]
     ax = figures.mosaic(found.verdicts[found.verdicts["machine"] == lead], claims.papers())
     files = save(ax.figure, PICTURE, paths.PAPER)
