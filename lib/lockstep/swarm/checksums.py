@@ -193,7 +193,7 @@ def distances(offsets, targets, vertex_start, arc_start, directed, of_closeness,
         v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
         rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
         if directed:
-            rows, heads = oracle._turned(rows, heads)
+            rows, heads = oracle.turned(rows, heads)
         now, following, full, fresh = _room(n)
         total, parts, reach = np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
         level, new = np.empty((64, n), np.int32), np.empty((8, n), np.uint64)
@@ -274,10 +274,10 @@ def betweenness(offsets, targets, vertex_start, arc_start, directed, checksums):
     """The checksums of betweenness (no endpoints, in double precision), of every graph of a pack."""
     for g in range(vertex_start.size - 1):
         v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
-        rows, heads = oracle._once(offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]])
+        rows, heads = oracle.once(offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]])
         in_rows, in_heads = rows, heads
         if directed:
-            in_rows, in_heads = oracle._turned(rows, heads)
+            in_rows, in_heads = oracle.turned(rows, heads)
         own, scale = np.zeros(n, np.uint64), np.float64(np.int64(1) << oracle.fraction_bits(n))
         now, following, full, fresh = _room(n)
         reals = _vectors(3 * n, LANES)
@@ -289,7 +289,7 @@ def betweenness(offsets, targets, vertex_start, arc_start, directed, checksums):
             depth, fresh = _search(in_rows, in_heads, first, now, following, full, fresh)
             if depth * np.log2(most) > 990:  # there may be more shortest paths than a float64 counts
                 own[:] = 0
-                oracle._dependencies(rows, heads, in_rows, in_heads, False, np.ones(1), own)
+                oracle.dependencies(rows, heads, in_rows, in_heads, False, np.ones(1), own, np.arange(n))
                 break
             if new.shape[0] < depth:
                 new = np.empty((fresh.shape[0], n), np.uint64)

@@ -39,7 +39,7 @@ def fraction_bits(n):
 
 
 @njit(cache=True)
-def _once(offsets, targets):
+def once(offsets, targets):
     """The rows without repetitions of an arc; the first stays."""
     n = offsets.size - 1
     ascending = True
@@ -63,7 +63,7 @@ def _once(offsets, targets):
 
 
 @njit(cache=True)
-def _turned(offsets, targets):
+def turned(offsets, targets):
     """The graph transposed; rows in ascending order of the sources."""
     n = offsets.size - 1
     starts = np.zeros(n + 1, np.int32)
@@ -81,8 +81,8 @@ def _turned(offsets, targets):
 
 
 @njit(cache=True)
-def _dependencies(offsets, targets, in_offsets, in_targets, endpoints, unit, fixed):
-    """Brandes from every source, in the kernels' order; `unit` holds a 1 of the type to compute in."""
+def dependencies(offsets, targets, in_offsets, in_targets, endpoints, unit, fixed, sources):
+    """Brandes from some sources, in the kernels' order; `unit` holds a 1 of the type to compute in."""
     n = offsets.size - 1
     level, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
     sigma, given = np.empty(n, unit.dtype), np.empty(n, unit.dtype)
@@ -90,7 +90,7 @@ def _dependencies(offsets, targets, in_offsets, in_targets, endpoints, unit, fix
     most = 1e37 if unit.itemsize == 4 else 1e300  # pack.cuh's `given_by`
     fraction = fraction_bits(n)
     scale = np.float64(np.int64(1) << fraction)
-    for s in range(n):
+    for s in sources:
         count = visit(offsets, targets, s, level, queue)
         sigma[s] = one
         for i in range(1, count):
@@ -127,17 +127,44 @@ def betweenness(offsets, targets, vertex_start, arc_start, directed, endpoints, 
     """Fixed-point betweenness of every graph of a pack, and the checksums."""
     for g in prange(vertex_start.size - 1):
         v0, v1 = vertex_start[g], vertex_start[g + 1]
-        rows, heads = _once(offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]])
+        rows, heads = once(offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]])
         in_rows, in_heads = rows, heads
         if directed:
-            in_rows, in_heads = _turned(rows, heads)
+            in_rows, in_heads = turned(rows, heads)
         own = fixed[v0:v1]
         own[:] = 0
-        _dependencies(rows, heads, in_rows, in_heads, endpoints, unit, own)
-        check = np.uint64(0)
-        for v in range(v1 - v0):
-            check += mixed(np.uint64(v), own[v])
-        checksums[g] = check
+        dependencies(rows, heads, in_rows, in_heads, endpoints, unit, own, np.arange(v1 - v0))
+        checksums[g] = check_of(own)
+
+
+@njit  # kept with its callers
+def check_of(own):
+    """The checksum of a graph's fixed-point betweenness."""
+    check = np.uint64(0)
+    for v in range(own.size):
+        check += mixed(np.uint64(v), own[v])
+    return check
+
+
+@njit  # kept with its callers
+def nearness(rows, heads, sources, total, reciprocal, reach):
+    """From some sources of a graph the sums of distances and of reciprocals, and how many are reached; a checksum."""
+    level, queue = np.full(total.size, -1, np.int32), np.empty(total.size, np.int32)
+    check = np.uint64(0)
+    for v in sources:
+        count = visit(rows, heads, v, level, queue)
+        far, parts = np.uint64(0), np.uint64(0)
+        for i in range(count):
+            d = level[queue[i]]
+            level[queue[i]] = -1
+            if d > 0:
+                far += np.uint64(d)
+                parts += (np.uint64(1) << np.uint64(RECIPROCAL)) // np.uint64(d)
+        total[v], reciprocal[v], reach[v] = far, parts, count - 1
+        place = np.uint64(v)
+        check += mixed(place, far) + mixed(place, parts ^ np.uint64(0x5555555555555555))
+        check += mixed(place, ~np.uint64(count - 1))
+    return check
 
 
 @njit(parallel=True, cache=True)
@@ -147,23 +174,30 @@ def closeness(offsets, targets, vertex_start, arc_start, directed, total, recipr
         v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
         rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
         if directed:
-            rows, heads = _turned(rows, heads)
-        level, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
-        check = np.uint64(0)
-        for v in range(n):
-            count = visit(rows, heads, v, level, queue)
-            far, parts = np.uint64(0), np.uint64(0)
-            for i in range(count):
-                d = level[queue[i]]
-                level[queue[i]] = -1
-                if d > 0:
-                    far += np.uint64(d)
-                    parts += (np.uint64(1) << np.uint64(RECIPROCAL)) // np.uint64(d)
-            total[v0 + v], reciprocal[v0 + v], reach[v0 + v] = far, parts, count - 1
-            place = np.uint64(v)
-            check += mixed(place, far) + mixed(place, parts ^ np.uint64(0x5555555555555555))
-            check += mixed(place, ~np.uint64(count - 1))
-        checksums[g] = check
+            rows, heads = turned(rows, heads)
+        own = total[v0 : v0 + n], reciprocal[v0 : v0 + n], reach[v0 : v0 + n]
+        checksums[g] = nearness(rows, heads, np.arange(n), *own)
+
+
+@njit  # kept with its callers
+def distances(rows, heads, sources, start, matrix, total, largest, reach):
+    """From some sources of a graph its matrix's rows (-1: no path), sums, largest and finite entries; a checksum."""
+    n = total.size
+    level, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
+    check = np.uint64(0)
+    for v in sources:
+        count = visit(rows, heads, v, level, queue)
+        far = 0
+        for i in range(count):
+            far += level[queue[i]]
+        total[v], largest[v], reach[v] = far, level[queue[count - 1]], count - 1
+        for t in range(n):
+            check += mixed(np.uint64(v) * np.uint64(n) + np.uint64(t), np.uint64(np.int64(level[t])))
+            if matrix.size:
+                matrix[start + np.int64(v) * n + t] = level[t]
+        for i in range(count):
+            level[queue[i]] = -1
+    return check
 
 
 @njit(parallel=True, cache=True)
@@ -173,21 +207,8 @@ def matrices(offsets, targets, vertex_start, arc_start, matrix_start, matrix, to
     for g in prange(vertex_start.size - 1):
         v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
         rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
-        level, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
-        check = np.uint64(0)
-        for v in range(n):
-            count = visit(rows, heads, v, level, queue)
-            far = 0
-            for i in range(count):
-                far += level[queue[i]]
-            total[v0 + v], largest[v0 + v], reach[v0 + v] = far, level[queue[count - 1]], count - 1
-            for t in range(n):
-                check += mixed(np.uint64(v) * np.uint64(n) + np.uint64(t), np.uint64(np.int64(level[t])))
-                if matrix.size:
-                    matrix[matrix_start[g] + np.int64(v) * n + t] = level[t]
-            for i in range(count):
-                level[queue[i]] = -1
-        checksums[g] = check
+        own = total[v0 : v0 + n], largest[v0 : v0 + n], reach[v0 : v0 + n]
+        checksums[g] = distances(rows, heads, np.arange(n), matrix_start[g], matrix, *own)
 
 
 @njit(cache=True)
@@ -228,8 +249,8 @@ def _lengths(rows, heads, weights, target, far, heap_key, heap_vertex):
 
 @njit(cache=True)
 def _turned_lengths(offsets, targets, weights):
-    """`_turned` with weights."""
-    starts, found = _turned(offsets, targets)
+    """`turned` with weights."""
+    starts, found = turned(offsets, targets)
     at = starts[:-1].copy()
     lengths = np.empty(weights.size, weights.dtype)
     for a in range(targets.size):
@@ -339,7 +360,7 @@ def strong(offsets, targets, vertex_start, arc_start, out, checksums):
         v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
         rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
         order = _finish_order(rows, heads)
-        rows, heads = _turned(rows, heads)
+        rows, heads = turned(rows, heads)
         label, group = np.full(n, -1, np.int32), np.empty(n, np.int32)
         for i in range(n - 1, -1, -1):
             if label[order[i]] >= 0:
@@ -379,10 +400,10 @@ def pagerank(offsets, targets, vertex_start, arc_start, directed, damping, toler
     unit = 2.0**60
     for g in prange(vertex_start.size - 1):
         v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
-        rows, heads = _once(offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]])
+        rows, heads = once(offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]])
         in_rows, in_heads = rows, heads
         if directed:
-            in_rows, in_heads = _turned(rows, heads)
+            in_rows, in_heads = turned(rows, heads)
         rank, share = np.full(n, 1.0 / max(n, 1)), np.zeros(n)
         step, moving = 0, True
         while moving and step < limit and n:

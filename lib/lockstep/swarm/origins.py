@@ -26,7 +26,7 @@ STREAM = (stream.Pipeline, upload.Slot, shards.read_shard)
 def origin(label, dataset):
     """The `Origin` of recorded rows; None if nothing in them can go stale."""
     if label.startswith("(all three)"):
-        label = "gpus" if " on " in label else "overlapped"
+        label = "gpus" if " on " in label else "paper-one-loader" if "paper" in label else "overlapped"
     made = {"benchmark": synthetic.million, "rmat": generators.rmat}.get(dataset.split("-")[0])
     how = {"data": (made,) if made else (), "left": (shards.write_shard, GraphBatch)}
     if label == "reading":
@@ -35,7 +35,7 @@ def origin(label, dataset):
     if kind.startswith("loading"):
         return Origin(STREAM, (Pack,), **how)
     if kind in STREAMED:  # piece after piece, while others are loaded and computed
-        return Origin((STRATEGIES["swarm"].plan.method, *STREAM, Engine.prepare), (Pack,), **how)
+        return Origin((STRATEGIES[_streamed(kind)].plan.method, *STREAM, Engine.prepare), (Pack,), **how)
     strategy, knobs = STRATEGIES.resolve(label)
     if strategy is None:
         return None
@@ -44,9 +44,15 @@ def origin(label, dataset):
     return Origin((strategy.plan.method, *sorted(knobs.items())), (Pack,), **how)
 
 
+def _streamed(kind):
+    """The strategy of a way through a batch from disk."""
+    return "paper" if kind.startswith("paper-") else "swarm"
+
+
 def trial(label):
     """What `trace` runs of a label: functions of an executor, which return arrays."""
-    strategy, knobs = STRATEGIES.resolve("swarm" if label.split("@")[0] in STREAMED else label)
+    kind = label.split("@")[0]
+    strategy, knobs = STRATEGIES.resolve(_streamed(kind) if kind in STREAMED else label)
 
     def on(measure, pack, executor):
         engine = Engine(measure, executor if strategy.gpu else None, strategy.name, knobs)

@@ -70,9 +70,10 @@ def _best(count, derive, rows, table, kernels, known):
         for family, names in families.items()
         if any(name in even for name in names)
     }
-    guess = [name for name in model.predict(model.from_rows(rows), known) if name in exact] if known is not None else []
-    if guess:
-        choices["(predicted)"] = guess[0]
+    guess = model.predict(model.from_rows(rows), known) if known is not None else []
+    for family, names in {"(predicted)": exact, "(predicted of seven)": SEVEN}.items():
+        if among := [name for name in guess if name in names and name in even]:
+            choices[family] = among[0]
     for family, name in choices.items():
         kernel = f"{name} {kernels[name]}"  # one for all rows of a choice: another choice makes these history
         derive(family, "wall", "ms", odd[name].dropna().to_dict(), kernel=kernel)

@@ -22,15 +22,17 @@ from . import cases
 from .labels import STUDY, engine_of, gpus_label, gpus_of_label, lacking, parameters_of
 from .sums import Sums
 
-WAYS = {  # labels, and how `stream.run` is told
-    "overlapped": {},
-    "one-loader": {"threads": 3, "loaders": 1},  # as published: a thread loads, another computes; a third fetches
-    "one-thread": {"threads": 1},
-    "loading": {},
-    "loading-one-thread": {"threads": 1},
-    "written": {},
+WAYS = {  # labels: the strategy, and how `stream.run` is told; without one the batch is only loaded
+    "overlapped": ("swarm", {}),
+    "one-loader": ("swarm", {"threads": 3, "loaders": 1}),  # a thread loads, another computes; a third fetches
+    "one-thread": ("swarm", {"threads": 1}),
+    "paper-one-loader": ("paper", {"threads": 2, "loaders": 1}),  # as published: one loads, the other computes
+    "paper-one-thread": ("paper", {"threads": 1}),
+    "loading": (None, {}),
+    "loading-one-thread": (None, {"threads": 1}),
+    "written": ("swarm", {}),
 }
-ENGINED = ("overlapped", "one-loader", "one-thread", "written")  # the others only load, or only read (`reading`)
+TOGETHER = {"overlapped": "(all three)", "paper-one-loader": "(all three by paper)"}
 
 
 class Unmeasurable(Exception):
@@ -41,8 +43,8 @@ def candidate(batch, label, measure, options, executor, sums, dataset, out=None)
     """A way through a batch, made ready to be measured; one that only loads has no engine."""
     if label == "reading":
         return _reading(batch, label, dataset)
-    loads = label not in ENGINED
-    engine = None if loads else engine_of("cpu" if executor.name == "host" else "swarm", measure, executor, options)
+    strategy, how = WAYS[label]
+    engine = _engine(strategy, measure, executor, options)
 
     def prepare():
         if out is not None:
@@ -50,13 +52,13 @@ def candidate(batch, label, measure, options, executor, sums, dataset, out=None)
         batch.evict()
 
     def run():
-        report = stream.run(batch, engine, out, **WAYS[label])
+        report = stream.run(batch, engine, out, **how)
         if out is not None:
             shards.evict(out.glob("*.parquet"))  # what is not on the disk is not written
         return report
 
     def verify(report):
-        if loads:
+        if engine is None:
             if report.graphs != len(batch):
                 raise VerificationError(f"{report.graphs} graphs loaded, {len(batch)} are there")
             return "not-applicable"
@@ -73,6 +75,14 @@ def candidate(batch, label, measure, options, executor, sums, dataset, out=None)
         return found
 
     return Candidate(label, run, verify, build(STUDY, label, dataset), prepare=prepare, counts=counts)
+
+
+def _engine(strategy, measure, executor, options):
+    """The engine of a way; the hypothetical GPU leaves what only takes time to the CPU."""
+    if executor.name == "host" and strategy == "paper":
+        raise Unmeasurable("the paper's method is timed on a GPU alone")
+    strategy = "cpu" if strategy and executor.name == "host" else strategy
+    return engine_of(strategy, measure, executor, options) if strategy else None
 
 
 def _reading(batch, label, dataset):
@@ -96,10 +106,8 @@ def _reading(batch, label, dataset):
 def _warm(executor, labels, measure, options):
     """Compile what will run, on a small batch."""
     small = cases.benchmark(200 if executor.name == "cuda" else 4)
-    for label in labels:
-        if label in ENGINED:
-            engine = engine_of("cpu" if executor.name == "host" else "swarm", measure, executor, options)
-            stream.run(small, engine)
+    for strategy in {WAYS[label][0] for label in labels if label in WAYS} - {None}:
+        stream.run(small, _engine(strategy, measure, executor, options))
 
 
 def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=None):
@@ -108,7 +116,7 @@ def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=
         sums = Sums(batch, measure, options, (parameters or {}).get("size"))
         if study.selected(part):
             _warm(executor, labels, measure, options)
-            if set(labels) & set(ENGINED):
+            if any(WAYS[label][0] for label in labels if label in WAYS):
                 sums.prepare()
         chosen = [
             candidate(batch, label, measure, options, executor, sums, dataset, out if label == "written" else None)
@@ -124,7 +132,8 @@ def _stream(study, part, cell, executor):
         dataset = f"benchmark-{count}"
         todo = lacking(study, cell, dataset, {"graphs": count})
         if not todo and study.counted(cell["experiment"], dataset, "(batch)"):
-            _together(study, part, cell, dataset, "overlapped", "(all three)")
+            for label, name in TOGETHER.items():
+                _together(study, part, cell, dataset, label, name)
             continue
         begin = time.perf_counter()
         batch = cases.benchmark(count)
@@ -132,7 +141,8 @@ def _stream(study, part, cell, executor):
         values = {"bytes": (batch.nbytes, "B"), "making": (making, "s"), "shards": (len(batch.pieces), "1")}
         study.count(part, cell["experiment"], dataset, "(batch)", values)
         _measured(study, part, cell, executor, batch, dataset, {"graphs": count})
-        _together(study, part, cell, dataset, "overlapped", "(all three)")
+        for label, name in TOGETHER.items():
+            _together(study, part, cell, dataset, label, name)
         yield f"{cell['experiment']} {count:,} graphs, {batch.nbytes / 1e9:.2f} GB, made in {making:.1f} s"
 
 

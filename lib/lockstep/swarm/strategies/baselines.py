@@ -19,11 +19,13 @@ class _Numba(Task):
         self.checks = np.zeros(self.graphs, np.uint64)
 
 
-class _Betweenness(_Numba):
+class Betweenness(_Numba):
+    function = staticmethod(oracle.betweenness)
+
     def run(self):
         fixed = np.empty(self.total, np.uint64)
         unit = np.ones(1, np.float64 if self.options["precision"] == "double" else np.float32)
-        oracle.betweenness(*self.arrays, self.pack.directed, self.options["endpoints"], unit, fixed, self.checks)
+        self.function(*self.arrays, self.pack.directed, self.options["endpoints"], unit, fixed, self.checks)
         factor = 1.0 if self.pack.directed else 0.5
         n = np.asarray(self.pack.n, np.int64)
         length = np.where(n > 0, np.floor(np.log2(np.maximum(n, 1))).astype(np.int64) + 1, 0)
@@ -32,11 +34,13 @@ class _Betweenness(_Numba):
         return Values(self.measure.name, values, self.starts, self.checks)
 
 
-class _Closeness(_Numba):
+class Closeness(_Numba):
+    function = staticmethod(oracle.closeness)
+
     def run(self):
         total, parts = np.empty(self.total, np.uint64), np.empty(self.total, np.uint64)
         reach = np.empty(self.total, np.uint32)
-        oracle.closeness(*self.arrays, self.pack.directed, total, parts, reach, self.checks)
+        self.function(*self.arrays, self.pack.directed, total, parts, reach, self.checks)
         n = np.asarray(self.pack.n, np.int64)
         found = closeness_values(total, parts, reach, np.repeat(n, n), self.options)
         return Values(self.measure.name, found, self.starts, self.checks)
@@ -53,7 +57,9 @@ def closeness_values(total, parts, reach, n, options):
     return found
 
 
-class _Apsp(_Numba):
+class Apsp(_Numba):
+    function = staticmethod(oracle.matrices)
+
     def run(self):
         n = np.asarray(self.pack.n, np.int64)
         ends = np.zeros(self.graphs + 1, np.int64)
@@ -62,7 +68,7 @@ class _Apsp(_Numba):
         matrix = np.empty(int(ends[-1]) if square else 0, np.int16 if n.max(initial=0) <= 2**15 else np.int32)
         total, largest = np.empty(self.total), np.empty(self.total)
         reach = np.empty(self.total, np.uint32)
-        oracle.matrices(*self.arrays, ends, matrix, total, largest, reach, self.checks)
+        self.function(*self.arrays, ends, matrix, total, largest, reach, self.checks)
         if square:
             return Values(self.measure.name, matrix, ends, self.checks, True)
         extra = {"total": total, "eccentricity": largest, "reached": reach}
@@ -144,7 +150,7 @@ class Cpu(Method):
     """A graph a core, Numba on all cores."""
 
     name, gpu = "cpu", False
-    tasks = {"betweenness": _Betweenness, "closeness": _Closeness, "apsp": _Apsp, "components": _Components,
+    tasks = {"betweenness": Betweenness, "closeness": Closeness, "apsp": Apsp, "components": _Components,
              "strong": _Strong, "triangles": _Triangles, "pagerank": _PageRank, "walks": _Walks}  # fmt: skip
     weighted = {"closeness": _ClosenessByLengths, "apsp": _Lengths}
 

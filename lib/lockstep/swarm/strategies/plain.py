@@ -5,7 +5,7 @@ from numba import njit
 
 from lockstep.batch.pack import Pack
 
-from ..oracle import _once
+from ..oracle import once
 
 
 @njit(cache=True)
@@ -14,7 +14,7 @@ def _repeats(offsets, targets, vertex_start, arc_start):
     for g in range(vertex_start.size - 1):
         v0, v1 = vertex_start[g], vertex_start[g + 1]
         rows, heads = offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]]
-        if _once(rows, heads)[1].size < heads.size:
+        if once(rows, heads)[1].size < heads.size:
             return True
     return False
 
@@ -27,7 +27,7 @@ def without_repeats(pack, executor):
     offsets, targets, sizes = [], [], [0]
     for g in range(len(here)):
         v0, v1 = here.vertex_start[g], here.vertex_start[g + 1]
-        rows, heads = _once(here.offsets[v0 + g : v1 + g + 1], here.targets[here.arc_start[g] : here.arc_start[g + 1]])
+        rows, heads = once(here.offsets[v0 + g : v1 + g + 1], here.targets[here.arc_start[g] : here.arc_start[g + 1]])
         offsets.append(rows)
         targets.append(heads)
         sizes.append(heads.size)

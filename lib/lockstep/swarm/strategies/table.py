@@ -13,6 +13,7 @@ from .baselines import Cpu, Igraph, NetworkX
 from .level import Level, Packed
 from .paper import Graphs, Paper
 from .shared import BatchPlan
+from .sources import CpuSources
 from .swarm import Swarm
 
 
@@ -43,6 +44,7 @@ STRATEGIES = plan.Table(*(
     Strategy(name, what, family, published, planned(method))
     for name, method, family, published, what in (
         ("cpu", Cpu, "cpu", "Brandes 2001", "a graph a core, Numba on all cores"),
+        ("cpu-sources", CpuSources, "cpu", "Brandes 2001", "one graph after the other, its sources on all cores"),
         ("igraph", Igraph, "cpu", "igraph", "igraph, one graph after the other"),
         ("networkx", NetworkX, "cpu", "NetworkX", "NetworkX, one graph after the other"),
         ("level", Level, "control", "conventional GPU", "one graph at a time, a launch a level, all in global memory"),
