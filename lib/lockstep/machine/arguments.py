@@ -22,13 +22,12 @@ def ordered(kernel, values) -> tuple:
     missing = [name for name in kernel.names if name not in values]
     unknown = [name for name in values if name not in kernel.names]
     told = [f"{what}: {', '.join(names)}" for what, names in (("missing", missing), ("unknown", unknown)) if names]
-    wanted = ", ".join(f"{p.type}{'*' * p.pointer} {p.name}" for p in kernel.parameters)
-    raise LaunchError(f"kernel {kernel.name} takes ({wanted}); {'; '.join(told)}")
+    raise LaunchError(f"kernel {kernel.name} takes ({', '.join(kernel.names)}); {'; '.join(told)}")
 
 
-def either(kernel, args, values):
-    """Arguments in order, or by name."""
-    return ordered(kernel, values) if args is None else args
+def named(kernel, args) -> dict:
+    """By name what is in the order of the kernel's signature."""
+    return dict(zip(kernel.names, args, strict=True))
 
 
 class Loop:

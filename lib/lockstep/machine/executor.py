@@ -54,14 +54,14 @@ class Kernel:
         x, y, z = dimensions(block, "block")
         return self.executor._max_blocks(self, x * y * z, int(shared))
 
-    def __call__(self, grid, block, args=None, shared=0, cooperative=False, **values):
-        self.executor._call(self, grid, block, arguments.either(self, args, values), shared, cooperative)
+    def __call__(self, grid, block, /, *, shared=0, cooperative=False, **values):
+        self.executor._call(self, grid, block, arguments.ordered(self, values), shared, cooperative)
 
-    def loop(self, block, **values):
+    def loop(self, block, /, **values):
         """A launch for loops, which leaves open what changes from one to the next; see `arguments.Loop`."""
         return arguments.Loop(self, block, **values)
 
-    def bind(self, grid, block, args=None, shared=0, cooperative=False, **values):
+    def bind(self, grid, block, /, *, shared=0, cooperative=False, **values):
         """The launch as a function without arguments: checked once, then as cheap as the machine allows."""
         grid, block, shared = dimensions(grid, "grid"), dimensions(block, "block"), int(shared)
         threads, blocks = block[0] * block[1] * block[2], grid[0] * grid[1] * grid[2]
@@ -73,7 +73,7 @@ class Kernel:
                 f"{where}: {shared} bytes of shared memory asked for, a block has at most "
                 f"{self.executor.max_shared}"
             )
-        args = self._checked(arguments.either(self, args, values), where)
+        args = self._checked(arguments.ordered(self, values), where)
         if cooperative:
             most = self.max_blocks(block, shared)
             if blocks > most:
@@ -200,7 +200,7 @@ class Executor:
 
     def _call(self, kernel, grid, block, args, shared, cooperative):
         """A launch that is not bound; an executor may remember what it was like for the next one."""
-        kernel.bind(grid, block, args, shared, cooperative)()
+        kernel.bind(grid, block, shared=shared, cooperative=cooperative, **arguments.named(kernel, args))()
 
     def array(self, values):
         """A device copy of a NumPy array (or of an array that is on the device already)."""
