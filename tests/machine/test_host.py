@@ -26,13 +26,13 @@ def host(**options):
 def histogram(executor, path, kernel):
     values = np.random.default_rng(0).integers(0, 8, 4000).astype(np.int32)
     counts = executor.zeros(8, np.uint32)
-    executor.load(path)[kernel](16, 256, (executor.array(values), counts, np.int32(values.size)))
+    executor.load(path)[kernel](16, 256, values=executor.array(values), counts=counts, n=np.int32(values.size))
     return int(executor.get(counts).sum())
 
 
 def tickets(executor, path):
     ticket = executor.zeros((64, 4), np.uint32)
-    executor.load(path)["tickets"](2, 32, (executor.zeros(1, np.uint32), ticket))
+    executor.load(path)["tickets"](2, 32, counter=executor.zeros(1, np.uint32), ticket=ticket)
     return executor.get(ticket)
 
 
@@ -72,7 +72,7 @@ def test_launches_of_one_executor_differ_but_repeat_as_a_sequence(kernels_cu):
 def test_shared_memory_does_not_begin_as_zeros(kernels_cu):
     executor = host()
     out = executor.zeros(32, np.int32)
-    executor.load(kernels_cu)["uninitialized_shared"](1, 32, (out,), shared=128)
+    executor.load(kernels_cu)["uninitialized_shared"](1, 32, out=out, shared=128)
     assert (executor.get(out) != 0).all()
 
 
@@ -87,7 +87,7 @@ def test_a_divergent_barrier_is_reported(kernels_cu, fuzz):
     with pytest.raises(
         DivergentBarrierError, match=r"kernel divergent: divergent barrier: block 0: .*kernels\.cu:\d+"
     ):
-        module["divergent"](1, 8, (out,))
+        module["divergent"](1, 8, out=out)
     # and the machine works on
     assert histogram(executor, kernels_cu, "histogram") == 4000
 
@@ -95,7 +95,7 @@ def test_a_divergent_barrier_is_reported(kernels_cu, fuzz):
 def test_the_report_names_kernel_block_and_threads(kernels_cu):
     executor = host()
     with pytest.raises(DivergentBarrierError) as caught:
-        executor.load(kernels_cu)["divergent"](1, 8, (executor.zeros(8, np.int32),))
+        executor.load(kernels_cu)["divergent"](1, 8, out=executor.zeros(8, np.int32))
     assert "threads 0-2 at the block barrier kernels.cu:" in str(caught.value)
     assert "thread 3 finished" in str(caught.value)
 
@@ -103,7 +103,7 @@ def test_the_report_names_kernel_block_and_threads(kernels_cu):
 def test_barriers_at_two_places_are_divergent(kernels_cu):
     executor = host()
     with pytest.raises(DivergentBarrierError, match="threads 0, 2, 4, 6 at .*; threads 1, 3, 5, 7 at "):
-        executor.load(kernels_cu)["divergent_places"](1, 8, (executor.zeros(8, np.int32),))
+        executor.load(kernels_cu)["divergent_places"](1, 8, out=executor.zeros(8, np.int32))
 
 
 def test_a_barrier_against_a_warp_operation(kernels_cu):
@@ -111,47 +111,48 @@ def test_a_barrier_against_a_warp_operation(kernels_cu):
     with pytest.raises(
         DivergentBarrierError, match="thread 0 at the block barrier .*; threads 1-31 at the warp operation"
     ):
-        executor.load(kernels_cu)["barrier_and_warp"](1, 32, (executor.zeros(32, np.int32),))
+        executor.load(kernels_cu)["barrier_and_warp"](1, 32, out=executor.zeros(32, np.int32))
 
 
 def test_a_deadlock_is_reported(kernels_cu):
     executor = host()
     with pytest.raises(DeadlockError, match="no thread can run: block 0: threads 0-31 at the warp operation"):
-        executor.load(kernels_cu)["deadlock"](1, 32, (executor.zeros(32, np.int32),))
+        executor.load(kernels_cu)["deadlock"](1, 32, out=executor.zeros(32, np.int32))
 
 
 def test_a_livelock_ends_with_the_budget(kernels_cu):
     executor = host(budget=10_000)
     with pytest.raises(LivelockError, match="10000 turns without"):
-        executor.load(kernels_cu)["livelock"](1, 32, (executor.zeros(1, np.uint32),))
+        executor.load(kernels_cu)["livelock"](1, 32, flag=executor.zeros(1, np.uint32))
 
 
 def test_values_that_change_are_progress(kernels_cu):
     """A chain of 1,500 releases takes several budgets in which no thread finishes; it is no livelock."""
     executor = host(budget=10_000)
     n = executor.zeros(1, np.uint32)
-    executor.load(kernels_cu)["counting"](1, 32, (n, np.uint32(1500)))
+    executor.load(kernels_cu)["counting"](1, 32, n=n, last=np.uint32(1500))
     assert n[0] == 1500
 
 
 def test_values_that_change_for_ever_are_a_livelock(kernels_cu):
     executor = host(budget=10_000)
+    words = {name: executor.zeros(1, np.uint32) for name in ("flag", "lock")}
     text = r"200000 turns without a thread finishing or a barrier opening \(the executor's budget is 10000\)"
     with pytest.raises(LivelockError, match=text):
-        executor.load(kernels_cu)["back_and_forth"](1, 32, (executor.zeros(1, np.uint32), executor.zeros(1, np.uint32)))
+        executor.load(kernels_cu)["back_and_forth"](1, 32, **words)
 
 
 def test_independent_blocks_that_wait_for_later_ones_are_told_to_be_cooperative(kernels_cu):
     executor = host(budget=10_000)
     with pytest.raises(LivelockError, match="launch with cooperative=True"):
-        executor.load(kernels_cu)["wait_for_later"](4, 32, (executor.zeros(4, np.int32),))
+        executor.load(kernels_cu)["wait_for_later"](4, 32, flags=executor.zeros(4, np.int32))
 
 
 def test_a_grid_barrier_needs_a_cooperative_launch(kernels_cu):
     executor = host()
-    arrays = executor.zeros(2, np.uint32), executor.zeros(4, np.int32), executor.zeros(1, np.int32)
+    state, cells, wrong = executor.zeros(2, np.uint32), executor.zeros(4, np.int32), executor.zeros(1, np.int32)
     with pytest.raises(KernelError, match="not cooperative"):
-        executor.load(kernels_cu)["rounds"](4, 32, arrays)
+        executor.load(kernels_cu)["rounds"](4, 32, state=state, cells=cells, wrong=wrong)
 
 
 def test_a_wild_pointer_is_an_exception(kernels_cu):
@@ -159,21 +160,21 @@ def test_a_wild_pointer_is_an_exception(kernels_cu):
     with pytest.raises(
         MemoryFaultError, match="kernel out_of_bounds: block 0, thread 0 touched an address outside"
     ):
-        executor.load(kernels_cu)["out_of_bounds"](1, 32, (executor.zeros(4, np.int32),))
+        executor.load(kernels_cu)["out_of_bounds"](1, 32, out=executor.zeros(4, np.int32))
 
 
 def test_more_shared_memory_than_asked_for_is_an_exception(kernels_cu):
     executor = host()
     with pytest.raises(MemoryFaultError, match="beyond the block's shared memory"):
         executor.load(kernels_cu)["fill_shared"](
-            1, 32, (executor.zeros(1, np.uint32), np.int32(5000)), shared=1000
+            1, 32, out=executor.zeros(1, np.uint32), bytes=np.int32(5000), shared=1000
         )
 
 
 def test_a_stack_overflow_is_an_exception(kernels_cu):
     executor = host()
     with pytest.raises(MemoryFaultError, match="beyond its stack"):
-        executor.load(kernels_cu)["deep"](1, 1, (executor.zeros(1, np.int32), np.int32(2)))
+        executor.load(kernels_cu)["deep"](1, 1, out=executor.zeros(1, np.int32), depth=np.int32(2))
 
 
 # ---- traces
@@ -183,7 +184,7 @@ def test_a_trace_tells_a_lost_update_step_by_step(kernels_cu):
     for seed in range(50):
         executor = host(fuzz="memory", seed=seed, permille=500, trace=True)
         value = executor.zeros(1, np.int32)
-        executor.load(kernels_cu)["increment_twice"](1, 2, (value,))
+        executor.load(kernels_cu)["increment_twice"](1, 2, value=value)
         events = executor.trace()
         if executor.read(value) < 4:
             break
@@ -203,7 +204,7 @@ def test_a_trace_tells_a_lost_update_step_by_step(kernels_cu):
 def test_a_trace_of_atomics(kernels_cu):
     executor = host(trace=True)
     ticket = executor.zeros((64, 4), np.uint32)
-    executor.load(kernels_cu)["tickets"](2, 32, (executor.zeros(1, np.uint32), ticket))
+    executor.load(kernels_cu)["tickets"](2, 32, counter=executor.zeros(1, np.uint32), ticket=ticket)
     atomics = [e for e in executor.trace() if e.event == "atomic"]
     assert [(e.where, e.before, e.after) for e in atomics] == [("counter[0]", i, i + 1) for i in range(256)]
     assert {e.block for e in atomics} == {0, 1}
@@ -219,7 +220,7 @@ def test_counts(kernels_cu):
         executor.zeros(4, np.int32),
         executor.zeros(1, np.int32),
     )
-    executor.load(kernels_cu)["rounds"](4, 32, (state, cells, wrong), cooperative=True)
+    executor.load(kernels_cu)["rounds"](4, 32, state=state, cells=cells, wrong=wrong, cooperative=True)
     assert executor.counts["grid_barriers"] == 6
     assert executor.counts["barriers"] == 4 * 6 * 2
     assert executor.counts["launches"] == 1
@@ -233,7 +234,7 @@ def test_a_hundred_thousand_threads_are_cheap(kernels_cu):
     seconds = []
     for _ in range(5):
         begin = time.perf_counter()
-        add(-(-n // 256), 256, (a, b, np.int32(n)))
+        add(-(-n // 256), 256, a=a, b=b, n=np.int32(n))
         seconds.append(time.perf_counter() - begin)
     assert min(seconds) < 0.1  # about 4 ms on a free core
 
@@ -284,7 +285,7 @@ def test_many_kernels_do_not_use_up_the_process_mappings(tmp_path):
     mappings = []
     for value in range(4):
         a = executor.zeros(2048, np.int32)
-        executor.load(tmp_path / "fill.cu", {"VALUE": value + 1})["fill"](2, 1024, (a,))
+        executor.load(tmp_path / "fill.cu", {"VALUE": value + 1})["fill"](2, 1024, a=a)
         assert (executor.get(a) == value + 1).all()
         mappings.append(len(Path("/proc/self/maps").read_text().splitlines()))
     assert mappings[-1] - mappings[0] < 3 * 200, "the stacks of a launch are given back"

@@ -32,14 +32,14 @@ def module(executor, kernels_cu):
 def test_threads_of_a_grid_that_does_not_divide(executor, module):
     n = 10_007
     a, b = executor.array(np.arange(n, dtype=np.int32)), executor.full(n, 1, np.int32)
-    module["add"](-(-n // 256), 256, (a, b, np.int32(n)))
+    module["add"](-(-n // 256), 256, a=a, b=b, n=np.int32(n))
     assert (executor.get(b) == np.arange(n) + 1).all()
 
 
 def test_two_dimensional_positions(executor, module):
-    arrays = [executor.zeros(3 * 2 * 8 * 5, np.uint32) for _ in range(3)]
-    module["positions"]((3, 2), (8, 5), arrays)
-    where, lane, warp = (executor.get(a).reshape(6, 40) for a in arrays)
+    arrays = {name: executor.zeros(3 * 2 * 8 * 5, np.uint32) for name in ("where", "lane", "warp")}
+    module["positions"]((3, 2), (8, 5), **arrays)
+    where, lane, warp = (executor.get(a).reshape(6, 40) for a in arrays.values())
     block, thread = np.divmod(np.arange(240).reshape(6, 40), 40)
     assert (where == block % 3 + 100 * (block // 3) + 10000 * (thread % 8) + 1000000 * (thread // 8)).all()
     assert (lane == thread % 32).all() and (warp == thread // 32).all()
@@ -48,27 +48,27 @@ def test_two_dimensional_positions(executor, module):
 def test_histogram_with_atomics_loses_nothing(executor, module):
     values = np.random.default_rng(0).integers(0, 8, 5000).astype(np.int32)
     counts = executor.zeros(8, np.uint32)
-    module["histogram"](20, 256, (executor.array(values), counts, np.int32(values.size)))
+    module["histogram"](20, 256, values=executor.array(values), counts=counts, n=np.int32(values.size))
     assert (executor.get(counts) == np.bincount(values, minlength=8)).all()
 
 
 def test_scan_in_dynamic_shared_memory(executor, module):
     values = np.random.default_rng(1).integers(-9, 9, 4 * 256).astype(np.int32)
     out = executor.empty(values.size, np.int32)
-    module["scan"](4, 256, (executor.array(values), out), shared=1024)
+    module["scan"](4, 256, **{"in": executor.array(values)}, out=out, shared=1024)
     assert (executor.get(out).reshape(4, 256) == values.reshape(4, 256).cumsum(axis=1)).all()
 
 
 def test_barriers_that_vote(executor, module):
     out = executor.zeros(3, np.int32)
-    module["votes_of_block"](1, 100, (out,))
+    module["votes_of_block"](1, 100, out=out)
     assert executor.get(out).tolist() == [34, 1, 0]
 
 
 @pytest.mark.parametrize("size", [100, 48 * 1024, 100 * 1024])
 def test_shared_memory_beyond_48_kb(executor, module, size):
     out = executor.zeros(3, np.uint32)
-    module["fill_shared"](3, 64, (out, np.int32(size)), shared=size)
+    module["fill_shared"](3, 64, out=out, bytes=np.int32(size), shared=size)
     expected = [int(((np.arange(size) + b) % 256).sum()) for b in range(3)]
     assert executor.get(out).tolist() == expected
 
@@ -77,7 +77,7 @@ def test_warp_shuffles_and_votes(executor, module):
     values = np.arange(64, dtype=np.int32)
     sums, votes, moved = (executor.zeros(shape, dtype) for shape, dtype in
                           ((64, np.int32), ((64, 4), np.uint32), ((64, 4), np.int32)))  # fmt: skip
-    module["warps"](2, 32, (executor.array(values), sums, votes, moved))
+    module["warps"](2, 32, **{"in": executor.array(values)}, sums=sums, votes=votes, moved=moved)
     lane = values % 32
     assert (executor.get(sums) == values.reshape(2, 32).sum(axis=1).repeat(32)).all()
     votes, moved = executor.get(votes), executor.get(moved)
@@ -92,7 +92,7 @@ def test_warp_shuffles_and_votes(executor, module):
 
 def test_halves_of_a_warp_work_apart(executor, module):
     out = executor.zeros(32, np.int32)
-    module["half_warps"](1, 32, (out,))
+    module["half_warps"](1, 32, out=out)
     assert executor.get(out).tolist() == [120] * 16 + [31] * 16
 
 
@@ -103,25 +103,25 @@ def test_grid_barrier_with_several_blocks(executor, module, blocks, threads):
         executor.zeros(blocks, np.int32),
         executor.zeros(1, np.int32),
     )
-    module["rounds"](blocks, threads, (state, cells, wrong), cooperative=True)
+    module["rounds"](blocks, threads, state=state, cells=cells, wrong=wrong, cooperative=True)
     assert executor.read(wrong) == 0
     assert executor.get(cells).tolist() == [3] * blocks
-    module["rounds"](blocks, threads, (state, cells, wrong), cooperative=True)  # the state can be used again
+    module["rounds"](blocks, threads, state=state, cells=cells, wrong=wrong, cooperative=True)  # again
     assert executor.read(wrong) == 0
 
 
 def test_blocks_that_wait_for_each_other(executor, module):
     flags = executor.zeros(6, np.int32)
-    module["chain"](6, 32, (flags,), cooperative=True)
+    module["chain"](6, 32, flags=flags, cooperative=True)
     assert executor.get(flags).tolist() == [1] * 6
     flags = executor.zeros(6, np.int32)
-    module["wait_for_later"](6, 32, (flags,), cooperative=True)
+    module["wait_for_later"](6, 32, flags=flags, cooperative=True)
     assert executor.get(flags).tolist() == [1] * 6
 
 
 def test_spin_lock_ends_and_excludes(executor, module):
     lock, value = executor.zeros(1, np.uint32), executor.zeros(1, np.int32)
-    module["locked"](3, 64, (lock, value))
+    module["locked"](3, 64, lock=lock, value=value)
     assert executor.read(value) == 3 * 64
 
 
@@ -129,7 +129,7 @@ def test_every_kind_of_atomic(executor, module):
     i, u = executor.zeros(5, np.int32), executor.zeros(5, np.uint32)
     executor.copy(u, np.array([0xFFFFFFFF, 0, 0, 0, 0], np.uint32))
     wide, f, d = executor.zeros(2, np.uint64), executor.zeros(1, np.float32), executor.zeros(1, np.float64)
-    module["all_atomics"](3, 50, (i, u, wide, f, d), shared=16)
+    module["all_atomics"](3, 50, i=i, u=u, l=wide, f=f, d=d, shared=16)
     assert executor.get(i).tolist() == [150, -300, -149, 149, 7]
     assert executor.get(u).tolist() == [0, 0xFFFFFFFF, int(np.bitwise_xor.reduce(np.arange(150))), 0, 5]
     assert executor.get(wide).tolist() == [150 << 33, 149]
@@ -139,7 +139,7 @@ def test_every_kind_of_atomic(executor, module):
 def test_bit_functions(executor, module):
     values = np.array([0, 1, 2, 0x80000000, 0xFFFFFFFF, 0x3F800000], np.uint32)
     out = executor.zeros((6, 8), np.int32)
-    module["bits"](1, 6, (executor.array(values), out))
+    module["bits"](1, 6, **{"in": executor.array(values)}, out=out)
     out = executor.get(out)
     words = [int(v) for v in values]
     assert out[:, 0].tolist() == [w.bit_count() for w in words]
@@ -155,14 +155,14 @@ def test_bit_functions(executor, module):
 def test_vector_types(executor, module):
     values = np.arange(32, dtype=np.int32).reshape(8, 4)
     out, pairs = executor.zeros((8, 4), np.int32), executor.zeros((8, 2), np.float32)
-    module["vectors"](1, 8, (executor.array(values), out, pairs))
+    module["vectors"](1, 8, **{"in": executor.array(values)}, out=out, pairs=pairs)
     assert (executor.get(out) == values[:, ::-1]).all()
     assert (executor.get(pairs)[:, 0] == values[:, 0]).all()
 
 
 def test_a_clock_runs(executor, module):
     ticks = executor.zeros(2, np.int64)
-    module["stop_watch"](1, 1, (ticks,))
+    module["stop_watch"](1, 1, ticks=ticks)
     assert executor.get(ticks)[0] > 0
 
 
@@ -172,7 +172,7 @@ def test_capture_and_replay(executor, module):
     executor.reset_counts()
     with executor.capture() as graph:
         for _ in range(3):
-            module["add"](4, 256, (a, b, np.int32(n)))
+            module["add"](4, 256, a=a, b=b, n=np.int32(n))
         executor.copy(keep, b)
     assert (executor.get(b) == 0).all(), "capturing launches nothing"
     for _ in range(2):
@@ -188,7 +188,7 @@ def test_cooperative_launch_in_a_graph(executor, module):
         executor.zeros(1, np.int32),
     )
     with executor.capture() as graph:
-        module["rounds"](4, 64, (state, cells, wrong), cooperative=True)
+        module["rounds"](4, 64, state=state, cells=cells, wrong=wrong, cooperative=True)
     graph.launch()
     assert executor.read(wrong) == 0 and executor.get(cells).tolist() == [3] * 4
 
@@ -201,7 +201,7 @@ def test_a_captured_graph_keeps_its_arrays(cuda, kernels_cu):
 
     def captured(turns):
         a, b = cuda.full(n, 5, np.int32), cuda.zeros(n, np.int32)
-        add = module["add"].bind(n // 256, 256, (a, b, np.int32(n)))
+        add = module["add"].bind(n // 256, 256, a=a, b=b, n=np.int32(n))
         for _ in range(turns):  # the first launch of a binding goes another way than the later ones
             add()
         cuda.copy(b, cuda.zeros(n, np.int32))
@@ -224,7 +224,7 @@ def test_a_binding_launched_often(executor, module):
     """The first launch of a binding lays nothing out, the second does, all others use that."""
     n = 1000
     a, b = executor.full(n, 3, np.int32), executor.zeros(n, np.int32)
-    add = module["add"].bind(4, 256, (a, b, np.int32(n)))
+    add = module["add"].bind(4, 256, a=a, b=b, n=np.int32(n))
     executor.reset_counts()
     for turn in range(1, 5):
         add()
@@ -235,7 +235,7 @@ def test_a_binding_launched_often(executor, module):
 def test_a_binding_launched_by_another_thread(executor, module):
     n = 1000
     a, b = executor.full(n, 3, np.int32), executor.zeros(n, np.int32)
-    add = module["add"].bind(4, 256, (a, b, np.int32(n)))
+    add = module["add"].bind(4, 256, a=a, b=b, n=np.int32(n))
     add(), add()
     executor.synchronize()
     other = threading.Thread(target=add)
@@ -249,9 +249,9 @@ def test_a_cooperative_grid_too_large_is_an_error_and_is_not_shrunk(executor, mo
     most = kernel.max_blocks(256)
     state, cells, wrong = (executor.zeros(max(2, most + 1), t) for t in (np.uint32, np.int32, np.int32))
     with pytest.raises(LaunchError, match=f"{most + 1} blocks .* not co-resident here; at most {most} are"):
-        kernel(most + 1, 256, (state, cells, wrong), cooperative=True)
+        kernel(most + 1, 256, state=state, cells=cells, wrong=wrong, cooperative=True)
     if executor.name == "cuda" or executor.fuzz == "none":
-        kernel(most, 256, (state, cells, wrong), cooperative=True)
+        kernel(most, 256, state=state, cells=cells, wrong=wrong, cooperative=True)
         assert executor.read(wrong) == 0 and (executor.get(cells)[:most] == 3).all()
 
 
@@ -259,7 +259,7 @@ def test_launches_and_readbacks_are_counted(executor, module):
     a, b = executor.zeros(4, np.int32), executor.zeros(4, np.int32)
     executor.reset_counts()
     for _ in range(3):
-        module["add"](1, 32, (a, b, np.int32(4)))
+        module["add"](1, 32, a=a, b=b, n=np.int32(4))
     executor.read(b, 2)
     executor.get(b)
     assert executor.counts["launches"] == 3 and executor.counts["readbacks"] == 2
@@ -268,11 +268,11 @@ def test_launches_and_readbacks_are_counted(executor, module):
 def test_timer(executor, module):
     a, b = executor.zeros(4, np.int32), executor.zeros(4, np.int32)
     with executor.timer() as t:
-        module["add"](1, 32, (a, b, np.int32(4)))
+        module["add"](1, 32, a=a, b=b, n=np.int32(4))
     assert t.wall_ms > 0
     assert (t.device_ms is None) == (executor.name == "host")
     with executor.timer(events=False) as t:
-        module["add"](1, 32, (a, b, np.int32(4)))
+        module["add"](1, 32, a=a, b=b, n=np.int32(4))
     assert t.wall_ms > 0 and t.device_ms is None, "by the clock alone"
 
 
@@ -283,29 +283,31 @@ def test_timer(executor, module):
         ("add", lambda e: (e.zeros(4, np.int32), e.zeros(4, np.int32), np.int64(4)), "not int64 scalar"),
         ("add", lambda e: (e.zeros(4, np.int64), e.zeros(4, np.int32), np.int32(4)), "int32, not int64"),
         ("add", lambda e: ([1], e.zeros(4, np.int32), np.int32(4)), "needs a device array of int32"),
-        ("add", lambda e: (e.zeros(4, np.int32),), r"takes 3 arguments \(int\* a, int\* b, int n\), not 1"),
+        ("add", lambda e: (e.zeros(4, np.int32),), r"add takes \(a, b, n\); missing: b, n$"),
         ("add", lambda e: (e.zeros(8, np.int32)[::2], e.zeros(4, np.int32), np.int32(4)), "not contiguous"),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_named(executor, module, kernel, args, message):
     with pytest.raises(LaunchError, match=message):
-        module[kernel](1, 32, args(executor))
+        module[kernel](1, 32, **dict(zip("abn", args(executor), strict=False)))
 
 
 def test_wrong_launches_are_named(executor, module):
-    args = (executor.zeros(4, np.int32), executor.zeros(4, np.int32), np.int32(4))
+    args = dict(a=executor.zeros(4, np.int32), b=executor.zeros(4, np.int32), n=np.int32(4))
     with pytest.raises(LaunchError, match="at most 1024 threads, not 2048"):
-        module["add"](1, 2048, args)
+        module["add"](1, 2048, **args)
     with pytest.raises(LaunchError, match="bytes of shared memory asked for"):
-        module["add"](1, 32, args, shared=1 << 20)
+        module["add"](1, 32, **args, shared=1 << 20)
     with pytest.raises(LaunchError, match="grid 0"):
-        module["add"](0, 32, args)
+        module["add"](0, 32, **args)
+    with pytest.raises(LaunchError, match="add takes .*; missing: n; unknown: m$"):
+        module["add"].bind(1, 32, a=args["a"], b=args["b"], m=args["n"])
     with pytest.raises(KeyError, match="no kernel 'nope'"):
         module["nope"]
 
 
 def test_null_pointers(executor, module):
-    module["add"](1, 32, (None, None, np.int32(0)))
+    module["add"](1, 32, a=None, b=None, n=np.int32(0))
 
 
 def test_pinned_memory_round_trip(executor):
@@ -369,7 +371,7 @@ def test_threads_plan_and_launch_at_once(cuda, kernels_cu):
             out = cuda.zeros(64, np.int32)
             together.wait()
             for shared in (50_000 + 10_000 * i, 60_000):
-                module["add"](1, 64, (out, out, np.int32(64)), shared=shared)
+                module["add"](1, 64, a=out, b=out, n=np.int32(64), shared=shared)
             cuda.synchronize()
         except Exception as error:
             failed.append(error)
@@ -433,7 +435,7 @@ def test_a_launch_that_is_repeated_has_the_arguments_of_its_call(told):
     calls = [(1, a, b, 5), (2, a, b, 6), (2, b, a, 6), (3, None, a, 7), (3, None, a, 7), (1, a, a, 8)]
     calls.append((np.int64(4), a, b, 5))
     for grid, one, other, n in calls:
-        kernel(grid, 64, (one, other, np.int32(n)))
+        kernel(grid, 64, a=one, b=other, n=np.int32(n))
     place = {id(None): 0, id(a): 100, id(b): 200}
     assert launches == [((int(g), 1, 1), [place[id(x)], place[id(y)], n]) for g, x, y, n in calls]
     assert kernel.executor.counts["launches"] == len(calls)
@@ -444,18 +446,18 @@ def test_a_cooperative_launch_is_repeated_as_one_and_never_too_large(told):
     a, b = Array(100), Array(200)
     for cooperative in (True, False, True):
         for grid in (2, 3, 4):
-            kernel(grid, 64, (a, b, np.int32(grid)), cooperative=cooperative)
+            kernel(grid, 64, a=a, b=b, n=np.int32(grid), cooperative=cooperative)
     assert launches == [((grid, 1, 1), [100, 200, grid]) for _ in range(3) for grid in (2, 3, 4)]
     assert kernel.executor.laid_out == [True, False]
     with pytest.raises(LaunchError, match="cooperative launch of 5 blocks .* at most 4 are"):
-        kernel(5, 64, (a, b, np.int32(5)), cooperative=True)
+        kernel(5, 64, a=a, b=b, n=np.int32(5), cooperative=True)
     assert len(launches) == 9
 
 
 def test_an_array_that_is_gone_is_not_taken_for_a_new_one(told):
     kernel, launches = told
     for place in range(100, 200):
-        kernel(1, 64, (Array(place), Array(place + 1000), np.int32(1)))
+        kernel(1, 64, a=Array(place), b=Array(place + 1000), n=np.int32(1))
         gc.collect(0)  # of what this test made
     assert launches == [((1, 1, 1), [place, place + 1000, 1]) for place in range(100, 200)]
 
@@ -466,29 +468,47 @@ def test_an_array_that_is_gone_is_not_taken_for_a_new_one(told):
         (1, (Array(1, np.int64), Array(2), np.int32(1)), "array of int32"),
         (1, (Array(1), Array(2), 1), "NumPy scalar"),
         (1, (Array(1), Array(2), np.int64(1)), "np.int32"),
-        (1, (Array(1), Array(2)), "takes 3 arguments"),
+        (1, (Array(1), Array(2)), "missing: n"),
         (0, (Array(1), Array(2), np.int32(1)), "positive whole numbers"),
     ],
 )
 def test_a_repeated_launch_is_checked_like_the_first(told, grid, args, said):
     kernel, launches = told
     for _ in range(2):
-        kernel(1, 64, (Array(1), Array(2), np.int32(1)))
+        kernel(1, 64, a=Array(1), b=Array(2), n=np.int32(1))
     with pytest.raises(LaunchError, match=said):
-        kernel(grid, 64, args)
+        kernel(grid, 64, **dict(zip("abn", args, strict=False)))
     assert len(launches) == 2
 
 
 def test_every_new_thread_is_given_the_device(told):
     """Also one with the number of a thread that has ended, for which there is a launch laid out already."""
     kernel, launches = told
-    arguments = Array(1), Array(2), np.int32(1)
+    arguments = dict(a=Array(1), b=Array(2), n=np.int32(1))
     threads = []
     for _ in range(4):
-        threads.append(threading.Thread(target=lambda: [kernel(1, 64, arguments) for _ in range(3)]))
+        threads.append(threading.Thread(target=lambda: [kernel(1, 64, **arguments) for _ in range(3)]))
         threads[-1].start()
         threads[-1].join()
     assert kernel.executor.used == threads and len(launches) == 3 * len(threads)
+
+
+def test_a_loop_is_given_what_changes(executor, module):
+    """In the order of the signature, whatever the order in which the others were named."""
+    a, b = executor.full(100, 3, np.int32), executor.zeros(100, np.int32)
+    other = executor.zeros(100, np.int32)
+    add = module["add"].loop(64, a=a)
+    for _ in range(3):
+        add(2, b, np.int32(100))
+        add(1, other, np.int32(10))
+    assert (executor.get(b) == 9).all()
+    assert executor.get(other).tolist() == [9] * 10 + [0] * 90
+    with pytest.raises(LaunchError, match=r"add: each launch takes \(b, n\), not 1"):
+        add(2, b)
+    with pytest.raises(LaunchError, match="unknown: c"):
+        module["add"].loop(64, a=a, c=b)
+    with pytest.raises(LaunchError, match="not int64 scalar"):
+        add(1, b, np.int64(1))
 
 
 @pytest.mark.gpu
@@ -497,7 +517,7 @@ def test_repeated_launches_on_a_gpu(cuda, kernels_cu):
     for n in (1, 1000, 17, 70_000, 64):  # other arrays, another grid, another scalar each time
         a, b = cuda.array(np.arange(n, dtype=np.int32)), cuda.zeros(n, np.int32)
         for k in range(3):
-            add(-(-n // 64), 64, (a, b, np.int32(n - k % 2)))
+            add(-(-n // 64), 64, a=a, b=b, n=np.int32(n - k % 2))
         wanted = 3 * np.arange(n)
         wanted[-1] -= n - 1
         assert (cuda.get(b) == wanted).all()
@@ -510,7 +530,7 @@ def test_repeated_cooperative_launches_on_a_gpu(cuda, kernels_cu):
     for n in (1, 1000, 17, 5000, 64):
         a, b = cuda.array(np.arange(n, dtype=np.int32)), cuda.zeros(n, np.int32)
         for _ in range(3):
-            add(-(-n // 64), 64, (a, b, np.int32(n)), cooperative=True)
+            add(-(-n // 64), 64, a=a, b=b, n=np.int32(n), cooperative=True)
         assert (cuda.get(b) == 3 * np.arange(n)).all()
     with pytest.raises(LaunchError, match="not co-resident"):
-        add(most + 1, 64, (a, b, np.int32(64)), cooperative=True)
+        add(most + 1, 64, a=a, b=b, n=np.int32(64), cooperative=True)

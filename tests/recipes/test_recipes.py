@@ -180,8 +180,16 @@ extern "C" __global__ void one_thread(const long* vertex_start, const long* arc_
 
 class Sorted(toposort.strategies.shared.DevicePlan):
     def load(self):
-        arguments = (self.offsets, self.targets, self.left, self.order, self.levels, np.int32(self.graph.n))
-        self.launch = self.executor.load(self.file)["one_thread"].bind(1, 32, arguments)
+        self.launch = self.executor.load(self.file)["one_thread"].bind(
+            1,
+            32,
+            offsets=self.offsets,
+            targets=self.targets,
+            left=self.left,
+            order=self.order,
+            levels=self.levels,
+            n=np.int32(self.graph.n),
+        )
 
     def run(self):
         self.launch()
@@ -190,14 +198,17 @@ class Sorted(toposort.strategies.shared.DevicePlan):
 
 class Reached(sssp.strategies.shared.DevicePlan):
     def run(self):
-        arguments = (self.offsets, self.arcs, self.dist, self.n, np.int32(self.problem.source))
-        self.kernels()["one_thread"](1, 32, arguments)
+        source = np.int32(self.problem.source)
+        self.kernels()["one_thread"](
+            1, 32, offsets=self.offsets, arcs=self.arcs, dist=self.dist, n=self.n, source=source
+        )
         return self.result(self.raw())
 
 
 class Colored(coloring.strategies.shared.DevicePlan):
     def run(self):
-        self.kernels["one_thread"](1, 32, (self.offsets, self.targets, self.colors, np.int32(self.graph.n)))
+        n = np.int32(self.graph.n)
+        self.kernels["one_thread"](1, 32, offsets=self.offsets, targets=self.targets, colors=self.colors, n=n)
         return self.colored([self.graph.n])
 
 
@@ -208,8 +219,8 @@ class Swept(sgd.strategies.shared.DevicePlan):
 
     def run(self):
         self.begin()
-        edges = (self.users, self.items, self.values)
-        self.sweep(1, 32, (*edges, *self.state, self.applied, np.int32(self.problem.ratings.m)))
+        edges = dict(users=self.users, items=self.items, values=self.values)
+        self.sweep(1, 32, **edges, **self.state, applied=self.applied, count=np.int32(self.problem.ratings.m))
         return self
 
 
@@ -219,8 +230,17 @@ class Labelled(swarm.strategies.shared.DeviceTask):
     def __init__(self, method, pack):
         super().__init__(method, pack)
         self.out = self.words(self.total, np.int32)
-        given = (pack.vertex_start, pack.arc_start, pack.offsets, self.arcs(), np.int32(self.graphs), self.out)
-        self.launch(self.executor.load(self.file)["one_thread"], 1, 32, given)
+        self.launch(
+            self.executor.load(self.file)["one_thread"],
+            1,
+            32,
+            vertex_start=pack.vertex_start,
+            arc_start=pack.arc_start,
+            offsets=pack.offsets,
+            targets=self.arcs(),
+            graphs=np.int32(self.graphs),
+            labels=self.out,
+        )
 
     def values(self):
         return Values(self.measure.name, self.out[: self.total], self.starts, None)

@@ -69,8 +69,8 @@ def test_what_is_measured_is_refused_if_it_races(monkeypatch, ratings):
 
     def unlocked(self, work, count):
         kernel = self.kernel("hogwild", "online.cu")
-        edges = self.users, self.items, self.values
-        kernel(self.grid(kernel, work=count), self.threads, (np.int32(count), *edges, *self.state, self.applied))
+        edges = dict(count=np.int32(count), users=self.users, items=self.items, values=self.values)
+        kernel(self.grid(kernel, work=count), self.threads, **edges, **self.state, applied=self.applied)
 
     monkeypatch.setattr(STRATEGIES["edge-locked"].plan, "passes", unlocked)
     with pytest.raises(updates.LostUpdate):

@@ -100,7 +100,7 @@ class Bench:
         if self._lead is None:
             ticks = self.executor.zeros(1, np.int64)
             cycles = np.int64(self.repeats(1, 200_000))  # 0.1 ms: longer than Python takes for one launch
-            self._lead = self.module["count_cycles"].bind(1, 32, (ticks, cycles))
+            self._lead = self.module["count_cycles"].bind(1, 32, passed=ticks, cycles=cycles)
         return self.executor.device_ms(run, self._lead)
 
     def latency(
@@ -152,7 +152,7 @@ class Bench:
 
             def setup(blocks=blocks):
                 counter = executor.zeros(1, np.uint32)
-                launch = module["count_launch"].bind(blocks, 32, (counter,))
+                launch = module["count_launch"].bind(blocks, 32, counter=counter)
 
                 def run(rounds):
                     for _ in range(rounds):
@@ -165,7 +165,7 @@ class Bench:
 
         def setup_readback():
             counter = executor.zeros(1, np.uint32)
-            launch = module["count_launch"].bind(1, 32, (counter,))
+            launch = module["count_launch"].bind(1, 32, counter=counter)
             seen = [0]
 
             def run(rounds):
@@ -183,7 +183,8 @@ class Bench:
 
             def setup_graph(kernel=kernel, rounds=rounds):
                 counter = executor.zeros(1, np.uint32)
-                node = module[kernel].bind(wide, 32, (counter,) if kernel == "count_launch" else ())
+                values = dict(counter=counter) if kernel == "count_launch" else {}
+                node = module[kernel].bind(wide, 32, **values)
                 graphs = {}
                 for nodes in rounds:
                     with executor.capture() as graphs[nodes]:
@@ -215,8 +216,8 @@ class Bench:
 
                     def run(rounds):
                         at = next(places)
-                        args = states[at : at + 2], passed, np.int32(rounds)
-                        module["grid_barriers"](blocks, threads, args, cooperative=True)
+                        state, kernel = states[at : at + 2], module["grid_barriers"]
+                        kernel(blocks, threads, state=state, passed=passed, rounds=np.int32(rounds), cooperative=True)
 
                     def check(done):
                         expect(set(executor.get(passed).tolist()), {done}, "blocks through the grid barrier")
@@ -234,7 +235,7 @@ class Bench:
                 passed = executor.zeros(threads, np.uint32)
 
                 def run(rounds):
-                    module["block_barriers"](1, threads, (passed, np.int32(rounds)))
+                    module["block_barriers"](1, threads, passed=passed, rounds=np.int32(rounds))
 
                 return run, lambda done: expect(set(executor.get(passed).tolist()), {done}, "threads through")
 
@@ -247,7 +248,7 @@ class Bench:
 
             def run(rounds):
                 at = next(places)
-                module["hops"](2, 32, (balls[at : at + 1], np.int32(rounds)), cooperative=True)
+                module["hops"](2, 32, ball=balls[at : at + 1], rounds=np.int32(rounds), cooperative=True)
 
             def check(done):
                 expect(int(executor.get(balls).sum()), 2 * done, "hops between two blocks")
@@ -297,10 +298,11 @@ class Bench:
 
             def run(rounds):
                 start = order[at[0] % len(order)]
-                extra = (np.uint32(words),) if atomic else (np.int32(words),) if memory == "shared" else ()
+                kind = np.uint32 if atomic else np.int32 if memory == "shared" else None
+                extra = dict(words=kind(words)) if kind else {}
                 place = next(places) % len(cells)
-                args = cells[place : place + words], end, start, np.int32(rounds), *extra
-                self.module[strategy](1, 1, args, shared=size if memory == "shared" else 0)
+                values = dict(next=cells[place : place + words], end=end, start=start, rounds=np.int32(rounds), **extra)
+                self.module[strategy](1, 1, shared=size if memory == "shared" else 0, **values)
                 at[0] += rounds
 
             def check(done):
@@ -345,8 +347,9 @@ class Bench:
             counters, sums = self._counters(addresses)
             counters[...] = 0
             sums[...] = 0
-            args = counters, np.uint32(addresses - 1), sums, np.int32(rounds)
-            return self.device_ms(self.module[strategy].bind(threads // block, block, args))
+            mask, rounds = np.uint32(addresses - 1), np.int32(rounds)
+            values = dict(counters=counters, mask=mask, sums=sums, rounds=rounds)
+            return self.device_ms(self.module[strategy].bind(threads // block, block, **values))
 
         def sample():
             if not state:
@@ -384,7 +387,7 @@ class Bench:
         ticks = executor.zeros(1, np.int64)
 
         def run(cycles):
-            self.module["count_cycles"](1, 32, (ticks, np.int64(cycles)))
+            self.module["count_cycles"](1, 32, passed=ticks, cycles=np.int64(cycles))
 
         def sample():
             few, many = self.repeats((10, 20), (200_000, 2_200_000))

@@ -8,6 +8,7 @@ import weakref
 import numpy as np
 
 from . import source
+from .arguments import named
 from .errors import CompileError, LaunchError, NoGpuError
 from .executor import Executor, Kernel, Module, Timer
 from .launches import Again, Launch
@@ -93,7 +94,7 @@ class CudaExecutor(Executor):
         if again is not None:
             again(grid, args)
             return
-        launch = kernel.bind(grid, block, args, shared, cooperative)
+        launch = kernel.bind(grid, block, shared=shared, cooperative=cooperative, **named(kernel, args))
         launch()
         kernel.again[key] = Again(kernel, launch)
 

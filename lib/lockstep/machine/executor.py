@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import source
+from . import arguments, source
 from .errors import CompileError, LaunchError
 
 
@@ -21,29 +21,30 @@ def dimensions(value, what: str) -> tuple:
 
 
 class Kernel:
-    """One kernel of a module; call it to launch it, or `bind` it once and launch that often.
+    """One kernel of a module; call it to launch it, `bind` it once and launch that often, or launch it in a `loop`.
 
     Parameters of a launch
     ----------------------
     grid, block : int or tuple of up to three ints
         Blocks, and threads of a block.
-    args : sequence
-        A device array (or None) for each pointer, a NumPy scalar of the exact dtype for each value.
     shared : int
         Bytes of dynamic shared memory a block gets.
     cooperative : bool
         All blocks are alive together, so that they may wait for each other.
+    **values
+        By the name of each parameter a device array (or None) for a pointer, a NumPy scalar of the exact dtype for a
+        value.
 
     Raises
     ------
     LaunchError
-        An argument of another type than the signature's; a block or its shared memory beyond the machine's
-        limits; a cooperative grid that is not co-resident (it is never shrunk).
+        A name that is missing or unknown; an argument of another type than the signature's; a block or its shared
+        memory beyond the machine's limits; a cooperative grid that is not co-resident (it is never shrunk).
     """
 
     def __init__(self, module, name, parameters):
         self.module, self.name, self.parameters = module, name, parameters
-        self.executor = module.executor
+        self.executor, self.names = module.executor, [parameter.name for parameter in parameters]
 
     def __repr__(self):
         return f"<kernel {self.name} of {self.module.path.name} on {self.executor.name}>"
@@ -53,10 +54,14 @@ class Kernel:
         x, y, z = dimensions(block, "block")
         return self.executor._max_blocks(self, x * y * z, int(shared))
 
-    def __call__(self, grid, block, args, shared=0, cooperative=False):
-        self.executor._call(self, grid, block, args, shared, cooperative)
+    def __call__(self, grid, block, /, *, shared=0, cooperative=False, **values):
+        self.executor._call(self, grid, block, arguments.ordered(self, values), shared, cooperative)
 
-    def bind(self, grid, block, args, shared=0, cooperative=False):
+    def loop(self, block, /, **values):
+        """A launch for loops, which leaves open what changes from one to the next; see `arguments.Loop`."""
+        return arguments.Loop(self, block, **values)
+
+    def bind(self, grid, block, /, *, shared=0, cooperative=False, **values):
         """The launch as a function without arguments: checked once, then as cheap as the machine allows."""
         grid, block, shared = dimensions(grid, "grid"), dimensions(block, "block"), int(shared)
         threads, blocks = block[0] * block[1] * block[2], grid[0] * grid[1] * grid[2]
@@ -68,7 +73,7 @@ class Kernel:
                 f"{where}: {shared} bytes of shared memory asked for, a block has at most "
                 f"{self.executor.max_shared}"
             )
-        args = self._checked(args, where)
+        args = self._checked(arguments.ordered(self, values), where)
         if cooperative:
             most = self.max_blocks(block, shared)
             if blocks > most:
@@ -195,7 +200,7 @@ class Executor:
 
     def _call(self, kernel, grid, block, args, shared, cooperative):
         """A launch that is not bound; an executor may remember what it was like for the next one."""
-        kernel.bind(grid, block, args, shared, cooperative)()
+        kernel.bind(grid, block, shared=shared, cooperative=cooperative, **arguments.named(kernel, args))()
 
     def array(self, values):
         """A device copy of a NumPy array (or of an array that is on the device already)."""

@@ -4,6 +4,7 @@ import weakref
 
 import numpy as np
 
+from .arguments import named
 from .executor import dimensions
 
 
@@ -108,7 +109,8 @@ class Again:
                 self.slots[position], last[position] = value.data.ptr, weakref.ref(value)
         x, y, z = (grid, 1, 1) if type(grid) is int and grid > 0 else dimensions(grid, "grid")
         if self.most is not None and x * y * z > self.most:
-            kernel.bind(grid, self.rest[:3], args, self.rest[3], cooperative=True)  # says what is co-resident
+            # says what is co-resident
+            kernel.bind(grid, self.rest[:3], shared=self.rest[3], cooperative=True, **named(kernel, args))
         self.laid_out.begin = (self.laid_out.begin[0], x, y, z, *self.rest)
         executor._at_home()
         self.laid_out.launch(executor.xp.cuda.get_current_stream().ptr)

@@ -36,8 +36,8 @@ class OneBlock(Bench):
             counters, sums = self._counters(bits)
             counters[...] = 0
             sums[...] = 0
-            arguments = counters, sums, np.int32(bits), np.int32(rounds)
-            spent = self.device_ms(self.kernels[kernel].bind(1, threads, arguments, shared=shared))
+            values = dict(counters=counters, sums=sums, bits=np.int32(bits), rounds=np.int32(rounds))
+            spent = self.device_ms(self.kernels[kernel].bind(1, threads, shared=shared, **values))
             left, what = counters.astype(np.uint64), f"{kernel} of {threads} threads"
             expect(int(left.sum()), threads * rounds, what)
             handed = (left * (left - np.uint64(1)) // np.uint64(2))[left > 0].sum()

@@ -30,7 +30,7 @@ from lockstep import paths
 from lockstep.evidence import computer, recording
 from lockstep.graphs import Graph
 from lockstep.graphs.registry import registry
-from lockstep.machine import MachineError, cuda, executor, launches, source
+from lockstep.machine import MachineError, arguments, cuda, executor, launches, source
 from lockstep.studies import PACKAGES
 
 from . import device, host, kept, lookup, protocol
@@ -41,8 +41,8 @@ FILE, PIECES, CONFIRMED = "builds.csv", "pieces.json", "confirmations.csv"
 COLUMNS = ["id", "study", "strategy", "device", "host", "protocol", "data", "commit", "date", "why"]
 LAUNCHED = (cuda.CudaExecutor, executor.Executor, executor.Kernel, launches.Launch, launches.LaidOut, launches.Again,
             cuda._Graph)  # fmt: skip
-# Machine code has a digest of its own, however its text is found and read.
-CUT = (*host.CUT, source.__name__, f"{lookup.NAME}.machine.errors")
+# Machine code has a digest of its own, however its text is found and read, and whatever names its parameters have.
+CUT = (*host.CUT, source.__name__, arguments.__name__, f"{lookup.NAME}.machine.errors")
 GRAPHS = f"{lookup.NAME}.graphs"
 
 

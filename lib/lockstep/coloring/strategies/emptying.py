@@ -30,17 +30,20 @@ class Emptying(Early):
         blocks = self.resident_blocks(kernel, shared, max(widest, -(-n // threads)))
         self.control = self.words(4, 0, np.uint32)
         self.zero = self.words(4, 0, np.uint32)
-        arguments = (
-            self.offsets,
-            self.targets,
-            np.int32(n),
-            self.colors,
-            self.words(n),
-            self.words(2 * LIMIT),
-            self.words(LONGEST_ROW),
-            self.control,
+        return kernel.bind(
+            blocks,
+            threads,
+            shared=shared,
+            cooperative=True,
+            offsets=self.offsets,
+            targets=self.targets,
+            n=np.int32(n),
+            colors=self.colors,
+            kept=self.words(n),
+            members=self.words(2 * LIMIT),
+            moves=self.words(LONGEST_ROW),
+            control=self.control,
         )
-        return kernel.bind(blocks, threads, arguments, shared=shared, cooperative=True)
 
     def reset(self):
         self.executor.copy(self.control, self.zero)

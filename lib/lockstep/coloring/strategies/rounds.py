@@ -83,22 +83,23 @@ class Rounds(DevicePlan):
     def launch(self, *round):
         """Launch a round: rule, turn, color, watch. Bound once: Python's checks would be most of a round."""
         if round not in self.bound:
-            self.bound[round] = self.kernel.bind(self.blocks, self.threads, self.arguments(*round), shared=16)
+            self.bound[round] = self.kernel.bind(self.blocks, self.threads, shared=16, **self.arguments(*round))
         self.bound[round]()
 
     def arguments(self, rule, turn, color, watch):
-        n, seed = _int(self.graph.n), np.uint32(self.seed)
-        which = (_int(rule), _int(turn), _int(color), _int(watch))
-        return (
-            self.offsets,
-            self.targets,
-            n,
-            seed,
-            *which,
-            self.colors,
-            self.stamp,
-            self.progress,
-            self.work,
+        return dict(
+            offsets=self.offsets,
+            targets=self.targets,
+            n=_int(self.graph.n),
+            seed=np.uint32(self.seed),
+            rule=_int(rule),
+            round=_int(turn),
+            color=_int(color),
+            watch=_int(watch),
+            colors=self.colors,
+            stamp=self.stamp,
+            progress=self.progress,
+            work=self.work,
         )
 
     def report(self, turn):
@@ -183,7 +184,7 @@ class Stealing(Rounds):
         self.executor.copy(self.traffic, self.zero[:4])
 
     def arguments(self, *round):
-        return (*super().arguments(*round), self.queues, self.traffic)
+        return dict(super().arguments(*round), queues=self.queues, traffic=self.traffic)
 
     def queue_traffic(self):
         """What the queues did in the last run: chunks popped, stolen, lost to another workgroup, reads of a
@@ -230,22 +231,24 @@ class Resident(DevicePlan):
         self.rounds = self.words(1)
         self.kernel, self.shared = self.kernels["resident"], self.threads * 4
         self.blocks = self.resident_blocks(self.kernel, self.shared, -(-self.graph.n // self.threads))
-
-        arguments = (
-            self.offsets,
-            self.targets,
-            _int(self.graph.n),
-            np.uint32(self.seed),
-            _int(LARGEST),
-            self.colors,
-            self.stamp,
-            self.progress,
-            _int(self.slots),
-            self.barrier,
-            self.big,
-            self.rounds,
+        self.launch = self.kernel.bind(
+            self.blocks,
+            self.threads,
+            shared=self.shared,
+            cooperative=True,
+            offsets=self.offsets,
+            targets=self.targets,
+            n=_int(self.graph.n),
+            seed=np.uint32(self.seed),
+            rule=_int(LARGEST),
+            colors=self.colors,
+            stamp=self.stamp,
+            progress=self.progress,
+            slots=_int(self.slots),
+            barrier=self.barrier,
+            big=self.big,
+            rounds=self.rounds,
         )
-        self.launch = self.kernel.bind(self.blocks, self.threads, arguments, shared=self.shared, cooperative=True)
 
     def reset(self):
         for array in (self.colors, self.stamp):

@@ -51,17 +51,20 @@ class Waiting(DevicePlan):
         shared = 4 * (2 * own + 1 + threads * -(-own // threads))
         if shared > machine.max_shared:
             return None
-        arguments = (
-            self.offsets,
-            self.targets,
-            _int(n),
-            np.uint32(self.seed),
-            _int(own),
-            self.words(n),
-            self.colors,
-            self.words(2, 0, np.uint32),
+        return kernel.bind(
+            -(-n // own),
+            threads,
+            shared=shared,
+            cooperative=True,
+            offsets=self.offsets,
+            targets=self.targets,
+            n=_int(n),
+            seed=np.uint32(self.seed),
+            own=_int(own),
+            state=self.words(n),
+            colors=self.colors,
+            barrier=self.words(2, 0, np.uint32),
         )
-        return kernel.bind(-(-n // own), threads, arguments, shared=shared, cooperative=True)
 
     def anywhere(self):
         """The launch of waiting.cu."""
@@ -80,26 +83,29 @@ class Waiting(DevicePlan):
         each = 32 * -(-n // (threads * self.blocks))  # vertices of a warp
         in_shared = each if self.shared >= sets + 16 * each * threads // 32 else 0
         rows, vertices = (m, n) if big else (0, 0)
-        arguments = (
-            self.offsets,
-            self.targets,
-            _int(n),
-            np.uint32(self.seed),
-            self.words(n + 3, dtype=np.uint8),
-            self.words(rows),
-            self.words(vertices),
-            self.words(0 if in_shared else 4 * each * threads // 32 * self.blocks),
-            _int(in_shared),
-            self.words(big),
-            self.words(big),
-            self.words(2 * (m // self.segment + m // self.hub + 1)),
-            self.words(big // BUCKET + CLASSES, 0),
-            self.words(big // BUCKET + CLASSES + 1),
-            self.words(8 + CLASSES, 0, np.uint32),
-            self.words(n + 3),
-            self.colors,
+        return self.kernel.bind(
+            self.blocks,
+            threads,
+            shared=self.shared,
+            cooperative=True,
+            offsets=self.offsets,
+            targets=self.targets,
+            n=_int(n),
+            seed=np.uint32(self.seed),
+            rank=self.words(n + 3, dtype=np.uint8),
+            up=self.words(rows),
+            count=self.words(vertices),
+            listed=self.words(0 if in_shared else 4 * each * threads // 32 * self.blocks),
+            in_shared=_int(in_shared),
+            big=self.words(big),
+            sorted=self.words(big),
+            hubs=self.words(2 * (m // self.segment + m // self.hub + 1)),
+            filled=self.words(big // BUCKET + CLASSES, 0),
+            starts=self.words(big // BUCKET + CLASSES + 1),
+            control=self.words(8 + CLASSES, 0, np.uint32),
+            state=self.words(n + 3),
+            colors=self.colors,
         )
-        return self.kernel.bind(self.blocks, threads, arguments, shared=self.shared, cooperative=True)
 
     def run(self):
         self.launch()

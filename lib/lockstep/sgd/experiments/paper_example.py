@@ -69,6 +69,7 @@ def steps(strategy, **options):
         number = np.array([LABELS.index(letter) for letter in order])
         letters = np.array(list(order))
         plan.place(*(array[number] for array in plan.edges()))
+        plan.lists()  # with a launch that takes these arrays
     plan.reset()
     executor.trace()
     plan.run()

@@ -62,7 +62,17 @@ def first_fit(executor, ratings, offsets, users, items, block=None, threads=None
     shared = _shared(longest, span)
     by_block, by_thread = kernels["large_items"], kernels["small_items"]
     most_blocks, most_small = by_block.max_blocks(threads, shared), by_thread.max_blocks(threads, 0)
-    state = (locks, word_starts, words, lows, table_starts, table, times)
+    state = dict(
+        offsets=offsets,
+        users=users,
+        locks=locks,
+        word_starts=word_starts,
+        words=words,
+        lows=lows,
+        table_starts=table_starts,
+        table=table,
+        matchings=times,
+    )
     for k in range(columns):
         first, last = k * block, min((k + 1) * block, rest)
         if first >= last:
@@ -75,11 +85,21 @@ def first_fit(executor, ratings, offsets, users, items, block=None, threads=None
         top = most[k : k + 1]
         if middle > first:
             blocks = max(min(most_blocks, middle - first), 1)
-            mine = (nodes, np.int32(first), np.int32(middle), tickets[k : k + 1])
-            by_block(blocks, threads, (*mine, offsets, users, np.int32(span), *state, top), shared=shared)
+            by_block(
+                blocks,
+                threads,
+                shared=shared,
+                nodes=nodes,
+                first=np.int32(first),
+                last=np.int32(middle),
+                ticket=tickets[k : k + 1],
+                span=np.int32(span),
+                most=top,
+                **state,
+            )
         if last > middle:
             blocks = max(min(most_small, -(-(last - middle) // threads)), 1)
-            by_thread(blocks, threads, (nodes, np.int32(middle), np.int32(last), offsets, users, *state, top))
+            by_thread(blocks, threads, nodes=nodes, first=np.int32(middle), last=np.int32(last), most=top, **state)
     tops = executor.get(most)
     if columns > 1:  # later blocks come in later matchings
         before = np.concatenate([[0], np.cumsum(tops)[:-1]]).astype(np.int32)

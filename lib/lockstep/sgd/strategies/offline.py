@@ -155,9 +155,21 @@ class Matchings(Offline):
     def run(self):
         self.begin()
         first, last = self.span
-        steps = (self.steps, np.int32(first), np.int32(last), self.units)
-        arguments = (*steps, self.users, self.items, self.values, *self.state, self.barrier, *self.record)
-        self.launch(self.blocks, self.threads, arguments, cooperative=True)
+        self.launch(
+            self.blocks,
+            self.threads,
+            cooperative=True,
+            steps=self.steps,
+            first=np.int32(first),
+            last=np.int32(last),
+            units=self.units,
+            users=self.users,
+            items=self.items,
+            values=self.values,
+            barrier=self.barrier,
+            **self.state,
+            **self.record,
+        )
         return self
 
 
@@ -253,11 +265,22 @@ class NodeBlocks(Offline):
 
     def columns_in_turn(self):
         """A kernel call for each block column."""
+        call = self.launch.loop(
+            self.threads,
+            shared=self.shared,
+            cooperative=True,
+            nodes=self.nodes,
+            starts=self.starts,
+            times=self.times,
+            users=self.users,
+            values=self.values,
+            barrier=self.barrier,
+            **self.state,
+            **self.record,
+        )
         for first, count, rounds in self.columns:
             blocks = min(self.blocks, -(-count * self.lanes // self.threads))
-            column = (self.nodes, self.starts, np.int32(first), np.int32(count), np.int32(rounds), self.times)
-            arguments = (*column, self.users, self.values, *self.state, self.barrier, *self.record)
-            self.launch(blocks, self.threads, arguments, shared=self.shared, cooperative=True)
+            call(blocks, np.int32(first), np.int32(count), np.int32(rounds))
 
     def find(self, ratings, edges):
         raise NotImplementedError

@@ -54,6 +54,18 @@ class Online(DevicePlan):
         self.work = [executor.empty(m, np.int32) for _ in range(2)]
         self.length = executor.zeros(1, np.int32)
         self.by_edge = self.kernel("edge_locked", "online.cu")
+        self.edge_pass = self.by_edge.loop(
+            self.threads,
+            next_count=self.length,
+            users=self.users,
+            items=self.items,
+            values=self.values,
+            user_locks=self.user_locks,
+            item_locks=self.item_locks,
+            user_vectors=self.user_vectors,
+            item_vectors=self.item_vectors,
+            **self.record,
+        )
 
     def place_shuffled(self):
         """Put the edges on the device, in a random order if that is asked for."""
@@ -80,8 +92,7 @@ class Online(DevicePlan):
             following = self.work[0] if work is not self.work[0] else self.work[1]
             self.length.fill(0)
             blocks = self.grid(self.by_edge, work=count)
-            edges = (work, np.int32(count), following, self.length, self.users, self.items, self.values)
-            self.by_edge(blocks, self.threads, (*edges, self.user_locks, self.item_locks, *self.state, *self.record))
+            self.edge_pass(blocks, work, np.int32(count), following, self.rate, self.keep)
             work, count = following, self.executor.read(self.length)
             passes += 1
         self.stats["passes"] = self.stats.get("passes", 0) + passes
@@ -122,14 +133,25 @@ class NodeLocked(Online):
         self.by_node = self.kernel("node_locked", "online.cu")
         self.shared = self.threads // self.lanes * self.problem.width * 4
         self.stats["resident_blocks"] = self.by_node.max_blocks(self.threads, self.shared)
+        self.node_pass = self.by_node.loop(
+            self.threads,
+            shared=self.shared,
+            offsets=self.offsets,
+            users=self.users,
+            values=self.values,
+            done=self.done,
+            left=self.left,
+            user_locks=self.user_locks,
+            user_vectors=self.user_vectors,
+            item_vectors=self.item_vectors,
+            **self.record,
+        )
 
     def one_pass(self, first, last):
         """A pass over items first to last - 1; returns how many edges it left over."""
         self.left.fill(0)
         blocks = self.grid(self.by_node, self.shared, last - first)
-        items = (np.int32(first), np.int32(last), self.offsets, self.users, self.values, self.done, self.left)
-        arguments = (*items, self.user_locks, *self.state, *self.record)
-        self.by_node(blocks, self.threads, arguments, shared=self.shared)
+        self.node_pass(blocks, np.int32(first), np.int32(last), self.rate, self.keep)
         self.stats["node_passes"] = self.stats.get("node_passes", 0) + 1
         return self.executor.read(self.left)
 
@@ -163,7 +185,7 @@ class NodeThenEdge(NodeLocked):
         if m and self.one_pass(0, self.problem.ratings.n_items):
             self.length.fill(0)
             blocks = self.grid(self.collect, work=-(-m // self.lanes))
-            self.collect(blocks, self.threads, (np.int32(m), self.done, self.work[0], self.length))
+            self.collect(blocks, self.threads, count=np.int32(m), done=self.done, list=self.work[0], length=self.length)
             count = self.executor.read(self.length)
             self.stats["left_by_nodes"] = count
             self.passes(self.work[0], count)
@@ -244,6 +266,14 @@ class Hogwild(EdgeLocked):
 
     def run(self):
         self.begin()
-        edges = (np.int32(self.problem.ratings.m), self.users, self.items, self.values)
-        self.launch(self.blocks, self.threads, (*edges, *self.state, self.applied))
+        self.launch(
+            self.blocks,
+            self.threads,
+            count=np.int32(self.problem.ratings.m),
+            users=self.users,
+            items=self.items,
+            values=self.values,
+            applied=self.applied,
+            **self.state,
+        )
         return self

@@ -28,10 +28,25 @@ class InOneLaunch:
     def all_at_once(self, first, count):
         """All passes over the edges that `first` lists, or over all if it is None; `count` lies on the device."""
         self.lengths.fill(0)
-        lists = (first, count, self.work[1], self.work[0], self.lengths, self.passes_done, self.barrier)
-        edges = (self.users, self.items, self.values, self.user_locks, self.item_locks)
-        arguments = (*lists, *edges, *self.state, *self.record)
-        self.all_passes(self.most_blocks, self.threads, arguments, cooperative=True)
+        self.all_passes(
+            self.most_blocks,
+            self.threads,
+            cooperative=True,
+            first=first,
+            first_count=count,
+            odd=self.work[1],
+            even=self.work[0],
+            lengths=self.lengths,
+            passes=self.passes_done,
+            barrier=self.barrier,
+            users=self.users,
+            items=self.items,
+            values=self.values,
+            user_locks=self.user_locks,
+            item_locks=self.item_locks,
+            **self.state,
+            **self.record,
+        )
 
     def check_sweep(self):
         super().check_sweep()
@@ -63,6 +78,6 @@ class NodeThenEdgeResident(InOneLaunch, NodeThenEdge):
         if m and self.one_pass(0, self.problem.ratings.n_items):
             self.length.fill(0)
             blocks = self.grid(self.collect, work=-(-m // self.lanes))
-            self.collect(blocks, self.threads, (np.int32(m), self.done, self.work[0], self.length))
+            self.collect(blocks, self.threads, count=np.int32(m), done=self.done, list=self.work[0], length=self.length)
             self.all_at_once(self.work[0], self.length)
         return self

@@ -89,21 +89,39 @@ class Patches(DevicePlan):
                 self.history[:2] = (executor.zeros(rows, np.int32) for _ in range(2))
             at = executor.array(np.full(self.blocks, 2**31 - 1, np.int32))  # no block has drawn a number
             common = executor.zeros(3, np.uint64)
-        before = (
-            *(np.int32(self.stats["patches"]), patch_list, after, at, common, lists, steps),
-            *(np.int32(steps.shape[1] - 1), packed, np.int32(self.room), np.int32(self.list_room), self.user_vectors),
-        )
-        behind = (*self.history, self.applied)
-        blocks, threads, shared = self.blocks, self.threads, self.shared  # not `self`: the plan would hold itself
+        user_clock, item_clock, user_turn, item_turn = self.history
+        # Not `self`: the plan would hold itself.
         self.bound = functools.cache(
-            lambda rate, keep: launch.bind(blocks, threads, (*before, rate, keep, *behind), shared=shared)
+            functools.partial(
+                launch.bind,
+                self.blocks,
+                self.threads,
+                shared=self.shared,
+                patches_in_all=np.int32(self.stats["patches"]),
+                patch_list=patch_list,
+                after=after,
+                at=at,
+                all=common,
+                list_rows=lists,
+                steps=steps,
+                matchings=np.int32(steps.shape[1] - 1),
+                edges=packed,
+                room=np.int32(self.room),
+                list_room=np.int32(self.list_room),
+                all_vectors=self.user_vectors,
+                user_clock=user_clock,
+                item_clock=item_clock,
+                user_turn=user_turn,
+                item_turn=item_turn,
+                applied=self.applied,
+            )
         )
         self.set_step(self.rate, self.keep)
 
     def set_step(self, rate, keep):
         super().set_step(rate, keep)
         if self.bound is not None:
-            self.launch = self.bound(self.rate, self.keep)
+            self.launch = self.bound(rate=self.rate, keep=self.keep)
 
     def find(self, ratings, users, items, chunk):
         """Levels until no edge is left: each takes one at least (see `growth`).

@@ -255,8 +255,22 @@ class Resident(DevicePlan):
         return bool(np.all(users[1:] != users[:-1]))
 
     def run_resident(self):
-        schedule = (self.starts, self.range_starts, np.int32(self.rounds), np.int32(self.stride), np.int32(self.room))
-        tables = (self.alone, self.packed, self.table, self.table_starts, self.turn)
-        arguments = (*schedule, *tables, *self.state, *self.record)
-        self.launch(self.blocks, self.threads, arguments, shared=self.shared, cooperative=True)
+        self.launch(
+            self.blocks,
+            self.threads,
+            shared=self.shared,
+            cooperative=True,
+            starts=self.starts,
+            range_starts=self.range_starts,
+            rounds=np.int32(self.rounds),
+            stride=np.int32(self.stride),
+            room=np.int32(self.room),
+            alone=self.alone,
+            edges=self.packed,
+            table=self.table,
+            table_starts=self.table_starts,
+            turn=self.turn,
+            **self.state,
+            **self.record,
+        )
         return self

@@ -239,12 +239,19 @@ class DevicePlan(SweepPlan):
     @property
     def state(self):
         """The arguments that every kernel takes for the vectors and the step."""
-        return self.user_vectors, self.item_vectors, self.rate, self.keep
+        return dict(user_vectors=self.user_vectors, item_vectors=self.item_vectors, rate=self.rate, keep=self.keep)
 
     @property
     def record(self):
         """The last arguments of a kernel: histories and tally."""
-        return *self.history, self.applied
+        user_clock, item_clock, user_turn, item_turn = self.history
+        return dict(
+            user_clock=user_clock,
+            item_clock=item_clock,
+            user_turn=user_turn,
+            item_turn=item_turn,
+            applied=self.applied,
+        )
 
     def vectors(self):
         both = (self.executor.get(v) for v in (self.user_vectors, self.item_vectors))
@@ -291,6 +298,15 @@ class DevicePlan(SweepPlan):
         kernel = self.kernel("squared_error", "score.cu")
         total = self.executor.zeros(1, np.float64)
         blocks = self.grid(kernel, work=max(values.size, 1))
-        edges = (np.int32(values.size), users, items, values)
-        kernel(blocks, self.threads, (*edges, self.user_vectors, self.item_vectors, total))
+        kernel(
+            blocks,
+            self.threads,
+            count=np.int32(values.size),
+            users=users,
+            items=items,
+            values=values,
+            user_vectors=self.user_vectors,
+            item_vectors=self.item_vectors,
+            total=total,
+        )
         return float(np.sqrt(self.executor.read(total) / values.size))

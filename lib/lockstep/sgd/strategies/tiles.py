@@ -232,8 +232,22 @@ class Tiles(Resident):
         self.turn.fill(0)
         if self.resident:
             return self.run_resident()
-        schedule = (self.starts, self.turns, np.int32(self.rounds), np.int32(self.stride), np.int32(self.locks))
-        tables = (self.packed, self.table, self.table_starts, np.int32(self.fits), self.turn)
-        arguments = (*schedule, *tables, *self.state, *self.record)
-        self.launch(self.blocks, self.threads, arguments, shared=self.shared, cooperative=True)
+        self.launch(
+            self.blocks,
+            self.threads,
+            shared=self.shared,
+            cooperative=True,
+            starts=self.starts,
+            waits=self.turns,
+            rounds=np.int32(self.rounds),
+            stride=np.int32(self.stride),
+            locks=np.int32(self.locks),
+            edges=self.packed,
+            table=self.table,
+            table_starts=self.table_starts,
+            table_fits=np.int32(self.fits),
+            turn=self.turn,
+            **self.state,
+            **self.record,
+        )
         return self

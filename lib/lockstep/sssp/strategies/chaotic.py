@@ -66,11 +66,19 @@ class Chaotic(DevicePlan):
         self.launch = self.kernel.bind(
             self.resident_blocks,
             self.threads,
-            (self.tails, self.arcs, _int(graph.m), self.n, self.limit, self.dist, self.vote, words,
-             self.counts.view(_int), self.barrier),
             shared=8,
             cooperative=True,
-        )  # fmt: skip
+            tails=self.tails,
+            arcs=self.arcs,
+            m=_int(graph.m),
+            n=self.n,
+            limit=self.limit,
+            dist=self.dist,
+            vote=self.vote,
+            shared_words=words,
+            counts=self.counts.view(_int),
+            barrier=self.barrier,
+        )
 
     @staticmethod
     def long(problem):

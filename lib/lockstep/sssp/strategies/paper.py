@@ -23,7 +23,8 @@ class Paper(DevicePlan):
     def load(self):
         ex, size = self.executor, max(self.problem.graph.n, 1)
         self.module = self.kernels()
-        self.begin, self.next_bucket = self.module["begin"], self.module["next_bucket"]
+        self.begin = self.module["begin"]
+        self.next_bucket = self.module["next_bucket"].loop(self.threads, n=self.n, lowest=self.lowest)
         self.active, self.next = ex.empty(size, _int), ex.empty(size, _int)
         self.second = ex.empty(size, self.problem.dtype) if self.both_ways else None
         self.blocks = -(-size // self.threads)
@@ -32,50 +33,45 @@ class Paper(DevicePlan):
         self.begin(
             self.blocks,
             self.threads,
-            (
-                self.n,
-                _int(self.problem.source),
-                self.dist,
-                self.second,
-                self.active,
-                self.next,
-                self.control,
-                self.lowest,
-            ),
+            n=self.n,
+            source=_int(self.problem.source),
+            dist=self.dist,
+            second=self.second,
+            active=self.active,
+            next=self.next,
+            control=self.control,
+            lowest=self.lowest,
         )
 
     def lowest_pending(self, dist, active, least=0):
         """Smallest distance, from `least` on, of a pending vertex, read by the host; None without any."""
         least = self.problem.dtype.type(least)
-        self.next_bucket(self.blocks, self.threads, (self.n, dist, active, least, self.lowest))
+        self.next_bucket(self.blocks, dist, active, least)
         low = self.executor.read(self.lowest)
         return None if low >= self.problem.infinity else low
 
 
 class Atomic(Paper):
 
+    def load(self):
+        super().load()
+        self.relax = self.module["relax_atomic"].loop(
+            self.threads,
+            offsets=self.offsets,
+            arcs=self.arcs,
+            n=self.n,
+            dist=self.dist,
+            limit=self.limit,
+            control=self.control,
+            lowest=self.lowest,
+        )
+
     def run(self):
-        relax, read = self.module["relax_atomic"], self.executor.read
+        relax, read = self.relax, self.executor.read
         self.start()
         active, following, end, rounds, buckets = self.active, self.next, self.sum(0), 0, 1
         while True:
-            relax(
-                self.blocks,
-                self.threads,
-                (
-                    self.offsets,
-                    self.arcs,
-                    self.n,
-                    self.dist,
-                    active,
-                    following,
-                    end,
-                    self.limit,
-                    self.control,
-                    self.lowest,
-                    _int(rounds),
-                ),
-            )
+            relax(self.blocks, active, following, end, _int(rounds))
             active, following = following, active
             more = read(self.control, rounds % 3)
             rounds += 1
@@ -108,30 +104,25 @@ class Barrier(Paper):
     Options = BarrierOptions
     both_ways = True
 
+    def load(self):
+        super().load()
+        self.pull = self.module["pull"].loop(
+            self.threads,
+            offsets=self.in_offsets,
+            arcs=self.in_arcs,
+            n=self.n,
+            limit=self.limit,
+            control=self.control,
+            lowest=self.lowest,
+        )
+
     def run(self):
-        pull, read = self.module["pull"], self.executor.read
+        pull, read = self.pull, self.executor.read
         self.start()
         old, fresh, active, following = self.dist, self.second, self.active, self.next
         end, rounds, buckets = self.sum(0), 0, 1
         while True:
-            pull(
-                self.blocks,
-                self.threads,
-                (
-                    self.in_offsets,
-                    self.in_arcs,
-                    self.n,
-                    old,
-                    fresh,
-                    active,
-                    following,
-                    end,
-                    self.limit,
-                    self.control,
-                    self.lowest,
-                    _int(rounds),
-                ),
-            )
+            pull(self.blocks, old, fresh, active, following, end, _int(rounds))
             old, fresh, active, following = fresh, old, following, active
             if self.options.copies == "distances":
                 self.executor.get(old)
@@ -157,21 +148,19 @@ class Fence(Paper):
         kernel(
             blocks,
             self.threads,
-            (
-                self.in_offsets,
-                self.in_arcs,
-                self.n,
-                self.dist,
-                self.second,
-                self.active,
-                self.next,
-                self.width,
-                self.limit,
-                self.control,
-                self.lowest,
-                self.barrier,
-            ),
             cooperative=True,
+            offsets=self.in_offsets,
+            arcs=self.in_arcs,
+            n=self.n,
+            old=self.dist,
+            fresh=self.second,
+            active=self.active,
+            next=self.next,
+            delta=self.width,
+            limit=self.limit,
+            control=self.control,
+            lowest=self.lowest,
+            barrier=self.barrier,
         )
         control = self.executor.get(self.control)
         self.overflowed(control[3])
@@ -187,20 +176,18 @@ class Persistent(Paper):
         kernel(
             blocks,
             self.threads,
-            (
-                self.offsets,
-                self.arcs,
-                self.n,
-                self.dist,
-                self.active,
-                self.next,
-                self.width,
-                self.limit,
-                self.control,
-                self.lowest,
-                self.barrier,
-            ),
             cooperative=True,
+            offsets=self.offsets,
+            arcs=self.arcs,
+            n=self.n,
+            dist=self.dist,
+            active=self.active,
+            next=self.next,
+            delta=self.width,
+            limit=self.limit,
+            control=self.control,
+            lowest=self.lowest,
+            barrier=self.barrier,
         )
         control = self.executor.get(self.control)
         self.overflowed(control[3])
@@ -244,32 +231,43 @@ class Semaphores(Paper):
 
     def load(self):
         super().load()
-        self.kernel = self.module["semaphores"]
+        kernel = self.module["semaphores"]
         self.layers = int(self.options.layers)
         wanted = self.options.blocks or min(self.blocks, 8 * self.executor.multiprocessors)
-        self.resident_blocks = self.resident(self.kernel, min(max(self.problem.graph.n, 1), wanted))
+        self.resident_blocks = self.resident(kernel, min(max(self.problem.graph.n, 1), wanted))
         blocks, layers = self.resident_blocks, self.layers
         # p1 > p2 > ... >= 0: an eighth of the blocks, half of that, ...; the last ends when all are quiet.
         limits = [max(blocks >> (3 + layer), layers - 1 - layer) for layer in range(layers - 1)] + [0]
         self.limits, self.thresholds = limits, self.executor.array(np.array(limits, _int))
         self.modified = self.executor.empty(layers * (blocks + 1), _int)
         self.reading, self.looks = self.options.reading, self.options.looks
+        self.semaphores = kernel.loop(
+            self.threads,
+            cooperative=True,
+            offsets=self.offsets,
+            arcs=self.arcs,
+            n=self.n,
+            dist=self.dist,
+            pending=self.active,
+            thresholds=self.thresholds,
+            limit=self.limit,
+            most_sweeps=_int(MOST_SWEEPS),
+            control=self.control,
+        )
+        self.raise_all = self.module["raise_semaphores"].loop(
+            self.threads, blocks=_int(blocks), layers=_int(layers), modified=self.modified
+        )
+        self.count_raised = self.module["count_semaphores"].loop(
+            self.threads, blocks=_int(blocks), control=self.control
+        )
 
     def sweep(self, end, modified, layers, whole, looks):
-        self.kernel(
-            self.resident_blocks,
-            self.threads,
-            (self.offsets, self.arcs, self.n, self.dist, self.active, modified, self.thresholds, _int(layers),
-             _int(whole), end, self.limit, _int(looks), _int(MOST_SWEEPS), self.control),
-            cooperative=True,
-        )  # fmt: skip
+        self.semaphores(self.resident_blocks, modified, _int(layers), _int(whole), end, _int(looks))
 
     def launch(self, end):
         """One bucket: all layers, in one launch, or (reading "relaunch") in as many as it takes."""
         blocks, words = self.resident_blocks, self.modified.size
-        self.module["raise_semaphores"](
-            -(-words // self.threads), self.threads, (_int(blocks), _int(self.layers), self.modified)
-        )
+        self.raise_all(-(-words // self.threads))
         if self.reading != "relaunch":
             self.sweep(end, self.modified, self.layers, self.reading == "all", self.looks)
             return
@@ -282,7 +280,7 @@ class Semaphores(Paper):
     def count(self, modified):
         """Semaphores that are on, read by the host."""
         self.executor.copy(self.control[6:7], self.zero)
-        self.module["count_semaphores"](1, self.threads, (_int(self.resident_blocks), modified, self.control))
+        self.count_raised(1, modified)
         return self.executor.read(self.control, 6)
 
     def run(self):
@@ -328,7 +326,14 @@ class Semaphores(Paper):
         """Count the vertices from which an arc can still be relaxed; they are pending from now on."""
         self.executor.copy(self.control[6:7], self.zero)
         self.module["check"](
-            self.blocks, self.threads, (self.offsets, self.arcs, self.n, self.dist, self.active, self.control)
+            self.blocks,
+            self.threads,
+            offsets=self.offsets,
+            arcs=self.arcs,
+            n=self.n,
+            dist=self.dist,
+            pending=self.active,
+            control=self.control,
         )
         return self.executor.get(self.control)
 

@@ -73,9 +73,26 @@ class AloneBetweenness(DeviceTask):
         sizes = zip(host.n.tolist(), host.m.tolist(), each, strict=True)
         for graph, ((vertex, arc), (n, m, k)) in enumerate(zip(starts, sizes, strict=False)):
             if n:
-                args = (_int(graph), _long(vertex), _long(arc), _int(n), _int(m), _int(k), pack.offsets, self.arcs(),
-                        order, endpoints, sums, arrived, self.out, self.checks)  # fmt: skip
-                self.launch(kernel, -(-n // k), threads, args, need(n, m, k, real))
+                self.launch(
+                    kernel,
+                    -(-n // k),
+                    threads,
+                    need(n, m, k, real),
+                    graph=_int(graph),
+                    vertex=_long(vertex),
+                    arc=_long(arc),
+                    n=_int(n),
+                    m=_int(m),
+                    per=_int(k),
+                    offsets=pack.offsets,
+                    targets=self.arcs(),
+                    order=order,
+                    endpoints=endpoints,
+                    fixed=sums,
+                    arrived=arrived,
+                    values=self.out,
+                    checksums=self.checks,
+                )
 
     def values(self):
         return Values(self.measure.name, self.out[: self.total], self.starts, self.checks[: self.graphs],

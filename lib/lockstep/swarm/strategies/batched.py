@@ -21,7 +21,8 @@ class Bins(DeviceTask):
         Parameters
         ----------
         *kinds : tuple
-            File, name of the kernel, bins, and ``arguments(scratch, stride, bin)``: what follows items, count, queue.
+            File, name of the kernel, bins, and ``arguments(scratch, stride, bin)``: what there is beside items, count,
+            queue.
         """
         executor, knob = self.executor, self.method.knob
         kinds = [(file, name, list(bins), arguments) for file, name, bins, arguments in kinds]
@@ -48,8 +49,17 @@ class Bins(DeviceTask):
                 scratch = self.words(b.scratch * blocks, np.uint8)
                 i = len(launches)
                 queue = queues[i : i + 1] if knob["persistent"] else None
-                args = (self.send(b.items), _int(count), queue, *arguments(scratch, _long(b.scratch), b))
-                launches.append(kernel.bind(blocks, threads, args, shared=b.shared))
+                launches.append(
+                    kernel.bind(
+                        blocks,
+                        threads,
+                        shared=b.shared,
+                        items=self.send(b.items),
+                        count=_int(count),
+                        queue=queue,
+                        **arguments(scratch, _long(b.scratch), b),
+                    )
+                )
         self.launches += len(launches)
         self.steps += launches if len(launches) < 2 else [functools.partial(fan, self.method, launches)]
 
@@ -94,14 +104,32 @@ def fan(method, launches):
 def finish_fixed(task, fixed, out, checks):
     """The last launch of betweenness: fixed point to float64, each pair of an undirected graph once."""
     factor = np.float64(1.0 if task.pack.directed else 0.5)
-    args = (task.pack.vertex_start, _int(task.graphs), fixed, factor, out, checks)
-    task.launch(task.module("finish.cu")["finish_fixed"], *task.warps(task.graphs), args)
+    task.launch(
+        task.module("finish.cu")["finish_fixed"],
+        *task.warps(task.graphs),
+        vertex_start=task.pack.vertex_start,
+        graphs=_int(task.graphs),
+        fixed=fixed,
+        factor=factor,
+        values=out,
+        checksums=checks,
+    )
 
 
 def finish_closeness(task, total, parts, reach):
     """The last launch of closeness: sums of distances to values and checksums."""
     task.out, task.checks = task.words(task.total, np.float64), task.words(task.graphs, np.uint64)
     form, improved = FORMS.index(task.options["form"]), task.options["wf_improved"]
-    args = (task.pack.vertex_start, _int(task.graphs), total, parts, reach, _int(form), _int(improved), task.out,
-            task.checks)  # fmt: skip
-    task.launch(task.module("finish.cu")["finish_closeness"], *task.warps(task.graphs), args)
+    task.launch(
+        task.module("finish.cu")["finish_closeness"],
+        *task.warps(task.graphs),
+        vertex_start=task.pack.vertex_start,
+        graphs=_int(task.graphs),
+        total=total,
+        reciprocal=parts,
+        reach=reach,
+        form=_int(form),
+        improved=_int(improved),
+        values=task.out,
+        checksums=task.checks,
+    )

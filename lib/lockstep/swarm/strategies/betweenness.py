@@ -29,13 +29,30 @@ class Betweenness(Bins):
         host = pack.host
 
         def lanes(scratch, stride, b):
-            return (pack.vertex_start, pack.arc_start, pack.offsets, self.arcs(), in_offsets,
-                    in_targets if in_targets.size else self.words(1, in_targets.dtype), _int(pack.directed), endpoints,
-                    scratch, stride, self.fixed)  # fmt: skip
+            return dict(
+                vertex_start=pack.vertex_start,
+                arc_start=pack.arc_start,
+                offsets=pack.offsets,
+                targets=self.arcs(),
+                in_offsets=in_offsets,
+                in_targets=in_targets if in_targets.size else self.words(1, in_targets.dtype),
+                directed=_int(pack.directed),
+                endpoints=endpoints,
+                scratch=scratch,
+                stride=stride,
+                fixed=self.fixed,
+            )
 
         def pairs(scratch, stride, b):
-            return (pack.vertex_start, pack.arc_start, pack.offsets, self.arcs(), _int(b.shared), endpoints,
-                    self.fixed)  # fmt: skip
+            return dict(
+                vertex_start=pack.vertex_start,
+                arc_start=pack.arc_start,
+                offsets=pack.offsets,
+                targets=self.arcs(),
+                room=_int(b.shared),
+                endpoints=endpoints,
+                fixed=self.fixed,
+            )
 
         knob, kind = method.knob, {"REAL": "double" if real == 8 else "float"}
         widths = (knob["width"],) if knob["width"] else (32, 16, 8, 4)

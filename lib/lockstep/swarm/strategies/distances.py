@@ -42,7 +42,20 @@ def spread_distances(task, rows, sums, matrix, output, part=slice(None), matrix_
     targets = targets if targets.size else task.words(1, targets.dtype)
 
     def arguments(scratch, stride, b):
-        return (pack.vertex_start, pack.arc_start, offsets, targets, scratch, stride, *sums, matrix_start, matrix)
+        total, reciprocal, reach = sums
+        return dict(
+            vertex_start=pack.vertex_start,
+            arc_start=pack.arc_start,
+            offsets=offsets,
+            targets=targets,
+            scratch=scratch,
+            stride=stride,
+            total=total,
+            reciprocal=reciprocal,
+            reach=reach,
+            matrix_start=matrix_start,
+            matrix=matrix,
+        )
 
     # A set is as wide as the graph, to knob["words"]; of wider graphs several sets are done one after the other.
     if np.max(n, initial=0) * knob["words"] >= LIMIT:  # kernels count the words of all sets with an int
@@ -143,6 +156,16 @@ def reduce_rows(task, a, b):
     entry = {"h": "short", "i": "int", "d": "double"}[task.kind.char]
     kernel = task.module("reduce.cu", ENTRY=entry)["reduce_rows"]
     total, largest, reach = task.sums
-    args = (task.pack.vertex_start[a:], _int(b - a), task.matrix_start[a:], task.matrix, total[v0:], largest[v0:],
-            reach[v0:], None if task.reciprocal is None else task.reciprocal[v0:], task.checks[a:])  # fmt: skip
-    task.launch(kernel, *task.warps(v1 - v0), args)
+    task.launch(
+        kernel,
+        *task.warps(v1 - v0),
+        vertex_start=task.pack.vertex_start[a:],
+        graphs=_int(b - a),
+        matrix_start=task.matrix_start[a:],
+        matrix=task.matrix,
+        total=total[v0:],
+        largest=largest[v0:],
+        reach=reach[v0:],
+        reciprocal=None if task.reciprocal is None else task.reciprocal[v0:],
+        checksums=task.checks[a:],
+    )

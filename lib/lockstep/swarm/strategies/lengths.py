@@ -18,8 +18,17 @@ class Lengths(Distances):
         offsets, targets, weights = self.rows
 
         def arguments(scratch, stride, b):
-            return (pack.vertex_start, pack.arc_start, offsets, targets, weights, scratch, stride, self.matrix_start,
-                    self.matrix)  # fmt: skip
+            return dict(
+                vertex_start=pack.vertex_start,
+                arc_start=pack.arc_start,
+                offsets=offsets,
+                targets=targets,
+                weights=weights,
+                scratch=scratch,
+                stride=stride,
+                matrix_start=self.matrix_start,
+                matrix=self.matrix,
+            )
 
         found = binning.bins(host.n[a:b], host.m[a:b], [32, 16, 8], lambda n, w: binning.up(8 * n * w), 0, 0,
                              self.executor, lambda w: {"WIDTH": w}, HOLDS[self.method.knob["shared"]],

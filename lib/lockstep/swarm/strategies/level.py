@@ -1,5 +1,7 @@
 """The conventional GPU (level.cu): a launch a level. `level` takes one graph at a time, `packed` all at once."""
 
+import functools
+
 import numpy as np
 
 from ..result import Values
@@ -27,33 +29,55 @@ class Levels:
         self.task, self.executor = task, task.executor
         real = np.float64 if task.options.get("precision", "double") == "double" else np.float32
         self.module = task.module("level.cu", REAL="double" if real is np.float64 else "float", DISTANCE=entry)
-        self.pack, self.rows, self.turned = task.pack, rows, turned
+        self.pack, self.rows = task.pack, rows
         self.level, self.found = task.words(task.total, np.int32), task.words(1, np.int32)
         self.sigma = task.words(task.total, real) if counting else None
         self.given = task.words(task.total, real) if counting else None
         self.owner = task.words(task.total, np.int32)
         blocks = max(1, min(task.graphs, 1024))
-        task.launch(task.module("walks.cu")["owners"], blocks, 64,
-                    (self.pack.vertex_start, _int(task.graphs), self.owner))  # fmt: skip
+        task.launch(
+            task.module("walks.cu")["owners"],
+            blocks,
+            64,
+            vertex_start=self.pack.vertex_start,
+            graphs=_int(task.graphs),
+            owner=self.owner,
+        )
         self.threads = 64 if self.executor.name == "host" else 256
+        in_offsets, in_targets = turned
+        self.begin = self.kernel("begin", sigma=self.sigma)
+        self.forward = self.kernel(
+            "forward",
+            arc_start=self.pack.arc_start,
+            in_offsets=in_offsets,
+            in_targets=in_targets,
+            sigma=self.sigma,
+            found=self.found,
+        )
 
-    def __call__(self, name, first, count, *args):
-        where = (_long(first), _long(count), self.owner, self.pack.vertex_start)
-        self.module[name](-(-count // self.threads), self.threads, (*where, *args))
+    def kernel(self, name, **values):
+        """A kernel that is launched for `count` vertices from the first one on, with what changes beside."""
+        loop = self.module[name].loop(
+            self.threads, owner=self.owner, vertex_start=self.pack.vertex_start, level=self.level, **values
+        )
+        return functools.partial(_launch, loop, self.threads)
 
     def search(self, first, count, i):
         """From the i-th vertex of each graph as far as it goes; the number of the last level."""
-        self("begin", first, count, _int(i), self.level, self.sigma)
+        self.begin(first, count, _int(i))
         d = 0
         while True:
             d += 1
-            self("forward", first, count, self.pack.arc_start, *self.turned, _int(d), self.level, self.sigma,
-                 self.found)  # fmt: skip
+            self.forward(first, count, _int(d))
             if self.executor.read(self.found) != d:
                 return d - 1
 
     def clear(self):
         self.found.fill(0)
+
+
+def _launch(loop, threads, first, count, *changing):
+    loop(-(-count // threads), _long(first), _long(count), *changing)
 
 
 def parts(task, whole):
@@ -77,13 +101,26 @@ class LevelBetweenness(DeviceTask):
         self.out, self.checks = self.words(self.total, np.float64), self.words(self.graphs, np.uint64)
         finish_fixed(self, self.fixed, self.out, self.checks)
 
+    @functools.cached_property
+    def backward(self):
+        levels, (offsets, targets) = self.levels, self.levels.rows
+        return levels.kernel(
+            "backward",
+            arc_start=self.pack.arc_start,
+            offsets=offsets,
+            targets=targets,
+            endpoints=_int(self.options["endpoints"]),
+            sigma=levels.sigma,
+            given=levels.given,
+            fixed=self.fixed,
+        )
+
     def part(self, first, count, sources):
-        levels, endpoints = self.levels, _int(self.options["endpoints"])
+        levels = self.levels
         for i in range(sources):
             levels.clear()
             for d in range(levels.search(first, count, i), 0, -1):
-                levels("backward", first, count, self.pack.arc_start, *levels.rows, _int(d), _int(i), endpoints,
-                       levels.level, levels.sigma, levels.given, self.fixed)  # fmt: skip
+                self.backward(first, count, _int(d), _int(i))
 
     def values(self):
         return Values(self.measure.name, self.out[: self.total], self.starts, self.checks[: self.graphs],
@@ -105,11 +142,16 @@ class LevelCloseness(DeviceTask):
             self.steps.append(lambda f=first, c=count, s=sources: self.part(f, c, s))
         finish_closeness(self, *self.sums)
 
+    @functools.cached_property
+    def count_levels(self):
+        total, reciprocal, reach = self.sums
+        return self.levels.kernel("count_levels", total=total, reciprocal=reciprocal, reach=reach)
+
     def part(self, first, count, sources):
         for i in range(sources):
             self.levels.clear()
             self.levels.search(first, count, i)
-            self.levels("count_levels", first, count, _int(i), self.levels.level, *self.sums)
+            self.count_levels(first, count, _int(i))
 
     def values(self):
         return Values(self.measure.name, self.out[: self.total], self.starts, self.checks[: self.graphs],
@@ -131,11 +173,15 @@ class LevelDistances(Distances):
         for first, count, sources in found:
             self.steps.append(lambda f=first, c=count, s=sources: self.part(f, c, s))
 
+    @functools.cached_property
+    def keep(self):
+        return self.levels.kernel("keep", matrix_start=self.matrix_start, matrix=self.matrix)
+
     def part(self, first, count, sources):
         for i in range(sources):
             self.levels.clear()
             self.levels.search(first, count, i)
-            self.levels("keep", first, count, _int(i), self.levels.level, self.matrix_start, self.matrix)
+            self.keep(first, count, _int(i))
 
 
 class Level(Method):

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from lockstep.machine.arguments import named
+
 from . import binning
 from .batched import finish_closeness, finish_fixed
 from .level import LevelBetweenness, LevelCloseness, LevelDistances, Levels
@@ -32,10 +34,10 @@ class _Sources:
         return self.words(size, np.uint8)
 
     def sources(self, name, graph, n, *args):
-        stride = int(binning.up(self.need(n)))
+        kernel, stride = self.kernels[name], int(binning.up(self.need(n)))
         where = (_int(graph), self.pack.vertex_start, self.pack.arc_start)
-        self.launch(self.kernels[name], n, self.threads, (*where, *args[:-1], self.memory, _long(stride), args[-1]),
-                    self.need(n) if self.holds else 0)  # fmt: skip
+        given = named(kernel, (*where, *args[:-1], self.memory, _long(stride), args[-1]))
+        self.launch(kernel, n, self.threads, self.need(n) if self.holds else 0, **given)
 
 
 class PaperBetweenness(_Sources, LevelBetweenness):
@@ -65,8 +67,15 @@ class PaperBetweenness(_Sources, LevelBetweenness):
                 self.steps.append(lambda f=int(self.starts[g]), c=int(n[g]): self.part(f, c, c))
                 continue
             self.sources("sources_shares", g, int(n[g]), *rows, *turned, endpoints, shares)
-            self.launch(self.kernels["sum_shares"], 1, min(1024, max(self.threads, 64)),
-                        (_int(g), self.pack.vertex_start, shares, self.fixed))  # fmt: skip
+            self.launch(
+                self.kernels["sum_shares"],
+                1,
+                min(1024, max(self.threads, 64)),
+                graph=_int(g),
+                vertex_start=self.pack.vertex_start,
+                shares=shares,
+                fixed=self.fixed,
+            )
         self.out, self.checks = self.words(self.total, np.float64), self.words(self.graphs, np.uint64)
         finish_fixed(self, self.fixed, self.out, self.checks)
 
@@ -97,8 +106,18 @@ class PaperCloseness(_Sources, LevelCloseness):
                 self.steps.append(lambda f=int(self.starts[g]), c=int(n[g]): self.part(f, c, c))
                 continue
             self.sources("sources_int", g, int(n[g]), *turned, matrix)
-            self.launch(self.kernels["sum_distances"], 1, max(self.threads, 64),
-                        (_int(g), self.pack.vertex_start, matrix, *self.sums))  # fmt: skip
+            total, reciprocal, reach = self.sums
+            self.launch(
+                self.kernels["sum_distances"],
+                1,
+                max(self.threads, 64),
+                graph=_int(g),
+                vertex_start=self.pack.vertex_start,
+                matrix=matrix,
+                total=total,
+                reciprocal=reciprocal,
+                reach=reach,
+            )
         finish_closeness(self, *self.sums)
 
 

@@ -129,8 +129,8 @@ class DeviceTask(Task):
         self.cleared.append(lambda: array.fill(0))
         self.steps.append(self.cleared[-1])
 
-    def launch(self, kernel, grid, block, args, shared=0):
-        self.launched.append(kernel.bind(grid, block, args, shared=shared))
+    def launch(self, kernel, grid, block, shared=0, **values):
+        self.launched.append(kernel.bind(grid, block, shared=shared, **values))
         self.steps.append(self.launched[-1])
         self.launches += 1
 
@@ -151,9 +151,20 @@ class DeviceTask(Task):
         cursor = self.words(self.total, np.int32)
         self.zero(offsets)
         kernel = self.module("turn.cu")["turn"]
-        args = (pack.vertex_start, pack.arc_start, _int(self.graphs), pack.offsets, self.arcs(), pack.weights, offsets,
-                targets, weights, cursor)  # fmt: skip
-        self.launch(kernel, *self.warps(self.graphs), args)
+        self.launch(
+            kernel,
+            *self.warps(self.graphs),
+            vertex_start=pack.vertex_start,
+            arc_start=pack.arc_start,
+            graphs=_int(self.graphs),
+            offsets=pack.offsets,
+            targets=self.arcs(),
+            weights=pack.weights,
+            in_offsets=offsets,
+            in_targets=targets,
+            in_weights=weights,
+            cursor=cursor,
+        )
         return offsets, targets, weights
 
     def arcs(self):

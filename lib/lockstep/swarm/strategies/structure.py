@@ -24,8 +24,16 @@ class _Labels(Bins):
         self.zero(self.checks)
 
         def arguments(scratch, stride, b):
-            return (pack.vertex_start, pack.arc_start, pack.offsets, self.arcs(), scratch, stride, self.out,
-                    self.checks)  # fmt: skip
+            return dict(
+                vertex_start=pack.vertex_start,
+                arc_start=pack.arc_start,
+                offsets=pack.offsets,
+                targets=self.arcs(),
+                scratch=scratch,
+                stride=stride,
+                out=self.out,
+                checksums=self.checks,
+            )
 
         # The rows are read from global memory: once, or a few times.
         found = binning.bins(pack.host.n, pack.host.m, [WHOLE], self.size, 0, 0, self.executor, lambda w: {},
@@ -69,9 +77,23 @@ class PageRank(Bins):
         in_targets = in_targets if in_targets.size else self.words(1, in_targets.dtype)
 
         def arguments(scratch, stride, b):
-            return (pack.vertex_start, pack.arc_start, pack.offsets, self.arcs(), in_offsets, in_targets,
-                    _int(pack.directed), np.float64(given["damping"]), np.float64(given["tolerance"]),
-                    _int(given["limit"]), scratch, stride, self.out, self.rounds, self.checks)  # fmt: skip
+            return dict(
+                vertex_start=pack.vertex_start,
+                arc_start=pack.arc_start,
+                offsets=pack.offsets,
+                targets=self.arcs(),
+                in_offsets=in_offsets,
+                in_targets=in_targets,
+                directed=_int(pack.directed),
+                damping=np.float64(given["damping"]),
+                tolerance=np.float64(given["tolerance"]),
+                limit=_int(given["limit"]),
+                scratch=scratch,
+                stride=stride,
+                out=self.out,
+                rounds=self.rounds,
+                checksums=self.checks,
+            )
 
         def size(n, width):
             return 32 + binning.up(8 * n) + binning.up(8 * (n + 1)) + binning.up(4 * n)

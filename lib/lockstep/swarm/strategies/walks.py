@@ -18,10 +18,24 @@ class Walks(Bins):
         self.zero(self.checks)
         module = self.module("walks.cu")
         blocks = max(1, min(self.graphs, 16 * self.executor.multiprocessors))
-        self.launch(module["owners"], blocks, 64, (pack.vertex_start, _int(self.graphs), owner))
-        args = (pack.vertex_start, pack.arc_start, owner, pack.offsets, self.arcs(), _long(self.total), _int(each),
-                _int(length), np.uint64(seed), self.out, self.checks)  # fmt: skip
-        self.launch(module["walks"], *self.warps(-(-self.total * each // 32)), args)
+        self.launch(
+            module["owners"], blocks, 64, vertex_start=pack.vertex_start, graphs=_int(self.graphs), owner=owner
+        )
+        self.launch(
+            module["walks"],
+            *self.warps(-(-self.total * each // 32)),
+            vertex_start=pack.vertex_start,
+            arc_start=pack.arc_start,
+            owner=owner,
+            offsets=pack.offsets,
+            targets=self.arcs(),
+            vertices=_long(self.total),
+            each=_int(each),
+            length=_int(length),
+            seed=np.uint64(seed),
+            out=self.out,
+            checksums=self.checks,
+        )
 
     def values(self):
         inner = self.inner[0] * self.inner[1]

@@ -60,7 +60,7 @@ def empty_launch(plan):
 def _ready(executor):
     """Launch next to nothing, both ways that there are, and wait for it as a timed run is waited for."""
     reset, word = executor.load(KERNELS / "naive.cu")["reset"], executor.zeros(1, np.int32)
-    launches = [reset.bind(1, 1, (word,), cooperative=cooperative) for cooperative in (False, True)]
+    launches = [reset.bind(1, 1, queue_size=word, cooperative=cooperative) for cooperative in (False, True)]
 
     def ready():
         for launch in launches:
@@ -120,7 +120,7 @@ def _shares(study, label, case, problem, executor):
     if executor is None or executor.name != "cuda":
         return
     ticks = executor.zeros(1, np.int64)
-    lead = executor.load(COSTS)["count_cycles"].bind(1, 32, (ticks, np.int64(LEAD_CYCLES)))
+    lead = executor.load(COSTS)["count_cycles"].bind(1, 32, passed=ticks, cycles=np.int64(LEAD_CYCLES))
     for turn in range(-1, case.options["rounds"]):  # the first, which compiles, does not count
         spent = kernel_times(problem, executor, lead)
         values = {f"{kernel}_ms": (spent[kernel], "ms") for kernel in SHARES}

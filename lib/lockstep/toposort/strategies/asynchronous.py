@@ -18,22 +18,23 @@ class Asynchronous(DevicePlan):
     def load(self):
         kernel = self.executor.load(KERNELS / "asynchronous.cu")["asynchronous"]
         shared = self.buffers + HEAD
-        arguments = (
-            self.first,
-            self.last,
-            self.targets,
-            self.left,
-            self.order,
-            self.queue,
-            self.counters,
-            self.words[8:9].view(_int),
-            self.barrier,
-            self.stop,
-            self.done,
-            _int(self.graph.n),
-        )
         self.launch = kernel.bind(
-            self.resident(kernel, shared), self.threads, arguments, shared=shared, cooperative=True
+            self.resident(kernel, shared),
+            self.threads,
+            shared=shared,
+            cooperative=True,
+            first=self.first,
+            last=self.last,
+            targets=self.targets,
+            in_degrees=self.left,
+            order=self.order,
+            queue=self.queue,
+            state=self.counters,
+            halt=self.words[8:9].view(_int),
+            barrier=self.barrier,
+            stop=self.stop,
+            done=self.done,
+            n=_int(self.graph.n),
         )
 
     def summary(self):

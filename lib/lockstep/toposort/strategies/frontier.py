@@ -19,32 +19,30 @@ class Frontier(DevicePlan):
         self.sources = kernels["sources"].bind(
             min(self.most, n // (LOOKS * self.threads) + 1),
             self.threads,
-            (self.left, self.order, self.gates, _int(n)),
             shared=self.buffers,
+            in_degrees=self.left,
+            order=self.order,
+            gates=self.gates,
+            n=_int(n),
         )
-        self.expand = kernels["frontier"]
+        self.expand = kernels["frontier"].loop(
+            self.threads,
+            shared=self.buffers,
+            first=self.first,
+            last=self.last,
+            targets=self.targets,
+            in_degrees=self.left,
+            order=self.order,
+            queue=self.queue,
+            gates=self.gates,
+        )
 
     def run(self):
         self.sources()
         begin, sizes = 0, []
         while size := self.executor.read(self.sizes, (len(sizes) + 1) % 2):
-            self.expand(
-                min(self.most, -(-size // self.warps)),
-                self.threads,
-                (
-                    self.first,
-                    self.last,
-                    self.targets,
-                    self.left,
-                    self.order,
-                    self.queue,
-                    self.gates,
-                    _int(len(sizes)),
-                    _int(begin),
-                    _int(begin + size),
-                ),
-                shared=self.buffers,
-            )
+            blocks = min(self.most, -(-size // self.warps))
+            self.expand(blocks, _int(len(sizes)), _int(begin), _int(begin + size))
             begin += size
             sizes.append(size)
         result = self.result(lambda: (len(sizes), begin), self.levels)

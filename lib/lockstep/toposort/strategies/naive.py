@@ -18,11 +18,25 @@ class Naive(DevicePlan):
         self.waiting = self.executor.empty(max(n, 1), _int)
         self.waiting_size, self.count = self.counters[0:1], self.counters[1:2]
         self.launch_enqueue = kernels["enqueue"].bind(
-            n // threads + 1, threads, (self.left, self.waiting, self.waiting_size, _int(n))
+            n // threads + 1,
+            threads,
+            in_degrees=self.left,
+            queue=self.waiting,
+            queue_size=self.waiting_size,
+            n=_int(n),
         )
-        dequeue = (self.offsets, self.targets, self.left, self.waiting, self.waiting_size, self.order, self.count)
-        self.launch_dequeue = _by_grid(kernels["dequeue"], threads, dequeue)
-        self.launch_reset = kernels["reset"].bind(1, 1, (self.waiting_size,))
+        self.launch_dequeue = _by_grid(
+            kernels["dequeue"],
+            threads,
+            offsets=self.offsets,
+            targets=self.targets,
+            in_degrees=self.left,
+            queue=self.waiting,
+            queue_size=self.waiting_size,
+            order=self.order,
+            count=self.count,
+        )
+        self.launch_reset = kernels["reset"].bind(1, 1, queue_size=self.waiting_size)
 
     def launches(self):
         """The three launches of a layer, one after another, so that a stopwatch can be held between them."""
@@ -55,7 +69,7 @@ class Naive(DevicePlan):
                 return spent
 
 
-def _by_grid(kernel, threads, arguments):
+def _by_grid(kernel, threads, **values):
     """Launches of one kernel that differ in their grid alone; each grid is bound when it first occurs."""
-    bound = functools.cache(lambda blocks: kernel.bind(blocks, threads, arguments))
+    bound = functools.cache(lambda blocks: kernel.bind(blocks, threads, **values))
     return lambda blocks: bound(blocks)()

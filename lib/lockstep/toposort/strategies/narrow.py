@@ -64,12 +64,12 @@ class Narrow(Persistent):
         threads = min(self.threads, self.most_threads if self.code or 4 <= degree < 16 else self.few_threads)
         rings, buffers = 2 * capacity * 16, 4 * BUFFER_SLOTS * (threads // 32)
         if self.code:
-            hot_offset, bits, records = self.counters_offset, 0, self.recorded()
+            hot_offset, bits, recorded = self.counters_offset, 0, self.recorded()
             defines = {"RECORDS": self.code.bits} | ({"CHUNK": self.chunk} if self.chunk != 16 else {})
             defines |= {"LIST": self.list_size} if self.list_size != Narrow.list_words else {}
             counters = hot_offset + self.code.words * 4
         else:
-            hot_offset, records, defines = HEAD + -(-max(rings, buffers) // 16) * 16, [None] * 5 + [0] * 5, {}
+            hot_offset, recorded, defines = HEAD + -(-max(rings, buffers) // 16) * 16, [None] * 5 + [0] * 5, {}
             bits = self.counter_bits((8, 16), hot_offset)
             counters = hot_offset + self.counter_bytes(bits)
         # A block may have to go on with rings, too, and numbers its vertices there.
@@ -77,29 +77,50 @@ class Narrow(Persistent):
         defines = {"BITS": bits, "THREADS": threads, **defines}
         kernel = ex.load(KERNELS / "narrow.cu", defines)["narrow"]
         blocks = self.resident(kernel, shared, threads)
-        breadth, subset = max(self.breadth, width), min(self.subset, blocks)
-        sizes = self.graph.n, self.graph.m
-        limits = breadth, subset, self.keep, self.helpers, width, warp_width, capacity, patience, tail
-        arguments = (
-            first,
-            last,
-            self.targets,
-            self.left,
-            self.order,
-            self.queue,
-            self.roots,
-            self.levels,
-            self.rows,
-            self.control,
-            self.gates,
-            self.barrier,
-            stop,
-            done,
-            *map(_int, (*sizes, *limits, hot_offset)),
-            *records[:5],
-            *map(_int, records[5:]),
+        records, codes, extra, numbers, vertices = recorded[:5]
+        counted_width, slots, epoch_bits, degree_bits, record_bytes = map(_int, recorded[5:])
+        return kernel.bind(
+            blocks,
+            threads,
+            shared=shared,
+            cooperative=True,
+            first=first,
+            last=last,
+            targets=self.targets,
+            in_degrees=self.left,
+            order=self.order,
+            queue=self.queue,
+            roots=self.roots,
+            levels=self.levels,
+            rows=self.rows,
+            control=self.control,
+            gates=self.gates,
+            barrier=self.barrier,
+            stop=stop,
+            done=done,
+            n=_int(self.graph.n),
+            m=_int(self.graph.m),
+            breadth=_int(max(self.breadth, width)),
+            subset=_int(min(self.subset, blocks)),
+            keep=_int(self.keep),
+            helpers=_int(self.helpers),
+            width=_int(width),
+            warp_width=_int(warp_width),
+            capacity=_int(capacity),
+            patience=_int(patience),
+            tail=_int(tail),
+            hot_offset=_int(hot_offset),
+            records=records,
+            codes=codes,
+            extra=extra,
+            numbers=numbers,
+            vertices=vertices,
+            counted_width=counted_width,
+            slots=slots,
+            epoch_bits=epoch_bits,
+            degree_bits=degree_bits,
+            record_bytes=record_bytes,
         )
-        return kernel.bind(blocks, threads, arguments, shared=shared, cooperative=True)
 
     @functools.cached_property
     def rows(self):

@@ -21,25 +21,28 @@ class Persistent(DevicePlan):
         kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
         shared = self.buffers + 32  # and 5 ints to meet
         blocks = self.resident(kernel, shared)
-        arguments = (
-            self.first,
-            self.last,
-            self.targets,
-            self.left,
-            self.order,
-            self.queue,
-            self.roots,
-            self.levels,
-            self.control,
-            self.gates,
-            self.barrier,
-            _int(self.graph.n),
-            _int(self.breadth),
-            _int(min(self.subset, blocks)),
-            _int(self.keep),
-            _int(self.helpers),
+        self.launch = kernel.bind(
+            blocks,
+            self.threads,
+            shared=shared,
+            cooperative=True,
+            first=self.first,
+            last=self.last,
+            targets=self.targets,
+            in_degrees=self.left,
+            order=self.order,
+            queue=self.queue,
+            roots=self.roots,
+            levels=self.levels,
+            control=self.control,
+            gates=self.gates,
+            barrier=self.barrier,
+            n=_int(self.graph.n),
+            width=_int(self.breadth),
+            subset=_int(min(self.subset, blocks)),
+            keep=_int(self.keep),
+            helpers=_int(self.helpers),
         )
-        self.launch = kernel.bind(blocks, self.threads, arguments, shared=shared, cooperative=True)
 
     @functools.cached_property
     def roots(self):

@@ -1,0 +1,53 @@
+"""A kernel's arguments by the names of its parameters.
+
+Measured code is told apart without this module: in what order values go to a kernel, a trace of its launches shows.
+"""
+
+from .errors import LaunchError
+
+
+def ordered(kernel, values) -> tuple:
+    """The values, given by name, in the order of the kernel's signature.
+
+    Raises
+    ------
+    LaunchError
+        A name is missing, or is none of the signature's.
+    """
+    if len(values) == len(kernel.names):
+        try:
+            return tuple(map(values.__getitem__, kernel.names))
+        except KeyError:
+            pass
+    missing = [name for name in kernel.names if name not in values]
+    unknown = [name for name in values if name not in kernel.names]
+    told = [f"{what}: {', '.join(names)}" for what, names in (("missing", missing), ("unknown", unknown)) if names]
+    raise LaunchError(f"kernel {kernel.name} takes ({', '.join(kernel.names)}); {'; '.join(told)}")
+
+
+def named(kernel, args) -> dict:
+    """By name what is in the order of the kernel's signature."""
+    return dict(zip(kernel.names, args, strict=True))
+
+
+class Loop:
+    """A kernel that is launched again and again with most arguments the same.
+
+    Names are resolved once. `loop(grid, *changing)` launches it; `changing` are the parameters that were not given, in
+    the order of the signature.
+    """
+
+    def __init__(self, kernel, block, *, shared=0, cooperative=False, **values):
+        self.changing = [k for k, name in enumerate(kernel.names) if name not in values]
+        every = {name: None for name in kernel.names} | values
+        self.kernel, self.how, self.args = kernel, (shared, cooperative), ordered(kernel, every)
+        self.block, self.call = block, kernel.executor._call
+
+    def __call__(self, grid, *changing):
+        if len(changing) != len(self.changing):
+            names = ", ".join(self.kernel.names[k] for k in self.changing)
+            raise LaunchError(f"kernel {self.kernel.name}: each launch takes ({names}), not {len(changing)} arguments")
+        args = list(self.args)
+        for position, value in zip(self.changing, changing, strict=True):
+            args[position] = value
+        self.call(self.kernel, grid, self.block, args, *self.how)
