@@ -31,19 +31,10 @@ class Emptying(Early):
         self.control = self.words(4, 0, np.uint32)
         self.zero = self.words(4, 0, np.uint32)
         return kernel.bind(
-            blocks,
-            threads,
-            shared=shared,
-            cooperative=True,
-            offsets=self.offsets,
-            targets=self.targets,
-            n=np.int32(n),
-            colors=self.colors,
-            kept=self.words(n),
-            members=self.words(2 * LIMIT),
-            moves=self.words(LONGEST_ROW),
-            control=self.control,
-        )
+            blocks, threads, shared=shared, cooperative=True, offsets=self.offsets, targets=self.targets,
+            n=np.int32(n), colors=self.colors, kept=self.words(n), members=self.words(2 * LIMIT),
+            moves=self.words(LONGEST_ROW), control=self.control,
+        )  # fmt: skip
 
     def reset(self):
         self.executor.copy(self.control, self.zero)

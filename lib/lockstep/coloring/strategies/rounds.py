@@ -88,19 +88,10 @@ class Rounds(DevicePlan):
 
     def arguments(self, rule, turn, color, watch):
         return dict(
-            offsets=self.offsets,
-            targets=self.targets,
-            n=_int(self.graph.n),
-            seed=np.uint32(self.seed),
-            rule=_int(rule),
-            round=_int(turn),
-            color=_int(color),
-            watch=_int(watch),
-            colors=self.colors,
-            stamp=self.stamp,
-            progress=self.progress,
-            work=self.work,
-        )
+            offsets=self.offsets, targets=self.targets, n=_int(self.graph.n), seed=np.uint32(self.seed),
+            rule=_int(rule), round=_int(turn), color=_int(color), watch=_int(watch), colors=self.colors,
+            stamp=self.stamp, progress=self.progress, work=self.work,
+        )  # fmt: skip
 
     def report(self, turn):
         """What round `turn` reports: vertices colored, and if that was watched the highest degree left and whether a
@@ -232,23 +223,11 @@ class Resident(DevicePlan):
         self.kernel, self.shared = self.kernels["resident"], self.threads * 4
         self.blocks = self.resident_blocks(self.kernel, self.shared, -(-self.graph.n // self.threads))
         self.launch = self.kernel.bind(
-            self.blocks,
-            self.threads,
-            shared=self.shared,
-            cooperative=True,
-            offsets=self.offsets,
-            targets=self.targets,
-            n=_int(self.graph.n),
-            seed=np.uint32(self.seed),
-            rule=_int(LARGEST),
-            colors=self.colors,
-            stamp=self.stamp,
-            progress=self.progress,
-            slots=_int(self.slots),
-            barrier=self.barrier,
-            big=self.big,
-            rounds=self.rounds,
-        )
+            self.blocks, self.threads, shared=self.shared, cooperative=True, offsets=self.offsets,
+            targets=self.targets, n=_int(self.graph.n), seed=np.uint32(self.seed), rule=_int(LARGEST),
+            colors=self.colors, stamp=self.stamp, progress=self.progress, slots=_int(self.slots),
+            barrier=self.barrier, big=self.big, rounds=self.rounds,
+        )  # fmt: skip
 
     def reset(self):
         for array in (self.colors, self.stamp):

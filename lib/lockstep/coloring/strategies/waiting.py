@@ -52,19 +52,10 @@ class Waiting(DevicePlan):
         if shared > machine.max_shared:
             return None
         return kernel.bind(
-            -(-n // own),
-            threads,
-            shared=shared,
-            cooperative=True,
-            offsets=self.offsets,
-            targets=self.targets,
-            n=_int(n),
-            seed=np.uint32(self.seed),
-            own=_int(own),
-            state=self.words(n),
-            colors=self.colors,
+            -(-n // own), threads, shared=shared, cooperative=True, offsets=self.offsets, targets=self.targets,
+            n=_int(n), seed=np.uint32(self.seed), own=_int(own), state=self.words(n), colors=self.colors,
             barrier=self.words(2, 0, np.uint32),
-        )
+        )  # fmt: skip
 
     def anywhere(self):
         """The launch of waiting.cu."""
@@ -84,28 +75,14 @@ class Waiting(DevicePlan):
         in_shared = each if self.shared >= sets + 16 * each * threads // 32 else 0
         rows, vertices = (m, n) if big else (0, 0)
         return self.kernel.bind(
-            self.blocks,
-            threads,
-            shared=self.shared,
-            cooperative=True,
-            offsets=self.offsets,
-            targets=self.targets,
-            n=_int(n),
-            seed=np.uint32(self.seed),
-            rank=self.words(n + 3, dtype=np.uint8),
-            up=self.words(rows),
-            count=self.words(vertices),
-            listed=self.words(0 if in_shared else 4 * each * threads // 32 * self.blocks),
-            in_shared=_int(in_shared),
-            big=self.words(big),
-            sorted=self.words(big),
+            self.blocks, threads, shared=self.shared, cooperative=True, offsets=self.offsets, targets=self.targets,
+            n=_int(n), seed=np.uint32(self.seed), rank=self.words(n + 3, dtype=np.uint8), up=self.words(rows),
+            count=self.words(vertices), listed=self.words(0 if in_shared else 4 * each * threads // 32 * self.blocks),
+            in_shared=_int(in_shared), big=self.words(big), sorted=self.words(big),
             hubs=self.words(2 * (m // self.segment + m // self.hub + 1)),
-            filled=self.words(big // BUCKET + CLASSES, 0),
-            starts=self.words(big // BUCKET + CLASSES + 1),
-            control=self.words(8 + CLASSES, 0, np.uint32),
-            state=self.words(n + 3),
-            colors=self.colors,
-        )
+            filled=self.words(big // BUCKET + CLASSES, 0), starts=self.words(big // BUCKET + CLASSES + 1),
+            control=self.words(8 + CLASSES, 0, np.uint32), state=self.words(n + 3), colors=self.colors,
+        )  # fmt: skip
 
     def run(self):
         self.launch()

@@ -63,16 +63,9 @@ def first_fit(executor, ratings, offsets, users, items, block=None, threads=None
     by_block, by_thread = kernels["large_items"], kernels["small_items"]
     most_blocks, most_small = by_block.max_blocks(threads, shared), by_thread.max_blocks(threads, 0)
     state = dict(
-        offsets=offsets,
-        users=users,
-        locks=locks,
-        word_starts=word_starts,
-        words=words,
-        lows=lows,
-        table_starts=table_starts,
-        table=table,
-        matchings=times,
-    )
+        offsets=offsets, users=users, locks=locks, word_starts=word_starts, words=words, lows=lows,
+        table_starts=table_starts, table=table, matchings=times,
+    )  # fmt: skip
     for k in range(columns):
         first, last = k * block, min((k + 1) * block, rest)
         if first >= last:
@@ -86,17 +79,9 @@ def first_fit(executor, ratings, offsets, users, items, block=None, threads=None
         if middle > first:
             blocks = max(min(most_blocks, middle - first), 1)
             by_block(
-                blocks,
-                threads,
-                shared=shared,
-                nodes=nodes,
-                first=np.int32(first),
-                last=np.int32(middle),
-                ticket=tickets[k : k + 1],
-                span=np.int32(span),
-                most=top,
-                **state,
-            )
+                blocks, threads, shared=shared, nodes=nodes, first=np.int32(first), last=np.int32(middle),
+                ticket=tickets[k : k + 1], span=np.int32(span), most=top, **state,
+            )  # fmt: skip
         if last > middle:
             blocks = max(min(most_small, -(-(last - middle) // threads)), 1)
             by_thread(blocks, threads, nodes=nodes, first=np.int32(middle), last=np.int32(last), most=top, **state)

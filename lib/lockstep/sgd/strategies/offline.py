@@ -156,20 +156,10 @@ class Matchings(Offline):
         self.begin()
         first, last = self.span
         self.launch(
-            self.blocks,
-            self.threads,
-            cooperative=True,
-            steps=self.steps,
-            first=np.int32(first),
-            last=np.int32(last),
-            units=self.units,
-            users=self.users,
-            items=self.items,
-            values=self.values,
-            barrier=self.barrier,
-            **self.state,
-            **self.record,
-        )
+            self.blocks, self.threads, cooperative=True, steps=self.steps, first=np.int32(first), last=np.int32(last),
+            units=self.units, users=self.users, items=self.items, values=self.values, barrier=self.barrier,
+            **self.state, **self.record,
+        )  # fmt: skip
         return self
 
 
@@ -266,18 +256,9 @@ class NodeBlocks(Offline):
     def columns_in_turn(self):
         """A kernel call for each block column."""
         call = self.launch.loop(
-            self.threads,
-            shared=self.shared,
-            cooperative=True,
-            nodes=self.nodes,
-            starts=self.starts,
-            times=self.times,
-            users=self.users,
-            values=self.values,
-            barrier=self.barrier,
-            **self.state,
-            **self.record,
-        )
+            self.threads, shared=self.shared, cooperative=True, nodes=self.nodes, starts=self.starts,
+            times=self.times, users=self.users, values=self.values, barrier=self.barrier, **self.state, **self.record,
+        )  # fmt: skip
         for first, count, rounds in self.columns:
             blocks = min(self.blocks, -(-count * self.lanes // self.threads))
             call(blocks, np.int32(first), np.int32(count), np.int32(rounds))

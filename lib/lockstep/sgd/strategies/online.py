@@ -55,17 +55,10 @@ class Online(DevicePlan):
         self.length = executor.zeros(1, np.int32)
         self.by_edge = self.kernel("edge_locked", "online.cu")
         self.edge_pass = self.by_edge.loop(
-            self.threads,
-            next_count=self.length,
-            users=self.users,
-            items=self.items,
-            values=self.values,
-            user_locks=self.user_locks,
-            item_locks=self.item_locks,
-            user_vectors=self.user_vectors,
-            item_vectors=self.item_vectors,
-            **self.record,
-        )
+            self.threads, next_count=self.length, users=self.users, items=self.items, values=self.values,
+            user_locks=self.user_locks, item_locks=self.item_locks, user_vectors=self.user_vectors,
+            item_vectors=self.item_vectors, **self.record,
+        )  # fmt: skip
 
     def place_shuffled(self):
         """Put the edges on the device, in a random order if that is asked for."""
@@ -134,18 +127,10 @@ class NodeLocked(Online):
         self.shared = self.threads // self.lanes * self.problem.width * 4
         self.stats["resident_blocks"] = self.by_node.max_blocks(self.threads, self.shared)
         self.node_pass = self.by_node.loop(
-            self.threads,
-            shared=self.shared,
-            offsets=self.offsets,
-            users=self.users,
-            values=self.values,
-            done=self.done,
-            left=self.left,
-            user_locks=self.user_locks,
-            user_vectors=self.user_vectors,
-            item_vectors=self.item_vectors,
-            **self.record,
-        )
+            self.threads, shared=self.shared, offsets=self.offsets, users=self.users, values=self.values,
+            done=self.done, left=self.left, user_locks=self.user_locks, user_vectors=self.user_vectors,
+            item_vectors=self.item_vectors, **self.record,
+        )  # fmt: skip
 
     def one_pass(self, first, last):
         """A pass over items first to last - 1; returns how many edges it left over."""
@@ -267,13 +252,7 @@ class Hogwild(EdgeLocked):
     def run(self):
         self.begin()
         self.launch(
-            self.blocks,
-            self.threads,
-            count=np.int32(self.problem.ratings.m),
-            users=self.users,
-            items=self.items,
-            values=self.values,
-            applied=self.applied,
-            **self.state,
-        )
+            self.blocks, self.threads, count=np.int32(self.problem.ratings.m), users=self.users, items=self.items,
+            values=self.values, applied=self.applied, **self.state,
+        )  # fmt: skip
         return self

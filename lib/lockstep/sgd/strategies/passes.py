@@ -29,24 +29,11 @@ class InOneLaunch:
         """All passes over the edges that `first` lists, or over all if it is None; `count` lies on the device."""
         self.lengths.fill(0)
         self.all_passes(
-            self.most_blocks,
-            self.threads,
-            cooperative=True,
-            first=first,
-            first_count=count,
-            odd=self.work[1],
-            even=self.work[0],
-            lengths=self.lengths,
-            passes=self.passes_done,
-            barrier=self.barrier,
-            users=self.users,
-            items=self.items,
-            values=self.values,
-            user_locks=self.user_locks,
-            item_locks=self.item_locks,
-            **self.state,
-            **self.record,
-        )
+            self.most_blocks, self.threads, cooperative=True, first=first, first_count=count, odd=self.work[1],
+            even=self.work[0], lengths=self.lengths, passes=self.passes_done, barrier=self.barrier, users=self.users,
+            items=self.items, values=self.values, user_locks=self.user_locks, item_locks=self.item_locks,
+            **self.state, **self.record,
+        )  # fmt: skip
 
     def check_sweep(self):
         super().check_sweep()

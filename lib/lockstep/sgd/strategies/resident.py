@@ -256,21 +256,9 @@ class Resident(DevicePlan):
 
     def run_resident(self):
         self.launch(
-            self.blocks,
-            self.threads,
-            shared=self.shared,
-            cooperative=True,
-            starts=self.starts,
-            range_starts=self.range_starts,
-            rounds=np.int32(self.rounds),
-            stride=np.int32(self.stride),
-            room=np.int32(self.room),
-            alone=self.alone,
-            edges=self.packed,
-            table=self.table,
-            table_starts=self.table_starts,
-            turn=self.turn,
-            **self.state,
-            **self.record,
-        )
+            self.blocks, self.threads, shared=self.shared, cooperative=True, starts=self.starts,
+            range_starts=self.range_starts, rounds=np.int32(self.rounds), stride=np.int32(self.stride),
+            room=np.int32(self.room), alone=self.alone, edges=self.packed, table=self.table,
+            table_starts=self.table_starts, turn=self.turn, **self.state, **self.record,
+        )  # fmt: skip
         return self

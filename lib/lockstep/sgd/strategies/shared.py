@@ -246,12 +246,9 @@ class DevicePlan(SweepPlan):
         """The last arguments of a kernel: histories and tally."""
         user_clock, item_clock, user_turn, item_turn = self.history
         return dict(
-            user_clock=user_clock,
-            item_clock=item_clock,
-            user_turn=user_turn,
-            item_turn=item_turn,
+            user_clock=user_clock, item_clock=item_clock, user_turn=user_turn, item_turn=item_turn,
             applied=self.applied,
-        )
+        )  # fmt: skip
 
     def vectors(self):
         both = (self.executor.get(v) for v in (self.user_vectors, self.item_vectors))
@@ -299,14 +296,7 @@ class DevicePlan(SweepPlan):
         total = self.executor.zeros(1, np.float64)
         blocks = self.grid(kernel, work=max(values.size, 1))
         kernel(
-            blocks,
-            self.threads,
-            count=np.int32(values.size),
-            users=users,
-            items=items,
-            values=values,
-            user_vectors=self.user_vectors,
-            item_vectors=self.item_vectors,
-            total=total,
-        )
+            blocks, self.threads, count=np.int32(values.size), users=users, items=items, values=values,
+            user_vectors=self.user_vectors, item_vectors=self.item_vectors, total=total,
+        )  # fmt: skip
         return float(np.sqrt(self.executor.read(total) / values.size))

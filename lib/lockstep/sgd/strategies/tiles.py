@@ -233,21 +233,9 @@ class Tiles(Resident):
         if self.resident:
             return self.run_resident()
         self.launch(
-            self.blocks,
-            self.threads,
-            shared=self.shared,
-            cooperative=True,
-            starts=self.starts,
-            waits=self.turns,
-            rounds=np.int32(self.rounds),
-            stride=np.int32(self.stride),
-            locks=np.int32(self.locks),
-            edges=self.packed,
-            table=self.table,
-            table_starts=self.table_starts,
-            table_fits=np.int32(self.fits),
-            turn=self.turn,
-            **self.state,
-            **self.record,
-        )
+            self.blocks, self.threads, shared=self.shared, cooperative=True, starts=self.starts, waits=self.turns,
+            rounds=np.int32(self.rounds), stride=np.int32(self.stride), locks=np.int32(self.locks), edges=self.packed,
+            table=self.table, table_starts=self.table_starts, table_fits=np.int32(self.fits), turn=self.turn,
+            **self.state, **self.record,
+        )  # fmt: skip
         return self

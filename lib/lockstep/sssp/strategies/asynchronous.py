@@ -106,29 +106,12 @@ class Asynchronous(DevicePlan):
 
     def run(self):
         self.kernel(
-            self.blocks,
-            self.threads,
-            shared=self.shared,
-            cooperative=True,
-            offsets=self.offsets,
-            arcs=self.arcs,
-            n=self.n,
-            source=_int(self.problem.source),
-            range=_int(self.range),
-            local_arcs=_int(self.local_arcs),
-            list_capacity=_int(self.list_capacity),
-            delta=self.width,
-            limit=self.limit,
-            inbox=self.inbox,
-            border=self.border,
-            lows=self.lows,
-            vote=self.vote,
-            control=self.control,
-            dist=self.dist,
-            barrier=self.barrier,
-            outside=self.outside,
-            stride=np.int64(self.stride),
-        )
+            self.blocks, self.threads, shared=self.shared, cooperative=True, offsets=self.offsets, arcs=self.arcs,
+            n=self.n, source=_int(self.problem.source), range=_int(self.range), local_arcs=_int(self.local_arcs),
+            list_capacity=_int(self.list_capacity), delta=self.width, limit=self.limit, inbox=self.inbox,
+            border=self.border, lows=self.lows, vote=self.vote, control=self.control, dist=self.dist,
+            barrier=self.barrier, outside=self.outside, stride=np.int64(self.stride),
+        )  # fmt: skip
         control = self.executor.get(self.control)
         self.overflowed(control[0])
         counted = {"relaxations": int(control[2:4].view(np.int64)[0])} if self.counting else {}

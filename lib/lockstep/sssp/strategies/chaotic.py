@@ -64,21 +64,10 @@ class Chaotic(DevicePlan):
         self.counts = ex.zeros(1, np.int64)
         # Bound once: what a run changes, the source, stands in the shared words.
         self.launch = self.kernel.bind(
-            self.resident_blocks,
-            self.threads,
-            shared=8,
-            cooperative=True,
-            tails=self.tails,
-            arcs=self.arcs,
-            m=_int(graph.m),
-            n=self.n,
-            limit=self.limit,
-            dist=self.dist,
-            vote=self.vote,
-            shared_words=words,
-            counts=self.counts.view(_int),
-            barrier=self.barrier,
-        )
+            self.resident_blocks, self.threads, shared=8, cooperative=True, tails=self.tails, arcs=self.arcs,
+            m=_int(graph.m), n=self.n, limit=self.limit, dist=self.dist, vote=self.vote, shared_words=words,
+            counts=self.counts.view(_int), barrier=self.barrier,
+        )  # fmt: skip
 
     @staticmethod
     def long(problem):

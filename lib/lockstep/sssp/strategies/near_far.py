@@ -82,23 +82,12 @@ class NearFar(DevicePlan):
     def run(self):
         while True:
             self.kernel(
-                self.blocks,
-                self.threads,
-                shared=self.shared,
-                cooperative=not self.cluster or self.executor.name == "host",
-                offsets=self.offsets,
-                arcs=self.arcs,
-                n=self.n,
-                source=_int(self.problem.source),
-                delta=self.width,
-                limit=self.limit,
-                dist=self.dist,
-                queue=self.queue,
-                capacity=_int(self.capacity),
-                control=self.control,
-                lowest=self.lowest,
+                self.blocks, self.threads, shared=self.shared,
+                cooperative=not self.cluster or self.executor.name == "host", offsets=self.offsets, arcs=self.arcs,
+                n=self.n, source=_int(self.problem.source), delta=self.width, limit=self.limit, dist=self.dist,
+                queue=self.queue, capacity=_int(self.capacity), control=self.control, lowest=self.lowest,
                 barrier=self.barrier,
-            )
+            )  # fmt: skip
             control = self.executor.get(self.control)
             if not control[6]:
                 break

@@ -31,17 +31,9 @@ class Paper(DevicePlan):
 
     def start(self):
         self.begin(
-            self.blocks,
-            self.threads,
-            n=self.n,
-            source=_int(self.problem.source),
-            dist=self.dist,
-            second=self.second,
-            active=self.active,
-            next=self.next,
-            control=self.control,
-            lowest=self.lowest,
-        )
+            self.blocks, self.threads, n=self.n, source=_int(self.problem.source), dist=self.dist, second=self.second,
+            active=self.active, next=self.next, control=self.control, lowest=self.lowest,
+        )  # fmt: skip
 
     def lowest_pending(self, dist, active, least=0):
         """Smallest distance, from `least` on, of a pending vertex, read by the host; None without any."""
@@ -56,15 +48,9 @@ class Atomic(Paper):
     def load(self):
         super().load()
         self.relax = self.module["relax_atomic"].loop(
-            self.threads,
-            offsets=self.offsets,
-            arcs=self.arcs,
-            n=self.n,
-            dist=self.dist,
-            limit=self.limit,
-            control=self.control,
-            lowest=self.lowest,
-        )
+            self.threads, offsets=self.offsets, arcs=self.arcs, n=self.n, dist=self.dist, limit=self.limit,
+            control=self.control, lowest=self.lowest,
+        )  # fmt: skip
 
     def run(self):
         relax, read = self.relax, self.executor.read
@@ -107,14 +93,9 @@ class Barrier(Paper):
     def load(self):
         super().load()
         self.pull = self.module["pull"].loop(
-            self.threads,
-            offsets=self.in_offsets,
-            arcs=self.in_arcs,
-            n=self.n,
-            limit=self.limit,
-            control=self.control,
-            lowest=self.lowest,
-        )
+            self.threads, offsets=self.in_offsets, arcs=self.in_arcs, n=self.n, limit=self.limit,
+            control=self.control, lowest=self.lowest,
+        )  # fmt: skip
 
     def run(self):
         pull, read = self.pull, self.executor.read
@@ -146,22 +127,10 @@ class Fence(Paper):
         blocks = self.resident(kernel, min(self.blocks, 8 * self.executor.multiprocessors))
         self.start()
         kernel(
-            blocks,
-            self.threads,
-            cooperative=True,
-            offsets=self.in_offsets,
-            arcs=self.in_arcs,
-            n=self.n,
-            old=self.dist,
-            fresh=self.second,
-            active=self.active,
-            next=self.next,
-            delta=self.width,
-            limit=self.limit,
-            control=self.control,
-            lowest=self.lowest,
-            barrier=self.barrier,
-        )
+            blocks, self.threads, cooperative=True, offsets=self.in_offsets, arcs=self.in_arcs, n=self.n,
+            old=self.dist, fresh=self.second, active=self.active, next=self.next, delta=self.width, limit=self.limit,
+            control=self.control, lowest=self.lowest, barrier=self.barrier,
+        )  # fmt: skip
         control = self.executor.get(self.control)
         self.overflowed(control[3])
         return self.result(self.raw(self.second if control[5] % 2 else self.dist), rounds=int(control[5]))
@@ -174,21 +143,10 @@ class Persistent(Paper):
         blocks = self.resident(kernel, min(self.blocks, 4 * self.executor.multiprocessors))
         self.start()
         kernel(
-            blocks,
-            self.threads,
-            cooperative=True,
-            offsets=self.offsets,
-            arcs=self.arcs,
-            n=self.n,
-            dist=self.dist,
-            active=self.active,
-            next=self.next,
-            delta=self.width,
-            limit=self.limit,
-            control=self.control,
-            lowest=self.lowest,
-            barrier=self.barrier,
-        )
+            blocks, self.threads, cooperative=True, offsets=self.offsets, arcs=self.arcs, n=self.n, dist=self.dist,
+            active=self.active, next=self.next, delta=self.width, limit=self.limit, control=self.control,
+            lowest=self.lowest, barrier=self.barrier,
+        )  # fmt: skip
         control = self.executor.get(self.control)
         self.overflowed(control[3])
         return self.result(self.raw(), rounds=int(control[5]))
@@ -242,18 +200,10 @@ class Semaphores(Paper):
         self.modified = self.executor.empty(layers * (blocks + 1), _int)
         self.reading, self.looks = self.options.reading, self.options.looks
         self.semaphores = kernel.loop(
-            self.threads,
-            cooperative=True,
-            offsets=self.offsets,
-            arcs=self.arcs,
-            n=self.n,
-            dist=self.dist,
-            pending=self.active,
-            thresholds=self.thresholds,
-            limit=self.limit,
-            most_sweeps=_int(MOST_SWEEPS),
+            self.threads, cooperative=True, offsets=self.offsets, arcs=self.arcs, n=self.n, dist=self.dist,
+            pending=self.active, thresholds=self.thresholds, limit=self.limit, most_sweeps=_int(MOST_SWEEPS),
             control=self.control,
-        )
+        )  # fmt: skip
         self.raise_all = self.module["raise_semaphores"].loop(
             self.threads, blocks=_int(blocks), layers=_int(layers), modified=self.modified
         )
@@ -309,13 +259,9 @@ class Semaphores(Paper):
             repairs, end = repairs + 1, self.problem.distance(np.inf)
         stats = {"repairs": repairs, "failing": failing} if self.checked else {}
         return self.result(
-            self.raw(),
-            buckets=buckets,
-            layers=self.layers,
-            sweeps=int(control[5]),
-            blocks=self.resident_blocks,
+            self.raw(), buckets=buckets, layers=self.layers, sweeps=int(control[5]), blocks=self.resident_blocks,
             **stats,
-        )
+        )  # fmt: skip
 
     def waiting(self, end):
         """Smallest distance of a pending vertex at or beyond the bucket's end; None without any."""
@@ -326,15 +272,9 @@ class Semaphores(Paper):
         """Count the vertices from which an arc can still be relaxed; they are pending from now on."""
         self.executor.copy(self.control[6:7], self.zero)
         self.module["check"](
-            self.blocks,
-            self.threads,
-            offsets=self.offsets,
-            arcs=self.arcs,
-            n=self.n,
-            dist=self.dist,
-            pending=self.active,
-            control=self.control,
-        )
+            self.blocks, self.threads, offsets=self.offsets, arcs=self.arcs, n=self.n, dist=self.dist,
+            pending=self.active, control=self.control,
+        )  # fmt: skip
         return self.executor.get(self.control)
 
 

@@ -74,25 +74,11 @@ class AloneBetweenness(DeviceTask):
         for graph, ((vertex, arc), (n, m, k)) in enumerate(zip(starts, sizes, strict=False)):
             if n:
                 self.launch(
-                    kernel,
-                    -(-n // k),
-                    threads,
-                    need(n, m, k, real),
-                    graph=_int(graph),
-                    vertex=_long(vertex),
-                    arc=_long(arc),
-                    n=_int(n),
-                    m=_int(m),
-                    per=_int(k),
-                    offsets=pack.offsets,
-                    targets=self.arcs(),
-                    order=order,
-                    endpoints=endpoints,
-                    fixed=sums,
-                    arrived=arrived,
-                    values=self.out,
+                    kernel, -(-n // k), threads, need(n, m, k, real), graph=_int(graph), vertex=_long(vertex),
+                    arc=_long(arc), n=_int(n), m=_int(m), per=_int(k), offsets=pack.offsets, targets=self.arcs(),
+                    order=order, endpoints=endpoints, fixed=sums, arrived=arrived, values=self.out,
                     checksums=self.checks,
-                )
+                )  # fmt: skip
 
     def values(self):
         return Values(self.measure.name, self.out[: self.total], self.starts, self.checks[: self.graphs],

@@ -51,14 +51,9 @@ class Bins(DeviceTask):
                 queue = queues[i : i + 1] if knob["persistent"] else None
                 launches.append(
                     kernel.bind(
-                        blocks,
-                        threads,
-                        shared=b.shared,
-                        items=self.send(b.items),
-                        count=_int(count),
-                        queue=queue,
+                        blocks, threads, shared=b.shared, items=self.send(b.items), count=_int(count), queue=queue,
                         **arguments(scratch, _long(b.scratch), b),
-                    )
+                    )  # fmt: skip
                 )
         self.launches += len(launches)
         self.steps += launches if len(launches) < 2 else [functools.partial(fan, self.method, launches)]
@@ -105,15 +100,9 @@ def finish_fixed(task, fixed, out, checks):
     """The last launch of betweenness: fixed point to float64, each pair of an undirected graph once."""
     factor = np.float64(1.0 if task.pack.directed else 0.5)
     task.launch(
-        task.module("finish.cu")["finish_fixed"],
-        *task.warps(task.graphs),
-        vertex_start=task.pack.vertex_start,
-        graphs=_int(task.graphs),
-        fixed=fixed,
-        factor=factor,
-        values=out,
-        checksums=checks,
-    )
+        task.module("finish.cu")["finish_fixed"], *task.warps(task.graphs), vertex_start=task.pack.vertex_start,
+        graphs=_int(task.graphs), fixed=fixed, factor=factor, values=out, checksums=checks,
+    )  # fmt: skip
 
 
 def finish_closeness(task, total, parts, reach):
@@ -121,15 +110,7 @@ def finish_closeness(task, total, parts, reach):
     task.out, task.checks = task.words(task.total, np.float64), task.words(task.graphs, np.uint64)
     form, improved = FORMS.index(task.options["form"]), task.options["wf_improved"]
     task.launch(
-        task.module("finish.cu")["finish_closeness"],
-        *task.warps(task.graphs),
-        vertex_start=task.pack.vertex_start,
-        graphs=_int(task.graphs),
-        total=total,
-        reciprocal=parts,
-        reach=reach,
-        form=_int(form),
-        improved=_int(improved),
-        values=task.out,
-        checksums=task.checks,
-    )
+        task.module("finish.cu")["finish_closeness"], *task.warps(task.graphs), vertex_start=task.pack.vertex_start,
+        graphs=_int(task.graphs), total=total, reciprocal=parts, reach=reach, form=_int(form),
+        improved=_int(improved), values=task.out, checksums=task.checks,
+    )  # fmt: skip

@@ -30,29 +30,16 @@ class Betweenness(Bins):
 
         def lanes(scratch, stride, b):
             return dict(
-                vertex_start=pack.vertex_start,
-                arc_start=pack.arc_start,
-                offsets=pack.offsets,
-                targets=self.arcs(),
-                in_offsets=in_offsets,
-                in_targets=in_targets if in_targets.size else self.words(1, in_targets.dtype),
-                directed=_int(pack.directed),
-                endpoints=endpoints,
-                scratch=scratch,
-                stride=stride,
-                fixed=self.fixed,
-            )
+                vertex_start=pack.vertex_start, arc_start=pack.arc_start, offsets=pack.offsets, targets=self.arcs(),
+                in_offsets=in_offsets, in_targets=in_targets if in_targets.size else self.words(1, in_targets.dtype),
+                directed=_int(pack.directed), endpoints=endpoints, scratch=scratch, stride=stride, fixed=self.fixed,
+            )  # fmt: skip
 
         def pairs(scratch, stride, b):
             return dict(
-                vertex_start=pack.vertex_start,
-                arc_start=pack.arc_start,
-                offsets=pack.offsets,
-                targets=self.arcs(),
-                room=_int(b.shared),
-                endpoints=endpoints,
-                fixed=self.fixed,
-            )
+                vertex_start=pack.vertex_start, arc_start=pack.arc_start, offsets=pack.offsets, targets=self.arcs(),
+                room=_int(b.shared), endpoints=endpoints, fixed=self.fixed,
+            )  # fmt: skip
 
         knob, kind = method.knob, {"REAL": "double" if real == 8 else "float"}
         widths = (knob["width"],) if knob["width"] else (32, 16, 8, 4)

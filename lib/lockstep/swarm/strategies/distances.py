@@ -44,18 +44,10 @@ def spread_distances(task, rows, sums, matrix, output, part=slice(None), matrix_
     def arguments(scratch, stride, b):
         total, reciprocal, reach = sums
         return dict(
-            vertex_start=pack.vertex_start,
-            arc_start=pack.arc_start,
-            offsets=offsets,
-            targets=targets,
-            scratch=scratch,
-            stride=stride,
-            total=total,
-            reciprocal=reciprocal,
-            reach=reach,
-            matrix_start=matrix_start,
-            matrix=matrix,
-        )
+            vertex_start=pack.vertex_start, arc_start=pack.arc_start, offsets=offsets, targets=targets,
+            scratch=scratch, stride=stride, total=total, reciprocal=reciprocal, reach=reach,
+            matrix_start=matrix_start, matrix=matrix,
+        )  # fmt: skip
 
     # A set is as wide as the graph, to knob["words"]; of wider graphs several sets are done one after the other.
     if np.max(n, initial=0) * knob["words"] >= LIMIT:  # kernels count the words of all sets with an int
@@ -157,15 +149,8 @@ def reduce_rows(task, a, b):
     kernel = task.module("reduce.cu", ENTRY=entry)["reduce_rows"]
     total, largest, reach = task.sums
     task.launch(
-        kernel,
-        *task.warps(v1 - v0),
-        vertex_start=task.pack.vertex_start[a:],
-        graphs=_int(b - a),
-        matrix_start=task.matrix_start[a:],
-        matrix=task.matrix,
-        total=total[v0:],
-        largest=largest[v0:],
-        reach=reach[v0:],
-        reciprocal=None if task.reciprocal is None else task.reciprocal[v0:],
+        kernel, *task.warps(v1 - v0), vertex_start=task.pack.vertex_start[a:], graphs=_int(b - a),
+        matrix_start=task.matrix_start[a:], matrix=task.matrix, total=total[v0:], largest=largest[v0:],
+        reach=reach[v0:], reciprocal=None if task.reciprocal is None else task.reciprocal[v0:],
         checksums=task.checks[a:],
-    )
+    )  # fmt: skip

@@ -19,16 +19,9 @@ class Lengths(Distances):
 
         def arguments(scratch, stride, b):
             return dict(
-                vertex_start=pack.vertex_start,
-                arc_start=pack.arc_start,
-                offsets=offsets,
-                targets=targets,
-                weights=weights,
-                scratch=scratch,
-                stride=stride,
-                matrix_start=self.matrix_start,
-                matrix=self.matrix,
-            )
+                vertex_start=pack.vertex_start, arc_start=pack.arc_start, offsets=offsets, targets=targets,
+                weights=weights, scratch=scratch, stride=stride, matrix_start=self.matrix_start, matrix=self.matrix,
+            )  # fmt: skip
 
         found = binning.bins(host.n[a:b], host.m[a:b], [32, 16, 8], lambda n, w: binning.up(8 * n * w), 0, 0,
                              self.executor, lambda w: {"WIDTH": w}, HOLDS[self.method.knob["shared"]],

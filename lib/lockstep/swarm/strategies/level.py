@@ -47,13 +47,9 @@ class Levels:
         in_offsets, in_targets = turned
         self.begin = self.kernel("begin", sigma=self.sigma)
         self.forward = self.kernel(
-            "forward",
-            arc_start=self.pack.arc_start,
-            in_offsets=in_offsets,
-            in_targets=in_targets,
-            sigma=self.sigma,
+            "forward", arc_start=self.pack.arc_start, in_offsets=in_offsets, in_targets=in_targets, sigma=self.sigma,
             found=self.found,
-        )
+        )  # fmt: skip
 
     def kernel(self, name, **values):
         """A kernel that is launched for `count` vertices from the first one on, with what changes beside."""
@@ -105,15 +101,9 @@ class LevelBetweenness(DeviceTask):
     def backward(self):
         levels, (offsets, targets) = self.levels, self.levels.rows
         return levels.kernel(
-            "backward",
-            arc_start=self.pack.arc_start,
-            offsets=offsets,
-            targets=targets,
-            endpoints=_int(self.options["endpoints"]),
-            sigma=levels.sigma,
-            given=levels.given,
-            fixed=self.fixed,
-        )
+            "backward", arc_start=self.pack.arc_start, offsets=offsets, targets=targets,
+            endpoints=_int(self.options["endpoints"]), sigma=levels.sigma, given=levels.given, fixed=self.fixed,
+        )  # fmt: skip
 
     def part(self, first, count, sources):
         levels = self.levels

@@ -68,14 +68,9 @@ class PaperBetweenness(_Sources, LevelBetweenness):
                 continue
             self.sources("sources_shares", g, int(n[g]), *rows, *turned, endpoints, shares)
             self.launch(
-                self.kernels["sum_shares"],
-                1,
-                min(1024, max(self.threads, 64)),
-                graph=_int(g),
-                vertex_start=self.pack.vertex_start,
-                shares=shares,
-                fixed=self.fixed,
-            )
+                self.kernels["sum_shares"], 1, min(1024, max(self.threads, 64)), graph=_int(g),
+                vertex_start=self.pack.vertex_start, shares=shares, fixed=self.fixed,
+            )  # fmt: skip
         self.out, self.checks = self.words(self.total, np.float64), self.words(self.graphs, np.uint64)
         finish_fixed(self, self.fixed, self.out, self.checks)
 
@@ -108,16 +103,9 @@ class PaperCloseness(_Sources, LevelCloseness):
             self.sources("sources_int", g, int(n[g]), *turned, matrix)
             total, reciprocal, reach = self.sums
             self.launch(
-                self.kernels["sum_distances"],
-                1,
-                max(self.threads, 64),
-                graph=_int(g),
-                vertex_start=self.pack.vertex_start,
-                matrix=matrix,
-                total=total,
-                reciprocal=reciprocal,
-                reach=reach,
-            )
+                self.kernels["sum_distances"], 1, max(self.threads, 64), graph=_int(g),
+                vertex_start=self.pack.vertex_start, matrix=matrix, total=total, reciprocal=reciprocal, reach=reach,
+            )  # fmt: skip
         finish_closeness(self, *self.sums)
 
 

@@ -152,19 +152,10 @@ class DeviceTask(Task):
         self.zero(offsets)
         kernel = self.module("turn.cu")["turn"]
         self.launch(
-            kernel,
-            *self.warps(self.graphs),
-            vertex_start=pack.vertex_start,
-            arc_start=pack.arc_start,
-            graphs=_int(self.graphs),
-            offsets=pack.offsets,
-            targets=self.arcs(),
-            weights=pack.weights,
-            in_offsets=offsets,
-            in_targets=targets,
-            in_weights=weights,
-            cursor=cursor,
-        )
+            kernel, *self.warps(self.graphs), vertex_start=pack.vertex_start, arc_start=pack.arc_start,
+            graphs=_int(self.graphs), offsets=pack.offsets, targets=self.arcs(), weights=pack.weights,
+            in_offsets=offsets, in_targets=targets, in_weights=weights, cursor=cursor,
+        )  # fmt: skip
         return offsets, targets, weights
 
     def arcs(self):

@@ -25,15 +25,9 @@ class _Labels(Bins):
 
         def arguments(scratch, stride, b):
             return dict(
-                vertex_start=pack.vertex_start,
-                arc_start=pack.arc_start,
-                offsets=pack.offsets,
-                targets=self.arcs(),
-                scratch=scratch,
-                stride=stride,
-                out=self.out,
-                checksums=self.checks,
-            )
+                vertex_start=pack.vertex_start, arc_start=pack.arc_start, offsets=pack.offsets, targets=self.arcs(),
+                scratch=scratch, stride=stride, out=self.out, checksums=self.checks,
+            )  # fmt: skip
 
         # The rows are read from global memory: once, or a few times.
         found = binning.bins(pack.host.n, pack.host.m, [WHOLE], self.size, 0, 0, self.executor, lambda w: {},
@@ -78,22 +72,12 @@ class PageRank(Bins):
 
         def arguments(scratch, stride, b):
             return dict(
-                vertex_start=pack.vertex_start,
-                arc_start=pack.arc_start,
-                offsets=pack.offsets,
-                targets=self.arcs(),
-                in_offsets=in_offsets,
-                in_targets=in_targets,
-                directed=_int(pack.directed),
-                damping=np.float64(given["damping"]),
-                tolerance=np.float64(given["tolerance"]),
-                limit=_int(given["limit"]),
-                scratch=scratch,
-                stride=stride,
-                out=self.out,
-                rounds=self.rounds,
+                vertex_start=pack.vertex_start, arc_start=pack.arc_start, offsets=pack.offsets, targets=self.arcs(),
+                in_offsets=in_offsets, in_targets=in_targets, directed=_int(pack.directed),
+                damping=np.float64(given["damping"]), tolerance=np.float64(given["tolerance"]),
+                limit=_int(given["limit"]), scratch=scratch, stride=stride, out=self.out, rounds=self.rounds,
                 checksums=self.checks,
-            )
+            )  # fmt: skip
 
         def size(n, width):
             return 32 + binning.up(8 * n) + binning.up(8 * (n + 1)) + binning.up(4 * n)

@@ -22,20 +22,11 @@ class Walks(Bins):
             module["owners"], blocks, 64, vertex_start=pack.vertex_start, graphs=_int(self.graphs), owner=owner
         )
         self.launch(
-            module["walks"],
-            *self.warps(-(-self.total * each // 32)),
-            vertex_start=pack.vertex_start,
-            arc_start=pack.arc_start,
-            owner=owner,
-            offsets=pack.offsets,
-            targets=self.arcs(),
-            vertices=_long(self.total),
-            each=_int(each),
-            length=_int(length),
-            seed=np.uint64(seed),
-            out=self.out,
+            module["walks"], *self.warps(-(-self.total * each // 32)), vertex_start=pack.vertex_start,
+            arc_start=pack.arc_start, owner=owner, offsets=pack.offsets, targets=self.arcs(),
+            vertices=_long(self.total), each=_int(each), length=_int(length), seed=np.uint64(seed), out=self.out,
             checksums=self.checks,
-        )
+        )  # fmt: skip
 
     def values(self):
         inner = self.inner[0] * self.inner[1]

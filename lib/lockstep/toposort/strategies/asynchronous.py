@@ -19,23 +19,11 @@ class Asynchronous(DevicePlan):
         kernel = self.executor.load(KERNELS / "asynchronous.cu")["asynchronous"]
         shared = self.buffers + HEAD
         self.launch = kernel.bind(
-            self.resident(kernel, shared),
-            self.threads,
-            shared=shared,
-            cooperative=True,
-            first=self.first,
-            last=self.last,
-            targets=self.targets,
-            in_degrees=self.left,
-            order=self.order,
-            queue=self.queue,
-            state=self.counters,
-            halt=self.words[8:9].view(_int),
-            barrier=self.barrier,
-            stop=self.stop,
-            done=self.done,
-            n=_int(self.graph.n),
-        )
+            self.resident(kernel, shared), self.threads, shared=shared, cooperative=True, first=self.first,
+            last=self.last, targets=self.targets, in_degrees=self.left, order=self.order, queue=self.queue,
+            state=self.counters, halt=self.words[8:9].view(_int), barrier=self.barrier, stop=self.stop,
+            done=self.done, n=_int(self.graph.n),
+        )  # fmt: skip
 
     def summary(self):
         return None, self.executor.read(self.counters, 1)

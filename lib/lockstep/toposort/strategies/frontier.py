@@ -17,25 +17,13 @@ class Frontier(DevicePlan):
         self.most = 8 * self.executor.multiprocessors
         self.sizes = self.words[:2].view(_int)[1::2]  # the gates' upper halves
         self.sources = kernels["sources"].bind(
-            min(self.most, n // (LOOKS * self.threads) + 1),
-            self.threads,
-            shared=self.buffers,
-            in_degrees=self.left,
-            order=self.order,
-            gates=self.gates,
-            n=_int(n),
-        )
+            min(self.most, n // (LOOKS * self.threads) + 1), self.threads, shared=self.buffers, in_degrees=self.left,
+            order=self.order, gates=self.gates, n=_int(n),
+        )  # fmt: skip
         self.expand = kernels["frontier"].loop(
-            self.threads,
-            shared=self.buffers,
-            first=self.first,
-            last=self.last,
-            targets=self.targets,
-            in_degrees=self.left,
-            order=self.order,
-            queue=self.queue,
-            gates=self.gates,
-        )
+            self.threads, shared=self.buffers, first=self.first, last=self.last, targets=self.targets,
+            in_degrees=self.left, order=self.order, queue=self.queue, gates=self.gates,
+        )  # fmt: skip
 
     def run(self):
         self.sources()

@@ -20,29 +20,15 @@ class Graph(DevicePlan):
         self.records, self.sizes = self.counters[:12], self.levels[2:]
         blocks = min(8 * self.executor.multiprocessors, n // (LOOKS * self.threads) + 1)
         self.sources = kernels["sources"].bind(
-            blocks,
-            self.threads,
-            shared=self.buffers,
-            in_degrees=self.left,
-            order=self.order,
-            records=self.records,
+            blocks, self.threads, shared=self.buffers, in_degrees=self.left, order=self.order, records=self.records,
             n=_int(n),
-        )
+        )  # fmt: skip
         steps = [
             kernels["step"].bind(
-                2 * self.executor.multiprocessors,
-                self.threads,
-                shared=self.buffers,
-                first=self.first,
-                last=self.last,
-                targets=self.targets,
-                in_degrees=self.left,
-                order=self.order,
-                queue=self.queue,
-                levels=self.levels,
-                records=self.records,
-                turn=_int(turn),
-            )
+                2 * self.executor.multiprocessors, self.threads, shared=self.buffers, first=self.first,
+                last=self.last, targets=self.targets, in_degrees=self.left, order=self.order, queue=self.queue,
+                levels=self.levels, records=self.records, turn=_int(turn),
+            )  # fmt: skip
             for turn in range(3)
         ]
         self.graphs = []

@@ -18,24 +18,13 @@ class Naive(DevicePlan):
         self.waiting = self.executor.empty(max(n, 1), _int)
         self.waiting_size, self.count = self.counters[0:1], self.counters[1:2]
         self.launch_enqueue = kernels["enqueue"].bind(
-            n // threads + 1,
-            threads,
-            in_degrees=self.left,
-            queue=self.waiting,
-            queue_size=self.waiting_size,
+            n // threads + 1, threads, in_degrees=self.left, queue=self.waiting, queue_size=self.waiting_size,
             n=_int(n),
-        )
+        )  # fmt: skip
         self.launch_dequeue = _by_grid(
-            kernels["dequeue"],
-            threads,
-            offsets=self.offsets,
-            targets=self.targets,
-            in_degrees=self.left,
-            queue=self.waiting,
-            queue_size=self.waiting_size,
-            order=self.order,
-            count=self.count,
-        )
+            kernels["dequeue"], threads, offsets=self.offsets, targets=self.targets, in_degrees=self.left,
+            queue=self.waiting, queue_size=self.waiting_size, order=self.order, count=self.count,
+        )  # fmt: skip
         self.launch_reset = kernels["reset"].bind(1, 1, queue_size=self.waiting_size)
 
     def launches(self):

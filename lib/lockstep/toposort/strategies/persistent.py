@@ -22,27 +22,12 @@ class Persistent(DevicePlan):
         shared = self.buffers + 32  # and 5 ints to meet
         blocks = self.resident(kernel, shared)
         self.launch = kernel.bind(
-            blocks,
-            self.threads,
-            shared=shared,
-            cooperative=True,
-            first=self.first,
-            last=self.last,
-            targets=self.targets,
-            in_degrees=self.left,
-            order=self.order,
-            queue=self.queue,
-            roots=self.roots,
-            levels=self.levels,
-            control=self.control,
-            gates=self.gates,
-            barrier=self.barrier,
-            n=_int(self.graph.n),
-            width=_int(self.breadth),
-            subset=_int(min(self.subset, blocks)),
-            keep=_int(self.keep),
+            blocks, self.threads, shared=shared, cooperative=True, first=self.first, last=self.last,
+            targets=self.targets, in_degrees=self.left, order=self.order, queue=self.queue, roots=self.roots,
+            levels=self.levels, control=self.control, gates=self.gates, barrier=self.barrier, n=_int(self.graph.n),
+            width=_int(self.breadth), subset=_int(min(self.subset, blocks)), keep=_int(self.keep),
             helpers=_int(self.helpers),
-        )
+        )  # fmt: skip
 
     @functools.cached_property
     def roots(self):
