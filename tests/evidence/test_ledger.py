@@ -78,7 +78,7 @@ def test_published_figures_are_the_papers():
     [
         ({"relation": "faster"}, "X1: the relation 'faster' is none of above"),
         ({"expression": "a > b"}, "X1: unknown expression"),
-        ({"kind": "guess"}, "X1: kind 'guess' is none of identity, direction, magnitude"),
+        ({"kind": "guess"}, "X1: kind 'guess' is none of direction, magnitude, identity"),
         ({"needs": "luck"}, "X1: needs 'luck' is none of rows, data, hardware, code"),
         ({"population": {"cells": "c"}}, "X1: population cells is none of strata, random, collection"),
         ({"readings": {"one": {"where": "x"}}}, "X1, select: unknown where"),

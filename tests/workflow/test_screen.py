@@ -32,11 +32,14 @@ def test_the_first_screen_tells_machine_entrance_parts_and_time(tmp_path):
 
 
 def test_the_first_screen_says_what_was_found(tmp_path):
-    (first,) = (line for line in greeting(tmp_path / "box-1").splitlines() if line.split()[0] == "found")
-    assert " hold, " in first and " fail, " in first and "as published" in first
-    (tmp_path / "claims.txt").write_text("h200: 14 claims, 30 parts: 12 holds\n  D1   holds   slower\n")
-    (line,) = (line for line in greeting(tmp_path / "box-1").splitlines() if line.split()[0] == "found")
-    assert line.endswith("h200: 14 claims, 30 parts: 12 holds")
+    before = greeting(tmp_path / "box-1")
+    found = before[before.index("  found") :]
+    assert all(words in found for words in (" hold, ", " fail, ", "direction: ", "identity: ", "as published"))
+    (tmp_path / "claims.txt").write_text(
+        "h200: 14 claims, 30 parts\n  direction: 12 hold\n  D1   holds   slower\nt4: no claim is tested here\n"
+    )
+    told = greeting(tmp_path / "box-1").splitlines()
+    assert [line.strip() for line in told[-2:]] == ["found" + 20 * " " + "h200: 14 claims, 30 parts", "direction: 12 hold"]
 
 
 def test_without_typst_one_line_says_so(tmp_path):
@@ -46,13 +49,14 @@ def test_without_typst_one_line_says_so(tmp_path):
 
 def test_the_last_screen_keeps_sums_and_warnings(tmp_path):
     keep = [
-        "h200: 14 claims, 30 parts: 12 holds",
+        "h200: 14 claims, 30 parts",
+        "  direction: 12 hold",
         "  stale: 3-toposort-depth/naive",
         "  renew with: snakemake",
     ]
     drop = ["  D1   holds   slower", "  A/A control of x, y: passes"]
     told = tmp_path / "claims.txt"
-    told.write_text("\n".join([keep[0], *drop, *keep[1:]]))
+    told.write_text("\n".join([*keep[:2], *drop, *keep[2:]]))
     assert screen.verdict_lines(told) == keep
     assert screen.verdict_lines(tmp_path / "none") == ["no verdicts yet"]
 

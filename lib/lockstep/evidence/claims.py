@@ -17,7 +17,7 @@ import pandas as pd
 from lockstep import paths
 from lockstep.evidence import ledger, reading, recording, statistics, store
 from lockstep.evidence.controls import controls
-from lockstep.evidence.ledger import KINDS, NEEDS, ClaimsError, Part, load, merge, papers
+from lockstep.evidence.ledger import KINDS, LIMITS, NEEDS, ClaimsError, Part, load, merge, papers
 from lockstep.evidence.relations import JUDGES
 from lockstep.evidence.selecting import Missing, figure, support
 
@@ -105,9 +105,9 @@ def _read(part, rows):
         return found, "", ""
     each = {}
     for label, change in part.readings.items():
-        bound = change.get("bound", part.bound)
-        select = merge(part.select, {key: value for key, value in change.items() if key != "bound"})
-        each[label] = JUDGES[part.relation](replace(part, select=select, bound=bound), rows)
+        limits = {key: change[key] for key in LIMITS & set(change)}
+        select = merge(part.select, {key: value for key, value in change.items() if key not in LIMITS})
+        each[label] = JUDGES[part.relation](replace(part, select=select, **limits), rows)
     if len({one.agrees for one in each.values()}) == 1:
         return replace(found, p=max(one.p for one in each.values())), "", ""
     told = "; ".join(f"{label}: {one.value:.3g}" for label, one in each.items())
@@ -233,20 +233,20 @@ def counted(count, verdict):
 
 
 def tally(verdicts):
-    """How the verdicts of some parts are divided: directions first, then magnitudes and identities.
+    """How the verdicts of some parts are divided, a line a kind, directions first; what was not judged comes last.
 
     Returns
     -------
-    str
-        `direction: 40 hold, 9 fail, 20 undecided; magnitude: ...; identity: ...; 4 need data`.
+    list of str
+        `direction: 40 hold, 9 fail, 20 undecided`, then `magnitude`, `identity` and `not judged`.
     """
     tested, told = verdicts[verdicts["verdict"].isin(TESTED)], []
-    for kind in ("direction", "magnitude", "identity"):
-        counts = tested.loc[tested["kind"] == kind, "verdict"].value_counts()
-        if len(counts):
-            told.append(f"{kind}: " + ", ".join(counted(counts[word], word) for word in TESTED if word in counts))
-    counts = verdicts["verdict"].value_counts()
-    return "; ".join([*told, *(counted(counts[word], word) for word in UNTESTED if word in counts)])
+    for kind in KINDS:
+        told.append((kind, tested.loc[tested["kind"] == kind, "verdict"], TESTED))
+    told.append(("not judged", verdicts["verdict"], UNTESTED))
+    counts = [(kind, found.value_counts(), words) for kind, found, words in told]
+    lists = [(kind, [counted(here[word], word) for word in words if word in here]) for kind, here, words in counts]
+    return [f"{kind}: {', '.join(found)}" for kind, found in lists if found]
 
 
 NAMED = 8  # stale strategies that are named one by one; a changed kernel brings dozens
@@ -359,7 +359,8 @@ def _lines(found, machines):
             here = here[:0]
         else:
             old = f"; {aged(parts)}" if aged(parts) else ""
-            yield f"{machine}: {len(here)} claims, {len(parts)} parts: {tally(parts)}{old}"
+            yield f"{machine}: {len(here)} claims, {len(parts)} parts{old}"
+            yield from (f"  {line}" for line in tally(parts))
         elsewhere = (here["tested"] == 0) & here["claim"].isin(tested)
         shown = here[~elsewhere]
         width = shown["summary"].str.len().max()  # the statements begin below one another

@@ -36,9 +36,9 @@ RELATIONS = {
 }  # fmt: skip
 # Kind: what a verdict says. A relation has the kind that is named here, others say a direction.
 KINDS = {
-    "identity": "a count or a size: it agrees on every graph or it does not, and no test is needed",
     "direction": "which of two is faster or larger, an order, a trend",
     "magnitude": "how large: a published figure, or a bound that is no mere direction",
+    "identity": "a count or a size: it agrees on every graph or it does not, and no test is needed",
 }
 KIND = {"exact": "identity", "computed": "identity", "within": "magnitude", "crossover": "magnitude"}
 # Population: of what the graphs behind a figure are a sample.
@@ -47,6 +47,7 @@ POPULATIONS = {
     "random": "random graphs of a stated family: the interval is over graphs",
     "collection": "individual graphs, which stand for others of their kind: the interval is over graphs",
 }
+LIMITS = frozenset({"bound", "factor"})  # what a reading may change beside where the figure comes from
 NEEDS = ("rows", "data", "hardware", "code")  # what an untested part lacks
 SELECTORS = {
     "study", "experiment", "dataset", "parameters", "any_of", "complete", "numerator", "denominator", "value",
@@ -101,7 +102,7 @@ class Part:
     study : str
         The study that answers it.
     readings : dict
-        Label to changes of `select`, or of `bound`: what the paper's words may mean. Each is judged; where two differ,
+        Label to changes of `select`, or of `LIMITS`: what the paper's words may mean. Each is judged; where two differ,
         that is the verdict. Of `exists` they are the instances.
     untestable : str
         Why no machine here can answer it; empty if one can.
@@ -263,7 +264,7 @@ def _part(name, entry, part, paper, path):
         raise ClaimsError(f"{path.name}, {name}: population {', '.join(unknown)} is none of {', '.join(POPULATIONS)}")
     readings = {label: dict(change) for label, change in merged.get("readings", {}).items()}
     for selector in (merged["select"], *merged["beside"].values(), *readings.values()):
-        _check_selector({key: value for key, value in selector.items() if key != "bound"}, path, name)
+        _check_selector({key: value for key, value in selector.items() if key not in LIMITS}, path, name)
     study = merged["select"].get("study", paper["study"])
     published = merged.get("published")
     return Part(

@@ -161,7 +161,7 @@ def verdicts(found, recordings=paths.RECORDINGS):
         cells = []
         for one in machines:
             here = judged[(judged["machine"] == one["name"]) & (judged["paper"] == letter)]
-            told = "; ".join(filter(None, [claims.tally(here), claims.aged(here)]))
+            told = "<br>".join(filter(None, [*claims.tally(here), claims.aged(here)]))
             cells.append(told if here["verdict"].isin(claims.TESTED).any() else "not measured")
         lines.append(" | ".join([f"| {paper['study']}", paper["message"], *cells]) + " |")
     lines += _ages(judged)

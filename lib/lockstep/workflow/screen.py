@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lockstep import paths
+from lockstep.evidence.ledger import KINDS
+
+SUMS = tuple(f"  {kind}: " for kind in (*KINDS, "not judged"))  # lines of claims.txt below a machine's name
 
 
 class Machine(NamedTuple):
@@ -103,17 +106,21 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
         lines.append(
             ("report", "skipped: typst is not installed (figures, tables and verdicts are made all the same)")
         )
-    lines.append(("found", _found(Path(results).parent / "claims.txt")))
+    found = _found(Path(results).parent / "claims.txt")
+    lines += zip(("found", *("" for _ in found[1:])), found, strict=True)
     print("Lockstep", *(f"  {name:<25}{text}" for name, text in lines), sep="\n", file=file, flush=True)
 
 
-def _found(told, published=paths.PAPER / "published" / "claims.txt") -> str:
-    """What an earlier run found, a machine that tests claims after the other; before the first run, what is
-    published."""
-    told = told if told.is_file() else published
-    sums = [line for line in verdict_lines(told) if not line.startswith(" ")]
-    found = "; ".join([line for line in sums if "no claim is tested" not in line] or sums)
-    return found if told != published else f"{found} (as published; each claim: README.md, paper/published/)"
+def _found(told, published=paths.PAPER / "published" / "claims.txt") -> list[str]:
+    """What an earlier run found on the machines that test claims; before the first run, what is published."""
+    earlier = told.is_file()
+    lines = [line for line in verdict_lines(told if earlier else published) if _sums_up(line)]
+    lines = [line for line in lines if "no claim is tested" not in line] or lines
+    return lines if earlier else [*lines, "(as published; each claim: README.md, paper/published/)"]
+
+
+def _sums_up(line) -> bool:
+    return line.startswith(SUMS) or not line.startswith(" ")
 
 
 def _duration(seconds: float) -> str:
@@ -151,4 +158,4 @@ def verdict_lines(told) -> list[str]:
         return ["no verdicts yet"]
     warnings = ("stale:", "renew with:", "does not pass")
     lines = told.read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if not line.startswith(" ") or any(word in line for word in warnings)]
+    return [line for line in lines if _sums_up(line) or any(word in line for word in warnings)]
