@@ -14,8 +14,8 @@ GRAPH = {"rmat-6": {"make": {"rmat": {"scale": 6, "m": 200, "seed": 1, "directed
 PARTS = {  # each with a baseline of the CPU, which is timed, and a strategy of the hypothetical GPU, which is counted
     "sgd": {"cells": [{"experiment": "real", "kind": "graph", "dataset": "karate", "strategies": "two"}]},
     "sssp": {"cells": [{"experiment": "time", "kind": "time", "graphs": ["karate"], "strategies": "two"}]},
-    "toposort": {"cells": [{"experiment": "deep", "family": "layered", "nodes": 60, "depth": [3, 20], "ids": "random",
-                            "strategies": "two"}]},
+    "toposort": {"cells": [{"experiment": "deep", "strategies": "two",
+                            "graphs": {"layered": {"nodes": 60, "depth": [3, 20], "ids": "random"}}}]},
     "coloring": {"graphs": ["karate", "rmat-6"], "control": "", "strategies": ["greedy", "randomized"]},
     "swarm": {"cells": [{"experiment": "batch", "kind": "batch", "datasets": ["rmat-5"],
                          "strategies": {"closeness": "two"}}]},

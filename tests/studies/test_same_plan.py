@@ -30,7 +30,7 @@ OTHERS = {  # kernels that a module of another name loads
 CELLS = {  # two data sets that are not there, as each study names them
     "sgd": {"kind": "graph", "dataset": ["a", "b"], "strategies": ["serial"]},
     "sssp": {"kind": "time", "graphs": ["a", "b"], "strategies": ["dijkstra"]},
-    "toposort": {"family": "real", "dataset": ["a", "b"], "strategies": ["serial"]},
+    "toposort": {"graphs": ["a", "b"], "strategies": ["serial"]},
     "coloring": {},
     "swarm": {"kind": "batch", "datasets": ["a", "b"], "strategies": {"betweenness": ["cpu"]}},
 }
@@ -111,7 +111,9 @@ def test_a_data_set_that_is_missing_stops_nothing(package, monkeypatch, tmp_path
     else:
         cases = f"lockstep.{package}.experiments.cases"
         monkeypatch.setattr(import_module(cases), "load", missing)
-    block = {"seconds": 1, "graphs": ["a", "b"], "cells": [{"experiment": "none", **CELLS[package]}]}
+    block = {"seconds": 1, "cells": [{"experiment": "none", **CELLS[package]}]}
+    if package == "coloring":
+        block["graphs"] = ["a", "b"]
     config = {"studies": {STUDIES[package]: {"common": {"graphs": {}}, "parts": {"ladder": block}}}}
     study = Study(STUDIES[package], "all", None, config=config, results=tmp_path, machine={"name": "test", "cores": 1})
     for part in ("ladder", "all"):

@@ -22,8 +22,8 @@ def run(monkeypatch):
         done.clear()
         executor = name and SimpleNamespace(name=name, reset_counts=lambda: done.append("counts cleared"),
                                             counts={}, synchronize=lambda: None, timer=timer)  # fmt: skip
-        case = SimpleNamespace(options={"strategies": [strategy], "most_levels": {}, "events": True}, dataset="paths")
-        (one,) = experiments.candidates(case, Problem.of(generators.disjoint_paths(40, 8)), executor)
+        problem = Problem.of(generators.disjoint_paths(40, 8))
+        (one,) = experiments.candidates([strategy], "paths", problem, executor)
         timing.once(one)
         return list(done)
 
@@ -74,13 +74,12 @@ def test_each_kernel_of_the_naive_sort_is_timed_in_each_layer(host, monkeypatch)
 def test_in_every_other_turn_the_last_strategy_is_laid_out_first(host, monkeypatch):
     graph, names, made = generators.disjoint_paths(40, 8), ["naive", "persistent"], []
     problem = Problem.of(graph)
-    case = SimpleNamespace(options={"strategies": names, "most_levels": {}, "events": True}, dataset="paths")
     for name in names:
         noting = dataclasses.replace(STRATEGIES[name], plan=_noting(STRATEGIES[name].plan, made))
         monkeypatch.setitem(STRATEGIES, name, noting)
     for turn, order in ((0, names), (1, names[::-1]), (2, names)):
         made.clear()
-        assert [c.strategy for c in experiments.candidates(case, problem, host, turn)] == names
+        assert [c.strategy for c in experiments.candidates(names, "paths", problem, host, turn)] == names
         assert made == order
 
 

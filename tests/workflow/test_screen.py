@@ -39,7 +39,8 @@ def test_the_first_screen_says_what_was_found(tmp_path):
         "h200: 14 claims, 30 parts\n  direction: 12 hold\n  D1   holds   slower\nt4: no claim is tested here\n"
     )
     told = greeting(tmp_path / "box-1").splitlines()
-    assert [line.strip() for line in told[-2:]] == ["found" + 20 * " " + "h200: 14 claims, 30 parts", "direction: 12 hold"]
+    last = ["found" + 20 * " " + "h200: 14 claims, 30 parts", "direction: 12 hold"]
+    assert [line.strip() for line in told[-2:]] == last
 
 
 def test_without_typst_one_line_says_so(tmp_path):

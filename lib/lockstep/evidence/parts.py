@@ -1,101 +1,192 @@
-"""How the parts of a study are worked through: a parameter file lists cells, cells become jobs, jobs are done in turn.
+"""How the parts of a study are worked through: a parameter file lists cells, and each is measured on each of its graphs.
 
-What a cell means is the study's own. Here stands what all of them have in common: named lists of strategies, the
-rounds of a part, values that are listed, data sets that are not there, and what is said meanwhile.
+A cell is one grammar in all studies:
+
+    {kind: time, experiment: table-4.3, graphs: {layered: {nodes: 1000000, depth: [1, 10]}}, strategies: ladder}
+
+kind        what is done, one of the study's kinds; `time` if it is left out
+experiment  the label of its rows
+graphs      names, or {family: sizes}, where every combination of listed sizes is one graph; of a kind without any, none
+strategies  labels, the name of a list in the common block, or {measure: labels}
+rounds      how often each is timed
+vary        {option: values}: a cell for each combination
+...         options of the kind: the keywords that its function takes
+
+What the part's block or the common block holds besides is an option of every cell whose kind takes it; mappings are
+merged, the cell's own come last.
 """
 
+import inspect
 import itertools
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lockstep.graphs import DatasetMissing
+
+OWN = ("kind", "experiment", "graphs", "strategies", "rounds", "vary")
+NOT_OPTIONS = ("seconds", "cells", "strategies", "rounds")  # of a part's block and of the common block
 
 
-def cells(block, common=None, rounds=8):
-    """The cells of a part, each complete in itself.
+class Unmeasurable(Exception):
+    """A cell needs another machine; says which."""
+
+
+@dataclass
+class Cell:
+    """What is done with one graph.
+
+    Attributes
+    ----------
+    kind, experiment : str
+    graph : str or None
+        Its name, or its family.
+    sizes : dict
+        Of a family.
+    strategies : list of str, or {measure: list of str}
+    rounds : int
+    turn : int
+        Its place in the part.
+    options : dict
+        What its kind takes besides.
+    """
+
+    kind: str
+    experiment: str
+    graph: str | None
+    sizes: dict
+    strategies: list | dict
+    rounds: int
+    turn: int = 0
+    options: dict = field(default_factory=dict)
+
+
+def cells(block, common=None, kinds=None, rounds=8):
+    """The cells of a part, one for each graph and each combination of what it varies.
 
     Parameters
     ----------
     block : mapping
-        A part's block of a parameter file. Its `rounds` are those of every cell that names none.
+        A part's block of a parameter file. A list among its `cells` stands for the cells in it.
     common : mapping, optional
-        The study's common block: `strategies` holds lists by name, and a cell may give such a name for its list.
+        The study's common block.
+    kinds : mapping, optional
+        {kind: function}; what a cell says is checked against them.
     rounds : int
         Those of a part that names none.
 
     Yields
     ------
-    dict
-        The cell with `rounds` and with `strategies`, a list, or {what: list} where the cell has it so.
+    Cell
 
     Raises
     ------
     ValueError
-        There is no list of that name.
+        There is no list of strategies, no kind or no option of that name.
     """
-    named = (common or {}).get("strategies", {})
+    common, turn = common or {}, itertools.count()
+    shared = [{key: value for key, value in one.items() if key not in NOT_OPTIONS} for one in (common, block)]
+    used = set()
+    for one in block.get("cells", []):
+        for cell in one if isinstance(one, list) else [one]:
+            kind = cell.get("kind", "time")
+            takes = None if kinds is None else _options(kinds, kind)
+            own = {key: value for key, value in cell.items() if key not in OWN}
+            _known([*own, *cell.get("vary", {})], takes, f"kind {kind} has no option")
+            options = {}
+            for given in (*shared, own):
+                options |= {
+                    key: {**options[key], **value} if isinstance(value, Mapping) and key in options else value
+                    for key, value in given.items()
+                    if takes is None or key in takes
+                }
+            used |= set(options)
+            strategies = _listed(cell.get("strategies", []), common.get("strategies", {}))
+            for varied in combinations(cell.get("vary", {})):
+                for graph, sizes in _graphs(cell.get("graphs")):
+                    yield Cell(
+                        kind, cell.get("experiment", kind), graph, sizes, strategies,
+                        cell.get("rounds", block.get("rounds", rounds)), next(turn), {**options, **varied},
+                    )  # fmt: skip
+    if kinds is not None:
+        _known(shared[1], used, "no kind of its cells has an option")
 
-    def listed(names):
-        if not isinstance(names, str):
-            return list(names)
-        if names not in named:
-            raise ValueError(f"there is no list of strategies named {names!r}; the common block has {', '.join(named)}")
-        return list(named[names])
 
-    for cell in block.get("cells", []):
-        names = cell.get("strategies", [])
-        lists = {what: listed(n) for what, n in names.items()} if isinstance(names, Mapping) else listed(names)
-        yield {"rounds": block.get("rounds", rounds), **cell, "strategies": lists}
+def _options(kinds, kind):
+    if kind not in kinds:
+        raise ValueError(f"there is no kind of cells named {kind!r}; there are {', '.join(kinds)}")
+    return [p.name for p in inspect.signature(kinds[kind]).parameters.values() if p.kind == p.KEYWORD_ONLY]
 
 
-def combinations(cell, keys):
-    """Cells with one value each, for every combination of the values that a cell lists under these keys.
+def _known(names, takes, what):
+    if takes is not None and (unknown := [name for name in names if name not in takes]):
+        raise ValueError(f"{what} {', '.join(unknown)}; there are {', '.join(takes) or 'none'}")
 
-    Parameters
-    ----------
-    cell : mapping
-        Under each key a list, or a value that stands for a list of one.
-    keys : sequence of str
-        The last one changes first.
 
-    Yields
-    ------
-    dict
+def _listed(names, known):
+    if isinstance(names, Mapping):
+        return {measure: _listed(one, known) for measure, one in names.items()}
+    if not isinstance(names, str):
+        return list(names)
+    if names not in known:
+        raise ValueError(f"there is no list of strategies named {names!r}; the common block has {', '.join(known)}")
+    return list(known[names])
+
+
+def _graphs(graphs):
+    if graphs is None:
+        return [(None, {})]
+    if isinstance(graphs, Mapping):
+        return [(family, one) for family, sizes in graphs.items() for one in combinations(sizes)]
+    return [(name, {}) for name in graphs]
+
+
+def combinations(lists):
+    """Every combination of the values listed under each key, the last key's changing first; a value alone is a list
+    of one.
     """
-    lists = [cell[key] if isinstance(cell[key], list) else [cell[key]] for key in keys]
-    for values in itertools.product(*lists):
-        yield {**cell, **dict(zip(keys, values, strict=True))}
+    each = [values if isinstance(values, list) else [values] for values in lists.values()]
+    return [dict(zip(lists, values, strict=True)) for values in itertools.product(*each)]
 
 
-def measure(jobs, study, part, executor, say=print, absent=()):
+def measure(kinds, study, part, executor, say=print):
     """Measure what this machine's recording lacks of a part.
 
+    A cell whose data set, or whose machine, is not here does not stop the others.
+
     Parameters
     ----------
-    jobs : callable
-        ``jobs(study, part, executor, say)`` yields pairs: a name, and an iterator that measures as it is read and
-        yields a line for each thing done.
+    kinds : mapping
+        {kind: function}. ``function(study, part, cell, executor, **options)`` measures as it is read, and yields a line
+        for each thing done.
     study : Study
     part : str
         A part that the study's configuration has, or `all`.
     executor : Executor or None
         Where strategies with kernels run; None leaves them out.
     say : callable
-        Is told each line, with the seconds since the job began.
-    absent : exception type or tuple of them
-        Raised by a job whose data set, or whose machine, is not here. Such a job does not stop the others.
+        Is told each line, with the seconds since the cell began.
 
     Returns
     -------
     list of str
-        Jobs that could not be done, each with the reason.
+        Cells that could not be measured, each with the reason.
+
+    Raises
+    ------
+    ValueError
+        A part has a cell that its study does not understand; nothing is measured then.
     """
+    names = list(study.config["parts"]) if part == "all" else [part]
+    each = {name: list(cells(study.config["parts"][name], study.config.get("common"), kinds)) for name in names}
     missing = []
-    for name in study.config["parts"] if part == "all" else [part]:
-        for what, lines in jobs(study, name, executor, say):
+    for name, listed in each.items():
+        for cell in listed:
             begin = time.perf_counter()
             try:
-                for line in lines:
+                for line in kinds[cell.kind](study, name, cell, executor, **cell.options):
                     say(f"{line}, {time.perf_counter() - begin:.1f} s")
-            except absent as error:
-                missing.append(f"{what}: {error}")
+            except (DatasetMissing, Unmeasurable) as error:
+                missing.append(f"{cell.graph or cell.experiment}: {error}")
         study.seal(name)
     return missing

@@ -11,7 +11,8 @@ iterations. A graph's own figures are recorded under the name (graph).
 
 import numpy as np
 
-from lockstep.evidence import measuring, parts
+from lockstep.evidence import jobs as parts
+from lockstep.evidence import measuring
 from lockstep.graphs import DatasetMissing
 from lockstep.plan import AGAIN
 from lockstep.provenance import build

@@ -20,7 +20,7 @@ import functools
 
 import numpy as np
 
-from lockstep.evidence import parts
+from lockstep.evidence import jobs as parts
 from lockstep.graphs import DatasetMissing
 from lockstep.plan import Skip
 from lockstep.provenance import build

@@ -11,7 +11,7 @@ Graphs stand in `cases`.
 import numpy as np
 
 from lockstep.choose.features import near_share
-from lockstep.evidence import parts
+from lockstep.evidence import jobs as parts
 from lockstep.evidence.recording import canonical
 from lockstep.graphs import DatasetMissing
 from lockstep.plan import CPU, Skip

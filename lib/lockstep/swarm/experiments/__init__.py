@@ -17,7 +17,8 @@ figures are recorded under the name (batch).
 
 import numpy as np
 
-from lockstep.evidence import Candidate, parts
+from lockstep.evidence import Candidate
+from lockstep.evidence import jobs as parts
 from lockstep.graphs import DatasetMissing
 from lockstep.provenance import build
 

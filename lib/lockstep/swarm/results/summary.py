@@ -6,7 +6,7 @@ import pandas as pd
 import yaml
 
 from lockstep import paths
-from lockstep.evidence import parts
+from lockstep.evidence import jobs as parts
 from lockstep.report.digits import listed, not_measured, readable
 
 from ..measures import MEASURES

@@ -1,9 +1,7 @@
-"""The sweeps that the notebook runs, as data: which graphs, which strategies, under which labels.
+"""What study 3 measures: kinds of cells of a parameter file (see `lockstep.evidence.parts`; graphs stand in `cases`).
 
-A parameter file lists `cells` for each part. A cell names an experiment and graphs (see `cases`); each graph is
-measured by all the cell's strategies, interleaved.
-
-    {experiment: table-4.3, family: layered, nodes: [1000000], depth: [1, 10], ids: [random], strategies: ladder}
+    time    all strategies of a graph, interleaved
+    shares  the three kernels of the naive strategy, each by itself
 
 Beside the times of each strategy, a graph's own figures are recorded under the name (graph): depth in layers,
 nodes, edges, and on a GPU the milliseconds of its transfer, which no strategy's time includes.
@@ -16,14 +14,14 @@ import warnings
 import numpy as np
 
 from lockstep.evidence import measuring, parts
-from lockstep.graphs import DatasetMissing, GraphWarning
+from lockstep.graphs import GraphWarning
 from lockstep.machine.bench import SOURCE as COSTS
 from lockstep.provenance import build
 
 from ..problem import Problem
 from ..strategies.shared import KERNELS
 from ..strategies.table import STRATEGIES
-from .cases import cases
+from .cases import case
 
 STUDY = "3-toposort-depth"
 SHARES = ("enqueue", "dequeue", "reset")
@@ -31,18 +29,16 @@ LAYERS = 200  # whose kernels are timed one by one; those of disjoint paths are 
 LEAD_CYCLES = 100_000  # that the device is kept busy before: longer than Python takes for a launch and two events
 
 
-def candidates(case, problem, executor, turn=0):
-    """Candidates of a case's strategies that suit its depth.
+def candidates(labels, dataset, problem, executor, turn=0, events=True):
+    """Candidates of strategies on a graph.
 
     In every other turn the last one is laid out first. Blocks that meet in each layer do so on a few words, and where
     in the second-level cache these lie decides some per cent of a deep graph's time: an accident of where memory was
     free, which would be the same on all graphs if plans were always laid out alike.
     """
-    most = case.options["most_levels"]
-    labels = [label for label in case.options["strategies"] if problem.depth <= most.get(label, problem.depth)]
     return measuring.candidates(
-        STRATEGIES, labels, problem, executor, lambda label: build(STUDY, label, case.dataset), before=empty_launch,
-        backwards=bool(turn % 2), events=case.options["events"],
+        STRATEGIES, labels, problem, executor, lambda label: build(STUDY, label, dataset), before=empty_launch,
+        backwards=bool(turn % 2), events=events,
     )  # fmt: skip
 
 
@@ -70,39 +66,60 @@ def _ready(executor):
     return ready
 
 
-def measure(study, part, executor, say=print):
-    """Measure what this machine's recording lacks of a part; see `lockstep.evidence.parts.measure`."""
-    return parts.measure(_jobs, study, part, executor, say, DatasetMissing)
+def _time(study, part, cell, executor, *, most_levels=None, warmup=True, events=True, together=False):
+    """All strategies, but for those whose `most_levels` the graph's depth exceeds: a run would take too long.
+
+    For the other options see `Study.measure`, and of `events` the executor's timer.
+    """
+    dataset, problem, parameters = _graph(study, part, cell, executor)
+    most = most_levels or {}
+    labels = [label for label in cell.strategies if problem.depth <= most.get(label, problem.depth)]
+    chosen = candidates(labels, dataset, problem, executor, cell.turn, events)
+    if chosen:
+        study.measure(part, cell.experiment, dataset, chosen, parameters=parameters, rounds=cell.rounds, warmup=warmup,
+                      together=together)  # fmt: skip
+    yield f"{_told(cell, dataset, problem)}, {len(chosen)} strategies"
 
 
-def _jobs(study, part, executor, say):
-    for turn, case in enumerate(cases(study.config["parts"][part], study.config.get("common"))):
-        yield case.dataset, _graph(study, part, case, executor, turn)
+def _shares(study, part, cell, executor):
+    """The three kernels of the naive strategy. Only a GPU has such times."""
+    dataset, problem, parameters = _graph(study, part, cell, executor)
+    if executor is None or executor.name != "cuda":
+        return
+    ticks = executor.zeros(1, np.int64)
+    lead = executor.load(COSTS)["count_cycles"].bind(1, 32, passed=ticks, cycles=np.int64(LEAD_CYCLES))
+    for turn in range(-1, cell.rounds):  # the first, which compiles, does not count
+        spent = kernel_times(problem, executor, lead)
+        values = {f"{kernel}_ms": (spent[kernel], "ms") for kernel in SHARES}
+        if turn >= 0:
+            study.count(part, cell.experiment, dataset, "naive", values, kernel=build(STUDY, "naive", dataset),
+                        parameters={**parameters, "timed": "kernels"}, round=turn)  # fmt: skip
+    yield f"{_told(cell, dataset, problem)}, kernels one by one"
 
 
-def _graph(study, part, case, executor, turn):
-    """A graph's own figures, then all strategies."""
+KINDS = {"time": _time, "shares": _shares}
+measure = functools.partial(parts.measure, KINDS)
+
+
+def _graph(study, part, cell, executor):
+    """A graph's name, the problem set on it and the parameters of its rows; its own figures are recorded."""
+    dataset, make, parameters = case(cell)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GraphWarning)  # loops dropped on the way to a DAG
-        problem = Problem.of(case.make())
+        problem = Problem.of(make())
     graph = problem.graph
-    label = (part, case.experiment, case.dataset)
     figures = {"depth": (problem.depth, "layers"), "nodes": (graph.n, "1"), "edges": (graph.m, "1")}
-    kernel = build(STUDY, "(graph)", case.dataset)
-    study.count(*label, "(graph)", figures, kernel=kernel, parameters=case.parameters)
+    where = {"kernel": build(STUDY, "(graph)", dataset), "parameters": parameters}
+    study.count(part, cell.experiment, dataset, "(graph)", figures, **where)
     if executor is not None and executor.name == "cuda":
         transfer = {"transfer": (_transfer(graph, executor), "ms")}
-        study.count(*label, "(graph)", transfer, kernel=kernel, parameters=case.parameters)
-    if case.options["shares"]:
-        _shares(study, label, case, problem, executor)
-    chosen = candidates(case, problem, executor, turn)
-    if chosen:
-        how = {key: case.options[key] for key in ("rounds", "warmup", "together")}
-        study.measure(*label, chosen, parameters=case.parameters, **how)
-    yield (
-        f"{case.experiment} {case.dataset}: {graph.n:,} vertices, {graph.m:,} arcs, {problem.depth:,} layers, "
-        f"{len(chosen)} strategies"
-    )
+        study.count(part, cell.experiment, dataset, "(graph)", transfer, **where)
+    return dataset, problem, parameters
+
+
+def _told(cell, dataset, problem):
+    graph = problem.graph
+    return f"{cell.experiment} {dataset}: {graph.n:,} vertices, {graph.m:,} arcs, {problem.depth:,} layers"
 
 
 def _transfer(graph, executor):
@@ -113,20 +130,6 @@ def _transfer(graph, executor):
         copies = [executor.array(a) for a in arrays]
     del copies
     return timer.wall_ms
-
-
-def _shares(study, label, case, problem, executor):
-    """The three kernels of the naive strategy. Only a GPU has such times."""
-    if executor is None or executor.name != "cuda":
-        return
-    ticks = executor.zeros(1, np.int64)
-    lead = executor.load(COSTS)["count_cycles"].bind(1, 32, passed=ticks, cycles=np.int64(LEAD_CYCLES))
-    for turn in range(-1, case.options["rounds"]):  # the first, which compiles, does not count
-        spent = kernel_times(problem, executor, lead)
-        values = {f"{kernel}_ms": (spent[kernel], "ms") for kernel in SHARES}
-        if turn >= 0:
-            parameters, kernel = {**case.parameters, "timed": "kernels"}, build(STUDY, "naive", case.dataset)
-            study.count(*label, "naive", values, kernel=kernel, parameters=parameters, round=turn)
 
 
 def kernel_times(problem, executor, lead=None, layers=LAYERS):

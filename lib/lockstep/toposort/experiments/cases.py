@@ -1,12 +1,5 @@
-"""What study 3 measures on: the graphs that a part's cells name, each with what decides it.
+"""What study 3 measures on: registered graphs, read in one of three ways, and families of generated ones."""
 
-A cell names a family of graphs (or data sets) and lists of sizes; every combination is one graph.
-"""
-
-import inspect
-from dataclasses import dataclass, field
-
-from lockstep.evidence import parts
 from lockstep.graphs import Graph, acyclic, generators, load, task_graphs
 
 
@@ -17,29 +10,7 @@ def short(number):
     return f"{stem}e{len(digits) - len(stem)}" if len(digits) - len(stem) > 2 else digits
 
 
-@dataclass
-class Case:
-    """One graph of an experiment.
-
-    Attributes
-    ----------
-    experiment, dataset : str
-        Labels of its rows.
-    make : callable
-        Makes the graph; raises DatasetMissing where it cannot be had.
-    parameters : dict
-    options : dict
-        What the cell says besides: strategies, rounds, most_levels, warmup, shares, events, together.
-    """
-
-    experiment: str
-    dataset: str
-    make: object
-    parameters: dict
-    options: dict = field(default_factory=dict)
-
-
-# Families: name -> (data set's name, maker, parameters), from the sizes that a cell lists.
+# Families: (data set's name, maker, parameters of its rows) from the sizes that a cell gives.
 
 
 def _erdos_renyi(nodes, edges, instance):
@@ -161,35 +132,9 @@ FAMILIES = {
 }
 
 
-def cases(block, common=None):
-    """All graphs of a part, in the order in which the part lists them.
+def case(cell):
+    """The graph of a cell: the data set's name, a function that makes it, and the parameters of its rows.
 
-    Parameters
-    ----------
-    block : mapping
-        The part's block of a parameter file.
-    common : mapping, optional
-        The study's common block: `strategies` names lists of strategies, `most_levels` says for a strategy beyond which
-        depth it is left out, because a run would take longer than it is worth; so may the block and a cell.
-
-    Yields
-    ------
-    Case
+    The function raises DatasetMissing where the graph cannot be had.
     """
-    common = common or {}
-    most_levels = {**common.get("most_levels", {}), **block.get("most_levels", {})}
-    for cell in parts.cells(block, common):
-        family = FAMILIES[cell["family"]]
-        sizes = list(inspect.signature(family).parameters)
-        options = {
-            "strategies": cell["strategies"],
-            "rounds": cell["rounds"],
-            "most_levels": {**most_levels, **cell.get("most_levels", {})},
-            "warmup": cell.get("warmup", True),
-            "shares": cell.get("shares", False),
-            "events": block.get("events", True),
-            "together": block.get("together", False),
-        }
-        for one in parts.combinations(cell, sizes):
-            name, make, parameters = family(*(one[size] for size in sizes))
-            yield Case(cell["experiment"], name, make, parameters, options)
+    return FAMILIES[cell.graph](**cell.sizes) if cell.sizes else _real(cell.graph)
