@@ -137,6 +137,6 @@ def test_what_a_rule_loses_by_deciding_and_by_deciding_wrongly():
 def test_the_ledger_judges_the_switch_on_no_graph_that_it_was_fitted_to():
     [part] = [one for one in claims.load() if one.id == "C8"]
     assert set(part.select["dataset"]) == {*views.KNOWN["seen"], *views.KNOWN["fresh"]}
-    config = yaml.safe_load(PAPER.read_text())["studies"]["4-coloring-phase-switch"]["parts"]["switch"]
+    config = yaml.safe_load(PAPER.read_text())["studies"]["4-coloring-phase-switch"]["parts"]["switch"]["cells"][0]
     assert set(config["graphs"]) - {"dip20090126"} == {graph for known in views.KNOWN.values() for graph in known}
     assert not set(views.KNOWN["fitted"]) & set(part.select["dataset"])

@@ -14,18 +14,15 @@ STUDY = "3-toposort-depth"
 @pytest.fixture
 def measured(tmp_path):
     """A machine's folder with two parts measured by the runner of parts."""
-    config = {"studies": {STUDY: {"parts": {"one": {}, "two": {}}}}}
+    config = {"studies": {STUDY: {"parts": {"one": {"cells": [{}]}, "two": {"cells": [{}]}}}}}
     study = Study(STUDY, "all", config=config, results=tmp_path, machine={"name": "box-1"})
 
-    def jobs(study, part, executor, say):
-        def lines():
-            one = Candidate("serial", lambda: 1, lambda result: "exact", "k")
-            study.measure(part, part, "g", [one], rounds=2, warmup=False)
-            yield part
+    def timed(study, part, cell, executor):
+        one = Candidate("serial", lambda: 1, lambda result: "exact", "k")
+        study.measure(part, part, "g", [one], rounds=2, warmup=False)
+        yield part
 
-        yield part, lines()
-
-    assert parts.measure(jobs, study, "all", None, say=lambda line: None) == []
+    assert parts.measure({"time": timed}, study, "all", None, say=lambda line: None) == []
     return tmp_path / "box-1"
 
 

@@ -11,8 +11,8 @@ from lockstep.sssp import STRATEGIES, experiments
 from lockstep.sssp.results import forecast, views
 
 CELLS = [
-    {"kind": "degrees", "experiment": "degrees", "graphs": ["karate"]},
-    {"kind": "time", "experiment": "time", "graphs": ["road-like-256"],
+    {"kind": "degrees", "experiment": "degrees", "graphs": ["karate"], "histogram": True},
+    {"experiment": "time", "graphs": ["road-like-256"],
      "strategies": ["dijkstra", "atomic", "semaphores-1", "asynchronous", "auto"]},
     {"kind": "sources", "experiment": "layers", "graphs": ["karate"], "sources": 2,
      "strategies": ["semaphores-1", "semaphores-2"]},

@@ -13,10 +13,10 @@ STUDIES = {package: study for study, package in PACKAGES.items() if study != "0-
 GRAPH = {"rmat-6": {"make": {"rmat": {"scale": 6, "m": 200, "seed": 1, "directed": False, "simple": True}}}}
 PARTS = {  # each with a baseline of the CPU, which is timed, and a strategy of the hypothetical GPU, which is counted
     "sgd": {"cells": [{"experiment": "real", "kind": "graph", "dataset": "karate", "strategies": "two"}]},
-    "sssp": {"cells": [{"experiment": "time", "kind": "time", "graphs": ["karate"], "strategies": "two"}]},
+    "sssp": {"cells": [{"experiment": "time", "graphs": ["karate"], "strategies": "two"}]},
     "toposort": {"cells": [{"experiment": "deep", "strategies": "two",
                             "graphs": {"layered": {"nodes": 60, "depth": [3, 20], "ids": "random"}}}]},
-    "coloring": {"graphs": ["karate", "rmat-6"], "control": "", "strategies": ["greedy", "randomized"]},
+    "coloring": {"cells": [{"kind": "ladder", "graphs": ["karate", "rmat-6"], "strategies": "two"}]},
     "swarm": {"cells": [{"experiment": "batch", "kind": "batch", "datasets": ["rmat-5"],
                          "strategies": {"closeness": "two"}}]},
 }  # fmt: skip
@@ -32,7 +32,7 @@ TWO = {
 @pytest.mark.parametrize("package", STUDIES)
 def test_a_part_is_measured_once_and_verified(package, tmp_path):
     experiments, said = import_module(f"lockstep.{package}.experiments"), []
-    common = {"strategies": {"two": TWO[package]}, "graphs": GRAPH, "most_levels": {"naive": 10}}
+    common = {"strategies": {"two": TWO[package]}, "made": GRAPH, "most_levels": {"naive": 10}}
     part = {"seconds": 1, "rounds": 2, **PARTS[package]}
     config = {"studies": {experiments.STUDY: {"common": common, "parts": {"ladder": part}}}}
 

@@ -29,9 +29,9 @@ OTHERS = {  # kernels that a module of another name loads
 }  # fmt: skip
 CELLS = {  # two data sets that are not there, as each study names them
     "sgd": {"kind": "graph", "dataset": ["a", "b"], "strategies": ["serial"]},
-    "sssp": {"kind": "time", "graphs": ["a", "b"], "strategies": ["dijkstra"]},
+    "sssp": {"graphs": ["a", "b"], "strategies": ["dijkstra"]},
     "toposort": {"graphs": ["a", "b"], "strategies": ["serial"]},
-    "coloring": {},
+    "coloring": {"graphs": ["a", "b"], "strategies": ["greedy"]},
     "swarm": {"kind": "batch", "datasets": ["a", "b"], "strategies": {"betweenness": ["cpu"]}},
 }
 
@@ -112,9 +112,7 @@ def test_a_data_set_that_is_missing_stops_nothing(package, monkeypatch, tmp_path
         cases = f"lockstep.{package}.experiments.cases"
         monkeypatch.setattr(import_module(cases), "load", missing)
     block = {"seconds": 1, "cells": [{"experiment": "none", **CELLS[package]}]}
-    if package == "coloring":
-        block["graphs"] = ["a", "b"]
-    config = {"studies": {STUDIES[package]: {"common": {"graphs": {}}, "parts": {"ladder": block}}}}
+    config = {"studies": {STUDIES[package]: {"parts": {"ladder": block}}}}
     study = Study(STUDIES[package], "all", None, config=config, results=tmp_path, machine={"name": "test", "cores": 1})
     for part in ("ladder", "all"):
         found = experiments.measure(study, part, None, say=lambda line: None)

@@ -15,7 +15,7 @@ from .strategies.shared import ColoringPlan
 from .strategies.table import STRATEGIES
 
 PROTOCOL = (measuring.candidate, experiments.warm_run, experiments.candidates, experiments.switched,
-            experiments.summary, experiments.ladder, experiments.switch, experiments.unevenness, ColoringPlan.figures,
+            experiments.summary, experiments.figures, experiments.switch, experiments.unevenness, ColoringPlan.figures,
             Problem.check, oracle.Checker)  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""How the parts of a study are worked through: a parameter file lists cells, and each is measured on each of its graphs.
+"""How the parts of a study are worked through: a parameter file lists cells, each measured on each of its graphs.
 
 A cell is one grammar in all studies:
 

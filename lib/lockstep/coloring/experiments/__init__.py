@@ -1,27 +1,27 @@
-"""What the notebook measures, part by part; graphs, sizes and rounds come from the parameter file.
+"""What study 4 measures: kinds of cells of a parameter file (see `lockstep.evidence.parts`; graphs stand in `cases`).
 
-    ladder      every strategy on every graph: time and colors, always together
-    switch      the hybrid with every switch; the best is chosen in some rounds and judged in others, beside rules; a
-                fixed switch where the rule's own is tells what deciding costs from what deciding wrongly does
-    balance     what lanes, warps and workgroups read, iteration by iteration; stealing against its controls
+    time     all strategies of a graph, interleaved
+    ladder   the same, and the graph's own figures
+    seeds    colors for several seeds
+    switch   the hybrid with every switch; the best is chosen in some rounds and judged in others, beside rules; a fixed
+             switch where the rule's own is tells what deciding costs from what deciding wrongly does
+    balance  what lanes, warps and workgroups read, iteration by iteration; stealing against its controls
 
 On the hypothetical GPU there are no times, only counts; which switch is best is then decided by the number of
 iterations. A graph's own figures are recorded under the name (graph).
 """
 
+import functools
+
 import numpy as np
 
-from lockstep.evidence import jobs as parts
-from lockstep.evidence import measuring
-from lockstep.graphs import DatasetMissing
-from lockstep.plan import AGAIN
+from lockstep.evidence import measuring, parts
 from lockstep.provenance import build
 
 from .. import oracle
 from ..problem import Problem
 from ..strategies.table import STRATEGIES
-from . import balance
-from .cases import case
+from . import balance, cases
 
 STUDY = "4-coloring-phase-switch"
 FIRST = 4  # "the first few iterations"
@@ -29,7 +29,6 @@ COUNTED = "-counted"  # the suffix of strategies built to count what they read
 FAMILIES = {"rmat-": "rmat", "road-like-": "road_like", "erdos-renyi-": "erdos_renyi", "window-dag-": "window_dag"}
 CURVE = ("active", "longest", "warp", "group")  # what is shown of each iteration
 CURVES = ("randomized", "hybrid", "degree")  # strategies whose iterations are shown one by one
-SEEDED = ("early", "emptying")  # whose colors are counted for several seeds
 RULES = ("best", "worst", "auto", "own", "threshold")  # switches that hybrid is judged with; own: where auto switches
 SHORT = 1.0  # ms: below, three times the rounds
 
@@ -62,41 +61,57 @@ def switched(case, executor, label, switch):
     return measuring.candidate(plan, label, build(STUDY, label, case.name), warm_run)
 
 
-# -- the parts
+# -- kinds of cells
 
 
-def ladder(study, plan, case, executor):
-    """Every strategy, colors for several seeds, the A/A control; of the graph the longest chain of priorities, the
-    steps of emptying, and the colors that a greedy loop takes in the peer's order.
+def _time(study, part, cell, executor, *, made=None):
+    """All strategies."""
+    found = cases.case(cell.graph, made)
+    chosen = candidates(found, executor, cell.strategies)
+    study.measure(part, cell.experiment, found.name, chosen, parameters=found.parameters, rounds=cell.rounds)
+    yield _told(cell, found)
+
+
+def _ladder(study, part, cell, executor, *, made=None):
+    """All strategies; of the graph also what `figures` says."""
+    found = cases.case(cell.graph, made)
+    study.count(part, cell.experiment, found.name, "(graph)", figures(found), parameters=found.parameters)
+    yield from _time(study, part, cell, executor, made=made)
+
+
+def figures(case):
+    """A graph's size, the longest chain of priorities, the steps of emptying, and the colors that a greedy loop takes
+    in the peer's order.
     """
-    parameters, rounds = case.parameters, plan["rounds"]
-    skip = plan.get("skip", {}).get(case.name, [])
-    names = [name for name in plan["strategies"] if name not in skip]
-    degrees = case.graph.out_degrees()
-    figures = {
+    found = {
         "nodes": case.graph.n,
         "arcs": case.graph.m,
-        "degree": degrees.max(initial=0),
+        "degree": case.graph.out_degrees().max(initial=0),
         "chain": oracle.chain(case.graph),
         "steps": oracle.emptied(case.graph, case.problem.checker.expected())[1],
         "peer_colors": oracle.greedy(case.graph, oracle.peers_order(case.graph)).max(initial=-1) + 1,
     }
-    figures = {key: (int(value), "1") for key, value in figures.items()}
-    study.count("ladder", "ladder", case.name, "(graph)", figures, parameters=parameters)
-    chosen = candidates(case, executor, names)
-    study.measure("ladder", "ladder", case.name, chosen, parameters=parameters, rounds=rounds)
-    for seed in range(plan.get("seeds", {}).get(case.name, 0)):
-        chosen = candidates(case, executor, [name for name in SEEDED if name in names], Problem(case.graph, seed))
-        study.measure("ladder", "seeds", case.name, chosen, parameters={**parameters, "seed": seed}, rounds=1)
-    if case.name == plan["control"]:
-        pairs = ("greedy",) if executor.name == "host" else ("randomized", "hybrid", "early")  # those that are timed
-        names = [f"{name}{suffix}" for name in pairs for suffix in ("", AGAIN)]
-        chosen = candidates(case, executor, names)
-        again = plan.get("control_rounds", 4 * rounds)
-        study.measure("ladder", "control", case.name, chosen, parameters=parameters, rounds=again)
+    return {key: (int(value), "1") for key, value in found.items()}
 
 
-def switch(study, plan, case, executor):
+def _seeds(study, part, cell, executor, *, seeds, made=None):
+    """Colors for so many seeds: each strategy once for each."""
+    found = cases.case(cell.graph, made)
+    for seed in range(seeds):
+        chosen = candidates(found, executor, cell.strategies, Problem(found.graph, seed))
+        parameters = {**found.parameters, "seed": seed}
+        study.measure(part, cell.experiment, found.name, chosen, parameters=parameters, rounds=1)
+    yield _told(cell, found)
+
+
+def _switch(study, part, cell, executor, *, switches, choose, made=None):
+    """See `switch`."""
+    found = cases.case(cell.graph, made)
+    switch(study, part, cell, executor, found, switches, choose)
+    yield _told(cell, found)
+
+
+def switch(study, part, cell, executor, case, switches, choose):
     """The hybrid with every switch; then the best, the worst and the rules, in rounds of their own.
 
     All of a graph's together, for a few per cent are at stake. Of the graph itself the degree at which the phase by
@@ -109,10 +124,10 @@ def switch(study, plan, case, executor):
         "expected": oracle.stuck_expected(degrees),
     }
     figures = {key: (int(value), "1") for key, value in figures.items()}
-    study.count("switch", "degrees", case.name, "(graph)", figures, parameters=case.parameters)
+    study.count(part, "degrees", case.name, "(graph)", figures, parameters=case.parameters)
     same = {"parameters": case.parameters, "together": True}
-    sweep = candidates(case, executor, [f"hybrid@{at}" for at in plan["switches"]])
-    rows = study.measure("switch", "sweep", case.name, sweep, rounds=plan["choose"], **same)
+    sweep = candidates(case, executor, [f"hybrid@{at}" for at in switches])
+    rows = study.measure(part, "sweep", case.name, sweep, rounds=choose, **same)
     metric = "wall" if "wall" in set(rows["metric"]) else "iterations"
     times = rows[rows["metric"] == metric].pivot_table("value", "round", "strategy")
     means = np.log(times).mean().reindex([one.strategy for one in sweep])  # the first of equals is the best
@@ -127,21 +142,30 @@ def switch(study, plan, case, executor):
         for rule, value in rules.items()
     ]
     short = metric == "wall" and np.exp(means.min()) < SHORT  # what else the host does weighs most there
-    rounds = plan["rounds"] * (3 if short else 1)
-    rows = study.measure("switch", "judged", case.name, judged, rounds=rounds, seed=1, **same)
+    rounds = cell.rounds * (3 if short else 1)
+    rows = study.measure(part, "judged", case.name, judged, rounds=rounds, seed=1, **same)
     if metric == "wall":
         times = rows[rows["metric"] == "wall"].pivot_table("value", "round", "strategy")
         for turn, row in times.iterrows():
             for one in judged[1:]:
                 gain = {"gain": (row["randomized"] / row[one.strategy], "x")}
-                where = ("switch", "gain", case.name, one.strategy, gain)
+                where = (part, "gain", case.name, one.strategy, gain)
                 study.count(*where, kernel=one.kernel, parameters=case.parameters, round=turn)
 
 
-def unevenness(study, plan, case, executor):
-    """Reads of lanes, warps and workgroups by iteration; stealing against workgroups that do not steal."""
+def _balance(study, part, cell, executor, *, counted, iterations, made=None):
+    """See `unevenness`; and stealing against workgroups that do not steal."""
+    found = cases.case(cell.graph, made)
+    unevenness(study, part, executor, found, counted, iterations)
+    chosen = candidates(found, executor, cell.strategies)
+    study.measure(part, "stealing", found.name, chosen, parameters=found.parameters, rounds=cell.rounds)
+    yield _told(cell, found)
+
+
+def unevenness(study, part, executor, case, counted, iterations):
+    """Reads of lanes, warps and workgroups by iteration."""
     parameters = case.parameters
-    for name in plan["counted"]:
+    for name in counted:
         label = name + COUNTED
         kernel = build(STUDY, label, case.name)
         known = study.rows()
@@ -153,16 +177,14 @@ def unevenness(study, plan, case, executor):
         verified = case.problem.check(result, strategy)
         where = {"kernel": kernel, "verified": verified}
         if name in CURVES:
-            shown = rounds[: plan["iterations"]]
+            shown = rounds[:iterations]
             curve = {f"{key}@{i}": (getattr(r, key), "1") for i, r in enumerate(shown) for key in CURVE}
-            study.count("balance", "iterations", case.name, label, curve, parameters=parameters, **where)
+            study.count(part, "iterations", case.name, label, curve, parameters=parameters, **where)
         values = {**summary(case, rounds, result), **traffic}
         if executor.name == "host":  # its workgroups run one after the other, which leaves one to steal from all
             values = {key: value for key, value in values.items() if key not in ("between", *traffic)}
         values = {key: (float(value), "1") for key, value in values.items()}
-        study.count("balance", "imbalance", case.name, label, values, parameters=parameters, **where)
-    chosen = candidates(case, executor, ["randomized", "staying", "queues", "stealing"])
-    study.measure("balance", "stealing", case.name, chosen, parameters=parameters, rounds=plan["rounds"])
+        study.count(part, "imbalance", case.name, label, values, parameters=parameters, **where)
 
 
 def summary(case, rounds, result):
@@ -187,21 +209,9 @@ def summary(case, rounds, result):
     return found
 
 
-PARTS = {"ladder": ladder, "switch": switch, "balance": unevenness}
+KINDS = {"time": _time, "ladder": _ladder, "seeds": _seeds, "switch": _switch, "balance": _balance}
+measure = functools.partial(parts.measure, KINDS)
 
 
-def measure(study, part, executor, say=print):
-    """Measure what this machine's recording lacks of a part; see `lockstep.evidence.parts.measure`."""
-    return parts.measure(_jobs, study, part, executor, say, DatasetMissing)
-
-
-def _jobs(study, part, executor, say):
-    block, specs = study.config["parts"][part], study.config["common"]["graphs"]
-    for name in block["graphs"]:
-        yield name, _graph(study, part, block, name, specs.get(name) or {}, executor)
-
-
-def _graph(study, part, block, name, spec, executor):
-    found = case(name, spec)
-    PARTS[part](study, block, found, executor)
-    yield f"{part} {name}: {found.graph.n:,} vertices, {found.graph.m:,} arcs"
+def _told(cell, found):
+    return f"{cell.experiment} {found.name}: {found.graph.n:,} vertices, {found.graph.m:,} arcs"

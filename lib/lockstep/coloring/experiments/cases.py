@@ -37,22 +37,23 @@ def _registered(name, kind):
     return load(name)
 
 
-def case(name, spec):
+def case(name, made=None):
     """The graph of that name.
 
     Parameters
     ----------
     name : str
-    spec : mapping
-        ``structured``; and, unless the name is a graph of the registry, ``make``, a generator's name with its
-        arguments, or ``kind``, what else the registry holds under the name: a ``batch`` (its graphs side by side) or
-        ``ratings`` (users and items, joined where there is a rating).
+    made : mapping, optional
+        {name: what is known of that graph}: whether it is ``structured``; and, unless the registry has a graph of that
+        name, ``make``, a generator's name with its arguments, or ``kind``, what else the registry holds under the name:
+        a ``batch`` (its graphs side by side) or ``ratings`` (users and items, joined where there is a rating).
 
     Raises
     ------
     DatasetMissing
         The data set cannot be had here.
     """
+    spec = (made or {}).get(name) or {}
     if "make" in spec:
         ((family, arguments),) = spec["make"].items()
         graph = getattr(generators, family)(**arguments)

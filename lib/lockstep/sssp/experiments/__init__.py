@@ -1,86 +1,64 @@
-"""The sweeps that the notebook runs, as data: which graphs, which strategies, under which labels.
+"""What study 2 measures: kinds of cells of a parameter file (see `lockstep.evidence.parts`; graphs stand in `cases`).
 
-A parameter file lists `cells` for each part. A cell names a kind of measurement (`time`, `sources`, `delta`, `figures`,
-`degrees` or `race`), an experiment, graphs, and labels of strategies: a name, or a variant in `strategies.table`.
+    time     all strategies from one source, interleaved
+    delta    the same at each bucket width
+    sources  wrong vertices after runs from many sources
+    degrees  degrees of a graph, as the paper prints them
+    race     wrong distances over fuzzed schedules, on the hypothetical GPU
 
-    {kind: time, experiment: published, graphs: [ego-Facebook, USA-road-d.NY], strategies: [atomic, semaphores-2]}
-
-Graphs stand in `cases`.
+`weights` and `arcs` of a cell say how its graphs are read.
 """
+
+import functools
 
 import numpy as np
 
 from lockstep.choose.features import near_share
-from lockstep.evidence import jobs as parts
+from lockstep.evidence import parts
 from lockstep.evidence.recording import canonical
-from lockstep.graphs import DatasetMissing
 from lockstep.plan import CPU, Skip
 from lockstep.provenance import build
 
 from ..oracle import _open, hops
 from ..strategies.table import STRATEGIES
-from . import race
-from .cases import STUDY, Prepared, sources
+from . import cases, race
+from .cases import STUDY, Prepared
 
 
-def measure(study, part, executor, say=print):
-    """Measure what this machine's recording lacks of a part; see `lockstep.evidence.parts.measure`."""
-    return parts.measure(_jobs, study, part, executor, say, DatasetMissing)
-
-
-def _jobs(study, part, executor, say):
-    for cell in parts.cells(study.config["parts"][part], study.config.get("common")):
-        if cell["kind"] == "race":
-            yield cell["experiment"], _race(study, part, cell)
-        for dataset in cell.get("graphs", []):
-            yield dataset, _graph(study, part, cell, dataset, executor, say)
-
-
-def _graph(study, part, cell, dataset, executor, say):
-    """One graph as its cell's kind wants it."""
-    weights, arcs = cell.get("weights", "random"), cell.get("arcs", "both")
-    prepared = Prepared(dataset, executor, weights, arcs)
-    graph, parameters = prepared.graph, {"weights": weights, "arcs": arcs}
-    if "-" in dataset and dataset.rpartition("-")[2].isdigit():
-        parameters["nodes"] = graph.n
-    KINDS[cell["kind"]](study, part, cell, prepared, parameters)
-    for label, reason in prepared.left_out.items():
-        say(f"{cell['experiment']} {dataset}: {label} is left out: {reason}")
-    yield f"{cell['experiment']} {dataset}: {graph.n:,} vertices, {graph.m:,} arcs"
-
-
-def _time(study, part, cell, prepared, parameters):
+def _time(study, part, cell, executor, *, weights="random", arcs="both"):
     """Time of each label from the same source."""
-    source = sources(prepared, 1)[0]
-    candidates = prepared.candidates(cell["strategies"], source)
+    prepared, parameters = _prepared(cell, executor, weights, arcs)
+    candidates = prepared.candidates(cell.strategies, cases.sources(prepared, 1)[0])
     if candidates:
-        study.measure(part, cell["experiment"], prepared.dataset, candidates, parameters=parameters,
-                      rounds=cell["rounds"])  # fmt: skip
+        study.measure(part, cell.experiment, prepared.dataset, candidates, parameters=parameters, rounds=cell.rounds)
+    yield from _told(cell, prepared)
 
 
-def _delta(study, part, cell, prepared, parameters):
+def _delta(study, part, cell, executor, *, deltas, weights="random", arcs="both"):
     """Time of each label at each bucket width, in multiples of the mean weight; 0 stands for one bucket."""
-    source = sources(prepared, 1)[0]
-    for delta in cell["deltas"]:
-        width = np.inf if delta == 0 else delta
-        candidates = prepared.candidates(cell["strategies"], source, width)
+    prepared, parameters = _prepared(cell, executor, weights, arcs)
+    source = cases.sources(prepared, 1)[0]
+    for delta in deltas:
+        candidates = prepared.candidates(cell.strategies, source, delta or np.inf)
         if candidates:
-            study.measure(part, cell["experiment"], prepared.dataset, candidates,
-                          parameters={**parameters, "delta": delta}, rounds=cell["rounds"])  # fmt: skip
+            study.measure(part, cell.experiment, prepared.dataset, candidates,
+                          parameters={**parameters, "delta": delta}, rounds=cell.rounds)  # fmt: skip
+    yield from _told(cell, prepared)
 
 
-def _sources(study, part, cell, prepared, parameters):
+def _sources(study, part, cell, executor, *, sources, weights="random", arcs="both"):
     """Wrong vertices of each label, one run from each of many sources; for exact labels the check is the result."""
     if not study.selected(part):
         return
-    picked = sources(prepared, cell["sources"])
+    prepared, parameters = _prepared(cell, executor, weights, arcs)
+    picked = cases.sources(prepared, sources)
     parameters = {**parameters, "sources": len(picked)}
     done = study.rows()
-    done = done[(done["experiment"] == cell["experiment"]) & (done["dataset"] == prepared.dataset)]
+    done = done[(done["experiment"] == cell.experiment) & (done["dataset"] == prepared.dataset)]
     done = done[(done["parameters"] == canonical(parameters)) & (done["metric"] == "all_right")]
     known = dict(zip(done["kernel"], done["value"], strict=True))
     needed = None
-    for label in cell["strategies"]:
+    for label in cell.strategies:
         kernel = build(STUDY, label, prepared.dataset)
         if kernel not in known:
             strategy, options = STRATEGIES.resolve(label)
@@ -93,7 +71,7 @@ def _sources(study, part, cell, prepared, parameters):
                 prepared.left_out[label] = error
                 continue
             values, verified = _errors(plan, picked, strategy.exact)
-            study.count(part, cell["experiment"], prepared.dataset, label, values, kernel=kernel,
+            study.count(part, cell.experiment, prepared.dataset, label, values, kernel=kernel,
                         parameters=parameters, verified=verified)  # fmt: skip
             known[kernel] = values["all_right"][0]
         if label.startswith("semaphores-") and needed is None and known[kernel]:
@@ -103,8 +81,9 @@ def _sources(study, part, cell, prepared, parameters):
                "degree": (prepared.graph.m / prepared.graph.n, "1")}  # fmt: skip
     if needed is not None:
         figures["layers_needed"] = (needed, "layers")
-    study.count(part, cell["experiment"], prepared.dataset, "(graph)", figures,
+    study.count(part, cell.experiment, prepared.dataset, "(graph)", figures,
                 kernel=build(STUDY, "(graph)", prepared.dataset), parameters=parameters)  # fmt: skip
+    yield from _told(cell, prepared)
 
 
 def _errors(plan, picked, exact):
@@ -139,8 +118,9 @@ def _errors(plan, picked, exact):
     return values, "measured-wrong" if any(wrong) else "exact"
 
 
-def _figures(study, part, cell, prepared, parameters, histogram=False):
-    """Degree statistics as the paper prints them."""
+def _degrees(study, part, cell, executor, *, weights="random", arcs="both", histogram=False):
+    """Degree statistics as the paper prints them; if asked for, with the histogram of its Figures IV and VI."""
+    prepared, parameters = _prepared(cell, executor, weights, arcs)
     graph = prepared.graph
     degrees = graph.out_degrees()
     values = {
@@ -155,36 +135,49 @@ def _figures(study, part, cell, prepared, parameters, histogram=False):
     }
     if histogram:
         values |= {f"degree_{d}": (int(c), "vertices") for d, c in enumerate(np.bincount(degrees)) if c}
-    study.count(part, cell["experiment"], prepared.dataset, "(graph)", values,
+    study.count(part, cell.experiment, prepared.dataset, "(graph)", values,
                 kernel=build(STUDY, "(graph)", prepared.dataset), parameters=parameters)  # fmt: skip
+    yield from _told(cell, prepared)
 
 
-def _degrees(*told):
-    """Beside them the histogram of the paper's Figures IV and VI."""
-    _figures(*told, histogram=True)
-
-
-def _race(study, part, cell):
+def _race(study, part, cell, executor, *, seeds):
     """On the hypothetical GPU, whatever else there is: of how many fuzzed schedules distances come out wrong."""
     graph = race.race_graph()
-    for label, seeds in cell["seeds"].items():
+    for label, count in seeds.items():
         kernel = build(STUDY, f"race-{label}", graph.name)
         strategy, options = STRATEGIES.resolve(label)
-        parameters = {"seeds": seeds}
+        parameters = {"seeds": count}
         if not study.selected(part):
             continue
         known = study.rows()
-        if ((known["strategy"] == f"race-{label}") & (known["kernel"] == kernel) & (known["value"] == seeds)).any():
+        if ((known["strategy"] == f"race-{label}") & (known["kernel"] == kernel) & (known["value"] == count)).any():
             continue
-        wrong, first = race.count_wrong(graph, range(seeds), strategy.name, **options)
+        wrong, first = race.count_wrong(graph, range(count), strategy.name, **options)
         values = {
-            "seeds": (seeds, "1"),
+            "seeds": (count, "1"),
             "wrong_seeds": (wrong, "1"),
             "first_wrong_seed": (-1 if first is None else first, "1"),
         }
-        study.count(part, cell["experiment"], graph.name, f"race-{label}", values, kernel=kernel,
+        study.count(part, cell.experiment, graph.name, f"race-{label}", values, kernel=kernel,
                     parameters=parameters, verified="measured-wrong" if wrong else "exact")  # fmt: skip
-    yield f"{cell['experiment']} {graph.name}"
+    yield f"{cell.experiment} {graph.name}"
 
 
-KINDS = {"time": _time, "delta": _delta, "sources": _sources, "figures": _figures, "degrees": _degrees}
+KINDS = {"time": _time, "delta": _delta, "sources": _sources, "degrees": _degrees, "race": _race}
+measure = functools.partial(parts.measure, KINDS)
+
+
+def _prepared(cell, executor, weights, arcs):
+    """The graph of a cell with all that runs on it, and the parameters of its rows."""
+    prepared, parameters = Prepared(cell.graph, executor, weights, arcs), {"weights": weights, "arcs": arcs}
+    if "-" in cell.graph and cell.graph.rpartition("-")[2].isdigit():
+        parameters["nodes"] = prepared.graph.n
+    return prepared, parameters
+
+
+def _told(cell, prepared):
+    """What was left out, and what was done."""
+    graph, told = prepared.graph, f"{cell.experiment} {prepared.dataset}"
+    for label, reason in prepared.left_out.items():
+        yield f"{told}: {label} is left out: {reason}"
+    yield f"{told}: {graph.n:,} vertices, {graph.m:,} arcs"
