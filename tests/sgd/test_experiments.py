@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lockstep.evidence import Study
+from lockstep.evidence import Study, parts
 from lockstep.machine import get_executor
 from lockstep.provenance import stale
 from lockstep.sgd import STRATEGIES, Problem, experiments
@@ -19,6 +19,7 @@ from lockstep.sgd.strategies import model
 
 from .conftest import skewed
 
+TWIN = {"twin": {"dataset": "CAL", "factor": 20000}}
 CONFIG = {
     "studies": {
         experiments.STUDY: {
@@ -26,14 +27,14 @@ CONFIG = {
             "parts": {
                 "all-kinds": {
                     "rounds": 2,
-                    "worked": True,
-                    "atomics": {"CAL": 20000},
                     "cells": [
-                        {"experiment": "real", "kind": "graph", "dataset": "karate", "strategies": "few"},
-                        {"experiment": "road", "kind": "twin", "dataset": "CAL", "factor": 20000, "strategies": "few",
+                        {"kind": "paper-example", "experiment": "worked-example"},
+                        {"kind": "atomics", "experiment": "atomics", "graphs": TWIN},
+                        {"experiment": "real", "graphs": ["karate"], "strategies": "few"},
+                        {"experiment": "road", "graphs": TWIN, "strategies": "few",
                          "best": True},
-                        {"experiment": "sweeps", "kind": "random", "size": [30, 20, 100, 12], "sweeps": 3,
-                         "strategies": ["serial", "tiles"]},
+                        {"kind": "sweeps", "experiment": "sweeps", "graphs": {"random": {"size": [[30, 20, 100, 12]]}},
+                         "sweeps": 3, "strategies": ["serial", "tiles"]},
                     ],
                 }
             },
@@ -75,14 +76,6 @@ def test_nothing_is_stale(study):
     assert {"(two threads)", "(graph)", "matchings", "diagonals", "block diagonals", "edge-locked"} <= changed
 
 
-def test_cells_are_combinations():
-    plan = {"cells": [{"kind": "twin", "dataset": ["A", "B"], "rank": [16, 32], "strategies": ["x"]},
-                      {"kind": "random", "size": [[1, 2, 3, 4], [5, 6, 7, 8]], "strategies": "set"}]}  # fmt: skip
-    found = list(experiments.cells(plan, {"strategies": {"set": ["y", "z"]}}))
-    assert [(c["dataset"], c["rank"]) for c in found[:4]] == [("A", 16), ("A", 32), ("B", 16), ("B", 32)]
-    assert found[4] == {"kind": "random", "size": [1, 2, 3, 4], "strategies": ["y", "z"], "rounds": 8}
-
-
 def test_the_predictor_finds_coefficients_that_made_the_times():
     rng = np.random.default_rng(0)
     graphs = [twins.twin(name, factor=2000) for name in ("STACK", "IMDB", "WIKI", "BGG", "CITP", "POKEC", "CAL", "W")]
@@ -121,20 +114,24 @@ def test_a_star_has_one_critical_path():
 
 
 def test_cells_in_a_row_share_ratings_and_problem():
-    last = cases.Last()
-    cell = {"dataset": "CAL", "factor": 20000}
-    first = last.ratings("twin", cell, None)
+    last, sizes = cases.Last(), {"dataset": "CAL", "factor": 20000}
+    first = last.ratings(cell(twin=sizes), None)
     problem = last.of_rank(4)
-    assert last.ratings("twin", dict(cell), None) is first and last.of_rank(4) is problem
+    assert last.ratings(cell(twin=dict(sizes)), None) is first and last.of_rank(4) is problem
     assert last.of_rank(8) is not problem
-    other = last.ratings("twin", {**cell, "shuffled": True}, None)
+    other = last.ratings(cell(twin={**sizes, "shuffled": True}), None)
     assert other is not first and last.of_rank(8).ratings is other
 
 
+def cell(**graphs):
+    [found] = parts.cells({"cells": [{"graphs": graphs}]})
+    return found
+
+
 def test_a_strategy_that_refuses_a_graph_is_left_out_and_named(tmp_path):
-    refuser = "patches"  # it is for small degrees
+    refuser, graphs = "patches", {"star": {"edges": 3000}}  # it is for small degrees
     config = {"studies": {experiments.STUDY: {"parts": {"one": {"rounds": 1, "cells": [
-        {"experiment": "real", "kind": "star", "edges": 3000, "strategies": ["hogwild", refuser]}]}}}}}  # fmt: skip
+        {"experiment": "real", "graphs": graphs, "strategies": ["hogwild", refuser]}]}}}}}  # fmt: skip
     said = []
     study = Study(experiments.STUDY, part="one", executor=get_executor("host"), config=config, results=tmp_path)
     experiments.measure(study, "one", study.executor, say=said.append)
@@ -203,18 +200,19 @@ def test_a_plan_goes_when_it_is_let_go(name, ratings):
 
 def test_what_is_recorded_is_not_made_ready_again(tmp_path, monkeypatch):
     """One strategy's rows are gone: its plan alone is built; with all rows there, not even the ratings are made."""
-    cell = {"experiment": "road", "kind": "twin", "dataset": "CAL", "factor": 20000}
+    cell = {"experiment": "road", "graphs": TWIN}
     cell["strategies"] = ["serial", "multicore"]
     config = {"studies": {experiments.STUDY: {"parts": {"one": {"rounds": 2, "cells": [cell]}}}}}
     built, made, real, ratings = [], [], experiments.candidate, cases.make
     monkeypatch.setattr(experiments, "candidate", lambda name, *a, **k: built.append(name) or real(name, *a, **k))
-    monkeypatch.setattr(cases, "make", lambda kind, cell, executor: made.append(kind) or ratings(kind, cell, None))
+    monkeypatch.setattr(cases, "make", lambda cell, executor: made.append(cell.graph) or ratings(cell))
     monkeypatch.setattr(experiments, "_compiled", lambda *a: None)
     pool = SimpleNamespace(free_all_blocks=lambda: None)
     stand_in = SimpleNamespace(name="cuda", xp=SimpleNamespace(get_default_memory_pool=lambda: pool))
 
     def measured():
         built.clear(), made.clear()
+        monkeypatch.setattr(experiments, "LAST", cases.Last())
         study = Study(experiments.STUDY, part="one", executor=None, config=config, results=tmp_path)
         assert experiments.measure(study, "one", stand_in, say=lambda line: None) == []
         return study.folder / f"{experiments.STUDY}.csv"
@@ -263,8 +261,10 @@ def test_cores_get_every_edge_once_in_a_random_order():
 def test_delays_of_the_platform(tmp_path):
     """A delay of 0 is the schedule without one: the cells of config/paper.yaml begin with it."""
     executor = get_executor("host")
-    cell = {"experiment": "platform", "kind": "random", "size": [30, 20, 100, 12], "strategies": ["edge-locked", "sgm"]}
-    part = {"rounds": 1, "cells": [{**cell, "lock_delay": [0, 100]}, {**cell, "barrier_delay": [0, 1000]}]}
+    graphs = {"random": {"size": [[30, 20, 100, 12]]}}
+    cell = {"experiment": "platform", "graphs": graphs, "strategies": ["edge-locked", "sgm"]}
+    delays = {"lock_delay": [0, 100]}, {"barrier_delay": [0, 1000]}
+    part = {"rounds": 1, "cells": [{**cell, "vary": delay} for delay in delays]}
     config = {"studies": {experiments.STUDY: {"parts": {"platform": part}}}}
     study = Study(experiments.STUDY, part="all", executor=executor, config=config, results=tmp_path)
     assert experiments.measure(study, "platform", executor, say=lambda line: None) == []

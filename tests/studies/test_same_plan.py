@@ -28,7 +28,7 @@ OTHERS = {  # kernels that a module of another name loads
     "weighted": "lengths",
 }  # fmt: skip
 CELLS = {  # two data sets that are not there, as each study names them
-    "sgd": {"kind": "graph", "dataset": ["a", "b"], "strategies": ["serial"]},
+    "sgd": {"graphs": ["a", "b"], "strategies": ["serial"]},
     "sssp": {"graphs": ["a", "b"], "strategies": ["dijkstra"]},
     "toposort": {"graphs": ["a", "b"], "strategies": ["serial"]},
     "coloring": {"graphs": ["a", "b"], "strategies": ["greedy"]},

@@ -142,6 +142,12 @@ def _loaded(name, kinds, mirror, offline, reader):
     return result
 
 
+def kind(name):
+    """What the registry holds under a name: ``graph``, ``ratings``, ``batch`` or ``coordinates``; None if nothing."""
+    found = _named(registry(), name)
+    return found["kind"].iloc[0] if len(found) else None
+
+
 def load(name, mirror=None, offline=None):
     """A registered graph in its canonical form, checked.
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lockstep.graphs import Graph, generators, load, load_batch, load_ratings
+from lockstep.graphs import Graph, generators, load, load_batch, load_ratings, registry
 
 from ..problem import Problem, neighbors
 
@@ -26,7 +26,9 @@ class Case:
         return {"structured": self.structured}
 
 
-def _registered(name, kind):
+def _registered(name):
+    """Of a batch its graphs side by side; of ratings users and items, joined where there is a rating."""
+    kind = registry.kind(name)
     if kind == "batch":
         return load_batch(name)[0]
     if kind == "ratings":
@@ -44,9 +46,8 @@ def case(name, made=None):
     ----------
     name : str
     made : mapping, optional
-        {name: what is known of that graph}: whether it is ``structured``; and, unless the registry has a graph of that
-        name, ``make``, a generator's name with its arguments, or ``kind``, what else the registry holds under the name:
-        a ``batch`` (its graphs side by side) or ``ratings`` (users and items, joined where there is a rating).
+        {name: what is known of that graph}: whether it is ``structured``; and, unless the name is registered, ``make``,
+        a generator's name with its arguments.
 
     Raises
     ------
@@ -58,6 +59,6 @@ def case(name, made=None):
         ((family, arguments),) = spec["make"].items()
         graph = getattr(generators, family)(**arguments)
     else:
-        graph = _registered(name, spec.get("kind"))
+        graph = _registered(name)
     graph, _ = neighbors(graph, warn=False)
     return Case(name, Problem(graph), spec.get("structured", False))

@@ -1,12 +1,11 @@
-"""The sweeps that the notebook runs, as data: which ratings, which strategies, under which labels.
+"""What study 1 measures: kinds of cells of a parameter file (see `lockstep.evidence.parts`; ratings stand in `cases`).
 
-A parameter file lists `cells` for each part; a cell names an experiment, a kind of graph and lists; each
-combination is one set of ratings, measured by all of the cell's strategies, interleaved.
-
-    {experiment: road, kind: twin, dataset: [CAL, E], strategies: gpu, rank: 16}
-
-A part may say `rounds`, and in `slow` the strategies whose runs there take seconds: those, and the CPU's, have FEW
-rounds, and are not run once more to warm up.
+    time           a sweep of all strategies, interleaved
+    sweeps         errors sweep by sweep, untimed
+    costs          what the cost model is calibrated by, on stars
+    paper-example  the paper's worked example, on the hypothetical GPU
+    atomics        atomics an edge, on the hypothetical GPU, and bounds on the numbers of supersteps
+    residency      threads that stay resident, on a GPU
 
 Only what the recording lacks is made ready: a strategy whose rows are all there costs nothing. Beside the times stand,
 for every strategy, the milliseconds of its preprocessing (see `preparation.built`: compilation is left out, a quick one
@@ -20,8 +19,7 @@ import functools
 
 import numpy as np
 
-from lockstep.evidence import jobs as parts
-from lockstep.graphs import DatasetMissing
+from lockstep.evidence import parts
 from lockstep.plan import Skip
 from lockstep.provenance import build
 
@@ -36,41 +34,7 @@ STUDY = "1-sgd-schedules"
 FEW = 3  # rounds of what takes long
 
 
-def cells(block, common=None):
-    """The cells of a part, one for each combination of what they list; a size is itself a list."""
-    for cell in parts.cells(block, common):
-        keys = [key for key in cell if key not in ("strategies", "size")]
-        if "size" in cell:
-            keys.append("size")
-            cell["size"] = cell["size"] if isinstance(cell["size"][0], list) else [cell["size"]]
-        yield from parts.combinations(cell, keys)
-
-
-# -- measuring --
-
-
-def measure(study, part, executor, say=print):
-    """Measure what this machine's recording lacks of a part; see `lockstep.evidence.parts.measure`."""
-    return parts.measure(_jobs, study, part, executor, say, DatasetMissing)
-
-
-def _jobs(study, part, executor, say):
-    block = study.config["parts"][part]
-    common = study.config.get("common", {})
-    if block.get("worked"):
-        counted.example(study, part)
-    if block.get("atomics"):
-        counted.atomics(study, part, block["atomics"])
-    if block.get("residency") and executor is not None and executor.name == "cuda":
-        counted.residency(study, part, executor)
-    last = Last()
-    if block.get("calibrate") and executor is not None:
-        _costs(study, part, executor, common)
-        calibration = {"cells": common.get("calibration", []), "rounds": FEW}
-        for cell in cells(calibration, common):
-            yield label(cell["kind"], cell), _cell(study, part, cell, executor, calibration, common, say, last)
-    for cell in cells(block, common):
-        yield label(cell["kind"], cell), _cell(study, part, cell, executor, block, common, say, last)
+LAST = Last()
 
 
 @functools.cache
@@ -88,58 +52,65 @@ def _compiled(name, executor, rank, storage):
         plan.rmse()
 
 
-def _cell(study, part, cell, executor, block, common, say, last):
-    kind, experiment, rank = cell["kind"], cell["experiment"], int(cell.get("rank", 16))
-    on_gpu = executor is not None and executor.name == "cuda"
-    names = [name for name in cell["strategies"] if executor is not None or not _kernels(name)]
-    dataset = label(kind, cell)
-    options = {key: cell[key] for key in ("lock_delay", "barrier_delay") if key in cell}
-    storage = cell.get("storage", "float32")
-    parameters = {"rank": rank, **options, **({} if storage == "float32" else {"storage": storage})}
-    where = (part, experiment, dataset)
-    most = common.get("largest_degree", {})
+def _time(study, part, cell, executor, *, rank=16, storage="float32", lock_delay=None, barrier_delay=None, slow=(),
+          best=False):  # fmt: skip
+    """A sweep of all strategies.
+
+    Those in `slow`, whose runs take seconds, and the CPU's have FEW rounds, and are not run once more to warm up.
+    `best`: what follows from a cell's rows is recorded as well (`derived`).
+    """
+    on_gpu, dataset = executor is not None and executor.name == "cuda", label(cell)
+    names = [name for name in cell.strategies if executor is not None or not _kernels(name)]
+    delays = {"lock_delay": lock_delay, "barrier_delay": barrier_delay}
+    delays = {name: cycles for name, cycles in delays.items() if cycles is not None}
+    parameters = {"rank": rank, **delays, **({} if storage == "float32" else {"storage": storage})}
+    where = (part, cell.experiment, dataset)
     wanted = names
-    if on_gpu and experiment != "sweeps":  # large graphs are not made for nothing, nor are plans
-        wanted = _lacking(study, where, names, parameters, cell, block)
+    if on_gpu:  # large graphs are not made for nothing, nor are plans
+        wanted = _lacking(study, where, names, parameters, cell.rounds, slow)
         if not wanted:
-            if cell.get("best"):  # a run may have stopped before; or what it follows from was measured by another part
+            if best:  # a run may have stopped before; or what it follows from was measured by another part
                 derived.record(study, where, parameters)
             return
     for name in wanted if on_gpu else ():
         _compiled(name, executor, rank, storage)
-    ratings = last.ratings(kind, cell, executor if on_gpu else None)
+    ratings = LAST.ratings(cell, executor if on_gpu else None)
     _graph(study, where, ratings, parameters)
-    if experiment == "sweeps":
-        counted.sweeps(study, where, ratings, names, executor, parameters, int(cell["sweeps"]))
-    else:
-        problem = last.of_rank(rank, storage)
-        chosen = []
-        for name in wanted:
-            if ratings.largest_degree() > most.get(name, np.inf):
-                say(f"  {name} is left out: a node of {ratings.largest_degree():,} ratings")
-                continue
-            extra = {key: value for key, value in options.items() if value and _kernels(name)}  # 0: as it is
-            try:
-                chosen.append(candidate(name, problem, executor, build(STUDY, name, where[2]), **extra))
-            except Skip as reason:
-                say(f"  {name} is left out: {reason}")
-        for one in chosen:
-            if _long(one.strategy, block) and on_gpu:
-                one.rounds, one.warmup = FEW, False
-        study.measure(*where, chosen, parameters=parameters, rounds=cell["rounds"])
-        if cell.get("best"):
-            derived.record(study, where, parameters)
-        del chosen, problem
-    yield (
-        f"{experiment} {dataset}: {ratings.n_users:,} x {ratings.n_items:,}, {ratings.m:,} ratings, largest degree "
-        f"{ratings.largest_degree():,}, {len(wanted)} of {len(names)} strategies"
-    )
+    problem, chosen = LAST.of_rank(rank, storage), []
+    for name in wanted:
+        extra = {key: value for key, value in delays.items() if value and _kernels(name)}  # 0: as it is
+        try:
+            chosen.append(candidate(name, problem, executor, build(STUDY, name, dataset), **extra))
+        except Skip as reason:
+            yield f"{name} is left out on {dataset}: {reason}"
+    for one in chosen:
+        if _long(one.strategy, slow) and on_gpu:
+            one.rounds, one.warmup = FEW, False
+    study.measure(*where, chosen, parameters=parameters, rounds=cell.rounds)
+    if best:
+        derived.record(study, where, parameters)
+    yield f"{_told(cell, dataset, ratings)}, {len(wanted)} of {len(names)} strategies"
 
 
-def _lacking(study, where, names, parameters, cell, block):
+def _sweeps(study, part, cell, executor, *, sweeps, rank=16):
+    """Errors on train and test after each sweep."""
+    dataset, on_gpu = label(cell), executor is not None and executor.name == "cuda"
+    ratings = LAST.ratings(cell, executor if on_gpu else None)
+    where, parameters = (part, cell.experiment, dataset), {"rank": rank}
+    _graph(study, where, ratings, parameters)
+    names = [name for name in cell.strategies if executor is not None or not _kernels(name)]
+    counted.sweeps(study, where, ratings, names, executor, parameters, sweeps)
+    yield _told(cell, dataset, ratings)
+
+
+def _told(cell, dataset, ratings):
+    size = f"{ratings.n_users:,} x {ratings.n_items:,}, {ratings.m:,} ratings"
+    return f"{cell.experiment} {dataset}: {size}, largest degree {ratings.largest_degree():,}"
+
+
+def _lacking(study, where, names, parameters, rounds, slow):
     """The strategies of which the recording lacks rounds of a cell."""
-    few = min(cell["rounds"], FEW)
-    needed = {name: few if _long(name, block) else cell["rounds"] for name in names}
+    needed = {name: min(rounds, FEW) if _long(name, slow) else rounds for name in names}
     there = _rounds(study, where, parameters)
     return [name for name in names if there.get(name, 0) < needed[name]]
 
@@ -152,9 +123,9 @@ def _rounds(study, where, parameters):
     return walls[np.array(fresh, bool)].groupby("strategy")["round"].nunique().to_dict()
 
 
-def _long(name, block):
-    """Whether a strategy has few rounds in a part."""
-    return name in block.get("slow", ()) or not _kernels(name)
+def _long(name, slow):
+    """Whether a strategy has few rounds."""
+    return name in slow or not _kernels(name)
 
 
 def _kernels(name):
@@ -171,29 +142,51 @@ def _graph(study, where, ratings, parameters):
                 kernel=build(STUDY, "(graph)", where[2]), parameters=parameters)  # fmt: skip
 
 
-def _costs(study, part, executor, common):
-    """p, b and l on a star, where nothing but its critical path happens."""
-    edges, rounds = int(common.get("star", 2000)), 8
-    on_gpu = executor.name == "cuda"
+def _costs(study, part, cell, executor):
+    """p, b and l of the cost model, on a star, where nothing but its critical path happens."""
+    if executor is None:
+        return
+    on_gpu, edges, dataset = executor.name == "cuda", cell.sizes["edges"], label(cell)
     lanes = 4 if on_gpu else 1
     one = {"blocks": 1, "threads": lanes, "lanes": lanes}
-    everywhere = {"blocks": executor.multiprocessors * (5 if on_gpu else 1)}
-    call = ("edge-locked", "edge-locked +one group", {"shuffle": False, **one})
-    stars = {
-        edges: [
-            ("block-diagonal", "block-diagonal +one group", {"rows": 1, "columns": edges, **one}),
-            ("agm-edge", "agm-edge +all blocks", everywhere),
-            call,
-            ("tiles", "tiles", {}),
-        ],
-        4: [call],
+    options = {
+        "block-diagonal +one group": {"rows": 1, "columns": edges, **one},
+        "agm-edge +all blocks": {"blocks": executor.multiprocessors * (5 if on_gpu else 1)},
+        "edge-locked +one group": {"shuffle": False, **one},
+        "tiles": {},
     }
-    for size, strategies in stars.items():
-        there = _rounds(study, (part, "costs", f"star-{size}"), {"rank": 16})
-        problem = Problem(star(size), 16)
-        chosen = [
-            candidate(name, problem, executor, build(STUDY, label, f"star-{size}"), label, **options)
-            for name, label, options in strategies
-            if there.get(label, 0) < rounds
-        ]
-        study.measure(part, "costs", f"star-{size}", chosen, parameters={"rank": 16}, rounds=rounds)
+    there, problem = _rounds(study, (part, cell.experiment, dataset), {"rank": 16}), Problem(star(edges), 16)
+    chosen = [
+        candidate(name.split(" +")[0], problem, executor, build(STUDY, name, dataset), name, **options[name])
+        for name in cell.strategies
+        if there.get(name, 0) < cell.rounds
+    ]
+    study.measure(part, cell.experiment, dataset, chosen, parameters={"rank": 16}, rounds=cell.rounds)
+    yield f"{cell.experiment} {dataset}: {len(chosen)} strategies"
+
+
+def _paper_example(study, part, cell, executor):
+    counted.example(study, part)
+    yield cell.experiment
+
+
+def _atomics(study, part, cell, executor):
+    counted.atomics(study, part, label(cell), LAST.ratings(cell, None))
+    yield f"{cell.experiment} {label(cell)}"
+
+
+def _residency(study, part, cell, executor):
+    if executor is not None and executor.name == "cuda":
+        counted.residency(study, part, executor)
+        yield cell.experiment
+
+
+KINDS = {
+    "time": _time,
+    "sweeps": _sweeps,
+    "costs": _costs,
+    "paper-example": _paper_example,
+    "atomics": _atomics,
+    "residency": _residency,
+}
+measure = functools.partial(parts.measure, KINDS)

@@ -1,8 +1,8 @@
-"""What study 1 measures on, the ratings that cells of a parameter file name: twins, real sets, stars, random graphs."""
+"""What study 1 measures on: registered ratings and graphs by name, and families of twins, stars, random graphs."""
 
 import numpy as np
 
-from lockstep.graphs import load, load_ratings
+from lockstep.graphs import load, load_ratings, registry
 
 from ..problem import Problem
 from ..ratings import Ratings, planted
@@ -23,32 +23,43 @@ def random_ratings(users, items, edges, largest, executor=None, seed=5):
     return twins.scale_free(size, seed, np if executor is None else executor.xp, name)
 
 
-def make(kind, cell, executor):
-    """The ratings of a cell."""
-    if kind == "star":
-        return star(cell["edges"])
-    if kind == "twin":
-        return twins.twin(cell["dataset"], executor=executor, factor=cell.get("factor", 1),
-                          shuffled=cell.get("shuffled", False))  # fmt: skip
-    if kind == "random":
-        return random_ratings(*cell["size"], executor)
-    if kind == "ratings":
-        return Ratings.of(load_ratings(cell["dataset"]))
-    if kind == "graph":
-        graph = load(cell["dataset"])
-        users, items = graph.edges()
-        return Ratings(users, items, planted(users, items), (graph.n, graph.n), name=cell["dataset"])
-    raise ValueError(f"kind {kind!r}; expected star, twin, random, ratings or graph")
+def make(cell, executor=None):
+    """The ratings of a cell; of a graph its arcs, with planted values.
+
+    Raises
+    ------
+    DatasetMissing
+        The data set cannot be had here.
+    """
+    if cell.sizes:
+        return FAMILIES[cell.graph](executor, **cell.sizes)
+    if registry.kind(cell.graph) == "ratings":
+        return Ratings.of(load_ratings(cell.graph))
+    graph = load(cell.graph)
+    users, items = graph.edges()
+    return Ratings(users, items, planted(users, items), (graph.n, graph.n), name=cell.graph)
 
 
-def label(kind, cell):
+def _twin(executor, dataset, factor=1, shuffled=False):
+    return twins.twin(dataset, executor=executor, factor=factor, shuffled=shuffled)
+
+
+FAMILIES = {
+    "star": lambda executor, edges: star(edges),
+    "random": lambda executor, size: random_ratings(*size, executor),
+    "twin": _twin,
+}
+
+
+def label(cell):
     """What a cell's data set is called in rows."""
-    if kind == "star":
-        return f"star-{cell['edges']}"
-    if kind == "random":
-        return "random-" + "-".join(map(str, cell["size"]))
-    name = cell["dataset"] + (f"-by-{cell['factor']}" if cell.get("factor", 1) != 1 else "")
-    return f"twin-{name}{'-shuffled' if cell.get('shuffled') else ''}" if kind == "twin" else name
+    sizes = cell.sizes
+    if cell.graph == "twin":
+        factor = f"-by-{sizes['factor']}" if sizes.get("factor", 1) != 1 else ""
+        return f"twin-{sizes['dataset']}{factor}{'-shuffled' if sizes.get('shuffled') else ''}"
+    if cell.graph == "star":
+        return f"star-{sizes['edges']}"
+    return "random-" + "-".join(map(str, sizes["size"])) if cell.graph == "random" else cell.graph
 
 
 def problem_of(ratings, rank, storage="float32"):
@@ -62,14 +73,14 @@ class Last:
     def __init__(self):
         self.key = self.made = self.problem = self.of = None
 
-    def ratings(self, kind, cell, executor):
+    def ratings(self, cell, executor):
         """As `make`."""
-        key = label(kind, cell)
+        key = label(cell)
         if self.key != key:
             self.key = self.made = self.problem = None  # what was there goes before the next comes
             if executor is not None:
                 executor.xp.get_default_memory_pool().free_all_blocks()
-            self.made, self.key = make(kind, cell, executor), key
+            self.made, self.key = make(cell, executor), key
         return self.made
 
     def of_rank(self, rank, storage="float32"):

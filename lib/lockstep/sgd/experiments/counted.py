@@ -7,7 +7,7 @@ from lockstep.provenance import build
 from ..problem import Problem
 from ..strategies import matchings
 from ..strategies.table import STRATEGIES
-from . import derived, paper_example, twins
+from . import derived, paper_example
 
 EXAMPLE = "(two threads)"  # the strategy column of the worked example's rows
 BLOCK = (16, 16)  # items and users of a block, where bounds are counted
@@ -63,23 +63,20 @@ def example(study, part):
                 kernel=build(study.name, EXAMPLE, "sample-graph"), verified="exact")  # fmt: skip
 
 
-def atomics(study, part, sizes):
+def atomics(study, part, dataset, ratings):
     """Atomics an edge, counted by the hypothetical GPU, and the bounds on the numbers of supersteps."""
-    for name, factor in sizes.items():
-        ratings = twins.twin(name, factor=factor)
-        dataset = f"twin-{name}-by-{factor}"
-        problem = Problem(ratings, 4)
-        for strategy in derived.SEVEN:
-            executor = get_executor("host")
-            plan = STRATEGIES[strategy].plan_for(problem, executor)
-            plan.reset()
-            executor.reset_counts()
-            plan.run()
-            plan.check_sweep()
-            share = executor.counts["atomics"] / ratings.m
-            study.count(part, "atomics", dataset, strategy, {"atomics_an_edge": (share, "1")},
-                        kernel=build(study.name, strategy, dataset), verified="invariant")  # fmt: skip
-        bounds(study, part, dataset, ratings)
+    problem = Problem(ratings, 4)
+    for strategy in derived.SEVEN:
+        executor = get_executor("host")
+        plan = STRATEGIES[strategy].plan_for(problem, executor)
+        plan.reset()
+        executor.reset_counts()
+        plan.run()
+        plan.check_sweep()
+        share = executor.counts["atomics"] / ratings.m
+        study.count(part, "atomics", dataset, strategy, {"atomics_an_edge": (share, "1")},
+                    kernel=build(study.name, strategy, dataset), verified="invariant")  # fmt: skip
+    bounds(study, part, dataset, ratings)
 
 
 def bounds(study, part, dataset, ratings):

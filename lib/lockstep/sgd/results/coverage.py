@@ -3,6 +3,7 @@
 import yaml
 
 from lockstep import paths
+from lockstep.evidence import parts
 from lockstep.report.digits import listed, not_measured
 
 from .. import experiments
@@ -60,12 +61,12 @@ def partly(rows):
     block, lost = yaml.safe_load(PLAN.read_text())["studies"][experiments.STUDY], {}
     timed = rows[rows["metric"] == "wall"]
     for part in block["parts"].values():
-        for cell in experiments.cells(part, block.get("common")):
-            own = timed[timed["experiment"] == cell["experiment"]]
-            there = set(own[own["dataset"] == label(cell["kind"], cell)]["strategy"])
-            if cell["experiment"] in views.CLASSES and there:
-                for name in set(cell["strategies"]) & set(own["strategy"]) - there:
-                    lost.setdefault(name, []).append(cell["dataset"])
+        for cell in parts.cells(part, block.get("common")):
+            if cell.experiment in views.CLASSES:
+                own = timed[timed["experiment"] == cell.experiment]
+                there = set(own[own["dataset"] == label(cell)]["strategy"])
+                for name in set(cell.strategies) & set(own["strategy"]) - there if there else ():
+                    lost.setdefault(name, []).append(cell.sizes["dataset"])
     together, order = {}, {name: place for place, name in enumerate(STRATEGIES)}
     for name in sorted(lost, key=lambda name: (order.get(name, len(order)), name)):  # variants last
         together.setdefault(tuple(lost[name]), []).append(name)
