@@ -17,7 +17,7 @@ PARTS = {  # each with a baseline of the CPU, which is timed, and a strategy of 
     "toposort": {"cells": [{"experiment": "deep", "strategies": "two",
                             "graphs": {"layered": {"nodes": 60, "depth": [3, 20], "ids": "random"}}}]},
     "coloring": {"cells": [{"kind": "ladder", "graphs": ["karate", "rmat-6"], "strategies": "two"}]},
-    "swarm": {"cells": [{"experiment": "batch", "kind": "batch", "datasets": ["rmat-5"],
+    "swarm": {"cells": [{"experiment": "batch", "kind": "batch", "graphs": ["rmat-5"],
                          "strategies": {"closeness": "two"}}]},
 }  # fmt: skip
 TWO = {

@@ -32,7 +32,7 @@ CELLS = {  # two data sets that are not there, as each study names them
     "sssp": {"graphs": ["a", "b"], "strategies": ["dijkstra"]},
     "toposort": {"graphs": ["a", "b"], "strategies": ["serial"]},
     "coloring": {"graphs": ["a", "b"], "strategies": ["greedy"]},
-    "swarm": {"kind": "batch", "datasets": ["a", "b"], "strategies": {"betweenness": ["cpu"]}},
+    "swarm": {"kind": "batch", "graphs": ["a", "b"], "strategies": {"betweenness": ["cpu"]}},
 }
 
 

@@ -37,7 +37,7 @@ def values(rows, **labels):
 
 
 def test_batches_by_every_strategy(study):
-    cell = {"kind": "batch", "experiment": "batch", "datasets": ["benchmark-32-6"]}
+    cell = {"kind": "batch", "experiment": "batch", "graphs": ["benchmark-32-6"]}
     both = {measure: ["cpu", "swarm"] for measure in ("betweenness", "closeness", "apsp")}
     rows = study([{**cell, "strategies": both}], rounds=2).rows()
     assert set(rows["verified"]) == {"exact", "not-applicable"}
@@ -50,15 +50,16 @@ def test_batches_by_every_strategy(study):
 
 
 def test_one_graph_after_the_other(study):
-    cell = {"kind": "single", "experiment": "single", "datasets": ["benchmark-32-5", "benchmark-64-5"], "count": 3}
-    rows = study([{**cell, "strategies": {"betweenness": ["cpu", "cpu-again"]},
-                   "gains": {"betweenness": ["cpu", ["cpu-again"]]}}], rounds=3).rows()  # fmt: skip
+    cell = {"kind": "single", "experiment": "single", "graphs": ["benchmark-32-5", "benchmark-64-5"], "count": 3}
+    both = {"strategies": {"betweenness": ["cpu", "cpu-again"]}}
+    gains = {"kind": "gains", "experiment": "single", "groups": cell["graphs"], **both}
+    rows = study([{**cell, **both}, gains], rounds=3).rows()
     assert rows[rows["strategy"] == "cpu"]["parameters"].iloc[0] == '{"graphs":3,"measure":"betweenness"}'
     gains = rows[rows["experiment"] == "groups"]
     assert set(gains["metric"]) == {"others_over_first", "last_over_others"} and len(gains) == 6
-    wall = {d: values(rows, experiment="single", dataset=d, strategy="cpu", metric="wall") for d in cell["datasets"]}
+    wall = {d: values(rows, experiment="single", dataset=d, strategy="cpu", metric="wall") for d in cell["graphs"]}
     again = {d: values(rows, experiment="single", dataset=d, strategy="cpu-again", metric="wall") for d in wall}
-    small, large = (again[d][0] / wall[d][0] for d in cell["datasets"])
+    small, large = (again[d][0] / wall[d][0] for d in cell["graphs"])
     assert values(gains, metric="last_over_others", round=0)[0] == pytest.approx(large / small, rel=1e-3)
 
 
@@ -77,11 +78,11 @@ def test_a_wrong_result_is_not_recorded(study, monkeypatch):
 
 def test_batches_from_disk(study):
     cells = [
-        {"kind": "stream", "experiment": "curve", "counts": [3, 12],
+        {"kind": "stream", "experiment": "curve", "graphs": ["benchmark-3", "benchmark-12"],
          "strategies": {"closeness": ["overlapped", "one-thread", "loading", "reading"]}},
-        {"kind": "sizes", "experiment": "sizes", "sizes": {"32": 6, "64": 4}, "files": 2,
+        {"kind": "sizes", "experiment": "sizes", "graphs": ["benchmark-32-6", "benchmark-64-4"], "files": 2,
          "strategies": {"apsp": ["one-thread"]}, "options": {"apsp": {"reduce": "total"}}},
-        {"kind": "writing", "experiment": "writing", "graphs": 9, "shard": 4,
+        {"kind": "writing", "experiment": "writing", "graphs": ["benchmark-9"], "shard": 4,
          "strategies": {"apsp": ["written", "overlapped"]}},
     ]  # fmt: skip
     rows = study(cells, rounds=2).rows()
@@ -103,9 +104,9 @@ def test_batches_from_disk(study):
 
 def test_more_rounds_of_a_size_keep_what_is_there(study):
     """A second cell asks for more rounds of some ways through one of the sizes: only these are run."""
-    cell = {"kind": "stream", "experiment": "curve", "counts": [3, 8]}
+    cell = {"kind": "stream", "experiment": "curve", "graphs": ["benchmark-3", "benchmark-8"]}
     cell["strategies"] = {"closeness": ["overlapped", "one-loader", "one-thread"]}
-    more = {**cell, "counts": [8], "rounds": 3, "strategies": {"closeness": ["one-loader", "one-thread"]}}
+    more = {**cell, "graphs": ["benchmark-8"], "rounds": 3, "strategies": {"closeness": ["one-loader", "one-thread"]}}
     before = study([cell])
     file = before.folder / f"{experiments.STUDY}.csv"
     kept = file.read_text()
@@ -129,21 +130,22 @@ def test_a_graph_too_large_for_the_slow_reference_is_held_against_checksums(monk
 
 
 def test_several_gpus_need_several(study):
-    cell = {"kind": "gpus", "experiment": "gpus", "graphs": 10, "gpus": [1], "strategies": {"betweenness": ["dynamic"]}}
+    cell = {"kind": "gpus", "experiment": "gpus", "graphs": ["benchmark-10"], "gpus": [1]}
+    cell["strategies"] = {"betweenness": ["dynamic"]}
     assert len(study([cell]).rows()) == 0
-    assert study.missing == ["gpus: this machine has 1 GPU; two or more are needed"]
+    assert study.missing == ["benchmark-10: this machine has 1 GPU; two or more are needed"]
 
 
 @pytest.mark.slow
 def test_several_gpus(study, monkeypatch):
     """Two workers without GPUs stand in: the same code path. What the machine lacks is named and stops nothing."""
-    monkeypatch.setattr(scaling, "gpus_of", lambda executor, cell: 2)
-    cell = {"kind": "gpus", "experiment": "gpus", "graphs": 12, "gpus": [1, 2, 4, 8]}
+    monkeypatch.setattr(scaling, "gpus_of", lambda executor, asked: 2)
+    cell = {"kind": "gpus", "experiment": "gpus", "graphs": ["benchmark-12"], "gpus": [1, 2, 4, 8]}
     cell["strategies"] = {"closeness": ["dynamic", "static"]}
     rows = study([cell, {**cell, "gpus": [8]}]).rows()
     assert study.missing == [
-        "gpus: not on 4 or 8 GPUs, this machine has 2",
-        "gpus: this machine has 2 GPUs; 8 are asked for",
+        "benchmark-12: not on 4 or 8 GPUs, this machine has 2",
+        "benchmark-12: this machine has 2 GPUs; 8 are asked for",
     ]
     assert set(rows["strategy"]) == {"gpus@1-dynamic", "gpus@2-dynamic", "gpus@2-static"}
     assert set(rows["verified"]) == {"exact"}
@@ -174,15 +176,16 @@ def _refuse(*args, **options):
 def test_what_is_recorded_costs_nothing(study, monkeypatch):
     both = {"betweenness": ["cpu", "swarm"], "closeness": ["cpu"]}
     cells = [
-        {"kind": "batch", "experiment": "batch", "datasets": ["benchmark-32-4"], "strategies": both},
-        {"kind": "single", "experiment": "single", "datasets": ["benchmark-32-5"], "count": 3, "strategies": both},
-        {"kind": "right", "experiment": "further", "datasets": ["benchmark-32-4"], "strategies": ["cpu", "swarm"],
+        {"kind": "batch", "experiment": "batch", "graphs": ["benchmark-32-4"], "strategies": both},
+        {"kind": "single", "experiment": "single", "graphs": ["benchmark-32-5"], "count": 3, "strategies": both},
+        {"kind": "right", "experiment": "further", "graphs": ["benchmark-32-4"], "strategies": ["cpu", "swarm"],
          "measures": ["components"]},
-        {"kind": "stream", "experiment": "curve", "counts": [6],
+        {"kind": "stream", "experiment": "curve", "graphs": ["benchmark-6"],
          "strategies": {"closeness": ["overlapped", "loading"]}},
-        {"kind": "sizes", "experiment": "sizes", "sizes": {32: 4}, "files": 2,
+        {"kind": "sizes", "experiment": "sizes", "graphs": ["benchmark-32-4"], "files": 2,
          "strategies": {"closeness": ["one-thread"]}},
-        {"kind": "writing", "experiment": "writing", "graphs": 6, "strategies": {"closeness": ["written"]}},
+        {"kind": "writing", "experiment": "writing", "graphs": ["benchmark-6"],
+         "strategies": {"closeness": ["written"]}},
     ]  # fmt: skip
     before = study(cells, rounds=2)
     rows = before.rows()
@@ -202,7 +205,7 @@ def test_what_is_recorded_costs_nothing(study, monkeypatch):
 
 
 def test_what_bounds_betweenness_from_below(study):
-    cell = {"kind": "floor", "experiment": "floor", "datasets": ["benchmark-32-4"], "strategies": ["swarm"]}
+    cell = {"kind": "floor", "experiment": "floor", "graphs": ["benchmark-32-4"], "strategies": ["swarm"]}
     rows = study([cell]).rows()
     figures = rows.set_index("metric")["value"]
     pack = cases.case("benchmark-32-4").pack

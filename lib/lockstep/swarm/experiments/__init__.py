@@ -1,25 +1,26 @@
-"""What the notebook measures, part by part; batches, strategies and rounds come from the parameter file.
-
-A part has cells, each of a kind:
+"""What study 5 measures: kinds of cells of a parameter file (see `lockstep.evidence.parts`; batches stand in `cases`).
 
     batch       a whole batch by each strategy
-    floor       what bounds a batch's time from below
     single      one graph after the other, each waited for before the next, as the paper compares
+    gains       how the gains of single graphs change from group to group
     right       a measure that the paper promises for later, computed and checked
+    floor       what bounds a batch's time from below
     stream      a batch from disk, with and without overlap (`scaling`)
     sizes       loading and computing of graphs of one size (`scaling`)
     writing     results written out (`scaling`)
     gpus        several GPUs on a Dask cluster (`scaling`)
 
+`strategies` and `options` of a cell are by measure; `count` takes a seeded sample of so many graphs.
+
 On the hypothetical GPU there are no times, only counts; times of the CPU's strategies are real there too. A batch's own
 figures are recorded under the name (batch).
 """
 
+import functools
+
 import numpy as np
 
-from lockstep.evidence import Candidate
-from lockstep.evidence import jobs as parts
-from lockstep.graphs import DatasetMissing
+from lockstep.evidence import Candidate, parts
 from lockstep.provenance import build
 
 from .. import oracle
@@ -27,8 +28,7 @@ from ..strategies.engine import Engine
 from ..strategies.table import STRATEGIES
 from . import scaling
 from .cases import GROUPS, case
-from .labels import STUDY, engine_of, lacking, parameters_of
-from .scaling import Unmeasurable
+from .labels import STUDY, engine_of, lacking, options_of, parameters_of
 
 
 def candidate(case, executor, label, measure, options, single=False):
@@ -93,112 +93,100 @@ class _Joined:
 # -- kinds of cells
 
 
-def _batch(study, part, cell, executor, single=False):
-    for name in cell["datasets"]:
-        todo = lacking(study, cell, name, {"graphs": cell["count"]} if single and cell.get("count") else None)
-        if not todo and study.counted(cell["experiment"], name, "(batch)"):
-            continue
-        found = case(name, cell.get("count"))
-        experiment = cell["experiment"]
-        study.count(part, experiment, name, "(batch)", found.figures())
-        for measure, labels in todo.items():
-            options = cell.get("options", {}).get(measure, {})
-            parameters = parameters_of(cell, measure, {"graphs": len(found.pack)} if single else None)
-            chosen = [candidate(found, executor, label, measure, options, single) for label in labels]
-            study.measure(part, experiment, name, chosen, parameters=parameters, rounds=cell["rounds"])
-        yield f"{experiment} {name}: {found.pack!r}"
+def _batch(study, part, cell, executor, *, count=None, options=None):
+    """A whole batch by each strategy."""
+    yield from _by_measure(study, part, cell, executor, count)
 
 
-def _single(study, part, cell, executor):
-    """One graph at a time in every group; then how the gains change from group to group."""
-    for name in cell["datasets"]:  # first, for they take no time
-        if name.rsplit("-", 1)[-1] not in GROUPS or study.counted("table-2", name, "(batch)"):
-            continue
-        pack = case(name).pack
+def _single(study, part, cell, executor, *, count=None, options=None):
+    """One graph at a time; of the paper's groups also their sizes."""
+    if cell.graph.rsplit("-", 1)[-1] in GROUPS and not study.counted("table-2", cell.graph, "(batch)"):
+        pack = case(cell.graph).pack
         means = {"vertices": (float(pack.n.mean()), "1"), "edges": (float(pack.m.mean() / 2), "1")}
-        study.count(part, "table-2", name, "(batch)", {"graphs": (len(pack), "1"), **means})
-    yield from _batch(study, part, cell, executor, single=True)
-    against = cell.get("gains")
-    if not against:
+        study.count(part, "table-2", cell.graph, "(batch)", {"graphs": (len(pack), "1"), **means})
+    yield from _by_measure(study, part, cell, executor, count, single=True)
+
+
+def _by_measure(study, part, cell, executor, count, single=False):
+    name, experiment = cell.graph, cell.experiment
+    todo = lacking(study, cell, name, {"graphs": count} if single and count else None)
+    if not todo and study.counted(experiment, name, "(batch)"):
         return
+    found = case(name, count)
+    study.count(part, experiment, name, "(batch)", found.figures())
+    for measure, labels in todo.items():
+        parameters = parameters_of(cell, measure, {"graphs": len(found.pack)} if single else None)
+        chosen = [candidate(found, executor, label, measure, options_of(cell, measure), single) for label in labels]
+        study.measure(part, experiment, name, chosen, parameters=parameters, rounds=cell.rounds)
+    yield f"{experiment} {name}: {found.pack!r}"
+
+
+def _gains(study, part, cell, executor, *, groups):
+    """The gain of a measure's first strategy over each of the others, from group to group, round by round."""
     rows = study.rows()
-    rows = rows[(rows["experiment"] == cell["experiment"]) & (rows["metric"] == "wall")]
-    for measure, (own, others) in against.items():
+    rows = rows[(rows["experiment"] == cell.experiment) & (rows["metric"] == "wall")]
+    for measure, (own, *others) in cell.strategies.items():
         mine = rows[rows["parameters"].str.contains(f'"measure":"{measure}"')]
         times = mine.pivot_table("value", "round", ["strategy", "dataset"])
         for other in others:
             if other not in times or own not in times:
                 continue
-            gains = (times[other] / times[own])[list(cell["datasets"])].dropna()
+            gains = (times[other] / times[own])[list(groups)].dropna()
             first, last = gains.columns[0], gains.columns[-1]
             for turn, line in gains.iterrows():
                 values = {
                     "others_over_first": (line.drop(first).min() / line[first], "x"),
                     "last_over_others": (line[last] / line.drop(last).max(), "x"),
                 }
-                kernel = build(STUDY, other, cell["datasets"][0])
-                study.count(part, "groups", "DD", other, values, kernel=kernel, parameters={"measure": measure},
-                            round=turn)  # fmt: skip
+                study.count(part, "groups", "DD", other, values, kernel=build(STUDY, other, groups[0]),
+                            parameters={"measure": measure}, round=turn)  # fmt: skip
+        yield f"{cell.experiment} {measure}: gains from group to group"
 
 
-def _right(study, part, cell, executor):
+def _right(study, part, cell, executor, *, measures, count=None, options=None):
     """Further measures: right on every graph of a batch, and how long they take."""
-    able = {}
-    for measure in cell["measures"]:
-        able[measure] = [label for label in cell["strategies"] if measure in STRATEGIES.resolve(label)[0].measures]
+    name, able = cell.graph, {}
+    for measure in measures:
+        able[measure] = [label for label in cell.strategies if measure in STRATEGIES.resolve(label)[0].measures]
         if measure not in oracle.REFERENCES:  # then the CPU is what the others are held against
             able[measure] = [label for label in able[measure] if label != "cpu"]
-    for name in cell["datasets"]:
-        todo = lacking(study, cell, name, strategies=able)
-        if not todo and study.counted(cell["experiment"], name, "(batch)"):
-            continue
-        found = case(name, cell.get("count"))
-        study.count(part, cell["experiment"], name, "(batch)", found.figures())
-        for measure, labels in todo.items():
-            options = cell.get("options", {}).get(measure, {})
-            chosen = [candidate(found, executor, label, measure, options) for label in labels]
-            for one in chosen:  # counted once the check has passed
-                one.counts = lambda result, counts=one.counts: {**counts(result), "right": (1, "1")}
-            study.measure(part, cell["experiment"], name, chosen, parameters=parameters_of(cell, measure),
-                          rounds=cell["rounds"])  # fmt: skip
-        yield f"{cell['experiment']} {name}: {', '.join(cell['measures'])}"
+    todo = lacking(study, cell, name, strategies=able)
+    if not todo and study.counted(cell.experiment, name, "(batch)"):
+        return
+    found = case(name, count)
+    study.count(part, cell.experiment, name, "(batch)", found.figures())
+    for measure, labels in todo.items():
+        chosen = [candidate(found, executor, label, measure, options_of(cell, measure)) for label in labels]
+        for one in chosen:  # counted once the check has passed
+            one.counts = lambda result, counts=one.counts: {**counts(result), "right": (1, "1")}
+        study.measure(part, cell.experiment, name, chosen, parameters=parameters_of(cell, measure), rounds=cell.rounds)
+    yield f"{cell.experiment} {name}: {', '.join(measures)}"
 
 
 def _floor(study, part, cell, executor):
     """What the least that betweenness can take follows from: arcs looked at, levels, warps that find room."""
-    experiment = cell["experiment"]
-    for name in cell["datasets"]:
-        kernels = {label: build(STUDY, label, name) for label in cell["strategies"]}
-        labels = study.lacking(experiment, name, kernels, rounds=1)
-        if not labels or not study.selected(part):
-            continue
-        found = case(name, cell.get("count"))
-        depths = Engine("apsp", None, "cpu", reduce="eccentricity").run(found.pack.host).values
-        for label in labels:
-            task = engine_of(label, "betweenness", executor, {}).prepare(found.pack)
-            values = {
-                "visits": (found.visits, "1"),
-                "sources": (depths.size, "1"),
-                "levels": (float(depths.sum()), "1"),
-                "multiprocessors": (executor.multiprocessors, "1"),
-                "warps": (task.resident(), "1"),
-                "runs": (1, "1"),  # the row that says it is done
-            }
-            study.count(part, experiment, name, label, values, kernel=kernels[label])
-        yield f"{experiment} {name}: {found.pack!r}"
+    name, experiment = cell.graph, cell.experiment
+    kernels = {label: build(STUDY, label, name) for label in cell.strategies}
+    labels = study.lacking(experiment, name, kernels, rounds=1)
+    if not labels or not study.selected(part):
+        return
+    found = case(name)
+    depths = Engine("apsp", None, "cpu", reduce="eccentricity").run(found.pack.host).values
+    for label in labels:
+        task = engine_of(label, "betweenness", executor, {}).prepare(found.pack)
+        values = {
+            "visits": (found.visits, "1"),
+            "sources": (depths.size, "1"),
+            "levels": (float(depths.sum()), "1"),
+            "multiprocessors": (executor.multiprocessors, "1"),
+            "warps": (task.resident(), "1"),
+            "runs": (1, "1"),  # the row that says it is done
+        }
+        study.count(part, experiment, name, label, values, kernel=kernels[label])
+    yield f"{experiment} {name}: {found.pack!r}"
 
 
-KINDS = {"batch": _batch, "single": _single, "right": _right, "floor": _floor, **scaling.KINDS}
-ALONE = ("batch", "right", "floor")  # here one data set that is missing does not stop a cell's others
-
-
-def measure(study, part, executor, say=print):
-    """Measure what this machine's recording lacks of a part; see `lockstep.evidence.parts.measure`."""
-    return parts.measure(_jobs, study, part, executor, say, (DatasetMissing, Unmeasurable))
-
-
-def _jobs(study, part, executor, say):
-    for cell in parts.cells(study.config["parts"][part], study.config.get("common"), rounds=1):
-        each = [{**cell, "datasets": [name]} for name in cell["datasets"]] if cell["kind"] in ALONE else [cell]
-        for one in each:
-            yield one["experiment"], KINDS[one["kind"]](study, part, one, executor)
+KINDS = {
+    "batch": _batch, "single": _single, "gains": _gains, "right": _right, "floor": _floor, **scaling.KINDS,
+}  # fmt: skip
+measure = functools.partial(parts.measure, KINDS)

@@ -23,7 +23,12 @@ def gpus_of_label(label):
 
 def parameters_of(cell, measure, more=None):
     """What tells the rows of a measure apart: the cell's options of it, and what else the kind of cell adds."""
-    return {"measure": measure, **cell.get("options", {}).get(measure, {}), **(more or {})}
+    return {"measure": measure, **options_of(cell, measure), **(more or {})}
+
+
+def options_of(cell, measure):
+    """The options of a measure that a cell says."""
+    return cell.options.get("options", {}).get(measure, {})
 
 
 def lacking(study, cell, dataset, more=None, strategies=None):
@@ -32,8 +37,7 @@ def lacking(study, cell, dataset, more=None, strategies=None):
     Parameters
     ----------
     study : Study
-    cell : mapping
-        Its experiment, rounds and options.
+    cell : Cell
     dataset : str
     more : mapping, optional
         As of `parameters_of`.
@@ -41,10 +45,10 @@ def lacking(study, cell, dataset, more=None, strategies=None):
         {measure: labels}; by default the cell's.
     """
     found = {}
-    for measure, labels in (cell["strategies"] if strategies is None else strategies).items():
+    for measure, labels in (cell.strategies if strategies is None else strategies).items():
         kernels = {label: build(study.name, label, dataset) for label in labels}
-        missing = study.lacking(cell["experiment"], dataset, kernels, parameters=parameters_of(cell, measure, more),
-                                rounds=cell["rounds"])  # fmt: skip
+        missing = study.lacking(cell.experiment, dataset, kernels, parameters=parameters_of(cell, measure, more),
+                                rounds=cell.rounds)  # fmt: skip
         if missing:
             found[measure] = missing
     return found

@@ -5,6 +5,7 @@ loading is loading from the disk. Every run's checksums, one for each graph, are
 """
 
 import functools
+import re
 import shutil
 import time
 
@@ -15,11 +16,12 @@ from lockstep.batch import shards, stream
 from lockstep.batch.batch import GraphBatch
 from lockstep.batch.cluster import connected, run_cluster
 from lockstep.evidence import Candidate, VerificationError
+from lockstep.evidence.parts import Unmeasurable
 from lockstep.provenance import build
 
 from ..strategies.engine import engine_from
 from . import cases
-from .labels import STUDY, engine_of, gpus_label, gpus_of_label, lacking, parameters_of
+from .labels import STUDY, engine_of, gpus_label, gpus_of_label, lacking, options_of, parameters_of
 from .sums import Sums
 
 WAYS = {  # labels: the strategy, and how `stream.run` is told; without one the batch is only loaded
@@ -33,10 +35,6 @@ WAYS = {  # labels: the strategy, and how `stream.run` is told; without one the 
     "written": ("swarm", {}),
 }
 TOGETHER = {"overlapped": "(all three)", "paper-one-loader": "(all three by paper)"}
-
-
-class Unmeasurable(Exception):
-    """A cell needs another machine; says which."""
 
 
 def candidate(batch, label, measure, options, executor, sums, dataset, out=None):
@@ -112,7 +110,7 @@ def _warm(executor, labels, measure, options):
 
 def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=None):
     for measure, labels in lacking(study, cell, dataset, parameters).items():
-        options = cell.get("options", {}).get(measure, {})
+        options = options_of(cell, measure)
         sums = Sums(batch, measure, options, (parameters or {}).get("size"))
         if study.selected(part):
             _warm(executor, labels, measure, options)
@@ -122,60 +120,57 @@ def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=
             candidate(batch, label, measure, options, executor, sums, dataset, out if label == "written" else None)
             for label in labels
         ]
-        study.measure(part, cell["experiment"], dataset, chosen, rounds=cell["rounds"], warmup=False,
+        study.measure(part, cell.experiment, dataset, chosen, rounds=cell.rounds, warmup=False,
                       parameters=parameters_of(cell, measure, parameters))  # fmt: skip
 
 
-def _stream(study, part, cell, executor):
-    """Batches of growing size, each from its own shards."""
-    for count in cell["counts"]:
-        dataset = f"benchmark-{count}"
-        todo = lacking(study, cell, dataset, {"graphs": count})
-        if not todo and study.counted(cell["experiment"], dataset, "(batch)"):
-            for label, name in TOGETHER.items():
-                _together(study, part, cell, dataset, label, name)
-            continue
+def _size_and_count(name):
+    """What a name of `cases` says: graphs of which size (None: of all sizes), and how many."""
+    size, count = re.fullmatch(r"benchmark-(?:(\d+)-)?(\d+)", name).groups()
+    return size and int(size), int(count)
+
+
+def _stream(study, part, cell, executor, *, options=None):
+    """A batch from its own shards."""
+    dataset, (_, count) = cell.graph, _size_and_count(cell.graph)
+    if lacking(study, cell, dataset, {"graphs": count}) or not study.counted(cell.experiment, dataset, "(batch)"):
         begin = time.perf_counter()
         batch = cases.benchmark(count)
         making = time.perf_counter() - begin
         values = {"bytes": (batch.nbytes, "B"), "making": (making, "s"), "shards": (len(batch.pieces), "1")}
-        study.count(part, cell["experiment"], dataset, "(batch)", values)
+        study.count(part, cell.experiment, dataset, "(batch)", values)
         _measured(study, part, cell, executor, batch, dataset, {"graphs": count})
-        for label, name in TOGETHER.items():
-            _together(study, part, cell, dataset, label, name)
-        yield f"{cell['experiment']} {count:,} graphs, {batch.nbytes / 1e9:.2f} GB, made in {making:.1f} s"
+        yield f"{cell.experiment} {count:,} graphs, {batch.nbytes / 1e9:.2f} GB, made in {making:.1f} s"
+    for label, name in TOGETHER.items():
+        _together(study, part, cell, dataset, label, name)
 
 
 def _together(study, part, cell, dataset, label, name):
     """All measures, one after the other, once each of them is there."""
     rows = study.rows()
-    rows = rows[(rows["experiment"] == cell["experiment"]) & (rows["dataset"] == dataset)]
+    rows = rows[(rows["experiment"] == cell.experiment) & (rows["dataset"] == dataset)]
     each = rows[(rows["metric"] == "minutes") & (rows["strategy"] == label)].groupby("parameters")["value"].mean()
     if len(each) == 3 and study.selected(part):
-        study.count(part, cell["experiment"], dataset, name, {"minutes": (each.sum(), "min")},
+        study.count(part, cell.experiment, dataset, name, {"minutes": (each.sum(), "min")},
                     kernel=build(STUDY, label, dataset))  # fmt: skip
 
 
-def _sizes(study, part, cell, executor):
-    """Graphs of one size: shards, and the same graphs as files of edges, as the paper has them."""
-    for size, count in cell["sizes"].items():
-        size, dataset = int(size), f"benchmark-{size}-{count}"
-        files = {"loading-one-thread": build(STUDY, "loading-one-thread", dataset)} if cell.get("files") else {}
-        if not lacking(study, cell, dataset, {"size": size}) and not study.lacking(
-            "edge-lists", dataset, files, parameters={"size": size}, rounds=cell["rounds"]
-        ):
-            continue
-        batch = cases.benchmark(count, size)
-        _measured(study, part, cell, executor, batch, dataset, {"size": size})
-        files = min(cell.get("files", 0), count)
-        if files:
-            folder = paths.CACHE / "swarm" / f"edges-{size}-{files}"
-            _write_edges(batch, folder, files)
-            text = GraphBatch(folder, directed=False)
-            one = candidate(text, "loading-one-thread", "", {}, executor, None, dataset)
-            study.measure(part, "edge-lists", dataset, [one], rounds=cell["rounds"], warmup=False,
-                          parameters={"size": size})  # fmt: skip
-        yield f"{cell['experiment']} {count:,} graphs of {size} vertices"
+def _sizes(study, part, cell, executor, *, files=0, options=None):
+    """Graphs of one size: shards, and the first of them as files of edges, as the paper has them."""
+    dataset, (size, count) = cell.graph, _size_and_count(cell.graph)
+    text = {"loading-one-thread": build(STUDY, "loading-one-thread", dataset)} if files else {}
+    if not lacking(study, cell, dataset, {"size": size}) and not study.lacking(
+        "edge-lists", dataset, text, parameters={"size": size}, rounds=cell.rounds
+    ):
+        return
+    batch = cases.benchmark(count, size)
+    _measured(study, part, cell, executor, batch, dataset, {"size": size})
+    if files := min(files, count):
+        folder = paths.CACHE / "swarm" / f"edges-{size}-{files}"
+        _write_edges(batch, folder, files)
+        one = candidate(GraphBatch(folder, directed=False), "loading-one-thread", "", {}, executor, None, dataset)
+        study.measure(part, "edge-lists", dataset, [one], rounds=cell.rounds, warmup=False, parameters={"size": size})
+    yield f"{cell.experiment} {count:,} graphs of {size} vertices"
 
 
 def _write_edges(batch, folder, count):
@@ -187,59 +182,57 @@ def _write_edges(batch, folder, count):
             np.savetxt(file, np.column_stack([sources, targets]), "%d")
 
 
-def _writing(study, part, cell, executor):
+def _writing(study, part, cell, executor, *, shard=4096, options=None):
     """Results written beside the graphs, against the same run that keeps checksums alone."""
-    count = cell["graphs"]
-    if not lacking(study, cell, f"benchmark-{count}", {"graphs": count}):
+    _, count = _size_and_count(cell.graph)
+    if not lacking(study, cell, cell.graph, {"graphs": count}):
         return
-    batch = cases.benchmark(count, shard=cell.get("shard", 4096))
-    out = paths.CACHE / "swarm" / "results"
-    _measured(study, part, cell, executor, batch, f"benchmark-{count}", {"graphs": count}, out)
+    batch, out = cases.benchmark(count, shard=shard), paths.CACHE / "swarm" / "results"
+    _measured(study, part, cell, executor, batch, cell.graph, {"graphs": count}, out)
     shutil.rmtree(out, ignore_errors=True)
-    yield f"{cell['experiment']} results of {count:,} graphs"
+    yield f"{cell.experiment} results of {count:,} graphs"
 
 
-def _gpus(study, part, cell, executor):
+def _gpus(study, part, cell, executor, *, gpus, cached=False, shard=1024, options=None):
     """The same batch on 1, 2, ... GPUs of this machine, pieces dealt out beforehand or as workers are free.
 
     Shards lie on a cold disk; or, if the cell says `cached`, in the page cache, so that the disk sets no limit.
     """
-    count, here = cell["graphs"], gpus_of(executor, cell)
-    asked = [gpus for gpus in cell["gpus"] if gpus <= here]
-    beyond = [str(gpus) for gpus in cell["gpus"] if gpus > here]
+    (_, count), here = _size_and_count(cell.graph), gpus_of(executor, gpus)
+    asked, beyond = [n for n in gpus if n <= here], [str(n) for n in gpus if n > here]
     if here < 2 or not asked:
         needed = f"{' or '.join(beyond)} are asked for" if beyond else "two or more are needed"
         raise Unmeasurable(f"this machine has {here} GPU{'s' * (here != 1)}; {needed}")
-    experiment, dataset = cell["experiment"], f"benchmark-{count}"
+    experiment, dataset = cell.experiment, cell.graph
     device = "cuda" if executor.name == "cuda" else "host"
     ways = {
-        measure: [gpus_label(gpus, way) for gpus in asked for way in (schedules if gpus > 1 else schedules[:1])]
-        for measure, schedules in cell["strategies"].items()
+        measure: [gpus_label(n, way) for n in asked for way in (schedules if n > 1 else schedules[:1])]
+        for measure, schedules in cell.strategies.items()
     }
-    more = {"graphs": count, **({"disk": "cached"} if cell.get("cached") else {})}
+    more = {"graphs": count, **({"disk": "cached"} if cached else {})}
     todo = lacking(study, cell, dataset, more, ways)
     if todo and study.selected(part):
-        batch = cases.benchmark(count, shard=cell.get("shard", 1024))
+        batch = cases.benchmark(count, shard=shard)
         with connected(workers=max(asked), executor=device) as client:
             for measure, labels in todo.items():
-                options = cell.get("options", {}).get(measure, {})
+                options = options_of(cell, measure)
                 sums = Sums(batch, measure, options)
                 sums.prepare()
                 spec = functools.partial(engine_from, measure, device, "swarm" if device == "cuda" else "cpu", options)
-                place = batch.fill if cell.get("cached") else batch.evict
+                place = batch.fill if cached else batch.evict
                 chosen = [_on_gpus(client, batch, spec, label, sums, dataset, place) for label in labels]
-                study.measure(part, experiment, dataset, chosen, rounds=cell["rounds"],
+                study.measure(part, experiment, dataset, chosen, rounds=cell.rounds,
                               parameters=parameters_of(cell, measure, more))  # fmt: skip
-    for gpus in asked if not cell.get("cached") else ():
-        _together(study, part, cell, dataset, gpus_label(gpus, "dynamic"), f"(all three) on {gpus}")
-    yield f"{cell['experiment']} {count:,} graphs on {', '.join(map(str, asked))} GPUs"
+    for n in asked if not cached else ():
+        _together(study, part, cell, dataset, gpus_label(n, "dynamic"), f"(all three) on {n}")
+    yield f"{cell.experiment} {count:,} graphs on {', '.join(map(str, asked))} GPUs"
     if beyond:
         raise Unmeasurable(f"not on {' or '.join(beyond)} GPUs, this machine has {here}")
 
 
-def gpus_of(executor, cell):
-    """How many GPUs there are; workers without one stand in for as many as the cell asks for."""
-    return executor.xp.cuda.runtime.getDeviceCount() if executor.name == "cuda" else max(cell["gpus"])
+def gpus_of(executor, asked):
+    """How many GPUs there are; workers without one stand in for as many as are asked for."""
+    return executor.xp.cuda.runtime.getDeviceCount() if executor.name == "cuda" else max(asked)
 
 
 def _on_gpus(client, batch, spec, label, sums, dataset, place):

@@ -6,7 +6,7 @@ import pandas as pd
 import yaml
 
 from lockstep import paths
-from lockstep.evidence import jobs as parts
+from lockstep.evidence import parts
 from lockstep.report.digits import listed, not_measured, readable
 
 from ..measures import MEASURES
@@ -206,15 +206,15 @@ def checked(recorded):
     return said
 
 
-def planned(key, experiment):
-    """What the cells of an experiment list under a key in the parameter file, each once, in its order.
-
-    What is listed for each measure, as strategies are, is taken together.
-    """
+def planned(experiment):
+    """The cells of an experiment in the parameter file."""
     block = yaml.safe_load(PLAN.read_text())["studies"]["5-swarm-batch"]
-    cells = [cell for part in block["parts"].values() for cell in parts.cells(part, block.get("common"))]
-    lists = [cell[key] for cell in cells if cell["experiment"] == experiment]
-    lists = [itertools.chain(*names.values()) if isinstance(names, dict) else names for names in lists]
+    cells = (cell for part in block["parts"].values() for cell in parts.cells(part, block.get("common")))
+    return [cell for cell in cells if cell.experiment == experiment]
+
+
+def _each(lists):
+    """What some lists hold, each once, in their order."""
     return list(dict.fromkeys(itertools.chain(*lists)))
 
 
@@ -229,10 +229,12 @@ def unmeasured(rows, elsewhere=()):
         Other machines': several GPUs need not be this one's.
     """
     there = set(rows["experiment"]) | {"gpus" for other in elsewhere if (other["experiment"] == "gpus").any()}
-    timed = rows[rows["metric"] == "wall"]
-    lacking = _some("single graphs by group", planned("datasets", "single"), _datasets(timed, "single"), _group)
+    timed, single = rows[rows["metric"] == "wall"], planned("single")
+    graphs = _each([cell.graph] for cell in single if cell.graph)
+    lacking = _some("single graphs by group", graphs, _datasets(timed, "single"), _group)
     singles = set(timed[timed["experiment"] == "single"]["strategy"])
-    lost = [name for name in planned("strategies", "single") if name not in singles]
+    strategies = _each(names for cell in single for names in cell.strategies.values())
+    lost = [name for name in strategies if name not in singles]
     if singles and lost:
         lacking.append(f"single graphs of the groups by {listed(lost)}")
     curves = timed[timed["experiment"] == "curve"]
@@ -245,8 +247,9 @@ def unmeasured(rows, elsewhere=()):
         lost = [measure for measure in views.NAMES if views.of_measure(own, measure).empty]
         if lost:
             lacking.append(f"a million graphs {words} ({_measures(lost)})")
-    lacking += _some("whole batches of real graphs", planned("datasets", "batch"), _datasets(timed, "batch"))
-    further = planned("measures", "further")
+    whole = _each([cell.graph] for cell in planned("batch"))
+    lacking += _some("whole batches of real graphs", whole, _datasets(timed, "batch"))
+    further = _each(cell.options["measures"] for cell in planned("further"))
     right = rows[(rows["experiment"] == "further") & (rows["metric"] == "right")]
     have = [measure for measure in further if len(views.of_measure(right, measure))]
     lacking += _some("further measures", further, have, lambda measure: MEASURES[measure].title)
