@@ -1,4 +1,4 @@
-"""README's "Add to it", followed step by step: a machine, a graph, a strategy, a claim."""
+"""README's "Add to it", followed step by step: a machine, a graph, a strategy, an experiment, a claim."""
 
 import json
 import shutil
@@ -9,16 +9,17 @@ import pytest
 import yaml
 
 from lockstep import coloring, paths, sgd, sssp, studies, swarm, toposort
-from lockstep.evidence import claims
+from lockstep.evidence import Study, claims
 from lockstep.graphs import Graph, GraphError, datasets, load
 from lockstep.graphs.canonical import degree_digest, edge_count
 from lockstep.graphs.generators import random_dag, rmat
 from lockstep.machine import get_executor
 from lockstep.plan import Strategy, solve
+from lockstep.provenance import build
 from lockstep.swarm import Values
 from lockstep.swarm.strategies.shared import Method
-from lockstep.toposort import STRATEGIES, CycleError, topological_sort
-from lockstep.workflow import readme
+from lockstep.toposort import STRATEGIES, CycleError, experiments, topological_sort
+from lockstep.workflow import plan, readme
 from lockstep.workflow.publish import publish
 
 RECORDED = next((file.parent for file in sorted(paths.RECORDINGS.glob("nvidia-h200-*/0-machine.csv"))), None)
@@ -295,6 +296,30 @@ def test_a_sort_by_a_strategy_that_was_entered_says_where_a_cycle_is(tmp_path, m
     monkeypatch.setitem(STRATEGIES, entry.name, entry)
     with pytest.raises(CycleError):
         topological_sort(Graph.from_edges([0, 1], [1, 0]), strategy=entry.name, executor="host")
+
+
+def test_an_experiment_is_a_function_and_its_cells(tmp_path, monkeypatch):
+    def readbacks(study, part, cell, executor, *, seeds=1):
+        """How often each strategy reads back, on random graphs of a size."""
+        for seed in range(seeds):
+            problem, dataset = toposort.Problem.of(random_dag(**cell.sizes, seed=seed)), f"random-dag-{seed}"
+            for name in cell.strategies:
+                stats = solve(STRATEGIES, name, problem, executor).stats
+                values, kernel = {"readbacks": (stats["readbacks"], "1")}, build(study.name, name, dataset)
+                study.count(part, cell.experiment, dataset, name, values, kernel=kernel)
+        yield f"{cell.experiment}: {seeds} graphs"
+
+    monkeypatch.setitem(experiments.KINDS, "readbacks", readbacks)
+    cell = {"kind": "readbacks", "graphs": {"random": {"n": 40, "m": [60, 120]}}, "strategies": ["naive", "persistent"]}
+    file, parts = tmp_path / "mine.yaml", {"mine": {"seconds": 1, "seeds": 2, "cells": [cell]}}
+    file.write_text(yaml.safe_dump({"studies": {experiments.STUDY: {"parts": parts}}}))
+    plan.load(file)  # against config/schema.yaml
+    study = Study(experiments.STUDY, "mine", get_executor("host"), config=file, results=tmp_path, machine={"name": "x"})
+    assert experiments.measure(study, "mine", study.executor, lambda line: None) == []
+    rows = study.rows()
+    assert set(rows["dataset"]) == {"random-dag-0", "random-dag-1"} and set(rows["experiment"]) == {"readbacks"}
+    few, many = (rows[rows["strategy"] == name]["value"] for name in ("persistent", "naive"))
+    assert few.max() < many.min()
 
 
 @pytest.mark.skipif(RECORDED is None, reason="no machine is recorded")
