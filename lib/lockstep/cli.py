@@ -93,6 +93,7 @@ def parser() -> argparse.ArgumentParser:
     claims.add_argument("--machine", metavar="NAME", help="only on a machine, or those whose names begin so")
     claims.add_argument("--verdict", metavar="WORD", help="only those that hold, fail, are undecided, ...")
     claims.add_argument("--output", metavar="CSV", type=Path, help="write these verdicts to a file as well")
+    claims.add_argument("--json", action="store_true", help="a record for each part, as JSON")
     _provenance(command)
     text = "what data sets are registered, present, missing, and from where"
     datasets = command("datasets", commands.datasets, text)

@@ -79,6 +79,9 @@ def claims(choice) -> int:
     asked = {name: getattr(choice, name) for name in ("study", "claim", "machine", "verdict")}
     verdicts = claims.chosen(found.verdicts, **asked)
     _save(verdicts, choice.output)
+    if choice.json:
+        print(claims.records(verdicts))
+        return 0
     print("\n".join(claims.listed(verdicts)) if any(asked.values()) else found.text)
     return 0
 

@@ -102,7 +102,7 @@ def test_the_last_screen_is_the_one_that_the_workflow_prints(found, tmp_path, mo
 
 def test_headlines_give_the_published_figure_and_ours(found):
     told = readme.headlines(found).splitlines()
-    assert len(told) == 2 + len(readme.HEADLINES)
+    assert sum(line.startswith("|") for line in told) == 2 + len(readme.HEADLINES)
     line = next(line for line in told if line.startswith("| A2: "))
     tested = found.verdicts[found.verdicts["verdict"].isin(claims.TESTED)]
     part = tested.drop_duplicates("part").set_index("part").loc["A2"]  # of the machine that leads

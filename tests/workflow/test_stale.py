@@ -70,10 +70,10 @@ def test_the_report_marks_verdict_and_commit(world, tmp_path):
 
 
 def test_every_judged_part_of_the_project_names_the_rows_that_it_rests_on():
-    machine, rows = next(iter(reading.machines(results=paths.RECORDINGS).items()))
+    machine, rows = max(reading.machines(results=paths.RECORDINGS).items(), key=lambda one: len(one[1]))
     judged = claims.judge({machine: rows}).set_index("part")
     for part in claims.load():
-        if judged.loc[part.id, "n"]:
+        if judged.loc[part.id, "n"] and part.relation != "computed":  # which rests on no row
             used = selecting.support(rows[rows["study"] == part.study], part.select)
             assert len(used) >= judged.loc[part.id, "n"], f"{part.id} is judged on rows that it does not name"
 

@@ -8,6 +8,7 @@ its own column.
 """
 
 import collections
+import itertools
 import json
 import math
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from lockstep import paths
-from lockstep.evidence import ledger, reading, recording, statistics, store
+from lockstep.evidence import between, ledger, reading, recording, statistics, store
 from lockstep.evidence.controls import controls
 from lockstep.evidence.ledger import KINDS, LIMITS, NEEDS, ClaimsError, Part, load, merge, papers
 from lockstep.evidence.relations import JUDGES
@@ -27,8 +28,8 @@ UNTESTED = (ANSWERED, *(f"needs {what}" for what in NEEDS))
 VERDICTS = (*TESTED, *UNTESTED)
 COLUMNS = [
     "machine", "part", "claim", "paper", "study", "statement", "of", "published", "unit", "relation", "kind",
-    "population", "value", "low", "high", "n", "graphs", "verdict", "reason", "factor", "times", "p", "adjusted",
-    "beside", "twins", "bootstrap_low", "bootstrap_high", "stale", "measured",
+    "population", "value", "low", "high", "n", "graphs", "recordings", "verdict", "reason", "factor", "times", "p",
+    "adjusted", "beside", "twins", "bootstrap_low", "bootstrap_high", "stale", "measured",
 ]  # fmt: skip
 LEVEL = 0.05
 STALE = "†"  # beside a verdict that rests on rows of earlier code
@@ -51,8 +52,11 @@ def judge(machines, parts=None):
         One line a machine and part, of `COLUMNS`; for `stale` and `measured` see `marked`. `factor` is `within 2x`,
         `larger` or `smaller`, and `times` the figure over the published one.
     """
-    parts = load() if parts is None else parts
-    lines = []
+    apart, lines = between.components(machines.values()), []
+    parts = [
+        replace(part, apart=apart.get(part.study, apart.get("", between.NONE)))
+        for part in (load() if parts is None else parts)
+    ]
     for machine, rows in machines.items():
         by_study = collections.defaultdict(lambda none=rows[:0]: none, iter(rows.groupby("study", sort=False)))
         judged = [_line(machine, part, by_study) for part in parts]
@@ -75,8 +79,8 @@ def _line(machine, part, by_study):
         **{name: getattr(part, name) for name in ("unit", "relation", "kind", "twins", "why")},
         "population": next(iter(part.population), ""),
         **dict.fromkeys(("value", "low", "high", "times", "p", "bootstrap_low", "bootstrap_high"), math.nan),
-        **{"n": 0, "graphs": 0, "verdict": "", "reason": "", "factor": "", "beside": "{}", "agrees": None},
-        **{"stale": 0, "measured": ""},
+        **dict.fromkeys(("n", "graphs", "recordings", "stale"), 0),
+        **{"verdict": "", "reason": "", "factor": "", "measured": "", "beside": "{}", "agrees": None},
     }
     if part.untestable:
         return {**line, "verdict": f"needs {part.needs}", "reason": part.untestable}
@@ -89,6 +93,7 @@ def _line(machine, part, by_study):
     for name in ("value", "low", "high", "n", "graphs", "agrees", "p"):
         line[name] = getattr(found, name)
     line["bootstrap_low"], line["bootstrap_high"] = found.bootstrap
+    line["recordings"] = int(recording.of(support(by_study[part.study], part.select)["round"]).nunique())
     line["factor"], line["times"] = compare(found.value, part.published)
     if part.relation == "open-question":
         line["verdict"], line["reason"] = ANSWERED, "the paper asks and claims nothing; the figure is an answer"
@@ -177,7 +182,8 @@ def _beside(part, by_study):
             base = part.select if elsewhere == part.study else {}
             selected = replace(part, select=merge(base, change))
             judged = JUDGES[part.relation](selected, rows) if part.relation in OWN_FIGURE else None
-            shown = judged or figure(rows, selected.select, strata="strata" in part.population)
+            strata, apart = "strata" in part.population, part.apart or between.NONE
+            shown = judged or figure(rows, selected.select, strata, apart)
         except Missing:
             continue
         ends = (shown.value, shown.low, shown.high)
@@ -249,6 +255,27 @@ def tally(verdicts):
     return [f"{kind}: {', '.join(found)}" for kind, found in lists if found]
 
 
+def differences(verdicts):
+    """How many parts every two machines decide both (hold or fail), and which of them come out differently.
+
+    Returns
+    -------
+    list of str
+        A sentence for each two machines that decide any part both.
+    """
+    decided = verdicts[verdicts["verdict"].isin(["holds", "fails"])]
+    table = decided.pivot(index="part", columns="machine", values="verdict")
+    kinds, told = decided.drop_duplicates("part").set_index("part")["kind"], []
+    for one, other in itertools.combinations(table.columns, 2):
+        both = table[[one, other]].dropna()
+        apart = both.index[both[one] != both[other]]
+        named = [f"{kind}: {', '.join(apart[kinds[apart] == kind])}" for kind in KINDS if (kinds[apart] == kind).any()]
+        if len(both):
+            told.append(f"{one} and {other} both decide {len(both)} parts; "
+                        f"{'they differ in ' + '; '.join(named) if named else 'they agree on all'}")  # fmt: skip
+    return told
+
+
 NAMED = 8  # stale strategies that are named one by one; a changed kernel brings dozens
 
 
@@ -295,13 +322,42 @@ def summary(claims=None, recordings=None, results=None, stale=None):
     old = {machine: stale(rows) for machine, rows in machines.items()} if stale else {}
     old = {machine: lines for machine, lines in old.items() if len(lines)}
     parts = load(claims)
-    judged, held = store.kept(
-        (claims, recordings, results), lambda: (judge(machines, parts), controls(machines, ledger.controls(claims)))
-    )
+    judged, held = _stored(claims, recordings, results, machines)
     verdicts = marked(judged, parts, machines, old)
     found = Summary(verdicts, entries(verdicts), held, old)
     found.text = "\n".join(_lines(found, machines))
     return found
+
+
+def _stored(claims, recordings, results, machines=None):
+    """Verdicts and controls: the one place where they are made. `machines` if they are read already."""
+
+    def compute():
+        rows = reading.machines(recordings, results) if machines is None else machines
+        return judge(rows, load(claims)), controls(rows, ledger.controls(claims))
+
+    return store.kept((claims, recordings, results), compute)
+
+
+def of_study(study, machine=None):
+    """The verdicts and controls of a study, as report, README and command line tell them.
+
+    Parameters
+    ----------
+    study : Study
+        Its recordings count and, if it has a configuration, what was measured here.
+    machine : str, optional
+        One machine's alone; by default those on which any part of the study was judged.
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        See `judge` and `controls`.
+    """
+    results = study.folder.parent if study.config else study.recordings
+    judged, held = (table[table["study"] == study.name] for table in _stored(None, study.recordings, results))
+    known = judged.loc[judged["verdict"].isin(TESTED), "machine"].unique() if machine is None else [machine]
+    return tuple(table[table["machine"].isin(known)].reset_index(drop=True) for table in (judged, held))
 
 
 def chosen(verdicts, study=None, claim=None, machine=None, verdict=None):
@@ -326,6 +382,12 @@ def chosen(verdicts, study=None, claim=None, machine=None, verdict=None):
             raise ValueError(f"no {column} {wanted!r} among these verdicts; there are {known or 'none'}")
         verdicts = verdicts[fits]
     return verdicts
+
+
+def records(verdicts):
+    """Verdicts as JSON, an object a part with the fields of `COLUMNS`; what is not known is null."""
+    lines = json.loads(verdicts.to_json(orient="records"))
+    return json.dumps([{**line, "beside": json.loads(line["beside"])} for line in lines], indent=1)
 
 
 def listed(verdicts):
@@ -377,6 +439,8 @@ def _lines(found, machines):
             at = ", ".join(filter(None, found.stale[machine]["commit"].unique()))
             yield f"  stale: {', '.join(listed[:NAMED])}{more}" + (f"; measured at {at}" if at else "")
             yield f"  renew with: {recording.renew_command(machine)}"
+    if len(machines) > 1:
+        yield from differences(found.verdicts)
 
 
 def _control(control):
@@ -390,6 +454,7 @@ def _control(control):
 
 
 __all__ = [
-    "ClaimsError", "KINDS", "Part", "STALE", "Summary", "TESTED", "UNTESTED", "VERDICTS", "aged", "chosen", "compare",
-    "controls", "counted", "entries", "judge", "load", "papers", "summary", "tally",
+    "ClaimsError", "KINDS", "Part", "STALE", "Summary", "TESTED", "UNTESTED", "VERDICTS", "aged", "chosen",
+    "compare", "controls", "counted", "differences", "entries", "judge", "load", "of_study", "papers", "records",
+    "summary", "tally",
 ]  # fmt: skip

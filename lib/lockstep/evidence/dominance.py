@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lockstep.evidence import statistics
+from lockstep.evidence import between, statistics
 from lockstep.evidence.recording import CELL
 
 
@@ -39,7 +39,7 @@ class Defeat:
     p: float
 
 
-def defeats(values, strategies):
+def defeats(values, strategies, apart=between.NONE):
     """Where each of several strategies loses.
 
     Parameters
@@ -48,6 +48,8 @@ def defeats(values, strategies):
         Times by cell columns, `strategy` and `round`.
     strategies : sequence of str
         The strategies to ask about; rivals are all in `values`.
+    apart : Between
+        What recordings differ by.
 
     Returns
     -------
@@ -63,19 +65,23 @@ def defeats(values, strategies):
                 if strategy in rounds and len(pairs := (rounds[strategy] - rounds[rival]).dropna()) > 1:
                     against.append((graph, rival, pairs))
         if against:
-            found.append(_defeat(strategy, against))
+            found.append(_defeat(strategy, against, apart))
     return found
 
 
-def _defeat(strategy, against):
-    tests = [(graph, rival, pairs, statistics.geometric_mean(pairs)) for graph, rival, pairs in against]
+def _defeat(strategy, against, apart):
+    def mean(pairs, **confidence):
+        rounds = pairs.index.get_level_values("round")
+        return statistics.geometric_mean(pairs, rounds=rounds, apart=apart.ratio, freedom=apart.freedom, **confidence)
+
+    tests = [(graph, rival, pairs, mean(pairs)) for graph, rival, pairs in against]
     lost = [test for test in tests if test[3].value > 1]
     if not lost:
         graph, rival, _, estimate = max(tests, key=lambda test: test[3].p_value())
         return Defeat(strategy, rival, graph, estimate, False, estimate.p_value())
     graph, rival, pairs, estimate = min(lost, key=lambda test: (test[3].p_value(), -test[3].value))
     p = min(1.0, len(tests) * estimate.p_value())
-    wider = statistics.geometric_mean(pairs, confidence=1 - (1 - statistics.CONFIDENCE) / len(tests))
+    wider = mean(pairs, confidence=1 - (1 - statistics.CONFIDENCE) / len(tests))
     return Defeat(strategy, rival, graph, wider, True, p)
 
 

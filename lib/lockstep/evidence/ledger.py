@@ -114,6 +114,8 @@ class Part:
         What explains a figure that is far from the published one.
     twins : bool
         Answered on synthetic twins of the paper's data.
+    apart : Between
+        What recordings differ by; not in the file, but of the machines on which the part is judged.
     """
 
     id: str
@@ -139,6 +141,7 @@ class Part:
     why: str = ""
     twins: bool = False
     short: str = ""
+    apart: Any = None
 
     def __post_init__(self):
         if not self.kind:

@@ -49,7 +49,7 @@ class Reader:
     def recorded(self):
         """{machine: rows} for every recorded machine that holds this study, the one with the most rows first."""
         files = sorted(self.recordings.glob(f"*/{self.name}.csv"))
-        found = {file.parent.name: recording.current(recording.read(file)) for file in files}
+        found = {file.parent.name: recording.recorded(file.parent, self.name) for file in files}
         return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
     def machines(self):
@@ -78,11 +78,8 @@ def machines(recordings=paths.RECORDINGS, results=paths.RESULTS):
     dict
         {machine: rows that count}, recorded machines first.
     """
-    files = {}
+    found = {}
     for folder in (Path(recordings), Path(results)):
         for file in sorted(folder.glob("*/[0-9]-*.csv")):
-            files.setdefault(file.parent.name, {})[file.name] = file
-    return {
-        machine: recording.current(pd.concat(map(recording.read, found.values()), ignore_index=True))
-        for machine, found in files.items()
-    }
+            found.setdefault(file.parent.name, {})[file.name] = recording.recorded(file.parent, file.stem)
+    return {machine: pd.concat(each.values(), ignore_index=True) for machine, each in found.items()}

@@ -126,6 +126,33 @@ def current(rows):
     return rows[newest(rows) & (rows["verified"] != WITHDRAWN)].reset_index(drop=True)
 
 
+REPEAT = 1000  # the rounds of a machine's second recording begin here, those of its third at twice that
+
+
+def recordings_of(folder, study="[0-9]-*"):
+    """The files of a study in a machine's folder: one for each recording, the first one's beside machine.json.
+
+    A further recording, made after a start of its own by another commit or on another day, has a folder in the
+    machine's folder.
+    """
+    folder = Path(folder)
+    return [*sorted(folder.glob(f"{study}.csv")), *sorted(folder.glob(f"*/{study}.csv"))]
+
+
+def recorded(folder, study="[0-9]-*"):
+    """The rows that count of a machine's recordings; see `REPEAT` for their rounds and `of` for which is which."""
+    found, names = [], sorted({file.parent for file in recordings_of(folder, study)})
+    for file in recordings_of(folder, study):
+        rows = current(read(file))
+        found.append(rows.assign(round=rows["round"] + REPEAT * names.index(file.parent)))
+    return pd.concat(found, ignore_index=True) if found else empty()
+
+
+def of(rounds):
+    """The recording that rounds are of, from 0."""
+    return rounds // REPEAT
+
+
 def newest(rows):
     """Which rows are of the last build that was measured of their cell and strategy; a Series of booleans."""
     return rows["kernel"] == rows.groupby([*CELL, "strategy"], sort=False)["kernel"].transform("last")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from lockstep.evidence import dominance, statistics, trends
+from lockstep.evidence import between, dominance, statistics, trends
 from lockstep.evidence.ledger import merge
 from lockstep.evidence.selecting import (
     Missing,
@@ -61,14 +61,14 @@ def _finding(estimate, agrees, p):
 
 
 def _figure(part, rows):
-    return figure(rows, part.select, strata="strata" in part.population)
+    return figure(rows, part.select, strata="strata" in part.population, apart=(part.apart or between.NONE))
 
 
 def _identity(part, rows, agrees):
     """A count on each graph: all of them agree or not. Of random graphs their mean tells."""
     estimate, samples = _figure(part, rows), samples_of(rows, part.select)
     one = samples is None or "random" in part.population
-    each = [estimate.value] if one else np.exp(samples[0].groupby(samples[1]).mean())
+    each = [estimate.value] if one else np.exp(samples.groupby("graph")["log"].mean())
     return _finding(estimate, all(agrees(value) for value in each), math.nan)
 
 
@@ -155,7 +155,7 @@ def _none_dominates(part, rows):
         raise Missing(f"no measurement here of {', '.join(lacking)} ({metric}) in {words(part.select)}")
     values = pd.concat(values, names=["strategy"])
     asked = [part.select["value"]["strategy"]] if "value" in part.select else strategies
-    found = dominance.defeats(values, asked)
+    found = dominance.defeats(values, asked, (part.apart or between.NONE))
     if len(found) < len(asked):
         alone = ", ".join(set(asked) - {one.strategy for one in found})
         raise Missing(f"{alone}: no graph has two rounds beside another strategy in {words(part.select)}")
@@ -193,7 +193,7 @@ def _crossover(part, rows):
     """The published direction at both ends and the place between: the weakest of the three counts."""
     samples = places(rows, part.select, part.select)
     try:
-        found = trends.crossover(samples["x"], samples["y"])
+        found = trends.crossover(samples["x"], samples["y"], samples["round"], apart=(part.apart or between.NONE))
     except ValueError as error:
         raise Missing(str(error)) from None
     tests = [(found.first.value > 1, found.first.p_value()), (found.last.value < 1, found.last.p_value())]

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from lockstep.evidence import statistics, trends
+from lockstep.evidence import between, statistics, trends
 from lockstep.evidence.ledger import merge
 from lockstep.evidence.recording import CELL
 
@@ -170,17 +170,18 @@ def graphs_of(samples, select):
 
 
 def samples_of(rows, select):
-    """Logarithms and graphs of a figure's samples: of a metric, or of a ratio within rounds; None where none pairs."""
+    """Samples with `log`, `graph` and `round`: of a metric, or of a ratio within rounds; None where none pairs."""
     if "value" in select:
-        values = side_of(rows, select["value"], select)
-        return np.log(values["value"]), graphs_of(values, select)
-    if OWN & (set(select["numerator"]) | set(select["denominator"])):  # different cells cannot be paired
+        samples = side_of(rows, select["value"], select)
+        samples["log"] = np.log(samples["value"])
+    elif OWN & (set(select["numerator"]) | set(select["denominator"])):  # different cells cannot be paired
         return None
-    pairs = pairs_of(rows, select)
-    return pairs["log"], graphs_of(pairs, select)
+    else:
+        samples = pairs_of(rows, select)
+    return samples.assign(graph=graphs_of(samples, select))
 
 
-def figure(rows, select, strata=False):
+def figure(rows, select, strata=False, apart=between.NONE):
     """The figure that a selector names, as an Estimate: a ratio, paired or not, or a metric's mean.
 
     Parameters
@@ -188,19 +189,33 @@ def figure(rows, select, strata=False):
     rows : DataFrame
     select : mapping
     strata : bool
-        The graphs are all that there are: the interval is over rounds. Else they stand for others.
+        The graphs are all that there are: the interval is over rounds and recordings. Else they stand for others.
+    apart : Between
+        What recordings of the study differ by.
     """
 
-    def mean(logs, graphs):
-        if strata and graphs.nunique() > 1:
-            return statistics.over_strata(logs, graphs, arithmetic=select.get("mean") == "arithmetic")
-        return statistics.geometric_mean(logs, graphs)
+    def mean(samples, apart_by):
+        if strata and samples["graph"].nunique() > 1:
+            take, how = statistics.over_strata, {"arithmetic": select.get("mean") == "arithmetic"}
+        else:
+            take, how = statistics.geometric_mean, {}
+        columns = samples["log"], samples["graph"], samples["round"]
+        return take(*columns, apart=apart_by, freedom=apart.freedom, **how)
 
     samples = samples_of(rows, select)
-    if samples is None:
-        sides = [side_of(rows, select[name], select) for name in ("numerator", "denominator")]
-        return _unpaired(*(mean(np.log(side["value"]), graphs_of(side, select)) for side in sides))
-    return mean(*samples)
+    if samples is not None:
+        if "value" in select and "over" not in select["value"]:
+            return mean(samples, apart.time if is_time(rows, select["value"].get("metric", "wall")) else 0.0)
+        return mean(samples, apart.ratio)
+    sides = [side_of(rows, select[name], select) for name in ("numerator", "denominator")]
+    for side in sides:
+        side["log"], side["graph"] = np.log(side["value"]), graphs_of(side, select)
+    return _unpaired(*(mean(side, apart.time) for side in sides))
+
+
+def is_time(rows, metric):
+    """Whether a metric is a time or a rate, which another recording would find otherwise; counts stay."""
+    return bool(rows.loc[rows["metric"] == metric, "unit"].isin([*BASE, "ms"]).any())
 
 
 def _unpaired(above, below):

@@ -4,7 +4,8 @@ Times spread in proportion to their size and a speedup of 2 should weigh as much
 is done on logarithms. Two strategies are compared within rounds, which takes a drift of the machine out. A
 mean over graphs is a geometric mean (Fleming and Wallace, CACM 29(3), 1986), and with several graphs the
 graph is the unit that was sampled, not the round (Kalibera and Jones, ISMM 2013; Hoefler and Belli, SC 2015); unless
-the graphs are named strata that are all there (`over_strata`).
+the graphs are named strata that are all there (`over_strata`). How far another recording of the same machine would lie,
+which rounds do not show, is added from `lockstep.evidence.between`.
 """
 
 import math
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from lockstep.evidence import recording
 from lockstep.evidence.recording import CELL
 
 MARGIN = 1.03  # within 3 % two strategies count as equal
@@ -87,7 +89,38 @@ def interval(samples, confidence=CONFIDENCE):
     return mean, mean - half, mean + half, error, freedom
 
 
-def geometric_mean(logs, graphs=None, *, confidence=CONFIDENCE, seed=0):
+def over_rounds(logs, rounds=None, apart=0.0, freedom=1.0):
+    """Mean of one graph's samples, each recording weighing the same, its standard error and degrees of freedom.
+
+    Parameters
+    ----------
+    logs : array of float (n,)
+    rounds : array of int (n,), optional
+        Of which recording each is; by default of the first.
+    apart, freedom : float
+        What recordings differ by (standard deviation), and how well that is known.
+
+    Returns
+    -------
+    (float, float, float)
+        The error is NaN where no recording has two rounds; recordings that differ add to it, fewer of them more
+        (degrees of freedom after Welch and Satterthwaite).
+    """
+    logs = np.asarray(logs, float)
+    labels = np.zeros(len(logs), int) if rounds is None else recording.of(np.asarray(rounds))
+    groups = [logs[labels == label] for label in np.unique(labels)]
+    within, count = sum(len(group) - 1 for group in groups), len(groups)
+    mean = float(np.mean([group.mean() for group in groups]))
+    if within == 0:
+        return mean, math.nan, 0
+    scatter = sum(((group - group.mean()) ** 2).sum() for group in groups) / within
+    parts = (scatter * sum(1 / len(group) for group in groups) / count**2, within), (apart**2 / count, freedom)
+    total = sum(part for part, _ in parts)
+    shares = sum(part**2 / known for part, known in parts)
+    return mean, math.sqrt(total), total**2 / shares if shares > 0 else within
+
+
+def geometric_mean(logs, graphs=None, rounds=None, *, apart=0.0, freedom=1.0, confidence=CONFIDENCE, seed=0):
     """Geometric mean of what `logs` are the logarithms of.
 
     Parameters
@@ -95,7 +128,10 @@ def geometric_mean(logs, graphs=None, *, confidence=CONFIDENCE, seed=0):
     logs : array of float (n,)
     graphs : array (n,), optional
         Which graph each comes from. With several graphs the interval is over the graphs' own means: it tells
-        how another graph of the kind would do. With one it is over the rounds.
+        how another graph of the kind would do, and how another recording of them would. With one it is over the
+        rounds and, by `apart`, over recordings.
+    rounds, apart, freedom
+        See `over_rounds`.
     confidence : float
     seed : int
         Seed of the bootstrap, which draws graphs, and rounds within them.
@@ -113,26 +149,33 @@ def geometric_mean(logs, graphs=None, *, confidence=CONFIDENCE, seed=0):
     if len(logs) == 0:
         raise ValueError("no samples to take a mean of")
     labels = np.zeros(len(logs)) if graphs is None else pd.factorize(pd.Series(list(graphs)))[0]
-    groups = [logs[labels == label] for label in np.unique(labels)]
-    units = groups[0] if len(groups) == 1 else np.array([group.mean() for group in groups])
-    mean, low, high, error, freedom = interval(units, confidence)
+    groups = [labels == label for label in np.unique(labels)]
+    rounds = None if rounds is None else np.asarray(rounds)
+    each = [over_rounds(logs[own], None if rounds is None else rounds[own], apart, freedom) for own in groups]
+    if len(each) == 1:
+        mean, error, freedom = each[0]
+    else:
+        mean, _, _, error, freedom = interval([one[0] for one in each])
+    half = math.nan if math.isnan(error) else half_width(error, freedom, confidence)
     ends = (math.nan, math.nan)
-    if len(units) > 1:
-        draws = _resample(groups, np.random.default_rng(seed))
+    if len(logs) > 1:
+        draws = _resample([logs[own] for own in groups], np.random.default_rng(seed))
         ends = tuple(np.exp(np.quantile(draws, [0.5 - confidence / 2, 0.5 + confidence / 2])).tolist())
-    return Estimate(
-        math.exp(mean), math.exp(low), math.exp(high), len(logs), len(groups), ends, float(error), freedom
-    )
+    value, low, high = np.exp([mean, mean - half, mean + half]).tolist()
+    return Estimate(value, low, high, len(logs), len(groups), ends, float(error), float(freedom))
 
 
-def over_strata(logs, labels, *, arithmetic=False):
-    """The mean over named strata that are all there, none of them drawn from others: its interval is over the rounds.
+def over_strata(logs, labels, rounds=None, *, apart=0.0, freedom=1.0, arithmetic=False):
+    """The mean over named strata that are all there, none of them drawn from others: its interval is over the rounds
+    and recordings.
 
     Parameters
     ----------
     logs : array of float (n,)
     labels : array (n,)
         The stratum of each.
+    rounds, apart, freedom
+        See `over_rounds`.
     arithmetic : bool
         Of the strata's geometric means the arithmetic mean, else the geometric one.
 
@@ -142,19 +185,20 @@ def over_strata(logs, labels, *, arithmetic=False):
         Each stratum weighs the same; the standard error is the root of the summed squares of the strata's, over their
         number, with Welch and Satterthwaite's degrees of freedom. NaN where a stratum has a single round.
     """
-    groups = [group.to_numpy() for _, group in pd.Series(np.asarray(logs, float)).groupby(np.asarray(labels))]
-    each = [interval(group) for group in groups]
-    means, freedoms = np.array([one[0] for one in each]), np.array([one[4] for one in each])
+    logs, labels = np.asarray(logs, float), np.asarray(labels)
+    rounds = np.zeros(len(logs), int) if rounds is None else np.asarray(rounds)
+    strata = [labels == label for label in pd.unique(pd.Series(labels))]
+    each = np.array([over_rounds(logs[own], rounds[own], apart, freedom) for own in strata])
+    means, errors, freedoms = each.T
     weights = np.exp(means) if arithmetic else np.ones(len(means))  # the exponential's slope carries the error over
-    squares = (np.array([one[3] for one in each]) * weights) ** 2
+    squares = (errors * weights) ** 2
     value = np.exp(means).mean() if arithmetic else means.mean()
-    error, total = float(np.sqrt(squares.sum()) / len(groups)), squares.sum()
-    freedom = float(total**2 / (squares**2 / np.maximum(freedoms, 1)).sum()) if total > 0 else float(freedoms.sum())
-    half = half_width(error, freedom, CONFIDENCE) if freedom > 0 and not math.isnan(error) else math.nan
+    error, total = float(np.sqrt(squares.sum()) / len(strata)), squares.sum()
+    known = float(total**2 / (squares**2 / np.maximum(freedoms, 1)).sum()) if total > 0 else float(freedoms.sum())
+    half = half_width(error, known, CONFIDENCE) if known > 0 and not math.isnan(error) else math.nan
     ends = np.array([value, value - half, value + half])
     value, low, high = (ends if arithmetic else np.exp(ends)).tolist()
-    return Estimate(value, low, high, len(np.asarray(logs)), len(groups), error=error, freedom=freedom,
-                    logarithmic=not arithmetic)  # fmt: skip
+    return Estimate(value, low, high, len(logs), len(strata), error=error, freedom=known, logarithmic=not arithmetic)
 
 
 def center(values):

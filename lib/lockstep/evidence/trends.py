@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lockstep.evidence import between
 from lockstep.evidence.statistics import CONFIDENCE, RESAMPLES, Estimate, draw_means, geometric_mean, half_width
 
 
@@ -36,7 +37,7 @@ class Crossover:
         return Estimate(self.value, self.low, self.high, n, error=error, freedom=n)
 
 
-def crossover(x, logs, *, confidence=CONFIDENCE, seed=0):
+def crossover(x, logs, rounds=None, *, apart=between.NONE, confidence=CONFIDENCE, seed=0):
     """Where a ratio, measured at several places, passes 1: interpolated on log-log axes.
 
     Parameters
@@ -45,9 +46,12 @@ def crossover(x, logs, *, confidence=CONFIDENCE, seed=0):
         The place of each sample, a depth for example; positive.
     logs : array of float (n,)
         Log ratio of each sample.
+    rounds : array of int (n,), optional
+    apart : Between
+        What recordings differ by.
     confidence : float
     seed : int
-        Seed of the bootstrap, which draws rounds at each place.
+        Seed of the bootstrap, which draws rounds at each place, and what recordings differ by there.
 
     Returns
     -------
@@ -66,13 +70,17 @@ def crossover(x, logs, *, confidence=CONFIDENCE, seed=0):
     found = _crossings(np.log(places), np.array([group.mean() for group in groups]))
     random = np.random.default_rng(seed)
     draws = draw_means(groups, random)
+    if apart.ratio:
+        draws = draws + apart.ratio * random.standard_t(apart.freedom, draws.shape)
     located = [_crossings(np.log(places), column) for column in draws.T]
     firsts = np.array([crossing[0] if crossing else math.nan for crossing in located])
     low = high = math.nan
     tail = (1 - confidence) / 2
     if found and np.isnan(firsts).mean() <= tail:
         low, high = np.exp(np.nanquantile(firsts, [tail, 1 - tail])).tolist()
-    ends = [geometric_mean(group, confidence=confidence, seed=seed) for group in (groups[0], groups[-1])]
+    rounds = np.zeros(len(x), int) if rounds is None else np.asarray(rounds)
+    how = {"apart": apart.ratio, "freedom": apart.freedom, "confidence": confidence, "seed": seed}
+    ends = [geometric_mean(logs[x == place], rounds=rounds[x == place], **how) for place in (places[0], places[-1])]
     return Crossover(math.exp(found[0]) if found else math.nan, low, high, len(found), *ends)
 
 

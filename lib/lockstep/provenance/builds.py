@@ -152,7 +152,7 @@ def parts_of(study, strategy, dataset):
         return now and list(now[0])
 
     found = kept.kept(study, f"{strategy} {dataset}", compute)
-    return found and Parts(*found)
+    return found and Parts(*found)._replace(protocol=str(protocol.number(study)))  # a table's, which has its own place
 
 
 def _by_content(kernels):

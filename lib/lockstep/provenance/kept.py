@@ -16,7 +16,7 @@ def _file(study):
     files = [device.LOCK, *(file for kind in ("*.py", "*.cu*", "*.[hc]pp") for file in lookup.PACKAGE.rglob(kind))]
     others = tuple(lookup.PACKAGE / name for name in PACKAGES.values() if name not in ("machine", PACKAGES[study]))
     files = [file for file in files if not any(other in file.parents for other in others)]
-    files += [paths.DATA / "datasets.csv", paths.RECORDINGS / "protocol.csv"]
+    files.append(paths.DATA / "datasets.csv")
     told = sorted(f"{file} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files if file.is_file())
     return paths.CACHE / "provenance" / f"{study}-{device.digest(sys.version, *told)}.json"
 

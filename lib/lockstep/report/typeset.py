@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from lockstep import paths
-from lockstep.evidence import Study, claims, flags, gpu_words, reading, recording, statistics
+from lockstep.evidence import Study, between, claims, flags, gpu_words, reading, recording, statistics
 from lockstep.report import figures, style, wording
 from lockstep.report.output import numbers, readable, save
 
@@ -95,10 +95,11 @@ def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger
     recordings, drawn = Path(recordings or paths.RECORDINGS), Path(drawn or paths.FIGURES)
     found = claims.summary(ledger, recordings, results, stale)
     machines = machines_of(found, recordings, results)
-    held = {name: set(rows["dataset"]) for name, rows in reading.machines(recordings, results).items()}
+    recorded = reading.machines(recordings, results)
+    held = {name: set(rows["dataset"]) for name, rows in recorded.items()}
     numbers("ledger", _ledger(found, machines, claims.load(ledger), claims.papers(ledger), held), generated)
     numbers("machines", machines, generated)
-    numbers("methods", _methods(found.verdicts), generated)
+    numbers("methods", _methods(found.verdicts, recorded), generated)
     datasets = results / "datasets.csv"
     numbers("datasets", _records(pd.read_csv(datasets)) if datasets.is_file() else [], generated)
     _overview(found, machines, generated)
@@ -135,6 +136,7 @@ def machines_of(found, recordings, results):
                 "dates": sorted({run["date"][:10] for run in runs}),
                 "commits": list(dict.fromkeys(run["commit"] for run in runs if run.get("commit"))),
                 "runs": len(runs),
+                "recordings": int(recording.of(rows[name]["round"]).nunique()),
                 "tested": int(tested.get(name, 0)),
                 "watched": flags.watched(rows[name]),
                 "flagged": len(flags.flagged(rows[name])),
@@ -175,6 +177,7 @@ def _ledger(found, machines, parts, papers, held):
         "claims": list(entries.values()),
         "tallies": {name: claims.tally(found.verdicts[found.verdicts["machine"] == name]) for name in names},
         "aged": {name: claims.aged(found.verdicts[found.verdicts["machine"] == name]) for name in names},
+        "differences": claims.differences(found.verdicts),
         "parts": len(parts),
         "controls": [
             {
@@ -191,12 +194,14 @@ def _ledger(found, machines, parts, papers, held):
     }
 
 
-def _methods(judged):
+def _methods(judged, recorded):
     """The constants of the protocol, so that the text cannot disagree with the code, and how its intervals agree."""
     ends = judged[["low", "high", "bootstrap_low", "bootstrap_high"]].astype(float)
     ends = np.log(ends[(ends > 0).all(axis=1) & (ends["high"] > ends["low"])])
     widths = (ends["bootstrap_high"] - ends["bootstrap_low"]) / (ends["high"] - ends["low"])
+    apart = between.components(recorded.values())
     return {
+        "apart": [[study or "all", f"{100 * (math.exp(one.ratio) - 1):.1f}"] for study, one in apart.items()],
         "margin_percent": f"{100 * (statistics.MARGIN - 1):.0f}",
         "confidence_percent": f"{100 * statistics.CONFIDENCE:.0f}",
         "level_percent": f"{100 * claims.LEVEL:.0f}",

@@ -197,11 +197,13 @@ def headlines(found, recordings=paths.RECORDINGS):
             cells.append(f"{told['figure']}: {verdict}" if told["figure"] else verdict)
         what = part.of if len(part.of) > SENTENCE else ", ".join(text for text in (part.short, part.of) if text)
         lines.append(" | ".join([f"| {name}: {what}", wording.published(part), *cells]) + " |")
+    lines += ["", *(f"{told}.  " for told in claims.differences(found.verdicts))]
     return "\n".join(lines)
 
 
 def _dated(machine):
-    return f"{machine['short']} ({', '.join(machine['dates'])})"
+    first, *_, last = [*machine["dates"], machine["dates"][-1]]
+    return f"{machine['short']} ({first if first == last else f'{first} to {last}'})"
 
 
 def picture(found):
