@@ -43,11 +43,44 @@ class Loop:
         self.kernel, self.how, self.args = kernel, (shared, cooperative), ordered(kernel, every)
         self.block, self.call = block, kernel.executor._call
 
-    def __call__(self, grid, *changing):
+    def match(self, changing):
+        """Raise LaunchError unless these are as many arguments as a launch takes."""
         if len(changing) != len(self.changing):
             names = ", ".join(self.kernel.names[k] for k in self.changing)
             raise LaunchError(f"kernel {self.kernel.name}: each launch takes ({names}), not {len(changing)} arguments")
+
+    def __call__(self, grid, *changing):
+        self.match(changing)
         args = list(self.args)
         for position, value in zip(self.changing, changing, strict=True):
             args[position] = value
         self.call(self.kernel, grid, self.block, args, *self.how)
+
+
+class Step:
+    """A step of a loop with the host in it: set words to zero, launch, wait for all, and read words back.
+
+    Parameters
+    ----------
+    loop : Loop
+        The launch with what changes from step to step.
+    read : device array
+        Contiguous; what is read back.
+    clear : device array, optional
+        Set to zero first; whole 4-byte words.
+    then : sequence of bound launches
+        What is launched behind it.
+    """
+
+    def __init__(self, loop, read, clear=None, then=()):
+        self.loop, self.read, self.clear, self.then = loop, read, clear, then
+        self.executor = loop.kernel.executor
+
+    def __call__(self, grid, *changing):
+        """What was read back, a NumPy array that is good until the next step; `changing` as a loop takes them."""
+        if self.clear is not None:
+            self.clear.fill(0)
+        self.loop(grid, *changing)
+        for launch in self.then:
+            launch()
+        return self.executor.get(self.read)

@@ -11,7 +11,7 @@ from . import source
 from .arguments import named
 from .errors import CompileError, LaunchError, NoGpuError
 from .executor import Executor, Kernel, Module, Timer
-from .launches import Again, Launch
+from .launches import Again, CudaStep, Launch
 
 _DEFAULT_SHARED = 48 * 1024  # more dynamic shared memory than this needs the kernel's attribute raised
 
@@ -97,6 +97,9 @@ class CudaExecutor(Executor):
         launch = kernel.bind(grid, block, shared=shared, cooperative=cooperative, **named(kernel, args))
         launch()
         kernel.again[key] = Again(kernel, launch)
+
+    def step(self, loop, read, clear=None, then=()):
+        return CudaStep(loop, read, clear, then)
 
     def _kernel(self, module, name, parameters):
         kernel = Kernel(module, name, parameters)

@@ -202,6 +202,10 @@ class Executor:
         """A launch that is not bound; an executor may remember what it was like for the next one."""
         kernel.bind(grid, block, shared=shared, cooperative=cooperative, **arguments.named(kernel, args))()
 
+    def step(self, loop, read, clear=None, then=()):
+        """Launches with a read-back as one call, as cheap as the machine allows; see `arguments.Step`."""
+        return arguments.Step(loop, read, clear, then)
+
     def array(self, values):
         """A device copy of a NumPy array (or of an array that is on the device already)."""
         raise NotImplementedError

@@ -4,7 +4,8 @@ import weakref
 
 import numpy as np
 
-from .arguments import named
+from .arguments import Step, named
+from .errors import LaunchError
 from .executor import dimensions
 
 
@@ -119,3 +120,60 @@ class Again:
 
 def _gone():
     return None
+
+
+class CudaStep(Step):
+    """A step in compiled code: between its launches and the words that it reads back no Python runs."""
+
+    def __init__(self, loop, read, clear=None, then=()):
+        from . import native
+
+        super().__init__(loop, read, clear, then)
+        kernel, (shared, cooperative) = loop.kernel, loop.how
+        if cooperative:
+            raise LaunchError(f"kernel {kernel.name}: a step launches no cooperative kernels")
+        for position, value in enumerate(loop.args):
+            if position not in loop.changing:
+                kernel._check(position, value)
+        values = [np.uint64(0) if value is None else value for value in loop.args]
+        kernel.executor._raise_shared(kernel, shared)
+        block = dimensions(loop.block, "block")
+        self.laid_out = LaidOut(kernel.function.kernel.ptr, (1, 1, 1), block, shared, values, False)
+        self.scalars = [self._scalar(position) for position in loop.changing]
+        self.last = [_gone] * len(loop.changing)
+        self.host, self.go = self.executor.pinned(read.size, read.dtype), native.go
+        cleared = (0, 0) if clear is None else (clear.data.ptr, clear.nbytes // 4)
+        launches = [self.laid_out, *(LaidOut(launch.function.ptr, *launch.what) for launch in then)]
+        words = [[*one.begin, one.addresses.ctypes.data] for one in launches]
+        head = [*native.functions(), 0, *cleared, read.data.ptr, self.host.ctypes.data, read.nbytes, len(launches)]
+        self.job = np.array([*head, *sum(words, [])], np.int64)
+        self.kept, self.address = launches, self.job.ctypes.data
+        self.grid = self.job[native.FIRST + 1 : native.FIRST + 2]
+        self.stream = self.job[native.STREAM : native.STREAM + 1]
+
+    def _scalar(self, position):
+        """Where the argument at a position lies, if it is a number."""
+        parameter = self.loop.kernel.parameters[position]
+        slot = self.laid_out.slots[position : position + 1]
+        return None if parameter.pointer else slot.view(parameter.dtype)[:1]
+
+    def __call__(self, grid, *changing):
+        kernel, executor, last = self.loop.kernel, self.executor, self.last
+        self.loop.match(changing)
+        for k, (value, scalar) in enumerate(zip(changing, self.scalars, strict=True)):
+            position = self.loop.changing[k]
+            if scalar is not None:
+                if type(value) is not scalar.dtype.type:
+                    kernel._check(position, value)
+                scalar[0] = value
+            elif last[k]() is not value:
+                kernel._check(position, value)
+                self.laid_out.slots[position] = 0 if value is None else value.data.ptr
+                last[k] = _gone if value is None else weakref.ref(value)
+        self.grid[0], self.stream[0] = grid, executor.xp.cuda.get_current_stream().ptr
+        executor._at_home()
+        if error := self.go(self.address):
+            raise LaunchError(f"kernel {kernel.name}: the driver answers with error {error}")
+        executor.counts["launches"] += len(self.kept)
+        executor.counts["readbacks"] += 1
+        return self.host

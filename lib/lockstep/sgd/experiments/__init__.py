@@ -52,18 +52,19 @@ def _compiled(name, executor, rank, storage):
         plan.rmse()
 
 
-def _time(study, part, cell, executor, *, rank=16, storage="float32", lock_delay=None, barrier_delay=None, slow=(),
-          best=False):  # fmt: skip
+def _time(study, part, cell, executor, *, rank=16, storage="float32", lock_delay=None, barrier_delay=None, blocks=None,
+          slow=(), best=False):  # fmt: skip
     """A sweep of all strategies.
 
     Those in `slow`, whose runs take seconds, and the CPU's have FEW rounds, and are not run once more to warm up.
-    `best`: what follows from a cell's rows is recorded as well (`derived`).
+    Strategies with kernels are told `lock_delay`, `barrier_delay` and `blocks`. `best`: what follows from a cell's rows
+    is recorded as well (`derived`).
     """
     on_gpu, dataset = executor is not None and executor.name == "cuda", label(cell)
     names = [name for name in cell.strategies if executor is not None or not _kernels(name)]
-    delays = {"lock_delay": lock_delay, "barrier_delay": barrier_delay}
-    delays = {name: cycles for name, cycles in delays.items() if cycles is not None}
-    parameters = {"rank": rank, **delays, **({} if storage == "float32" else {"storage": storage})}
+    options = {"lock_delay": lock_delay, "barrier_delay": barrier_delay, "blocks": blocks}
+    options = {name: value for name, value in options.items() if value is not None}
+    parameters = {"rank": rank, **options, **({} if storage == "float32" else {"storage": storage})}
     where = (part, cell.experiment, dataset)
     wanted = names
     if on_gpu:  # large graphs are not made for nothing, nor are plans
@@ -78,7 +79,7 @@ def _time(study, part, cell, executor, *, rank=16, storage="float32", lock_delay
     _graph(study, where, ratings, parameters)
     problem, chosen = LAST.of_rank(rank, storage), []
     for name in wanted:
-        extra = {key: value for key, value in delays.items() if value and _kernels(name)}  # 0: as it is
+        extra = {key: value for key, value in options.items() if value and _kernels(name)}  # 0: as it is
         try:
             chosen.append(candidate(name, problem, executor, build(STUDY, name, dataset), **extra))
         except Skip as reason:

@@ -59,6 +59,7 @@ class Online(DevicePlan):
             user_locks=self.user_locks, item_locks=self.item_locks, user_vectors=self.user_vectors,
             item_vectors=self.item_vectors, **self.record,
         )  # fmt: skip
+        self.edge_step = executor.step(self.edge_pass, self.length, self.length)
 
     def place_shuffled(self):
         """Put the edges on the device, in a random order if that is asked for."""
@@ -83,10 +84,9 @@ class Online(DevicePlan):
         passes = 0
         while count:
             following = self.work[0] if work is not self.work[0] else self.work[1]
-            self.length.fill(0)
             blocks = self.grid(self.by_edge, work=count)
-            self.edge_pass(blocks, work, np.int32(count), following, self.rate, self.keep)
-            work, count = following, self.executor.read(self.length)
+            left = self.edge_step(blocks, work, np.int32(count), following, self.rate, self.keep)
+            work, count = following, int(left[0])
             passes += 1
         self.stats["passes"] = self.stats.get("passes", 0) + passes
 
@@ -131,14 +131,14 @@ class NodeLocked(Online):
             done=self.done, left=self.left, user_locks=self.user_locks, user_vectors=self.user_vectors,
             item_vectors=self.item_vectors, **self.record,
         )  # fmt: skip
+        self.node_step = executor.step(self.node_pass, self.left, self.left)
 
     def one_pass(self, first, last):
         """A pass over items first to last - 1; returns how many edges it left over."""
-        self.left.fill(0)
         blocks = self.grid(self.by_node, self.shared, last - first)
-        self.node_pass(blocks, np.int32(first), np.int32(last), self.rate, self.keep)
+        left = self.node_step(blocks, np.int32(first), np.int32(last), self.rate, self.keep)
         self.stats["node_passes"] = self.stats.get("node_passes", 0) + 1
-        return self.executor.read(self.left)
+        return int(left[0])
 
     def run(self):
         self.begin()

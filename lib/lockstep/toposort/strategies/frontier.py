@@ -15,7 +15,8 @@ class Frontier(DevicePlan):
         kernels = self.executor.load(KERNELS / "frontier.cu")
         n = self.graph.n
         self.most = 8 * self.executor.multiprocessors
-        self.sizes = self.words[:2].view(_int)[1::2]  # the gates' upper halves
+        self.pair = self.words[:2].view(_int)
+        self.sizes = self.pair[1::2]  # the gates' upper halves
         self.sources = kernels["sources"].bind(
             min(self.most, n // (LOOKS * self.threads) + 1), self.threads, shared=self.buffers, in_degrees=self.left,
             order=self.order, gates=self.gates, n=_int(n),
@@ -24,15 +25,18 @@ class Frontier(DevicePlan):
             self.threads, shared=self.buffers, first=self.first, last=self.last, targets=self.targets,
             in_degrees=self.left, order=self.order, queue=self.queue, gates=self.gates,
         )  # fmt: skip
+        self.layer = self.executor.step(self.expand, self.pair)
 
     def run(self):
         self.sources()
         begin, sizes = 0, []
-        while size := self.executor.read(self.sizes, (len(sizes) + 1) % 2):
+        size = self.executor.read(self.sizes, 1)
+        while size:
             blocks = min(self.most, -(-size // self.warps))
-            self.expand(blocks, _int(len(sizes)), _int(begin), _int(begin + size))
+            told = self.layer(blocks, _int(len(sizes)), _int(begin), _int(begin + size))
             begin += size
             sizes.append(size)
+            size = int(told[1 + 2 * ((len(sizes) + 1) % 2)])
         result = self.result(lambda: (len(sizes), begin), self.levels)
         result._sizes = np.array(sizes, _int)
         return result
