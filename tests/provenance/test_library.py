@@ -8,7 +8,7 @@ from tests.provenance import mutate
 
 # A helper of each study, which a copy of the library has in a file of its own, with what it names.
 MOVED = [
-    ("toposort/strategies/naive.py", "_by_grid", "import functools"),
+    ("machine/launches.py", "_gone", ""),
     ("sssp/strategies/shared.py", "road_delta", ""),
     ("coloring/strategies/switching.py", "steepest_falls", "import numpy as np"),
     ("sgd/strategies/resident.py", "sort_keys", "import numpy as np"),
