@@ -57,7 +57,7 @@ def components(machines):
             continue
         told = timed.groupby([*CELL, "strategy", "recording"])["log"].agg(["mean", "var", "count"])
         noise = (told["var"] / told["count"]).groupby([*CELL, "strategy"]).mean()
-        means = told["mean"].unstack("recording").dropna()
+        means = told["mean"].unstack("recording").dropna(thresh=2)
         inside = means - means.groupby(CELL).transform("mean")
         size = means.groupby(CELL)[means.columns[0]].transform("size")
         inside = inside[size > 1].mul(np.sqrt(size / (size - 1))[size > 1], axis=0)

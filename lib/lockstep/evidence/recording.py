@@ -145,7 +145,10 @@ def recorded(folder, study="[0-9]-*"):
     for file in recordings_of(folder, study):
         rows = current(read(file))
         found.append(rows.assign(round=rows["round"] + REPEAT * names.index(file.parent)))
-    return pd.concat(found, ignore_index=True) if found else empty()
+    if not found:
+        return empty()
+    rows = pd.concat(found, ignore_index=True)
+    return rows[newest(rows)].reset_index(drop=True)  # rows of an earlier build do not count beside a later one's
 
 
 def of(rounds):
