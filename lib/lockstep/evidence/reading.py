@@ -47,10 +47,11 @@ class Reader:
         return known[machine]
 
     def recorded(self):
-        """{machine: rows} for every recorded machine that holds this study, the one with the most rows first."""
+        """{machine: rows} for every recorded machine that holds this study, the one that recorded most of all first."""
         files = sorted(self.recordings.glob(f"*/{self.name}.csv"))
         found = {file.parent.name: recording.recorded(file.parent, self.name) for file in files}
-        return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+        sizes = {name: sum(one.stat().st_size for one in self.recordings.glob(f"{name}/*.csv")) for name in found}
+        return dict(sorted(found.items(), key=lambda item: -sizes[item[0]]))
 
     def machines(self):
         """{machine: rows} of the recorded machines and, with a configuration, of this one.
