@@ -15,9 +15,7 @@ def make(*words):
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    ("settings", "lock"), [([], "requirements.lock"), (["CUDA=12"], "requirements-cuda12.lock")]
-)
+@pytest.mark.parametrize(("settings", "lock"), [([], "requirements.lock"), (["CUDA=12"], "requirements-cuda12.lock")])
 def test_set_up_takes_the_lock_of_the_driver(settings, lock):
     told = make("setup", *settings)
     assert f'setup.sh "not-there" "{lock}"' in told
@@ -44,9 +42,7 @@ def test_the_wheelhouse_is_for_the_python_that_is_named(settings):
 def test_help_lists_every_goal():
     text = (paths.ROOT / "Makefile").read_text()
     goals = text.partition(".PHONY: ")[2].splitlines()[0].split()
-    told = subprocess.run(
-        ["make", "-s", "help"], cwd=paths.ROOT, text=True, capture_output=True, check=True
-    ).stdout
+    told = subprocess.run(["make", "-s", "help"], cwd=paths.ROOT, text=True, capture_output=True, check=True).stdout
     for goal in goals:
         assert f"make {goal} " in told or goal == "setup"
     assert "CUDA=12" in told

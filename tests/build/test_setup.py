@@ -61,8 +61,7 @@ def test_another_python_is_refused_in_one_clear_line(machine, version):
     done = machine.set_up()
     assert done.returncode == 1
     assert done.stderr == (
-        f"lockstep: needs Python 3.11 or 3.12 (python3 is {version}); "
-        "name one with make PYTHON=/path/to/python3.12\n"
+        f"lockstep: needs Python 3.11 or 3.12 (python3 is {version}); name one with make PYTHON=/path/to/python3.12\n"
     )
 
 
@@ -99,9 +98,7 @@ def test_uv_is_used_where_it_is_and_never_on_another_environment(machine):
     uv = machine.program("uv", f'mkdir -p env/bin; cp "{machine.bin}/python3" env/bin/python')
     done = machine.set_up(uv=uv)
     assert "made with uv" in done.stdout, done.stderr
-    assert (
-        "pip sync --quiet --compile-bytecode --python env --require-hashes requirements.lock" in machine.calls
-    )
+    assert "pip sync --quiet --compile-bytecode --python env --require-hashes requirements.lock" in machine.calls
     assert "-m venv" not in machine.calls
 
 

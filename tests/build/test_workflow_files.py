@@ -52,9 +52,7 @@ def test_nothing_that_a_rule_makes_is_tracked(outputs):
         pytest.skip("not a git checkout")
     assert git("ls-files", "--", *outputs).stdout == ""
     # a directory is ignored as a whole: ask for a file in it
-    ignored = git(
-        "check-ignore", "--no-index", *(f"{name}/file" if "." not in name else name for name in outputs)
-    )
+    ignored = git("check-ignore", "--no-index", *(f"{name}/file" if "." not in name else name for name in outputs))
     assert len(ignored.stdout.split()) == len(outputs), "git would offer to add what a rule makes"
 
 
@@ -89,14 +87,8 @@ def test_a_notebook_is_fit_to_be_run_and_compared(notebook):
     assert all("if part" in "".join(cell["source"]) for cell in measuring)
     # nbval compares only cells that were run and stored: without outputs it would pass whatever happens
     assert any(cell["outputs"] for cell in cells)
-    skipped = [
-        cell
-        for cell in cells
-        if {"nbval-ignore-output", "nbval-skip"} & set(cell["metadata"].get("tags", []))
-    ]
+    skipped = [cell for cell in cells if {"nbval-ignore-output", "nbval-skip"} & set(cell["metadata"].get("tags", []))]
     assert len(skipped) <= len(cells) / 2
     stored = json.dumps([cell["outputs"] for cell in cells])
-    assert not re.search(r"/(home|root|Users|tmp|work)/", stored), (
-        "an output holds a path of the machine it ran on"
-    )
+    assert not re.search(r"/(home|root|Users|tmp|work)/", stored), "an output holds a path of the machine it ran on"
     assert "papermill" not in content["metadata"], "store a notebook by `make notebooks`, not by papermill"

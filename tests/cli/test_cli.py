@@ -43,9 +43,7 @@ def graph(tmp_path):
 
 def test_help_names_every_command_and_is_quick():
     started = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-m", "lockstep", "--help"], text=True, capture_output=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-m", "lockstep", "--help"], text=True, capture_output=True, check=True)
     assert time.monotonic() - started < 2
     commands = ("advise", "compare", "sort", "paths", "color", "factorize", "swarm", "claims", "datasets", "machine")
     for word in (*commands, "exit status"):
@@ -283,9 +281,7 @@ def test_writing_takes_no_more_memory_for_more_results(tmp_path):
 
 def test_output_cut_short_by_its_reader_is_no_error(graph):
     file = graph("".join(f"{k} {k + 1}\n" for k in range(20000)))
-    command = (
-        f"{sys.executable} -m lockstep sort {file} --strategy serial | head -n 1; echo ${{PIPESTATUS[0]}}"
-    )
+    command = f"{sys.executable} -m lockstep sort {file} --strategy serial | head -n 1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], text=True, capture_output=True, check=True)
     assert done.stdout.split() == ["0", "0"]
     assert "Broken" not in done.stderr

@@ -163,9 +163,7 @@ def test_a_crossover_is_a_direction_at_both_ends_and_a_place_between(make_rows):
     found = judge(rows, part("crossover", published=250, select={**SIDES, "x": "depth"}))
     assert found["verdict"] == "holds" and found["factor"] == "within 2x"
     assert found["low"] < 250 < found["high"]
-    never = judge(
-        depths(make_rows, a=lambda d: 25, b=lambda d: 1), part("crossover", select={**SIDES, "x": "depth"})
-    )
+    never = judge(depths(make_rows, a=lambda d: 25, b=lambda d: 1), part("crossover", select={**SIDES, "x": "depth"}))
     assert never["verdict"] == "fails"
 
 

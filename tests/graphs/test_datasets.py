@@ -29,9 +29,7 @@ def test_every_entry_is_whole():
     for _, entry in TABLE.iterrows():
         where = entry["name"]
         assert entry["kind"] in LOADERS, where
-        assert entry["url"].startswith(("http", "builtin:")) or entry["how"], (
-            where
-        )  # downloaded, built in or explained
+        assert entry["url"].startswith(("http", "builtin:")) or entry["how"], where  # downloaded, built in or explained
         assert entry["licence"] and entry["source"] and entry["study"] and entry["format"], where
         if entry["kind"] == "graph":
             assert entry["directed"] in ("yes", "no") and entry["weights"] in ("yes", "no"), where
@@ -55,10 +53,7 @@ def test_package_dependencies_are_a_dag_of_this_environment():
     assert nx.is_directed_acyclic_graph(graph.to_networkx())
     names = list(graph.labels)
     heads = {
-        names[v]
-        for v in graph.targets[
-            graph.offsets[names.index("pandas")] : graph.offsets[names.index("pandas") + 1]
-        ]
+        names[v] for v in graph.targets[graph.offsets[names.index("pandas")] : graph.offsets[names.index("pandas") + 1]]
     }
     assert "numpy" in heads
 

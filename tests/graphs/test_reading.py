@@ -166,9 +166,7 @@ def test_edge_list_round_trip_to_the_last_bit(tmp_path_factory, arcs, separator)
         st.one_of(
             st.floats(allow_nan=False, allow_infinity=False).map(repr),
             st.integers(-(10**25), 10**25).map(str),
-            st.from_regex(r"\A[+-]?[0-9]{1,40}\.[0-9]{0,30}([eE][+-]?[0-9]{1,2})?\Z").map(
-                lambda t: t.strip()
-            ),
+            st.from_regex(r"\A[+-]?[0-9]{1,40}\.[0-9]{0,30}([eE][+-]?[0-9]{1,2})?\Z").map(lambda t: t.strip()),
             st.just("0." + "0" * 80 + "1"),
         ),
         min_size=1,

@@ -154,9 +154,7 @@ def test_what_is_missing_says_how_to_get_it(tables):
         r"fetch https://example.org/far.txt.gz and put it.*LOCKSTEP_MIRROR",
     ):
         load("far", offline=True)
-    with pytest.raises(
-        DatasetMissing, match="the mirror .* does not hold it, it has no official file.*ask the author"
-    ):
+    with pytest.raises(DatasetMissing, match="the mirror .* does not hold it, it has no official file.*ask the author"):
         load("made", mirror=folder)
     table = datasets().set_index("name")
     assert table.loc["far", ["status", "licence", "checked"]].tolist() == ["missing", "free", "not checked"]
@@ -169,9 +167,7 @@ def test_names_are_checked_with_a_hint(tables):
     tables({"name": "amazon0302"}, {"name": "stars", "kind": "ratings"})
     with pytest.raises(GraphError, match="no data set 'amazon302' is registered; did you mean amazon0302"):
         load("amazon302")
-    with pytest.raises(
-        GraphError, match=r"stars is ratings; expected graph here \(use lockstep.graphs.load_ratings\)"
-    ):
+    with pytest.raises(GraphError, match=r"stars is ratings; expected graph here \(use lockstep.graphs.load_ratings\)"):
         load("stars")
 
 
@@ -373,9 +369,7 @@ def test_a_name_look_up_that_hangs_ends_with_the_budget(tables, monkeypatch):
 def test_offline_asks_nobody(tables, monkeypatch):
     monkeypatch.setattr(fetching, "_ask", functools.partial(pytest.fail, "asked"))
     monkeypatch.setenv("LOCKSTEP_OFFLINE", "1")
-    assert list(probe_hosts(["http://a.invalid/x"]).values()) == [
-        "the network is not used (LOCKSTEP_OFFLINE is set)"
-    ]
+    assert list(probe_hosts(["http://a.invalid/x"]).values()) == ["the network is not used (LOCKSTEP_OFFLINE is set)"]
     tables({"name": "far", "url": "http://a.invalid/far.txt"})
     with pytest.raises(DatasetMissing, match="the network is not used"):
         load("far")

@@ -25,9 +25,7 @@ def test_every_operation_is_done_and_found_right_on_the_host(fuzz):
         "block-atomics",
     }
     assert all(np.isnan(c.value) for c in found), "the host executor has no times"
-    assert {(c.metric, c.verified) for c in found if c.verified != "exact"} == {
-        ("graph-node", "not-applicable")
-    }
+    assert {(c.metric, c.verified) for c in found if c.verified != "exact"} == {("graph-node", "not-applicable")}
 
 
 @pytest.mark.parametrize("wrong", ["count_launch", "walk_l2", "walk_atomic", "add_returned", "cas", "hops"])
@@ -114,10 +112,7 @@ def recorded(tmp_path):
         ("grid-barrier", {"blocks": b, "threads": 256}, "time", "us", v, k)
         for b, v, k in ((1, 9.0, "old"), (1, 1.0, "new"), (1, 1.2, "new"), (16, 4.0, "new"), (1, 1.1, "new"))
     ]
-    rows += [
-        ("dependent-load", {"memory": "HBM", "bytes": b}, "time", "ns", 500, "new")
-        for b in (1 << 28, 1 << 31)
-    ]
+    rows += [("dependent-load", {"memory": "HBM", "bytes": b}, "time", "ns", 500, "new") for b in (1 << 28, 1 << 31)]
     rows += [
         (
             "atomic-throughput",

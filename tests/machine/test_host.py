@@ -84,9 +84,7 @@ def test_a_divergent_barrier_is_reported(kernels_cu, fuzz):
     executor = host(fuzz=fuzz)
     module = executor.load(kernels_cu)
     out = executor.zeros(8, np.int32)
-    with pytest.raises(
-        DivergentBarrierError, match=r"kernel divergent: divergent barrier: block 0: .*kernels\.cu:\d+"
-    ):
+    with pytest.raises(DivergentBarrierError, match=r"kernel divergent: divergent barrier: block 0: .*kernels\.cu:\d+"):
         module["divergent"](1, 8, out=out)
     # and the machine works on
     assert histogram(executor, kernels_cu, "histogram") == 4000
@@ -157,9 +155,7 @@ def test_a_grid_barrier_needs_a_cooperative_launch(kernels_cu):
 
 def test_a_wild_pointer_is_an_exception(kernels_cu):
     executor = host()
-    with pytest.raises(
-        MemoryFaultError, match="kernel out_of_bounds: block 0, thread 0 touched an address outside"
-    ):
+    with pytest.raises(MemoryFaultError, match="kernel out_of_bounds: block 0, thread 0 touched an address outside"):
         executor.load(kernels_cu)["out_of_bounds"](1, 32, out=executor.zeros(4, np.int32))
 
 
@@ -263,9 +259,7 @@ def test_no_compiler_is_one_clear_error(tmp_path):
         "try: compiler()\n"
         "except m.CompileError as e: print(e)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={"PATH": str(tmp_path)}, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], env={"PATH": str(tmp_path)}, capture_output=True, text=True)
     assert "no C++ compiler for the host executor: install g++" in done.stdout, done.stderr
 
 

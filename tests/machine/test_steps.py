@@ -54,6 +54,13 @@ def test_arrays_that_change(executor, module):
         assert int(step(1, executor.array(np.full(4, factor, np.int32)))[0]) == 4 * factor
 
 
+def test_a_step_reads_the_part_that_it_is_told(executor, module):
+    totals, values = executor.zeros(6, np.int32), executor.array(np.arange(4, dtype=np.int32))
+    loop = module["count_up"].loop(32, total=totals[2:], values=values, by=np.int32(1))
+    step = executor.step_by_part(loop, totals, 2)
+    assert [step(1, np.int32(4), part=k).tolist() for k in (0, 1, 2)] == [[0, 0], [12, 0], [0, 0]]
+
+
 @pytest.mark.parametrize("changing, told", [
     ((np.int32(1),), r"takes \(n, by\), not 1"), ((np.int64(1), np.int32(1)), "needs a NumPy scalar"),
 ])  # fmt: skip

@@ -1,7 +1,7 @@
 """Mutations of the library, one at a time in a copy: which strategies go stale, and do no others?
 
-    python tests/provenance/mutate.py            all of them, some five minutes
-    python tests/provenance/mutate.py chaotic    those whose file or text holds a word
+python tests/provenance/mutate.py            all of them, some five minutes
+python tests/provenance/mutate.py chaotic    those whose file or text holds a word
 """
 
 import json

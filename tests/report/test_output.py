@@ -52,9 +52,7 @@ def test_a_saved_figure_is_closed(tmp_path):
 
 
 def test_a_table_reads_as_it_should_be_read(tmp_path):
-    rows = pd.DataFrame(
-        {"graph": ["a", "b"], "time": [1234.567, math.nan], "edges": [10**6, 3], "ok": [True, False]}
-    )
+    rows = pd.DataFrame({"graph": ["a", "b"], "time": [1234.567, math.nan], "edges": [10**6, 3], "ok": [True, False]})
     file = report.table(rows, "study/times", tmp_path)
     assert file.read_text() == 'graph,time,edges,ok\na,"1,230","1,000,000",yes\nb,–,3,no\n'
 

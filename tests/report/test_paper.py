@@ -68,9 +68,7 @@ def test_names_and_layout_are_no_measurements(sentence):
 def test_every_part_that_the_text_quotes_is_in_the_ledger():
     known = {part.id for part in load()} | {part.claim for part in load()}
     for file in TEXTS:
-        for call in re.findall(
-            r'#(?:fig|value|beside|verdict|published|summary)\("([^"]+)"', file.read_text()
-        ):
+        for call in re.findall(r'#(?:fig|value|beside|verdict|published|summary)\("([^"]+)"', file.read_text()):
             assert call in known, f"{file.name} quotes {call}"
 
 
@@ -138,17 +136,13 @@ def test_the_report_shows_verdicts_and_says_what_is_missing(built):
     ):
         assert expected in text, expected
     line = next(
-        claim
-        for claim in json.loads((pdf.parent / "ledger.json").read_text())["claims"]
-        if claim["id"] == "D5"
+        claim for claim in json.loads((pdf.parent / "ledger.json").read_text())["claims"] if claim["id"] == "D5"
     )
     figure = line["parts"][0]["verdicts"]["nvidia-test-1"]["figure"]
     assert figure in text and "layers" in figure
     assert pdf.read_bytes().startswith(b"%PDF")
     again = built("two")
-    assert [file.read_bytes() for file in again] == [pdf.read_bytes(), html.read_bytes()], (
-        "equal data, equal bytes"
-    )
+    assert [file.read_bytes() for file in again] == [pdf.read_bytes(), html.read_bytes()], "equal data, equal bytes"
 
 
 def test_the_report_takes_in_what_a_study_draws(built):

@@ -85,7 +85,7 @@ def test_goals_are_judged_and_told_alike(package):
     notebook, text = ((folder / f"{study}{end}").read_text(encoding="utf-8")
                       for folder, end in ((paths.NOTEBOOKS, ".ipynb"), (paths.PAPER, ".typ")))  # fmt: skip
     assert "## What was to be reached" in notebook and "report.goals.told(aims)" in notebook
-    assert '*What was to be reached.* #goals(name)' in text
+    assert "*What was to be reached.* #goals(name)" in text
 
 
 @pytest.mark.parametrize("package", STUDIES)

@@ -75,9 +75,7 @@ class Compendium:
             self.write(f"lib/lockstep/{package}/kernels.cu", f"// {package}")
         self.write("lib/lockstep/evidence/study.py", "")
         self.write("data/datasets.csv", "name\n")
-        self.write(
-            "results/datasets.csv", "name,status\n"
-        )  # newer than the registry: the data sets are known
+        self.write("results/datasets.csv", "name,status\n")  # newer than the registry: the data sets are known
         self.write("lib/lockstep/report/style.py", "")
         for study in ("0-machine", "3-toposort-depth"):
             self.write(f"notebooks/{study}.ipynb", json.dumps(notebook(study)))

@@ -8,9 +8,7 @@ import yaml
 from lockstep import paths
 from lockstep.workflow import plan
 
-GOOD = {
-    "studies": {"3-toposort-depth": {"parts": {"depth": {"seconds": 20, "rounds": 3, "depths": [1, 10]}}}}
-}
+GOOD = {"studies": {"3-toposort-depth": {"parts": {"depth": {"seconds": 20, "rounds": 3, "depths": [1, 10]}}}}}
 
 
 def written(tmp_path, content):
@@ -60,9 +58,7 @@ def test_an_error_names_file_key_and_expectation(tmp_path, change, words):
 
 
 def test_a_missing_file_is_told_with_what_there_is():
-    with pytest.raises(
-        plan.ConfigError, match="config/huge.yaml: no such parameter file; there is: paper, smoke"
-    ):
+    with pytest.raises(plan.ConfigError, match="config/huge.yaml: no such parameter file; there is: paper, smoke"):
         plan.load(paths.CONFIG / "huge.yaml")
 
 
@@ -77,9 +73,7 @@ def test_blocks_are_rewritten_only_when_they_change(tmp_path):
     block = tmp_path / "config/3-toposort-depth/depth.json"
     assert json.loads(block.read_text())["part"] == {"rounds": 3, "depths": [1, 10]}
     before = block.stat().st_mtime_ns
-    studies["3-toposort-depth"]["parts"]["depth"]["seconds"] = (
-        30  # a better prediction changes no measurement
-    )
+    studies["3-toposort-depth"]["parts"]["depth"]["seconds"] = 30  # a better prediction changes no measurement
     plan.write_blocks(studies, tmp_path / "config")
     assert block.stat().st_mtime_ns == before
     studies["3-toposort-depth"]["parts"]["depth"]["depths"] = [1]

@@ -46,9 +46,7 @@ def test_a_machine_with_nothing_to_judge_is_named_below_the_table(two_machines):
     found = claims.summary(recordings=two_machines, results=two_machines)
     head, *_, blank, below = readme.verdicts(found, two_machines).splitlines()
     assert head.count("parts of its claims") == 1 and "NVIDIA Test (2026-01-02)" in head and not blank
-    assert below == (
-        "Also recorded, but not used for any verdict: 2 × NVIDIA Test (2026-02-03): 5-swarm-batch."
-    )
+    assert below == ("Also recorded, but not used for any verdict: 2 × NVIDIA Test (2026-02-03): 5-swarm-batch.")
 
 
 def test_a_part_that_does_not_exist_is_named(found):

@@ -147,9 +147,7 @@ def test_publish_without_measurements_says_what_to_run(tmp_path):
 
 def stored(tmp_path, source, tags=("parameters",)):
     file = tmp_path / "a.ipynb"
-    file.write_text(
-        json.dumps({"cells": [{"cell_type": "code", "metadata": {"tags": list(tags)}, "source": source}]})
-    )
+    file.write_text(json.dumps({"cells": [{"cell_type": "code", "metadata": {"tags": list(tags)}, "source": source}]}))
     return file
 
 
@@ -164,9 +162,7 @@ def test_a_parameter_that_a_notebook_lacks_is_an_error(tmp_path):
 
 
 def test_stored_notebooks_lose_what_differs_between_machines():
-    cell = nbformat.v4.new_code_cell(
-        "1", metadata={"execution": {"iopub.execute_input": "2026"}, "tags": ["a"]}
-    )
+    cell = nbformat.v4.new_code_cell("1", metadata={"execution": {"iopub.execute_input": "2026"}, "tags": ["a"]})
     notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"papermill": {"input_path": "/x"}})
     notebooks.strip(notebook)
     assert notebook.cells[0].metadata == {"tags": ["a"]}
@@ -188,6 +184,6 @@ def test_a_part_runs_no_further_than_its_measuring(tmp_path):
     values = {"config": "a.yaml", "part": "depth", "executor": "host"}
     assert notebooks.run(file, log, values, done=tmp_path / "done") == 0 and (tmp_path / "done").is_file()
     executed = nbformat.read(log, as_version=4).cells
-    assert executed[-1].source == "x = 1" and "part = \"depth\"" in executed[1].source
+    assert executed[-1].source == "x = 1" and 'part = "depth"' in executed[1].source
     assert notebooks.run(file, log, {**values, "part": "None"}) != 0, "who draws a study runs it whole"
     assert "drawn" in str(nbformat.read(log, as_version=4).cells[-1].outputs)

@@ -12,7 +12,6 @@ def steps(line):
     return sum(line.get(key) or 0 for key in ("launches", "readbacks", "grid_barriers"))
 
 
-
 def told(found):
     """The ranking as text, and in its first line what the figures are."""
     from lockstep.report.digits import readable
@@ -80,9 +79,7 @@ def picture(found, figure=None):
         axes[0, 0].set_axis_off()
     else:
         shown = [name for name in looks if name in set(pd.concat([lines for _, lines, _ in panels])["family"])]
-        handles = [
-            plt.Line2D([], [], color=looks[name][0], marker=looks[name][1], linestyle="none") for name in shown
-        ]
+        handles = [plt.Line2D([], [], color=looks[name][0], marker=looks[name][1], linestyle="none") for name in shown]
         axes[0, 0].legend(handles, shown, loc="upper left", bbox_to_anchor=(1.01, 1))
     axes[0, 0].set_title(f"{found.attrs['package']} on {found.attrs['graph']}")
     return figure

@@ -226,9 +226,7 @@ def _unpaired(above, below):
         value = above.value / below.value
         return statistics.Estimate(value, value, value, above.n, above.graphs, error=0.0)
     logs = [
-        statistics.Estimate(
-            math.log(e.value), 0, 0, e.n, error=s, freedom=max(e.freedom, 1), logarithmic=False
-        )
+        statistics.Estimate(math.log(e.value), 0, 0, e.n, error=s, freedom=max(e.freedom, 1), logarithmic=False)
         for e, s in zip((above, below), errors, strict=True)
     ]
     gap = trends.difference(*logs)

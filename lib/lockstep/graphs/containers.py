@@ -151,7 +151,6 @@ def _choose(names, wanted, path):
     found = [
         n
         for n in names
-        if PurePosixPath(n).suffix in GRAPH_SUFFIXES
-        and PurePosixPath(n).stem in (stem, PurePosixPath(n).parent.name)
+        if PurePosixPath(n).suffix in GRAPH_SUFFIXES and PurePosixPath(n).stem in (stem, PurePosixPath(n).parent.name)
     ]
     return found[0] if len(found) == 1 else None

@@ -74,9 +74,7 @@ def edge_list(data, name, check_header=True):
         raise GraphError(f"{name} holds no edge; expected lines with {_EDGE}")
     columns = table.columns((2, 3))
     sources, targets = ids(table, columns[:, 0], 0), ids(table, columns[:, 1], 0)
-    body = Body(
-        sources, targets, whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None, directed=directed
-    )
+    body = Body(sources, targets, whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None, directed=directed)
     if sizes is not None and check_header:
         body.n = _check_sizes(name, sizes, sources, targets)
     return body
@@ -172,9 +170,7 @@ def coordinates(data, name):
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p aux sp co <nodes>'")
     n = int(fields[4])
-    table = Table(
-        data, name, f"'v <id> <x> <y>' with ids 1 to {n}", start=after(data, start), comments=b"c", lead=b"v"
-    )
+    table = Table(data, name, f"'v <id> <x> <y>' with ids 1 to {n}", start=after(data, start), comments=b"c", lead=b"v")
     columns = table.columns((3,))
     nodes = ids(table, columns[:, 0], 1, n) - 1
     if nodes.size != n or np.unique(nodes).size != n:
@@ -231,8 +227,7 @@ def matrix_market(data, name):
     columns = table.columns((2,) if pattern else (3,))
     if len(table) != entries:
         raise GraphError(
-            f"{name}, line {here}: the header says {entries} entries; expected as many lines, found "
-            f"{len(table)}"
+            f"{name}, line {here}: the header says {entries} entries; expected as many lines, found {len(table)}"
         )
     i, j = ids(table, columns[:, 0], 1, rows) - 1, ids(table, columns[:, 1], 1, width) - 1
     if banner[4] == "symmetric" and (i < j).any():
@@ -267,9 +262,7 @@ def metis(data, name):
     step = 2 if fmt % 10 else 1
     following = len(table) - first - 1
     if following < n or rows[first + 1 + n] != rows[-1]:  # blank lines at the end do no harm
-        raise GraphError(
-            f"{name}: the header says {n} vertices; expected as many lines after it, found {following}"
-        )
+        raise GraphError(f"{name}: the header says {n} vertices; expected as many lines after it, found {following}")
     starts, ends = rows[first + 1 : first + 1 + n] + lead, rows[first + 2 : first + 2 + n]
     lengths = ends - starts
     odd = np.flatnonzero((lengths < 0) | (lengths % step != 0))
@@ -303,12 +296,7 @@ def nde(data, name):
     The degrees are of no use here; the edges are what counts, and the registry checks their number.
     """
     table = Table(data, name, "'n', then n lines 'vertex degree', then lines with the two ends of an edge")
-    if (
-        len(table) < 1
-        or table.ends[0] != 1
-        or table.values[0] < 0
-        or table.values[0] != np.floor(table.values[0])
-    ):
+    if len(table) < 1 or table.ends[0] != 1 or table.values[0] < 0 or table.values[0] != np.floor(table.values[0]):
         raise table.error(0, "no number of vertices alone in the first line")
     n = int(table.values[0])
     lengths = np.diff(table.ends)

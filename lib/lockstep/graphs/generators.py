@@ -161,18 +161,14 @@ def rmat(scale, m, seed=0, a=0.57, b=0.19, c=0.19, ids="random", directed=True, 
     """
     scale, m, seed = _whole(0, scale=scale, m=m, seed=seed)
     if scale > 31 or min(a, b, c) < 0 or a + b + c > 1:
-        raise GraphError(
-            f"scale {scale}, a, b, c = {a}, {b}, {c}; expected scale 0..31 and probabilities of sum <= 1"
-        )
+        raise GraphError(f"scale {scale}, a, b, c = {a}, {b}, {c}; expected scale 0..31 and probabilities of sum <= 1")
     n = 2**scale
     limits = np.array([a, a + b, a + b + c]) * 2.0**32
     sources, targets = np.empty(m, csr.index_type(n)), np.empty(m, csr.index_type(n))
     _rmat(scale, stream(seed, 0), limits.astype(np.uint64), sources, targets)
     order = _numbering(ids, n, seed)
     if simple:
-        u, v = (
-            (sources, targets) if directed else (np.minimum(sources, targets), np.maximum(sources, targets))
-        )
+        u, v = (sources, targets) if directed else (np.minimum(sources, targets), np.maximum(sources, targets))
         pairs = np.unique(u[u != v].astype(np.int64) * n + v[u != v])
         sources, targets = pairs // n, pairs % n
     return _graph(sources, targets, n, f"rmat-{scale}-{m}", directed, order=order)

@@ -170,9 +170,7 @@ class Graph:
                 weights = np.array([1 if w is None else w for _, _, w in triples])
                 weights = _weights(weights, len(triples))
             except (GraphError, ValueError, TypeError) as error:
-                raise GraphError(
-                    f"edge attribute {weight!r} is not a number on every edge: {error}"
-                ) from None
+                raise GraphError(f"edge attribute {weight!r} is not a number on every edge: {error}") from None
         labels = None
         if not plain:
             labels = np.empty(n, object)
@@ -216,13 +214,9 @@ class Graph:
         ``directed=False`` needs a symmetric matrix.
         """
         if not sparse.issparse(matrix) or matrix.ndim != 2:
-            raise GraphError(
-                f"expected a two-dimensional SciPy sparse matrix or array, found {type(matrix).__name__}"
-            )
+            raise GraphError(f"expected a two-dimensional SciPy sparse matrix or array, found {type(matrix).__name__}")
         if matrix.shape[0] != matrix.shape[1]:
-            raise GraphError(
-                f"the matrix is {matrix.shape[0]} x {matrix.shape[1]}; an adjacency matrix is square"
-            )
+            raise GraphError(f"the matrix is {matrix.shape[0]} x {matrix.shape[1]}; an adjacency matrix is square")
         coo = matrix.tocoo()
         weights = None if coo.dtype == bool else coo.data
         graph = cls.from_edges(coo.row, coo.col, n=matrix.shape[0], weights=weights, name=name)
@@ -303,9 +297,7 @@ def _check_offsets(offsets, m):
     if offsets.size == 0:
         raise GraphError("offsets is empty; expected n + 1 numbers, at least one")
     if offsets[0] != 0 or offsets[-1] != m:
-        raise GraphError(
-            f"offsets run from {offsets[0]} to {offsets[-1]}; expected 0 to {m}, the number of targets"
-        )
+        raise GraphError(f"offsets run from {offsets[0]} to {offsets[-1]}; expected 0 to {m}, the number of targets")
     falling = np.flatnonzero(np.diff(offsets) < 0)
     if falling.size:
         raise GraphError(f"offsets fall after vertex {falling[0]}; expected them never to fall")
@@ -316,9 +308,7 @@ def _check_symmetric(graph):
     turned = graph.reverse()
     again = turned.reverse()  # both now have rows sorted by target, so equal graphs have equal arrays
     if not (np.array_equal(turned.offsets, again.offsets) and np.array_equal(turned.targets, again.targets)):
-        raise GraphError(
-            "directed=False, but some arc is not stored both ways; pass edges once to Graph.from_edges"
-        )
+        raise GraphError("directed=False, but some arc is not stored both ways; pass edges once to Graph.from_edges")
     if graph.weights is None:
         return
     sources = csr.rows(again.offsets)

@@ -12,9 +12,7 @@ from numba import njit
 from .graph import GraphError
 
 EXACT = 2**53  # whole numbers up to here are exact in float64
-_POWERS = 10.0 ** np.arange(
-    23
-)  # exact in float64, so one multiplication or division by them rounds correctly
+_POWERS = 10.0 ** np.arange(23)  # exact in float64, so one multiplication or division by them rounds correctly
 
 
 @njit(cache=True)
@@ -94,14 +92,7 @@ def _scan(text, start, skip, lead, blank_rows, powers, values, ends, slow):
                 if i == dot:
                     return count, rows, hard, begin
                 scale += -exponent if down else exponent
-            if (
-                i < size
-                and text[i] != 32
-                and text[i] != 9
-                and text[i] != 10
-                and text[i] != 13
-                and text[i] != 44
-            ):
+            if i < size and text[i] != 32 and text[i] != 9 and text[i] != 10 and text[i] != 13 and text[i] != 44:
                 return count, rows, hard, begin
             if digits == 99 or mantissa > 9007199254740992 or scale > 22 or scale < -22:
                 slow[hard, 0], slow[hard, 1], slow[hard, 2] = count, begin, i

@@ -37,9 +37,7 @@ def read_ratings(path, member=None, ids=False):
         Names file and line of what is not a rating.
     """
     data, name = open_text(path, member)
-    start, first = next(
-        ((at, line) for at, line in formats.lines(data) if line and line[:1] not in b"#%"), (0, b"")
-    )
+    start, first = next(((at, line) for at, line in formats.lines(data) if line and line[:1] not in b"#%"), (0, b""))
     if b"," in first:
         users, items, values = _csv(data, name, start if first[:1].isdigit() else formats.after(data, start))
     else:
@@ -96,9 +94,7 @@ def read_batch(path):
     falling = np.flatnonzero((np.diff(owner) < 0) | (np.diff(owner) > 1))
     if falling.size or owner[0] != 0:
         row = int(falling[0]) + 1 if falling.size else 0
-        raise table.error(
-            row, f"graph {owner[row] + 1} out of order (graphs are numbered 1, 2, ... in order)"
-        )
+        raise table.error(row, f"graph {owner[row] + 1} out of order (graphs are numbered 1, 2, ... in order)")
     starts = np.concatenate([[0], np.cumsum(np.bincount(owner))])
     data, name = open_text(path, "*_A.txt")
     table = Table(data, name, f"two vertex ids from 1 to {owner.size}")

@@ -133,9 +133,7 @@ def _loaded(name, kinds, mirror, offline, reader):
     except GraphError as error:
         if status == "fetched":
             path.unlink()
-            raise GraphError(
-                f"{error}. It was fetched from {entry['url']} and has been deleted again"
-            ) from None
+            raise GraphError(f"{error}. It was fetched from {entry['url']} and has been deleted again") from None
         if status == "present":
             raise GraphError(f"{error}. Delete {path} to fetch it again") from None
         raise
@@ -175,9 +173,7 @@ def load(name, mirror=None, offline=None):
     entry = _entry(name)
     if entry["url"].startswith("builtin:"):
         graph = load_builtin(entry["name"])
-        check(
-            _facts(graph), (entry["n"], entry["m"], entry["digest"]), "what NetworkX carries", entry["name"]
-        )
+        check(_facts(graph), (entry["n"], entry["m"], entry["digest"]), "what NetworkX carries", entry["name"])
         return graph
     return _loaded(name, ("graph",), mirror, offline, _read_graph)
 
@@ -251,9 +247,7 @@ def datasets(mirror=None):
     for _, entry in registry().iterrows():
         parts = [word for word, column in (("n", "n"), ("m", "m"), ("degrees", "digest")) if entry[column]]
         status = _here(entry, mirror)[0]
-        how = (
-            "needs nothing" if status == "built-in" else "it is here" if status != "missing" else _how(entry)
-        )
+        how = "needs nothing" if status == "built-in" else "it is here" if status != "missing" else _how(entry)
         rows.append(
             (
                 entry["name"],

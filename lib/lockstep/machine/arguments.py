@@ -84,3 +84,15 @@ class Step:
         for launch in self.then:
             launch()
         return self.executor.get(self.read)
+
+
+class StepByPart(Step):
+    """Steps that report side by side: of `read` each call reads the `size` words from `size * part` on."""
+
+    def __init__(self, loop, read, size):
+        super().__init__(loop, read[:size])
+        self.all, self.size = read, size
+
+    def __call__(self, grid, *changing, part):
+        self.read = self.all[part * self.size : (part + 1) * self.size]
+        return super().__call__(grid, *changing)

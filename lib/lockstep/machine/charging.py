@@ -9,16 +9,17 @@ from statistics import median
 
 import numpy as np
 
-from . import bench, oneblock
+from . import bench, oneblock, stepping
 
 STUDY = "0-machine"
 DATASET = "machine"  # what recordings have in the place of a graph
-PARTS = (*bench.PARTS, *oneblock.PARTS)
+KINDS = {bench.Bench: bench.PARTS, oneblock.OneBlock: oneblock.PARTS, stepping.Stepping: stepping.PARTS}
+PARTS = tuple(part for parts in KINDS.values() for part in parts)
 
 
 def _cases(executor, quick, parts):
     """All cases of these parts, lazily, in the order of the parts."""
-    kinds = {**dict.fromkeys(bench.PARTS, bench.Bench), **dict.fromkeys(oneblock.PARTS, oneblock.OneBlock)}
+    kinds = {part: kind for kind, its in KINDS.items() for part in its}
     made = functools.cache(lambda kind: kind(executor, quick))
     for part in parts:
         yield from made(kinds[part]).cases(part)

@@ -72,8 +72,13 @@ class Costs:
 
     @property
     def readback_us(self) -> float:
-        """A launch and one number read back by the host."""
+        """A launch and one number read back by the host, from Python."""
         return self.one("launch-readback")
+
+    @property
+    def step_us(self) -> float:
+        """The same in compiled code, as `executor.step` does it; from Python where that alone is recorded."""
+        return self.one("step" if any(name == "step" for name, _ in self.table) else "launch-readback")
 
     @property
     def graph_node_us(self) -> float:
@@ -111,13 +116,9 @@ class Costs:
 
     def atomics_per_second(self, addresses, threads, operation="add_returned") -> float:
         """Atomics that so many threads do on so many addresses."""
-        known = {
-            json.loads(case)["addresses"] for case in self.find("atomic-throughput", operation=operation)
-        }
+        known = {json.loads(case)["addresses"] for case in self.find("atomic-throughput", operation=operation)}
         nearest = min(known, key=lambda n: abs(math.log(n / addresses)))
-        return 1e9 * self.along(
-            "atomic-throughput", "threads", threads, operation=operation, addresses=nearest
-        )
+        return 1e9 * self.along("atomic-throughput", "threads", threads, operation=operation, addresses=nearest)
 
     def block_atomics_per_second(self, memory, threads=1024) -> float:
         """Atomics on random counters that the threads of one block do; memory is "shared" or "L2"."""

@@ -11,7 +11,7 @@ from . import source
 from .arguments import named
 from .errors import CompileError, LaunchError, NoGpuError
 from .executor import Executor, Kernel, Module, Timer
-from .launches import Again, CudaStep, Launch
+from .launches import Again, CudaStep, CudaStepByPart, Launch
 
 _DEFAULT_SHARED = 48 * 1024  # more dynamic shared memory than this needs the kernel's attribute raised
 
@@ -100,6 +100,9 @@ class CudaExecutor(Executor):
 
     def step(self, loop, read, clear=None, then=()):
         return CudaStep(loop, read, clear, then)
+
+    def step_by_part(self, loop, read, size):
+        return CudaStepByPart(loop, read, size)
 
     def _kernel(self, module, name, parameters):
         kernel = Kernel(module, name, parameters)

@@ -70,8 +70,7 @@ class Kernel:
             raise LaunchError(f"{where}: a block has at most 1024 threads, not {threads}")
         if not 0 <= shared <= self.executor.max_shared:
             raise LaunchError(
-                f"{where}: {shared} bytes of shared memory asked for, a block has at most "
-                f"{self.executor.max_shared}"
+                f"{where}: {shared} bytes of shared memory asked for, a block has at most {self.executor.max_shared}"
             )
         args = self._checked(arguments.ordered(self, values), where)
         if cooperative:
@@ -205,6 +204,10 @@ class Executor:
     def step(self, loop, read, clear=None, then=()):
         """Launches with a read-back as one call, as cheap as the machine allows; see `arguments.Step`."""
         return arguments.Step(loop, read, clear, then)
+
+    def step_by_part(self, loop, read, size):
+        """Steps each of which reads some of an array's words; see `arguments.StepByPart`."""
+        return arguments.StepByPart(loop, read, size)
 
     def array(self, values):
         """A device copy of a NumPy array (or of an array that is on the device already)."""

@@ -220,12 +220,8 @@ class HostExecutor(Executor):
     def _keep_trace(self, kernel, args):
         records = ctypes.c_void_p()
         count = kernel.module.library.lockstep_trace(ctypes.byref(records))
-        raw = np.frombuffer(
-            ctypes.string_at(records.value, count * _RECORD.itemsize) if count else b"", _RECORD
-        )
-        arrays = [
-            (p.name, a) for p, a in zip(kernel.parameters, args, strict=True) if p.pointer and a is not None
-        ]
+        raw = np.frombuffer(ctypes.string_at(records.value, count * _RECORD.itemsize) if count else b"", _RECORD)
+        arrays = [(p.name, a) for p, a in zip(kernel.parameters, args, strict=True) if p.pointer and a is not None]
         self._records.append((raw, arrays))
 
     def trace(self, clear: bool = True) -> list:

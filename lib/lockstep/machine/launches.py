@@ -177,3 +177,17 @@ class CudaStep(Step):
         executor.counts["launches"] += len(self.kept)
         executor.counts["readbacks"] += 1
         return self.host
+
+
+class CudaStepByPart(CudaStep):
+    """As `arguments.StepByPart`."""
+
+    def __init__(self, loop, read, size):
+        from .native import READ
+
+        super().__init__(loop, read[:size])
+        self.first, self.where = read.data.ptr, self.job[READ : READ + 1]
+
+    def __call__(self, grid, *changing, part):
+        self.where[0] = self.first + part * self.host.nbytes
+        return super().__call__(grid, *changing)

@@ -1,6 +1,6 @@
 """What study 0's rows follow from. It stands here, for the executors in the same package know no provenance."""
 
-from lockstep.machine import bench, charging, oneblock
+from lockstep.machine import bench, charging, oneblock, stepping
 
 from .origin import Origin
 
@@ -9,6 +9,8 @@ PROTOCOL = (charging.record, bench.expect)
 
 def origin(label, dataset):
     """The `Origin` of recorded rows: a label is a kernel; None if nothing in them can go stale."""
+    if label in stepping.KERNELS:
+        return Origin((stepping.Stepping,), kernels=("count_launch",), entry=("cases", *stepping.PARTS))
     alone = label in {kernel for kernel, _ in oneblock.KERNELS.values()}
     kind, entry = (oneblock.OneBlock, oneblock.PARTS) if alone else (bench.Bench, bench.PARTS)
     return Origin((kind,), kernels=(label,), entry=("cases", *entry))

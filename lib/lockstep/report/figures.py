@@ -97,14 +97,8 @@ def curve(rows, strategy, metric, x):
     values = statistics.select(rows, strategy, metric)
     values = values[values["value"] > 0]
     if x.startswith("metric:"):
-        known = (
-            rows[rows["metric"] == x.removeprefix("metric:")]
-            .groupby(["dataset", "parameters"])["value"]
-            .mean()
-        )
-        places = [
-            known.get(key, math.nan) for key in zip(values["dataset"], values["parameters"], strict=True)
-        ]
+        known = rows[rows["metric"] == x.removeprefix("metric:")].groupby(["dataset", "parameters"])["value"].mean()
+        places = [known.get(key, math.nan) for key in zip(values["dataset"], values["parameters"], strict=True)]
     else:
         places = [json.loads(text).get(x, math.nan) for text in values["parameters"]]
     values = values.assign(place=np.array(places, float)).dropna(subset="place")

@@ -19,9 +19,7 @@ def main(arguments=None) -> int:
     quick = chores.add_parser("check", help="lint, and the tests of what has changed")
     quick.add_argument("--since", default="main", metavar="BRANCH")
     chores.add_parser("unlock", help="remove a lock that no process holds")
-    chores.add_parser("refresh", help="renew the notebooks' stored outputs").add_argument(
-        "notebooks", nargs="*"
-    )
+    chores.add_parser("refresh", help="renew the notebooks' stored outputs").add_argument("notebooks", nargs="*")
     chores.add_parser("publish", help="copy the report and this machine's recording to their tracked places")
     chores.add_parser("rules", help="fit the rules that `auto` follows to the published recordings")
     chores.add_parser("readme", help="write the made parts of README.md anew")

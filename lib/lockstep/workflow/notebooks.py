@@ -67,8 +67,7 @@ def check(notebook, names=PARAMETERS) -> None:
     missing = [name for name in names if name not in there]
     if missing:
         raise NotebookError(
-            f"{notebook}: its parameters cell has {', '.join(there) or 'no names'}; "
-            f"missing: {', '.join(missing)}"
+            f"{notebook}: its parameters cell has {', '.join(there) or 'no names'}; missing: {', '.join(missing)}"
         )
 
 

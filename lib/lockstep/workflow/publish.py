@@ -43,9 +43,7 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
     source, target = Path(results) / name, Path(recordings) / name
     rows = sorted(source.glob("[0-9]-*.csv"))
     if not rows or not (source / "machine.json").is_file():
-        raise ValueError(
-            f"{source} holds no recording of this machine ({name}); run snakemake --cores 1 first"
-        )
+        raise ValueError(f"{source} holds no recording of this machine ({name}); run snakemake --cores 1 first")
     _refuse_foreign(source / "machine.json", target / "machine.json")
     _refuse_uncommitted(source / "machine.json", target / "machine.json")
     if wrong := recording.broken(source):

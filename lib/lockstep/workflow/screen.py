@@ -99,13 +99,9 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
         waiting += sum(todo.values())
         told = ", ".join(f"{part} {_duration(seconds)}" for part, seconds in todo.items())
         lines.append((study, f"to measure: {told}" if told else "measured"))
-    lines.append(
-        ("predicted", f"about {_duration(waiting)} to measure, then about a minute for figures and report")
-    )
+    lines.append(("predicted", f"about {_duration(waiting)} to measure, then about a minute for figures and report"))
     if not report:
-        lines.append(
-            ("report", "skipped: typst is not installed (figures, tables and verdicts are made all the same)")
-        )
+        lines.append(("report", "skipped: typst is not installed (figures, tables and verdicts are made all the same)"))
     found = _found(Path(results).parent / "claims.txt")
     lines += zip(("found", *("" for _ in found[1:])), found, strict=True)
     print("Lockstep", *(f"  {name:<25}{text}" for name, text in lines), sep="\n", file=file, flush=True)

@@ -48,12 +48,8 @@ def unlock() -> int:
         return 0
     live = ", ".join(map(str, holders(paths.ROOT)))
     if live:
-        print(
-            f"lockstep: Snakemake runs here already (process {live}); wait for it or stop it", file=sys.stderr
-        )
+        print(f"lockstep: Snakemake runs here already (process {live}); wait for it or stop it", file=sys.stderr)
         return 1
-    print(
-        "lockstep: the last run was killed; its lock is removed, it goes on where it stopped", file=sys.stderr
-    )
+    print("lockstep: the last run was killed; its lock is removed, it goes on where it stopped", file=sys.stderr)
     command = [sys.executable, "-m", "snakemake", "--unlock", "--quiet", "all"]
     return subprocess.run(command, cwd=paths.ROOT, check=False, capture_output=True).returncode

@@ -155,7 +155,5 @@ def collect(lock, python: str, folder) -> list[Path]:
         ):
             result = subprocess.run(command, capture_output=True, text=True, check=False)
             if result.returncode:
-                raise RuntimeError(
-                    f"pip: {result.stderr.strip().splitlines()[-1] if result.stderr else 'failed'}"
-                )
+                raise RuntimeError(f"pip: {result.stderr.strip().splitlines()[-1] if result.stderr else 'failed'}")
     return sorted(folder.glob("*.whl"))

@@ -63,11 +63,10 @@ class Rounds(DevicePlan):
     def load(self):
         self.stamp = self.words(self.graph.n)
         self.progress = self.words(SLOT * SLOTS, 0, np.uint32)
-        self.both = self.progress.view(np.uint64)  # a round's two words, read together
         self.none, self.zero = self.words(self.graph.n, -1), self.words(SLOT * SLOTS, 0, np.uint32)
         self.blocks = -(-self.graph.n // self.threads)
-        self.work, self.bound = self.words(1), {}
-        self.kernel = self.kernels["one_round"]
+        self.work = self.words(1)
+        self.bind("one_round")
         # What a rule needs of the degrees is known before the clock starts, as the slides precalculate them.
         self.started = self.switch().start(self.graph, self.executor) if self.first_phase else None
 
@@ -80,28 +79,26 @@ class Rounds(DevicePlan):
             self.executor.copy(array, self.none)
         self.executor.copy(self.progress, self.zero)
 
-    def launch(self, *round):
-        """Launch a round: rule, turn, color, watch. Bound once: Python's checks would be most of a round."""
-        if round not in self.bound:
-            self.bound[round] = self.kernel.bind(self.blocks, self.threads, shared=16, **self.arguments(*round))
-        self.bound[round]()
-
-    def arguments(self, rule, turn, color, watch):
-        return dict(
-            offsets=self.offsets, targets=self.targets, n=_int(self.graph.n), seed=np.uint32(self.seed),
-            rule=_int(rule), round=_int(turn), color=_int(color), watch=_int(watch), colors=self.colors,
-            stamp=self.stamp, progress=self.progress, work=self.work,
+    def bind(self, kernel, **more):
+        """A round is a step; what changes is its rule, its number, its color and whether it is watched."""
+        loop = self.kernels[kernel].loop(
+            self.threads, shared=16, offsets=self.offsets, targets=self.targets, n=_int(self.graph.n),
+            seed=np.uint32(self.seed), colors=self.colors, stamp=self.stamp, progress=self.progress, work=self.work,
+            **more,
         )  # fmt: skip
+        self.step = self.executor.step_by_part(loop, self.progress, SLOT)
 
-    def report(self, turn):
-        """What round `turn` reports: vertices colored, and if that was watched the highest degree left and whether a
-        vertex of that degree is tied.
+    def round(self, rule, turn, color, watch):
+        """Launch round `turn`. It reports how many vertices it colored, and if it is watched the highest degree left
+        and whether a vertex of that degree is tied.
         """
+        colored, highest = self.step(
+            self.blocks, _int(rule), _int(turn), _int(color), _int(watch), part=turn % SLOTS
+        ).tolist()
         if self.options.count:
             self.samples.append(self.executor.get(self.work).reshape(-1, 4))
-            self.executor.copy(self.work, np.zeros(self.work.size, np.int32))
-        both = self.executor.read(self.both, turn % SLOTS)
-        return both & 0xFFFFFFFF, both >> 33, bool(both >> 32 & 1)
+            self.work.fill(0)
+        return colored, highest >> 1, bool(highest & 1)
 
     def run(self):
         left, turn, color, active = self.graph.n, 0, 0, []
@@ -116,9 +113,8 @@ class Rounds(DevicePlan):
                 if switch.now(turn):
                     stats["switched"], switch, rule = turn, None, self.rule
             watch = switch is not None and switch.watches
-            self.launch(rule, turn, color, watch)
             active.append(left)
-            colored, highest, tied = self.report(turn)
+            colored, highest, tied = self.round(rule, turn, color, watch)
             if switch and (colored == 0 or switch.after(left, colored, highest, tied)):
                 stats.update({"switched": turn + 1, "left": left - colored})
                 switch = None
@@ -154,9 +150,8 @@ class Stealing(Rounds):
 
     def load(self):
         super().load()
-        self.kernel = self.kernels["stealing"]
         chunks = self.blocks
-        self.blocks = self.resident_blocks(self.kernel, 16, chunks)
+        self.blocks = self.resident_blocks(self.kernels["stealing"], 16, chunks)
         first = np.arange(self.blocks + 1) * chunks // self.blocks
         if chunks / self.blocks >= 2**15:
             raise Skip(
@@ -168,14 +163,12 @@ class Stealing(Rounds):
         full[0, :-1] = np.diff(first).astype(np.uint32) << 16
         self.full = self.executor.array(full.ravel())
         self.queues, self.traffic = self.words(full.size, 0, np.uint32), self.words(4, 0, np.uint32)
+        self.bind("stealing", queues=self.queues, traffic=self.traffic)
 
     def reset(self):
         super().reset()
         self.executor.copy(self.queues, self.full)
         self.executor.copy(self.traffic, self.zero[:4])
-
-    def arguments(self, *round):
-        return dict(super().arguments(*round), queues=self.queues, traffic=self.traffic)
 
     def queue_traffic(self):
         """What the queues did in the last run: chunks popped, stolen, lost to another workgroup, reads of a

@@ -100,8 +100,8 @@ def floor(rows, dataset, label, costs):
     barrier = costs.grid_barrier_us()
     inside = costs.block_barrier_ns(512) / 1e3 + (3 * costs.load_ns("shared") + 2 * costs.atomic_ns("shared")) / 1e3
     per_round = {
-        "atomic": costs.readback_us,
-        "barrier": costs.readback_us,
+        "atomic": costs.step_us,
+        "barrier": costs.step_us,
         "fence": barrier,
         "persistent": barrier,
         "near-far": barrier + 4 * load + atomic,
@@ -133,7 +133,7 @@ def launches(rows, costs):
             "graph": graph,
             "longest": int(counts(rows, "degrees", graph, "(graph)", "largest_degree")),
             "launches": round(many),
-            "in launches": many * costs.readback_us / 1e3,
+            "in launches": many * costs.step_us / 1e3,
             "layers": int(layered[-1]),
             "semaphores": mine[layered].iloc[0],
             **{label: mine[label].iloc[0] for label in ("atomic", "persistent", "near-far")},

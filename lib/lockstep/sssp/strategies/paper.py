@@ -24,7 +24,8 @@ class Paper(DevicePlan):
         ex, size = self.executor, max(self.problem.graph.n, 1)
         self.module = self.kernels()
         self.begin = self.module["begin"]
-        self.next_bucket = self.module["next_bucket"].loop(self.threads, n=self.n, lowest=self.lowest)
+        next_bucket = self.module["next_bucket"].loop(self.threads, n=self.n, lowest=self.lowest)
+        self.next_bucket = ex.step(next_bucket, self.lowest[:1])
         self.active, self.next = ex.empty(size, _int), ex.empty(size, _int)
         self.second = ex.empty(size, self.problem.dtype) if self.both_ways else None
         self.blocks = -(-size // self.threads)
@@ -38,36 +39,33 @@ class Paper(DevicePlan):
     def lowest_pending(self, dist, active, least=0):
         """Smallest distance, from `least` on, of a pending vertex, read by the host; None without any."""
         least = self.problem.dtype.type(least)
-        self.next_bucket(self.blocks, dist, active, least)
-        low = self.executor.read(self.lowest)
+        low = self.next_bucket(self.blocks, dist, active, least).item()
         return None if low >= self.problem.infinity else low
 
 
 class Atomic(Paper):
-
     def load(self):
         super().load()
-        self.relax = self.module["relax_atomic"].loop(
+        relax = self.module["relax_atomic"].loop(
             self.threads, offsets=self.offsets, arcs=self.arcs, n=self.n, dist=self.dist, limit=self.limit,
             control=self.control, lowest=self.lowest,
         )  # fmt: skip
+        self.relax = self.executor.step(relax, self.control[:4])
 
     def run(self):
-        relax, read = self.relax, self.executor.read
+        relax = self.relax
         self.start()
         active, following, end, rounds, buckets = self.active, self.next, self.sum(0), 0, 1
         while True:
-            relax(self.blocks, active, following, end, _int(rounds))
-            active, following = following, active
-            more = read(self.control, rounds % 3)
-            rounds += 1
-            if more:
+            control = relax(self.blocks, active, following, end, _int(rounds))
+            active, following, rounds = following, active, rounds + 1
+            if control[(rounds - 1) % 3]:
                 continue
             low = self.lowest_pending(self.dist, active)
             if low is None:
                 break
             end, buckets = self.sum(low), buckets + 1
-        self.overflowed(read(self.control, 3))
+        self.overflowed(control[3])
         return self.result(self.raw(), rounds=rounds, buckets=buckets)
 
 
@@ -92,30 +90,29 @@ class Barrier(Paper):
 
     def load(self):
         super().load()
-        self.pull = self.module["pull"].loop(
+        pull = self.module["pull"].loop(
             self.threads, offsets=self.in_offsets, arcs=self.in_arcs, n=self.n, limit=self.limit,
             control=self.control, lowest=self.lowest,
         )  # fmt: skip
+        self.pull = self.executor.step(pull, self.control[:4])
 
     def run(self):
-        pull, read = self.pull, self.executor.read
+        pull = self.pull
         self.start()
         old, fresh, active, following = self.dist, self.second, self.active, self.next
         end, rounds, buckets = self.sum(0), 0, 1
         while True:
-            pull(self.blocks, old, fresh, active, following, end, _int(rounds))
-            old, fresh, active, following = fresh, old, following, active
+            control = pull(self.blocks, old, fresh, active, following, end, _int(rounds))
+            old, fresh, active, following, rounds = fresh, old, following, active, rounds + 1
             if self.options.copies == "distances":
                 self.executor.get(old)
-            more = read(self.control, rounds % 3)
-            rounds += 1
-            if more:
+            if control[(rounds - 1) % 3]:
                 continue
             low = self.lowest_pending(old, active)
             if low is None:
                 break
             end, buckets = self.sum(low), buckets + 1
-        self.overflowed(read(self.control, 3))
+        self.overflowed(control[3])
         return self.result(self.raw(old), rounds=rounds, buckets=buckets)
 
 
@@ -137,7 +134,6 @@ class Fence(Paper):
 
 
 class Persistent(Paper):
-
     def run(self):
         kernel = self.module["persistent"]
         blocks = self.resident(kernel, min(self.blocks, 4 * self.executor.multiprocessors))
@@ -207,9 +203,8 @@ class Semaphores(Paper):
         self.raise_all = self.module["raise_semaphores"].loop(
             self.threads, blocks=_int(blocks), layers=_int(layers), modified=self.modified
         )
-        self.count_raised = self.module["count_semaphores"].loop(
-            self.threads, blocks=_int(blocks), control=self.control
-        )
+        count_raised = self.module["count_semaphores"].loop(self.threads, blocks=_int(blocks), control=self.control)
+        self.count_raised = self.executor.step(count_raised, self.control[6:7], self.control[6:7])
 
     def sweep(self, end, modified, layers, whole, looks):
         self.semaphores(self.resident_blocks, modified, _int(layers), _int(whole), end, _int(looks))
@@ -224,17 +219,10 @@ class Semaphores(Paper):
         for layer, limit in enumerate(self.limits):
             modified = self.modified[layer * (blocks + 1) : (layer + 1) * (blocks + 1)]
             self.sweep(end, modified, 1, 2 * (layer > 0), 0)
-            while self.count(modified) > limit:
+            while self.count_raised(1, modified)[0] > limit:
                 self.sweep(end, modified, 1, 0, 0)
 
-    def count(self, modified):
-        """Semaphores that are on, read by the host."""
-        self.executor.copy(self.control[6:7], self.zero)
-        self.count_raised(1, modified)
-        return self.executor.read(self.control, 6)
-
     def run(self):
-        self.zero = np.zeros(1, _int)
         self.start()
         buckets, repairs, failing = 0, 0, []
         end = self.sum(0)
@@ -265,12 +253,12 @@ class Semaphores(Paper):
 
     def waiting(self, end):
         """Smallest distance of a pending vertex at or beyond the bucket's end; None without any."""
-        self.executor.copy(self.lowest[:1], np.array([self.problem.infinity], self.problem.dtype))
+        self.lowest[:1].fill(self.problem.infinity)
         return self.lowest_pending(self.dist, self.active, end)
 
     def examine(self):
         """Count the vertices from which an arc can still be relaxed; they are pending from now on."""
-        self.executor.copy(self.control[6:7], self.zero)
+        self.control[6:7].fill(0)
         self.module["check"](
             self.blocks, self.threads, offsets=self.offsets, arcs=self.arcs, n=self.n, dist=self.dist,
             pending=self.active, control=self.control,

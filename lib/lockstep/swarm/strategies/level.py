@@ -36,27 +36,25 @@ class Levels:
         self.owner = task.words(task.total, np.int32)
         blocks = max(1, min(task.graphs, 1024))
         task.launch(
-            task.module("walks.cu")["owners"],
-            blocks,
-            64,
-            vertex_start=self.pack.vertex_start,
-            graphs=_int(task.graphs),
-            owner=self.owner,
-        )
+            task.module("walks.cu")["owners"], blocks, 64, vertex_start=self.pack.vertex_start,
+            graphs=_int(task.graphs), owner=self.owner,
+        )  # fmt: skip
         self.threads = 64 if self.executor.name == "host" else 256
         in_offsets, in_targets = turned
         self.begin = self.kernel("begin", sigma=self.sigma)
         self.forward = self.kernel(
-            "forward", arc_start=self.pack.arc_start, in_offsets=in_offsets, in_targets=in_targets, sigma=self.sigma,
-            found=self.found,
+            "forward", self.found, arc_start=self.pack.arc_start, in_offsets=in_offsets, in_targets=in_targets,
+            sigma=self.sigma, found=self.found,
         )  # fmt: skip
 
-    def kernel(self, name, **values):
-        """A kernel that is launched for `count` vertices from the first one on, with what changes beside."""
-        loop = self.module[name].loop(
+    def kernel(self, name, read=None, **values):
+        """A kernel that is launched for `count` vertices from the first one on, with what changes beside; as a step
+        where words are read back.
+        """
+        launch = self.module[name].loop(
             self.threads, owner=self.owner, vertex_start=self.pack.vertex_start, level=self.level, **values
         )
-        return functools.partial(_launch, loop, self.threads)
+        return functools.partial(_launch, launch if read is None else self.executor.step(launch, read), self.threads)
 
     def search(self, first, count, i):
         """From the i-th vertex of each graph as far as it goes; the number of the last level."""
@@ -64,16 +62,15 @@ class Levels:
         d = 0
         while True:
             d += 1
-            self.forward(first, count, _int(d))
-            if self.executor.read(self.found) != d:
+            if self.forward(first, count, _int(d))[0] != d:
                 return d - 1
 
     def clear(self):
         self.found.fill(0)
 
 
-def _launch(loop, threads, first, count, *changing):
-    loop(-(-count // threads), _long(first), _long(count), *changing)
+def _launch(launch, threads, first, count, *changing):
+    return launch(-(-count // threads), _long(first), _long(count), *changing)
 
 
 def parts(task, whole):

@@ -18,9 +18,7 @@ class Walks(Bins):
         self.zero(self.checks)
         module = self.module("walks.cu")
         blocks = max(1, min(self.graphs, 16 * self.executor.multiprocessors))
-        self.launch(
-            module["owners"], blocks, 64, vertex_start=pack.vertex_start, graphs=_int(self.graphs), owner=owner
-        )
+        self.launch(module["owners"], blocks, 64, vertex_start=pack.vertex_start, graphs=_int(self.graphs), owner=owner)
         self.launch(
             module["walks"], *self.warps(-(-self.total * each // 32)), vertex_start=pack.vertex_start,
             arc_start=pack.arc_start, owner=owner, offsets=pack.offsets, targets=self.arcs(),

@@ -24,8 +24,8 @@ def one_vertex(costs):
     load, atomic = costs.load_ns("L2") / 1e3, costs.atomic_ns("L2") / 1e3
     chain = 2 * load + 2 * atomic  # row and target; in-degree, place in the queue
     return {
-        "naive": costs.readback_us + 2 * costs.launch_us,
-        "frontier": costs.readback_us,
+        "naive": costs.step_us + 2 * costs.launch_us,
+        "frontier": costs.step_us,
         "graph": costs.graph_node_us + load + chain,
         # A target, an in-degree, a warp's arrival, a look at the gate: its vertices' rows come beside the arrival.
         # Where a layer holds many, a vertex's entry in the queue comes beside the looks: as many accesses.
