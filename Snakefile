@@ -43,9 +43,13 @@ def package(*names):
     return [str(p.relative_to(paths.ROOT)) for p in found if p.suffix in {".py", ".cu", ".cuh", ".hpp", ".cpp", ".h", ".typ"}]
 
 
-def recorded(pattern):
-    """Published recordings, as the rules name them."""
-    return sorted(str(p.relative_to(paths.ROOT)) for p in paths.RECORDINGS.glob(pattern))
+def recorded(*patterns):
+    """Files of published recordings, as the rules name them; a machine's further ones lie a folder deeper."""
+    found = [p for pattern in patterns for deep in ("*", "*/*") for p in paths.RECORDINGS.glob(f"{deep}/{pattern}")]
+    return sorted(str(p.relative_to(paths.ROOT)) for p in found if p.is_file())
+
+
+TABLES = sorted(str(p.relative_to(paths.ROOT)) for p in paths.RECORDINGS.glob("*.csv"))
 
 
 RULES = [str(p.relative_to(paths.ROOT)) for p in paths.DATA.glob("rules.json")]  # what `auto` follows
@@ -99,7 +103,7 @@ rule measure:
         "results/datasets.csv",
         "results/config/{study}/{part}.json",
         "results/config/{study}/measuring.py",
-        lambda wildcards: package("graphs", "machine", "batch", "plan.py", "choose", "evidence", "provenance",
+        lambda wildcards: package("graphs", "machine", "batch", "plan.py", "solving.py", "choose", "evidence", "provenance",
                                   PACKAGES[wildcards.study]),
         RULES,
     output: f"{RESULTS}/{{study}}/{{part}}.done",
@@ -115,10 +119,10 @@ rule study:
     message: "figures, tables and numbers of {wildcards.study}"
     input:
         lambda wildcards: parts(wildcards.study) + parts("0-machine"),
-        lambda wildcards: package("graphs", "machine", "batch", "plan.py", "choose", "evidence", "report",
+        lambda wildcards: package("graphs", "machine", "batch", "plan.py", "solving.py", "choose", "evidence", "report",
                                   PACKAGES[wildcards.study]),
         RULES,
-        lambda wildcards: recorded(f"*/{wildcards.study}.csv"),
+        lambda wildcards: recorded(f"{wildcards.study}.csv"),
         "results/config/{study}/drawing.py",
     output:
         "paper/generated/{study}.json",
@@ -142,8 +146,8 @@ rule claims:
         "paper/claims.yaml",
         [drawn(study) for study in STUDIES],
         package("evidence", "graphs", "provenance", *PACKAGES.values()),  # whose rows are of earlier code
-        recorded("*/*"),
-        recorded("*.csv"),
+        recorded("*"),
+        TABLES,
     output:
         report("results/claims.csv", caption="paper/captions/claims.rst", category="Ledger and data"),
         "results/claims.txt",
@@ -155,7 +159,7 @@ rule guide:
     input:
         [drawn(study) for study in STUDIES],
         package("guide", "choose", "evidence", "report"),
-        recorded("*/*"),
+        recorded("*"),
     output:
         "paper/generated/guide.json",
         directory("paper/generated/guide"),
@@ -178,7 +182,7 @@ rule report:
         [drawn(study) for study in STUDIES],
         [str(p.relative_to(paths.ROOT)) for name in ("*.typ", "*.bib") for p in sorted(paths.PAPER.glob(name))],
         package("evidence", "report", "provenance"),
-        recorded("*.csv"),
+        TABLES,
     output:
         report("paper/generated/report.pdf", caption="paper/captions/report.rst", category="The report"),
         "paper/generated/report.html",

@@ -72,17 +72,17 @@ def machine(choice) -> int:
 
 
 def claims(choice) -> int:
-    from lockstep.evidence import claims
+    from lockstep.evidence import claims, telling
     from lockstep.provenance import stale
 
     found = claims.summary(stale=stale)
     asked = {name: getattr(choice, name) for name in ("study", "claim", "machine", "verdict")}
-    verdicts = claims.chosen(found.verdicts, **asked)
+    verdicts = telling.chosen(found.verdicts, **asked)
     _save(verdicts, choice.output)
     if choice.json:
-        print(claims.records(verdicts))
+        print(telling.records(verdicts))
         return 0
-    print("\n".join(claims.listed(verdicts)) if any(asked.values()) else found.text)
+    print("\n".join(telling.listed(verdicts)) if any(asked.values()) else found.text)
     return 0
 
 

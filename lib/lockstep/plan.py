@@ -21,8 +21,6 @@ from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
 
-from lockstep.machine import get_executor
-
 LIMIT = 2**31 - 2**20  # kernels add the number of their threads to an int
 AGAIN = "-again"  # the suffix of a label: a strategy measured against itself
 CPU, CHOICE = "cpu", "choice"  # families: a baseline without kernels; a rule that picks another strategy
@@ -323,51 +321,3 @@ def _value(text):
 def missing(library):
     """Why a plan that is built on a Python library has no place here; None if it is installed."""
     return None if find_spec(library) else f"{library} is not installed"
-
-
-def place(strategy, executor=None):
-    """The machine that a strategy runs on: what was asked for (see `get_executor`), or the emulator for kernels where
-    no GPU answers; None for the CPU.
-    """
-    if strategy.family == CPU:
-        get_executor(executor)  # its error says what is wrong with the name, or that no GPU answers
-        return None
-    machine = get_executor(executor)
-    return get_executor("host") if machine is None and strategy.gpu else machine
-
-
-def first(plan):
-    """Run a plan for the first time.
-
-    Returns
-    -------
-    plan : Plan
-        That plan; of the wider problem, if the numbers of this one turned out too small.
-    result : object
-    """
-    plan.reset()
-    try:
-        return plan, plan.run()
-    except Outgrown:
-        wider = plan.problem.wider()
-        if wider is None:
-            raise
-        again = type(plan).make(plan.strategy, wider, plan.executor, plan.options)
-        again.reset()
-        return again, again.run()
-
-
-def solve(table, name, problem, executor=None, **options):
-    """Solve a problem once by a strategy of a table; the result, with launches and read-backs in its `stats`."""
-    strategy = table.find(name)
-    machine = place(strategy, executor)
-    if problem.lacks:
-        return problem.trivial(strategy)
-    plan = strategy.plan_for(problem, machine, **options)
-    if machine is not None:
-        machine.reset_counts()
-    _, result = first(plan)
-    if machine is not None:
-        counts = machine.counts
-        result.stats |= {"launches": counts["launches"] + counts["graph_launches"], "readbacks": counts["readbacks"]}
-    return result

@@ -35,6 +35,10 @@ def test_the_component_is_found_and_noise_is_not_taken_for_it():
     third = rows_of(1, cells=5).assign(round=lambda one: one["round"] + 2 * REPEAT, study="t")
     again = between.components([pd.concat([rows_of(2, cells=200, apart=0.1), third])])
     assert again["s"] == found and "t" not in again, "a third recording of another study takes nothing away"
+    changed = rows_of(1, cells=200, seed=9).assign(round=lambda one: one["round"] + 2 * REPEAT, kernel="faster")
+    changed["value"] /= 2
+    again = between.components([pd.concat([rows_of(2, cells=200, apart=0.1), changed])])
+    assert again["s"] == found, "two builds are two strategies"
 
 
 def test_a_study_without_a_second_recording_takes_what_the_others_have():

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lockstep.evidence import claims, ledger
+from lockstep.evidence import claims, ledger, telling
 from lockstep.evidence.claims import LEVEL
 from lockstep.evidence.ledger import Part
 
@@ -362,7 +362,7 @@ def test_an_entry_counts_its_parts(make_rows):
         part(id="X3a", claim="X3", needs="hardware", untestable="a K40"),
         part(id="X3b", claim="X3", needs="hardware", untestable="a K40"),
     )
-    found = claims.entries(judged).set_index("claim")["summary"]
+    found = telling.entries(judged).set_index("claim")["summary"]
     assert found["X1"] == "1 of 3 parts holds; 1 fails, 1 needs hardware"
     assert found["X2"] == "holds on twins"
     assert found["X3"] == "needs hardware"
@@ -401,7 +401,7 @@ def test_the_summary_says_all_and_tells_of_stale_recordings(make_rows, tmp_path)
     Recording(tmp_path / "rec" / "nvidia-h200-1" / "3-toposort-depth.csv").append(many.to_dict("records"))
     text = claims.summary(**where, stale=lambda rows: old_of(rows, rows["strategy"])).text
     (line,) = [line for line in text.splitlines() if line.startswith("  stale: ")]
-    assert line.count("/") == claims.NAMED and f" and {21 - claims.NAMED} more; measured at abc" in line
+    assert line.count("/") == telling.NAMED and f" and {21 - telling.NAMED} more; measured at abc" in line
     none = claims.summary(recordings=tmp_path / "no", results=tmp_path / "no")
     assert "No machine is recorded yet" in none.text
 
@@ -411,7 +411,7 @@ def test_statements_stand_below_one_another():
     lines = [("m", f"D{k}", summary, "It is so.", 13, 16) for k, summary in enumerate(told)]
     entries = pd.DataFrame(lines, columns=["machine", "claim", "summary", "statement", "tested", "parts"])
     none = pd.DataFrame(columns=["machine", "verdict", "kind", "stale"])
-    _, *shown = claims._lines(claims.Summary(none, entries, none), ["m"])
+    _, *shown = telling.lines(claims.Summary(none, entries, none), ["m"])
     assert len(shown) == 2 and len({line.index("It is so.") for line in shown}) == 1
 
 
@@ -521,15 +521,15 @@ def test_dominance_names_what_is_lacking(make_rows):
 
 def test_verdicts_are_chosen_by_study_claim_machine_and_word(make_rows):
     judged = claims.judge({"box-1": make_rows({"experiment": "table-4.1", "times": {"naive": 1.0}})})
-    assert set(claims.chosen(judged, study="3-")["study"]) == {"3-toposort-depth"}
-    assert set(claims.chosen(judged, study="sgd")["study"]) == {"1-sgd-schedules"}
-    assert set(claims.chosen(judged, claim="D1")["claim"]) == {"D1"}, "and not D10"
-    assert set(claims.chosen(judged, claim="d1a")["part"]) == {"D1a"}
-    assert set(claims.chosen(judged, claim="D")["paper"]) == {"D"}
-    assert len(claims.chosen(judged, machine="box", verdict="needs rows")) == (judged["verdict"] == "needs rows").sum()
+    assert set(telling.chosen(judged, study="3-")["study"]) == {"3-toposort-depth"}
+    assert set(telling.chosen(judged, study="sgd")["study"]) == {"1-sgd-schedules"}
+    assert set(telling.chosen(judged, claim="D1")["claim"]) == {"D1"}, "and not D10"
+    assert set(telling.chosen(judged, claim="d1a")["part"]) == {"D1a"}
+    assert set(telling.chosen(judged, claim="D")["paper"]) == {"D"}
+    assert len(telling.chosen(judged, machine="box", verdict="needs rows")) == (judged["verdict"] == "needs rows").sum()
     with pytest.raises(ValueError, match="no part 'Z9' among these verdicts; there are A1, A2"):
-        claims.chosen(judged, claim="Z9")
-    lines = list(claims.listed(claims.chosen(judged, claim="D1")))
+        telling.chosen(judged, claim="Z9")
+    lines = list(telling.listed(telling.chosen(judged, claim="D1")))
     assert lines[0] == "box-1" and lines[1].startswith("  D1a")
 
 
@@ -549,7 +549,11 @@ def test_verdicts_are_judged_once_as_long_as_nothing_is_written(make_rows, tmp_p
     recording.append(rows.assign(round=rows["round"] + 100).to_dict("records"))
     claims.summary(**where)
     assert len(asked) == 2, "a row more, and all is judged anew"
+    again = Recording(tmp_path / "rec" / "box-1" / "2" / "3-toposort-depth.csv")
+    again.append(rows.to_dict("records"))
+    claims.summary(**where)
+    assert len(asked) == 3, "a further recording counts at once"
     for file in (tmp_path / "cache").rglob("*.pickle"):
         file.write_bytes(b"damaged")
     claims.summary(**where)
-    assert len(asked) == 3
+    assert len(asked) == 4

@@ -8,7 +8,7 @@ import pytest
 from lockstep import cli, paths
 from lockstep.evidence import Candidate, Study, reading
 from lockstep.machine import MachineError, get_executor
-from lockstep.provenance import builds, device, kept, lookup, protocol, summary
+from lockstep.provenance import builds, device, kept, lookup, protocol, staleness, summary
 from lockstep.studies import PACKAGES
 
 STUDY = "3-toposort-depth"
@@ -46,13 +46,13 @@ def test_a_new_build_is_named_by_what_it_is_and_written_before_its_first_row(tab
     assert written["id"] == name and written["host"] == parts.host and written["device"] == parts.device
     pieces = json.loads((tables / "results" / "box-1" / builds.PIECES).read_text())
     assert any("naive.cu: enqueue" in piece for piece in pieces[parts.device])
-    assert builds.stale(study.rows()).empty
+    assert staleness.stale(study.rows()).empty
 
 
 def test_a_build_that_is_known_keeps_its_name(tables, parts):
     builds.add(tables, [line(parts)])
     assert builds.build(STUDY, "naive", "layered-60-20-random") == "0123456789abcdef"
-    assert builds.stale(pd.DataFrame([row(kernel="0123456789abcdef")])).empty
+    assert staleness.stale(pd.DataFrame([row(kernel="0123456789abcdef")])).empty
 
 
 def test_a_gpu_records_nothing_with_macros_that_no_compile_line_lists(tables, monkeypatch):
@@ -83,25 +83,25 @@ def test_further_macro_definitions_leave_rows_fresh_and_fewer_do_not(tables, par
     changed = {name: "0" * 16 for name in few}
     for name, made_of in (("1" * 16, few), ("2" * 16, changed)):
         builds.add(tables, [line(parts, name, device=name)], {name: made_of})
-    old = builds.stale(pd.DataFrame([row(kernel="1" * 16), row(kernel="2" * 16)]))
+    old = staleness.stale(pd.DataFrame([row(kernel="1" * 16), row(kernel="2" * 16)]))
     assert old[["kernel", "changed"]].values.tolist() == [["2" * 16, "device"]]
 
 
 @pytest.mark.parametrize("component", builds.Parts._fields)
 def test_a_changed_component_makes_a_row_stale_and_is_named(tables, parts, component):
     builds.add(tables, [line(parts, **{component: "other"})])
-    (old,) = builds.stale(pd.DataFrame([row(kernel="0123456789abcdef")])).itertuples()
+    (old,) = staleness.stale(pd.DataFrame([row(kernel="0123456789abcdef")])).itertuples()
     assert (old.changed, old.commit) == (component, "abc")
 
 
 def test_an_id_that_no_table_holds_is_stale(tables):
-    (old,) = builds.stale(pd.DataFrame([row(kernel="fedcba9876543210")])).itertuples()
+    (old,) = staleness.stale(pd.DataFrame([row(kernel="fedcba9876543210")])).itertuples()
     assert (old.changed, old.commit) == ("unknown", "")
 
 
 def test_what_cannot_go_stale_does_not(tables):
     rows = [row("(clocks)", ""), row("(batch)", "", "DD", "5-swarm-batch"), row("no such strategy", "x")]
-    assert builds.stale(pd.DataFrame(rows)).empty
+    assert staleness.stale(pd.DataFrame(rows)).empty
 
 
 def test_rows_that_follow_from_others_go_stale_with_them(tables):
@@ -113,10 +113,10 @@ def test_rows_that_follow_from_others_go_stale_with_them(tables):
         row("(best)", f"edge-locked {ids['edge-locked']}", dataset, sgd),
         row("(cost model)", f"{ids['agm-edge']} {ids['edge-locked']}", dataset, sgd),
     ])  # fmt: skip
-    assert builds.stale(rows).empty
+    assert staleness.stale(rows).empty
     (tables / builds.FILE).unlink()
     builds.add(tables, [line(now[name], ids[name], name, host="other") | {"study": sgd} for name in now])
-    assert set(builds.stale(rows)["strategy"]) == {"(best)", "(cost model)"}
+    assert set(staleness.stale(rows)["strategy"]) == {"(best)", "(cost model)"}
 
 
 def test_data_sets_of_one_build_are_told_apart(tables, parts):
@@ -125,7 +125,7 @@ def test_data_sets_of_one_build_are_told_apart(tables, parts):
     builds.add(tables, [line(parts, data=f"{parts.data} another")])
     datasets = ("layered-60-20-random", "erdos-renyi-1e3-1e5-0")
     rows = pd.DataFrame([row(kernel="0123456789abcdef", dataset=dataset) for dataset in datasets])
-    assert builds.stale(rows)["changed"].tolist() == ["data"]
+    assert staleness.stale(rows)["changed"].tolist() == ["data"]
 
 
 def test_a_registered_file_counts_by_its_content(monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 
 from lockstep import paths
 from lockstep.evidence import reading
-from lockstep.provenance import builds, confirm, trace
+from lockstep.provenance import builds, confirm, staleness, trace
 
 STUDY, GRAPH = "3-toposort-depth", "layered-60-20-random"
 
@@ -33,10 +33,10 @@ def world(tmp_path, monkeypatch):
 
 def test_what_does_the_same_is_confirmed_and_fresh(world):
     folder, rows = world()
-    assert len(builds.stale(rows)) == 1
+    assert len(staleness.stale(rows)) == 1
     (told,) = confirm.confirm(["naive"], "a helper was taken out", folder)
     assert told.startswith(f"confirmed {STUDY}/naive: earlier -> ")
-    assert builds.stale(rows).empty
+    assert staleness.stale(rows).empty
     (line,) = builds.read(folder / builds.CONFIRMED)
     assert line["why"] == "a helper was taken out" and line["before"] == "earlier"
     with pytest.raises(ValueError, match="no recorded row of that is stale"):
@@ -53,7 +53,7 @@ def test_what_differs_is_refused(world, given, why):
     folder, rows = world(**given)
     (told,) = confirm.confirm([], "nothing has changed, surely", folder)
     assert told.startswith(f"refused {STUDY}/naive: ") and why in told
-    assert len(builds.stale(rows)) == 1 and not (folder / builds.CONFIRMED).exists()
+    assert len(staleness.stale(rows)) == 1 and not (folder / builds.CONFIRMED).exists()
 
 
 def test_a_reason_and_a_known_strategy_are_asked_for(world):

@@ -14,8 +14,9 @@ from lockstep.graphs import Graph, GraphError, datasets, load
 from lockstep.graphs.canonical import degree_digest, edge_count
 from lockstep.graphs.generators import random_dag, rmat
 from lockstep.machine import get_executor
-from lockstep.plan import Strategy, solve
+from lockstep.plan import Strategy
 from lockstep.provenance import build
+from lockstep.solving import solve
 from lockstep.swarm import Values
 from lockstep.swarm.strategies.shared import Method
 from lockstep.toposort import STRATEGIES, CycleError, experiments, topological_sort

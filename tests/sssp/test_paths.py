@@ -137,7 +137,7 @@ def test_statistics_of_a_run():
 
 
 def test_auto_says_why(monkeypatch):
-    monkeypatch.setattr("lockstep.plan.get_executor", lambda executor: None)
+    monkeypatch.setattr("lockstep.solving.get_executor", lambda executor: None)
     result = shortest_paths(generators.road_like(300, seed=1), 0)
     assert result.strategy == "dijkstra"
     assert "arcs" in result.stats["reason"]

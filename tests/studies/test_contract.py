@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from lockstep import plan, studies
+from lockstep import solving, studies
 from lockstep.graphs import Graph, generators, load
 from lockstep.machine import get_executor
 from lockstep.plan import CHOICE, CPU, Options, Outgrown, Plan, Problem, Skip, Strategy, Table
@@ -27,7 +27,7 @@ def test_a_strategy_goes_through_its_life(package, name):
     assert isinstance(table, Table) and isinstance(problem, Problem) and isinstance(strategy, Strategy)
     assert not problem.lacks
     problem.validate()
-    machine = plan.place(strategy, "host")
+    machine = solving.place(strategy, "host")
     assert (machine is None) == (strategy.family == CPU)
     try:
         made = strategy.plan_for(problem, machine)
@@ -110,12 +110,12 @@ def test_options_are_checked_before_anything_is_built():
 
 
 def test_numbers_that_do_not_suffice_are_widened_once():
-    assert plan.solve(TABLE, "count", Number(4)).number == 4
-    assert plan.solve(TABLE, "count", Number(300)).number == 300
-    made, _ = plan.first(TABLE["count"].plan_for(Number(300), step=3))
+    assert solving.solve(TABLE, "count", Number(4)).number == 4
+    assert solving.solve(TABLE, "count", Number(300)).number == 300
+    made, _ = solving.first(TABLE["count"].plan_for(Number(300), step=3))
     assert made.problem.wide and made.options.step == 3
     with pytest.raises(Outgrown):
-        plan.solve(TABLE, "count", Number(70_000))
+        solving.solve(TABLE, "count", Number(70_000))
 
 
 @pytest.mark.parametrize("package", GIVEN)
@@ -137,15 +137,15 @@ def test_a_table_finds_names_and_resolves_labels():
 def test_kernels_run_on_the_emulator_where_no_gpu_answers(monkeypatch):
     table = studies.table("toposort")
     host = get_executor("host")
-    assert plan.place(table["naive"], host) is host and plan.place(table["serial"], host) is None
-    monkeypatch.setattr(plan, "get_executor", lambda asked=None: host if asked == "host" else None)
-    assert plan.place(table["naive"]) is host and plan.place(table["auto"]) is None
+    assert solving.place(table["naive"], host) is host and solving.place(table["serial"], host) is None
+    monkeypatch.setattr(solving, "get_executor", lambda asked=None: host if asked == "host" else None)
+    assert solving.place(table["naive"]) is host and solving.place(table["auto"]) is None
 
 
 def test_nothing_to_do_is_no_run():
     problem = studies.problem("toposort").of(Graph.from_edges([], []))
     assert problem.lacks == "vertices"
-    result = plan.solve(studies.table("toposort"), "narrow", problem, "host")
+    result = solving.solve(studies.table("toposort"), "narrow", problem, "host")
     assert result.order.size == 0 and result.depth == 0 and np.size(result.level_sizes) == 0
 
 

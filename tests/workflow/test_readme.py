@@ -4,7 +4,7 @@ import pytest
 
 from lockstep import paths
 from lockstep.choose import tree
-from lockstep.evidence import claims
+from lockstep.evidence import claims, telling
 from lockstep.guide.lessons import lessons
 from lockstep.machine import costs
 from lockstep.provenance import stale
@@ -35,7 +35,7 @@ def test_every_paper_and_every_recorded_machine_has_its_place(found):
     table = readme.verdicts(found)
     for paper in claims.papers().values():
         assert f"| {paper['study']} | {paper['message']} |" in table
-    judged = found.verdicts[found.verdicts["verdict"].isin(claims.TESTED)]
+    judged = found.verdicts[found.verdicts["verdict"].isin(telling.TESTED)]
     columns = table.splitlines()[0].count("parts of its claims")
     assert columns == judged["machine"].nunique()
     assert ("Also recorded" in table) == (columns < found.verdicts["machine"].nunique())
@@ -102,6 +102,6 @@ def test_headlines_give_the_published_figure_and_ours(found):
     told = readme.headlines(found).splitlines()
     assert sum(line.startswith("|") for line in told) == 2 + len(readme.HEADLINES)
     line = next(line for line in told if line.startswith("| A2: "))
-    tested = found.verdicts[found.verdicts["verdict"].isin(claims.TESTED)]
+    tested = found.verdicts[found.verdicts["verdict"].isin(telling.TESTED)]
     part = tested.drop_duplicates("part").set_index("part").loc["A2"]  # of the machine that leads
-    assert f"| {part['published']}× |" in line and line.rstrip(f" |{claims.STALE}").endswith(part["verdict"])
+    assert f"| {part['published']}× |" in line and line.rstrip(f" |{telling.STALE}").endswith(part["verdict"])

@@ -5,11 +5,11 @@ import io
 import pytest
 
 from lockstep import cli, paths
-from lockstep.evidence import claims, reading, selecting
+from lockstep.evidence import claims, reading, selecting, telling
 from lockstep.report import typeset
 from lockstep.workflow import readme, screen
 
-MARKED = f"rest on rows of earlier code ({claims.STALE})"
+MARKED = f"rest on rows of earlier code ({telling.STALE})"
 
 
 def of_earlier_code(rows):
@@ -38,7 +38,7 @@ def test_the_ledger_marks_the_parts_that_rest_on_stale_rows(world):
     (sums,) = [line for line in found.text.splitlines() if line.startswith("nvidia-test-1")]
     assert (MARKED in sums) == old and (sums.endswith(MARKED) or not old)
     entry = next(line for line in found.text.splitlines() if line.split()[:1] == ["D4"])
-    assert (claims.STALE in entry) == old
+    assert (telling.STALE in entry) == old
     assert ("measured at abc" in found.text) == old
 
 
@@ -56,7 +56,7 @@ def test_the_readme_says_how_many_and_which(world):
     found, places, old = world
     table = readme.verdicts(found, places["recordings"])
     assert (MARKED in table) == old
-    lines = [line for line in table.splitlines() if line.startswith(f"{claims.STALE} nvidia-test-1: ")]
+    lines = [line for line in table.splitlines() if line.startswith(f"{telling.STALE} nvidia-test-1: ")]
     assert bool(lines) == old and all("D4a" in line and line.endswith("measured at abc.") for line in lines)
 
 

@@ -10,7 +10,8 @@
 import numpy as np
 
 from lockstep.graphs import Graph
-from lockstep.plan import Strategy, solve
+from lockstep.plan import Strategy
+from lockstep.solving import solve
 
 from .oracle import Checker, WrongColoring, verify
 from .problem import Problem, neighbors

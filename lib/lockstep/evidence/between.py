@@ -39,15 +39,15 @@ def components(machines):
     Parameters
     ----------
     machines : iterable of DataFrame
-        Rows of all studies, a machine each.
+        Rows of all studies, a machine each, those of earlier builds among them.
 
     Returns
     -------
     dict
         {study: Between}, and under "" what studies have in common, for those of which no machine has two
-        recordings. Of each cell and strategy the recordings' mean logarithms of the wall time are compared: as is,
-        and less their mean over the strategies of the cell, which is what ratios feel. Medians of squares stand for
-        means, since a few runs of a CPU stray by a factor; the scatter within recordings is taken off.
+        recordings. Of each cell, strategy and build the recordings' mean logarithms of the wall time are compared: as
+        is, and less their mean over the strategies of the cell, which is what ratios feel. Medians of squares stand
+        for means, since a few runs of a CPU stray by a factor; the scatter within recordings is taken off.
     """
     found = collections.defaultdict(list)
     for rows in machines:
@@ -55,8 +55,8 @@ def components(machines):
         timed = timed.assign(log=np.log(timed["value"]), recording=recording.of(timed["round"]))
         if timed["recording"].nunique() < 2:
             continue
-        told = timed.groupby([*CELL, "strategy", "recording"])["log"].agg(["mean", "var", "count"])
-        noise = (told["var"] / told["count"]).groupby([*CELL, "strategy"]).mean()
+        told = timed.groupby([*CELL, "strategy", "kernel", "recording"])["log"].agg(["mean", "var", "count"])
+        noise = (told["var"] / told["count"]).groupby([*CELL, "strategy", "kernel"]).mean()
         means = told["mean"].unstack("recording").dropna(thresh=2)
         inside = means - means.groupby(CELL).transform("mean")
         size = means.groupby(CELL)[means.columns[0]].transform("size")

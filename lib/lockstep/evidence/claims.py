@@ -8,7 +8,6 @@ its own column.
 """
 
 import collections
-import itertools
 import json
 import math
 from dataclasses import dataclass, field, replace
@@ -18,25 +17,21 @@ import pandas as pd
 from lockstep import paths
 from lockstep.evidence import between, ledger, reading, recording, statistics, store
 from lockstep.evidence.controls import controls
-from lockstep.evidence.ledger import KINDS, LIMITS, NEEDS, ClaimsError, Part, load, merge, papers
+from lockstep.evidence.ledger import KINDS, LIMITS, ClaimsError, Part, load, merge, papers
 from lockstep.evidence.relations import JUDGES
 from lockstep.evidence.selecting import Missing, figure, support
+from lockstep.evidence.telling import ANSWERED, TESTED, entries, lines
 
-TESTED = ("holds", "fails", "no difference", "depends on the reading", "undecided")
-ANSWERED = "open question, answered"
-UNTESTED = (ANSWERED, *(f"needs {what}" for what in NEEDS))
-VERDICTS = (*TESTED, *UNTESTED)
 COLUMNS = [
     "machine", "part", "claim", "paper", "study", "statement", "of", "published", "unit", "relation", "kind",
     "population", "value", "low", "high", "n", "graphs", "recordings", "verdict", "reason", "factor", "times", "p",
     "adjusted", "beside", "twins", "bootstrap_low", "bootstrap_high", "stale", "measured",
 ]  # fmt: skip
 LEVEL = 0.05
-STALE = "†"  # beside a verdict that rests on rows of earlier code
 OWN_FIGURE = ("beats-constant", "computed", "crossover", "exact", "none-dominates")  # not the plain ratio or mean
 
 
-def judge(machines, parts=None):
+def judge(machines, parts=None, apart=None):
     """Judge all parts on all machines.
 
     Parameters
@@ -45,6 +40,8 @@ def judge(machines, parts=None):
         {machine: rows}, see `lockstep.evidence.machines`.
     parts : list of Part, optional
         By default the project's ledger.
+    apart : mapping, optional
+        {study: how far apart recordings lie}, see `between.components`; by default as these rows show it.
 
     Returns
     -------
@@ -52,7 +49,7 @@ def judge(machines, parts=None):
         One line a machine and part, of `COLUMNS`; for `stale` and `measured` see `marked`. `factor` is `within 2x`,
         `larger` or `smaller`, and `times` the figure over the published one.
     """
-    apart, lines = between.components(machines.values()), []
+    apart, lines = between.components(machines.values()) if apart is None else apart, []
     parts = [
         replace(part, apart=apart.get(part.study, apart.get("", between.NONE)))
         for part in (load() if parts is None else parts)
@@ -80,7 +77,7 @@ def _line(machine, part, by_study):
         "population": next(iter(part.population), ""),
         **dict.fromkeys(("value", "low", "high", "times", "p", "bootstrap_low", "bootstrap_high"), math.nan),
         **dict.fromkeys(("n", "graphs", "recordings", "stale"), 0),
-        **{"verdict": "", "reason": "", "factor": "", "measured": "", "beside": "{}", "agrees": None},
+        **{"verdict": "", "reason": "", "factor": "", "measured": "", "beside": "{}", "agrees": None, "weakest": ""},
     }
     if part.untestable:
         return {**line, "verdict": f"needs {part.needs}", "reason": part.untestable}
@@ -90,7 +87,7 @@ def _line(machine, part, by_study):
     except Missing as missing:
         how = "; with network snakemake --cores 1 fetches it" if part.needs == "data" else ""
         return {**line, "verdict": f"needs {part.needs}", "reason": f"{missing}{how}"}
-    for name in ("value", "low", "high", "n", "graphs", "agrees", "p"):
+    for name in ("value", "low", "high", "n", "graphs", "agrees", "p", "weakest"):
         line[name] = getattr(found, name)
     line["bootstrap_low"], line["bootstrap_high"] = found.bootstrap
     line["recordings"] = int(recording.of(support(by_study[part.study], part.select)["round"]).nunique())
@@ -114,7 +111,9 @@ def _read(part, rows):
         select = merge(part.select, {key: value for key, value in change.items() if key not in LIMITS})
         each[label] = JUDGES[part.relation](replace(part, select=select, **limits), rows)
     if len({one.agrees for one in each.values()}) == 1:
-        return replace(found, p=max(one.p for one in each.values())), "", ""
+        label, weakest = max(each.items(), key=lambda one: one[1].p)
+        told = f"{label}: {weakest.value:.3g} ({weakest.low:.3g} to {weakest.high:.3g})"
+        return replace(found, p=weakest.p, weakest=told if weakest.p > found.p else ""), "", ""
     told = "; ".join(f"{label}: {one.value:.3g}" for label, one in each.items())
     clear = part.kind == "identity" or all(one.p < LEVEL for one in each.values())
     return replace(found, p=math.nan), "depends on the reading" if clear else "undecided", f"readings differ ({told})"
@@ -156,7 +155,8 @@ def _verdict(line):
     if math.isnan(p):
         return "undecided", "a single sample has no interval"
     if alone >= LEVEL:
-        return "undecided", "the interval does not exclude the other side"
+        under = f" under one reading ({line['weakest']})" if line["weakest"] else ""
+        return "undecided", f"the interval does not exclude the other side{under}"
     side = "for" if agrees else "against"
     return "undecided", f"alone it would speak {side} the claim; among the parts of its paper that may be chance"
 
@@ -189,94 +189,6 @@ def _beside(part, by_study):
         ends = (shown.value, shown.low, shown.high)
         found[label] = [None if math.isnan(end) else end for end in ends]
     return found
-
-
-def entries(judged):
-    """The judged parts entry by entry.
-
-    Returns
-    -------
-    DataFrame
-        `machine, claim, paper, statement, parts, tested, stale, summary`, of the parts how many could be judged; the
-        summary reads `3 of 4 parts hold`, or the verdict where an entry has a single part. `stale` counts the parts
-        that rest on rows of earlier code; where there are such, the summary ends in `STALE`.
-    """
-    lines = []
-    for (machine, claim), group in judged.groupby(["machine", "claim"], sort=False):
-        first, old = group.iloc[0], group["stale"] > 0
-        lines.append(
-            {
-                "machine": machine,
-                "claim": claim,
-                "paper": first["paper"],
-                "statement": first["statement"],
-                "parts": len(group),
-                "tested": int(group["verdict"].isin(TESTED).sum()),
-                "stale": int(old.sum()),
-                "summary": _summary(group) + (f" {STALE}" if old.any() else ""),
-            }
-        )
-    return pd.DataFrame(lines)
-
-
-def _summary(group):
-    twins = " on twins" if group["twins"].all() else ""
-    counts = group["verdict"].value_counts()
-    if len(counts) == 1 and (len(group) == 1 or counts.index[0] in UNTESTED):
-        return counts.index[0] + (twins if counts.index[0] in TESTED else "")
-    holds = counts.get("holds", 0)
-    rest = [counted(counts[verdict], verdict) for verdict in VERDICTS[1:] if verdict in counts]
-    told = f"{holds} of {len(group)} parts {'holds' if holds == 1 else 'hold'}{twins}"
-    return "; ".join([told, ", ".join(rest)] if rest else [told])
-
-
-def counted(count, verdict):
-    """A number of verdicts in words: `1 fails`, `16 fail`, `33 undecided`, `2 need data`."""
-    verb, _, rest = verdict.partition(" ")
-    plural = {"holds": "hold", "fails": "fail", "needs": "need", "depends": "depend"}.get(verb, verb)
-    rest = rest.replace("question,", "questions,") if count > 1 else rest
-    return f"{count} {verdict if count == 1 else ' '.join(filter(None, [plural, rest]))}"
-
-
-def tally(verdicts):
-    """How the verdicts of some parts are divided, a line a kind, directions first; what was not judged comes last.
-
-    Returns
-    -------
-    list of str
-        `direction: 40 hold, 9 fail, 20 undecided`, then `magnitude`, `identity` and `not judged`.
-    """
-    tested, told = verdicts[verdicts["verdict"].isin(TESTED)], []
-    for kind in KINDS:
-        told.append((kind, tested.loc[tested["kind"] == kind, "verdict"], TESTED))
-    told.append(("not judged", verdicts["verdict"], UNTESTED))
-    counts = [(kind, found.value_counts(), words) for kind, found, words in told]
-    lists = [(kind, [counted(here[word], word) for word in words if word in here]) for kind, here, words in counts]
-    return [f"{kind}: {', '.join(found)}" for kind, found in lists if found]
-
-
-def differences(verdicts):
-    """How many parts every two machines decide both (hold or fail), and which of them come out differently.
-
-    Returns
-    -------
-    list of str
-        A sentence for each two machines that decide any part both.
-    """
-    decided = verdicts[verdicts["verdict"].isin(["holds", "fails"])]
-    table = decided.pivot(index="part", columns="machine", values="verdict")
-    kinds, told = decided.drop_duplicates("part").set_index("part")["kind"], []
-    for one, other in itertools.combinations(table.columns, 2):
-        both = table[[one, other]].dropna()
-        apart = both.index[both[one] != both[other]]
-        named = [f"{kind}: {', '.join(apart[kinds[apart] == kind])}" for kind in KINDS if (kinds[apart] == kind).any()]
-        if len(both):
-            told.append(f"{one} and {other} both decide {len(both)} parts; "
-                        f"{'they differ in ' + '; '.join(named) if named else 'they agree on all'}")  # fmt: skip
-    return told
-
-
-NAMED = 8  # stale strategies that are named one by one; a changed kernel brings dozens
 
 
 @dataclass
@@ -325,7 +237,7 @@ def summary(claims=None, recordings=None, results=None, stale=None):
     judged, held = _stored(claims, recordings, results, machines)
     verdicts = marked(judged, parts, machines, old)
     found = Summary(verdicts, entries(verdicts), held, old)
-    found.text = "\n".join(_lines(found, machines))
+    found.text = "\n".join(lines(found, machines))
     return found
 
 
@@ -334,7 +246,8 @@ def _stored(claims, recordings, results, machines=None):
 
     def compute():
         rows = reading.machines(recordings, results) if machines is None else machines
-        return judge(rows, load(claims)), controls(rows, ledger.controls(claims))
+        apart = between.components(reading.machines(recordings, results, earlier=True).values())
+        return judge(rows, load(claims), apart), controls(rows, ledger.controls(claims))
 
     return store.kept((claims, recordings, results), compute)
 
@@ -360,101 +273,6 @@ def of_study(study, machine=None):
     return tuple(table[table["machine"].isin(known)].reset_index(drop=True) for table in (judged, held))
 
 
-def chosen(verdicts, study=None, claim=None, machine=None, verdict=None):
-    """The lines of `judge` that are of a study, a claim or part, a machine, a verdict; names as far as they are given.
-
-    Raises
-    ------
-    ValueError
-        Nothing is left; the message names what there is.
-    """
-    asked = {"study": study, "part": claim, "machine": machine, "verdict": verdict}
-    for column, wanted in asked.items():
-        if wanted is None:
-            continue
-        names, low = verdicts[column].str.lower(), wanted.lower()
-        if column == "part":  # D1 is no part of D10
-            fits = (verdicts[["part", "claim", "paper"]] == wanted.upper()).any(axis=1) | (names == low)
-        else:
-            fits = names.str.contains(low, regex=False) if column == "study" else names.str.startswith(low)
-        if not fits.any():
-            known = ", ".join(dict.fromkeys(verdicts["claim" if column == "part" else column]))
-            raise ValueError(f"no {column} {wanted!r} among these verdicts; there are {known or 'none'}")
-        verdicts = verdicts[fits]
-    return verdicts
-
-
-def records(verdicts):
-    """Verdicts as JSON, an object a part with the fields of `COLUMNS`; what is not known is null."""
-    lines = json.loads(verdicts.to_json(orient="records"))
-    return json.dumps([{**line, "beside": json.loads(line["beside"])} for line in lines], indent=1)
-
-
-def listed(verdicts):
-    """A line a part: its verdict, the figure with its interval, what it is of; for a terminal."""
-    for machine, parts in verdicts.groupby("machine", sort=False):
-        yield machine
-        for one in parts.itertuples():
-            ends = "" if math.isnan(one.low) or one.low == one.high else f" ({one.low:.3g} to {one.high:.3g})"
-            figure = "" if math.isnan(one.value) else f" {one.value:.4g}{ends} {one.unit}".rstrip()
-            mark = f" {STALE}" if one.stale else ""
-            yield f"  {one.part:<5} {one.verdict}{mark}:{figure or ' ' + one.reason}; {one.of or one.statement}"
-
-
-def aged(parts):
-    """`2 parts rest on rows of earlier code (†)`, or nothing; of lines of `judge`."""
-    count = int((parts["stale"] > 0).sum())
-    return f"{count} {'part rests' if count == 1 else 'parts rest'} on rows of earlier code ({STALE})" if count else ""
-
-
-def _lines(found, machines):
-    if not machines:
-        yield "No machine is recorded yet: snakemake --cores 1 measures this one."
-        return
-    known = found.entries[found.entries["tested"] > 0]
-    tested, many = set(known["claim"]), known["machine"].value_counts()
-    for machine in sorted(machines, key=lambda machine: -many.get(machine, 0)):  # who tells most first
-        here = found.entries[found.entries["machine"] == machine]
-        parts = found.verdicts[found.verdicts["machine"] == machine]
-        if tested and not here["tested"].any():
-            yield f"{machine}: no claim is tested by what it recorded; the studies show it beside other machines"
-            here = here[:0]
-        else:
-            old = f"; {aged(parts)}" if aged(parts) else ""
-            yield f"{machine}: {len(here)} claims, {len(parts)} parts{old}"
-            yield from (f"  {line}" for line in tally(parts))
-        elsewhere = (here["tested"] == 0) & here["claim"].isin(tested)
-        shown = here[~elsewhere]
-        width = shown["summary"].str.len().max()  # the statements begin below one another
-        for entry in shown.itertuples():
-            yield f"  {entry.claim:<4} {entry.summary:<{width}} {entry.statement}"
-        if elsewhere.any():
-            yield f"  tested on another machine alone: {', '.join(here['claim'][elsewhere])}"
-        for control in found.controls[found.controls["machine"] == machine].itertuples():
-            yield from _control(control)
-        if machine in found.stale:
-            names = found.stale[machine][["study", "strategy"]].drop_duplicates()
-            listed = [f"{row.study}/{row.strategy}" for row in names.itertuples()]
-            more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-            at = ", ".join(filter(None, found.stale[machine]["commit"].unique()))
-            yield f"  stale: {', '.join(listed[:NAMED])}{more}" + (f"; measured at {at}" if at else "")
-            yield f"  renew with: {recording.renew_command(machine)}"
-    if len(machines) > 1:
-        yield from differences(found.verdicts)
-
-
-def _control(control):
-    passed = "passes" if control.passes else "does not pass: its interval leaves the margin of 3 %"
-    where = f" on {control.of}" if control.of else ""
-    yield f"  A/A control of {control.study}, {control.strategy}{where}: {passed}"
-    for label, (value, low, high, scatter) in json.loads(control.beside).items():
-        ends = "" if low is None else f" ({low:.3g} to {high:.3g})"
-        strays = "" if scatter is None else f", a round strays by a factor of {scatter:.3g}"
-        yield f"    beside it, {label}: {value:.3g}{ends}{strays}"
-
-
 __all__ = [
-    "ClaimsError", "KINDS", "Part", "STALE", "Summary", "TESTED", "UNTESTED", "VERDICTS", "aged", "chosen",
-    "compare", "controls", "counted", "differences", "entries", "judge", "load", "of_study", "papers", "records",
-    "summary", "tally",
+    "ClaimsError", "KINDS", "Part", "Summary", "compare", "controls", "judge", "load", "of_study", "papers", "summary",
 ]  # fmt: skip

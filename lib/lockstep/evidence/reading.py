@@ -65,7 +65,7 @@ class Reader:
         return {here: mine, **{name: rows for name, rows in found.items() if name != here}}
 
 
-def machines(recordings=paths.RECORDINGS, results=paths.RESULTS):
+def machines(recordings=paths.RECORDINGS, results=paths.RESULTS, earlier=False):
     """Rows of all studies, machine by machine.
 
     Parameters
@@ -73,6 +73,8 @@ def machines(recordings=paths.RECORDINGS, results=paths.RESULTS):
     recordings, results : path
         Recorded machines, and what was measured here. Where both hold a study of one machine, what was
         measured here counts.
+    earlier : bool
+        Whether rows of an earlier build count beside a later recording's.
 
     Returns
     -------
@@ -82,5 +84,5 @@ def machines(recordings=paths.RECORDINGS, results=paths.RESULTS):
     found = {}
     for folder in (Path(recordings), Path(results)):
         for file in sorted(folder.glob("*/[0-9]-*.csv")):
-            found.setdefault(file.parent.name, {})[file.name] = recording.recorded(file.parent, file.stem)
+            found.setdefault(file.parent.name, {})[file.name] = recording.recorded(file.parent, file.stem, earlier)
     return {machine: pd.concat(each.values(), ignore_index=True) for machine, each in found.items()}

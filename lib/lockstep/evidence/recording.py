@@ -139,8 +139,11 @@ def recordings_of(folder, study="[0-9]-*"):
     return [*sorted(folder.glob(f"{study}.csv")), *sorted(folder.glob(f"*/{study}.csv"))]
 
 
-def recorded(folder, study="[0-9]-*"):
-    """The rows that count of a machine's recordings; see `REPEAT` for their rounds and `of` for which is which."""
+def recorded(folder, study="[0-9]-*", earlier=False):
+    """The rows that count of a machine's recordings; see `REPEAT` for their rounds and `of` for which is which.
+
+    Rows of an earlier build do not count beside a later recording's, unless `earlier` asks for them.
+    """
     found, names = [], sorted({file.parent for file in recordings_of(folder, study)})
     for file in recordings_of(folder, study):
         rows = current(read(file))
@@ -148,7 +151,7 @@ def recorded(folder, study="[0-9]-*"):
     if not found:
         return empty()
     rows = pd.concat(found, ignore_index=True)
-    return rows[newest(rows)].reset_index(drop=True)  # rows of an earlier build do not count beside a later one's
+    return rows if earlier else rows[newest(rows)].reset_index(drop=True)
 
 
 def of(rounds):

@@ -43,6 +43,8 @@ class Finding:
         p-value of the side it lies on; NaN where there is no interval, and for an identity, which needs none.
     bootstrap : tuple of float
         The bootstrap's interval of the figure; NaN where it has none of its own.
+    weakest : str
+        Of several readings that agree the one whose p-value counts, if it is not the first.
     """
 
     value: float
@@ -53,6 +55,7 @@ class Finding:
     agrees: bool | None
     p: float
     bootstrap: tuple = (math.nan, math.nan)
+    weakest: str = ""
 
 
 def _finding(estimate, agrees, p):

@@ -32,7 +32,7 @@ def _file(claims, recordings, results):
     """Its name tells of everything that the verdicts follow from."""
     files = [Path(claims or paths.PAPER / "claims.yaml"), *HERE.glob("*.py")]
     for folder in dict.fromkeys(map(Path, (recordings, results))):
-        files += folder.glob("*/[0-9]-*.csv")
+        files += (file for deep in ("*", "*/*") for file in folder.glob(f"{deep}/[0-9]-*.csv"))
     told = sorted(f"{file.resolve()} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files)
     key = hashlib.sha256("\n".join([sys.version, *told]).encode()).hexdigest()[:16]
     return paths.CACHE / "verdicts" / f"{key}.pickle"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lockstep import plan, studies
+from lockstep import solving, studies
 from lockstep.graphs import Graph, GraphError, generators, load
 from lockstep.machine import get_executor
 
@@ -169,7 +169,7 @@ def schedule(study, graph, strategy, seed=0):
     executor = get_executor("host", seed=int(seed), fuzz="memory", multiprocessors=1, trace=LIMIT)
     problem = _problem(study, graph)
     problem.validate()
-    plan.solve(studies.table(study), strategy, problem, executor)
+    solving.solve(studies.table(study), strategy, problem, executor)
     counts = {key: value for key, value in executor.counts.items() if key != "switches"}
     events, launches, cut = lay_out(executor.trace())
     steps = max((max(e.step, e.until) for e in events), default=0)

@@ -163,8 +163,11 @@ def of(machine=None, results=paths.RESULTS, recordings=paths.RECORDINGS) -> Cost
     """
     for folder in (Path(results), Path(recordings)):
         for path in sorted(folder.glob(f"{machine or ''}*/{STUDY}.csv")):
-            with open(path, newline="", encoding="utf-8") as file:
-                found = from_rows(path.parent.name, csv.DictReader(file))
+            rows = []
+            for each in (path, *sorted(path.parent.glob(f"*/{STUDY}.csv"))):  # further recordings of the machine
+                with open(each, newline="", encoding="utf-8") as file:
+                    rows += csv.DictReader(file)
+            found = from_rows(path.parent.name, rows)
             if found.table:
                 return found
     name = f"of {machine}" if machine else "of any machine"

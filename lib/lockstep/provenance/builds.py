@@ -24,10 +24,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
-
 from lockstep import paths
-from lockstep.evidence import computer, recording
+from lockstep.evidence import computer
 from lockstep.graphs import Graph
 from lockstep.graphs.registry import registry
 from lockstep.machine import MachineError, arguments, cuda, executor, launches, source
@@ -290,72 +288,6 @@ def leads(before, after):
 def same(line, parts, dataset):
     """Whether a build's line stands for today's parts."""
     return not changed(line, parts, dataset)
-
-
-# -- stale rows
-
-
-def stale(rows):
-    """Which recorded strategies are stale.
-
-    Rows that follow from those of one strategy, under a name in brackets, carry ``"<strategy> <id>"`` and go stale with
-    it; those that follow from several carry their ids.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        A recording, of one study or of several.
-
-    Returns
-    -------
-    DataFrame
-        One line per study, strategy, data set and build: `study, strategy, dataset, kernel, commit, changed`, where
-        `commit` is the one that was measured, as far as it is known, and `changed` names the components; empty is good.
-    """
-    found = []
-    cells, table = rows[["study", "strategy", "dataset", "kernel"]].drop_duplicates(), known()
-    for study, strategy, dataset, kernel in cells.itertuples(index=False, name=None):
-        for owner, name in owners(strategy, kernel):
-            told = _told(table, study, owner, dataset, name)
-            if told:
-                found.append((study, strategy, dataset, kernel, *told))
-                break
-    kept.keep()
-    return pd.DataFrame(found, columns=["study", "strategy", "dataset", "kernel", "commit", "changed"])
-
-
-def owners(strategy, kernel):
-    """(strategy, id) of the builds that a row rests on."""
-    words = kernel.split()
-    if not strategy.startswith("(") or len(words) < 2:
-        return [(strategy, kernel)]
-    if len(words) == 2 and not _is_id(words[0]):
-        return [tuple(words)]
-    if _is_id(words[0]):
-        return [(None, word) for word in words]
-    return [(" ".join(words[:-1]), words[-1])]
-
-
-def _is_id(word):
-    return len(word) == 16 and not word.strip("0123456789abcdef")
-
-
-def _told(table, study, strategy, dataset, name):
-    """(commit, changed components) of a stale build; None if it is fresh, or if nothing in it can go stale."""
-    if strategy == recording.CLOCKS:
-        return None
-    if strategy is None:  # of whichever strategy has it
-        here = [(who, lines) for (where, who), lines in table.items() if where == study]
-        mine = [who for who, lines in here if any(line["id"] == name for line in lines)]
-        told = [_told(table, study, who, dataset, name) for who in mine]
-        return None if not told or None in told else told[0]
-    now = parts_of(study, strategy, dataset)
-    if now is None:
-        return None
-    lines = [line for line in table.get((study, strategy), ()) if line["id"] == name]
-    if name == digest(study, strategy, *now) or any(same(line, now, dataset) for line in lines):
-        return None
-    return (lines[-1]["commit"], " ".join(changed(lines[-1], now, dataset))) if lines else ("", "unknown")
 
 
 def changed(line, parts, dataset):

@@ -10,7 +10,7 @@ import csv
 from lockstep import paths
 from lockstep.evidence import computer, reading
 
-from . import builds, trace
+from . import builds, staleness, trace
 
 TRACES = "traces.csv"
 COLUMNS = ["study", "strategy", "before", "after", "commit", "date", "why"]
@@ -97,8 +97,8 @@ def _stale():
     """{(study, strategy): {(changed components, host digest before, host digest now)}} of all recorded rows."""
     found = {}
     for rows in reading.machines(paths.RECORDINGS, paths.RESULTS).values():
-        for line in builds.stale(rows).itertuples():
-            for owner, name in builds.owners(line.strategy, line.kernel):
+        for line in staleness.stale(rows).itertuples():
+            for owner, name in staleness.owners(line.strategy, line.kernel):
                 now = builds.present(line.study, owner, line.dataset) if owner else None
                 lines = [one for one in builds.known().get((line.study, owner), ()) if one["id"] == name]
                 if now and lines and line.changed != "unknown":

@@ -3,7 +3,7 @@
 from lockstep import paths
 from lockstep.evidence import reading, recording
 
-from . import builds, protocol
+from . import builds, protocol, staleness
 
 NAMED = 6  # changes that a line names
 
@@ -19,12 +19,12 @@ def summary(recordings=paths.RECORDINGS, results=paths.RESULTS):
         {machine: {study: {strategy: {id: {"rows", "stale", "commit", "changed"}}}}}, where `changed` says in words what
         is not as it was measured.
     """
-    folders = [folder for place in dict.fromkeys((recordings, results)) for folder in sorted(place.glob("*/"))]
+    folders = [folder for place in dict.fromkeys((recordings, results)) for folder in sorted(place.glob("**/"))]
     wrong = [what for folder in folders for what in recording.broken(folder)]
     total = {"rows": 0, "stale": 0, "unclear": protocol.unclear(), "broken": wrong, "machines": {}}
     known = builds.made_of()
     for machine, rows in reading.machines(recordings, results).items():
-        old = builds.stale(rows)
+        old = staleness.stale(rows)
         keys = ["study", "strategy", "dataset", "kernel"]
         marked = rows[keys].merge(old, on=keys, how="left")
         marked["stale"] = marked["changed"].notna()
@@ -45,7 +45,7 @@ def _changed(row, known):
     if row["changed"] == "unknown":
         return ["the build is in no table: it was recorded elsewhere, or before the table began"]
     found = []
-    for owner, name in builds.owners(row["strategy"], row["kernel"]):
+    for owner, name in staleness.owners(row["strategy"], row["kernel"]):
         now = builds.present(row["study"], owner, row["dataset"]) if owner else None
         lines = [line for line in builds.known().get((row["study"], owner), ()) if line["id"] == name]
         if now is None or not lines:

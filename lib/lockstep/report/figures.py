@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from lockstep.evidence import statistics
-from lockstep.evidence.claims import counted
+from lockstep.evidence.telling import counted
 from lockstep.report.output import significant
 from lockstep.report.style import FAINT, INK, VERDICT, WIDTH, color_of, decades
 

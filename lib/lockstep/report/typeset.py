@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from lockstep import paths
-from lockstep.evidence import Study, between, claims, flags, gpu_words, reading, recording, statistics
+from lockstep.evidence import Study, between, claims, flags, gpu_words, reading, recording, statistics, telling
 from lockstep.report import figures, style, wording
 from lockstep.report.output import numbers, readable, save
 
@@ -99,7 +99,7 @@ def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger
     held = {name: set(rows["dataset"]) for name, rows in recorded.items()}
     numbers("ledger", _ledger(found, machines, claims.load(ledger), claims.papers(ledger), held), generated)
     numbers("machines", machines, generated)
-    numbers("methods", _methods(found.verdicts, recorded), generated)
+    numbers("methods", _methods(found.verdicts, reading.machines(recordings, results, earlier=True)), generated)
     datasets = results / "datasets.csv"
     numbers("datasets", _records(pd.read_csv(datasets)) if datasets.is_file() else [], generated)
     _overview(found, machines, generated)
@@ -118,7 +118,7 @@ def machines_of(found, recordings, results):
     `short` is what a heading calls it: its GPU, with how many there are, and its digest where two would read alike;
     `studies` what it has rows of.
     """
-    tested = found.verdicts[found.verdicts["verdict"].isin(claims.TESTED)].groupby("machine").size()
+    tested = found.verdicts[found.verdicts["verdict"].isin(telling.TESTED)].groupby("machine").size()
     rows, listed = reading.machines(recordings, results), []
     for name in dict.fromkeys(found.verdicts["machine"]):
         files = [folder / name / "machine.json" for folder in (results, recordings)]
@@ -175,9 +175,9 @@ def _ledger(found, machines, parts, papers, held):
     return {
         "papers": papers,
         "claims": list(entries.values()),
-        "tallies": {name: claims.tally(found.verdicts[found.verdicts["machine"] == name]) for name in names},
-        "aged": {name: claims.aged(found.verdicts[found.verdicts["machine"] == name]) for name in names},
-        "differences": claims.differences(found.verdicts),
+        "tallies": {name: telling.tally(found.verdicts[found.verdicts["machine"] == name]) for name in names},
+        "aged": {name: telling.aged(found.verdicts[found.verdicts["machine"] == name]) for name in names},
+        "differences": telling.differences(found.verdicts),
         "parts": len(parts),
         "controls": [
             {
@@ -194,12 +194,12 @@ def _ledger(found, machines, parts, papers, held):
     }
 
 
-def _methods(judged, recorded):
+def _methods(judged, machines):
     """The constants of the protocol, so that the text cannot disagree with the code, and how its intervals agree."""
     ends = judged[["low", "high", "bootstrap_low", "bootstrap_high"]].astype(float)
     ends = np.log(ends[(ends > 0).all(axis=1) & (ends["high"] > ends["low"])])
     widths = (ends["bootstrap_high"] - ends["bootstrap_low"]) / (ends["high"] - ends["low"])
-    apart = between.components(recorded.values())
+    apart = between.components(machines.values())
     return {
         "apart": [[study or "all", f"{100 * (math.exp(one.ratio) - 1):.1f}"] for study, one in apart.items()],
         "margin_percent": f"{100 * (statistics.MARGIN - 1):.0f}",

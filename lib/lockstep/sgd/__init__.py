@@ -11,7 +11,8 @@ True
 
 import numpy as np
 
-from lockstep.plan import Strategy, place
+from lockstep.plan import Strategy
+from lockstep.solving import place
 
 from .oracle import NotSerializable
 from .problem import OutOfMemory, Problem

@@ -11,7 +11,8 @@ exact one.
 import numpy as np
 
 from lockstep.graphs import Graph, GraphError
-from lockstep.plan import Outgrown, Skip, Strategy, solve
+from lockstep.plan import Outgrown, Skip, Strategy
+from lockstep.solving import solve
 
 from .oracle import WrongDistances, verify
 from .problem import Problem, vertex

@@ -7,7 +7,8 @@
 ([2, 0, 1, 3], 4)
 """
 
-from lockstep.plan import Strategy, solve
+from lockstep.plan import Strategy
+from lockstep.solving import solve
 
 from .oracle import CycleError, WrongOrder, verify
 from .problem import Problem

@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 
 from lockstep import paths, studies
 from lockstep.choose import tree
-from lockstep.evidence import claims
+from lockstep.evidence import claims, telling
 from lockstep.guide.drawing import against
 from lockstep.guide.lessons import lessons
 from lockstep.machine import MachineError, costs
@@ -161,8 +161,8 @@ def verdicts(found, recordings=paths.RECORDINGS):
         cells = []
         for one in machines:
             here = judged[(judged["machine"] == one["name"]) & (judged["paper"] == letter)]
-            told = "<br>".join(filter(None, [*claims.tally(here), claims.aged(here)]))
-            cells.append(told if here["verdict"].isin(claims.TESTED).any() else "not measured")
+            told = "<br>".join(filter(None, [*telling.tally(here), telling.aged(here)]))
+            cells.append(told if here["verdict"].isin(telling.TESTED).any() else "not measured")
         lines.append(" | ".join([f"| {paper['study']}", paper["message"], *cells]) + " |")
     lines += _ages(judged)
     others = [f"{_dated(one)}: {', '.join(one['studies'])}" for one in listed if not one["tested"]]
@@ -177,7 +177,7 @@ def _ages(judged):
     for machine, parts in old.groupby("machine", sort=False):
         at = ", ".join(dict.fromkeys(filter(None, parts["measured"])))
         yield ""
-        yield f"{claims.STALE} {machine}: {', '.join(parts['part'])}" + (f", measured at {at}." if at else ".")
+        yield f"{telling.STALE} {machine}: {', '.join(parts['part'])}" + (f", measured at {at}." if at else ".")
 
 
 def headlines(found, recordings=paths.RECORDINGS):
@@ -193,11 +193,11 @@ def headlines(found, recordings=paths.RECORDINGS):
         part, cells = parts[name], []
         for one in machines:
             told = wording.told(judged.loc[(one["name"], name)])
-            verdict = f"{told['verdict']} {claims.STALE}" if told["stale"] else told["verdict"]
+            verdict = f"{told['verdict']} {telling.STALE}" if told["stale"] else told["verdict"]
             cells.append(f"{told['figure']}: {verdict}" if told["figure"] else verdict)
         what = part.of if len(part.of) > SENTENCE else ", ".join(text for text in (part.short, part.of) if text)
         lines.append(" | ".join([f"| {name}: {what}", wording.published(part), *cells]) + " |")
-    lines += ["", *(f"{told}.  " for told in claims.differences(found.verdicts))]
+    lines += ["", *(f"{told}.  " for told in telling.differences(found.verdicts))]
     return "\n".join(lines)
 
 
@@ -211,7 +211,7 @@ def picture(found):
     if found.verdicts.empty:
         return []
     style.use()
-    tested = found.verdicts[found.verdicts["verdict"].isin(claims.TESTED)]["machine"].value_counts()
+    tested = found.verdicts[found.verdicts["verdict"].isin(telling.TESTED)]["machine"].value_counts()
     lead = tested.index[0] if len(tested) else found.verdicts["machine"].iloc[0]
     ax = figures.mosaic(found.verdicts[found.verdicts["machine"] == lead], claims.papers())
     files = save(ax.figure, PICTURE, paths.PAPER)

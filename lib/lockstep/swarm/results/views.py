@@ -57,9 +57,8 @@ def table_2(rows):
             low, high = cases.GROUPS[group]
             line = {"group": group, "sizes": f"{low} to {high - 1}"}
             pairs = zip(("graphs", "vertices", "edges"), published, strict=True)
-            lines.append(
-                line | {k: v for key, p in pairs for k, v in ((key, round(own[key])), (f"{key} published", p))}
-            )
+            both = {k: v for key, p in pairs for k, v in ((key, round(own[key])), (f"{key} published", p))}
+            lines.append(line | both)
     return pd.DataFrame(lines)
 
 
@@ -72,9 +71,8 @@ def table_3():
             pack = synthetic.generate(numbers, np.full(count, kind), np.full(count, size))
             degrees = pack.m / pack.n
             low, mean, high = float(degrees.min()), float(degrees.mean()), float(degrees.max())
-            lines.append(
-                {"kind": name, "vertices": size, "graphs": published, "lowest": low, "mean": mean, "highest": high}
-            )
+            about = {"kind": name, "vertices": size, "graphs": published}
+            lines.append({**about, "lowest": low, "mean": mean, "highest": high})
     return pd.DataFrame(lines)
 
 
@@ -286,9 +284,8 @@ def right(rows):
             times = cell[(cell["strategy"] == strategy) & (cell["metric"] == "wall")]["value"]
             title = MEASURES[json.loads(text)["measure"]].title
             line = {"batch": dataset, "measure": title, "strategy": strategy}
-            lines.append(
-                {**line, "graphs": int(graphs.iloc[0]) if len(graphs) else 0, "right": True, "ms": center(times)}
-            )
+            graphs_checked = int(graphs.iloc[0]) if len(graphs) else 0
+            lines.append({**line, "graphs": graphs_checked, "right": True, "ms": center(times)})
     return pd.DataFrame(lines)
 
 

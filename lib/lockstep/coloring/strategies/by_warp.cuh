@@ -1,0 +1,121 @@
+// A vertex of high degree, by a warp: who goes before it, and its color once these are known; see waiting.cu.
+#pragma once
+
+// A warp writes those of targets[first..last) that go before v to up[base + ...]; returns how many. With `count`, other
+// warps do other segments of the same vertex and places come from it.
+__device__ __forceinline__ int gather(int v, int first, int last, const Graph& g, int* up, int* count) {
+    const int lane = lane_id(), mine = g.rank[v];
+    int found = 0;
+    for (int j = first; j < last; j += 128) {
+        int u[4], its[4];
+        unsigned votes[4];
+        for (int i = 0; i < 4; ++i) u[i] = g.targets[min(j + i * 32 + lane, last - 1)];
+        for (int i = 0; i < 4; ++i) its[i] = g.rank[u[i]];
+        int total = 0;
+        for (int i = 0; i < 4; ++i) {
+            votes[i] = __ballot_sync(full_mask, j + i * 32 + lane < last && before(g, u[i], its[i], v, mine));
+            total += __popc(votes[i]);
+        }
+        if (total == 0) continue;
+        int place = found;
+        if (count) {
+            if (lane == 0) place = atomicAdd(count, total);
+            place = __shfl_sync(full_mask, place, 0);
+        }
+        for (int i = 0; i < 4; ++i) {
+            if (votes[i] >> lane & 1) up[place + __popc(votes[i] & ((1u << lane) - 1))] = u[i];
+            place += __popc(votes[i]);
+        }
+        found += total;
+    }
+    return found;
+}
+
+// Whether a neighbor whose state is s need no longer be waited for; takes down its color if it has one. s is 0 for
+// none.
+__device__ __forceinline__ bool stop_waiting(int s, int mine, unsigned* set) {
+    if (s == 0) return true;
+    if (is_final(s)) {
+        const int color = s < 0 ? s & 0x7fffffff : __ffs(s) - 1;
+        if (color < window) atomicOr(set + (color >> 5), 1u << (color & 31));
+        return true;
+    }
+    return EARLY && !(s & mine);
+}
+
+// The smallest color not in the warp's set, or `window` if it is full. Lane 0 .. 31 hold words 0 .. 31.
+__device__ __forceinline__ int smallest_free(unsigned word) {
+    const unsigned open = __ballot_sync(full_mask, lane_id() < SET_WORDS && word != full_mask);
+    if (open == 0) return window;
+    const int owner = __ffs(open) - 1;
+    return owner * 32 + __ffs(~__shfl_sync(full_mask, word, owner)) - 1;
+}
+
+// For a vertex whose first `window` colors are all taken and that waits for no neighbor: searches further windows,
+// reading its whole row again. Costs a pass per window; needed only by graphs with cliques of more than a thousand.
+__device__ __forceinline__ int search_further(int v, const Graph& g, const int* state, unsigned* set) {
+    const int lane = lane_id(), first = g.offsets[v], last = g.offsets[v + 1], mine = g.rank[v];
+    for (int low = window;; low += window) {
+        set[lane] = 0;
+        __syncwarp();
+        for (int j = first + lane; j < last; j += 32) {
+            const int u = g.targets[j];
+            const int s = load_relaxed(state + u);
+            if (s >= 0 || !before(g, u, g.rank[u], v, mine)) continue;  // s >= 0: a color below 30
+            const int color = (s & 0x7fffffff) - low;
+            if (color >= 0 && color < window) atomicOr(set + (color >> 5), 1u << (color & 31));
+        }
+        __syncwarp();
+        const int color = smallest_free(set[lane]);
+        if (color < window) return low + color;
+    }
+}
+
+// A warp waits for the `pending` neighbors in up[0..pending), then colors v. `up` is used up.
+__device__ __forceinline__ void settle(int v, int* up, int pending, const Graph& g, int* state, int* colors,
+                                       unsigned* set) {
+    const int lane = lane_id();
+    const int all = pending < few ? (2 << pending) - 1 : anything;  // k neighbors leave k + 1 colors
+    int mine = all, told = all, u = -1;
+    bool in_registers = false;  // the last 32 that I wait for are held by one lane each
+    set[lane] = 0;
+    __syncwarp();
+    for (;;) {
+        int theirs = 0;  // what those can still take for whom this lane waits
+        if (in_registers) {
+            const int s = u < 0 ? 0 : load_relaxed(state + u);
+            if (stop_waiting(s, mine, set)) u = -1;
+            else theirs = s;
+            pending = __popc(__ballot_sync(full_mask, u >= 0));
+        } else {
+            int kept = 0;
+            for (int j = 0; j < pending; j += 32) {
+                u = j + lane < pending ? up[j + lane] : -1;
+                const int s = u < 0 ? 0 : load_relaxed(state + u);
+                if (stop_waiting(s, mine, set)) u = -1;
+                else theirs |= s;
+                const unsigned votes = __ballot_sync(full_mask, u >= 0);
+                if (u >= 0) up[kept + __popc(votes & ((1u << lane) - 1))] = u;  // kept <= j: this row has been read
+                kept += __popc(votes);
+            }
+            __syncwarp();
+            pending = kept;
+            in_registers = pending <= 32;
+            if (in_registers) u = lane < pending ? up[lane] : -1;
+        }
+        __syncwarp();
+        const unsigned word = set[lane];
+        int color = smallest_free(word);
+        mine = (all & beyond) | (all & (beyond - 1) & ~__shfl_sync(full_mask, word, 0));
+        const bool contested = __any_sync(full_mask, theirs >> min(color, few) & 1);
+        if (pending == 0 || (EARLY && !contested && color < window)) {
+            if (color == window) color = search_further(v, g, state, set);
+            if (lane == 0) publish_color(state, colors, v, color);
+            return;
+        }
+        if (EARLY && mine != told) {
+            if (lane == 0) store_relaxed(state + v, mine);
+            told = mine;
+        }
+    }
+}

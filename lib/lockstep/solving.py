@@ -1,0 +1,52 @@
+"""A strategy run once, for its result: the machine it runs on, its first run, numbers that grow where they must."""
+
+from lockstep.machine import get_executor
+from lockstep.plan import CPU, Outgrown
+
+
+def place(strategy, executor=None):
+    """The machine that a strategy runs on: what was asked for (see `get_executor`), or the emulator for kernels where
+    no GPU answers; None for the CPU.
+    """
+    if strategy.family == CPU:
+        get_executor(executor)  # its error says what is wrong with the name, or that no GPU answers
+        return None
+    machine = get_executor(executor)
+    return get_executor("host") if machine is None and strategy.gpu else machine
+
+
+def first(plan):
+    """Run a plan for the first time.
+
+    Returns
+    -------
+    plan : Plan
+        That plan; of the wider problem, if the numbers of this one turned out too small.
+    result : object
+    """
+    plan.reset()
+    try:
+        return plan, plan.run()
+    except Outgrown:
+        wider = plan.problem.wider()
+        if wider is None:
+            raise
+        again = type(plan).make(plan.strategy, wider, plan.executor, plan.options)
+        again.reset()
+        return again, again.run()
+
+
+def solve(table, name, problem, executor=None, **options):
+    """Solve a problem once by a strategy of a table; the result, with launches and read-backs in its `stats`."""
+    strategy = table.find(name)
+    machine = place(strategy, executor)
+    if problem.lacks:
+        return problem.trivial(strategy)
+    plan = strategy.plan_for(problem, machine, **options)
+    if machine is not None:
+        machine.reset_counts()
+    _, result = first(plan)
+    if machine is not None:
+        counts = machine.counts
+        result.stats |= {"launches": counts["launches"] + counts["graph_launches"], "readbacks": counts["readbacks"]}
+    return result
