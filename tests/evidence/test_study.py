@@ -270,3 +270,12 @@ def test_warming_gives_up_on_a_clock_that_never_settles():
     work = Work()
     assert warmth.up([work.candidate("a", executor=Gpu())]) is not None
     assert work.runs < 40
+
+
+def test_each_round_tells_how_fast_the_host_is(monkeypatch):
+    monkeypatch.setattr(timing.nvml, "gpu", lambda: SimpleNamespace(sample=lambda: {"sm_clock": 1980, "power": None}))
+    told = timing.clocks()
+    assert told["sm_clock"] == (1980, "MHz") and "power" not in told
+    assert 1 < told["host"][0] < 1e5 and told["host"][1] == "us"
+    monkeypatch.setattr(timing.nvml, "gpu", lambda: None)
+    assert timing.clocks() == {}
