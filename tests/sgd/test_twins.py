@@ -1,8 +1,10 @@
 import numpy as np
+import pandas as pd
 import pytest
 
+from lockstep.graphs import DatasetMissing
 from lockstep.sgd import Ratings, planted
-from lockstep.sgd.experiments import twins
+from lockstep.sgd.experiments import likeness, twins
 
 
 @pytest.mark.parametrize("name", [n for n in twins.TABLE if n != "STACK-printed"])
@@ -31,6 +33,39 @@ def test_shuffled_roads_are_the_same_graph_under_other_names():
     assert np.array_equal(*(np.sort(np.bincount(t.items, minlength=t.n_items)) for t in (plain, shuffled)))
     near, far = (np.abs(t.users - t.items).mean() for t in (plain, shuffled))
     assert far > 3 * near
+
+
+def test_a_hilbert_curve_steps_from_cell_to_neighboring_cell():
+    x, y = np.arange(64) % 8, np.arange(64) // 8
+    place = likeness.hilbert(x, y, 3)
+    order = np.argsort(place)
+    assert sorted(place) == list(range(64))
+    assert set(np.abs(np.diff(x[order])) + np.abs(np.diff(y[order]))) == {1}
+
+
+def test_curved_roads_are_the_same_graph_with_many_more_diagonals():
+    plain = twins.twin("CAL", factor=100)
+    curved = likeness.curved(plain)
+    assert np.array_equal(*(np.sort(np.bincount(t.items, minlength=t.n_items)) for t in (plain, curved)))
+    few, many = (len(np.unique(t.items.astype(np.int64) - t.users)) for t in (plain, curved))
+    assert few <= 10 and many > 1000
+    Ratings(curved.users, curved.items, curved.values, curved.shape, duplicates="refuse")
+    again = likeness.curved(plain)
+    assert np.array_equal(again.users, curved.users) and np.array_equal(again.values, curved.values)
+
+
+def test_a_curved_twin_of_new_york_is_as_the_kept_table_says_and_near_new_york():
+    try:
+        found = likeness.table(["USA-road-d.NY"])
+    except DatasetMissing:
+        pytest.skip("USA-road-d.NY is not here")
+    kept = pd.read_csv(likeness.FILE)
+    kept = kept[kept["graph"] == "USA-road-d.NY"].reset_index(drop=True)
+    assert kept["figure"].tolist() == found["figure"].tolist()
+    assert np.allclose(kept[["real", "twin"]], found[["real", "twin"]], rtol=1e-5)
+    near = found.set_index("figure")["twin over real"]
+    assert near["diagonals"] == pytest.approx(1, abs=0.2)
+    assert near[["an edge's reach, median", "an edge's reach, nine tenths"]].between(0.5, 2).all()
 
 
 def test_published_sizes():

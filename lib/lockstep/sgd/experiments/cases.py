@@ -6,7 +6,7 @@ from lockstep.graphs import load, load_ratings, registry
 
 from ..problem import Problem
 from ..ratings import Ratings, planted
-from . import twins
+from . import likeness, twins
 
 
 def star(edges):
@@ -40,8 +40,9 @@ def make(cell, executor=None):
     return Ratings(users, items, planted(users, items), (graph.n, graph.n), name=cell.graph)
 
 
-def _twin(executor, dataset, factor=1, shuffled=False):
-    return twins.twin(dataset, executor=executor, factor=factor, shuffled=shuffled)
+def _twin(executor, dataset, factor=1, shuffled=False, curved=False):
+    made = twins.twin(dataset, executor=executor, factor=factor, shuffled=shuffled)
+    return likeness.curved(made, xp=np if executor is None else executor.xp) if curved else made
 
 
 FAMILIES = {
@@ -56,7 +57,8 @@ def label(cell):
     sizes = cell.sizes
     if cell.graph == "twin":
         factor = f"-by-{sizes['factor']}" if sizes.get("factor", 1) != 1 else ""
-        return f"twin-{sizes['dataset']}{factor}{'-shuffled' if sizes.get('shuffled') else ''}"
+        ids = "".join(f"-{kind}" for kind in ("shuffled", "curved") if sizes.get(kind))
+        return f"twin-{sizes['dataset']}{factor}{ids}"
     if cell.graph == "star":
         return f"star-{sizes['edges']}"
     return "random-" + "-".join(map(str, sizes["size"])) if cell.graph == "random" else cell.graph

@@ -16,6 +16,7 @@ PLAN = paths.CONFIG / "paper.yaml"  # the parameter file that recordings follow
 REAL = "real graphs"
 OTHERS = {
     "road-shuffled": "road twins with shuffled ids",
+    "road-curved": "road twins with ids as New York's",
     "fast": "the fastest schedules by rank on the twin of NFLIX",
     "sweeps": "test error sweep by sweep",
     "platform": "locks and barriers made slower",
