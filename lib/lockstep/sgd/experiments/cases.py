@@ -40,9 +40,9 @@ def make(cell, executor=None):
     return Ratings(users, items, planted(users, items), (graph.n, graph.n), name=cell.graph)
 
 
-def _twin(executor, dataset, factor=1, shuffled=False, curved=False):
-    made = twins.twin(dataset, executor=executor, factor=factor, shuffled=shuffled)
-    return likeness.curved(made, xp=np if executor is None else executor.xp) if curved else made
+def _twin(executor, dataset, factor=1, seed=0, shuffled=False, curved=False):
+    made = twins.twin(dataset, seed, executor, factor, shuffled)
+    return likeness.curved(made, seed, np if executor is None else executor.xp) if curved else made
 
 
 FAMILIES = {
@@ -57,8 +57,9 @@ def label(cell):
     sizes = cell.sizes
     if cell.graph == "twin":
         factor = f"-by-{sizes['factor']}" if sizes.get("factor", 1) != 1 else ""
+        seed = f"-seed-{sizes['seed']}" if sizes.get("seed") else ""
         ids = "".join(f"-{kind}" for kind in ("shuffled", "curved") if sizes.get(kind))
-        return f"twin-{sizes['dataset']}{factor}{ids}"
+        return f"twin-{sizes['dataset']}{factor}{seed}{ids}"
     if cell.graph == "star":
         return f"star-{sizes['edges']}"
     return "random-" + "-".join(map(str, sizes["size"])) if cell.graph == "random" else cell.graph
