@@ -1,9 +1,9 @@
 """How much a recording must hold so that its verdicts are clear: from the pilot's effects and how they scatter.
 
 A part's test is to come out significant with probability `POWER` at the level that Holm's adjustment leaves the least
-favored part of its paper, if the true effect is the pilot's, or `LEAST` where the pilot's is smaller. What there must be
-more of is the part's unit: graphs, where it speaks of random graphs or of a collection; else recordings, for what
-rounds scatter by is little beside what recordings differ by.
+favored part of its paper, if the true effect is the pilot's, or `LEAST` where the pilot's is smaller. What there must
+be more of is the part's unit: graphs, where it speaks of random graphs or of a collection; places (sizes, depths),
+where it speaks of a slope; else recordings, for what rounds scatter by is little beside what recordings differ by.
 """
 
 import math
@@ -15,8 +15,10 @@ from lockstep.evidence.telling import TESTED
 POWER = 0.9
 LEAST = math.log(1.05)  # of a ratio
 MOST = 10_000  # units; what needs more is not to be had
-FEWEST = 2  # recordings, and graphs
+FEWEST = 2  # of any unit
+LOST = {"graphs": 1, "places": 2}  # degrees of freedom that a mean and a line take
 RATIOS = ("above", "below")
+SLOPES = ("slope-within", "slope-above", "steeper", "explained-by")
 
 
 def table(judged, level=0.05):
@@ -38,43 +40,51 @@ def table(judged, level=0.05):
     family = tested.groupby(["machine", "paper"])["part"].transform("size")
     lines = []
     for line, count in zip(tested.itertuples(), family, strict=True):
-        graphs = line.population in ("random", "collection") and line.graphs > 1
-        pilot = line.graphs if graphs else max(line.recordings, 1)
-        effect = _standardized(line, pilot, graphs)
-        own = {"machine": line.machine, "part": line.part, "population": line.population}
-        own |= {"unit": "graphs" if graphs else "recordings", "pilot": pilot}
-        own["power"] = power(effect, pilot, level / count, graphs)
-        lines.append(own | {"needed": needed(effect, level / count, graphs)})
+        unit, pilot = _unit(line)
+        effect = _standardized(line, unit, pilot)
+        own = {"machine": line.machine, "part": line.part, "population": line.population, "unit": unit, "pilot": pilot}
+        own["power"] = power(effect, pilot, level / count, unit)
+        lines.append(own | {"needed": needed(effect, level / count, unit)})
     return pd.DataFrame(lines)
 
 
-def _standardized(line, pilot, graphs):
+def _unit(line):
+    """What there must be more of, and how many the pilot has."""
+    if line.relation in SLOPES:
+        return "places", line.n
+    if line.population in ("random", "collection") and line.graphs > 1:
+        return "graphs", line.graphs
+    return "recordings", max(line.recordings, 1)
+
+
+def _standardized(line, unit, pilot):
     """The effect of one unit in its standard deviations; infinite where the pilot's p-value is 0."""
     from scipy import stats  # half a second to import
 
-    size = stats.t.isf(line.p / 2, pilot - 1) if graphs else stats.norm.isf(line.p / 2)
+    size = stats.norm.isf(line.p / 2) if unit == "recordings" else stats.t.isf(line.p / 2, pilot - LOST[unit])
     seen = abs(math.log(line.value)) if line.relation in RATIOS and line.unit in ("", "x") and line.value > 0 else LEAST
     return size / math.sqrt(pilot) * max(1.0, LEAST / seen if seen else 1.0)
 
 
-def power(effect, units, level, graphs=True):
+def power(effect, units, level, unit="graphs"):
     """Probability that a two-sided test of so many units comes out significant on the effect's side."""
     from scipy import stats
 
     if math.isinf(effect):
         return 1.0
     shift = effect * math.sqrt(units)
-    if not graphs:
+    if unit == "recordings":
         return float(stats.norm.sf(stats.norm.isf(level / 2) - shift))
-    return float(stats.nct.sf(stats.t.isf(level / 2, units - 1), units - 1, shift)) if units > 1 else 0.0
+    freedom = units - LOST[unit]
+    return float(stats.nct.sf(stats.t.isf(level / 2, freedom), freedom, shift)) if freedom > 0 else 0.0
 
 
-def needed(effect, level, graphs=True):
+def needed(effect, level, unit="graphs"):
     """The fewest units with `POWER`; NaN where `MOST` have less."""
-    if power(effect, MOST, level, graphs) < POWER:
+    if power(effect, MOST, level, unit) < POWER:
         return math.nan
     low, high = FEWEST - 1, MOST
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if power(effect, middle, level, graphs) >= POWER else (middle, high)
+        low, high = (low, middle) if power(effect, middle, level, unit) >= POWER else (middle, high)
     return high

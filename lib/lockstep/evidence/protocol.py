@@ -55,8 +55,9 @@ def departures(protocol, now=None, root=None):
     versions = [protocol["fixed"], *protocol.get("amendments", [])]
     for name, digest in now.items():
         if versions[-1][name] != digest:
-            found.append(f"{name}: what is {'judged' if name == 'claims' else 'measured'} has changed ({digest}); add an "
-                         f"amendment to {FILE} that says what and why")  # fmt: skip
+            what = "judged" if name == "claims" else "measured"
+            told = f"add an amendment to {FILE} that says what and why"
+            found.append(f"{name}: what is {what} has changed ({digest}); {told}")
     for folder, number in protocol.get("recordings", {}).items():
         machine = json.loads((root / "data/recordings" / folder / "machine.json").read_text())
         for commit in dict.fromkeys(run["commit"] for run in machine["runs"]):
@@ -118,6 +119,6 @@ HEAD = """\
 #   - Roads: the verdicts of A3, A5, A6b, A10, A11, A15 and A17 go over from `road` (row by row, 8 to 10 diagonals) to
 #     `road-curved` with the first recording that holds both its parts.
 # `parts` says what each tested part had in the pilot, and of what it needs how many for the power of `planned` at the
-# level that Holm's adjustment leaves the least favored part of its paper: effect and scatter are the pilot's, the effect
-# at least 5 %. null: not to be had. A part that needs more than will be recorded may stay undecided; that is no reason to
-# look again."""
+# level that Holm's adjustment leaves the least favored part of its paper: effect and scatter are the pilot's, the
+# effect at least 5 %. null: not to be had. A part that needs more than will be recorded may stay undecided; that is no
+# reason to look again."""
