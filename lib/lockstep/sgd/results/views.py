@@ -205,3 +205,36 @@ def cost_model(rows):
                 "order": "right" if value["order"] == 1 else "wrong",
             })  # fmt: skip
     return pd.DataFrame(lines), published_costs(rows)
+
+
+def locks(rows):
+    """The published edge-locked schedule on the twins, by its first and by its last recorded build, beside the K40.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of one machine, those of earlier builds among them.
+
+    Returns
+    -------
+    DataFrame
+        Milliseconds of a sweep, its passes, microseconds of a pass; the same locks with all passes inside one launch;
+        and the published milliseconds of a whole run, of a number of sweeps that is not given (so at least of one).
+    """
+    mine = rows[rows["experiment"].isin(CLASSES)]
+    lines = []
+    for name, size in twins.TABLE.items():
+        own = mine[(mine["dataset"] == f"twin-{name}") & (mine["strategy"] == "edge-locked")]
+        builds = own["kernel"].unique()
+        if not len(builds):
+            continue
+        line = {"graph": name, "largest degree": size.largest, "K40, whole run (ms)": 1e3 * size.k40}
+        for which, build in (("first", builds[0]), ("last", builds[-1]))[len(builds) == 1 :]:
+            medians = own[own["kernel"] == build].groupby("metric")["value"].median()
+            line |= {f"{which} build (ms)": medians["wall"], f"{which}: passes": medians["passes"],
+                     f"{which}: a pass (us)": 1e3 * medians["wall"] / medians["passes"]}  # fmt: skip
+        inside = mine[(mine["dataset"] == f"twin-{name}") & (mine["strategy"] == "edge-locked-resident")]
+        line["in one launch (ms)"] = inside.loc[inside["metric"] == "wall", "value"].median()
+        line["over K40"] = line["last build (ms)"] / line["K40, whole run (ms)"]
+        lines.append(line)
+    return pd.DataFrame(lines)
