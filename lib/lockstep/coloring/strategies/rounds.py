@@ -56,16 +56,14 @@ class Rounds(DevicePlan):
     def build(self):
         if self.options.count:
             self.defines = {**self.defines, "WORK": 1}
+            self.samples = []
         super().build()
-        if self.options.count:
-            self.work, self.samples = self.words(4 * self.blocks * self.threads // 32, 0), []
 
     def load(self):
         self.stamp = self.words(self.graph.n)
         self.progress = self.words(SLOT * SLOTS, 0, np.uint32)
         self.none, self.zero = self.words(self.graph.n, -1), self.words(SLOT * SLOTS, 0, np.uint32)
         self.blocks = -(-self.graph.n // self.threads)
-        self.work = self.words(1)
         self.bind("one_round")
         # What a rule needs of the degrees is known before the clock starts, as the slides precalculate them.
         self.started = self.switch().start(self.graph, self.executor) if self.first_phase else None
@@ -81,6 +79,7 @@ class Rounds(DevicePlan):
 
     def bind(self, kernel, **more):
         """A round is a step; what changes is its rule, its number, its color and whether it is watched."""
+        self.work = self.words(4 * self.blocks * self.threads // 32, 0) if self.options.count else self.words(1)
         loop = self.kernels[kernel].loop(
             self.threads, shared=16, offsets=self.offsets, targets=self.targets, n=_int(self.graph.n),
             seed=np.uint32(self.seed), colors=self.colors, stamp=self.stamp, progress=self.progress, work=self.work,
