@@ -1,0 +1,323 @@
+"""The backend `lockstep` of NetworkX: its functions on graphs in compressed rows, by compiled code and, where one
+answers, by the GPU.
+
+>>> import networkx as nx
+>>> nx.betweenness_centrality(nx.path_graph(4), backend="lockstep")
+{0: 0.0, 1: 0.6666666666666666, 2: 0.6666666666666666, 3: 0.0}
+
+Served is what comes out as NetworkX's own: the same sets, orders and whole numbers; floating-point sums of centralities
+may differ in the last digits. `can_run` says why a call is not served, `should_run` why one is not worth a conversion.
+NetworkX keeps a converted graph with the graph it came from, so a second call does not convert again.
+"""
+
+import inspect
+import weakref
+
+import networkx as nx
+import numpy as np
+
+from lockstep.coloring import oracle
+from lockstep.graphs import Graph, GraphError, csr
+from lockstep.solving import solve
+from lockstep.sssp import shortest_paths
+from lockstep.swarm import analyze
+from lockstep.toposort import STRATEGIES, Problem
+
+from . import COST, LINEAR, QUADRATIC
+
+WORTH = {
+    LINEAR: 200_000,
+    QUADRATIC: 2_000,
+}  # nodes and edges from which a conversion pays (see notebooks/networkx.ipynb)
+
+
+class Converted:
+    """A NetworkX graph in compressed rows, in the order of its nodes and of each node's neighbors.
+
+    Attributes
+    ----------
+    graph : Graph
+        Without weights; parallel edges stay apart.
+    weights : dict
+        {edge attribute: array (m,)}.
+    nodes : list
+    origin : weak reference to the NetworkX graph
+    """
+
+    __networkx_backend__ = "lockstep"
+
+    def __init__(self, origin, graph, nodes, weights):
+        self.origin, self.multigraph = weakref.ref(origin), origin.is_multigraph()
+        self.graph, self.nodes, self.weights = graph, nodes, weights
+        self.size = origin.number_of_nodes(), origin.number_of_edges()
+        self.index = {node: place for place, node in enumerate(nodes)}
+
+    def is_directed(self):
+        return self.graph.directed
+
+    def is_multigraph(self):
+        return self.multigraph
+
+    def changed(self):
+        """Whether the NetworkX graph has other numbers of nodes or edges than it had."""
+        origin = self.origin()
+        return origin is not None and self.size != (origin.number_of_nodes(), origin.number_of_edges())
+
+    def weighted(self, attribute):
+        """The Graph with an edge attribute as weights; without one, every edge counts 1."""
+        if attribute is None:
+            return self.graph
+        g = self.graph
+        return Graph._trusted(g.offsets, g.targets, self.weights[attribute], g.directed)
+
+    def of_nodes(self, values):
+        return dict(zip(self.nodes, values.tolist(), strict=True))
+
+
+def convert_from_nx(G, *, edge_attrs=None, preserve_edge_attrs=False, **_):
+    """Convert a NetworkX graph; edge attributes that a function asks for become arrays.
+
+    Raises
+    ------
+    NotImplementedError
+        An edge attribute is not a finite number >= 0.
+    """
+    if isinstance(G, Converted):
+        return G
+    nodes = list(G)
+    index = {node: place for place, node in enumerate(nodes)}
+    several = G.is_multigraph()
+    adjacency = list(G.adj.values())
+    rows = [[edge for keys in row.values() for edge in (keys.values() if several else (keys,))] for row in adjacency]
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
+    heads = (index[v] for row in adjacency for v, keys in row.items() for _ in (keys if several else (None,)))
+    targets = np.fromiter(heads, csr.index_type(len(nodes)), int(offsets[-1]))
+    weights = {}
+    for attribute, default in (edge_attrs or {}).items():
+        default = 1 if default is None else default
+        values = np.array([edge.get(attribute, default) for row in rows for edge in row])
+        if values.size == 0:
+            values = np.zeros(0, np.int64)
+        if values.dtype.kind not in "iuf" or not np.isfinite(values).all() or (values < 0).any():
+            raise NotImplementedError(f"edge attribute {attribute!r} is not a finite number >= 0 on every edge")
+        weights[attribute] = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
+    return Converted(G, Graph._trusted(offsets.astype(np.int64), targets, None, G.is_directed()), nodes, weights)
+
+
+def convert_to_nx(result, *, name=None):
+    """Nothing served returns a graph."""
+    return result
+
+
+# -- what is served
+
+
+def is_directed_acyclic_graph(G):
+    return G.is_directed() and sum(map(len, _generations(G))) == G.graph.n
+
+
+def topological_generations(G):
+    """In NetworkX's order: the serial algorithm's, of a queue, first in, first out. As there, a graph that is changed
+    meanwhile is looked at from the next generation on.
+    """
+    if not G.is_directed():
+        raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
+    found, count = _generations(G), 0
+    for turn, places in enumerate(found):
+        count += len(places)
+        yield [G.nodes[place] for place in places]
+        if G.changed():
+            yield from _from_here(G, found, turn)
+            return
+    if count < G.graph.n:
+        raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
+
+
+def _generations(G):
+    """Lists of places; of a graph with cycles those before any."""
+    if not G.graph.n:
+        return []
+    result = solve(STRATEGIES, "serial", Problem.of(G.graph))
+    return [part.tolist() for part in np.split(result.order, np.cumsum(result.level_sizes)[:-1]) if part.size]
+
+
+def _from_here(G, found, turn):
+    """NetworkX's loop on a graph that has changed since generation `turn` was handed out."""
+    graph, done = G.origin(), {place for places in found[: turn + 1] for place in places}
+    ready = [G.nodes[place] for place in (found[turn + 1] if turn + 1 < len(found) else [])]
+    sources = _sources(G.graph)
+    left = np.bincount(G.graph.targets[~np.isin(sources, list(done))], minlength=G.graph.n)
+    waiting = {G.nodes[place]: int(count) for place, count in enumerate(left) if count and place not in done}
+    while ready:
+        generation, ready = ready, []
+        for node in generation:
+            if node not in graph:
+                raise RuntimeError("Graph changed during iteration")
+            for child in graph.neighbors(node):
+                if child not in waiting:
+                    raise RuntimeError("Graph changed during iteration")
+                waiting[child] -= len(graph[node][child]) if G.multigraph else 1
+                if waiting[child] == 0:
+                    ready.append(child)
+                    del waiting[child]
+        yield generation
+    if waiting:
+        raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
+
+
+def topological_sort(G):
+    for generation in topological_generations(G):
+        yield from generation
+
+
+def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
+    if source not in G.index:
+        raise nx.NodeNotFound(f"Node {source} not found in graph")
+    graph = G.weighted(weight)
+    return _reached(G, shortest_paths(graph, G.index[source]).distances, cutoff, graph.weights)
+
+
+def single_source_shortest_path_length(G, source, cutoff=None):
+    if source not in G.index:
+        raise nx.NodeNotFound(f"Source {source} is not in G")
+    return _reached(G, shortest_paths(G.graph, G.index[source]).distances, cutoff, None)
+
+
+def _reached(G, distances, cutoff, weights):
+    """{node: distance} of what is reached, the nearest first; whole where the weights are."""
+    most = np.inf if cutoff is None else cutoff
+    places = np.flatnonzero(np.isfinite(distances) & (distances <= most))
+    places = places[np.argsort(distances[places], kind="stable")]
+    values = distances[places]
+    if weights is None or weights.dtype.kind != "f":
+        values = values.astype(np.int64)
+    return dict(zip([G.nodes[place] for place in places.tolist()], values.tolist(), strict=True))
+
+
+def all_pairs_shortest_path_length(G, cutoff=None):
+    for node in G.nodes:
+        yield node, single_source_shortest_path_length(G, node, cutoff)
+
+
+def greedy_color(G, strategy="largest_first", interchange=False):
+    """Ties as NetworkX has them: in the order of the nodes; a loop counts twice in a degree."""
+    if not G.graph.n:
+        return {}
+    degrees = G.graph.out_degrees() + _loops(G.graph)
+    colors = oracle.greedy(_without_loops(G.graph), np.argsort(-degrees, kind="stable"))
+    order = np.argsort(-degrees, kind="stable").tolist()
+    return {G.nodes[place]: int(colors[place]) for place in order}
+
+
+def _sources(graph):
+    return np.repeat(np.arange(graph.n), np.diff(graph.offsets))
+
+
+def _loops(graph):
+    sources = _sources(graph)
+    return np.bincount(sources[sources == graph.targets], minlength=graph.n)
+
+
+def _without_loops(graph):
+    sources = _sources(graph)
+    keep = sources != graph.targets
+    if keep.all():
+        return graph
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(sources[keep], minlength=graph.n))])
+    return Graph._trusted(offsets.astype(np.int64), graph.targets[keep], None, graph.directed)
+
+
+def betweenness_centrality(G, k=None, normalized=True, weight=None, endpoints=False, seed=None):
+    n = G.graph.n
+    if not n:
+        return {}
+    values = analyze([G.graph], "betweenness", endpoints=bool(endpoints))[0]
+    pairs = n if endpoints else n - 1
+    if normalized and pairs >= 2:
+        values = values * ((1 if G.is_directed() else 2) / (pairs * (pairs - 1)))
+    return G.of_nodes(values)
+
+
+def closeness_centrality(G, u=None, distance=None, wf_improved=True):
+    return G.of_nodes(analyze([G.graph], "closeness", wf_improved=bool(wf_improved))[0]) if G.graph.n else {}
+
+
+def harmonic_centrality(G, nbunch=None, distance=None, sources=None):
+    return G.of_nodes(analyze([G.graph], "closeness", form="harmonic")[0]) if G.graph.n else {}
+
+
+def connected_components(G):
+    labels = analyze([G.graph], "components")[0] if G.graph.n else np.zeros(0, np.int64)
+    order = np.argsort(labels, kind="stable")
+    for places in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
+        if places.size:
+            yield {G.nodes[place] for place in places.tolist()}
+
+
+def number_connected_components(G):
+    return int(np.unique(analyze([G.graph], "components")[0]).size) if G.graph.n else 0
+
+
+def triangles(G, nodes=None):
+    return G.of_nodes(analyze([G.graph], "triangles")[0].astype(np.int64)) if G.graph.n else {}
+
+
+# -- whether
+
+REFUSED = {  # {function: (reason, arguments by name that must have one of these values)}
+    "single_source_dijkstra_path_length": ("a weight that is a function", {"weight": (str, type(None))}),
+    "greedy_color": ("other strategies than largest_first", {
+        "strategy": ("largest_first", nx.coloring.strategy_largest_first), "interchange": (False,)}),
+    "betweenness_centrality": ("samples and weights", {"k": (None,), "weight": (None,)}),
+    "closeness_centrality": ("single nodes and distances", {"u": (None,), "distance": (None,)}),
+    "harmonic_centrality": ("some nodes and distances", {"nbunch": (None,), "distance": (None,), "sources": (None,)}),
+    "triangles": ("some nodes", {"nodes": (None,)}),
+}  # fmt: skip
+
+
+def _bound(name, args, kwargs):
+    bound = inspect.signature(globals()[name]).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def can_run(name, args, kwargs):
+    """True, or why this call is not served."""
+    if name not in COST:
+        return f"{name} is not served"
+    given = _bound(name, args, kwargs)
+    reason, wanted = REFUSED.get(name, ("", {}))
+    for argument, allowed in wanted.items():
+        value = given[argument]
+        if not any(
+            isinstance(value, one) if isinstance(one, type) else value is one or value == one for one in allowed
+        ):
+            return f"{reason} are not served"
+    G = given["G"]
+    if name == "greedy_color" and G.is_directed():
+        return "of directed graphs NetworkX's greedy_color looks at successors alone"
+    if name == "single_source_dijkstra_path_length" and not isinstance(G, Converted) and given["weight"] is not None:
+        try:
+            convert_from_nx(G, edge_attrs={given["weight"]: 1})
+        except (NotImplementedError, ValueError, GraphError) as error:
+            return str(error)
+    return True
+
+
+def should_run(name, args, kwargs):
+    """True, or why a conversion costs more than the call saves."""
+    G = _bound(name, args, kwargs)["G"]
+    if isinstance(G, Converted) or "lockstep" in getattr(G, "__networkx_cache__", {}).get("backends", {}):
+        return True
+    size = G.number_of_nodes() + G.number_of_edges()
+    least = WORTH[COST[name]]
+    return size >= least or f"{size:,} nodes and edges; a conversion pays from about {least:,}"
+
+
+class _Backend:
+    """What NetworkX loads: functions by name."""
+
+
+backend = _Backend()
+for _name in (*COST, "convert_from_nx", "convert_to_nx", "can_run", "should_run"):
+    setattr(backend, _name, globals()[_name])
