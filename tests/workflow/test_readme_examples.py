@@ -77,5 +77,9 @@ def test_a_python_example_runs(number, tmp_path, monkeypatch):
     exec(compile(PYTHON[number], f"README.md, example {number + 1}", "exec"), names)
     if "result" in names:
         assert names["result"].order.tolist() == [0, 1, 2]
+    elif "near" in names:
+        karate = nx.karate_club_graph()
+        assert names["near"] == pytest.approx(nx.closeness_centrality(karate))
+        assert names["between"] == pytest.approx(nx.betweenness_centrality(karate))
     else:
         assert list((tmp_path / "shards").glob("*.arrow"))

@@ -11,6 +11,7 @@ NetworkX keeps a converted graph with the graph it came from, so a second call d
 """
 
 import inspect
+import itertools
 import weakref
 
 import networkx as nx
@@ -23,12 +24,7 @@ from lockstep.sssp import shortest_paths
 from lockstep.swarm import analyze
 from lockstep.toposort import STRATEGIES, Problem
 
-from . import COST, LINEAR, QUADRATIC
-
-WORTH = {
-    LINEAR: 200_000,
-    QUADRATIC: 2_000,
-}  # nodes and edges from which a conversion pays (see notebooks/networkx.ipynb)
+from . import WORTH
 
 
 class Converted:
@@ -49,7 +45,8 @@ class Converted:
     def __init__(self, origin, graph, nodes, weights):
         self.origin, self.multigraph = weakref.ref(origin), origin.is_multigraph()
         self.graph, self.nodes, self.weights = graph, nodes, weights
-        self.size = origin.number_of_nodes(), origin.number_of_edges()
+        # NetworkX empties this when the graph is changed.
+        self.seen = origin.__networkx_cache__.setdefault("lockstep", object())
         self.index = {node: place for place, node in enumerate(nodes)}
 
     def is_directed(self):
@@ -59,9 +56,9 @@ class Converted:
         return self.multigraph
 
     def changed(self):
-        """Whether the NetworkX graph has other numbers of nodes or edges than it had."""
+        """Whether the NetworkX graph was changed since."""
         origin = self.origin()
-        return origin is not None and self.size != (origin.number_of_nodes(), origin.number_of_edges())
+        return origin is not None and origin.__networkx_cache__.get("lockstep") is not self.seen
 
     def weighted(self, attribute):
         """The Graph with an edge attribute as weights; without one, every edge counts 1."""
@@ -86,22 +83,31 @@ def convert_from_nx(G, *, edge_attrs=None, preserve_edge_attrs=False, **_):
         return G
     nodes = list(G)
     index = {node: place for place, node in enumerate(nodes)}
-    several = G.is_multigraph()
-    adjacency = list(G.adj.values())
-    rows = [[edge for keys in row.values() for edge in (keys.values() if several else (keys,))] for row in adjacency]
-    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
-    heads = (index[v] for row in adjacency for v, keys in row.items() for _ in (keys if several else (None,)))
+    adjacency, several = list(G.adj.values() if G.is_multigraph() else G._adj.values()), G.is_multigraph()
+    if several:
+        heads = [v for row in adjacency for v, keys in row.items() for _ in keys]
+        degrees = [sum(map(len, row.values())) for row in adjacency]
+    else:
+        heads, degrees = itertools.chain.from_iterable(adjacency), list(map(len, adjacency))
+    offsets = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)]).astype(np.int64)
+    plain = all(type(node) is int and node == place for place, node in enumerate(nodes))
+    heads = heads if plain else map(index.__getitem__, heads)
     targets = np.fromiter(heads, csr.index_type(len(nodes)), int(offsets[-1]))
-    weights = {}
-    for attribute, default in (edge_attrs or {}).items():
-        default = 1 if default is None else default
-        values = np.array([edge.get(attribute, default) for row in rows for edge in row])
-        if values.size == 0:
-            values = np.zeros(0, np.int64)
-        if values.dtype.kind not in "iuf" or not np.isfinite(values).all() or (values < 0).any():
-            raise NotImplementedError(f"edge attribute {attribute!r} is not a finite number >= 0 on every edge")
-        weights[attribute] = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
-    return Converted(G, Graph._trusted(offsets.astype(np.int64), targets, None, G.is_directed()), nodes, weights)
+    weights = {name: _numbers(adjacency, several, name, 1 if default is None else default)
+               for name, default in (edge_attrs or {}).items()}  # fmt: skip
+    return Converted(G, Graph._trusted(offsets, targets, None, G.is_directed()), nodes, weights)
+
+
+def _numbers(adjacency, several, attribute, default):
+    """An edge attribute as an array, in the order of the arcs; int64 or float64."""
+    rows = itertools.chain.from_iterable(row.values() for row in adjacency)
+    edges = itertools.chain.from_iterable(keys.values() for keys in rows) if several else rows
+    values = np.array([edge.get(attribute, default) for edge in edges])
+    if values.size == 0:
+        values = np.zeros(0, np.int64)
+    if values.dtype.kind not in "iuf" or not np.isfinite(values).all() or (values < 0).any():
+        raise NotImplementedError(f"edge attribute {attribute!r} is not a finite number >= 0 on every edge")
+    return values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
 
 
 def convert_to_nx(result, *, name=None):
@@ -125,7 +131,7 @@ def topological_generations(G):
     found, count = _generations(G), 0
     for turn, places in enumerate(found):
         count += len(places)
-        yield [G.nodes[place] for place in places]
+        yield list(map(G.nodes.__getitem__, places))
         if G.changed():
             yield from _from_here(G, found, turn)
             return
@@ -138,7 +144,8 @@ def _generations(G):
     if not G.graph.n:
         return []
     result = solve(STRATEGIES, "serial", Problem.of(G.graph))
-    return [part.tolist() for part in np.split(result.order, np.cumsum(result.level_sizes)[:-1]) if part.size]
+    order, ends = result.order.tolist(), np.cumsum(result.level_sizes).tolist()
+    return [order[begin:end] for begin, end in zip([0, *ends], ends, strict=False) if end > begin]
 
 
 def _from_here(G, found, turn):
@@ -283,7 +290,7 @@ def _bound(name, args, kwargs):
 
 def can_run(name, args, kwargs):
     """True, or why this call is not served."""
-    if name not in COST:
+    if name not in WORTH:
         return f"{name} is not served"
     given = _bound(name, args, kwargs)
     reason, wanted = REFUSED.get(name, ("", {}))
@@ -309,9 +316,11 @@ def should_run(name, args, kwargs):
     G = _bound(name, args, kwargs)["G"]
     if isinstance(G, Converted) or "lockstep" in getattr(G, "__networkx_cache__", {}).get("backends", {}):
         return True
-    size = G.number_of_nodes() + G.number_of_edges()
-    least = WORTH[COST[name]]
-    return size >= least or f"{size:,} nodes and edges; a conversion pays from about {least:,}"
+    size, least = G.number_of_nodes() + G.number_of_edges(), WORTH[name]
+    told = (
+        f"a conversion pays from about {least:,}" if least else "a conversion takes longer than NetworkX's own answer"
+    )
+    return bool(least and size >= least) or f"{size:,} nodes and edges: {told}"
 
 
 class _Backend:
@@ -319,5 +328,5 @@ class _Backend:
 
 
 backend = _Backend()
-for _name in (*COST, "convert_from_nx", "convert_to_nx", "can_run", "should_run"):
+for _name in (*WORTH, "convert_from_nx", "convert_to_nx", "can_run", "should_run"):
     setattr(backend, _name, globals()[_name])
