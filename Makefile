@@ -7,6 +7,7 @@ CUDA    ?= 13
 PYTHON  ?=
 UV      ?= $(shell command -v uv)
 LOCK    := $(if $(filter 12,$(CUDA)),requirements-cuda12.lock,requirements.lock)
+EXTRAS  := --extra compendium --extra lab --extra cluster --extra peers --extra dev
 VENV    := .venv
 RUN     := $(VENV)/bin/python
 # A tool that is asked to skip bytecode compiles every import again in each of the workflow's processes.
@@ -51,8 +52,8 @@ lock:  ## resolve pyproject.toml again and write the hashed locks (needs uv)
 	&& sed '/^managed = false/d' pyproject.toml > "$$scratch/pyproject.toml" \
 	&& export="uv export --project $$scratch --frozen --quiet --no-emit-project --no-header" \
 	&& uv lock --project "$$scratch" \
-	&& $$export --extra cuda13 --extra dev -o requirements.lock \
-	&& $$export --extra cuda12 --extra dev -o requirements-cuda12.lock \
+	&& $$export --extra cuda13 $(EXTRAS) -o requirements.lock \
+	&& $$export --extra cuda12 $(EXTRAS) -o requirements-cuda12.lock \
 	&& $$export --only-group compiler -o requirements-compiler.lock
 
 clean:  ## remove what the rules made (results/ stays: it holds measurements)

@@ -17,6 +17,13 @@ GRAPH = "graph: SNAP edge list, DIMACS .gr, Matrix Market or METIS, also compres
 IDS = "Vertices are numbered from 0: DIMACS, Matrix Market and METIS files, which begin with 1, one less than there."
 
 
+EXTRAS = {  # what a command may need that `pip install lockstep` does not bring, and the extra that does
+    **dict.fromkeys(("matplotlib", "seaborn", "typst", "snakemake", "papermill", "nbformat"), "compendium"),
+    **dict.fromkeys(("ipywidgets", "jupyterlab"), "lab"), **dict.fromkeys(("dask", "distributed"), "cluster"),
+    **dict.fromkeys(("igraph", "rustworkx"), "peers"),
+}  # fmt: skip
+
+
 def main(arguments=None) -> int:
     """Run the command line and return its exit status."""
     choice = parser().parse_args(arguments)
@@ -38,6 +45,13 @@ def main(arguments=None) -> int:
         reason = f"the memory does not suffice ({error or 'none is left'})"
         told = GraphError(f"{reason}; a lower {SETTING} refuses such graphs before they are tried")
         print(f"lockstep: {commands.told(told, choice)}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library not in EXTRAS:
+            raise
+        print(f"lockstep: {library} is not installed; it comes with: pip install 'lockstep[{EXTRAS[library]}]'",
+              file=sys.stderr)  # fmt: skip
         return 2
     except Exception as error:
         # Our own errors and those of files and values are written for people; another one is a defect, whose

@@ -47,9 +47,17 @@ def test_the_locks_differ_in_cuda_alone():
 def test_what_the_project_asks_for_is_in_the_lock(lock, extra):
     locked = pins(lock)
     asked = [*PROJECT["project"]["dependencies"]]
-    asked += [line for name in (extra, "dev") for line in PROJECT["project"]["optional-dependencies"][name]]
+    extras = {name: lines for name, lines in PROJECT["project"]["optional-dependencies"].items() if name[:4] != "cuda"}
+    asked += [line for lines in extras.values() for line in lines]
+    asked += PROJECT["project"]["optional-dependencies"][extra]
     for requirement in map(Requirement, asked):
         assert requirement.specifier.contains(locked[requirement.name]), str(requirement)
+
+
+def test_the_wheel_asks_for_little_and_pins_nothing():
+    asked = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
+    assert len(asked) <= 12 and not {"igraph", "jupyterlab", "snakemake", "dask"} & {one.name for one in asked}
+    assert all(one.operator != "==" for each in asked for one in each.specifier)
 
 
 def test_the_conda_entrance_is_python_and_the_same_lock():

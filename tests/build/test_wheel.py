@@ -69,3 +69,34 @@ def test_the_checkout_is_found_by_the_package_and_not_by_the_current_folder(tmp_
     settings = {**os.environ, "LOCKSTEP_ROOT": str(tmp_path)}
     told = subprocess.run(command, cwd="/", env=settings, text=True, capture_output=True, check=True).stdout.strip()
     assert Path(told) == tmp_path.resolve()
+
+
+BARE = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ABSENT:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from lockstep.cli import main
+
+for words in (["advise", "karate"], ["claims", "--study", "sgd"], ["sort", "graph.txt"], ["color", "graph.txt"],
+              ["paths", "graph.txt", "--source", "0"], ["machine"]):
+    assert main(words) == 0, words
+assert main(["compare", "toposort", "graph.txt", "--plot", "ranking.svg"]) == 2
+"""
+
+
+def test_commands_need_none_of_the_extras_and_name_what_they_lack(tmp_path):
+    """The libraries of the extras cannot be imported, as if `pip install lockstep` alone had been run."""
+    from lockstep.cli import EXTRAS
+
+    (tmp_path / "graph.txt").write_text("0 1\n1 2\n0 2\n")
+    absent = {*EXTRAS, "snakemake", "fastjsonschema", "psutil", "IPython"}
+    command = [sys.executable, "-c", BARE.replace("ABSENT", repr(absent))]
+    settings = {**os.environ, "LOCKSTEP_ROOT": str(paths.ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=settings, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "matplotlib is not installed; it comes with: pip install 'lockstep[compendium]'" in done.stderr
