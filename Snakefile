@@ -190,7 +190,7 @@ rule report:
 
 
 onsuccess:
-    screen.farewell(report=TYPST)
+    screen.conclude(report=TYPST)
 
 
 onerror:

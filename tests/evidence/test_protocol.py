@@ -1,4 +1,4 @@
-"""What is fixed before rows are seen: the project keeps to it, and whoever does not is told."""
+"""What is fixed before rows are seen: the project keeps to it, and departures are named."""
 
 import json
 import subprocess

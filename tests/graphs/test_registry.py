@@ -366,7 +366,7 @@ def test_a_name_look_up_that_hangs_ends_with_the_budget(tables, monkeypatch):
     stop.set()
 
 
-def test_offline_asks_nobody(tables, monkeypatch):
+def test_offline_opens_no_connection(tables, monkeypatch):
     monkeypatch.setattr(fetching, "_ask", functools.partial(pytest.fail, "asked"))
     monkeypatch.setenv("LOCKSTEP_OFFLINE", "1")
     assert list(probe_hosts(["http://a.invalid/x"]).values()) == ["the network is not used (LOCKSTEP_OFFLINE is set)"]

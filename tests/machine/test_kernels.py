@@ -195,7 +195,7 @@ def test_cooperative_launch_in_a_graph(executor, module):
 
 @pytest.mark.gpu
 def test_a_captured_graph_keeps_its_arrays(cuda, kernels_cu):
-    """Its nodes hold addresses: nobody else may get that memory while the graph may still be launched."""
+    """Its nodes hold addresses: that memory stays allocated while the graph may still be launched."""
     n, module = 1 << 20, cuda.load(kernels_cu, {"ROUNDS": 3})
     out = cuda.zeros(n, np.int32)
 
@@ -323,7 +323,7 @@ def test_pinned_memory_round_trip(executor):
 
 
 def test_threads_that_raise_a_limit_at_once_leave_the_largest():
-    """A kernel's limit on shared memory is set by whoever needs more, and must not be lowered by who came later."""
+    """A kernel's limit on shared memory is raised by a launch that needs more, and never lowered by a later one."""
 
     class Slow:
         limit = 48 * 1024

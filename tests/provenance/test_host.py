@@ -163,6 +163,6 @@ def test_literals_and_operators_stand_through_a_move_and_not_through_a_change(re
     assert reached([("LIMIT = 3", "LIMIT = 4")]).words != reached([]).words
 
 
-def test_a_value_that_nobody_knows_how_to_count_is_an_error(reached):
+def test_a_value_of_an_unknown_kind_is_an_error(reached):
     with pytest.raises(TypeError, match="LIMIT is a .*say in host.py how it counts"):
         reached([("LIMIT = 3", "LIMIT = iter(())")])

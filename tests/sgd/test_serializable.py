@@ -90,7 +90,7 @@ def test_options_of_resident_tiles_are_checked(ratings):
 
 
 def test_items_of_no_degree_do_not_crowd_one_block():
-    """As on the web: some hubs, and thousands of items that next to nobody rated."""
+    """As on the web: some hubs, and thousands of items with next to no ratings."""
     items = np.concatenate([np.repeat(np.arange(5), 60), np.arange(5, 4000, 3)])
     rated = Ratings(np.arange(items.size) % 97, items, np.ones(items.size), shape=(97, 4000))
     plan = STRATEGIES["tiles"].plan_for(Problem(rated, 4), get_executor("host"), users="resident")

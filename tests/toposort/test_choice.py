@@ -92,7 +92,7 @@ def test_the_cpu_looks_about_as_often_whatever_a_vertex_takes(host):
 
 
 @pytest.mark.parametrize("size", [8_000, 80_000])
-def test_a_cycle_is_found_whoever_is_first(size, host):
+def test_a_cycle_is_found_by_cpu_and_by_gpu(size, host):
     ring = np.arange(size)
     with pytest.raises(CycleError):
         topological_sort(Graph.from_edges(ring, (ring + 1) % ring.size), executor=host)
@@ -151,7 +151,7 @@ def test_the_cpu_begins_only_where_few_vertices_do(depth, begun):
     assert kahn_narrow(*arrays(plan), auto.ROOTS, auto.WIDTH, auto.SLACK, 0) == begun
 
 
-def test_the_cpu_sorts_to_the_end_if_nobody_else_does(words):
+def test_the_cpu_sorts_to_the_end_if_no_kernel_does(words):
     graph = generators.random_dag(3000, 9000, seed=1)
     plan, again = made(Serial, graph), made(Serial, graph)
     words[:] = 0

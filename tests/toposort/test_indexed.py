@@ -220,7 +220,7 @@ def forgetful(runs, seed=0):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("runs", [1, 2, 3])
-def test_nobody_is_forgotten_who_is_not_met_between_two_leaves(runs, kind, host):
+def test_a_vertex_not_met_between_two_leaves_is_kept(runs, kind, host):
     """A level that is too wide sends the block back; what it has counted others count on, and later it itself again."""
     sort(kind, forgetful(runs), host)
 
@@ -263,7 +263,7 @@ def test_rows_of_several_chunks(arcs, kind, host):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_vertices_that_nobody_waits_for(kind, host):
+def test_vertices_without_successors(kind, host):
     """They lead nowhere, and there are some in all layers."""
     rng = np.random.default_rng(0)
     starts, pairs = layers_of([8] * 100, 3, rng)

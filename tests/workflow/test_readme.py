@@ -11,7 +11,7 @@ from lockstep.provenance import stale
 from lockstep.report.digits import significant
 from lockstep.report.typeset import machines_of
 from lockstep.workflow import readme
-from lockstep.workflow.screen import farewell
+from lockstep.workflow.screen import conclude
 
 TEXT = (paths.ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -93,7 +93,7 @@ def test_the_last_screen_is_the_one_that_the_workflow_prints(found, tmp_path, mo
     monkeypatch.setattr(paths, "GENERATED", tmp_path)
     (tmp_path / "claims.txt").write_text(found.text)
     (tmp_path / "report.pdf").write_text("")
-    farewell(report=True)
+    conclude(report=True)
     told = capsys.readouterr().err.strip()
     assert readme.screen(found) == f"```\n{told}\n```" and "report.html" in told and told.startswith("Lockstep: ")
 

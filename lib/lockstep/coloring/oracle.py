@@ -272,7 +272,7 @@ def chain(graph, seed=0):
 def stuck(graph):
     """The highest degree that two neighbors share: that at which the phase by degree gets stuck; -1 if there is none.
 
-    Such two never are "the only local maximum", while everybody above them is in some round.
+    Such two never are "the only local maximum", while every vertex above them is in some round.
     """
     degrees = graph.out_degrees()
     sources, targets = graph.edges()

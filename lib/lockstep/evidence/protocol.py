@@ -97,7 +97,7 @@ def render(judged, pilot, commit, recordings=2):
     fixed = {"commit": commit, **digests()}
     return (
         f"""{HEAD}
-fixed: {json.dumps(fixed).replace(chr(34), "")}
+fixed: {json.dumps(fixed)}
 amendments: []  # - {{commit: ..., claims: ..., config: ..., what: ..., why: ...}}
 recordings: {{}}  # folder below data/recordings: number of the version it was made under, 0 for `fixed`
 planned: {{recordings: {recordings}, power: {power.POWER}, level: 0.05, least: 1.05}}

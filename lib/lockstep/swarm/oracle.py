@@ -413,12 +413,12 @@ def pagerank(offsets, targets, vertex_start, arc_start, directed, damping, toler
                 share[v] = rank[v] / outs if outs else 0.0
                 if not outs:
                     held += np.uint64(rank[v] * unit)
-            everybody, rest = np.float64(held) / unit / n, (1.0 - damping) / n
+            dangling, rest = np.float64(held) / unit / n, (1.0 - damping) / n
             for v in range(n):
                 total = 0.0
                 for a in range(in_rows[v], in_rows[v + 1]):
                     total += share[in_heads[a]]
-                now = damping * (total + everybody) + rest
+                now = damping * (total + dangling) + rest
                 moved += np.uint64(abs(now - rank[v]) * unit)
                 rank[v] = now
             moving = np.float64(moved) / unit >= n * tolerance

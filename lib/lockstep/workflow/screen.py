@@ -123,7 +123,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def farewell(*, report: bool, file=None) -> None:
+def conclude(*, report: bool, file=None) -> None:
     """Print what was found: verdicts for each machine, and where the report is."""
     built = (paths.GENERATED / "report.pdf").is_file() if report else None
     print("", *last_lines(paths.RESULTS / "claims.txt", built), sep="\n", file=file or sys.stderr, flush=True)

@@ -309,7 +309,7 @@ extern "C" __global__ void resident(const int* __restrict__ offsets, const int* 
         }
         colored = warp_sum(colored);
         if (lane_id() == 0 && colored) atomicAdd(progress + slot, static_cast<unsigned>(colored));
-        // The slot of the round after the next is free: everybody has read it long ago.
+        // The slot of the round after the next is free: all blocks have read it.
         if (global_thread() == 0) store_relaxed(progress + SLOT * ((in.round + 2) % slots), 0u);
         grid_barrier(barrier);
         left -= static_cast<int>(load_relaxed(progress + slot));

@@ -29,8 +29,7 @@ def features(ratings):
 
 
 def scatter(ratings):
-    """How little the ids say of who is near: 0 if neighbouring items are rated by neighbouring users, 1 if by
-    anybody.
+    """How little the ids say of who is near: 0 if neighboring items are rated by neighboring users, 1 if by any.
 
     Both sides' ids are cut into ranges; counted are the pairs of ranges with a rating between them, among all that
     could have one. At most SAMPLE ratings are looked at, evenly spread.

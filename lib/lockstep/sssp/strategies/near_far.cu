@@ -164,7 +164,7 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
         int* const next_count = control + near_count + (round + 1) % 3;
         if (global_thread() == 0) store_relaxed(control + near_count + (round + 2) % 3, 0);
         const int filled = load_relaxed(control + full);
-        if (filled && filled <= round) break;  // a list was too short in an earlier round: everybody sees the same
+        if (filled && filled <= round) break;  // a list was too short in an earlier round: all blocks sees the same
         if (entries == 0) {  // the next bucket: split the far list
             const int waiting = load_relaxed(control + far_count + bucket % 3);
             const Distance low = load_relaxed(lowest + bucket % 3);

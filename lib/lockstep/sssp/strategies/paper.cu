@@ -16,8 +16,9 @@
 //                 distance is always the length of a real path and Bellman's equations then make it the shortest.
 //   persistent    relax_atomic's rounds inside one launch with the grid barrier: the first step of the ladder.
 //
-// Reference: the paper is "A synchronization mechanism for GPU, by delta-stepping" (seed text in the report's log);
-// fences: S. Xiao, W. Feng, Inter-block GPU communication via fast barrier synchronization, IPDPS 2010.
+// References: B. Wang et al., "A synchronization mechanism between CUDA blocks for GPU", CAAI 2017; U. Meyer, P. Sanders,
+// "Delta-stepping: a parallelizable shortest path algorithm", J. Algorithms 49 (2003); fences: S. Xiao, W. Feng,
+// "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010.
 // compile: DISTANCE=unsigned,double
 #include "types.cuh"
 

@@ -66,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) pagerank(
             }
             if (mine) atomicAdd(&held[0], mine);
             __syncthreads();
-            if (t < 2) other[t] = 0;                 // of the round before; everybody has read it
+            if (t < 2) other[t] = 0;                 // of the round before; all threads have read it
             const double all = (double)held[0] / UNIT / n, rest = (1.0 - damping) / n;
             u64 far = 0;
             for (int v = t; v < n; v += threads) {

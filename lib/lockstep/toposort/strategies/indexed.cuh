@@ -74,7 +74,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
                     mine = load_at(skip(from, LIST - 1 - (i - size)));
                     offset = chunk_bytes * (mine & further);
                 }
-                __syncwarp();  // and so a branch, not instructions for everybody
+                __syncwarp();  // and so a branch, not instructions of all lanes
             }
             const char* record = records + static_cast<unsigned long long>(mine >> to_number) * record_bytes;
             const uint2 two = fetch(reinterpret_cast<const uint2*>(record + offset));

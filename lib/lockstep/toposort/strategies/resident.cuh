@@ -175,7 +175,7 @@ __device__ inline void share_levels(const Sort& s, FrontierState& at, const Alon
 // or more than `most`, or with what block 0 takes alone.
 // A warp that made up to `keep` vertices ready goes on with them itself: their rows are in its registers before their
 // places in the queue are known. In the queue it leaves rows without arcs for them, in case others do look there;
-// whether anybody put real rows there, the gate tells (in units of queue_unit).
+// whether another warp put real rows there, the gate tells (in units of queue_unit).
 constexpr unsigned queue_unit = 1u << 12;
 
 __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone& alone, int least, int most, int warp, int warps,
