@@ -112,6 +112,7 @@ def parser() -> argparse.ArgumentParser:
     text = "what data sets are registered, present, missing, and from where"
     datasets = command("datasets", commands.datasets, text)
     datasets.add_argument("--output", metavar="CSV", type=Path, help="write the table to a file as well")
+    datasets.add_argument("--json", action="store_true", help="a record for each data set, as JSON")
     machine = command("machine", commands.machine, "what this machine is, as recordings name it")
     machine.add_argument("--json", action="store_true", help="all facts as JSON")
     machine.add_argument("--name", action="store_true", help="only the name of its folder of results")
@@ -164,6 +165,7 @@ def _about_a_graph(command):
     compare.add_argument("--measure", help="of swarm (default: betweenness)")
     compare.add_argument("--plot", metavar="FILE", type=Path, help="draw the ranking: .svg, .pdf or .png")
     compare.add_argument("--output", metavar="CSV", type=Path, help="write the table there as well")
+    compare.add_argument("--json", action="store_true", help="a record for each strategy, as JSON")
 
 
 def _of_a_graph(command):
@@ -237,6 +239,7 @@ def _solver(parser, package, result, kind="FILE"):
     _strategy(parser, package)
     _executor(parser)
     parser.add_argument("--output", metavar=kind, type=Path, help=f"write the {result} there")
+    parser.add_argument("--json", action="store_true", help="one JSON object: strategy, reason, what was found")
 
 
 def _member(parser):

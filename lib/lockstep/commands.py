@@ -1,6 +1,7 @@
 """What each command of the command line does: results go to standard output, all else to standard error."""
 
 import contextlib
+import json
 import math
 import re
 import sys
@@ -40,6 +41,9 @@ def datasets(choice) -> int:
 
     table = graphs.datasets()
     _save(table, choice.output)
+    if choice.json:
+        print(table.to_json(orient="records", indent=1))
+        return 0
     width = table["name"].str.len().max()
     for row in table.itertuples():
         how = row.how.replace(PLACED, "") if row.status == "missing" else row.source
@@ -60,8 +64,6 @@ def machine(choice) -> int:
         print(facts["name"])
         return 0
     if choice.json:
-        import json
-
         print(json.dumps(facts, indent=1))
         return 0
     reason = why_no_gpu()
@@ -111,8 +113,6 @@ def provenance(choice) -> int:
         return 0
     found = summary.summary()
     if choice.json:
-        import json
-
         print(json.dumps(found, indent=1))
     else:
         print(summary.text(found))
@@ -126,7 +126,10 @@ def sort(choice) -> int:
     result = topological_sort(graph, strategy=choice.strategy, executor=choice.executor)
     layers = f"{_many(result.order.size, 'vertex', 'vertices')} in {_many(result.depth, 'layer')}"
     print(f"{choice.file}: {layers}, sorted by {_how(result)}", file=sys.stderr)
-    _write(result.order, choice.output)
+    if choice.json:
+        _tell(choice, graph, result, layers=result.depth, order=result.order)
+    else:
+        _write(result.order, choice.output)
     return 0
 
 
@@ -139,10 +142,14 @@ def color(choice) -> int:
     options = {"strategy": choice.strategy, "switch": switch, "seed": choice.seed, "executor": choice.executor}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the notes below say the same in one line
-        result = color(_graph(choice.file, choice.member), loops=choice.loops, **options)
+        graph = _graph(choice.file, choice.member)
+        result = color(graph, loops=choice.loops, **options)
     found = f"{_many(result.colors.size, 'vertex', 'vertices')}, {_many(result.count, 'color')}"
     print(f"{choice.file}: {found}, colored by {_how(result)}", file=sys.stderr)
-    _write(result.colors, choice.output)
+    if choice.json:
+        _tell(choice, graph, result, count=result.count, colors=result.colors)
+    else:
+        _write(result.colors, choice.output)
     return 0
 
 
@@ -160,6 +167,9 @@ def paths(choice) -> int:
         how += "; this strategy may give wrong distances (--strategy checked does not)"
     found = f"{reached.size:,} of {_many(result.distances.size, 'vertex', 'vertices')} reached, the farthest at "
     print(f"{choice.file}: {found}{reached.max():.12g}, {how}", file=sys.stderr)
+    if choice.json:
+        _tell(choice, graph, result, source=choice.source, reached=reached.size, distances=result.distances)
+        return 0
     whole = (reached == np.floor(reached)).all() and reached.max() < 2**53
     _write(result.distances, choice.output, whole)
     return 0
@@ -177,8 +187,10 @@ def factorize(choice) -> int:
     result = factorize(ratings, **{name: getattr(choice, name) for name in names})
     sizes = f"{_many(result.users.shape[0], 'user')}, {_many(result.items.shape[0], 'item')}"
     print(f"{choice.file}: {sizes}, by {_how(result)}", file=sys.stderr)
-    for sweep, error in enumerate(result.rmse, 1):
-        print(f"sweep {sweep}: RMSE {error:.4f}")
+    if choice.json:
+        _tell(choice, None, result, users=result.users.shape[0], items=result.items.shape[0], rmse=result.rmse)
+    else:
+        print(*(f"sweep {sweep}: RMSE {error:.4f}" for sweep, error in enumerate(result.rmse, 1)), sep="\n")
     if choice.output:
         with choice.output.open("wb") as file:  # a name alone would get another ending
             np.savez_compressed(file, users=result.users, items=result.items, user_ids=users, item_ids=items)
@@ -231,7 +243,7 @@ def compare(choice) -> int:
         package, graph, choice.strategies.split(",") if choice.strategies else None, choice.executor, choice.rounds,
         choice.seconds, lambda line: print(line, file=sys.stderr), **options,
     )  # fmt: skip
-    print(compare.told(found))
+    print(found.to_json(orient="records", indent=1) if choice.json else compare.told(found))
     _save(found, choice.output)
     if choice.plot:
         import matplotlib
@@ -282,6 +294,26 @@ def _how(result):
     """By which strategy, and what there is to say of it."""
     told = [*result.stats.get("notes", ()), *(result.stats[key] for key in ("reason",) if key in result.stats)]
     return result.strategy + (f" ({'; '.join(map(str, told))})" if told else "")
+
+
+def _tell(choice, graph, result, **found):
+    """One JSON object: the file, the strategy with its reason, what was found; numbers that are not finite are null.
+
+    Arrays are in the order of the vertices, whose names are in `labels` if they have any.
+    """
+    import numpy as np
+
+    told = {"file": choice.file, "strategy": result.strategy, "reason": str(result.stats.get("reason", ""))}
+    told["notes"] = list(map(str, result.stats.get("notes", ())))
+    if graph is not None:
+        told |= {"vertices": graph.n, "arcs": graph.m}
+        told |= {} if graph.labels is None else {"labels": list(map(str, graph.labels))}
+    for name, value in found.items():
+        value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+        told[name] = [None if not math.isfinite(v) else v for v in value] if isinstance(value, list) else value
+    with choice.output.open("w", encoding="utf-8") if choice.output and graph is not None else (
+        contextlib.nullcontext(sys.stdout)) as out:  # fmt: skip
+        out.write(json.dumps(told, allow_nan=False) + "\n")
 
 
 def _many(count, one, several=None):

@@ -285,3 +285,32 @@ def test_output_cut_short_by_its_reader_is_no_error(graph):
     done = subprocess.run(["bash", "-c", command], text=True, capture_output=True, check=True)
     assert done.stdout.split() == ["0", "0"]
     assert "Broken" not in done.stderr
+
+
+def test_results_as_json(run, graph, tmp_path):
+    file = graph("0 1 2.5\n1 2 1\n5 6 1\n")
+    for words, wanted in (
+        (["sort", file], {"strategy": "serial", "vertices": 7, "arcs": 3, "layers": 3}),
+        (["paths", file, "--source", 0], {"source": 0, "reached": 3, "distances": [0, 2.5, 3.5, *[None] * 4]}),
+        (["color", file], {"count": 2, "notes": ["directed arcs taken as edges"]}),
+    ):
+        status, out, err = run(*words, "--json")
+        found = json.loads(out)
+        assert status == 0 and found["file"] == str(file) and "graph.txt: " in err
+        assert wanted.items() <= found.items()
+    status, out, _ = run("compare", "toposort", file, "--strategies", "serial", "--json")
+    assert status == 0 and [line["verified"] for line in json.loads(out)] == ["exact"]
+    status, out, _ = run("datasets", "--json")
+    assert status == 0 and {"name", "status", "source"} <= set(json.loads(out)[0])
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("1,1,3\n1,2,4\n2,1,5\n")
+    status, out, _ = run("factorize", ratings, "--sweeps", 2, "--json")
+    assert status == 0 and len(json.loads(out)["rmse"]) == 2
+
+
+def test_json_goes_to_the_output_and_a_cycle_gives_none(run, graph, tmp_path):
+    file = graph("0 1\n1 2\n")
+    status, out, _ = run("sort", file, "--json", "--output", tmp_path / "order.json")
+    assert (status, out) == (0, "") and json.loads((tmp_path / "order.json").read_text())["order"] == [0, 1, 2]
+    status, out, err = run("sort", graph("0 1\n1 0\n"), "--json")
+    assert (status, out) == (1, "") and "cycle" in err
