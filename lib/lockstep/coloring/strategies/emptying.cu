@@ -1,18 +1,20 @@
 // Takes colors away from a finished coloring: empties its highest class, then the next, as long as that works.
 //
 // Greedy loops end with classes of a handful of vertices, each of which met a neighbor of every color before. Such a
-// vertex v can take color k all the same if its few neighbors of color k go elsewhere. A step takes one v and looks at
-// all classes at
-// once: which of its neighbors there have another color free. It takes the class that most of them can leave (then the
-// one with fewest of them, then the lowest). Who cannot go elsewhere is driven out and queues up behind the others, and
-// does not come back for some steps. Vertices of very many neighbors stay: there is little hope for them elsewhere, and
-// once driven out they would drive out many. A class that is not empty after so many steps, or has nowhere to go, is
-// put back as it was, and that is the end. Never more colors than before. What can be emptied mostly is in about as
-// many steps as the class has members; a last class that cannot, such as the one vertex too many of a clique, would
-// otherwise take most of the time.
+// vertex v can take color k all the same if its few neighbors of color k take other colors. A step takes one v from a
+// queue and looks at all classes at once. It selects the class with the fewest neighbors of v that have no other color
+// free; ties go to fewer neighbors of v, then to the lower color. Classes with more than `at_most` neighbors of v, with
+// one of more than `longest_row` neighbors, or that v left less than `tenure` steps ago are left out. A neighbor
+// without a free color is uncolored (color `top`) and appended to the queue. Vertices of more than `longest_row`
+// neighbors are never moved: they rarely have a free color, and coloring one would uncolor many.
 //
-// Nothing depends on the interleaving: the queue, the choice of the class and the colors that those who leave take (the
-// smallest free one each; they do not touch, being of one color) are defined by the graph and the coloring alone.
+// A class is given min(limit, spare + each * members) steps. If its queue is not empty then, if no class can be
+// selected, or if the queue is full, the coloring is restored and the kernel ends: never more colors than before. A
+// class that can be emptied mostly takes about a step for each member; the budget bounds the time spent on one that
+// cannot, such as the one vertex too many of a clique.
+//
+// Nothing depends on the interleaving: the queue, the selected class and the colors of the neighbors that are moved
+// (the smallest free one each; none are adjacent, being of one color) follow from the graph and the coloring alone.
 //
 // One cooperative launch. Every block keeps the queue and the count of v's neighbors for itself, which costs a row and
 // spares a barrier; the neighbors' own rows, which are most of the work, are shared out among blocks. Two barriers a
@@ -32,12 +34,13 @@ constexpr int color_bits = 10;
 constexpr int limit = 64;          // members of a class that is tried, and steps at most
 constexpr int spare = 4;           // steps that a class is given,
 constexpr int each = 2;            // and those for each of its members
-constexpr int at_most = 8;         // neighbors who may be asked to make way, of one color
-constexpr int longest_row = 4096;  // who has more neighbors stays where it is, and so does its color
+constexpr int at_most = 8;         // neighbors of v in a class that is considered
+constexpr int longest_row = 4096;  // vertices of more neighbors keep their color
 constexpr int tenure = 10;         // steps for which an uncolored vertex does not return to its class (tabu tenure)
-constexpr int places = 512;        // of the queue
+constexpr int places = 512;        // of the queue, none used twice
 constexpr int nowhere = 0xffff, stays = 0xfffe;
-enum { TOP = 1, SIZE = 2 };        // words of `control`, after the barrier's
+// Words of `control`: 0 the grid barrier's, then the highest color, then the members of a class, in turns.
+enum { TOP = 1, SIZE = 2 };
 
 struct Queue {  // in shared memory
     int *who, *from, *when;

@@ -1,21 +1,25 @@
-// Online schedules: no preprocessing; threads find out by locks, while they run, whether two edges conflict.
+// Online schedules: no preprocessing; locks detect at run time whether two edges conflict. A group of LANES threads
+// updates an edge.
 //
-//   edge_locked   a group takes an edge, tries the locks of both ends, and defers the edge to the next pass
-//   if it gets
-//                 only one or none. Passes go on over what was deferred until nothing is left.
-//   node_locked   a group owns an item, whose vector it keeps in shared memory, so that only the user's lock
-//   is needed.
-//                 It goes through the item's edges, skips those marked as done, and leaves locked ones to the
-//                 next pass.
-//   unmarked      what node_locked left over, as a list for edge_locked: the hybrid of both.
-//   hogwild       no locks at all: what people use, and what the rest is held against. Its result is racy.
+//   edge_locked   a group takes an edge and tries the locks of its item and its user; if it gets one or none, the edge
+//                 is appended to the next pass's list. Passes follow until that list is empty.
+//   node_locked   a group owns an item, whose vector it keeps in shared memory, so that the user's lock alone is
+//                 needed. It goes through the item's edges, skips those marked as done, and leaves those whose user is
+//                 locked to the next pass.
+//   unmarked      the edges that node_locked left over, as a list for edge_locked: the hybrid of both.
+//   hogwild       no locks: common practice, and the baseline. Concurrent updates of a vector may be lost, so the
+//                 result differs from run to run.
 //
-// The three steps "try the locks, update, give the locks back" are taken by a warp together, as the published
-// code does on a machine whose warps run in lockstep: an edge that meets a conflict inside its own warp is
-// deferred, never waited for. That also rules out deadlock: no thread waits while holding a lock.
-// Between two tries of a thread there is an even number of warp operations: on the hypothetical GPU the last to
-// arrive goes on first, so the lowest lane stays the first to try, as in the published figures.
-// Reference: the first paper of this compendium, Section IV.
+// All lanes of a warp do the three phases try, update and unlock together, with warp barriers between them, as the
+// published code does on a machine whose warps run in lockstep: of two edges of a warp that conflict one is deferred.
+// No thread waits for a lock: a failed try defers the edge and gives back a lock already held. So there is no deadlock;
+// holders wait at warp barriers alone, which all lanes reach.
+// Between two tries of a thread there is an even number of warp operations: the hypothetical GPU resumes lanes in
+// reverse order of arrival after each, so the lowest lane tries first every time, as in the published figures.
+// Parameters: keep = 1 - rate * regularization; with LOG, *_clock: updates of a node so far, *_turn: an edge's place in
+// that order; applied: number and checksum of the edges that were applied. Locks are 0 before.
+// Reference: R. Kaleem, A. Venkat, S. Pai, M. Hall, K. Pingali, "Synchronization trade-offs in GPU implementations of
+// graph algorithms", IPDPS 2016, Section IV.
 // compile: K=16 LANES=1
 // compile: K=16 LANES=4 HALF=0,1
 // compile: K=16 LANES=4 LOCK_DELAY=100,1000,10000

@@ -2,12 +2,14 @@
 //
 // A round relaxes the vertices of the near list; lowered vertices go to the next near list if they fall below the
 // threshold, else to the far list. When the near list is empty the threshold moves delta beyond the smallest far
-// distance and the far list is split. Only vertices that have something to do are touched, so a round costs its
-// barrier and a chain of five dependent accesses (entry, arc, atomicMin, place in the list, barrier), whatever n is.
+// distance and the far list is split. Where lists are short, latency bounds a round: the dependent accesses to entry,
+// arc, distance of the arc's target, atomicMin, place in the buffer, place in the list, and the barrier. Its cost
+// depends on the arcs of the near list, not on n.
 //
 // Why it is so
-//   - An entry carries the vertex's distance. At the next round it counts only if that is still the vertex's distance:
-//     every lowering made an entry with another distance, so each vertex is relaxed once a round without any flag.
+//   - An entry carries the vertex's distance, and is valid in the next round if dist[vertex] is that still. Of equal
+//     candidates one alone gets a larger value back from its atomicMin, so a vertex has at most one valid entry (or
+//     one set of pieces), and no flag says whether it is in a list.
 //   - An entry also carries its arcs' range, read when the vertex was lowered: one dependent load less in the chain.
 //   - GROUP lanes share an entry. A vertex of more than CHUNK arcs becomes several entries, so that a hub's arcs spread
 //     over the whole GPU (R-MAT) while a road vertex takes four lanes.
@@ -64,7 +66,10 @@ template <> struct EntryOf<double> {
 };
 typedef EntryOf<Distance>::Entry Entry;
 
-// Counters that several rounds or buckets use in turn: read one, write the next, clear the third.
+// control: near_count and far_count are three counters each, which rounds or buckets use in turn: read one, write the
+// next, clear the third. full: 1 + the round in which a list overflowed, 0 if none did; a block ends only where full <=
+// round, so that all blocks end in the same round; the host then repeats with longer lists. overflow: a sum would leave
+// the type. relaxed: 64 bits.
 constexpr int near_count = 0, far_count = 3, full = 6, overflow = 7, rounds = 8, buckets = 9, relaxed = 10, words = 16;
 
 __device__ __forceinline__ void all_wait(unsigned* barrier) {
@@ -122,7 +127,7 @@ __device__ __forceinline__ void collect(bool bring, Entry entry, Entry* buffer, 
         place = atomicAdd(used, pieces);
     }
     const bool fits = place + pieces <= BUFFER;
-    if (bring)  // places that stay empty beyond what fits are marked: no vertex
+    if (bring)  // pieces that do not all fit get an empty arc range, which the next round skips; the entry is appended
         for (int i = 0, first = entry.first; place + i < BUFFER && i < pieces; ++i, first += CHUNK)
             buffer[place + i] = fits ? Entry{entry.distance, entry.vertex, first, min(first + CHUNK, entry.last)}
                                      : Entry{entry.distance, entry.vertex, 0, 0};
@@ -164,7 +169,7 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
         int* const next_count = control + near_count + (round + 1) % 3;
         if (global_thread() == 0) store_relaxed(control + near_count + (round + 2) % 3, 0);
         const int filled = load_relaxed(control + full);
-        if (filled && filled <= round) break;  // a list was too short in an earlier round: all blocks sees the same
+        if (filled && filled <= round) break;  // a list was too short in an earlier round: all blocks read the same
         if (entries == 0) {  // the next bucket: split the far list
             const int waiting = load_relaxed(control + far_count + bucket % 3);
             const Distance low = load_relaxed(lowest + bucket % 3);
@@ -189,7 +194,7 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
             }
             least = warp_min(least);
             if (lane_id() == 0 && least < infinity()) lower(lowest + (bucket + 1) % 3, least);
-            if (global_thread() == 0) {  // read in the split before this one, written in the one after
+            if (global_thread() == 0) {  // the counter that the split before this one read, and the next one writes
                 store_relaxed(control + far_count + (bucket + 2) % 3, 0);
                 store_relaxed(lowest + (bucket + 2) % 3, infinity());
             }
@@ -223,7 +228,8 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
                     const Arc arc = ahead;
                     if (at + GROUP < last) ahead = load_arc(arcs + at + GROUP);
                     const Distance candidate = e.distance + arc.weight;
-                    // Few arcs a vertex: most lower something, so the head's row is asked for before that is known.
+                    // With few arcs a vertex most relaxations succeed: the row bounds of the arc's target are loaded
+                    // beside its distance, before the comparison.
                     int first_arc, last_arc;
                     if (GROUP <= 4) first_arc = __ldg(offsets + arc.target), last_arc = __ldg(offsets + arc.target + 1);
                     if (candidate < dist[arc.target]) {

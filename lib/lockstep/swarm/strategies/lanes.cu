@@ -4,18 +4,19 @@
 // that pass through v (Brandes), in 64-bit fixed point.
 //
 // The idea: 32 sources go through the graph together. A warp takes one vertex and walks along its row once for all of
-// them: lane i keeps the path count of source s0 + i, and value[v][lane] lies in shared memory so that a warp's 32
-// loads hit 32 banks. Degrees may be as skewed as they like; no lane waits for another's longer row, and no bank
-// conflicts arise, whatever the graph. Which of the 32 sources have v in the present level is one word, seen by all
-// lanes at once.
+// them: lane i keeps the path count of source s0 + i. value[v][lane] lies in shared memory: a warp reads 32 consecutive
+// values, in one pass for floats and two for doubles, without bank conflicts, and all lanes walk the same row, so
+// skewed degrees cause no divergence. (With WIDTH < 32 the groups of a warp walk different rows, and both may occur.) Which of
+// the 32 sources have v in the present level is one word, read by all lanes.
 //
 // Why it is deterministic to the bit: a vertex collects from its predecessors (forward) and its successors (backward)
 // in the order of its row, one lane for one source; what sources give is rounded down to fixed point and added as whole
 // numbers. Any assignment of sources to lanes, warps, blocks or GPUs gives the same bits, and so does a plain loop on a
 // CPU that adds in the same order.
 //
-// One array does for both directions: once a vertex of level d has its dependency, only g = (1 + delta) / sigma is
-// asked for by level d - 1, and g takes sigma's place. Who is in which level is found by words alone, one level ahead
+// One array serves both directions: delta(v) = sigma(v) * the sum of g(w) over successors w, with g(w) = (1 + delta(w))
+// / sigma(w). Once delta(w) is added to the sums, g(w) alone is needed and takes sigma(w)'s place. Which vertices are
+// in which level is found by words alone, one level ahead
 // of the path counts and between the same two barriers: 4 threads a vertex, an OR for 32 sources. The levels are kept
 // as bit planes: bit k of the level of v under source i is bit i of planes[k][v]. Four planes lie in shared memory, the
 // rest (levels from 16 on) in global.
@@ -29,12 +30,11 @@
 // compile: REAL=float WIDTH=16,32
 //
 // References: Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociol. 2001; multi-source traversal
-// in
-// words: Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB 2014.
+// in words: Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB 2014.
 #include "pack.cuh"
 
 #define PLANES 4
-#define HALF 25  // bits of a summand that one 32-bit reduction over a warp can take
+#define HALF 25  // a share has at most 50 bits (fraction_bits): two halves, whose sums over 32 lanes take 30
 
 __device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
 __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
@@ -75,8 +75,8 @@ __device__ __forceinline__ void add_quad(REAL& sum, const Quad q, const unsigned
 #endif
 }
 
-// Whether there is work left in the warp. Groups of one warp keep in step even where they are done: apart, each would
-// take the time of all.
+// Whether there is work left in the warp. All groups of a warp iterate until the last has finished: if groups left the
+// loop one by one, the warp would diverge and run the others one after another.
 __device__ __forceinline__ bool any_left(unsigned todo) {
     return WIDTH == 32 ? todo != 0 : __any_sync(full_mask, todo != 0);
 }
@@ -93,8 +93,10 @@ __device__ __forceinline__ u64 group_sum(u64 share) {
 #endif
 }
 
-// items: graph, first group, groups. in_offsets, in_targets: the graph transposed; of undirected graphs the same
-// arrays.
+// items: graph, first batch of WIDTH sources, number of batches; several items may share a graph. in_offsets,
+// in_targets: the graph transposed; of undirected graphs the same arrays. endpoints: whether a path's ends count.
+// scratch: `stride` bytes a block. fixed: the sums, with fraction_bits(n) bits behind the point. Shared memory begins
+// with 16 bytes of the queue's.
 extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
     const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,
@@ -209,6 +211,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                 if (level) {
                     // A group looks at as many vertices as it has lanes and then takes those of this level one by one.
                     for (int base = 0; base < n; base += subs * WIDTH) {
+                        // Lane j of group `sub` looks at base + j * subs + (sub + j) % subs: neighboring vertices go to
+                        // different groups, and a warp's reads of `present` to different banks.
                         const int look = base + lane * subs + ((sub + lane) & (subs - 1));
                         const unsigned voted = __ballot_sync(full_mask, look < n && present[look < n ? look : n] != 0);
                         for (unsigned todo = voted >> shift & all; any_left(todo); todo &= todo - 1) {
@@ -238,8 +242,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                 after = oldest;
             }
 
-            // Backward: from the last level to the first. `before` is now the level below (none at first), `present`
-            // the level itself, and `after` becomes the one that comes next.
+            // Backward: from the last level d to the first. `before` holds level d + 1 (none at first), `present` level
+            // d, and `after` receives level d - 1.
             const int last = level;
             {
                 unsigned* const none = before;

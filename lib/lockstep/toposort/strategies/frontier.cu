@@ -1,18 +1,23 @@
-// Ladder, step 1: no scan. Only vertices that just became ready are looked at; the host still reads every level's size.
+// Ladder, step 1 (step 0: naive.cu): no scan. A layer's vertices alone are expanded; the host reads each layer's size.
 //
-// What it computes   order: the vertices, layer after layer; a gate's upper half: the next one's size.
-// Idea               the thread that takes a vertex's last predecessor away puts it into the next frontier, so the scan
-//                    of all in-degrees for every layer goes, and its atomics on one address with it.
-// What it leaves     one launch and one blocking read of a number for every layer: about 25 us on an H200.
+// What it computes   order: the vertices, layer after layer. gates: two words of 8 bytes, zero before `sources`; the
+//                    upper 32 bits of gates[level % 2] count the vertices of layer level + 1, the lower are not used.
+// Idea               the thread whose atomicSub takes an in-degree from 1 to 0 appends that vertex to the next layer.
+//                    This replaces the scan of all n in-degrees for each layer, and its atomicAdd a ready vertex.
+// Remaining cost     a launch and a blocking read of one number for each layer: about 25 us together on an H200.
 #include "device.cuh"
 #include "expand.cuh"
 
 extern "C" __global__ void sources(const int* in_degrees, int* order, unsigned long long* gates, int n) {
     DYNAMIC_SHARED(int, shared);
+    // As layer -1: it counts layer 0 in gates[1].
     push_sources(Rows{}, in_degrees, n, order, nullptr, gates + 1, shared);
 }
 
-// Expand layer `level`, which is order[begin, end). The next one is counted in the upper half of gates[level % 2].
+// Expand layer `level`, which is order[begin, end); the next layer is written from order[end] on and counted in
+// gates[level % 2], while the other word, which the host has read, is cleared for the launch after this one. queue: row
+// bounds of the layer's vertices, and of the next one's. Warps are numbered with the block first, so that a layer of
+// fewer vertices than warps occupies all blocks.
 extern "C" __global__ void frontier(const int* __restrict__ first, const int* __restrict__ last,
                                     const int* __restrict__ targets, int* in_degrees, int* order,
                                     unsigned long long* queue, unsigned long long* gates, int level, int begin, int end) {
