@@ -67,7 +67,7 @@ def test_a_link_within_leads_to_a_heading(anchor):
 
 
 @pytest.mark.parametrize("number", range(len(PYTHON)))
-def test_a_python_example_runs(number, tmp_path, monkeypatch):
+def test_a_python_example_runs(number, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my-graph.txt").write_text("0 1\n1 2\n0 2\n")
     folder = tmp_path / "folder" / "of" / "edge-lists"
@@ -77,6 +77,9 @@ def test_a_python_example_runs(number, tmp_path, monkeypatch):
     exec(compile(PYTHON[number], f"README.md, example {number + 1}", "exec"), names)
     if "result" in names:
         assert names["result"].order.tolist() == [0, 1, 2]
+    elif "paths" in names:
+        shown = re.search(r"# (\[.*\]) dijkstra$", PYTHON[number], re.MULTILINE)[1]
+        assert capsys.readouterr().out.startswith(shown), "what the comment says"
     elif "near" in names:
         karate = nx.karate_club_graph()
         assert names["near"] == pytest.approx(nx.closeness_centrality(karate))
