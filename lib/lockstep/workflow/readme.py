@@ -161,8 +161,7 @@ def verdicts(found, recordings=paths.RECORDINGS):
         cells = []
         for one in machines:
             here = judged[(judged["machine"] == one["name"]) & (judged["paper"] == letter)]
-            told = "<br>".join(filter(None, [*telling.tally(here), telling.aged(here)]))
-            cells.append(told if here["verdict"].isin(telling.TESTED).any() else "not measured")
+            cells.append("<br>".join(filter(None, [*telling.tally(here), telling.aged(here)])))
         lines.append(" | ".join([f"| {paper['study']}", paper["message"], *cells]) + " |")
     lines += _ages(judged)
     others = [f"{_dated(one)}: {', '.join(one['studies'])}" for one in listed if not one["tested"]]
