@@ -17,7 +17,7 @@ import weakref
 import networkx as nx
 import numpy as np
 
-from lockstep.coloring import oracle
+from lockstep.coloring import neighbors, oracle
 from lockstep.graphs import Graph, GraphError, csr
 from lockstep.solving import solve
 from lockstep.sssp import shortest_paths
@@ -152,8 +152,8 @@ def _from_here(G, found, turn):
     """NetworkX's loop on a graph that has changed since generation `turn` was handed out."""
     graph, done = G.origin(), {place for places in found[: turn + 1] for place in places}
     ready = [G.nodes[place] for place in (found[turn + 1] if turn + 1 < len(found) else [])]
-    sources = _sources(G.graph)
-    left = np.bincount(G.graph.targets[~np.isin(sources, list(done))], minlength=G.graph.n)
+    sources, targets = G.graph.edges()
+    left = np.bincount(targets[~np.isin(sources, list(done))], minlength=G.graph.n)
     waiting = {G.nodes[place]: int(count) for place, count in enumerate(left) if count and place not in done}
     while ready:
         generation, ready = ready, []
@@ -208,30 +208,11 @@ def all_pairs_shortest_path_length(G, cutoff=None):
 
 def greedy_color(G, strategy="largest_first", interchange=False):
     """Ties as NetworkX has them: in the order of the nodes; a loop counts twice in a degree."""
-    if not G.graph.n:
-        return {}
-    degrees = G.graph.out_degrees() + _loops(G.graph)
-    colors = oracle.greedy(_without_loops(G.graph), np.argsort(-degrees, kind="stable"))
-    order = np.argsort(-degrees, kind="stable").tolist()
-    return {G.nodes[place]: int(colors[place]) for place in order}
-
-
-def _sources(graph):
-    return np.repeat(np.arange(graph.n), np.diff(graph.offsets))
-
-
-def _loops(graph):
-    sources = _sources(graph)
-    return np.bincount(sources[sources == graph.targets], minlength=graph.n)
-
-
-def _without_loops(graph):
-    sources = _sources(graph)
-    keep = sources != graph.targets
-    if keep.all():
-        return graph
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(sources[keep], minlength=graph.n))])
-    return Graph._trusted(offsets.astype(np.int64), graph.targets[keep], None, graph.directed)
+    sources, targets = G.graph.edges()
+    loops = np.bincount(sources[sources == targets], minlength=G.graph.n)
+    order = np.argsort(-(G.graph.out_degrees() + loops), kind="stable")
+    colors = oracle.greedy(neighbors(G.graph, warn=False)[0], order)
+    return {G.nodes[place]: int(colors[place]) for place in order.tolist()}
 
 
 def betweenness_centrality(G, k=None, normalized=True, weight=None, endpoints=False, seed=None):

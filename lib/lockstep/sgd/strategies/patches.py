@@ -93,26 +93,11 @@ class Patches(DevicePlan):
         # Not `self`: the plan would hold itself.
         self.bound = functools.cache(
             functools.partial(
-                launch.bind,
-                self.blocks,
-                self.threads,
-                shared=self.shared,
-                patches_in_all=np.int32(self.stats["patches"]),
-                patch_list=patch_list,
-                after=after,
-                at=at,
-                all=common,
-                list_rows=lists,
-                steps=steps,
-                matchings=np.int32(steps.shape[1] - 1),
-                edges=packed,
-                room=np.int32(self.room),
-                list_room=np.int32(self.list_room),
-                all_vectors=self.user_vectors,
-                user_clock=user_clock,
-                item_clock=item_clock,
-                user_turn=user_turn,
-                item_turn=item_turn,
+                launch.bind, self.blocks, self.threads, shared=self.shared,
+                patches_in_all=np.int32(self.stats["patches"]), patch_list=patch_list, after=after, at=at, all=common,
+                list_rows=lists, steps=steps, matchings=np.int32(steps.shape[1] - 1), edges=packed,
+                room=np.int32(self.room), list_room=np.int32(self.list_room), all_vectors=self.user_vectors,
+                user_clock=user_clock, item_clock=item_clock, user_turn=user_turn, item_turn=item_turn,
                 applied=self.applied,
             )  # fmt: skip
         )

@@ -51,12 +51,7 @@ class Bins(DeviceTask):
                 queue = queues[i : i + 1] if knob["persistent"] else None
                 launches.append(
                     kernel.bind(
-                        blocks,
-                        threads,
-                        shared=b.shared,
-                        items=self.send(b.items),
-                        count=_int(count),
-                        queue=queue,
+                        blocks, threads, shared=b.shared, items=self.send(b.items), count=_int(count), queue=queue,
                         **arguments(scratch, _long(b.scratch), b),
                     )  # fmt: skip
                 )

@@ -25,18 +25,9 @@ class Graph(DevicePlan):
         )  # fmt: skip
         steps = [
             kernels["step"].bind(
-                2 * self.executor.multiprocessors,
-                self.threads,
-                shared=self.buffers,
-                first=self.first,
-                last=self.last,
-                targets=self.targets,
-                in_degrees=self.left,
-                order=self.order,
-                queue=self.queue,
-                levels=self.levels,
-                records=self.records,
-                turn=_int(turn),
+                2 * self.executor.multiprocessors, self.threads, shared=self.buffers, first=self.first,
+                last=self.last, targets=self.targets, in_degrees=self.left, order=self.order, queue=self.queue,
+                levels=self.levels, records=self.records, turn=_int(turn),
             )  # fmt: skip
             for turn in range(3)
         ]
