@@ -108,3 +108,11 @@ def test_machine_json_grows_by_a_run(tmp_path):
         recording.log_run(tmp_path, {"name": "m"}, {"date": str(k)})
     known = json.loads((tmp_path / "machine.json").read_text())
     assert known == {"name": "m", "runs": [{"date": "0"}, {"date": "1"}]}
+
+
+def test_a_run_that_has_ended_says_what_its_seconds_went_to(tmp_path):
+    for seconds in ({}, {"seconds": {"running": 1.0}}):
+        recording.log_run(tmp_path, {"name": "m"}, {"date": "0", "study": "s", "part": "p", **seconds})
+    recording.log_run(tmp_path, {"name": "m"}, {"date": "0", "study": "s", "part": "q"})
+    known = json.loads((tmp_path / "machine.json").read_text())["runs"]
+    assert [one.get("seconds") for one in known] == [{"running": 1.0}, None]

@@ -4,7 +4,7 @@ import pytest
 
 from lockstep.graphs import DatasetMissing
 from lockstep.sgd import Ratings, planted
-from lockstep.sgd.experiments import likeness, twins
+from lockstep.sgd.experiments import likeness, skewed, twins
 
 
 @pytest.mark.parametrize("name", [n for n in twins.TABLE if n != "STACK-printed"])
@@ -66,6 +66,48 @@ def test_a_curved_twin_of_new_york_is_as_the_kept_table_says_and_near_new_york()
     near = found.set_index("figure")["twin over real"]
     assert near["diagonals"] == pytest.approx(1, abs=0.2)
     assert near[["an edge's reach, median", "an edge's reach, nine tenths"]].between(0.5, 2).all()
+
+
+@pytest.mark.parametrize("name", [n for n, size in twins.TABLE.items() if size.kind == "scale-free"])
+def test_a_skewed_twin_has_the_size_it_says_and_users_of_the_wanted_degree(name):
+    size = twins.shrunk(twins.TABLE[name], 200)
+    twin = skewed.twin(name, factor=200)
+    users, items = twin.degrees()
+    assert twin.shape == (size.users, size.items) and twin.m == size.edges and items.max() == size.largest
+    wanted = min(size.largest // 2, size.items * 99 // 100)
+    scatter = 4 * np.sqrt(wanted)
+    assert 0.8 * wanted - scatter < users.max() < 1.2 * wanted + scatter  # a quarter of the items was the limit before
+    Ratings(twin.users, twin.items, twin.values, twin.shape, duplicates="refuse")
+
+
+def test_skewed_degrees_and_reach_are_those_of_real_graphs_within_a_half():
+    try:
+        found = likeness.table(["soc-Epinions1"]).set_index("figure")
+    except DatasetMissing:
+        pytest.skip("soc-Epinions1 is not here")
+    now, plain = found["twin over real"], found["power law"] / found["real"]
+    for figure in ("edges of the busiest hundredth", "items of one edge or none", "diagonals"):
+        assert abs(np.log(now[figure])) < np.log(1.5)
+        assert plain[figure] == 0 or abs(np.log(now[figure])) < abs(np.log(plain[figure]))
+    assert found["power law"]["items of one edge or none"] == 0
+
+
+@pytest.mark.parametrize(
+    "nodes, edges, largest", [(1000, 5000, 400), (1000, 1000, 500), (300, 90, 40), (5, 5, 1), (1, 7, 7)]
+)
+def test_lognormal_degrees_add_up_and_their_largest_is_the_first(nodes, edges, largest):
+    degrees = skewed.lognormal(nodes, edges, largest)
+    assert degrees.sum() == edges and degrees.size == nodes and degrees.min() >= 0
+    assert degrees[0] == degrees.max() == min(largest, edges)
+
+
+def test_weights_leave_each_user_the_wanted_number_of_distinct_items():
+    random = np.random.default_rng(1)
+    degrees, wanted = np.full(50, 40), skewed.lognormal(400, 2000, 45)
+    weights = skewed.weights_of(wanted, degrees)
+    drawn = np.array([random.choice(400, 40, replace=False, p=weights / weights.sum()) for _ in range(2000)])
+    busiest = 50 * (drawn == 0).any(axis=1).mean()
+    assert busiest == pytest.approx(45, rel=0.1)
 
 
 def test_published_sizes():

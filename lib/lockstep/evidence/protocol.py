@@ -118,6 +118,9 @@ HEAD = """\
 #   - Rounds, graphs, strategies and tuned options are the parameter file's (config/paper.yaml); its digest is below.
 #   - Roads: the verdicts of A3, A5, A6b, A10, A11, A15 and A17 go over from `road` (row by row, 8 to 10 diagonals) to
 #     `road-curved` with the first recording that holds both its parts.
+#   - Scale-free graphs: the verdicts of A2, A4, A6a, A7, A8, A9, A12 and A23a, and the scale-free half of A1, A6c, A11,
+#     A14, A15, A17, A20c and A22, go over from `scale-free` (degrees that fall as a power of their rank: too even) to
+#     `scale-free-skewed` with the first recording that holds its parts for STACK, IMDB, CITP, POKEC, BGG and WIKI.
 # `parts` says what each tested part had in the pilot, and of what it needs how many for the power of `planned` at the
 # level that Holm's adjustment leaves the least favored part of its paper: effect and scatter are the pilot's, the
 # effect at least 5 %. null: not to be had. A part that needs more than will be recorded may stay undecided; that is no

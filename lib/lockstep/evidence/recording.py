@@ -332,13 +332,18 @@ def impossible(rows):
 
 
 def log_run(folder, machine, run):
-    """Append a run to `folder`/machine.json, which says what the machine is and how each run was made."""
+    """Note a run in `folder`/machine.json, which says what the machine is and how each run was made.
+
+    A run of the same date, study and part as one that is there takes its place: it says more of it.
+    """
     path = Path(folder) / "machine.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     with (path.parent / ".machine.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         known = json.loads(path.read_text()) if path.is_file() else {**machine, "runs": []}
-        known["runs"] = [*known.get("runs", []), run]
+        same = [run.get(key) for key in ("date", "study", "part")]
+        others = [one for one in known.get("runs", []) if [one.get(key) for key in ("date", "study", "part")] != same]
+        known["runs"] = [*others, run]
         fresh = path.with_suffix(".json.new")
         fresh.write_text(json.dumps(known, indent=1) + "\n")
         os.replace(fresh, path)  # a kill leaves the old file or the new one, never half of one

@@ -1,7 +1,9 @@
 """A study's evidence: measure what this machine lacks; reading what is there stands in `reading`."""
 
+import contextlib
 import gc
 import shlex
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -53,7 +55,8 @@ class Study(Reader):
         super().__init__(name, here, results, recordings, block, writable=part is not None)
         self.part, self.executor = part, executor
         self._config_name = None if config is None or isinstance(config, Mapping) else Path(config).name
-        self._logged = False
+        self._logged = None  # the run as machine.json has it, once it measures something
+        self._began, self._seconds = time.perf_counter(), {"warming": 0.0, "running": 0.0, "checking": 0.0}
         self._warmth = timing.Warmth()
 
     def selected(self, part):
@@ -166,20 +169,35 @@ class Study(Reader):
         return strategy in set(self._recording.cell(*cell)["strategy"])
 
     def seal(self, part):
-        """Note what the recording holds at the end of a part, if this run measured any of it."""
+        """If this run measured any of a part: note what the recording holds at its end, and where the seconds went."""
         if self._logged:
             recording.seal(self.folder, self.name, part)
+            whole = time.perf_counter() - self._began
+            spent = {**self._seconds, "making ready": whole - sum(self._seconds.values())}
+            seconds = {what: round(value, 1) for what, value in spent.items()}
+            recording.log_run(self.folder, self.machine, {**self._logged, "seconds": seconds})
+
+    @contextlib.contextmanager
+    def _spending(self, on):
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds[on] += time.perf_counter() - begin
 
     def _warm_up(self, candidates):
-        for candidate in candidates:
-            timing.check(candidate, timing.once(candidate)[0])
-        self._warmth.up([candidate for candidate in candidates if candidate.on_gpu])
+        with self._spending("warming"):
+            for candidate in candidates:
+                timing.check(candidate, timing.once(candidate)[0])
+            self._warmth.up([candidate for candidate in candidates if candidate.on_gpu])
 
     def _round(self, cell, turn, candidates, cache):
         for candidate in candidates:
-            result, times = timing.once(candidate, cold=cache == "cold")
-            verified = timing.check(candidate, result)
-            values = {**(candidate.counts(result) if candidate.counts else {}), **times}
+            with self._spending("running"):
+                result, times = timing.once(candidate, cold=cache == "cold")
+            with self._spending("checking"):
+                verified = timing.check(candidate, result)
+                values = {**(candidate.counts(result) if candidate.counts else {}), **times}
             if not candidate.timed:
                 values["runs"] = (1, "1")
             # The row that says the sample is complete comes last: a kill before it repeats the sample.
@@ -294,13 +312,12 @@ class Study(Reader):
         """Say in machine.json who measured: once a run, and only if it measures something."""
         if self._logged:
             return
-        self._logged = True
         command = ["papermill", f"notebooks/{self.name}.ipynb", "-", "-p", "part", self.part]
         if self._config_name:
             command += ["-p", "config", f"config/{self._config_name}"]
         if self.executor is not None:
             command += ["-p", "executor", self.executor.name]
-        run = {
+        self._logged = {
             "date": computer.now(),
             "study": self.name,
             "part": self.part,
@@ -310,7 +327,7 @@ class Study(Reader):
             **{key: self.machine.get(key) for key in ("driver", "cuda", "nvrtc", "cupy", "python")},
             "clocks": nvml.gpu().sample() if nvml.gpu() else None,
         }
-        recording.log_run(self.folder, self.machine, run)
+        recording.log_run(self.folder, self.machine, self._logged)
 
 
 def _block(config, name, part):

@@ -67,7 +67,7 @@ def family_of(dataset):
     # Histories of commits are of one kind; a twin made smaller, or a batch's part, is of the kind of the whole.
     if dataset.startswith("commit-dag-"):
         return "commit-dag"
-    return re.sub(r"(-(by-\d+|seed-\d+|small|printed|shuffled|curved))+$", "", dataset)
+    return re.sub(r"(-(by-\d+|seed-\d+|small|printed|shuffled|curved|skewed))+$", "", dataset)
 
 
 def files(machine, recordings=None, results=None):

@@ -9,7 +9,7 @@ from lockstep.plan import CHOICE
 from lockstep.provenance.origin import CHOOSING, CONTRACT, Origin
 
 from . import oracle
-from .experiments import cases, conflicts, counted, derived, likeness, paper_example, preparation, twins
+from .experiments import cases, conflicts, counted, derived, likeness, paper_example, preparation, skewed, twins
 from .problem import Problem
 from .ratings import Ratings, planted
 from .strategies import matchings, shared
@@ -32,7 +32,10 @@ def origin(label, dataset):
         shown = (matchings.diagonals, matchings.block_diagonals)
         return Origin((*(PLANS[one] for one in EXAMPLE), *shown), given, (paper_example.sample,), entry=CONTRACT)
     data = (twins.twin, cases.random_ratings) if made else (cases.star,) if dataset.startswith("star-") else (planted,)
-    data += (likeness.curved,) if dataset.endswith("-curved") else ()
+    if dataset.endswith("-skewed"):
+        data = (skewed.twin,)
+    elif dataset.endswith("-curved"):
+        data += (likeness.curved,)
     if name in ("(graph)", *derived.BOUNDS) and made:
         return Origin((), given, data)
     strategy, options = STRATEGIES.resolve(name)

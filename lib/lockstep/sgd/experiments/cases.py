@@ -7,6 +7,7 @@ from lockstep.graphs import load, load_ratings, registry
 from ..problem import Problem
 from ..ratings import Ratings, planted
 from . import likeness, twins
+from . import skewed as skewed_twins
 
 
 def star(edges):
@@ -40,7 +41,9 @@ def make(cell, executor=None):
     return Ratings(users, items, planted(users, items), (graph.n, graph.n), name=cell.graph)
 
 
-def _twin(executor, dataset, factor=1, seed=0, shuffled=False, curved=False):
+def _twin(executor, dataset, factor=1, seed=0, shuffled=False, curved=False, skewed=False):
+    if skewed:
+        return skewed_twins.twin(dataset, seed, executor, factor)
     made = twins.twin(dataset, seed, executor, factor, shuffled)
     return likeness.curved(made, seed, np if executor is None else executor.xp) if curved else made
 
@@ -58,7 +61,7 @@ def label(cell):
     if cell.graph == "twin":
         factor = f"-by-{sizes['factor']}" if sizes.get("factor", 1) != 1 else ""
         seed = f"-seed-{sizes['seed']}" if sizes.get("seed") else ""
-        ids = "".join(f"-{kind}" for kind in ("shuffled", "curved") if sizes.get(kind))
+        ids = "".join(f"-{kind}" for kind in ("shuffled", "curved", "skewed") if sizes.get(kind))
         return f"twin-{sizes['dataset']}{factor}{seed}{ids}"
     if cell.graph == "star":
         return f"star-{sizes['edges']}"

@@ -17,6 +17,7 @@ REAL = "real graphs"
 OTHERS = {
     "road-shuffled": "road twins with shuffled ids",
     "road-curved": "road twins with ids as New York's",
+    "scale-free-skewed": "scale-free twins with degrees as real graphs'",
     "fast": "the fastest schedules by rank on the twin of NFLIX",
     "sweeps": "test error sweep by sweep",
     "platform": "locks and barriers made slower",
