@@ -68,7 +68,7 @@ def gather(source):
     for name in LITERAL:
         _copy(ROOT / name, source / name)
     for file in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        (source / "notebooks" / file.name).write_text(json.dumps(_still(json.loads(file.read_text(encoding="utf-8")))))
+        (source / "notebooks" / file.name).write_text(json.dumps(_shown(json.loads(file.read_text(encoding="utf-8")))))
     told = json.dumps(guide(), ensure_ascii=False)
     (source / "_static" / "rules.js").write_text(f"window.lockstepRules = {told};\n", encoding="utf-8")
 
@@ -90,11 +90,15 @@ def _linked(text, source):
     return LINK.sub(place, text)
 
 
-def _still(notebook):
-    """A notebook without outputs that need a kernel: what they would show is not stored."""
+def _shown(notebook):
+    """A notebook without outputs that need a kernel; its figures have the heading that they stand under for a text."""
+    heading = ""
     for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            heading = (re.findall(r"^#+ (.*)", "".join(cell["source"]), re.MULTILINE) or [heading])[-1]
         if "outputs" in cell:
             cell["outputs"] = [one for one in cell["outputs"] if WIDGET not in one.get("data", ())]
+            cell["metadata"]["mystnb"] = {"image": {"alt": f"Figure: {heading}"}}
     return notebook
 
 

@@ -29,6 +29,7 @@ html_title = "Lockstep"
 html_copy_source = html_show_sourcelink = False
 html_show_sphinx = False
 html_show_copyright = False
+html_show_search_summary = False  # it would fetch pages, which a browser refuses for files
 html_css_files = ["site.css"]
 html_theme_options = {
     "icon_links": [],

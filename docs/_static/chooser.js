@@ -73,7 +73,7 @@
     asked.textContent = "";
     for (const [figure, label, first] of problems[problem.value].asked) {
       make(make(asked, "label", label), "input", undefined, {
-        name: figure, value: count(first), inputMode: "decimal", required: true,
+        name: figure, value: first.toLocaleString("en-US"), inputMode: "decimal", required: true,
       });
     }
     show();
