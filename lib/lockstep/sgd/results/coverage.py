@@ -59,16 +59,20 @@ def unmeasured(rows):
 
 
 def partly(rows):
-    """{twins: schedules timed on others of their class and, though planned, not on them}, in the plan's order."""
+    """{twins: schedules timed on others of their class and, though planned, not on them}, in the plan's order.
+
+    Both kinds of a class's twins are planned with the same schedules, and go by one name (see `views.better_twins`).
+    """
     block, lost = yaml.safe_load(PLAN.read_text())["studies"][experiments.STUDY], {}
     timed = rows[rows["metric"] == "wall"]
     for part in block["parts"].values():
         for cell in parts.cells(part, block.get("common")):
-            if cell.experiment in views.CLASSES:
-                own = timed[timed["experiment"] == cell.experiment]
-                there = set(own[own["dataset"] == label(cell)]["strategy"])
+            kind, suffix = views.BETTER.get(cell.experiment, (cell.experiment, ""))
+            if kind in views.CLASSES and cell.sizes.get("factor", 1) == 1:
+                own = timed[timed["experiment"] == kind]
+                there = set(own[own["dataset"] == label(cell).removesuffix(suffix)]["strategy"])
                 for name in set(cell.strategies) & set(own["strategy"]) - there if there else ():
-                    lost.setdefault(name, []).append(cell.sizes["dataset"])
+                    lost.setdefault(name, {})[cell.sizes["dataset"]] = None
     together, order = {}, {name: place for place, name in enumerate(STRATEGIES)}
     for name in sorted(lost, key=lambda name: (order.get(name, len(order)), name)):  # variants last
         together.setdefault(tuple(lost[name]), []).append(name)

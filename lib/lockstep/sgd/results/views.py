@@ -14,11 +14,31 @@ from ..strategies import model
 from ..strategies.table import STRATEGIES
 
 CLASSES = {"scale-free": "scale-free twins", "road": "road twins"}
+BETTER = {"scale-free-skewed": ("scale-free", "-skewed"), "road-curved": ("road", "-curved")}
 SHOWN = (*SEVEN, "node-then-edge", "edge-hubs", "edge-locked-resident", "node-then-edge-resident", "tiles", "patches",
          "hogwild", "multicore")  # fmt: skip
 
 # Seconds of the published Table II are for an unknown number of sweeps: only ratios between its rows mean
 # anything.
+
+
+def better_twins(rows):
+    """Rows in which the twins nearer to real graphs (see `likeness`) stand for their class, where there are any.
+
+    They go by their class and by the name of what they are twins of, and rows of the class's other twins are left out.
+    """
+    for better, (kind, suffix) in BETTER.items():
+        mine = rows["experiment"] == better
+        if mine.any():
+            names = rows["dataset"].where(~mine, rows["dataset"].str.removesuffix(suffix))
+            kinds = rows["experiment"].where(~mine, kind)
+            rows = rows.assign(dataset=names, experiment=kinds)[mine | (rows["experiment"] != kind)]
+    return rows
+
+
+def full_size(rows):
+    """Rows without those of the smaller twins, several of each, that verdicts count besides."""
+    return rows[~rows["dataset"].str.contains("-seed-")]
 
 
 def cells(rows, experiment, metric="wall"):
