@@ -5,7 +5,7 @@ import pytest
 from lockstep import paths
 from lockstep.choose import tree
 from lockstep.evidence import claims, telling
-from lockstep.guide.lessons import lessons
+from lockstep.guide.problems import PROBLEMS
 from lockstep.machine import costs
 from lockstep.provenance import stale
 from lockstep.report.digits import significant
@@ -78,8 +78,9 @@ def test_what_a_step_costs_is_study_0_s(found, two_machines):
 
 def test_every_answer_of_the_guide_has_its_line(found):
     told = readme.choices(found)
-    known = lessons(machines_of(found, paths.RECORDINGS, paths.RECORDINGS)[0]["name"])
-    leaves = [(name, leaf) for name, lesson in known.items() for leaf, _ in tree.leaves(lesson.tree)]
+    machine, known = readme.guided(found)
+    assert [lesson.problem for lesson in known] == list(PROBLEMS.values()) and f"On {machine}; ×" in told
+    leaves = [(lesson.problem.name, leaf) for lesson in known for leaf, _ in tree.leaves(lesson.tree)]
     lines = [line for line in told.splitlines() if line.startswith("|")][2:]
     assert len(lines) == len(leaves)
     for line, (name, leaf) in zip(lines, leaves, strict=True):
@@ -104,4 +105,5 @@ def test_headlines_give_the_published_figure_and_ours(found):
     line = next(line for line in told if line.startswith("| A2: "))
     tested = found.verdicts[found.verdicts["verdict"].isin(telling.TESTED)]
     part = tested.drop_duplicates("part").set_index("part").loc["A2"]  # of the machine that leads
-    assert f"| {part['published']}× |" in line and line.rstrip(f" |{telling.STALE}").endswith(part["verdict"])
+    published, lead = (cell.strip() for cell in line.split("|")[2:4])
+    assert published == f"{part['published']}×" and lead.rstrip(f" {telling.STALE}").endswith(part["verdict"])

@@ -159,6 +159,11 @@ def of(rounds):
     return rounds // REPEAT
 
 
+def within(rounds):
+    """The number that rounds have within their recording, from 0."""
+    return rounds % REPEAT
+
+
 def newest(rows):
     """Which rows are of the last build that was measured of their cell and strategy; a Series of booleans."""
     return rows["kernel"] == rows.groupby([*CELL, "strategy"], sort=False)["kernel"].transform("last")

@@ -112,6 +112,17 @@ def _records(table):
     return [{key: readable(value) for key, value in line.items()} for line in table.to_dict("records")]
 
 
+def _recorded(file):
+    """A machine.json and those of the machine's further recordings."""
+    return [one for one in (file, *sorted(file.parent.glob("[0-9]*/machine.json"))) if one.is_file()]
+
+
+def _runs(files):
+    """The runs that some machine.json tell of, each once."""
+    told = [run for file in files for run in json.loads(file.read_text()).get("runs", [])]
+    return list({tuple(map(run.get, ("date", "study", "part"))): run for run in told}.values())
+
+
 def machines_of(found, recordings, results):
     """What each judged machine is, those with the most tested parts first, then with the fewest GPUs: the first leads.
 
@@ -123,7 +134,7 @@ def machines_of(found, recordings, results):
     for name in dict.fromkeys(found.verdicts["machine"]):
         files = [folder / name / "machine.json" for folder in (results, recordings)]
         known = next((json.loads(file.read_text()) for file in files if file.is_file()), {})
-        runs = known.get("runs", [])
+        runs = _runs([one for file in files for one in _recorded(file)])
         listed.append(
             {
                 **{

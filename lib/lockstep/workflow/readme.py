@@ -108,16 +108,22 @@ def ladder(found, recordings=paths.RECORDINGS):
     return f"On {lead['short']} a step that others wait for costs {', '.join(told[:-1])}, and {told[-1]}."
 
 
+def guided(found, recordings=paths.RECORDINGS):
+    """What the machine of which the guide has most to say is called, and its lessons; the one that leads, of several."""
+    known = [(one["short"], list(filter(None, lessons(one["name"], recordings, recordings).values())))
+             for one in machines_of(found, recordings, recordings)]  # fmt: skip
+    return max(known, key=lambda one: len(one[1]), default=("no machine", []))
+
+
 def choices(found, recordings=paths.RECORDINGS):
     """The guide's choices: what to take where, and how many times as fast that is as the paper's way and as a CPU."""
-    lead = _lead(found, recordings)
-    known = lessons(lead["name"], recordings, recordings).values() if lead else ()
+    machine, known = guided(found, recordings)
     lines = [
         "| to compute | on graphs with | take | × the paper's way | × a CPU |",
         "|---|---|---|---|---|",
     ]
     over = {}
-    for lesson in filter(None, known):
+    for lesson in known:
         problem = lesson.problem
         for row, (leaf, way) in enumerate(tree.leaves(lesson.tree)):
             where = tree.condition(way, problem.units) if way else "any size"
@@ -128,7 +134,7 @@ def choices(found, recordings=paths.RECORDINGS):
             first = "| " if row else f"| {problem.title}"
             lines.append(" | ".join([first, where, f"`{leaf.strategy}`: {entry.what}", *gains]) + " |")
     sides = "; ".join(f"{title} {' and '.join(names)}" for title, names in over.items())
-    about = "×: how many times as fast, transfers left out: mean over a line's recorded graphs, least and most."
+    about = f"On {machine}; ×: how many times as fast, transfers left out: a line's graphs' mean, least and most."
     lines += ["", f"{about} The paper's way and the CPU's: {sides}."]
     return "\n".join(lines)
 

@@ -16,8 +16,6 @@ PLAN = paths.CONFIG / "paper.yaml"  # the parameter file that recordings follow
 REAL = "real graphs"
 OTHERS = {
     "road-shuffled": "road twins with shuffled ids",
-    "road-curved": "road twins with ids as New York's",
-    "scale-free-skewed": "scale-free twins with degrees as real graphs'",
     "fast": "the fastest schedules by rank on the twin of NFLIX",
     "sweeps": "test error sweep by sweep",
     "platform": "locks and barriers made slower",

@@ -1,12 +1,13 @@
 """How recorded rows become the tables and figures of the notebook, beside the published figures and the
 floors."""
 
+import itertools
 import json
 
 import numpy as np
 import pandas as pd
 
-from lockstep.evidence import statistics
+from lockstep.evidence import recording, statistics
 
 from ..experiments import twins
 from ..experiments.derived import SEVEN, published_costs
@@ -191,8 +192,8 @@ def learned(rows):
     baseline made, and after its own last one.
     """
     mine = rows[(rows["experiment"] == "sweeps") & (rows["metric"] == "test rmse")]
-    curves = mine.groupby(["dataset", "strategy", "round"], sort=False)["value"].mean().reset_index()
-    curves["sweep"] = curves["round"] + 1
+    mine = mine.assign(sweep=recording.within(mine["round"]) + 1)
+    curves = mine.groupby(["dataset", "strategy", "sweep"], sort=False)["value"].mean().reset_index()
     lines = []
     for dataset, group in curves.groupby("dataset", sort=False):
         errors = group.pivot_table(index="sweep", columns="strategy", values="value", sort=False)
@@ -241,19 +242,19 @@ def locks(rows):
         Milliseconds of a sweep, its passes, microseconds of a pass; the same locks with all passes inside one launch;
         and the published milliseconds of a whole run, of a number of sweeps that is not given (so at least of one).
     """
-    mine = rows[rows["experiment"].isin(CLASSES)]
+    mine = rows[rows["experiment"].isin([*CLASSES, *BETTER])]
     lines = []
-    for name, size in twins.TABLE.items():
-        own = mine[(mine["dataset"] == f"twin-{name}") & (mine["strategy"] == "edge-locked")]
+    for (name, size), suffix in itertools.product(twins.TABLE.items(), ("", *(ids for _, ids in BETTER.values()))):
+        own = mine[(mine["dataset"] == f"twin-{name}{suffix}") & (mine["strategy"] == "edge-locked")]
         builds = own["kernel"].unique()
         if not len(builds):
             continue
-        line = {"graph": name, "largest degree": size.largest, "K40, whole run (ms)": 1e3 * size.k40}
+        line = {"graph": f"{name}{suffix}", "largest degree": size.largest, "K40, whole run (ms)": 1e3 * size.k40}
         for which, build in (("first", builds[0]), ("last", builds[-1]))[len(builds) == 1 :]:
             medians = own[own["kernel"] == build].groupby("metric")["value"].median()
             line |= {f"{which} build (ms)": medians["wall"], f"{which}: passes": medians["passes"],
                      f"{which}: a pass (us)": 1e3 * medians["wall"] / medians["passes"]}  # fmt: skip
-        inside = mine[(mine["dataset"] == f"twin-{name}") & (mine["strategy"] == "edge-locked-resident")]
+        inside = mine[(mine["dataset"] == f"twin-{name}{suffix}") & (mine["strategy"] == "edge-locked-resident")]
         line["in one launch (ms)"] = inside.loc[inside["metric"] == "wall", "value"].median()
         line["over K40"] = line["last build (ms)"] / line["K40, whole run (ms)"]
         lines.append(line)

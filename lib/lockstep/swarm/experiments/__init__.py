@@ -138,7 +138,7 @@ def _gains(study, part, cell, executor, *, groups):
                     "others_over_first": (line.drop(first).min() / line[first], "x"),
                     "last_over_others": (line[last] / line.drop(last).max(), "x"),
                 }
-                study.count(part, "groups", "DD", other, values, kernel=build(STUDY, other, groups[0]),
+                study.count(part, "groups", "DD", other, values, kernel=build(STUDY, other, "DD"),
                             parameters={"measure": measure}, round=turn)  # fmt: skip
         yield f"{cell.experiment} {measure}: gains from group to group"
 
