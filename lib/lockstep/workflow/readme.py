@@ -109,7 +109,7 @@ def ladder(found, recordings=paths.RECORDINGS):
 
 
 def guided(found, recordings=paths.RECORDINGS):
-    """What the machine of which the guide has most to say is called, and its lessons; the one that leads, of several."""
+    """Name and lessons of the machine of which the guide has most to say; of several the one that leads."""
     known = [(one["short"], list(filter(None, lessons(one["name"], recordings, recordings).values())))
              for one in machines_of(found, recordings, recordings)]  # fmt: skip
     return max(known, key=lambda one: len(one[1]), default=("no machine", []))
