@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -468,8 +469,8 @@ def test_a_machine_with_few_rows_says_in_a_line_what_another_one_tested(make_row
         study = rows["study"].iloc[0]
         Recording(tmp_path / name / f"{study}.csv").append(rows.to_dict("records"))
     found = claims.summary(recordings=tmp_path, results=tmp_path / "none")
-    first, rest = found.text.split("gpu-3: ")
-    third, second = rest.split("gpu-2: ")
+    told = dict(block.split(": ", 1) for block in re.split(r"(?m)^(?=gpu-)", found.text) if block)
+    first, second, third = (told[f"gpu-{number}"] for number in (1, 2, 3))
     assert "  D1 " in first and "tested on another machine alone: D2" in first
     assert "  D2 " in third and "tested on another machine alone: D1" in third
     assert second.startswith("no claim is tested by what it recorded") and len(second.splitlines()) == 1

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lockstep.evidence import Candidate, Study, VerificationError, machines, timing
+from lockstep.evidence import Candidate, Study, VerificationError, machines, reading, timing
 
 
 class Work:
@@ -205,6 +205,21 @@ def test_machine_json_tells_how_it_was_measured(study, tmp_path, machine):
     (run,) = known["runs"]
     assert run["study"] == "9-test" and run["part"] == "p" and run["date"].endswith("+00:00")
     assert run["command"] == "papermill notebooks/9-test.ipynb - -p part p"
+
+
+def test_a_part_that_has_ended_says_what_its_seconds_went_to(study, tmp_path, machine):
+    one = study(part="p")
+    one.measure("p", "e", "g", [Candidate("a", lambda: 1, lambda _: "exact", "k")], rounds=2)
+    one.seal("p")
+    (run,) = json.loads((tmp_path / "results" / machine["name"] / "machine.json").read_text())["runs"]
+    assert set(run["seconds"]) == {"warming", "running", "checking", "making ready"}
+
+
+def test_the_machine_that_recorded_most_comes_first_all_its_recordings_counted(tmp_path):
+    for place, size in (("a/1-x.csv", 30), ("b/1-x.csv", 20), ("b/2/1-x.csv", 20), ("c/1-x.csv", 5)):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text("x" * size)
+    assert [folder.name for folder in reading.by_size(tmp_path)] == ["b", "a", "c"]
 
 
 def test_recorded_machines_are_read_beside_this_one(study, tmp_path):

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 
 from lockstep.sgd.experiments import twins
-from lockstep.sgd.results import coverage, summary
+from lockstep.sgd.results import coverage, summary, views
 
 
 def rows(*lines):
@@ -132,3 +132,13 @@ def test_a_schedule_that_some_twins_of_a_class_lack_is_named_with_them():
     assert coverage.partly(found) == {("W",): ["sgm"], ("E", "W"): ["edge-locked-again"]}, "CTR has nothing at all"
     assert "sgm on W; edge-locked-again on E and W" in coverage.unmeasured(found)[0]
     assert not coverage.partly(rows(("road", "twin-CAL", "tiles", 1.0)))
+
+
+def test_better_twins_stand_for_their_class_where_there_are_any():
+    lines = [("scale-free", "twin-STACK"), ("road", "twin-CAL"), ("road-curved", "twin-CAL-curved"),
+             ("road-curved", "twin-CAL-by-8-seed-1-curved"), ("real", "gowalla")]  # fmt: skip
+    found = views.better_twins(pd.DataFrame(lines, columns=["experiment", "dataset"]))
+    assert found.values.tolist() == [
+        ["scale-free", "twin-STACK"], ["road", "twin-CAL"], ["road", "twin-CAL-by-8-seed-1"], ["real", "gowalla"],
+    ]  # fmt: skip
+    assert views.full_size(found)["dataset"].tolist() == ["twin-STACK", "twin-CAL", "gowalla"]

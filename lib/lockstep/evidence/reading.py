@@ -48,10 +48,8 @@ class Reader:
 
     def recorded(self):
         """{machine: rows} for every recorded machine that holds this study, the one that recorded most of all first."""
-        files = sorted(self.recordings.glob(f"*/{self.name}.csv"))
-        found = {file.parent.name: recording.recorded(file.parent, self.name) for file in files}
-        sizes = {name: sum(one.stat().st_size for one in self.recordings.glob(f"{name}/*.csv")) for name in found}
-        return dict(sorted(found.items(), key=lambda item: -sizes[item[0]]))
+        folders = [folder for folder in by_size(self.recordings) if any(folder.rglob(f"{self.name}.csv"))]
+        return {folder.name: recording.recorded(folder, self.name) for folder in folders}
 
     def machines(self):
         """{machine: rows} of the recorded machines and, with a configuration, of this one.
@@ -63,6 +61,15 @@ class Reader:
         if not self.config or mine.empty:
             return found
         return {here: mine, **{name: rows for name, rows in found.items() if name != here}}
+
+
+def by_size(recordings):
+    """Folders of the recorded machines, the one first that recorded most, all its recordings counted."""
+    sizes = {}
+    for file in Path(recordings).rglob("[0-9]-*.csv"):
+        folder = Path(recordings) / file.relative_to(recordings).parts[0]
+        sizes[folder] = sizes.get(folder, 0) + file.stat().st_size
+    return sorted(sizes, key=lambda folder: (-sizes[folder], folder.name))
 
 
 def machines(recordings=paths.RECORDINGS, results=paths.RESULTS, earlier=False):
@@ -79,10 +86,10 @@ def machines(recordings=paths.RECORDINGS, results=paths.RESULTS, earlier=False):
     Returns
     -------
     dict
-        {machine: rows that count}, recorded machines first.
+        {machine: rows that count}, recorded machines first, the one in front that recorded most.
     """
     found = {}
-    for folder in (Path(recordings), Path(results)):
-        for file in sorted(folder.glob("*/[0-9]-*.csv")):
-            found.setdefault(file.parent.name, {})[file.name] = recording.recorded(file.parent, file.stem, earlier)
+    for folder in (*by_size(recordings), *by_size(results)):
+        for study in sorted({file.stem for file in folder.rglob("[0-9]-*.csv")}):
+            found.setdefault(folder.name, {})[study] = recording.recorded(folder, study, earlier)
     return {machine: pd.concat(each.values(), ignore_index=True) for machine, each in found.items()}

@@ -124,7 +124,7 @@ def _runs(files):
 
 
 def machines_of(found, recordings, results):
-    """What each judged machine is, those with the most tested parts first, then with the fewest GPUs: the first leads.
+    """What each judged machine is; the first leads: the one with tested parts that recorded most, as in the notebooks.
 
     `short` is what a heading calls it: its GPU, with how many there are, and its digest where two would read alike;
     `studies` what it has rows of.
@@ -157,7 +157,8 @@ def machines_of(found, recordings, results):
     for machine in listed:
         if shorts.count(machine["short"]) > 1:
             machine["short"] += f" ({machine['name'].rpartition('-')[2]})"
-    return sorted(listed, key=lambda machine: (-machine["tested"], machine["gpus"] or math.inf, machine["name"]))
+    order = list(rows)
+    return sorted(listed, key=lambda machine: (not machine["tested"], order.index(machine["name"])))
 
 
 def _ledger(found, machines, parts, papers, held):

@@ -86,7 +86,7 @@ def made(text, found, recordings=paths.RECORDINGS):
 
 
 def _lead(found, recordings):
-    """The machine with the most tested parts: what it is, as of `machines_of`."""
+    """The machine that leads: what it is, as of `machines_of`."""
     return next(iter(machines_of(found, recordings, recordings)), None)
 
 
@@ -212,12 +212,11 @@ def _dated(machine):
 
 
 def picture(found):
-    """Every part of every claim as a square, on the machine with the most tested parts."""
+    """Every part of every claim as a square, on the machine that leads."""
     if found.verdicts.empty:
         return []
     style.use()
-    tested = found.verdicts[found.verdicts["verdict"].isin(telling.TESTED)]["machine"].value_counts()
-    lead = tested.index[0] if len(tested) else found.verdicts["machine"].iloc[0]
+    lead = _lead(found, paths.RECORDINGS)["name"]
     ax = figures.mosaic(found.verdicts[found.verdicts["machine"] == lead], claims.papers())
     files = save(ax.figure, PICTURE, paths.PAPER)
     plt.close("all")
