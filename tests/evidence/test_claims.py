@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lockstep.evidence import claims, ledger, telling
+from lockstep.evidence import claims, ledger, selecting, telling
 from lockstep.evidence.claims import LEVEL
 from lockstep.evidence.ledger import Part
 
@@ -474,6 +474,18 @@ def test_a_machine_with_few_rows_says_in_a_line_what_another_one_tested(make_row
     assert "  D1 " in first and "tested on another machine alone: D2" in first
     assert "  D2 " in third and "tested on another machine alone: D1" in third
     assert second.startswith("no claim is tested by what it recorded") and len(second.splitlines()) == 1
+
+
+def test_a_ratio_of_cpu_to_gpu_says_how_slow_the_host_was(make_rows):
+    probes = {"metric": "host", "times": {"(clocks)": [300.0, 450.0, 900.0]}}
+    calm = {"dataset": "elsewhere", "metric": "host", "times": {"(clocks)": [150.0]}}
+    timed = {"times": {"serial": 9, "naive": 1, "graph": 1}}
+    rows = make_rows(timed, {"metric": "device", "times": {"naive": 1, "graph": 1}}, probes, calm)
+    sides = {"numerator": {"strategy": "serial"}, "denominator": {"strategy": "naive"}}
+    select = {"experiment": "e", "dataset": "g", **sides}
+    assert selecting.host(rows, select) == [3.0, 2.0, 6.0]
+    assert selecting.host(rows, {**select, "numerator": {"strategy": "graph"}}) == [], "both on the GPU"
+    assert selecting.host(rows[rows["strategy"] != "(clocks)"], select) == [], "no probe"
 
 
 def world(make_rows, *graphs, **how):

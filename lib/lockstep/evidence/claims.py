@@ -19,13 +19,13 @@ from lockstep.evidence import between, ledger, reading, recording, statistics, s
 from lockstep.evidence.controls import controls
 from lockstep.evidence.ledger import KINDS, LIMITS, ClaimsError, Part, load, merge, papers
 from lockstep.evidence.relations import JUDGES
-from lockstep.evidence.selecting import Missing, figure, support
+from lockstep.evidence.selecting import Missing, figure, host, support
 from lockstep.evidence.telling import ANSWERED, TESTED, entries, lines
 
 COLUMNS = [
     "machine", "part", "claim", "paper", "study", "statement", "of", "published", "unit", "relation", "kind",
     "population", "value", "low", "high", "n", "graphs", "recordings", "verdict", "reason", "factor", "times", "p",
-    "adjusted", "beside", "twins", "bootstrap_low", "bootstrap_high", "stale", "measured",
+    "adjusted", "beside", "host", "twins", "bootstrap_low", "bootstrap_high", "stale", "measured",
 ]  # fmt: skip
 LEVEL = 0.05
 OWN_FIGURE = ("beats-constant", "computed", "crossover", "exact", "none-dominates")  # not the plain ratio or mean
@@ -46,8 +46,8 @@ def judge(machines, parts=None, apart=None):
     Returns
     -------
     DataFrame
-        One line a machine and part, of `COLUMNS`; for `stale` and `measured` see `marked`. `factor` is `within 2x`,
-        `larger` or `smaller`, and `times` the figure over the published one.
+        One line a machine and part, of `COLUMNS`; for `stale` and `measured` see `marked`, for `host` see
+        `selecting.host`. `factor` is `within 2x`, `larger` or `smaller`, and `times` the figure over the published one.
     """
     apart, lines = between.components(machines.values()) if apart is None else apart, []
     parts = [
@@ -77,7 +77,8 @@ def _line(machine, part, by_study):
         "population": next(iter(part.population), ""),
         **dict.fromkeys(("value", "low", "high", "times", "p", "bootstrap_low", "bootstrap_high"), math.nan),
         **dict.fromkeys(("n", "graphs", "recordings", "stale"), 0),
-        **{"verdict": "", "reason": "", "factor": "", "measured": "", "beside": "{}", "agrees": None, "weakest": ""},
+        **dict.fromkeys(("verdict", "reason", "factor", "measured", "weakest"), ""),
+        **{"beside": "{}", "host": "[]", "agrees": None},
     }
     if part.untestable:
         return {**line, "verdict": f"needs {part.needs}", "reason": part.untestable}
@@ -90,6 +91,8 @@ def _line(machine, part, by_study):
     for name in ("value", "low", "high", "n", "graphs", "agrees", "p", "weakest"):
         line[name] = getattr(found, name)
     line["bootstrap_low"], line["bootstrap_high"] = found.bootstrap
+    if part.kind != "identity":
+        line["host"] = json.dumps(host(by_study[part.study], part.select))
     line["recordings"] = int(recording.of(support(by_study[part.study], part.select)["round"]).nunique())
     line["factor"], line["times"] = compare(found.value, part.published)
     if part.relation == "open-question":

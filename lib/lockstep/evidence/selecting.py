@@ -12,7 +12,7 @@ import pandas as pd
 
 from lockstep.evidence import between, statistics, trends
 from lockstep.evidence.ledger import merge
-from lockstep.evidence.recording import CELL
+from lockstep.evidence.recording import CELL, CLOCKS
 
 # Units are brought to a common base, so that G/s over MHz is a number per clock.
 BASE = {"G/s": 1e9, "M/s": 1e6, "GHz": 1e9, "MHz": 1e6, "s": 1e3, "us": 1e-3, "ns": 1e-6}
@@ -95,6 +95,35 @@ def support(rows, select):
     features = [*select.get("features", []), str(select.get("x", "")).removeprefix("metric:")]
     found.append(cells[cells["metric"].isin(features)])
     return pd.concat(found).drop_duplicates()
+
+
+def host(rows, select):
+    """How slow the host was while a CPU was timed against a GPU: its probe over the least of the machine's.
+
+    A CPU's time, and so the ratio, is about as many times larger. Nothing is divided by it: how far a strategy follows
+    the probe is not known.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of one machine and study.
+    select : mapping
+        A part's selector.
+
+    Returns
+    -------
+    list of float
+        Median, least and largest over the rounds; empty where not both are timed, or no probe went with them.
+    """
+    used = support(rows, select)
+    used = used[~used["strategy"].str.startswith("(")]  # those are derived from others
+    on_gpu = used["strategy"].isin(used.loc[used["metric"].isin(("device", "launches")), "strategy"])
+    probes = rows[(rows["strategy"] == CLOCKS) & (rows["metric"] == "host")]
+    cells = pd.MultiIndex.from_frame(used.loc[used["metric"].isin(("wall", "device")), CELL])
+    mine = probes.loc[pd.MultiIndex.from_frame(probes[CELL]).isin(cells), "value"]
+    if on_gpu.all() or not on_gpu.any() or mine.empty:
+        return []
+    return [float(one) / probes["value"].min() for one in (mine.median(), mine.min(), mine.max())]
 
 
 def words(select):

@@ -129,7 +129,8 @@ def chosen(verdicts, study=None, claim=None, machine=None, verdict=None):
 def records(verdicts):
     """Verdicts as JSON, an object a part with the fields of `COLUMNS`; what is not known is null."""
     lines = json.loads(verdicts.to_json(orient="records"))
-    return json.dumps([{**line, "beside": json.loads(line["beside"])} for line in lines], indent=1)
+    read = ({key: json.loads(line[key]) for key in ("beside", "host")} for line in lines)
+    return json.dumps([{**line, **told} for line, told in zip(lines, read, strict=True)], indent=1)
 
 
 def listed(verdicts):

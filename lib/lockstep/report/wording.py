@@ -118,10 +118,16 @@ def told(line, part=None, held=()):
         # how large says nothing of a word or of a count that is right or not
         "factor": "" if coded or line["kind"] == "identity" else line["factor"],
         "reason": _reason(line["reason"], part.select if part else {}, held),
-        "beside": {label: _figure(ends, unit) for label, ends in json.loads(line["beside"]).items()},
+        "beside": {label: _figure(ends, unit) for label, ends in json.loads(line["beside"]).items()} | _host(line),
         "rounds": int(line["n"]),
         "graphs": int(line["graphs"]),
     }
+
+
+def _host(line):
+    """How slow the host was in a ratio of CPU to GPU, where a probe went with it."""
+    slow = json.loads(line["host"])
+    return {"the host's probe over its least": _figure(slow, "×")} if slow else {}
 
 
 def _reason(reason, select, held):
