@@ -116,6 +116,8 @@ def parser() -> argparse.ArgumentParser:
     machine = command("machine", commands.machine, "what this machine is, as recordings name it")
     machine.add_argument("--json", action="store_true", help="all facts as JSON")
     machine.add_argument("--name", action="store_true", help="only the name of its folder of results")
+    schema = command("schema", commands.schema, "what another command writes with --json, as JSON Schema")
+    schema.add_argument("command", metavar="COMMAND", help="sort, paths, color, factorize, swarm, advise, ...")
     return parser
 
 
@@ -150,6 +152,7 @@ def _about_a_graph(command):
     advise.add_argument("--batch", action="store_true", help="the file holds a batch of graphs, as for swarm")
     advise.add_argument("--machine", metavar="NAME", help="a recorded machine, or the beginning of its name (default: "
                         "this one if it is recorded, else the recorded one)")  # fmt: skip
+    advise.add_argument("--json", action="store_true", help="features, choices, reasons and gains as one JSON object")
 
     text = "all strategies of a study on the graph in a file: timed or counted, ranked"
     compare = command("compare", commands.compare, text)
@@ -231,6 +234,7 @@ def _of_a_batch(command):
     kind.add_argument("--undirected", action="store_true", help=edges)
     arcs = "graphs of files, and of shards that do not say, are directed (an edge of an undirected file: two arcs)"
     kind.add_argument("--directed", action="store_true", help=arcs)
+    batch.add_argument("--json", action="store_true", help="what was done, and what was left out, as one JSON object")
     batch.add_argument("--unweighted", action="store_true", help="leave weights out, which most measures do not take")
 
 

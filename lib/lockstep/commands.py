@@ -42,7 +42,10 @@ def datasets(choice) -> int:
     table = graphs.datasets()
     _save(table, choice.output)
     if choice.json:
-        print(table.to_json(orient="records", indent=1))
+        lines = table.to_dict("records")
+        for line in lines:
+            line |= {size: int(line[size]) if str(line[size]).isdigit() else None for size in "nm"}
+        print(json.dumps(lines, indent=1))
         return 0
     width = table["name"].str.len().max()
     for row in table.itertuples():
@@ -52,6 +55,17 @@ def datasets(choice) -> int:
     print(f"\n{len(table)} registered, {len(table) - missing} at hand, {missing} missing")
     if missing:
         print(f"A file is fetched when it is asked for and the network is there; by hand: fetch it{PLACED}.")
+    return 0
+
+
+def schema(choice) -> int:
+    import yaml
+
+    known = yaml.safe_load((Path(__file__).parent / "schemas.yaml").read_text(encoding="utf-8"))["commands"]
+    if choice.command not in known:
+        raise ValueError(f"no command {choice.command!r} writes JSON; there are {', '.join(known)}")
+    about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"lockstep {choice.command} --json"}
+    print(json.dumps({**about, **known[choice.command]}, indent=1))
     return 0
 
 
@@ -212,7 +226,8 @@ def advise(choice) -> int:
         graphs = [_graph(file, choice.member) for file in choice.file]
         graph = graphs if len(graphs) > 1 else graphs[0]
     try:
-        print(advise(graph, machine=choice.machine))
+        found = advise(graph, machine=choice.machine)
+        print(json.dumps(_finite(found.record()), indent=1) if choice.json else found)
     finally:
         if choice.batch:
             _tell_left_out(graph)
@@ -309,11 +324,19 @@ def _tell(choice, graph, result, **found):
         told |= {"vertices": graph.n, "arcs": graph.m}
         told |= {} if graph.labels is None else {"labels": list(map(str, graph.labels))}
     for name, value in found.items():
-        value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
-        told[name] = [None if not math.isfinite(v) else v for v in value] if isinstance(value, list) else value
+        told[name] = _finite(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
     with choice.output.open("w", encoding="utf-8") if choice.output and graph is not None else (
         contextlib.nullcontext(sys.stdout)) as out:  # fmt: skip
         out.write(json.dumps(told, allow_nan=False) + "\n")
+
+
+def _finite(value):
+    """The same with null for numbers that are not finite, which JSON does not have."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _many(count, one, several=None):

@@ -1,5 +1,6 @@
 """The command line: what it prints, where, and with which exit status."""
 
+import argparse
 import json
 import os
 import subprocess
@@ -13,6 +14,12 @@ import pytest
 
 from lockstep import cli, commands, paths, studies
 from lockstep.toposort import topological_sort
+
+
+def json_commands():
+    """The commands that take --json."""
+    (known,) = (action for action in cli.parser()._actions if isinstance(action, argparse._SubParsersAction))
+    return [name for name, one in known.choices.items() if "--json" in one._option_string_actions]
 
 
 @pytest.fixture
@@ -306,6 +313,36 @@ def test_results_as_json(run, graph, tmp_path):
     ratings.write_text("1,1,3\n1,2,4\n2,1,5\n")
     status, out, _ = run("factorize", ratings, "--sweeps", 2, "--json")
     assert status == 0 and len(json.loads(out)["rmse"]) == 2
+
+
+@pytest.mark.parametrize("command", json_commands())
+def test_json_is_as_the_schema_says(run, graph, tmp_path, command):
+    """The schema that `lockstep schema` prints, against what the command writes."""
+    fastjsonschema = pytest.importorskip("fastjsonschema")
+    status, out, _ = run("schema", command)
+    assert status == 0
+    holds = fastjsonschema.compile(json.loads(out))
+    file, ratings = graph("0 1 2.5\n1 2 1\n5 6 1\n"), tmp_path / "ratings.csv"
+    ratings.write_text("1,1,3\n1,2,4\n2,1,5\n")
+    words = {
+        "sort": [file], "paths": [file, "--source", 0], "color": [file], "factorize": [ratings, "--sweeps", 2],
+        "swarm": [file, "--unweighted", "--out", tmp_path / "out"], "advise": [file],
+        "compare": ["toposort", file, "--rounds", 1],
+    }.get(command, [])  # fmt: skip
+    status, out, err = run(command, *words, "--json")
+    assert status == 0, err
+    found = json.loads(out)
+    holds(found)
+    assert found, "something to hold against it"
+    if isinstance(found, dict):
+        spoilt = {key: value for key, value in found.items() if key != next(iter(found))}
+        with pytest.raises(fastjsonschema.JsonSchemaValueException):
+            holds(spoilt)
+
+
+def test_a_command_without_json_has_no_schema(run):
+    status, _, err = run("schema", "schema")
+    assert status == 2 and "no command 'schema' writes JSON; there are sort, paths" in err
 
 
 def test_json_goes_to_the_output_and_a_cycle_gives_none(run, graph, tmp_path):

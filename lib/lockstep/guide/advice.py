@@ -1,7 +1,7 @@
 """The guide's answer: for each problem the strategy, what it should gain, and how sure that is."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from lockstep.choose.tree import condition
 from lockstep.machine import MachineError, costs, gpu_available
@@ -74,6 +74,12 @@ class Advice:
         for choice in self.choices.values():
             lines += ["", *_lines(choice)]
         return "\n".join(lines)
+
+    def record(self):
+        """The same as plain dicts, lists and numbers; see the schema of `lockstep advise --json`."""
+        found = {name: getattr(self.features, name) for name in ("name", "kind", "figures")}
+        choices = [asdict(choice) for choice in self.choices.values()]
+        return {**found, "machine": self.machine, "notes": self.notes, "choices": choices}
 
 
 def _told(note):

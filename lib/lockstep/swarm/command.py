@@ -1,6 +1,7 @@
 """`lockstep swarm`: a measure of every graph of a batch, from a path to a folder of results."""
 
 import functools
+import json
 import sys
 import time
 
@@ -81,6 +82,11 @@ def main(choice):
         raise GraphError(f"{choice.input}: {none}; graph {first.graph} ({first.name}): {first.reason}{rest}")
     print(f"{choice.input}: {_told(choice.measure, report, start)}; results in {choice.out}", file=sys.stderr)
     tell_left_out(report.problems, f": {choice.out}/_problems.csv")
+    if choice.json:
+        bad = [{"graph": int(one.graph), "name": one.name, "reason": one.reason} for one in report.problems]
+        told = {"input": choice.input, "measure": choice.measure, "out": choice.out, "graphs": report.graphs,
+                "resumed": report.resumed, "seconds": report.seconds, "left_out": bad}  # fmt: skip
+        print(json.dumps(told, indent=1))
     return 0
 
 
