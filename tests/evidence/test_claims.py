@@ -476,6 +476,14 @@ def test_a_machine_with_few_rows_says_in_a_line_what_another_one_tested(make_row
     assert second.startswith("no claim is tested by what it recorded") and len(second.splitlines()) == 1
 
 
+def test_an_identity_that_fails_on_some_graphs_names_them(make_rows):
+    rows = make_rows(*[{"dataset": f"g{k}", "counts": {"steps": k}} for k in (1, 2, 9)])
+    select = {"experiment": "e", "value": {"strategy": "serial", "metric": "steps"}}
+    for bound, reason in ((3, "not on 1 of 3 graphs: g9 9"), (1, "")):  # on some, and nowhere
+        line = judge(rows, part("below", kind="identity", bound=bound, select=select))
+        assert (line["verdict"], line["reason"]) == ("fails", reason)
+
+
 def test_a_ratio_of_cpu_to_gpu_says_how_slow_the_host_was(make_rows):
     probes = {"metric": "host", "times": {"(clocks)": [300.0, 450.0, 900.0]}}
     calm = {"dataset": "elsewhere", "metric": "host", "times": {"(clocks)": [150.0]}}

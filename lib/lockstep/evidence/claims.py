@@ -151,7 +151,7 @@ def _verdict(line):
     if line["kind"] == "identity" or p < LEVEL:
         if line["relation"] == "exists" and not agrees:
             return "undecided", "no instance of it was found, which does not refute that there are any"
-        return ("holds" if agrees else "fails"), ""
+        return ("holds", "") if agrees else ("fails", line["weakest"] if line["kind"] == "identity" else "")
     near = statistics.Estimate(line["value"], line["low"], line["high"], line["n"])
     if line["relation"] in ("above", "below") and line["unit"] in ("", "x") and near.equal():
         return "no difference", f"within {100 * (statistics.MARGIN - 1):.0f} % of 1"

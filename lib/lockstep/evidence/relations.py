@@ -44,7 +44,8 @@ class Finding:
     bootstrap : tuple of float
         The bootstrap's interval of the figure; NaN where it has none of its own.
     weakest : str
-        Of several readings that agree the one whose p-value counts, if it is not the first.
+        Of several readings that agree the one whose p-value counts, if it is not the first; of an identity that holds
+        on some graphs alone the others.
     """
 
     value: float
@@ -70,9 +71,13 @@ def _figure(part, rows):
 def _identity(part, rows, agrees):
     """A count on each graph: all of them agree or not. Of random graphs their mean tells."""
     estimate, samples = _figure(part, rows), samples_of(rows, part.select)
-    one = samples is None or "random" in part.population
-    each = [estimate.value] if one else np.exp(samples.groupby("graph")["log"].mean())
-    return _finding(estimate, all(agrees(value) for value in each), math.nan)
+    if samples is None or "random" in part.population:
+        return _finding(estimate, agrees(estimate.value), math.nan)
+    each = np.exp(samples.groupby("graph")["log"].mean())
+    wrong = each[[not agrees(value) for value in each]]
+    told = ", ".join(f"{graph} {value:.3g}" for graph, value in wrong.head(3).items())
+    few = f"not on {len(wrong)} of {len(each)} graphs: {told}{', ...' if len(wrong) > 3 else ''}"
+    return replace(_finding(estimate, wrong.empty, math.nan), weakest=few if 0 < len(wrong) < len(each) else "")
 
 
 def _side(part, rows, agrees):
