@@ -33,7 +33,7 @@ def origin(label, dataset):
         return Origin((*(PLANS[one] for one in EXAMPLE), *shown), given, (paper_example.sample,), entry=CONTRACT)
     data = (twins.twin, cases.random_ratings) if made else (cases.star,) if dataset.startswith("star-") else (planted,)
     if dataset.endswith("-skewed"):
-        data = (skewed.twin,)
+        data = (skewed.twin if dataset.startswith("twin-") else skewed.scale_free,)
     elif dataset.endswith("-curved"):
         data += (likeness.curved,)
     if name in ("(graph)", *derived.BOUNDS) and made:

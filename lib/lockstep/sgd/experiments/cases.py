@@ -24,6 +24,14 @@ def random_ratings(users, items, edges, largest, executor=None, seed=5):
     return twins.scale_free(size, seed, np if executor is None else executor.xp, name)
 
 
+def _random(executor, size, skewed=False):
+    if not skewed:
+        return random_ratings(*size, executor)
+    name = "{} x {}, {} edges, degree {}, skewed".format(*size)
+    wanted = twins.Size("scale-free", *size, 0, 0)
+    return skewed_twins.scale_free(wanted, 5, np if executor is None else executor.xp, name)
+
+
 def make(cell, executor=None):
     """The ratings of a cell; of a graph its arcs, with planted values.
 
@@ -50,7 +58,7 @@ def _twin(executor, dataset, factor=1, seed=0, shuffled=False, curved=False, ske
 
 FAMILIES = {
     "star": lambda executor, edges: star(edges),
-    "random": lambda executor, size: random_ratings(*size, executor),
+    "random": _random,
     "twin": _twin,
 }
 
@@ -65,7 +73,9 @@ def label(cell):
         return f"twin-{sizes['dataset']}{factor}{seed}{ids}"
     if cell.graph == "star":
         return f"star-{sizes['edges']}"
-    return "random-" + "-".join(map(str, sizes["size"])) if cell.graph == "random" else cell.graph
+    if cell.graph == "random":
+        return "random-" + "-".join(map(str, sizes["size"])) + ("-skewed" if sizes.get("skewed") else "")
+    return cell.graph
 
 
 def problem_of(ratings, rank, storage="float32"):
