@@ -1,6 +1,7 @@
-"""A small world with verdicts of every kind, recorded outside the project, for the report and the README."""
+"""A small world with verdicts of every kind, recorded outside the project, for report and README; and a browser."""
 
 import json
+import shutil
 
 import matplotlib
 import numpy as np
@@ -61,3 +62,23 @@ def two_machines(recordings):
     machine = {"name": folder.name, "gpu": "NVIDIA Test", "gpus": 2, "cpu": "Test CPU", "cores": 4, "runs": [run]}
     (folder / "machine.json").write_text(json.dumps(machine))
     return recordings
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A headless Chromium."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    driver = shutil.which("chromedriver")
+    if not (chromium and driver):
+        pytest.skip("no Chromium with its driver (Debian: chromium, chromium-driver)")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    words = ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu", "window-size=1400,5000")
+    for word in (*words, f"user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(f"--{word}")
+    found = webdriver.Chrome(options, Service(driver))
+    yield found
+    found.quit()

@@ -7,7 +7,6 @@ is no Chromium with its driver (Debian: chromium, chromium-driver).
 import importlib.util
 import json
 import re
-import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -23,15 +22,10 @@ from lockstep.guide import features
 
 BUILD = paths.ROOT / "docs" / "build.py"
 NEEDED = ("sphinx", "myst_nb", "numpydoc", "pydata_sphinx_theme")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-DRIVER = shutil.which("chromedriver")
 RULES = json.loads((paths.DATA / choose.FILE).read_text(encoding="utf-8"))
 
 sphinx = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in NEEDED), reason="the extra `site` is not installed"
-)
-chromium = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="no Chromium with its driver (Debian: chromium, chromium-driver)"
 )
 
 
@@ -158,21 +152,6 @@ def test_each_notebook_has_its_page_with_figures(site):
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    words = ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu", "window-size=1280,1000")
-    for word in (*words, f"user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(f"--{word}")
-    driver = webdriver.Chrome(options, Service(DRIVER))
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture(scope="module")
 def form(made, browser, tmp_path_factory):
     """The form alone, as the page of the guide has it: Sphinx is not needed for it."""
     folder = tmp_path_factory.mktemp("form")
@@ -217,7 +196,6 @@ def drawn(problem):
                 }[problem]
 
 
-@chromium
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", guide.PROBLEMS)
 def test_the_form_follows_the_rules_that_auto_follows(form, problem):
@@ -231,7 +209,6 @@ def test_the_form_follows_the_rules_that_auto_follows(form, problem):
     assert {leaf.strategy for one in fitted for leaf, _ in tree.leaves(one)} <= answers, "a leaf that no figures reach"
 
 
-@chromium
 @pytest.mark.slow
 @pytest.mark.parametrize("graph", [
     disjoint_paths(100_000, 50), layered(100_000, 1_000), layered(200_000, 4), random_dag(50_000, 400_000),
@@ -247,7 +224,6 @@ def test_the_form_answers_as_advise_does(form, graph):
                 assert answer(form, machine, problem, figures) == choice.strategy, f"{machine}, {problem}"
 
 
-@chromium
 @pytest.mark.slow
 def test_typed_figures_change_the_answer_and_a_wrong_one_is_told(form):
     from selenium.webdriver.common.by import By
@@ -279,7 +255,6 @@ def test_typed_figures_change_the_answer_and_a_wrong_one_is_told(form):
 
 
 @sphinx
-@chromium
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [400, 1280])
 def test_no_page_is_wider_than_the_screen(site, browser, width):

@@ -6,7 +6,6 @@ Skipped, with the reason, where there is no Chromium with its driver (Debian: ch
 import json
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
@@ -18,20 +17,13 @@ import pytest
 
 from lockstep import paths
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-DRIVER = shutil.which("chromedriver")
 PICTURE = ".lockstep-schedule"
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (CHROMIUM and DRIVER), reason="no Chromium with its driver (Debian: chromium, chromium-driver)"
-    ),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
+def lab(browser, tmp_path_factory):
     """A JupyterLab on a free port, on a copy of the notebook; its address and the token."""
     folder = tmp_path_factory.mktemp("lab")
     notebook = json.loads((paths.NOTEBOOKS / "explore.ipynb").read_text())
@@ -74,21 +66,6 @@ def lab(tmp_path_factory):
         except subprocess.TimeoutExpired:
             os.killpg(server.pid, signal.SIGKILL)
         log.close()
-
-
-@pytest.fixture
-def browser(tmp_path):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    words = ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu", "window-size=1400,5000")
-    for word in (*words, f"user-data-dir={tmp_path / 'profile'}"):
-        options.add_argument(f"--{word}")
-    driver = webdriver.Chrome(options, Service(DRIVER))
-    yield driver
-    driver.quit()
 
 
 def test_the_notebook_runs_and_a_widget_changes_the_picture(lab, browser):

@@ -247,7 +247,7 @@ def _costs(generated):
     known = json.loads(file.read_text()) if file.is_file() else {}
     block = known.get("block_barrier_ns") or {}
     costs = {
-        "launch and blocking read-back": known.get("readback_us", math.nan) * 1e3,
+        "launch and blocking read-back": known.get("step_us", math.nan) * 1e3,
         "launch by the host": known.get("launch_us", math.nan) * 1e3,
         "barrier of all blocks": known.get("grid_barrier_us", math.nan) * 1e3,
         "launch in a CUDA graph": known.get("graph_node_us", math.nan) * 1e3,

@@ -98,7 +98,7 @@ def ladder(found, recordings=paths.RECORDINGS):
     except MachineError:
         return "What a step costs is not recorded on this machine."
     mechanisms = [
-        (f"{significant(cost.readback_us)} µs", "by a launch plus a blocking read-back"),
+        (f"{significant(cost.step_us)} µs", "by a launch plus a blocking read-back"),
         (f"{significant(cost.launch_us)} µs", "by a launch alone"),
         (f"{significant(cost.grid_barrier_us())} µs", "by a barrier of all blocks"),
         (f"{significant(cost.hop_ns)} ns", "by a flag from one block to another"),

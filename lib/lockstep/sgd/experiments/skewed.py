@@ -4,6 +4,9 @@ As in `twins`, a twin has the published number of nodes, edges and largest degre
 on both sides are a lognormal's, and where both sides are the same nodes an edge's ends have near ids. `likeness` holds
 both kinds against real graphs: the busiest hundredth of items has 0.74 to 0.99 of the edges that it has there, with
 degrees that fall as a power of their rank 0.44 to 0.56.
+
+Pairs are drawn as `twins.scale_free` draws them, in a loop of its own: what recorded rows of plain twins follow from is
+that function's text, and it goes when their parts do.
 """
 
 import numpy as np
