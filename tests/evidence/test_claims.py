@@ -484,6 +484,13 @@ def test_an_identity_that_fails_on_some_graphs_names_them(make_rows):
         assert (line["verdict"], line["reason"]) == ("fails", reason)
 
 
+def test_small_twins_of_several_seeds_count_once_with_their_original_where_asked(make_rows):
+    names = ("twin-A", "twin-A-by-8-seed-1", "twin-A-by-8-seed-2", "twin-B")
+    rows = make_rows(*[{"dataset": name, "times": {"a": 2, "b": 1}} for name in names])
+    for once, graphs in ((False, 4), (True, 2)):
+        assert judge(rows, part(select={**SIDES, "once": once}))["graphs"] == graphs
+
+
 def test_a_ratio_of_cpu_to_gpu_says_how_slow_the_host_was(make_rows):
     probes = {"metric": "host", "times": {"(clocks)": [300.0, 450.0, 900.0]}}
     calm = {"dataset": "elsewhere", "metric": "host", "times": {"(clocks)": [150.0]}}

@@ -51,7 +51,7 @@ LIMITS = frozenset({"bound", "factor"})  # what a reading may change beside wher
 NEEDS = ("rows", "data", "hardware", "code")  # what an untested part lacks
 SELECTORS = {
     "study", "experiment", "dataset", "parameters", "any_of", "complete", "numerator", "denominator", "value",
-    "strategies", "metric", "x", "first", "second", "features", "mean", "same", "blocks",
+    "strategies", "metric", "x", "first", "second", "features", "mean", "same", "once", "blocks",
 }  # fmt: skip
 SIDE = {"strategy", "metric", "of", "over", "per", "plus", "less", "pick", "experiment", "dataset", "parameters"}
 PART = {

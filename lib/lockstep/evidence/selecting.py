@@ -194,8 +194,12 @@ def pairs_of(rows, select):
 
 
 def graphs_of(samples, select):
-    """Which graph each sample is of: its data set, however often it is listed or under which parameters it ran."""
-    return samples["dataset"].replace(select.get("same", {})).rename("graph")
+    """Which graph each sample is of: its data set, however often it is listed or under which parameters it ran.
+
+    With `once`, smaller twins of several seeds are one graph with the twin of the published size.
+    """
+    names = samples["dataset"].replace(select.get("same", {})).rename("graph")
+    return names.str.replace(r"-by-\d+-seed-\d+", "", regex=True) if select.get("once") else names
 
 
 def samples_of(rows, select):
