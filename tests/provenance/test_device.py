@@ -100,3 +100,17 @@ def test_a_text_that_the_lock_lacks_is_known_nowhere_without_the_compiler(tmp_pa
     assert device.kernels(file) == first, "comments count for nothing"
     file.write_text(TEXT.replace("k < 16", "k < 17"))
     assert device.kernels(file)["work"] != first["work"]
+
+
+def test_a_compiler_that_answers_otherwise_now_and_then_proves_the_lock_still(monkeypatch):
+    path = compiler.files()[0]
+    defines = dict(device.variants(path)[0])
+    kernels = device.lock()[device.key(path, defines)]["kernels"]
+    first = sorted(kernels)[0]
+    answers = iter([kernels | {first: "another"}] * 3 + [kernels] * 99)
+    monkeypatch.setattr(device, "_compiled_now", lambda *text: next(answers))
+    assert device.proven(path, defines) == []
+    monkeypatch.setattr(device, "_compiled_now", lambda *text: kernels | {first: "another"})
+    assert [first in word for word in device.proven(path, defines)] == [True]
+    monkeypatch.setattr(device, "_compiled_now", lambda *text: kernels | {"more": "one"})
+    assert ["more" in word for word in device.proven(path, defines)] == [True]
