@@ -7,7 +7,7 @@ CUDA    ?= 13
 PYTHON  ?=
 UV      ?= $(shell command -v uv)
 LOCK    := $(if $(filter 12,$(CUDA)),requirements-cuda12.lock,requirements.lock)
-EXTRAS  := --extra compendium --extra lab --extra cluster --extra peers --extra dev
+EXTRAS  := --extra compendium --extra lab --extra cluster --extra peers --extra site --extra dev
 VENV    := .venv
 RUN     := $(VENV)/bin/python
 # A tool that is asked to skip bytecode compiles every import again in each of the workflow's processes.

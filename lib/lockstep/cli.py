@@ -10,11 +10,13 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from lockstep import commands, studies
+from lockstep import commands, output, studies
 
 STATUS = "exit status: 0 done; 1 the answer is no (a cycle, a stale recording); 2 wrong usage or unreadable input"
-GRAPH = "graph: SNAP edge list, DIMACS .gr, Matrix Market or METIS, also compressed; or a registered one's name"
-IDS = "Vertices are numbered from 0: DIMACS, Matrix Market and METIS files, which begin with 1, one less than there."
+GRAPH = ("graph: edge list (SNAP, CSV; ids or names), DIMACS .gr, Matrix Market or METIS, also compressed; - for "
+         "standard input; or a registered one's name")  # fmt: skip
+IDS = ("Vertices are numbered from 0: DIMACS, Matrix Market and METIS files, which begin with 1, one less than there. "
+       "Names stay names: a line is then the name, a tab and the value.")  # fmt: skip
 
 
 EXTRAS = {  # what a command may need that `pip install lockstep` does not bring, and the extra that does
@@ -28,7 +30,8 @@ def main(arguments=None) -> int:
     """Run the command line and return its exit status."""
     choice = parser().parse_args(arguments)
     try:
-        commands.writable(choice)
+        output.listen(choice)
+        output.writable(choice)
         status = choice.run(choice)
         sys.stdout.flush()
         return status
@@ -44,7 +47,7 @@ def main(arguments=None) -> int:
 
         reason = f"the memory does not suffice ({error or 'none is left'})"
         told = GraphError(f"{reason}; a lower {SETTING} refuses such graphs before they are tried")
-        print(f"lockstep: {commands.told(told, choice)}", file=sys.stderr)
+        print(f"lockstep: {output.told(told, choice)}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
@@ -58,7 +61,8 @@ def main(arguments=None) -> int:
         # place in the code matters.
         if not isinstance(error, ValueError | OSError) and not type(error).__module__.startswith("lockstep"):
             raise
-        print(f"lockstep: {commands.told(error, choice)}", file=sys.stderr)
+        print(f"lockstep: {output.told(error, choice)}", file=sys.stderr)
+        output.log.debug("as follows:", exc_info=True)
         return 1 if hasattr(error, "cycle") else 2
 
 
@@ -96,6 +100,10 @@ def parser() -> argparse.ArgumentParser:
         about = f"{text[0].upper()}{text[1:]}.{' ' + IDS if ids else ''}"
         new = known.add_parser(name, help=text, description=about, epilog=STATUS)
         new.set_defaults(run=run)
+        told = new.add_mutually_exclusive_group()
+        told.add_argument("-q", "--quiet", action="store_true", help="on standard error warnings and errors alone")
+        told.add_argument("-v", "--verbose", action="store_true", help="also how long each step took, and where an "
+                          "error arose")  # fmt: skip
         return new
 
     _about_a_graph(command)
@@ -116,6 +124,9 @@ def parser() -> argparse.ArgumentParser:
     machine = command("machine", commands.machine, "what this machine is, as recordings name it")
     machine.add_argument("--json", action="store_true", help="all facts as JSON")
     machine.add_argument("--name", action="store_true", help="only the name of its folder of results")
+    text = "a script that completes commands, options and names of strategies in a shell"
+    completion = command("completion", commands.completion, text)
+    completion.add_argument("shell", choices=["bash", "zsh"], help="for instance: eval \"$(lockstep completion bash)\"")
     schema = command("schema", commands.schema, "what another command writes with --json, as JSON Schema")
     schema.add_argument("command", metavar="COMMAND", help="sort, paths, color, factorize, swarm, advise, ...")
     return parser
@@ -147,7 +158,7 @@ def _about_a_graph(command):
     text = "which strategy to choose for the graph in a file, what it gains, and why"
     advise = command("advise", commands.advise, text)
     advise.add_argument("file", metavar="FILE", nargs="+", help=f"{GRAPH}; several files are a batch")
-    _member(advise)
+    _reading(advise)
     advise.add_argument("--ratings", action="store_true", help="the file holds ratings, as for factorize")
     advise.add_argument("--batch", action="store_true", help="the file holds a batch of graphs, as for swarm")
     advise.add_argument("--machine", metavar="NAME", help="a recorded machine, or the beginning of its name (default: "
@@ -158,12 +169,12 @@ def _about_a_graph(command):
     compare = command("compare", commands.compare, text)
     compare.add_argument("study", metavar="STUDY", help="toposort, sssp, coloring, sgd or swarm, or the study's number")
     compare.add_argument("file", metavar="FILE", help=f"{GRAPH}; for sgd ratings, for swarm a batch")
-    _member(compare)
+    _reading(compare)
     compare.add_argument("--strategies", metavar="A,B,...", help="only these (default: all but auto)")
     _executor(compare)
     compare.add_argument("--rounds", type=int, default=3, help="timed runs, of which the median counts (default: 3)")
     compare.add_argument("--seconds", type=float, help="longest time of a strategy (default: 60; 20 without a GPU)")
-    compare.add_argument("--source", type=int, help="of sssp (default: a vertex with most arcs)")
+    compare.add_argument("--source", help="of sssp (default: a vertex with most arcs)")
     compare.add_argument("--rank", type=int, help="of sgd (default: 16)")
     compare.add_argument("--measure", help="of swarm (default: betweenness)")
     compare.add_argument("--plot", metavar="FILE", type=Path, help="draw the ranking: .svg, .pdf or .png")
@@ -180,7 +191,8 @@ def _of_a_graph(command):
     text = "shortest distances from a vertex of the graph in a file, one vertex a line"
     paths = command("paths", commands.paths, text, ids=True)
     paths.add_argument("file", metavar="FILE", help=f"{GRAPH}; without weights every arc counts 1")
-    paths.add_argument("--source", type=int, required=True, help="the vertex to start from, numbered from 0")
+    paths.add_argument("--source", required=True, metavar="VERTEX", help="where to start: a number from 0, or a name")
+    paths.add_argument("--target", metavar="VERTEX", help="print the vertices of a shortest path to this one instead")
     paths.add_argument("--delta", type=float, help="width of a bucket (default: the strategy's choice)")
     paths.add_argument("--layers", type=int, help="of semaphores (default: 2)")
     _solver(paths, "sssp", "distances")
@@ -197,7 +209,8 @@ def _of_a_graph(command):
 
     text = "vectors of users and items from the ratings in a file, error by sweep"
     fit = command("factorize", commands.factorize, text)
-    fit.add_argument("file", metavar="FILE", help="CSV user,item,rating or lists user item item ...")
+    text = "CSV user,item,rating or lists user item item ...; - is standard input"
+    fit.add_argument("file", metavar="FILE", help=text)
     fit.add_argument("--rank", type=int, default=16, help="length of a vector (default: 16)")
     fit.add_argument("--sweeps", type=int, default=10, help="over all ratings (default: 10)")
     fit.add_argument("--learning-rate", type=float, default=0.01, help="default: 0.01")
@@ -239,15 +252,26 @@ def _of_a_batch(command):
 
 
 def _solver(parser, package, result, kind="FILE"):
-    _member(parser)
+    (_member if package == "sgd" else _reading)(parser)
     _strategy(parser, package)
     _executor(parser)
-    parser.add_argument("--output", metavar=kind, type=Path, help=f"write the {result} there")
+    parser.add_argument("--output", metavar=kind, type=Path, help=f"write the {result} there; - is standard output")
     parser.add_argument("--json", action="store_true", help="one JSON object: strategy, reason, what was found")
 
 
 def _member(parser):
     parser.add_argument("--member", metavar="NAME", help="which file of an archive of several, by name or pattern")
+
+
+def _reading(parser):
+    """How the file of a graph is read."""
+    _member(parser)
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--directed", action="store_true", help="a line is an arc, whatever the file's header says")
+    kind.add_argument("--undirected", action="store_true", help="a line is an edge, whatever the file's header says")
+    parser.add_argument("--unweighted", action="store_true", help="leave weights out")
+    parser.add_argument("--compact", action="store_true", help="number the ids that occur, which become names")
+    parser.add_argument("--names", action="store_true", help="ids of an edge list are names, numbers too")
 
 
 def _strategy(parser, package):

@@ -1,58 +1,34 @@
 """What each command of the command line does: results go to standard output, all else to standard error."""
 
-import contextlib
+import io
 import json
-import math
 import re
 import sys
-import tempfile
 from pathlib import Path
 
-
-def writable(choice) -> None:
-    """Refuse an output that cannot be written before anything is computed for it.
-
-    Raises
-    ------
-    ValueError
-        It is a folder, there is no way to make its folder, or nothing can be written there.
-    """
-    for name in ("output", "plot"):
-        path = getattr(choice, name, None)
-        if path is None:
-            continue
-        if path.is_dir():
-            raise ValueError(f"--{name} {path}: this is a folder; name a file")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ValueError(f"--{name} {path}: {path.parent} cannot be made ({error.strerror})") from None
-        try:
-            # What is there already may be a pipe or a device, which must not be opened twice.
-            if not path.exists():
-                tempfile.TemporaryFile(dir=path.parent).close()
-        except OSError as error:
-            raise ValueError(f"--{name} {path}: nothing can be written to {path.parent} ({error.strerror})") from None
+from lockstep.output import column, finite, log, many, opened, record, shown, table, timed
 
 
 def datasets(choice) -> int:
     from lockstep import graphs
     from lockstep.graphs.registry import PLACED
 
-    table = graphs.datasets()
-    _save(table, choice.output)
+    found = graphs.datasets()
+    table(found, choice.output)
+    if str(choice.output) == "-":
+        return 0
     if choice.json:
-        lines = table.to_dict("records")
+        lines = found.to_dict("records")
         for line in lines:
             line |= {size: int(line[size]) if str(line[size]).isdigit() else None for size in "nm"}
         print(json.dumps(lines, indent=1))
         return 0
-    width = table["name"].str.len().max()
-    for row in table.itertuples():
+    width = found["name"].str.len().max()
+    for row in found.itertuples():
         how = row.how.replace(PLACED, "") if row.status == "missing" else row.source
         print(f"{row.name:<{width}}  {row.status:<8}  {how}")
-    missing = (table["status"] == "missing").sum()
-    print(f"\n{len(table)} registered, {len(table) - missing} at hand, {missing} missing")
+    missing = (found["status"] == "missing").sum()
+    print(f"\n{len(found)} registered, {len(found) - missing} at hand, {missing} missing")
     if missing:
         print(f"A file is fetched when it is asked for and the network is there; by hand: fetch it{PLACED}.")
     return 0
@@ -66,6 +42,15 @@ def schema(choice) -> int:
         raise ValueError(f"no command {choice.command!r} writes JSON; there are {', '.join(known)}")
     about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"lockstep {choice.command} --json"}
     print(json.dumps({**about, **known[choice.command]}, indent=1))
+    return 0
+
+
+def completion(choice) -> int:
+    import shtab
+
+    from lockstep.cli import parser
+
+    print(shtab.complete(parser(), choice.shell))
     return 0
 
 
@@ -94,7 +79,9 @@ def claims(choice) -> int:
     found = claims.summary(stale=stale)
     asked = {name: getattr(choice, name) for name in ("study", "claim", "machine", "verdict")}
     verdicts = telling.chosen(found.verdicts, **asked)
-    _save(verdicts, choice.output)
+    table(verdicts, choice.output)
+    if str(choice.output) == "-":
+        return 0
     if choice.json:
         print(telling.records(verdicts))
         return 0
@@ -136,14 +123,15 @@ def provenance(choice) -> int:
 def sort(choice) -> int:
     from lockstep.toposort import topological_sort
 
-    graph = _graph(choice.file, choice.member)
-    result = topological_sort(graph, strategy=choice.strategy, executor=choice.executor)
-    layers = f"{_many(result.order.size, 'vertex', 'vertices')} in {_many(result.depth, 'layer')}"
-    print(f"{choice.file}: {layers}, sorted by {_how(result)}", file=sys.stderr)
+    graph = _graph(choice.file, choice)
+    with timed("sorting"):
+        result = topological_sort(graph, strategy=choice.strategy, executor=choice.executor)
+    layers = f"{many(result.order.size, 'vertex', 'vertices')} in {many(result.depth, 'layer')}"
+    log.info(f"{shown(choice.file)}: {layers}, sorted by {_how(result)}")
     if choice.json:
-        _tell(choice, graph, result, layers=result.depth, order=result.order)
+        record(choice, graph, result, layers=result.depth, order=result.order)
     else:
-        _write(result.order, choice.output)
+        column(result.order if graph.labels is None else graph.labels[result.order], choice.output)
     return 0
 
 
@@ -156,14 +144,15 @@ def color(choice) -> int:
     options = {"strategy": choice.strategy, "switch": switch, "seed": choice.seed, "executor": choice.executor}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the notes below say the same in one line
-        graph = _graph(choice.file, choice.member)
-        result = color(graph, loops=choice.loops, **options)
-    found = f"{_many(result.colors.size, 'vertex', 'vertices')}, {_many(result.count, 'color')}"
-    print(f"{choice.file}: {found}, colored by {_how(result)}", file=sys.stderr)
+        graph = _graph(choice.file, choice)
+        with timed("coloring"):
+            result = color(graph, loops=choice.loops, **options)
+    found = f"{many(result.colors.size, 'vertex', 'vertices')}, {many(result.count, 'color')}"
+    log.info(f"{shown(choice.file)}: {found}, colored by {_how(result)}")
     if choice.json:
-        _tell(choice, graph, result, count=result.count, colors=result.colors)
+        record(choice, graph, result, count=result.count, colors=result.colors)
     else:
-        _write(result.colors, choice.output)
+        column(result.colors, choice.output, graph.labels)
     return 0
 
 
@@ -172,20 +161,30 @@ def paths(choice) -> int:
 
     from lockstep.sssp import STRATEGIES, shortest_paths
 
-    graph = _graph(choice.file, choice.member)
+    graph = _graph(choice.file, choice)
     options = {"delta": choice.delta, "layers": choice.layers}
-    result = shortest_paths(graph, choice.source, choice.strategy, choice.executor, **options)
+    source, target = (_vertex(graph, name) for name in (choice.source, choice.target))
+    with timed("shortest paths"):
+        result = shortest_paths(graph, source, choice.strategy, choice.executor, **options)
     reached = result.distances[np.isfinite(result.distances)]
     how = f"by {_how(result)}"
     if not STRATEGIES[result.strategy].exact:
         how += "; this strategy may give wrong distances (--strategy checked does not)"
-    found = f"{reached.size:,} of {_many(result.distances.size, 'vertex', 'vertices')} reached, the farthest at "
-    print(f"{choice.file}: {found}{reached.max():.12g}, {how}", file=sys.stderr)
+    found = f"{reached.size:,} of {many(result.distances.size, 'vertex', 'vertices')} reached, the farthest at "
+    log.info(f"{shown(choice.file)}: {found}{reached.max():.12g}, {how}")
+    told, path = {"source": source, "reached": reached.size, "distances": result.distances}, None
+    if target is not None:
+        path = result.path_to(target)
+        there = f"{many(len(path) - 1, 'arc')}, length {result.distances[graph.index_of(target)]:.12g}"
+        log.info(f"{shown(choice.file)}: a shortest path to {target}: {there}")
+        told["path"] = [one if type(one) is int else str(one) for one in path]
     if choice.json:
-        _tell(choice, graph, result, source=choice.source, reached=reached.size, distances=result.distances)
-        return 0
-    whole = (reached == np.floor(reached)).all() and reached.max() < 2**53
-    _write(result.distances, choice.output, whole)
+        record(choice, graph, result, **told)
+    elif path is not None:
+        column(np.array(path, object), choice.output)
+    else:
+        whole = (reached == np.floor(reached)).all() and reached.max() < 2**53
+        column(result.distances, choice.output, graph.labels, whole)
     return 0
 
 
@@ -194,20 +193,26 @@ def factorize(choice) -> int:
 
     from lockstep.sgd import factorize
 
+    if choice.json and str(choice.output) == "-":
+        raise ValueError("--json and --output - both write to standard output; name a file for the vectors")
     if choice.sweeps < 1:
         raise ValueError(f"--sweeps {choice.sweeps}: one at least, or nothing is learned")
     names = ("strategy", "rank", "sweeps", "seed", "learning_rate", "regularization", "nonnegative", "executor")
     ratings, users, items = _ratings(choice.file, choice.member, choice.duplicates)
-    result = factorize(ratings, **{name: getattr(choice, name) for name in names})
-    sizes = f"{_many(result.users.shape[0], 'user')}, {_many(result.items.shape[0], 'item')}"
-    print(f"{choice.file}: {sizes}, by {_how(result)}", file=sys.stderr)
+    with timed("all sweeps"):
+        result = factorize(ratings, **{name: getattr(choice, name) for name in names})
+    sizes = f"{many(result.users.shape[0], 'user')}, {many(result.items.shape[0], 'item')}"
+    log.info(f"{shown(choice.file)}: {sizes}, by {_how(result)}")
     if choice.json:
-        _tell(choice, None, result, users=result.users.shape[0], items=result.items.shape[0], rmse=result.rmse)
+        record(choice, None, result, users=result.users.shape[0], items=result.items.shape[0], rmse=result.rmse)
     else:
-        print(*(f"sweep {sweep}: RMSE {error:.4f}" for sweep, error in enumerate(result.rmse, 1)), sep="\n")
+        errors = [f"sweep {sweep}: RMSE {error:.4f}" for sweep, error in enumerate(result.rmse, 1)]
+        print(*errors, sep="\n", file=sys.stderr if str(choice.output) == "-" else sys.stdout)
     if choice.output:
-        with choice.output.open("wb") as file:  # a name alone would get another ending
-            np.savez_compressed(file, users=result.users, items=result.items, user_ids=users, item_ids=items)
+        packed = io.BytesIO()  # written at once, for standard output cannot be wound back
+        np.savez_compressed(packed, users=result.users, items=result.items, user_ids=users, item_ids=items)
+        with opened(choice.output, "wb") as file:
+            file.write(packed.getbuffer())
     return 0
 
 
@@ -223,11 +228,11 @@ def advise(choice) -> int:
 
         graph = GraphBatch(choice.file[0])
     else:
-        graphs = [_graph(file, choice.member) for file in choice.file]
+        graphs = [_graph(file, choice) for file in choice.file]
         graph = graphs if len(graphs) > 1 else graphs[0]
     try:
         found = advise(graph, machine=choice.machine)
-        print(json.dumps(_finite(found.record()), indent=1) if choice.json else found)
+        print(json.dumps(finite(found.record()), indent=1) if choice.json else found)
     finally:
         if choice.batch:
             _tell_left_out(graph)
@@ -252,14 +257,16 @@ def compare(choice) -> int:
         graph = join(list(batch))
         _tell_left_out(batch)
     else:
-        graph = _graph(choice.file, choice.member)
+        graph = _graph(choice.file, choice)
+        choice.source = _vertex(graph, choice.source)
     options = {key: getattr(choice, key) for key in ("source", "rank", "measure") if getattr(choice, key) is not None}
     found = compare.compare(
         package, graph, choice.strategies.split(",") if choice.strategies else None, choice.executor, choice.rounds,
-        choice.seconds, lambda line: print(line, file=sys.stderr), **options,
+        choice.seconds, log.info, **options,
     )  # fmt: skip
-    print(found.to_json(orient="records", indent=1) if choice.json else compare.told(found))
-    _save(found, choice.output)
+    if str(choice.output) != "-":
+        print(found.to_json(orient="records", indent=1) if choice.json else compare.told(found))
+    table(found, choice.output)
     if choice.plot:
         import matplotlib
 
@@ -274,17 +281,37 @@ def swarm(choice) -> int:
     return main(choice)
 
 
-def _graph(file, member=None):
-    """The graph in a file; where there is no such file, the registered graph of that name."""
+def _graph(file, choice):
+    """The graph in a file, or on standard input; where there is no such file, the registered graph of that name."""
     from lockstep.graphs import GraphError, load, read
     from lockstep.graphs.registry import registered, unknown
 
     path = Path(file)
-    if not path.exists() and registered(file):
-        return load(file)
-    if not path.exists() and path.name == file and not path.suffix:  # it may have been meant as either
-        raise GraphError(f"{file}: no such file, and {unknown(file)}")
-    return read(file, member=member)
+    options = {name: True for name in ("directed", "compact", "names") if getattr(choice, name)}
+    options |= {"directed": False} if choice.undirected else {}
+    options |= {"weights": False} if choice.unweighted else {}
+    with timed(f"reading {shown(file)}"):
+        if file == "-":
+            return read(sys.stdin.buffer, member=choice.member, **options)
+        if not path.exists() and registered(file):
+            if options:
+                raise GraphError(f"{file}: the registry says how it is read; --directed and the like are for files")
+            return load(file)
+        if not path.exists() and path.name == file and not path.suffix:  # it may have been meant as either
+            raise GraphError(f"{file}: no such file, and {unknown(file)}")
+        return read(path, member=choice.member, **options)
+
+
+def _vertex(graph, called):
+    """A vertex as the command line names it: a label where the graph has labels, else a number."""
+    if called is None:
+        return None
+    if graph.labels is not None and isinstance(graph.labels[0], str):
+        return called
+    try:
+        return int(called)
+    except ValueError:
+        raise ValueError(f"no vertex is called {called!r}: the vertices of this graph are numbers") from None
 
 
 def _tell_left_out(batch):
@@ -299,8 +326,9 @@ def _ratings(file, member, duplicates="keep"):
     from lockstep.graphs import read_ratings
     from lockstep.sgd import Ratings
 
-    matrix, users, items = read_ratings(file, member, ids=True)
-    found = Ratings.of(matrix, duplicates)
+    with timed(f"reading {shown(file)}"):
+        matrix, users, items = read_ratings(sys.stdin.buffer if file == "-" else file, member, ids=True)
+        found = Ratings.of(matrix, duplicates)
     found.name = Path(file).name.partition(".")[0]
     return found, users, items
 
@@ -311,68 +339,3 @@ def _how(result):
     return result.strategy + (f" ({'; '.join(map(str, told))})" if told else "")
 
 
-def _tell(choice, graph, result, **found):
-    """One JSON object: the file, the strategy with its reason, what was found; numbers that are not finite are null.
-
-    Arrays are in the order of the vertices, whose names are in `labels` if they have any.
-    """
-    import numpy as np
-
-    told = {"file": choice.file, "strategy": result.strategy, "reason": str(result.stats.get("reason", ""))}
-    told["notes"] = list(map(str, result.stats.get("notes", ())))
-    if graph is not None:
-        told |= {"vertices": graph.n, "arcs": graph.m}
-        told |= {} if graph.labels is None else {"labels": list(map(str, graph.labels))}
-    for name, value in found.items():
-        told[name] = _finite(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
-    with choice.output.open("w", encoding="utf-8") if choice.output and graph is not None else (
-        contextlib.nullcontext(sys.stdout)) as out:  # fmt: skip
-        out.write(json.dumps(told, allow_nan=False) + "\n")
-
-
-def _finite(value):
-    """The same with null for numbers that are not finite, which JSON does not have."""
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _many(count, one, several=None):
-    """A number with its noun: 1 layer, 2 layers."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
-
-
-def _write(numbers, file, whole=False):
-    """One number a line, to a file or to standard output, some at a time; `whole`: finite ones without a point."""
-    with file.open("w", encoding="utf-8") if file else contextlib.nullcontext(sys.stdout) as out:
-        for first in range(0, len(numbers), 2**16):
-            some = numbers[first : first + 2**16].tolist()
-            if whole:
-                some = [int(number) if math.isfinite(number) else number for number in some]
-            out.write("".join(f"{number}\n" for number in some))
-
-
-def _save(table, output) -> None:
-    """Write a table where the user asked for it; a rule's output must appear whole or not at all."""
-    if not output:
-        return
-    if output.exists() and not output.is_file():  # a pipe or a device, which no file may replace
-        table.to_csv(output, index=False, lineterminator="\n")
-        return
-    output = output.resolve()  # not the link to a file, but the file
-    scratch = output.with_name(output.name + ".new")
-    table.to_csv(scratch, index=False, lineterminator="\n")
-    scratch.replace(output)
-
-
-def told(error, choice) -> str:
-    """An error in one line, with the file whose graph it is about."""
-    from lockstep.graphs import GraphError
-
-    line = " ".join(str(error).split()) or type(error).__name__
-    files = getattr(choice, "file", [])
-    files = [files] if isinstance(files, str) else files
-    ours = isinstance(error, GraphError) or hasattr(error, "cycle")
-    return f"{files[0]}: {line}" if ours and len(files) == 1 and files[0] not in line else line

@@ -49,7 +49,7 @@ def test_what_the_project_asks_for_is_in_the_lock(lock, extra):
     locked = pins(lock)
     asked = [*PROJECT["project"]["dependencies"]]
     extras = re.findall(r"--extra (\w+)", re.search("^EXTRAS.*", MAKEFILE, re.MULTILINE)[0])
-    assert set(PROJECT["project"]["optional-dependencies"]) == {*extras, "cuda13", "cuda12", "site"}
+    assert set(PROJECT["project"]["optional-dependencies"]) == {*extras, "cuda13", "cuda12"}
     asked += [line for name in extras for line in PROJECT["project"]["optional-dependencies"][name]]
     asked += PROJECT["project"]["optional-dependencies"][extra]
     for requirement in map(Requirement, asked):

@@ -1,8 +1,11 @@
 """The command line: what it prints, where, and with which exit status."""
 
 import argparse
+import errno
+import io
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import time
@@ -12,7 +15,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from lockstep import cli, commands, paths, studies
+from lockstep import cli, output, paths, studies
 from lockstep.toposort import topological_sort
 
 
@@ -138,8 +141,8 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(run, graph,
     refused = [(tmp_path, "this is a folder"), (tmp_path / "file" / "x", "cannot be made")]
     if os.path.isdir("/proc"):
         refused.append(("/proc/order.txt", "nothing can be written to /proc"))
-    for output, told in refused:
-        status, out, err = run("sort", graph("0 1\n"), "--output", output)
+    for place, told in refused:
+        status, out, err = run("sort", graph("0 1\n"), "--output", place)
         assert (status, out) == (2, "") and told in err and err.count("\n") == 1
     monkeypatch.undo()
     assert run("sort", graph("0 1\n"), "--output", tmp_path / "new" / "order.txt")[0] == 0
@@ -272,15 +275,15 @@ def test_results_are_written_a_part_at_a_time_as_in_one(tmp_path, capsys, kind, 
     if kind == "lengths":
         expected = [d if d == np.inf else int(d) for d in expected]
     expected = "".join(f"{number}\n" for number in expected)
-    commands._write(numbers, tmp_path / "out", kind == "lengths")
-    commands._write(numbers, None, kind == "lengths")
+    output.column(numbers, tmp_path / "out", whole=kind == "lengths")
+    output.column(numbers, None, whole=kind == "lengths")
     assert (tmp_path / "out").read_bytes() == expected.encode() == capsys.readouterr().out.encode()
 
 
 def test_writing_takes_no_more_memory_for_more_results(tmp_path):
     numbers = np.arange(600_000) / 7
     tracemalloc.start()
-    commands._write(numbers, tmp_path / "out")
+    output.column(numbers, tmp_path / "out")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 16e6  # all at once: 75 MB
@@ -351,3 +354,98 @@ def test_json_goes_to_the_output_and_a_cycle_gives_none(run, graph, tmp_path):
     assert (status, out) == (0, "") and json.loads((tmp_path / "order.json").read_text())["order"] == [0, 1, 2]
     status, out, err = run("sort", graph("0 1\n1 0\n"), "--json")
     assert (status, out) == (1, "") and "cycle" in err
+
+
+NAMED = "source,target,weight\nhome,shop,2\nshop,work,1.5\nhome,work,9\nattic,home,1\n"
+
+
+def test_names_go_in_and_come_out(run, graph, tmp_path):
+    file = graph(NAMED)
+    assert run("sort", file)[1].split() == ["attic", "home", "shop", "work"]
+    status, out, err = run("paths", file, "--source", "home")
+    assert (status, out) == (0, "home\t0.0\nshop\t2.0\nwork\t3.5\nattic\tinf\n") and "3 of 4 vertices reached" in err
+    status, out, err = run("paths", file, "--source", "home", "--target", "work")
+    assert (status, out) == (0, "home\nshop\nwork\n") and "to work: 2 arcs, length 3.5" in err
+    status, out, _ = run("paths", file, "--source", "home", "--target", "work", "--json")
+    found = json.loads(out)
+    assert (found["path"], found["source"], found["labels"][1]) == (["home", "shop", "work"], "home", "shop")
+    colors = dict(line.split("\t") for line in run("color", file)[1].splitlines())
+    assert len({colors["home"], colors["shop"], colors["work"]}) == 3
+    wrong = {"has no vertex of that name": ["nowhere"], "no path leads from": ["home", "--target", "attic"]}
+    for told, words in wrong.items():
+        status, out, err = run("paths", file, "--source", *words)
+        assert (status, out) == (2, "") and told in err.splitlines()[-1]
+    status, out, err = run("sort", graph("a b\nb a\n"))
+    assert status == 1 and "a" in err.splitlines()[-1] and "numbered from 0" not in err
+    status, _, err = run("paths", graph("0 1\n"), "--source", "home")
+    assert status == 2 and "the vertices of this graph are numbers" in err
+
+
+def test_how_a_file_is_read_can_be_said(run, graph):
+    file = graph("# Directed\n7 3 5\n3 9 2\n")
+    out = run("paths", file, "--source", 9, "--undirected")[1].split()
+    assert (out[3], out[7], out[9], out.count("inf")) == ("2", "7", "0", 7)
+    assert run("paths", file, "--source", 7, "--unweighted", "--compact")[1] == "3\t1\n7\t0\n9\t2\n"
+    assert run("sort", file, "--names")[1].split() == ["7", "3", "9"]
+    assert run("sort", graph("# Undirected\n0 1\n"), "--directed")[0] == 1, "both arcs of an edge are a cycle"
+    status, _, err = run("sort", "karate", "--directed")
+    assert status == 2 and "the registry says how it is read" in err
+
+
+def test_standard_input_and_output(run, graph, tmp_path, monkeypatch):
+    def given(text):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+    given("0 2\n2 1\n")
+    status, out, err = run("sort", "-", "--output", "-")
+    assert (status, out) == (0, "0\n2\n1\n") and err.startswith("<stdin>: 3 vertices")
+    given("0 2\n2 x\n")
+    status, out, err = run("sort", "-")
+    assert (status, out) == (2, "") and "line 2: found 'x'" in err
+    given("a,x,3\na,y,4\nb,x,5\n")
+    done = subprocess.run([sys.executable, "-m", "lockstep", "factorize", "-", "--sweeps", "2", "--output", "-"],
+                          input=b"1,1,3\n1,2,4\n2,1,5\n", capture_output=True, check=True)  # fmt: skip
+    assert set(np.load(io.BytesIO(done.stdout))) == {"users", "items", "user_ids", "item_ids"}
+    assert done.stderr.count(b"RMSE") == 2
+    status, out, _ = run("datasets", "--output", "-")
+    assert status == 0 and out.startswith("name,") and "registered" not in out
+    assert not (tmp_path / "-").exists() and not os.path.exists("-")
+
+
+def test_quiet_and_verbose(run, graph):
+    file = graph("0 1\n")
+    assert run("sort", file, "-q")[1:] == ("0\n1\n", "")
+    err = run("sort", file, "-v")[2]
+    assert f"reading {file}: " in err and "sorting: " in err and "sorted by" in err
+    status, _, err = run("sort", graph("0 1\n1 x\n"), "--quiet")
+    assert status == 2 and err.count("\n") == 1
+    assert "Traceback" in run("sort", graph("0 1\n1 x\n"), "--verbose")[2]
+    assert run("sort", file, "-q", "-v")[0] == 2
+
+
+def test_a_full_disk_leaves_no_part_of_a_result(run, graph, tmp_path, monkeypatch):
+    file, kept = graph("0 1\n"), tmp_path / "order.txt"
+    kept.write_text("of before\n")
+
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    opened = pathlib.Path.open
+    monkeypatch.setattr(pathlib.Path, "open", lambda self, mode="r", **how: (
+        opened(self, mode, **how).close() or Full() if self.name == "order.txt.new" else opened(self, mode, **how)))
+    status, _, err = run("sort", file, "--output", kept)
+    assert status == 2 and f"{kept}: cannot be written (No space left on device)" in err
+    assert kept.read_text() == "of before\n" and sorted(os.listdir(tmp_path)) == ["graph.txt", "order.txt"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion_is_a_script_of_the_shell(run, tmp_path, shell):
+    pytest.importorskip("shtab")
+    status, out, _ = run("completion", shell)
+    assert status == 0 and "lockstep" in out and "--undirected" in out
+    if shell == "bash":
+        script = tmp_path / "complete.bash"
+        script.write_text(out + "\nCOMP_WORDS=(lockstep so); COMP_CWORD=1; _shtab_lockstep; echo ${COMPREPLY[@]}\n")
+        done = subprocess.run(["bash", script], text=True, capture_output=True)
+        assert "sort" in done.stdout.split()

@@ -26,7 +26,16 @@ def refused(path, text, reader=read, **options):
 
 BODIES = {
     # a line that is not an edge
-    "edges, names": (b"a b\nb c\n", r"line 1: found 'a'; expected two node ids \(whole numbers\)"),
+    "edges, a name before numbers": (b"a b\n1 2\n", r"line 1: found 'a'; expected two node ids \(whole numbers, or"),
+    "edges, names and a line of three": (b"a b\n\nb c 2\n", r"line 3: found 3 fields where the rows before have 2;"),
+    "edges, names and one alone": (b"a b\n# c\nb\n", r"line 3: found 1 field where the rows before have 2;"),
+    "edges, names and a word as weight": (b"a b 2\nb c x\n", r"line 2: found 'x'; expected two names and at most one"),
+    "edges, names and NaN": (b"a b 2\nb c nan\n", r"line 2: found 'nan'"),
+    "edges, names and a quote": (b'a,b\n"b,c\n', r"line 2: found a row that is no CSV"),
+    "edges, names and a quoted line break": (b'a,"b\nc",d\n', r"line 1: found a quoted field that goes on"),
+    "edges, names and Latin-1": (b"a b\nb c\nd \xe9\n", r"line 3: found a byte that is not UTF-8"),
+    "edges, names and another count": (b"# Nodes: 3 Edges: 3\na b\nb c\n", r"line 1: .*3 edges; found 3 names and 2"),
+    "edges, JSON": (b'{"a": 1}\n{"b": 2}\n', r"line 1: found"),
     "edges, words": (b"# c\n0 1\n1 two\n", r"line 3: found 'two'; expected two node ids"),
     "edges, one number": (b"0 1\n2\n", r"line 2: found 1 number where the rows before have 2;"),
     "edges, four numbers": (b"0 1 2 3\n", r"line 1: found 4 numbers; expected two node ids"),
@@ -202,6 +211,9 @@ def test_an_archive_that_leaves_a_choice(tmp_path):
         (b"user,item,rating\n1,2,nan\n", r"line 2: found 'nan'"),
         (b"user,item,rating\n1,2\n", r"line 2: found 2 numbers"),
         (b"user,item,rating\n-1,2,3\n", r"line 2: found id -1"),
+        (b"-1,2,3\n2,2,3\n", r"line 1: found id -1"),
+        (b"x1,2,3\nx2,y,three\n", r"line 2: found 'three'; expected 'user,item,rating' with a finite rating"),
+        (b"user,item,rating\nx1,2,3\n\nx2,2\n", r"line 4: found 2 fields"),
         (b"user,item,rating\n", r"holds no rating"),
         (b"0 1 2\n1 -5\n", r"line 2: found id -5"),
         (b"0\n1\n", r"holds no rating"),

@@ -1,6 +1,7 @@
 """Readers: every format in every container gives the same graph, found by content and not by name."""
 
 import bz2
+import csv
 import gzip
 import io
 import lzma
@@ -13,9 +14,9 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import csv
+from pyarrow import csv as arrow
 
-from lockstep.graphs import Graph, read, read_batch, read_coordinates, read_ratings
+from lockstep.graphs import Graph, GraphError, read, read_batch, read_coordinates, read_ratings
 from lockstep.graphs.numbers import Table
 
 # One graph in every format: 0-1 (5), 0-2 (7), 1-2 (9) and an isolated vertex 3.
@@ -223,8 +224,8 @@ def test_a_path_inside_an_archive_cannot_lead_out_of_it(tmp_path):
 def test_five_million_edges_in_under_three_seconds(tmp_path):
     path = tmp_path / "large.txt"
     ids = np.random.default_rng(1).integers(0, 1_000_000, (2, 5_000_000))
-    options = csv.WriteOptions(include_header=False, delimiter="\t")
-    csv.write_csv(pyarrow.table({"u": ids[0], "v": ids[1]}), path, options)
+    options = arrow.WriteOptions(include_header=False, delimiter="\t")
+    arrow.write_csv(pyarrow.table({"u": ids[0], "v": ids[1]}), path, options)
     read(put(tmp_path, b"0 1\n"))  # compilation
     seconds = []
     for _ in range(2):  # processor time, since other work on the machine is not the reader's
@@ -233,3 +234,83 @@ def test_five_million_edges_in_under_three_seconds(tmp_path):
         seconds.append(time.process_time() - start)
     assert graph.m == 5_000_000
     assert min(seconds) < 3
+
+
+NAMED = {
+    "blanks": (b"u v\nv w\nu w\n", "uvw", None),  # words that can head columns, but occur again
+    "header": (b"source,target,weight\nu,v,2\nv,w,0.5\n", "uvw", [2, 0.5]),
+    "quotes": (b'src,dst\nu,"v, the second"\n"v, the second",1\n', ["u", "v, the second", "1"], None),
+    "tabs": (b"# a comment\nJohann Sebastian\tv\n\nv\tw w\n", ["Johann Sebastian", "v", "w w"], None),
+    "numbers among names": (b"g1 7 3\n7 g2 4\n", ["g1", "7", "g2"], [3, 4]),
+    "windows": (b"\xef\xbb\xbfu;1,v\r\nv,w\r\n", ["u;1", "v", "w"], None),
+    "unicode": ("Zoë Łukasz\nŁukasz 李\n".encode(), ["Zoë", "Łukasz", "李"], None),
+}
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_names_of_vertices_are_numbered_as_they_occur(tmp_path, kind):
+    text, labels, weights = NAMED[kind]
+    path = tmp_path / "named.csv"
+    path.write_bytes(text)
+    graph = read(path)
+    assert graph.labels.tolist() == list(labels) and graph.directed
+    assert weights == (None if graph.weights is None else graph.edge_weights().tolist())
+    sources, targets = graph.edges()
+    pairs = {(graph.labels[u], graph.labels[v]) for u, v in zip(sources, targets, strict=True)}
+    assert (labels[0], labels[1]) in pairs and (labels[1], labels[2]) in pairs
+
+
+def test_numbers_are_names_where_that_is_asked_for(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("source,target\n10,7\n7,10\n7,3\n")
+    assert read(path).n == 11 and read(path).labels is None
+    graph = read(path, names=True)
+    assert graph.labels.tolist() == ["10", "7", "3"] and graph.m == 3
+    path.write_text("a b\nb c\n")
+    with pytest.raises(GraphError, match="line 1: found 'a'"):
+        read(path, names=False)
+    path.write_text("p sp 2 1\na 1 2 3\n")
+    with pytest.raises(GraphError, match="is no edge list .dimacs."):
+        read(path, names=True)
+
+
+def test_an_open_file_is_read(tmp_path):
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(b"0 1\n1 2\n"))
+    with path.open("rb") as file:
+        graph = read(file)
+    assert graph.m == 2 and graph.name == "a"
+    assert read(io.BytesIO(b"0 1\n")).m == 1
+    with pytest.raises(GraphError, match="opened as text"):
+        read(io.StringIO("0 1\n"))
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(*[st.text(st.characters(codec="utf-8", exclude_characters="\0\n\r"))] * 2), min_size=2))
+def test_any_names_come_back_from_csv(tmp_path_factory, pairs):
+    pairs = [tuple("x" + name.strip() for name in two) for two in pairs]  # no numbers, no blanks at the ends
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(pairs)
+    graph = read(path)
+    sources, targets = graph.edges()
+    found = sorted((graph.labels[u], graph.labels[v]) for u, v in zip(sources, targets, strict=True))
+    assert found == sorted(pairs)
+
+
+@pytest.mark.parametrize("text", [b"user,item,rating\nu2,film 1,4\nu1,film 2,0.5\n",
+                                  b"u2::film 1::4::99\nu1::film 2::0.5::98\n",
+                                  b'"u2","film 1",4\n# no rating\n"u1","film 2",0.5\n'])  # fmt: skip
+def test_ratings_of_users_and_items_with_names(tmp_path, text):
+    path = tmp_path / "ratings"
+    path.write_bytes(text)
+    matrix, users, items = read_ratings(path, ids=True)
+    assert users.tolist() == ["u1", "u2"] and items.tolist() == ["film 1", "film 2"]
+    assert matrix.toarray().tolist() == [[0, 0.5], [4, 0]]
+
+
+def test_ratings_of_movielens_of_old(tmp_path):
+    path = tmp_path / "ratings.dat"
+    path.write_bytes(b"1::1193::5::978300760\n1::661::3::978302109\n")
+    matrix, users, items = read_ratings(path, ids=True)
+    assert users.tolist() == [1] and items.tolist() == [661, 1193] and matrix.toarray().tolist() == [[3, 5]]

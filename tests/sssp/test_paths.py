@@ -1,5 +1,6 @@
 """Every strategy that promises exact distances gives Dijkstra's, on whatever graph."""
 
+import itertools
 from types import SimpleNamespace
 
 import networkx as nx
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lockstep import choose
-from lockstep.graphs import Graph, generators
+from lockstep.graphs import Graph, GraphError, generators
 from lockstep.machine import get_executor, gpu_available
 from lockstep.sssp import STRATEGIES, WrongDistances, oracle, shortest_paths, verify
 from lockstep.sssp.problem import Problem
@@ -189,3 +190,40 @@ def test_on_the_gpu(strategy):
         for source in np.argsort(-graph.out_degrees())[:3]:
             result = shortest_paths(graph, int(source), strategy, executor="cuda")
             np.testing.assert_array_equal(result.distances, oracle.distances(graph, int(source)))
+
+
+@given(st.integers(1, 12), st.data())
+def test_a_path_is_as_long_as_its_distance(n, data):
+    ends, weights = st.integers(0, n - 1), st.sampled_from([0, 0, 1, 2.5, 0.1])
+    arcs = data.draw(st.lists(st.tuples(ends, ends, weights), max_size=40))
+    graph = Graph.from_edges([a for a, _, _ in arcs], [b for _, b, _ in arcs], n=n, weights=[w for _, _, w in arcs])
+    found = shortest_paths(graph, 0, "dijkstra")
+    lightest = {}
+    for a, b, weight in arcs:
+        lightest[a, b] = min(weight, lightest.get((a, b), np.inf))
+    for v in range(n):
+        if np.isfinite(found.distances[v]):
+            path = found.path_to(v)
+            assert path[0] == 0 and path[-1] == v and len(set(path)) == len(path)
+            length = 0.0
+            for a, b in itertools.pairwise(path):  # not sum(), which rounds otherwise since Python 3.12
+                length += lightest[a, b]
+            assert length == found.distances[v]
+        else:
+            with pytest.raises(GraphError, match="no path leads from 0 to"):
+                found.path_to(v)
+
+
+def test_sources_and_paths_go_by_names():
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([("home", "shop", 2), ("shop", (1, 2), 1.5), ("home", (1, 2), 9), (7, 8, 1)])
+    found = shortest_paths(graph, "home")
+    assert found.labels.tolist() == ["home", "shop", (1, 2), 7, 8]
+    assert found.path_to((1, 2)) == ["home", "shop", (1, 2)] and found.path_to("home") == ["home"]
+    assert shortest_paths(graph, 7).distances[4] == 1, "a name, not a place"
+    with pytest.raises(GraphError, match="source is 'work'; the graph has no vertex of that name, of its 5"):
+        shortest_paths(graph, "work")
+    with pytest.raises(GraphError, match="no vertex of that name"):
+        shortest_paths(graph, 0)
+    graph = nx.relabel_nodes(nx.path_graph(3), dict(enumerate("abc")))
+    assert shortest_paths(graph, 2).distances.tolist() == [2, 1, 0], "a place, where no name is a number"

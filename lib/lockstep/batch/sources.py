@@ -111,8 +111,8 @@ class MemoryPiece:
 
 
 def _reader(directed, weights):
-    """A function that reads a graph from a file."""
-    return functools.partial(read, directed=directed, weights=None if weights else False)
+    """A function that reads a graph from a file; names have no place in the results of a batch."""
+    return functools.partial(read, directed=directed, weights=None if weights else False, names=False)
 
 
 def _taker(weights):

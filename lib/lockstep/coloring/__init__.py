@@ -49,7 +49,7 @@ def color(graph, strategy="auto", switch="auto", seed=0, executor=None, loops="i
     -------
     Coloring
         ``.colors`` (int32, ``0..count-1``), ``.count``, ``.active`` (uncolored vertices at the begin of
-        each iteration), ``.strategy``, ``.stats``.
+        each iteration), ``.labels``, ``.strategy``, ``.stats``.
 
     Raises
     ------
@@ -65,9 +65,11 @@ def color(graph, strategy="auto", switch="auto", seed=0, executor=None, loops="i
     switching.of(switch)
     if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
         raise ValueError(f"seed={seed!r}; expected a whole number from 0 to 2^32 - 1")
+    labels = graph.labels
     graph, notes = neighbors(graph, loops)
     options = {} if isinstance(switch, str) and switch == "auto" else {"switch": switch}
     result = solve(STRATEGIES, strategy, Problem(graph, int(seed)), executor, **options)
+    result.labels = labels
     if notes:
         result.stats["notes"] = notes
     return result

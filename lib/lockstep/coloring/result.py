@@ -17,10 +17,14 @@ class Coloring:
         none.
     strategy : str
         The strategy that made it; what `auto` chose, if that was asked for.
+    labels : array, shape (n,), or None
+        What the vertices are called, if not 0 to n - 1.
     stats : dict
         What the strategy tells about its run: rounds, launches, read-backs, where it switched, for `auto`
         the reason.
     """
+
+    labels = None
 
     def __init__(self, colors, strategy, active, stats=None):
         self._colors, self.strategy = colors, strategy

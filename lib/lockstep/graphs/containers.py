@@ -5,6 +5,7 @@ archive can reach outside it.
 """
 
 import bz2
+import contextlib
 import fnmatch
 import gzip
 import io
@@ -41,8 +42,9 @@ def open_text(path, member=None):
 
     Parameters
     ----------
-    path : path-like
-        A plain file; one compressed by gzip, xz or bzip2; a zip or tar archive, compressed or not.
+    path : path-like or binary file
+        A plain file; one compressed by gzip, xz or bzip2; a zip or tar archive, compressed or not. An open one is read
+        to its end; messages call it by its ``name``.
     member : str, optional
         Which file of an archive: its path or name, or a pattern such as ``"*_A.txt"``. Without it the archive
         must hold one file that can be the graph: its only one, or the only one called like its folder or the
@@ -54,11 +56,12 @@ def open_text(path, member=None):
         If there is no such file, it is a directory, empty, truncated or damaged, not text, or holds or unpacks to
         more than an eighth of the memory that may be used (``LOCKSTEP_MEMORY``).
     """
-    path = Path(path)
-    if path.is_dir():
+    opened = contextlib.nullcontext(path) if hasattr(path, "read") else None
+    path = Path(str(getattr(path, "name", "the open file")) if opened else path)
+    if not opened and path.is_dir():
         raise GraphError(f"{path} is a directory; expected a file that holds a graph")
     try:
-        with path.open("rb") as file:
+        with opened or path.open("rb") as file:
             data = _content(file, path, "holds")
     except FileNotFoundError:
         raise GraphError(f"{path}: no such file") from None
@@ -101,6 +104,8 @@ def _content(file, name, verb):
     """All bytes of an open file, unless they are too many."""
     found = io.BytesIO()
     while part := file.read(2**20):
+        if isinstance(part, str):
+            raise GraphError(f"{name} was opened as text; expected a file opened in binary mode, 'rb'")
         found.write(part)
         memory.check_text(found.tell(), name, verb)
     return found.getvalue()

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import named
 from .graph import GraphError
 from .numbers import Table, ids, whole_or_real
 
 
 @dataclass
 class Body:
-    """What a file says: arcs or edges with ids from 0; ``n`` and ``directed`` where its header tells."""
+    """What a file says: arcs or edges with ids from 0, their names; ``n`` and ``directed`` where a header tells."""
 
     sources: np.ndarray
     targets: np.ndarray
@@ -23,6 +24,7 @@ class Body:
     n: int | None = None
     directed: bool | None = None
     stored_both: bool = False  # the file lists both arcs of each undirected edge (METIS)
+    labels: np.ndarray | None = None
 
 
 def lines(data, count=60):
@@ -49,11 +51,15 @@ def line_number(data, place):
 
 # ------------------------------------------------------------------------- SNAP edge lists
 _SIZES = re.compile(rb"nodes:\s*([\d,]+)\s+edges:\s*([\d,]+)", re.I)
-_EDGE = "two node ids (whole numbers) and at most one weight, separated by blanks, tabs or a comma"
+_APART = "and at most one weight, separated by blanks, tabs or a comma"
+_EDGE = f"two node ids (whole numbers) {_APART}"
 
 
-def edge_list(data, name, check_header=True):
-    """SNAP's edge lists: a line is ``source target [weight]``; lines that begin with # or % are comments.
+def edge_list(data, name, check_header=True, names=None):
+    """SNAP's edge lists and CSV: a line is ``source target [weight]``; lines that begin with # or % are comments.
+
+    Ids are whole numbers, or names (see `named`, or by ``names=True``), which are numbered in the order in which they
+    occur. A first line of words such as ``source,target,weight`` is a header.
 
     A comment ``# Nodes: 7115 Edges: 103689`` must agree with the body: so many lines, and so many different
     ids, or fewer if the ids are 0..n-1 (the rest are then isolated). A comment with the word "directed" or
@@ -69,7 +75,21 @@ def edge_list(data, name, check_header=True):
         word = re.search(rb"\b(un)?directed\b", line, re.I)
         if word and directed is None:
             directed = not word.group(1)
-    table = Table(data, name, _EDGE)
+    body = [(at, line) for at, line in lines(data, 10_000) if line and line[:1] not in b"#%"][:3]
+    start = header = body[0][0] if body else 0
+    if body and named.is_header(body[0][1]):
+        start, body = after(data, start), body[1:]
+    if body and (names or (names is None and named.is_named([line for _, line in body]))):
+        found = _named(data, name, start, directed)
+        if header < start and set(found.labels) & set(map(bytes.decode, named.fields(data[header:start]))):
+            found = _named(data, name, header, directed)  # the words are vertices: they occur again
+        if sizes is not None and check_header and sizes[1:] != (found.n, found.sources.size):
+            there = f"{found.n} names and {found.sources.size} lines"
+            told = f"the header says {sizes[1]} nodes and {sizes[2]} edges; found {there}"
+            raise GraphError(f"{name}, line {sizes[0]}: {told}")
+        return found
+    expected = _EDGE if names is False else _EDGE.replace("numbers", "numbers, or names in all lines")
+    table = Table(data, name, expected, start=start)
     if not len(table) and sizes is None:
         raise GraphError(f"{name} holds no edge; expected lines with {_EDGE}")
     columns = table.columns((2, 3))
@@ -78,6 +98,16 @@ def edge_list(data, name, check_header=True):
     if sizes is not None and check_header:
         body.n = _check_sizes(name, sizes, sources, targets)
     return body
+
+
+def _named(data, name, start, directed):
+    expected = f"two names {_APART}"
+    numbers, rows = named.rows(data, name, start, expected, (2, 3))
+    (sources, targets), labels = named.numbered([row[0] for row in rows], [row[1] for row in rows])
+    weights = None
+    if len(rows[0]) == 3:
+        weights = whole_or_real(named.reals([row[2] for row in rows], numbers, name, expected))
+    return Body(sources, targets, weights, n=labels.size, directed=directed, labels=labels)
 
 
 def _check_sizes(name, sizes, sources, targets):

@@ -30,7 +30,8 @@ class Graph:
     name : str
         Used in messages, tables and figures.
     labels : array, shape (n,), optional
-        What the vertices were called where they came from, if not ``0..n-1``.
+        What the vertices were called where they came from, if not ``0..n-1``. Results have them too, and a source may
+        be given by its label.
 
     Raises
     ------
@@ -82,6 +83,29 @@ class Graph:
         weighted = "" if self.weights is None else ", weighted"
         sizes = f"{self.n:,} vertices, {self.m:,} stored arcs"
         return f"<Graph {self.name or 'unnamed'}: {sizes}, {kind}{weighted}>"
+
+    def index_of(self, called):
+        """The number of a vertex: by its label where the graph has labels, else that number itself.
+
+        Raises
+        ------
+        GraphError
+            No vertex is called so.
+        """
+        name = self.name or "the graph"
+        number = isinstance(called, (int, np.integer)) and not isinstance(called, (bool, np.bool_))
+        if self.labels is not None:
+            found = [place for place, label in enumerate(self.labels) if label == called]
+            if found:
+                return found[0]
+            if not number or any(isinstance(label, (int, np.integer)) for label in self.labels):
+                raise GraphError(f"source is {called!r}; {name} has no vertex of that name, of its {self.n:,}")
+        if not number:
+            raise GraphError(f"source is {called!r}; expected a vertex number, 0 to n - 1")
+        if not 0 <= called < self.n:
+            there = f"vertices 0 to {self.n - 1} (n = {self.n})" if self.n else "no vertices"
+            raise GraphError(f"source is {called}; {name} has {there}")
+        return int(called)
 
     def out_degrees(self):
         """Stored arcs that leave each vertex, int32, shape (n,)."""

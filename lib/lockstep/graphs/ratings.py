@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sparse
 
-from . import formats, numbers
+from . import formats, named, numbers
 from .containers import open_text
 from .graph import Graph, GraphError
 from .numbers import Table
@@ -16,8 +16,10 @@ def read_ratings(path, member=None, ids=False):
     ----------
     path : path-like
         CSV, with or without a header line, whose first three columns are user, item and rating (MovieLens,
-        Jester; further columns such as the time are left out); or lists ``user item item ...`` of what a user
-        has seen (Gowalla), then every rating is 1; plain, compressed or in an archive.
+        Jester; further columns such as the time are left out), also with ``::`` between them; or lists
+        ``user item item ...`` of what a user has seen (Gowalla), then every rating is 1; plain, compressed or in an
+        archive, or an open binary file. Ids are whole numbers, in a CSV also names: where the first line of ratings
+        has one.
     member : str, optional
         Which file of an archive.
     ids : bool
@@ -28,7 +30,7 @@ def read_ratings(path, member=None, ids=False):
     matrix : scipy.sparse.coo_array, float64
         Users and items that occur, each numbered in the order of their ids; entries in the order of the file,
         repeated ones kept apart.
-    users, items : int64 arrays, shapes of the matrix's rows and columns
+    users, items : int64 or text arrays, shapes of the matrix's rows and columns
         Only if ``ids``: what row and column were called in the file.
 
     Raises
@@ -38,16 +40,21 @@ def read_ratings(path, member=None, ids=False):
     """
     data, name = open_text(path, member)
     start, first = next(((at, line) for at, line in formats.lines(data) if line and line[:1] not in b"#%"), (0, b""))
+    if b"::" in first:
+        data = data.replace(b"::", b",")
+        first = first.replace(b"::", b",")
     if b"," in first:
-        users, items, values = _csv(data, name, start if first[:1].isdigit() else formats.after(data, start))
+        # A line whose third field is no number is a header.
+        rating = (named.fields(first) + [b""] * 3)[2]
+        users, items, values = _csv(data, name, start if named.numeric(rating) else formats.after(data, start))
     else:
         table = Table(data, name, "a user id and the ids of items, separated by blanks")
-        named = _all_ids(table)
+        every = _all_ids(table)
         lengths = np.diff(table.ends, prepend=0)
-        head = np.zeros(named.size, bool)
+        head = np.zeros(every.size, bool)
         head[table.ends - lengths] = True
-        users = np.repeat(named[head], lengths - 1)
-        items = named[~head]
+        users = np.repeat(every[head], lengths - 1)
+        items = every[~head]
         values = np.ones(items.size)
     if not users.size:
         raise GraphError(f"{name} holds no rating; expected lines 'user,item,rating'")
@@ -68,6 +75,13 @@ def _all_ids(table):
 
 
 def _csv(data, name, start):
+    some = formats.lines(data[start : start + 2**16])
+    first = next((line for _, line in some if line and line[:1] not in b"#%"), b"")
+    if not all(map(named.numeric, named.fields(first)[:2])):
+        expected = "'user,item,rating' with a finite rating"
+        lines, rows = named.rows(data, name, start, expected, (3, 4))
+        users, items = (np.array([row[k] for row in rows], str) for k in (0, 1))
+        return users, items, named.reals([row[2] for row in rows], lines, name, expected)
     expected = "'user,item,rating' with whole numbers as ids and a finite rating"
     table = Table(data, name, expected, start=start)
     columns = table.columns((3, 4))

@@ -26,13 +26,14 @@ def read(
     format=None,
     member=None,
     check_header=True,
+    names=None,
     name=None,
 ):
-    """Read a graph from a SNAP edge list, DIMACS .gr, Matrix Market, METIS .graph or LASAGNE .nde.
+    """Read a graph from an edge list (SNAP, CSV), DIMACS .gr, Matrix Market, METIS .graph or LASAGNE .nde.
 
     Parameters
     ----------
-    path : path-like
+    path : path-like or binary file
         Plain, gz, xz, bz2, zip, tar or tar.gz; container and format are found by content, not by name.
     directed : bool, optional
         What the file's header says if left out, and True if it says nothing. False takes every line as an
@@ -49,6 +50,9 @@ def read(
         Which file of an archive, by name or pattern.
     check_header : bool
         False: do not hold the sizes in an edge list's comments against its body.
+    names : bool, optional
+        The ids of an edge list are names, of any text without the separator; ``labels`` holds them, in the order in
+        which they occur. None: where the first two lines have ends that are no numbers. False: never.
     name : str, optional
         The graph's name; the file's by default.
 
@@ -66,14 +70,16 @@ def read(
     if format is not None and format not in FORMATS:
         raise GraphError(f"format is {format!r}; expected one of {', '.join(FORMATS)}")
     found = format or sniff(data, shown)
-    options = {"check_header": check_header} if found == "edges" else {}
+    if names and found != "edges":
+        raise GraphError(f"{shown} is no edge list ({found}); expected one, for only there ids can be names")
+    options = {"check_header": check_header, "names": names} if found == "edges" else {}
     body = FORMATS[found](data, shown, **options)
     if weights is False:
         body.weights = None
     elif weights and body.weights is None:
         raise GraphError(f"{shown} has no weights; expected a third number in every line")
     graph = _build(body, shown, directed, compact)
-    graph.name = _stem(path) if name is None else name
+    graph.name = _stem(shown if hasattr(path, "read") else path) if name is None else name
     return graph
 
 
@@ -88,8 +94,8 @@ def _stem(path):
 def _build(body, shown, directed, compact):
     if directed is None:
         directed = True if body.directed is None else body.directed
-    n, labels = body.n, None
-    if compact:
+    n, labels = body.n, body.labels
+    if compact and labels is None:
         labels = formats.present(body.sources, body.targets)
         if n is None or labels.size < n:
             body.sources, body.targets = (

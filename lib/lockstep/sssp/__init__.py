@@ -15,7 +15,7 @@ from lockstep.plan import Outgrown, Skip, Strategy
 from lockstep.solving import solve
 
 from .oracle import WrongDistances, verify
-from .problem import Problem, vertex
+from .problem import Problem
 from .result import ShortestPaths
 from .strategies.table import STRATEGIES
 
@@ -29,8 +29,8 @@ def shortest_paths(graph, source, strategy="auto", executor=None, **options):
     ----------
     graph : Graph, NetworkX graph or SciPy sparse matrix
         Weights >= 0; without weights every arc counts 1. Of parallel arcs the lightest counts.
-    source : int
-        A vertex, 0 to n - 1.
+    source : int or label
+        A vertex, 0 to n - 1; of a graph with labels (NetworkX nodes not called 0 to n - 1, files with names) its label.
     strategy : str
         A name in STRATEGIES; ``auto`` chooses an exact one by the graph and the machine and says why in
         ``.stats["reason"]``. `semaphores` may be wrong, by design.
@@ -46,7 +46,8 @@ def shortest_paths(graph, source, strategy="auto", executor=None, **options):
     Returns
     -------
     ShortestPaths
-        ``.distances`` (float64, inf where there is no path), ``.stats``, ``.strategy``.
+        ``.distances`` (float64, inf where there is no path), ``.path_to(target)``, ``.labels``, ``.stats``,
+        ``.strategy``.
 
     Raises
     ------
@@ -69,7 +70,7 @@ def shortest_paths(graph, source, strategy="auto", executor=None, **options):
     graph = Graph.of(graph)
     options = {name: value for name, value in options.items() if value is not None}
     try:
-        return solve(STRATEGIES, strategy, Problem(graph, vertex(graph, source)), executor, **options).fetch()
+        return solve(STRATEGIES, strategy, Problem(graph, graph.index_of(source)), executor, **options).fetch()
     except Outgrown:
         name, most = graph.name or "the graph", np.finfo(np.float64).max
         raise GraphError(f"{name}: a distance exceeds float64's {most:.2g}; scale the weights down") from None

@@ -66,7 +66,7 @@ class Problem(GraphProblem):
         graph = Graph.of(given)
         if source is None and graph.n:
             source = int(graph.out_degrees().argmax())
-        return cls(graph, vertex(graph, source) if graph.n else 0)
+        return cls(graph, graph.index_of(source) if graph.n else 0)
 
     @property
     def source(self):
@@ -145,18 +145,6 @@ class Problem(GraphProblem):
         result = raw.astype(np.float64) * self.scale
         result[raw >= NARROW_INFINITY] = np.inf
         return result
-
-
-def vertex(graph, source):
-    """A vertex number as an int; GraphError if it is none."""
-    if isinstance(source, (bool, np.bool_)) or not isinstance(source, (int, np.integer)):
-        raise GraphError(f"source is {source!r}; expected a vertex number, 0 to n - 1")
-    if not 0 <= source < graph.n:
-        raise GraphError(
-            f"source is {source}; {graph.name or 'the graph'} has "
-            + (f"vertices 0 to {graph.n - 1} (n = {graph.n})" if graph.n else "no vertices")
-        )
-    return int(source)
 
 
 def check_weights(graph, weights):

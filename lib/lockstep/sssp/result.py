@@ -1,5 +1,13 @@
 """What a shortest-path run returns."""
 
+import functools
+
+import numpy as np
+import scipy.sparse as sparse
+from scipy.sparse.csgraph import breadth_first_order
+
+from lockstep.graphs import GraphError
+
 
 class ShortestPaths:
     """Shortest distances from one vertex.
@@ -10,6 +18,10 @@ class ShortestPaths:
         In the unit of the weights; inf for vertices without a path. With whole (or dyadic) weights and sums
         below 2^31 they are computed in whole numbers, else in float64; either way the same numbers as
         Dijkstra's algorithm in float64.
+    predecessors : int64 array, shape (n,)
+        The vertex before each on a shortest path, -1 for the source and where there is no path.
+    labels : array, shape (n,), or None
+        What the vertices are called, if not 0 to n - 1.
     source : int
     strategy : str
         The strategy that ran; what `auto` chose, if that was asked for.
@@ -38,3 +50,42 @@ class ShortestPaths:
         """Bring the distances to the host now: a plan's next run overwrites the device's. Returns self."""
         _ = self.distances
         return self
+
+    @property
+    def labels(self):
+        return self._problem.graph.labels
+
+    @functools.cached_property
+    def predecessors(self):
+        # Breadth first over the arcs that a shortest path can take: a tree, whatever arcs of weight 0 there are.
+        graph, distances = self._problem.graph, self.distances
+        sources, targets = graph.edges()
+        weights = 1 if graph.weights is None else graph.weights
+        tight = np.isfinite(distances[sources]) & (distances[sources] + weights == distances[targets])
+        ends = sources[tight], targets[tight]
+        taken = sparse.csr_array((np.ones(ends[0].size, np.int8), ends), shape=(graph.n, graph.n))
+        found = breadth_first_order(taken, self.source)[1].astype(np.int64)
+        return np.where(found < 0, -1, found)
+
+    def path_to(self, target):
+        """A shortest path, as the labels of its vertices (numbers where they have none).
+
+        Parameters
+        ----------
+        target : int or label
+
+        Raises
+        ------
+        GraphError
+            No vertex is called so, or no path leads there.
+        """
+        place = self._problem.graph.index_of(target)
+        if place != self.source and self.predecessors[place] < 0:
+            raise GraphError(f"no path leads from {self._called(self.source)!r} to {target!r}")
+        found = [place]
+        while found[-1] != self.source:
+            found.append(int(self.predecessors[found[-1]]))
+        return [self._called(one) for one in reversed(found)]
+
+    def _called(self, place):
+        return place if self.labels is None else self.labels[place]

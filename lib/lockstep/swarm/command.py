@@ -9,6 +9,7 @@ from lockstep.batch.batch import MOST, GraphBatch
 from lockstep.batch.cluster import connected, run_cluster
 from lockstep.batch.stream import run
 from lockstep.graphs import GraphError
+from lockstep.output import log
 
 from .strategies.engine import engine_from
 
@@ -69,7 +70,7 @@ def main(choice):
         choice.input,
         choice.measure,
         choice.out,
-        progress=sys.stderr.isatty(),
+        progress=sys.stderr.isatty() and not choice.quiet,
         directed=True if choice.directed else False if choice.undirected else None,
         weights=not choice.unweighted,
         options={name: _value(text) for name, text in options.items()},
@@ -80,7 +81,7 @@ def main(choice):
         none = "its only graph cannot be used" if many == 1 else f"none of its {many:,} graphs can be used"
         rest = f" (why the others cannot: {choice.out}/_problems.csv)" if many > 1 else ""
         raise GraphError(f"{choice.input}: {none}; graph {first.graph} ({first.name}): {first.reason}{rest}")
-    print(f"{choice.input}: {_told(choice.measure, report, start)}; results in {choice.out}", file=sys.stderr)
+    log.info(f"{choice.input}: {_told(choice.measure, report, start)}; results in {choice.out}")
     tell_left_out(report.problems, f": {choice.out}/_problems.csv")
     if choice.json:
         bad = [{"graph": int(one.graph), "name": one.name, "reason": one.reason} for one in report.problems]
@@ -93,9 +94,9 @@ def main(choice):
 def tell_left_out(problems, where=""):
     """Name the first ten graphs that were left out, and ``where`` the others are named."""
     for problem in problems[:10]:
-        print(f"left out: graph {problem.graph} ({problem.name}): {problem.reason}", file=sys.stderr)
+        log.warning(f"left out: graph {problem.graph} ({problem.name}): {problem.reason}")
     if len(problems) > 10:
-        print(f"and {len(problems) - 10:,} more{where}", file=sys.stderr)
+        log.warning(f"and {len(problems) - 10:,} more{where}")
 
 
 def _told(measure, report, start):

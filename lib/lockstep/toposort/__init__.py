@@ -23,7 +23,7 @@ def topological_sort(graph, strategy="auto", executor=None):
     ----------
     graph : Graph, NetworkX graph or SciPy sparse matrix
         Directed. Parallel arcs count once each in the in-degree; a self-loop is a cycle. Nodes of NetworkX that are not
-        called 0, 1, ... are numbered in its order (`Graph.of(graph).labels` holds them).
+        called 0, 1, ... are numbered in its order (`.labels` holds them).
     strategy : str
         A name in STRATEGIES; ``auto`` chooses by the graph and the machine and says why in ``.stats["reason"]``.
     executor : "cuda", "host", Executor or None

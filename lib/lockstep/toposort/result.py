@@ -16,6 +16,8 @@ class TopologicalOrder:
         Number of layers (the published study counts arcs of the longest path, one less).
     level_sizes : int array, shape (depth,)
         Vertices in each layer. A layer holds the vertices whose longest path from a source has the same length.
+    labels : array, shape (n,), or None
+        What the vertices are called, if not 0 to n - 1.
     strategy : str
         The strategy that made the order; what `auto` chose, if that was asked for.
     layered : bool
@@ -34,6 +36,10 @@ class TopologicalOrder:
 
     def __repr__(self):
         return f"<TopologicalOrder of {self._graph.n:,} vertices by {self.strategy}>"
+
+    @property
+    def labels(self):
+        return self._graph.labels
 
     @property
     def order(self):

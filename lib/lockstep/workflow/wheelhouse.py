@@ -23,6 +23,7 @@ WANTED = (
     "igraph",
     "distributed",
     "sortedcontainers",
+    "shtab",
 )
 # What an image for GPU computing with the usual PyData packages holds already, with everything these need.
 PRESENT = (

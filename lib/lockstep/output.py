@@ -1,0 +1,162 @@
+"""What commands write: results to a file or to standard output, all else by the logger `lockstep` to standard error."""
+
+import contextlib
+import json
+import logging
+import math
+import sys
+import tempfile
+import time
+
+log = logging.getLogger("lockstep")
+
+
+def listen(choice) -> None:
+    """Send what is logged to standard error: by `--quiet` warnings alone, by `--verbose` also how long steps took."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    log.handlers, log.propagate = [handler], False
+    quiet, verbose = getattr(choice, "quiet", False), getattr(choice, "verbose", False)
+    log.setLevel(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO)
+
+
+@contextlib.contextmanager
+def timed(what):
+    """Log how long a step took, for `--verbose`."""
+    started = time.perf_counter()
+    yield
+    log.debug("%s: %.3f s", what, time.perf_counter() - started)
+
+
+def standard(path) -> bool:
+    """Whether results go to standard output: no file is named, or ``-``."""
+    return path is None or str(path) == "-"
+
+
+def shown(file) -> str:
+    """How messages call an input."""
+    return "<stdin>" if str(file) == "-" else str(file)
+
+
+def writable(choice) -> None:
+    """Refuse an output that cannot be written before anything is computed for it.
+
+    Raises
+    ------
+    ValueError
+        It is a folder, there is no way to make its folder, or nothing can be written there.
+    """
+    for name in ("output", "plot"):
+        path = getattr(choice, name, None)
+        if standard(path):
+            continue
+        if path.is_dir():
+            raise ValueError(f"--{name} {path}: this is a folder; name a file")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"--{name} {path}: {path.parent} cannot be made ({error.strerror})") from None
+        try:
+            # What is there already may be a pipe or a device, which must not be opened twice.
+            if not path.exists():
+                tempfile.TemporaryFile(dir=path.parent).close()
+        except OSError as error:
+            raise ValueError(f"--{name} {path}: nothing can be written to {path.parent} ({error.strerror})") from None
+
+
+@contextlib.contextmanager
+def opened(path, mode="w"):
+    """The file to write results to, which appears under its name whole or not at all; or standard output.
+
+    Raises
+    ------
+    ValueError
+        It cannot be written to its end: the disk is full, for instance.
+    """
+    how = {"encoding": "utf-8", "newline": ""} if mode == "w" else {}
+    if standard(path):
+        yield sys.stdout if mode == "w" else sys.stdout.buffer
+        return
+    through = path.exists() and not path.is_file()  # a pipe or a device, which no file may replace
+    there = path if through else path.resolve()  # not the link to a file, but the file
+    scratch = there if through else there.with_name(there.name + ".new")
+    try:
+        with scratch.open(mode, **how) as file:
+            yield file
+        scratch.replace(there) if not through else None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be written ({error.strerror})") from None
+    finally:
+        if not through:
+            scratch.unlink(missing_ok=True)
+
+
+def column(values, path, labels=None, whole=False) -> None:
+    """A vertex a line, some at a time: its value, after its name and a tab where vertices have names.
+
+    `whole`: finite values without a point.
+    """
+    with opened(path) as out:
+        for first in range(0, len(values), 2**16):
+            some = values[first : first + 2**16].tolist()
+            if whole:
+                some = [int(number) if math.isfinite(number) else number for number in some]
+            if labels is None:
+                out.write("".join(f"{value}\n" for value in some))
+            else:
+                names = labels[first : first + len(some)]
+                out.write("".join(f"{name}\t{value}\n" for name, value in zip(names, some, strict=True)))
+
+
+def table(found, path) -> None:
+    """Write a table as CSV where that was asked for."""
+    if path is not None:
+        with opened(path) as out:
+            found.to_csv(out, index=False, lineterminator="\n")
+
+
+def record(choice, graph, result, **found) -> None:
+    """One JSON object: the file, the strategy with its reason, what was found; numbers that are not finite are null.
+
+    Arrays are in the order of the vertices, whose names are in `labels` if they have any.
+    """
+    import numpy as np
+
+    told = {"file": choice.file, "strategy": result.strategy, "reason": str(result.stats.get("reason", ""))}
+    told["notes"] = list(map(str, result.stats.get("notes", ())))
+    if graph is not None:
+        told |= {"vertices": graph.n, "arcs": graph.m}
+        told |= {} if graph.labels is None else {"labels": list(map(str, graph.labels))}
+    for name, value in found.items():
+        told[name] = finite(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
+    with opened(choice.output if graph is not None else None) as out:
+        out.write(json.dumps(told, allow_nan=False) + "\n")
+
+
+def finite(value):
+    """The same with null for numbers that are not finite, which JSON does not have."""
+    if isinstance(value, dict):
+        return {key: finite(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def many(count, one, several=None) -> str:
+    """A number with its noun: 1 layer, 2 layers."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def told(error, choice) -> str:
+    """An error in one line, with the file whose graph it is about."""
+    from lockstep.graphs import GraphError
+
+    line = " ".join(str(error).split()) or type(error).__name__
+    files = getattr(choice, "file", [])
+    files = [files] if isinstance(files, str) else files
+    ours = isinstance(error, GraphError) or hasattr(error, "cycle")
+    if not (ours and len(files) == 1):
+        return line
+    return line if shown(files[0]) in line else f"{shown(files[0])}: {line}"
