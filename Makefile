@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export UV_PYTHON_DOWNLOADS := never
 unexport VIRTUAL_ENV PYTHONHOME
 
-.PHONY: all setup test check notebooks publish rules readme site wheelhouse lab lock clean help
+.PHONY: all setup test check types notebooks publish rules readme site wheelhouse lab lock clean help
 .DEFAULT_GOAL := all
 
 all: setup  ## set up, run what is out of date, build the report
@@ -40,6 +40,9 @@ rules: setup  ## fit the rules that `auto` follows to the published recordings (
 
 readme: setup  ## renew the tables of README.md alone (after a change of the ledger or the registry)
 	@$(RUN) -m lockstep.workflow readme
+
+types: setup  ## hold the public functions' types and a user's program against pyright (needs npx)
+	@npx --yes pyright@1.1.414
 
 site: setup  ## build the documentation site, docs/_build/html (needs the extra `site`)
 	@$(RUN) docs/build.py

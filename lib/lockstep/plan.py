@@ -20,6 +20,10 @@ import pickle
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lockstep.typing import PathLike
 
 LIMIT = 2**31 - 2**20  # kernels add the number of their threads to an int
 AGAIN = "-again"  # the suffix of a label: a strategy measured against itself
@@ -56,9 +60,10 @@ class Problem:
 
     name = "the graph"
     settings: dict = {}
+    given: Any
 
     @classmethod
-    def of(cls, given):
+    def of(cls, given: Any) -> "Problem":
         """The problem of an input of any kind that the study takes.
 
         Raises
@@ -71,23 +76,23 @@ class Problem:
         raise NotImplementedError
 
     @classmethod
-    def keywords(cls):
+    def keywords(cls) -> tuple[str, ...]:
         """The settings that `of` takes."""
         return tuple(inspect.signature(cls.of).parameters)[1:]
 
-    def validate(self):
+    def validate(self) -> None:
         """Raise what no strategy could solve, where it takes a walk through the input to see (a cycle)."""
 
     @property
-    def lacks(self):
+    def lacks(self) -> str:
         """What the input has none of, so that there is nothing to do: `vertices`; an empty text if it has some."""
         return ""
 
-    def trivial(self, strategy):
+    def trivial(self, strategy: "Strategy") -> Any:
         """The result of a strategy where there is nothing to do."""
         raise NotImplementedError
 
-    def check(self, result, strategy):
+    def check(self, result: Any, strategy: "Strategy") -> str:
         """Hold a result against the oracle.
 
         Returns
@@ -103,16 +108,16 @@ class Problem:
         """
         raise NotImplementedError
 
-    def wider(self):
+    def wider(self) -> "Problem | None":
         """The same with the next larger type of numbers; None if there is none."""
 
-    def to_folder(self, folder):
+    def to_folder(self, folder: "PathLike") -> None:
         """Write the input into a folder, for `from_folder` in another process."""
         with Path(folder, "problem.pickle").open("wb") as file:
             pickle.dump(self.given, file, pickle.HIGHEST_PROTOCOL)
 
     @classmethod
-    def from_folder(cls, folder, **settings):
+    def from_folder(cls, folder: "PathLike", **settings: Any) -> "Problem":
         """The problem of an input that `to_folder` wrote."""
         with Path(folder, "problem.pickle").open("rb") as file:
             return cls.of(pickle.load(file), **settings)
@@ -181,27 +186,27 @@ class Plan:
         self.stats = {}
 
     @classmethod
-    def skip(cls, problem, executor, options):
+    def skip(cls, problem: Any, executor: Any, options: Any) -> Any:
         """Why it has no place here, found without building it; None if it has."""
 
     @classmethod
-    def make(cls, strategy, problem, executor=None, options=None):
+    def make(cls, strategy: "Strategy", problem: Any, executor: Any = None, options: Any = None) -> "Plan":
         """The plan, built; one that chooses returns the plan that it chose."""
         plan = cls(strategy, problem, executor, options)
         plan.build()
         return plan
 
-    def build(self):
+    def build(self) -> None:
         """Preprocess, compile, allocate, bind launches; not timed. May raise `Skip`."""
 
-    def reset(self):
+    def reset(self) -> None:
         """Put the input back as it was before the first run; before every run, not timed."""
 
-    def run(self):
+    def run(self) -> Any:
         """Solve the problem; what is timed. The result may stay on the device."""
         raise NotImplementedError
 
-    def figures(self, result):
+    def figures(self, result: Any) -> dict:
         """{metric: (value, unit)}, recorded beside a run's time; taken when the clock has stopped."""
         return {}
 
@@ -210,7 +215,7 @@ class Plan:
         """The executor by whose clock a run is timed; None: the CPU's alone."""
         return self.executor
 
-    def verify(self, result):
+    def verify(self, result: Any) -> str:
         """`Problem.check` of a result of this plan."""
         return self.problem.check(result, self.strategy)
 
@@ -246,16 +251,16 @@ class Strategy:
     traits: frozenset = frozenset()
 
     @property
-    def gpu(self):
+    def gpu(self) -> bool:
         """Whether it runs kernels, on a GPU or on the emulator; of `auto` no."""
         return self.plan.gpu
 
     @property
-    def keywords(self):
+    def keywords(self) -> tuple[str, ...]:
         """The options that it takes."""
         return tuple(field.name for field in fields(self.plan.Options))
 
-    def plan_for(self, problem, executor=None, **options):
+    def plan_for(self, problem: Any, executor: Any = None, **options: Any) -> "Plan":
         """The plan for a problem on a machine, built.
 
         Raises
@@ -291,7 +296,7 @@ class Table(dict):
         super().__init__({entry.name: entry for entry in entries})
         self.variants, self.terms = dict(variants or {}), dict(terms or {})
 
-    def find(self, name):
+    def find(self, name: str) -> "Strategy":
         """The strategy of that name; a ValueError that lists all, if there is none."""
         if self.terms.get(name, name) not in self:
             raise ValueError(f"no strategy {name!r}; choose one of {', '.join([*self, *self.terms])}")
@@ -318,6 +323,6 @@ def _value(text):
         return text
 
 
-def missing(library):
+def missing(library: str) -> str | None:
     """Why a plan that is built on a Python library has no place here; None if it is installed."""
     return None if find_spec(library) else f"{library} is not installed"

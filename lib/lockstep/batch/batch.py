@@ -4,8 +4,9 @@ import dataclasses
 import functools
 import hashlib
 import inspect
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from . import shards
 from .check import GOOD, Problem, judge, one_way, reason
 from .pack import Pack, join
 from .sources import cuts, pieces_of
+
+if TYPE_CHECKING:
+    from lockstep.typing import BatchLike, PathLike
 
 MOST = 2**31 - 1  # vertices of a graph, as offsets and ids are stored
 
@@ -75,8 +79,10 @@ class GraphBatch:
     [[4, 4]]
     """
 
-    def __init__(self, source, *, directed=None, bad="skip", max_vertices=MOST, weights=True,
-                 pack_bytes=64 * 2**20):  # fmt: skip
+    def __init__(
+        self, source: "BatchLike", *, directed: bool | None = None, bad: Literal["skip", "refuse"] = "skip",
+        max_vertices: int = MOST, weights: bool = True, pack_bytes: int = 64 * 2**20,
+    ) -> None:
         if bad not in ("skip", "refuse"):
             raise ValueError(f"bad is {bad!r}; expected 'skip' or 'refuse'")
         if not 1 <= max_vertices <= MOST:
@@ -90,7 +96,7 @@ class GraphBatch:
         self._piece = functools.lru_cache(1)(self.load_piece)
 
     @classmethod
-    def of(cls, source, **options):
+    def of(cls, source: "BatchLike", **options: Any) -> "GraphBatch":
         """``source`` itself if it is a GraphBatch, else one made of it."""
         return source if isinstance(source, cls) else cls(source, **options)
 
@@ -105,12 +111,12 @@ class GraphBatch:
         return {**self.__dict__, "pieces": [], "problems": [], "_piece": None}
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of the source's files (of the arrays, for a batch in memory)."""
         return sum({str(getattr(piece, "path", piece.name)): piece.size for piece in self.pieces}.values())
 
     @property
-    def files(self):
+    def files(self) -> list:
         """The source's files, each once; none of a batch in memory."""
         paths = set()
         for piece in self.pieces:
@@ -136,7 +142,7 @@ class GraphBatch:
         names = ("directed", "max_vertices", "bad", "weights")
         return {name: getattr(self, name) for name in names if getattr(self, name) != usual[name].default}
 
-    def digest(self):
+    def digest(self) -> str:
         """What tells this source from another or a changed one: its pieces' names, counts and sizes."""
         text = "\n".join(f"{piece.name} {piece.first} {piece.count} {piece.size}" for piece in self.pieces)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -148,7 +154,7 @@ class GraphBatch:
         new._piece = functools.lru_cache(1)(new.load_piece)
         return new
 
-    def head(self, count):
+    def head(self, count: int) -> "GraphBatch":
         """The first ``count`` graphs as a batch of its own; whole pieces are not read for it."""
         left, some = count, []
         for piece in self.pieces:
@@ -219,7 +225,7 @@ class GraphBatch:
                 pack, numbers = pack.take(keep), numbers[keep]
         return Loaded(shards.narrow(pack), numbers, problems)
 
-    def __iter__(self):
+    def __iter__(self) -> "Iterator[Pack]":
         self.problems = []
         for piece in self.pieces:
             pack = self.load_piece(piece).pack
@@ -227,7 +233,7 @@ class GraphBatch:
                 yield pack
                 continue
             for first, last in cuts(pack, self.pack_bytes):
-                yield pack[first:last]
+                yield pack[first:last]  # pyright: ignore[reportReturnType]
 
     def __getitem__(self, index):
         """Graph ``index`` as a Graph; its piece is loaded, and kept until another one's graph is asked for."""
@@ -243,7 +249,8 @@ class GraphBatch:
             raise GraphError(f"graph {i} ({problem.name}) of {self.source} cannot be used: {problem.reason}")
         return found.pack[place]
 
-    def write(self, folder, *, format="arrow", graphs=4096):
+    def write(self, folder: "PathLike", *, format: Literal["arrow", "parquet"] = "arrow",
+              graphs: int = 4096) -> "GraphBatch":  # fmt: skip
         """Write the graphs that can be used as shards; those of a folder that is written again are replaced.
 
         Parameters
@@ -287,8 +294,8 @@ class GraphBatch:
         for old in folder.glob("shard-*"):
             if old.suffix in (".arrow", ".parquet") and old not in written:
                 old.unlink()
-        return GraphBatch(folder, bad=self.bad, max_vertices=self.max_vertices, weights=self.weights,
-                          pack_bytes=self.pack_bytes)  # fmt: skip
+        options = {name: getattr(self, name) for name in ("bad", "max_vertices", "weights", "pack_bytes")}
+        return GraphBatch(folder, **options)
 
 
 def _moved(piece, name, first):

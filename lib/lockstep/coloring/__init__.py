@@ -7,6 +7,9 @@
 [0, 1, 2]
 """
 
+
+from typing import TYPE_CHECKING, Literal
+
 import numpy as np
 
 from lockstep.graphs import Graph
@@ -19,8 +22,14 @@ from .result import Coloring
 from .strategies import switching
 from .strategies.table import STRATEGIES
 
+if TYPE_CHECKING:
+    from lockstep.typing import ExecutorLike, GraphLike
 
-def color(graph, strategy="auto", switch="auto", seed=0, executor=None, loops="ignore"):
+
+def color(
+    graph: "GraphLike", strategy: str = "auto", switch: int | str = "auto", seed: int = 0,
+    executor: "ExecutorLike" = None, loops: Literal["ignore", "refuse"] = "ignore",
+) -> Coloring:
     """Give every vertex a color that none of its neighbors has.
 
     Parameters

@@ -2,10 +2,16 @@
 give.
 """
 
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numba import njit
 
 from lockstep.plan import WrongResult
+
+if TYPE_CHECKING:
+    from lockstep.graphs import Graph
 
 SMALLEST, BY_PRIORITY, EMPTIED = "smallest", "by-priority", "emptied"  # traits of strategies
 
@@ -57,7 +63,7 @@ def check(graph, colors, bound=None):
     return None
 
 
-def verify(result, graph, bound=None):
+def verify(result: Any, graph: "Graph", bound: int | None = None) -> Any:
     """Check one result: no edge within a color, none uncolored, no more colors than ``bound``. Returns
     'invariant'.
 

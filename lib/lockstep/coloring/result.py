@@ -35,11 +35,11 @@ class Coloring:
         return f"<Coloring by {self.strategy}: {self.colors.size:,} vertices, {self.count} colors>"
 
     @property
-    def colors(self):
+    def colors(self) -> np.ndarray:
         if callable(self._colors):  # still on the device
             self._colors = self._colors()
         return self._colors
 
     @property
-    def count(self):
+    def count(self) -> int:
         return int(self.colors.max()) + 1 if self.colors.size else 0

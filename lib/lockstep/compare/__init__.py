@@ -8,7 +8,9 @@ ended, said so, and the others go on.
 """
 
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -20,10 +22,13 @@ from .runs import COUNTS
 from .showing import picture, steps, told
 from .worker import watched
 
+if TYPE_CHECKING:
+    from lockstep.typing import BatchLike, ExecutorLike, GraphLike, RatingsLike
+
 COLUMNS = ("strategy", "family", "ms", "times the fastest", "colors", *COUNTS, "verified", "note")
 
 
-def study_of(name):
+def study_of(name: str) -> str:
     """The package of a study by its name, its number or its package's: "sssp", "2" or "2-sssp-sync".
 
     Raises
@@ -40,7 +45,11 @@ def study_of(name):
     raise ValueError(f"no study {name!r}; choose one of {', '.join(known)}")
 
 
-def compare(study, graph, strategies=None, executor=None, rounds=3, seconds=None, say=None, **options):
+def compare(
+    study: str, graph: "GraphLike | RatingsLike | BatchLike", strategies: Sequence[str] | None = None,
+    executor: "ExecutorLike" = None, rounds: int = 3, seconds: float | None = None,
+    say: Callable[[str], Any] | None = None, **options: Any,
+) -> pd.DataFrame:
     """All strategies of a study on a graph, ranked.
 
     Parameters

@@ -1,18 +1,19 @@
 """The ranking as text and as a picture."""
 
 import math
+from typing import Any
 
 import pandas as pd
 
 from .runs import COUNTS
 
 
-def steps(line):
+def steps(line: Any) -> Any:
     """What a run waits for one after the other, as far as it is counted: launches, read-backs, grid barriers."""
     return sum(line.get(key) or 0 for key in ("launches", "readbacks", "grid_barriers"))
 
 
-def told(found):
+def told(found: pd.DataFrame) -> str:
     """The ranking as text, and in its first line what the figures are."""
     from lockstep.report.digits import readable
 
@@ -33,7 +34,7 @@ def _whole(value):
     return isinstance(value, float) and math.isfinite(value) and value.is_integer()
 
 
-def picture(found, figure=None):
+def picture(found: pd.DataFrame, figure: Any = None) -> Any:
     """The ranking as a picture: times, and counts where kernels ran on the hypothetical GPU.
 
     Parameters

@@ -6,6 +6,9 @@
 True
 """
 
+
+from typing import Any
+
 from .picture import draw, told
 from .schedule import GRAPHS, STUDIES, Event, Schedule, graph_of, schedule, strategies_of, suits
 
@@ -24,7 +27,7 @@ __all__ = [
 ]
 
 
-def explorer(*args, **options):
+def explorer(*args: Any, **options: Any) -> Any:
     """The widgets of the notebook; see `lockstep.explore.widgets.explorer`."""
     from .widgets import explorer as made
 

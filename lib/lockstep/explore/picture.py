@@ -1,5 +1,8 @@
 """A schedule as a picture: threads over steps."""
 
+
+from typing import Any
+
 import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -19,7 +22,7 @@ LOOKS = {
 WAIT = "#DDDDDD"
 
 
-def draw(schedule, until=None, figure=None):
+def draw(schedule: Any, until: int | None = None, figure: Any = None) -> Any:
     """The picture of a schedule up to a step.
 
     Parameters
@@ -75,7 +78,7 @@ def draw(schedule, until=None, figure=None):
     return ax
 
 
-def told(schedule, until=None, lines=8):
+def told(schedule: Any, until: int | None = None, lines: int = 8) -> str:
     """A schedule in words: what it took as a whole, and what happens at a step.
 
     Parameters

@@ -9,12 +9,16 @@ that the schedule needs however many threads there are.
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lockstep import solving, studies
 from lockstep.graphs import Graph, GraphError, generators, load
 from lockstep.machine import get_executor
+
+if TYPE_CHECKING:
+    from lockstep.typing import GraphLike
 
 LIMIT = 60_000  # events of a launch that are kept: spinning threads would fill any memory
 STUDIES = {"toposort": "topological sort", "sssp": "shortest paths", "coloring": "coloring", "sgd": "SGD schedules"}
@@ -107,17 +111,17 @@ class Schedule:
         return sorted(changed) + sorted(looked)
 
 
-def graph_of(name):
+def graph_of(name: str) -> Any:
     """A graph of `GRAPHS` by name, or one of the registry."""
     return GRAPHS[name]() if name in GRAPHS else load(name)
 
 
-def strategies_of(study):
+def strategies_of(study: str) -> Any:
     """The strategies of a study whose kernels can be watched."""
     return [name for name, strategy in studies.table(study).items() if strategy.gpu]
 
 
-def suits(study, name):
+def suits(study: str, name: str) -> bool:
     """Whether a study takes a graph: a sort needs arcs without a cycle, ratings are for SGD alone."""
     try:
         _problem(study, graph_of(name)).validate()
@@ -134,7 +138,7 @@ def _problem(study, given):
     return studies.problem(study).of(given, **settings.get(study, {}))
 
 
-def schedule(study, graph, strategy, seed=0):
+def schedule(study: str, graph: "GraphLike", strategy: str, seed: int = 0) -> Any:
     """Run a strategy on the hypothetical GPU, and lay out what its threads did.
 
     Parameters

@@ -67,7 +67,7 @@ def _new_arcs(offsets, targets, mark, turned_offsets, turned_targets):
     return fresh
 
 
-def acyclic(graph):
+def acyclic(graph: "Graph") -> Graph:
     """Reverse the back edges of a depth-first search: a DAG with the same undirected edges.
 
     Parameters

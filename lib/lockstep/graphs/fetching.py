@@ -11,6 +11,8 @@ import os
 import queue
 import threading
 import time
+from collections.abc import Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 import pooch
@@ -35,7 +37,7 @@ def host_of(url):
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def probe_hosts(urls, budget=BUDGET):
+def probe_hosts(urls: Sequence[str], budget: float = BUDGET) -> Any:
     """Ask the hosts of some addresses whether they are there, each once.
 
     Parameters

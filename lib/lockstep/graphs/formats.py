@@ -6,6 +6,7 @@ header against the body, and name file, line and what was expected.
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class Body:
     n: int | None = None
     directed: bool | None = None
     stored_both: bool = False  # the file lists both arcs of each undirected edge (METIS)
-    labels: np.ndarray | None = None
+    labels: Any = None  # array (n,) of text, if ids are names
 
 
 def lines(data, count=60):
@@ -81,7 +82,7 @@ def edge_list(data, name, check_header=True, names=None):
         start, body = after(data, start), body[1:]
     if body and (names or (names is None and named.is_named([line for _, line in body]))):
         found = _named(data, name, start, directed)
-        if header < start and set(found.labels) & set(map(bytes.decode, named.fields(data[header:start]))):
+        if header < start and {*found.labels} & {field.decode() for field in named.fields(data[header:start])}:
             found = _named(data, name, header, directed)  # the words are vertices: they occur again
         if sizes is not None and check_header and sizes[1:] != (found.n, found.sources.size):
             there = f"{found.n} names and {found.sources.size} lines"

@@ -5,6 +5,9 @@ generator or on floating point. ``ids="ordered"`` numbers the vertices of a DAG 
 ``"random"`` shuffles the numbers: where neighbours lie in memory decides much of a serial algorithm's time.
 """
 
+
+from typing import Literal
+
 import numpy as np
 from numba import njit
 
@@ -94,7 +97,7 @@ def _whole(least, /, **values):
     return [int(value) for value in values.values()]
 
 
-def erdos_renyi(n, m, seed=0):
+def erdos_renyi(n: int, m: int, seed: int = 0) -> Graph:
     """A directed random graph G(n, m): ``m`` distinct arcs without loops, each such set equally likely.
 
     The model of SNAP's GenRndGnm, with which the topological-sort thesis made its graphs (then `acyclic`).
@@ -114,14 +117,14 @@ def erdos_renyi(n, m, seed=0):
     return _graph(*_sample_pairs(n, m, seed), n, f"erdos-renyi-{n}-{m}")
 
 
-def random_dag(n, m, seed=0, ids="random"):
+def random_dag(n: int, m: int, seed: int = 0, ids: Literal["random", "topological"] = "random") -> Graph:
     """A random DAG: ``m`` distinct arcs u -> v, u before v in a hidden order (of the ids, if ordered)."""
     n, m, seed = _whole(0, n=n, m=m, seed=seed)
     pairs = _sample_pairs(n, m, seed, window=max(n - 1, 1))
     return _graph(*pairs, n, f"random-dag-{n}-{m}-{ids}", order=_numbering(ids, n, seed))
 
 
-def window_dag(n, m, window, seed=0, ids="random"):
+def window_dag(n: int, m: int, window: int, seed: int = 0, ids: Literal["random", "topological"] = "random") -> Graph:
     """A deep random DAG: ``m`` distinct arcs, each leading at most ``window`` places on in a hidden order."""
     n, m, seed = _whole(0, n=n, m=m, seed=seed)
     (window,) = _whole(1, window=window)
@@ -145,7 +148,10 @@ def _rmat(levels, key, limits, sources, targets):
         sources[arc], targets[arc] = u, v
 
 
-def rmat(scale, m, seed=0, a=0.57, b=0.19, c=0.19, ids="random", directed=True, simple=False):
+def rmat(
+    scale: int, m: int, seed: int = 0, a: float = 0.57, b: float = 0.19, c: float = 0.19,
+    ids: Literal["random", "topological"] = "random", directed: bool = True, simple: bool = False,
+) -> Graph:
     """A scale-free graph on 2^scale vertices (R-MAT: Chakrabarti, Zhan, Faloutsos, SDM 2004).
 
     Parameters
@@ -202,7 +208,7 @@ def _road(n, width, key, sources, targets, weights):
     return edges
 
 
-def road_like(n, seed=0):
+def road_like(n: int, seed: int = 0) -> Graph:
     """An undirected weighted graph like a road network: a grid with streets missing and a few diagonals.
 
     Ids are spatial (row by row), the largest degree is at most 8, the mean about 2.8 stored arcs a vertex
@@ -238,7 +244,10 @@ def _predecessors(starts, offsets, key, sources):
                 sources[arc] = u
 
 
-def layered(n, depth, in_degree=(2, 8), seed=0, ids="random"):
+def layered(
+    n: int, depth: int, in_degree: tuple[int, int] = (2, 8), seed: int = 0,
+    ids: Literal["random", "topological"] = "random",
+) -> Graph:
     """A DAG of exactly ``depth`` layers that no contraction shortens: in-degrees of two and more.
 
     Parameters
@@ -281,7 +290,7 @@ def _uniform(key, count, low, high):
     return out
 
 
-def disjoint_paths(n, depth, seed=0, ids="random"):
+def disjoint_paths(n: int, depth: int, seed: int = 0, ids: Literal["random", "topological"] = "random") -> Graph:
     """The thesis's layered family: ``n // depth`` paths of ``depth`` vertices, and a rest.
 
     Parameters
@@ -319,7 +328,7 @@ def _pair_weights(sources, targets, key, low, high, both):
     return out
 
 
-def with_weights(graph, low=1, high=100, seed=0):
+def with_weights(graph: "Graph", low: int = 1, high: int = 100, seed: int = 0) -> Graph:
     """The same graph with whole-number weights ``low..high``, drawn for each pair of ends.
 
     Both arcs of an undirected edge get one weight, and so do parallel arcs.

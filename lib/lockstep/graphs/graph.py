@@ -1,9 +1,16 @@
 """The graph that everything here computes on: directed or undirected, in compressed sparse rows."""
 
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import scipy.sparse as sparse
 
 from . import csr
+
+if TYPE_CHECKING:
+    from lockstep.typing import Array, GraphLike, Numbers, Sparse
 
 
 class GraphError(ValueError):
@@ -45,7 +52,10 @@ class Graph:
 
     __slots__ = ("offsets", "targets", "weights", "directed", "name", "labels")
 
-    def __init__(self, offsets, targets, weights=None, directed=True, name="", labels=None):
+    def __init__(
+        self, offsets: "Numbers", targets: "Numbers", weights: "Numbers | None" = None, directed: bool = True,
+        name: str = "", labels: "Sequence | Array | None" = None,
+    ) -> None:
         offsets = _integers(offsets, "offsets")
         targets = _integers(targets, "targets")
         _check_offsets(offsets, targets.size)
@@ -69,12 +79,12 @@ class Graph:
         return self
 
     @property
-    def n(self):
+    def n(self) -> int:
         """Number of vertices."""
         return self.offsets.size - 1
 
     @property
-    def m(self):
+    def m(self) -> int:
         """Number of stored arcs; twice the edges (loops once) if undirected."""
         return self.targets.size
 
@@ -84,7 +94,7 @@ class Graph:
         sizes = f"{self.n:,} vertices, {self.m:,} stored arcs"
         return f"<Graph {self.name or 'unnamed'}: {sizes}, {kind}{weighted}>"
 
-    def index_of(self, called):
+    def index_of(self, called: Any) -> int:
         """The number of a vertex: by its label where the graph has labels, else that number itself.
 
         Raises
@@ -107,15 +117,15 @@ class Graph:
             raise GraphError(f"source is {called}; {name} has {there}")
         return int(called)
 
-    def out_degrees(self):
+    def out_degrees(self) -> np.ndarray:
         """Stored arcs that leave each vertex, int32, shape (n,)."""
         return np.diff(self.offsets).astype(np.int32)
 
-    def in_degrees(self):
+    def in_degrees(self) -> np.ndarray:
         """Stored arcs that enter each vertex, int32, shape (n,)."""
         return np.bincount(self.targets, minlength=self.n).astype(np.int32)
 
-    def edges(self, once=False):
+    def edges(self, once: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Arcs as two arrays (sources, targets), in row order.
 
         With ``once=True`` an undirected graph gives each edge one time, from its smaller end: what
@@ -127,19 +137,22 @@ class Graph:
             return sources[keep], self.targets[keep]
         return sources, self.targets
 
-    def edge_weights(self, once=False):
+    def edge_weights(self, once: bool = False) -> np.ndarray | None:
         """Weights in the order of `edges`, or None."""
         if self.weights is None or not once or self.directed:
             return self.weights
         return self.weights[csr.rows(self.offsets) <= self.targets]
 
-    def reverse(self):
+    def reverse(self) -> "Graph":
         """The graph with every arc transposed; rows come out sorted by source."""
         offsets, targets, weights = csr.group(self.targets, csr.rows(self.offsets), self.n, self.weights)
         return Graph._trusted(offsets, targets, weights, self.directed, self.name, self.labels)
 
     @classmethod
-    def from_edges(cls, sources, targets, *, n=None, weights=None, directed=True, name="", labels=None):
+    def from_edges(
+        cls, sources: "Numbers", targets: "Numbers", *, n: int | None = None, weights: "Numbers | None" = None,
+        directed: bool = True, name: str = "", labels: "Sequence | Array | None" = None,
+    ) -> "Graph":
         """Build a graph from arcs; those of a vertex keep the order in which they are given.
 
         Parameters
@@ -174,7 +187,7 @@ class Graph:
         return cls._trusted(offsets, targets, weights, bool(directed), str(name), labels)
 
     @classmethod
-    def from_networkx(cls, graph, weight="weight"):
+    def from_networkx(cls, graph: Any, weight: str | None = "weight") -> "Graph":
         """Convert any NetworkX graph; multigraphs keep their parallel edges.
 
         Integer nodes ``0..n-1`` keep their ids; other nodes are numbered in NetworkX's order and ``labels``
@@ -209,7 +222,7 @@ class Graph:
             labels=labels,
         )
 
-    def to_networkx(self):
+    def to_networkx(self) -> Any:
         """The same graph in NetworkX on nodes ``0..n-1``; a multigraph if there are parallel arcs."""
         import networkx as nx
 
@@ -231,7 +244,7 @@ class Graph:
         return graph
 
     @classmethod
-    def from_scipy(cls, matrix, directed=True, name=""):
+    def from_scipy(cls, matrix: "Sparse", directed: bool = True, name: str = "") -> "Graph":
         """Convert a square SciPy sparse matrix: every stored entry (i, j) is an arc, zeros too.
 
         Entries become weights, unless the matrix is Boolean. Entries stored twice stay two arcs.
@@ -249,7 +262,7 @@ class Graph:
             _check_symmetric(graph)
         return graph
 
-    def to_scipy(self):
+    def to_scipy(self) -> sparse.csr_array:
         """The adjacency matrix as a CSR array, Boolean if unweighted.
 
         Parallel arcs stay apart as duplicate entries; SciPy sums them as soon as something asks for canonical
@@ -259,12 +272,12 @@ class Graph:
         return sparse.csr_array((data, self.targets.copy(), self.offsets.copy()), shape=(self.n, self.n))
 
     @classmethod
-    def of(cls, graph):
+    def of(cls, graph: "GraphLike | Any") -> "Graph":
         """``graph`` itself if it is a Graph, else converted from NetworkX or SciPy, else GraphError."""
         if isinstance(graph, cls):
             return graph
         if sparse.issparse(graph):
-            return cls.from_scipy(graph)
+            return cls.from_scipy(graph)  # pyright: ignore[reportArgumentType]
         if hasattr(graph, "is_directed") and hasattr(graph, "nodes") and hasattr(graph, "edges"):
             return cls.from_networkx(graph)
         raise GraphError(

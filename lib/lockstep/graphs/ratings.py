@@ -1,5 +1,8 @@
 """Readers for what is not one graph: ratings, batches of small graphs, coordinates."""
 
+
+from typing import IO, TYPE_CHECKING, Any
+
 import numpy as np
 import scipy.sparse as sparse
 
@@ -8,8 +11,11 @@ from .containers import open_text
 from .graph import Graph, GraphError
 from .numbers import Table
 
+if TYPE_CHECKING:
+    from lockstep.typing import PathLike
 
-def read_ratings(path, member=None, ids=False):
+
+def read_ratings(path: "PathLike | IO[bytes]", member: str | None = None, ids: bool = False) -> Any:
     """Ratings as a sparse matrix, users x items.
 
     Parameters
@@ -89,7 +95,7 @@ def _csv(data, name, start):
     return users, items, np.ascontiguousarray(columns[:, 2])
 
 
-def read_batch(path):
+def read_batch(path: "PathLike") -> tuple[Graph, np.ndarray]:
     """A batch of small graphs in the TU collection's layout, as one undirected Graph.
 
     Reads ``*_A.txt`` (arcs, both ways, ids from 1 through all graphs) and ``*_graph_indicator.txt`` (the
@@ -126,6 +132,6 @@ def read_batch(path):
         ) from None
 
 
-def read_coordinates(path, member=None):
+def read_coordinates(path: "PathLike | IO[bytes]", member: str | None = None) -> np.ndarray:
     """Coordinates of a DIMACS .co file, float64, shape (n, 2): longitude, latitude, degrees x 10^6."""
     return formats.coordinates(*open_text(path, member))

@@ -1,12 +1,16 @@
 """Read a graph from a file: what container and what format it is, the content tells."""
 
 from pathlib import PurePath
+from typing import IO, TYPE_CHECKING, Literal
 
 import numpy as np
 
 from . import csr, formats, memory
 from .containers import GRAPH_SUFFIXES, open_text
 from .graph import Graph, GraphError
+
+if TYPE_CHECKING:
+    from lockstep.typing import PathLike
 
 FORMATS = {
     "edges": formats.edge_list,
@@ -18,17 +22,10 @@ FORMATS = {
 
 
 def read(
-    path,
-    *,
-    directed=None,
-    weights=None,
-    compact=False,
-    format=None,
-    member=None,
-    check_header=True,
-    names=None,
-    name=None,
-):
+    path: "PathLike | IO[bytes]", *, directed: bool | None = None, weights: bool | None = None, compact: bool = False,
+    format: Literal["edges", "dimacs", "mtx", "metis", "nde"] | None = None, member: str | None = None,
+    check_header: bool = True, names: bool | None = None, name: str | None = None,
+) -> Graph:
     """Read a graph from an edge list (SNAP, CSV), DIMACS .gr, Matrix Market, METIS .graph or LASAGNE .nde.
 
     Parameters

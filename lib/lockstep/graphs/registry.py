@@ -8,6 +8,7 @@ the one asked for.
 import difflib
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -18,6 +19,9 @@ from .canonical import canonical, check, degree_digest, edge_count
 from .graph import Graph, GraphError
 from .ratings import read_batch, read_coordinates, read_ratings
 from .reading import read
+
+if TYPE_CHECKING:
+    from lockstep.typing import Array, PathLike
 
 
 class DatasetMissing(GraphError):
@@ -146,7 +150,7 @@ def kind(name):
     return found["kind"].iloc[0] if len(found) else None
 
 
-def load(name, mirror=None, offline=None):
+def load(name: str, mirror: "PathLike | None" = None, offline: bool | None = None) -> Graph:
     """A registered graph in its canonical form, checked.
 
     Parameters
@@ -200,7 +204,7 @@ def _is_official(entry, path):
     return path.name.endswith(entry["url"].rsplit("/", 1)[-1])
 
 
-def load_ratings(name, mirror=None, offline=None):
+def load_ratings(name: str, mirror: "PathLike | None" = None, offline: bool | None = None) -> Any:
     """Registered ratings as a SciPy COO array, users x items (see `read_ratings`); checked like `load`."""
 
     def reader(entry, path):
@@ -213,7 +217,7 @@ def load_ratings(name, mirror=None, offline=None):
     return _loaded(name, ("ratings",), mirror, offline, reader)
 
 
-def load_batch(name, mirror=None, offline=None):
+def load_batch(name: str, mirror: "PathLike | None" = None, offline: bool | None = None) -> "tuple[Graph, Array]":
     """A registered batch of small graphs: (all side by side, first vertex of each); checked too."""
 
     def reader(entry, path):
@@ -224,7 +228,7 @@ def load_batch(name, mirror=None, offline=None):
     return _loaded(name, ("batch",), mirror, offline, reader)
 
 
-def load_coordinates(name, mirror=None, offline=None):
+def load_coordinates(name: str, mirror: "PathLike | None" = None, offline: bool | None = None) -> "Array":
     """Registered node coordinates, float64, shape (n, 2)."""
 
     def reader(_, path):
@@ -234,7 +238,7 @@ def load_coordinates(name, mirror=None, offline=None):
     return _loaded(name, ("coordinates",), mirror, offline, reader)
 
 
-def datasets(mirror=None):
+def datasets(mirror: "PathLike | None" = None) -> pd.DataFrame:
     """Every registered data set and whether it is here; uses no network and opens no file.
 
     Returns

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 from lockstep.choose.tree import condition
 from lockstep.machine import MachineError, costs, gpu_available
@@ -10,6 +11,9 @@ from lockstep.report.digits import readable, significant
 from . import features as look
 from . import lessons, observed
 from .problems import PROBLEMS
+
+if TYPE_CHECKING:
+    from lockstep.typing import BatchLike, GraphLike, PathLike, RatingsLike
 
 
 class UnknownMachine(ValueError):
@@ -75,7 +79,7 @@ class Advice:
             lines += ["", *_lines(choice)]
         return "\n".join(lines)
 
-    def record(self):
+    def record(self) -> dict:
         """The same as plain dicts, lists and numbers; see the schema of `lockstep advise --json`."""
         found = {name: getattr(self.features, name) for name in ("name", "kind", "figures")}
         choices = [asdict(choice) for choice in self.choices.values()]
@@ -111,7 +115,10 @@ def _lines(choice):
     return lines + [f"  but           {warning}" for warning in choice.warnings]
 
 
-def advise(graph, machine=None, recordings=None, results=None):
+def advise(
+    graph: "GraphLike | RatingsLike | BatchLike", machine: str | None = None, recordings: "PathLike | None" = None,
+    results: "PathLike | None" = None,
+) -> Advice:
     """Which synchronization to choose for a graph, and why.
 
     Parameters
@@ -150,7 +157,7 @@ def advise(graph, machine=None, recordings=None, results=None):
     return Advice(found, name, choices, notes)
 
 
-def machine_of(name=None, recordings=None, results=None):
+def machine_of(name: str | None = None, recordings: "PathLike | None" = None, results: "PathLike | None" = None) -> str:
     """The name of the machine to advise for; "" if none is recorded and none was asked for."""
     known = observed.machine_names(recordings, results)
     if name is not None:

@@ -12,6 +12,7 @@ import os
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +20,10 @@ from lockstep import paths
 from lockstep.choose import tree
 
 from . import observed, rule
-from .problems import PROBLEMS
+from .problems import PROBLEMS, Problem
+
+if TYPE_CHECKING:
+    from lockstep.typing import PathLike
 
 NEAREST = 3  # recorded graphs that a gain is foretold from
 KEPT = 8  # files of the cache folder, for each problem
@@ -130,7 +134,9 @@ def _scale(value):
     return math.log(max(value, 1e-9))
 
 
-def learn(problem, machine, recordings=None, results=None):
+def learn(
+    problem: Problem, machine: str, recordings: "PathLike | None" = None, results: "PathLike | None" = None,
+) -> "Lesson | None":
     """The lesson of a problem on a machine; None where nothing is recorded.
 
     Parameters
@@ -151,7 +157,7 @@ def learn(problem, machine, recordings=None, results=None):
     return Lesson(problem, machine, observations, tree.unpacked(found["tree"], observations.__getitem__), **losses)
 
 
-def lessons(machine, recordings=None, results=None):
+def lessons(machine: str, recordings: "PathLike | None" = None, results: "PathLike | None" = None) -> dict:
     """{problem: Lesson or None} of a machine."""
     return {name: learn(problem, machine, recordings, results) for name, problem in PROBLEMS.items()}
 

@@ -6,6 +6,8 @@
 'host'
 """
 
+from typing import Any
+
 from .cuda import CudaExecutor, why_no_gpu
 from .errors import (
     CompileError,
@@ -29,7 +31,7 @@ def gpu_available() -> bool:
     return why_no_gpu() is None
 
 
-def get_executor(executor=None, **options) -> Executor | None:
+def get_executor(executor: Executor | str | None = None, **options: Any) -> Executor | None:
     """The machine to run kernels on.
 
     Parameters

@@ -5,6 +5,7 @@ import contextlib
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -178,7 +179,7 @@ class Executor:
         """What was compiled so far."""
         return list(self._modules.values())
 
-    def reset_counts(self):
+    def reset_counts(self) -> None:
         """Set all counts to zero."""
         self.counts.clear()
 
@@ -209,23 +210,23 @@ class Executor:
         """Steps each of which reads some of an array's words; see `arguments.StepByPart`."""
         return arguments.StepByPart(loop, read, size)
 
-    def array(self, values):
+    def array(self, values: Any) -> Any:
         """A device copy of a NumPy array (or of an array that is on the device already)."""
         raise NotImplementedError
 
-    def empty(self, shape, dtype):
+    def empty(self, shape: Any, dtype: Any) -> Any:
         """A device array with whatever was in memory."""
         return self.xp.empty(shape, dtype)
 
-    def zeros(self, shape, dtype):
+    def zeros(self, shape: Any, dtype: Any) -> Any:
         """A device array of zeros."""
         return self.xp.zeros(shape, dtype)
 
-    def full(self, shape, value, dtype):
+    def full(self, shape: Any, value: Any, dtype: Any) -> Any:
         """A device array filled with one value."""
         return self.xp.full(shape, value, dtype)
 
-    def get(self, array) -> np.ndarray:
+    def get(self, array: Any) -> np.ndarray:
         """A NumPy copy of a device array; waits for the device."""
         raise NotImplementedError
 
@@ -245,7 +246,7 @@ class Executor:
         """One element as a Python number; waits for the device, as a loop with the host in it does."""
         raise NotImplementedError
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """Wait until everything launched is done."""
 
     def device_ms(self, run, lead=None) -> float | None:

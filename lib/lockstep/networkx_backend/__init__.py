@@ -1,5 +1,6 @@
 """The backend `lockstep` of NetworkX: what it serves. NetworkX reads this at its own import, so it imports nothing."""
 
+
 # {function: nodes and edges from which it is faster than NetworkX, conversion included; None: only with a graph that is
 # converted already}. From `python -m lockstep.networkx_backend` without a GPU: random graphs of eight edges a node.
 WORTH = {
@@ -19,7 +20,7 @@ WORTH = {
 }
 
 
-def info():
+def info() -> dict:
     """What NetworkX shows of the backend."""
     return {
         "backend_name": "lockstep",

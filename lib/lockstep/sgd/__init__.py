@@ -9,6 +9,9 @@ apart is best?
 True
 """
 
+
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
 
 from lockstep.plan import Strategy
@@ -21,6 +24,9 @@ from .result import Factorization
 from .strategies.shared import WrongSweep
 from .strategies.table import STRATEGIES
 
+if TYPE_CHECKING:
+    from lockstep.typing import Array, ExecutorLike, RatingsLike
+
 
 class DivergenceError(ArithmeticError):
     """The error grew beyond all bounds; `sweep` says when (1 is the first)."""
@@ -31,22 +37,12 @@ class DivergenceError(ArithmeticError):
 
 
 def factorize(
-    ratings,
-    strategy="auto",
-    rank=16,
-    sweeps=10,
-    seed=0,
-    learning_rate=0.01,
-    regularization=0.02,
-    test=None,
-    executor=None,
-    *,
-    nonnegative=False,
-    duplicates="keep",
-    initial=None,
-    storage="float32",
-    **options,
-):
+    ratings: "RatingsLike", strategy: str = "auto", rank: int = 16, sweeps: int = 10, seed: int = 0,
+    learning_rate: float = 0.01, regularization: float = 0.02, test: "RatingsLike | None" = None,
+    executor: "ExecutorLike" = None, *, nonnegative: bool = False,
+    duplicates: Literal["keep", "sum", "refuse"] = "keep", initial: "tuple[Array, Array] | None" = None,
+    storage: Literal["float32", "float16"] = "float32", **options: Any,
+) -> Factorization:
     """Factorize a sparse matrix of ratings into vectors of users and of items.
 
     Minimizes the squared error of ``users @ items.T`` over the ratings plus ``regularization`` times the

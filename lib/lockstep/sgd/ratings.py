@@ -1,9 +1,15 @@
 """Ratings: a sparse matrix of users by items, out of whatever people hold them in."""
 
+
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
 import scipy.sparse as sparse
 
 from lockstep.graphs import Graph, GraphError
+
+if TYPE_CHECKING:
+    from lockstep.typing import Numbers, RatingsLike
 
 DUPLICATES = ("keep", "sum", "refuse")
 
@@ -42,7 +48,10 @@ class Ratings:
         that are refused.
     """
 
-    def __init__(self, users, items, values, shape=None, duplicates="keep", name=""):
+    def __init__(
+        self, users: "Numbers", items: "Numbers", values: "Numbers", shape: tuple[int, int] | None = None,
+        duplicates: Literal["keep", "sum", "refuse"] = "keep", name: str = "",
+    ) -> None:
         _check_duplicates(duplicates)
         users, items = _ids(users, "rows"), _ids(items, "columns")
         values = np.asarray(values)
@@ -109,7 +118,9 @@ class Ratings:
         self._degrees = None
 
     @classmethod
-    def of(cls, anything, duplicates="keep", seed=0):
+    def of(
+        cls, anything: "RatingsLike", duplicates: Literal["keep", "sum", "refuse"] = "keep", seed: int = 0,
+    ) -> "Ratings":
         """Ratings from a Ratings, (rows, columns, values), a SciPy sparse matrix, a NetworkX graph or a
         Graph.
 
@@ -124,12 +135,12 @@ class Ratings:
             edges = anything.users, anything.items, anything.values
             return cls(*edges, anything.shape, duplicates, anything.name)
         if sparse.issparse(anything):
-            coo = anything.tocoo()
+            coo = anything.tocoo()  # pyright: ignore[reportAttributeAccessIssue]
             return cls(coo.row, coo.col, coo.data, coo.shape, duplicates)
         if isinstance(anything, tuple) and len(anything) == 3:
             return cls(*anything, duplicates=duplicates)
         if hasattr(anything, "nodes") and hasattr(anything, "edges") and not isinstance(anything, Graph):
-            sides = dict(anything.nodes(data="bipartite"))
+            sides = dict(anything.nodes(data="bipartite"))  # pyright: ignore[reportAttributeAccessIssue]
             if sides and all(side in (0, 1) for side in sides.values()):
                 return cls._bipartite(anything, sides, duplicates, seed)
         try:
@@ -164,29 +175,29 @@ class Ratings:
         return cls(users, items, values, (len(numbers[0]), len(numbers[1])), duplicates, graph.name or "")
 
     @property
-    def n_users(self):
+    def n_users(self) -> int:
         return self.shape[0]
 
     @property
-    def n_items(self):
+    def n_items(self) -> int:
         return self.shape[1]
 
     @property
-    def m(self):
+    def m(self) -> int:
         """Number of ratings."""
         return self.users.size
 
-    def degrees(self):
+    def degrees(self) -> tuple[np.ndarray, np.ndarray]:
         """Ratings of each user and of each item, int64; counted once, not to be changed."""
         if self._degrees is None:
             self._degrees = np.bincount(self.users, minlength=self.n_users), np.diff(self.offsets)
         return self._degrees
 
-    def has_duplicates(self):
+    def has_duplicates(self) -> bool:
         """Whether some user has rated some item more than once."""
         return bool(np.any((self.users[1:] == self.users[:-1]) & (self.items[1:] == self.items[:-1])))
 
-    def largest_degree(self):
+    def largest_degree(self) -> int:
         """The most ratings that a user or an item has: the length of the critical path of any schedule."""
         return int(max((d.max() for d in self.degrees() if d.size), default=0))
 
@@ -194,11 +205,11 @@ class Ratings:
         sizes = f"{self.n_users:,} users x {self.n_items:,} items, {self.m:,} ratings"
         return f"<Ratings {self.name or 'unnamed'}: {sizes}>"
 
-    def split(self, share=0.1, seed=0):
+    def split(self, share: float = 0.1, seed: int = 0) -> "tuple[Ratings, Ratings]":
         """Two Ratings of the same shape: all but about `share` of the entries to train on, the rest to test
         on."""
         held_out = np.random.default_rng(seed).random(self.m, np.float32) < share
-        return tuple(
+        return tuple(  # pyright: ignore[reportReturnType]
             Ratings._trusted(self.users[k], self.items[k], self.values[k], self.shape, self.name)
             for k in (~held_out, held_out)
         )
@@ -235,7 +246,9 @@ def uniform(word, xp=np):
     return (word >> np.uint64(40)).astype(xp.float32) * np.float32(2.0**-24)
 
 
-def planted(users, items, seed=0, rank=8, noise=0.3, xp=np):
+def planted(
+    users: np.ndarray, items: np.ndarray, seed: int = 0, rank: int = 8, noise: float = 0.3, xp: Any = np,
+) -> np.ndarray:
     """Ratings that a factorization of rank 8 would give, plus noise: about 1 to 5, seeded, a function of the
     ids alone.
 

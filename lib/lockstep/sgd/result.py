@@ -1,8 +1,12 @@
 """What a factorization returns."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from lockstep.typing import Numbers
 
 
 @dataclass
@@ -32,7 +36,7 @@ class Factorization:
     test_rmse: list = field(default_factory=list)
     stats: dict = field(default_factory=dict)
 
-    def predict(self, users, items):
+    def predict(self, users: "Numbers", items: "Numbers") -> np.ndarray:
         """Predicted ratings of pairs, float32."""
         return np.einsum("ij,ij->i", self.users[np.asarray(users)], self.items[np.asarray(items)])
 

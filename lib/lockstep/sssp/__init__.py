@@ -8,6 +8,9 @@ exact one.
 [0.0, 4.0, 7.0, inf]
 """
 
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from lockstep.graphs import Graph, GraphError
@@ -19,10 +22,15 @@ from .problem import Problem
 from .result import ShortestPaths
 from .strategies.table import STRATEGIES
 
+if TYPE_CHECKING:
+    from lockstep.typing import ExecutorLike, GraphLike
+
 NotSupported = Skip  # as it was called before all studies had one name for it
 
 
-def shortest_paths(graph, source, strategy="auto", executor=None, **options):
+def shortest_paths(
+    graph: "GraphLike", source: Any, strategy: str = "auto", executor: "ExecutorLike" = None, **options: Any,
+) -> ShortestPaths:
     """Shortest distances from one vertex.
 
     Parameters

@@ -1,9 +1,15 @@
 """What every result is held against: SciPy's Dijkstra, and the comparison of distances with it."""
 
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
+
+if TYPE_CHECKING:
+    from lockstep.graphs import Graph
 
 
 class WrongDistances(AssertionError):
@@ -138,7 +144,7 @@ class Checker:
         return "measured-wrong"
 
 
-def verify(result, graph, exact=True):
+def verify(result: Any, graph: "Graph", exact: bool = True) -> str:
     """Check one result against SciPy's Dijkstra.
 
     Returns

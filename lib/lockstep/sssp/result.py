@@ -1,12 +1,17 @@
 """What a shortest-path run returns."""
 
 import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sparse
 from scipy.sparse.csgraph import breadth_first_order
 
 from lockstep.graphs import GraphError
+
+if TYPE_CHECKING:
+    from lockstep.typing import Array
 
 
 class ShortestPaths:
@@ -40,23 +45,23 @@ class ShortestPaths:
         return f"<ShortestPaths from {self.source} to {self._problem.graph.n:,} vertices by {self.strategy}>"
 
     @property
-    def distances(self):
+    def distances(self) -> np.ndarray:
         if self._distances is None:
             # callable: still on the device, in the problem's type; else float64 in the graph's units
             self._distances = self._problem.distances(self._raw()) if callable(self._raw) else self._raw
         return self._distances
 
-    def fetch(self):
+    def fetch(self) -> "ShortestPaths":
         """Bring the distances to the host now: a plan's next run overwrites the device's. Returns self."""
         _ = self.distances
         return self
 
     @property
-    def labels(self):
+    def labels(self) -> "Sequence | Array | None":
         return self._problem.graph.labels
 
     @functools.cached_property
-    def predecessors(self):
+    def predecessors(self) -> np.ndarray:
         # Breadth first over the arcs that a shortest path can take: a tree, whatever arcs of weight 0 there are.
         graph, distances = self._problem.graph, self.distances
         sources, targets = graph.edges()
@@ -67,7 +72,7 @@ class ShortestPaths:
         found = breadth_first_order(taken, self.source)[1].astype(np.int64)
         return np.where(found < 0, -1, found)
 
-    def path_to(self, target):
+    def path_to(self, target: Any) -> list:
         """A shortest path, as the labels of its vertices (numbers where they have none).
 
         Parameters

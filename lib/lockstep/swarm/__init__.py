@@ -6,6 +6,10 @@
 [3.0, 0.0, 0.0, 0.0]
 """
 
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from lockstep.batch.batch import GraphBatch
 from lockstep.batch.pack import Pack
 
@@ -17,8 +21,14 @@ from .strategies.alone import shares
 from .strategies.engine import Engine
 from .strategies.table import STRATEGIES, Strategy
 
+if TYPE_CHECKING:
+    from lockstep.typing import BatchLike, ExecutorLike
 
-def analyze(batch, measure="betweenness", executor=None, strategy="auto", knobs=None, **options):
+
+def analyze(
+    batch: "BatchLike", measure: str = "betweenness", executor: "ExecutorLike" = None, strategy: str = "auto",
+    knobs: Mapping | None = None, **options: Any,
+) -> Results:
     """Compute a measure of every graph of a batch.
 
     Parameters

@@ -1,9 +1,15 @@
 """The measures, slow and obvious: NetworkX and SciPy, graph by graph. What is fast is held against these (`oracle`)."""
 
+
+from typing import TYPE_CHECKING, Any
+
 import networkx as nx
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
+
+if TYPE_CHECKING:
+    from lockstep.graphs import Graph
 
 
 def _simple(graph, weights=False):
@@ -33,7 +39,7 @@ def distances(graph, weighted=False):
     return csgraph.shortest_path(matrix, method="D", unweighted=not weighted)
 
 
-def reference(graph, measure, **options):
+def reference(graph: "Graph", measure: str, **options: Any) -> Any:
     """A graph's values by NetworkX or SciPy.
 
     Parameters

@@ -7,6 +7,9 @@
 ([2, 0, 1, 3], 4)
 """
 
+
+from typing import TYPE_CHECKING
+
 from lockstep.plan import Strategy
 from lockstep.solving import solve
 
@@ -15,8 +18,11 @@ from .problem import Problem
 from .result import TopologicalOrder
 from .strategies.table import STRATEGIES
 
+if TYPE_CHECKING:
+    from lockstep.typing import ExecutorLike, GraphLike
 
-def topological_sort(graph, strategy="auto", executor=None):
+
+def topological_sort(graph: "GraphLike", strategy: str = "auto", executor: "ExecutorLike" = None) -> TopologicalOrder:
     """Order the vertices so that every arc leads from an earlier one to a later one.
 
     Parameters

@@ -1,9 +1,15 @@
 """What every result is held against: layers by longest path, the check of an order, and a cycle where there is one."""
 
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numba import njit
 
 from lockstep.plan import WrongResult
+
+if TYPE_CHECKING:
+    from lockstep.graphs import Graph
 
 
 class CycleError(ValueError):
@@ -143,7 +149,7 @@ class WrongOrder(WrongResult):
     """A strategy gave an order, or layers, that are not right."""
 
 
-def verify(result, graph):
+def verify(result: Any, graph: "Graph") -> None:
     """Check one result: a valid order and, if the strategy makes layers, the oracle's. Returns 'exact'.
 
     Raises

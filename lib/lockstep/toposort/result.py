@@ -1,8 +1,15 @@
 """What a sort returns."""
 
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .oracle import layers
+
+if TYPE_CHECKING:
+    from lockstep.typing import Array
 
 
 class TopologicalOrder:
@@ -38,17 +45,17 @@ class TopologicalOrder:
         return f"<TopologicalOrder of {self._graph.n:,} vertices by {self.strategy}>"
 
     @property
-    def labels(self):
+    def labels(self) -> "Sequence | Array | None":
         return self._graph.labels
 
     @property
-    def order(self):
+    def order(self) -> np.ndarray:
         if callable(self._order):
             self._order = self._order()
         return self._order
 
     @property
-    def level_sizes(self):
+    def level_sizes(self) -> np.ndarray:
         if callable(self._sizes):
             self._sizes = self._sizes()
         elif self._sizes is None:
@@ -56,5 +63,5 @@ class TopologicalOrder:
         return self._sizes
 
     @property
-    def depth(self):
+    def depth(self) -> int:
         return int(self.level_sizes.size)

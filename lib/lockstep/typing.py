@@ -1,0 +1,28 @@
+"""What the public functions take, as types; for readers and type checkers, imported nowhere at run time."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any, Literal, TypeAlias
+
+import networkx as nx
+import numpy as np
+import scipy.sparse as sparse
+
+from lockstep.batch.batch import GraphBatch
+from lockstep.batch.pack import Pack
+from lockstep.graphs import Graph
+from lockstep.machine import Executor
+from lockstep.sgd.ratings import Ratings
+
+Array: TypeAlias = np.ndarray
+Numbers: TypeAlias = np.ndarray | Sequence[int] | Sequence[float]
+Sparse: TypeAlias = (sparse.coo_array | sparse.csr_array | sparse.csc_array | sparse.coo_matrix | sparse.csr_matrix
+                     | sparse.csc_matrix)  # fmt: skip
+PathLike: TypeAlias = str | os.PathLike[str]
+GraphLike: TypeAlias = Graph | nx.Graph | Sparse
+RatingsLike: TypeAlias = Ratings | GraphLike | tuple[Numbers, Numbers, Numbers]
+BatchLike: TypeAlias = GraphBatch | Pack | Sequence[GraphLike] | PathLike
+ExecutorLike: TypeAlias = Executor | Literal["cuda", "host"] | None
+
+__all__ = ["IO", "Any", "Array", "BatchLike", "Callable", "ExecutorLike", "GraphLike", "Literal", "Mapping", "Numbers",
+           "PathLike", "RatingsLike", "Sequence", "Sparse"]  # fmt: skip

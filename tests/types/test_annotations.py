@@ -1,0 +1,43 @@
+"""The public functions say what they take and give; what that says is held against a user's program by `make types`."""
+
+import importlib
+import inspect
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from lockstep import paths
+
+PUBLIC = [file.stem for file in (paths.ROOT / "docs" / "api").glob("*.md") if file.stem != "index"]
+
+
+def functions(module):
+    for name in module.__all__:
+        one = getattr(module, name)
+        if inspect.isfunction(one) and one.__module__.startswith("lockstep"):
+            yield one
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name not in ("networkx_backend", "plan")])
+def test_every_public_function_is_annotated(name):
+    found = list(functions(importlib.import_module(f"lockstep.{name}")))
+    for one in found:
+        signature = inspect.signature(one)
+        bare = [each.name for each in signature.parameters.values() if each.annotation is each.empty]
+        assert not bare and signature.return_annotation is not signature.empty, f"{one.__name__}: {bare}"
+    assert found or name == "batch"
+
+
+def test_the_package_says_that_it_has_types():
+    assert Path(find_spec("lockstep").origin).with_name("py.typed").is_file()
+
+
+def test_a_users_program_is_held_against_them():
+    """What `make types` does, where pyright is at hand without the network."""
+    if not shutil.which("pyright"):
+        pytest.skip("pyright is not installed (make types fetches it by npx)")
+    done = subprocess.run(["pyright"], cwd=paths.ROOT, text=True, capture_output=True)
+    assert done.returncode == 0, done.stdout
