@@ -19,6 +19,7 @@ MODULES = [
     "networkx.algorithms.centrality.tests.test_closeness_centrality",
     "networkx.algorithms.centrality.tests.test_harmonic_centrality",
     "networkx.algorithms.components.tests.test_connected", "networkx.algorithms.shortest_paths",
+    "networkx.algorithms.components.tests.test_strongly_connected", "networkx.algorithms.link_analysis",
 ]  # fmt: skip
 
 
@@ -65,9 +66,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:Note. conversions to backend gra
 @given(graphs(), st.sampled_from([None, 0, 3, 7.5]), st.data())
 def test_any_graph_gets_networkx_answers(graph, cutoff, data):
     for name in ("is_directed_acyclic_graph", "topological_generations", "topological_sort", "connected_components",
-                 "number_connected_components", "triangles"):  # fmt: skip
+                 "number_connected_components", "number_strongly_connected_components", "triangles"):  # fmt: skip
         found, wanted = both(name, graph)
         assert found == wanted, name
+    found, wanted = both("strongly_connected_components", graph)
+    assert found == wanted, "in the same order"
     if not graph.is_directed():
         found, wanted = both("greedy_color", graph)
         assert found == wanted and list(found) == list(wanted)
@@ -98,7 +101,9 @@ def test_what_is_not_served_is_refused_with_a_reason():
         ("betweenness_centrality", {"k": 2}, "samples and weights are not served"),
         ("single_source_dijkstra_path_length", {"source": 0, "weight": len}, "a weight that is a function"),
         ("greedy_color", {"strategy": "DSATUR"}, "other strategies than largest_first"),
-        ("pagerank", {}, "pagerank is not served"),
+        ("pagerank", {"personalization": {0: 1}}, "personalization, first ranks and dangling weights are not served"),
+        ("pagerank", {"tol": 0}, "tol of 0"),
+        ("k_core", {}, "k_core is not served"),
     ):  # fmt: skip
         assert told in functions.can_run(name, (path,), kwargs)
     negative = nx.path_graph(3)
@@ -122,3 +127,26 @@ def test_networkx_lists_what_is_served():
     assert set(info()["functions"]) == set(WORTH)
     assert all(callable(getattr(functions.backend, name)) for name in WORTH)
     assert "lockstep" in nx.config.backends
+
+
+@settings(max_examples=100)
+@given(graphs((nx.Graph, nx.DiGraph)), st.sampled_from([0, 0.5, 0.85, 1]), st.sampled_from([1, 7, 100]))
+def test_any_graph_gets_networkx_ranks(graph, alpha, rounds):
+    """The rounds are the same too: too few of them are the same error."""
+    found, wanted = both("pagerank", graph, alpha=alpha, max_iter=rounds, weight=None)
+    if isinstance(wanted, type):
+        assert found is wanted
+        return
+    assert list(found) == list(wanted)
+    assert np.allclose(list(found.values()), list(wanted.values()), rtol=1e-9, atol=1e-12)
+
+
+def test_ranks_of_weighted_graphs_are_left_to_networkx():
+    weighted, large = nx.path_graph(4), nx.path_graph(30_000)
+    weighted[0][1]["weight"] = 2
+    assert functions.can_run("pagerank", (weighted,), {}) == "weighted edges are not served"
+    assert functions.can_run("pagerank", (weighted,), {"weight": None}) is True
+    assert "parallel" in functions.can_run("pagerank", (nx.MultiGraph(weighted),), {"weight": None})
+    assert "more than 20,000 nodes" in functions.can_run("triangles", (large,), {})
+    with pytest.raises(NotImplementedError, match="not implemented by .lockstep. backend for the given arguments"):
+        nx.pagerank(weighted, backend="lockstep")

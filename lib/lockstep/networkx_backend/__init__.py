@@ -9,6 +9,9 @@ WORTH = {
     "topological_sort": 3_000,
     "connected_components": None,
     "number_connected_components": None,
+    "strongly_connected_components": 20_000,
+    "number_strongly_connected_components": 20_000,
+    "pagerank": 20_000,
     "single_source_dijkstra_path_length": None,
     "single_source_shortest_path_length": None,
     "greedy_color": 5_000,
@@ -26,6 +29,6 @@ def info() -> dict:
         "backend_name": "lockstep",
         "project": "lockstep",
         "package": "lockstep",
-        "short_summary": "Compiled code and GPU kernels for shortest paths, sorting, coloring and centralities.",
+        "short_summary": "Compiled code and GPU kernels for shortest paths, sorting, components, coloring and centralities.",
         "functions": {name: {} for name in WORTH},
     }

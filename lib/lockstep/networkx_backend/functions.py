@@ -22,6 +22,7 @@ from lockstep.graphs import Graph, GraphError, csr
 from lockstep.solving import solve
 from lockstep.sssp import shortest_paths
 from lockstep.swarm import analyze
+from lockstep.swarm.oracle import finish_order
 from lockstep.toposort import STRATEGIES, Problem
 
 from . import WORTH
@@ -235,15 +236,50 @@ def harmonic_centrality(G, nbunch=None, distance=None, sources=None):
 
 
 def connected_components(G):
-    labels = analyze([G.graph], "components")[0] if G.graph.n else np.zeros(0, np.int64)
+    yield from _groups(G, _labels(G, "components"))
+
+
+def number_connected_components(G):
+    return int(np.unique(_labels(G, "components")).size)
+
+
+def strongly_connected_components(G):
+    """In NetworkX's order: as a depth-first search ends with the first node that it met of each."""
+    labels = _labels(G, "strong", strategy="cpu")  # linear time; the kernel is for small graphs
+    ended, place = finish_order(G.graph.offsets, G.graph.targets), np.empty(G.graph.n, np.int64)
+    place[ended] = np.arange(G.graph.n)
+    last = np.zeros(G.graph.n, np.int64)
+    np.maximum.at(last, labels, place)
+    yield from _groups(G, last[labels])
+
+
+def number_strongly_connected_components(G):
+    return int(np.unique(_labels(G, "strong", strategy="cpu")).size)
+
+
+def _labels(G, measure, **options):
+    """Each node's component, called by the first of its nodes."""
+    if measure == "strong" and not G.is_directed():
+        raise nx.NetworkXNotImplemented("not implemented for undirected type")
+    return analyze([G.graph], measure, **options)[0] if G.graph.n else np.zeros(0, np.int64)
+
+
+def _groups(G, labels):
     order = np.argsort(labels, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
         if places.size:
             yield {G.nodes[place] for place in places.tolist()}
 
 
-def number_connected_components(G):
-    return int(np.unique(analyze([G.graph], "components")[0]).size) if G.graph.n else 0
+def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1e-6, nstart=None, weight="weight", dangling=None):
+    """NetworkX's iteration, from the same ranks to the same end."""
+    if not G.graph.n:
+        return {}
+    options = {"damping": float(alpha), "tolerance": float(tol)}
+    found, more = (analyze([G.graph], "pagerank", limit=limit, **options)[0] for limit in (max_iter, max_iter + 1))
+    if (found != more).any():  # with one round more it went on
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    return G.of_nodes(found)
 
 
 def triangles(G, nodes=None):
@@ -260,7 +296,10 @@ REFUSED = {  # {function: (reason, arguments by name that must have one of these
     "closeness_centrality": ("single nodes and distances", {"u": (None,), "distance": (None,)}),
     "harmonic_centrality": ("some nodes and distances", {"nbunch": (None,), "distance": (None,), "sources": (None,)}),
     "triangles": ("some nodes", {"nodes": (None,)}),
+    "pagerank": ("personalization, first ranks and dangling weights", {
+        "personalization": (None,), "nstart": (None,), "dangling": (None,)}),
 }  # fmt: skip
+MATRIX = 20_000  # nodes: triangles are counted in a matrix of nodes by nodes
 
 
 def _bound(name, args, kwargs):
@@ -282,6 +321,10 @@ def can_run(name, args, kwargs):
         ):
             return f"{reason} are not served"
     G = given["G"]
+    if name == "triangles" and len(G.nodes) > MATRIX:
+        return f"triangles of more than {MATRIX:,} nodes are not served"
+    if name == "pagerank":
+        return _ranks(G, given)
     if name == "greedy_color" and G.is_directed():
         return "of directed graphs NetworkX's greedy_color looks at successors alone"
     if name == "single_source_dijkstra_path_length" and not isinstance(G, Converted) and given["weight"] is not None:
@@ -290,6 +333,20 @@ def can_run(name, args, kwargs):
         except (NotImplementedError, ValueError, GraphError) as error:
             return str(error)
     return True
+
+
+def _ranks(G, given):
+    """True, or why this PageRank is not served."""
+    if G.is_multigraph():
+        return "of multigraphs NetworkX's pagerank adds up parallel edges"
+    if not (0 <= given["alpha"] <= 1 and given["tol"] > 0 and given["max_iter"] >= 1):
+        return "alpha outside of 0 to 1, tol of 0 and no iteration are not served"
+    weight = given["weight"]
+    if isinstance(G, Converted):
+        plain = weight not in G.weights or (G.weights[weight] == 1).all()
+    else:
+        plain = weight is None or not any(weight in edge for _, _, edge in G.edges(data=True))
+    return plain or "weighted edges are not served"
 
 
 def should_run(name, args, kwargs):

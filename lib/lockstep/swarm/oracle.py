@@ -326,7 +326,7 @@ def components(offsets, targets, vertex_start, arc_start, out, checksums):
 
 
 @njit(cache=True)
-def _finish_order(offsets, targets):
+def finish_order(offsets, targets):
     """Vertices in the order in which a depth-first search leaves them."""
     n = offsets.size - 1
     order, stack, at = np.empty(n, np.int32), np.empty(n, np.int32), offsets[:-1].copy()
@@ -359,7 +359,7 @@ def strong(offsets, targets, vertex_start, arc_start, out, checksums):
     for g in prange(vertex_start.size - 1):
         v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
         rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
-        order = _finish_order(rows, heads)
+        order = finish_order(rows, heads)
         rows, heads = turned(rows, heads)
         label, group = np.full(n, -1, np.int32), np.empty(n, np.int32)
         for i in range(n - 1, -1, -1):
