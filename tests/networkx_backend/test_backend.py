@@ -141,6 +141,17 @@ def test_any_graph_gets_networkx_ranks(graph, alpha, rounds):
     assert np.allclose(list(found.values()), list(wanted.values()), rtol=1e-9, atol=1e-12)
 
 
+def test_ranks_that_one_round_brings_to_their_end_are_no_end_of_that_round():
+    """Two nodes that only the second's arc tells apart: one round moves the ranks to where they stay."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from("ab")
+    graph.add_edges_from([("a", "a"), ("b", "a")])
+    for rounds in range(1, 8):
+        for alpha in (0, 0.5, 1):
+            found, wanted = both("pagerank", graph, alpha=alpha, max_iter=rounds)
+            assert found == wanted
+
+
 def test_ranks_of_weighted_graphs_are_left_to_networkx():
     weighted, large = nx.path_graph(4), nx.path_graph(30_000)
     weighted[0][1]["weight"] = 2

@@ -276,8 +276,11 @@ def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1e-6, nstart
     if not G.graph.n:
         return {}
     options = {"damping": float(alpha), "tolerance": float(tol)}
-    found, more = (analyze([G.graph], "pagerank", limit=limit, **options)[0] for limit in (max_iter, max_iter + 1))
-    if (found != more).any():  # with one round more it went on
+    found = analyze([G.graph], "pagerank", limit=max_iter, **options)[0]
+    before = np.full(G.graph.n, 1 / G.graph.n)
+    if max_iter > 1:
+        before = analyze([G.graph], "pagerank", limit=max_iter - 1, **options)[0]
+    if np.abs(found - before).sum() >= G.graph.n * tol:  # the last round moved them; had it ended before, it did not
         raise nx.PowerIterationFailedConvergence(max_iter)
     return G.of_nodes(found)
 
