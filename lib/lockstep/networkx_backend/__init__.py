@@ -29,6 +29,6 @@ def info() -> dict:
         "backend_name": "lockstep",
         "project": "lockstep",
         "package": "lockstep",
-        "short_summary": "Compiled code and GPU kernels for shortest paths, sorting, components, coloring and centralities.",
+        "short_summary": "Compiled code and GPU kernels: paths, sorting, components, coloring, centralities.",
         "functions": {name: {} for name in WORTH},
     }
