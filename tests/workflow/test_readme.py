@@ -1,5 +1,7 @@
 """README.md's tables are made from the ledger, the recordings and the registry, and are the present ones."""
 
+import re
+
 import pytest
 
 from lockstep import paths
@@ -10,7 +12,7 @@ from lockstep.machine import costs
 from lockstep.provenance import stale
 from lockstep.report.digits import significant
 from lockstep.report.typeset import machines_of
-from lockstep.workflow import readme
+from lockstep.workflow import pictures, readme
 from lockstep.workflow.screen import conclude
 
 TEXT = (paths.ROOT / "README.md").read_text(encoding="utf-8")
@@ -54,13 +56,16 @@ def test_a_part_that_does_not_exist_is_named(found):
         readme.made("<!-- made: weather -->\nrain\n<!-- end -->", found)
 
 
-def test_the_picture_that_it_shows_is_there():
-    assert "paper/published/verdicts.svg" in TEXT
-    assert (paths.PAPER / "published" / "verdicts.svg").read_text().startswith("<?xml")
+def test_the_pictures_that_it_shows_are_of_the_recordings(found, tmp_path):
+    """Drawn again from what is published they are the same bytes."""
+    shown = sorted(re.findall(r"paper/published/(\w+)\.svg", TEXT))
+    assert shown == ["depth", "steps", "verdicts"]
+    lead = machines_of(found, paths.RECORDINGS, paths.RECORDINGS)[0]
+    for file in pictures.draw(found, lead, tmp_path):
+        assert file.read_text() == (paths.ROOT / "paper" / "published" / file.name).read_text(), file.name
 
 
 def test_it_links_only_to_what_is_there():
-    import re
 
     for target in re.findall(r"\]\(([^)#:]+)\)", TEXT):
         assert (paths.ROOT / target).exists(), f"README.md links to {target}"

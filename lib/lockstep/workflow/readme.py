@@ -12,8 +12,6 @@ import tempfile
 from pathlib import Path
 from statistics import geometric_mean
 
-import matplotlib.pyplot as plt
-
 from lockstep import paths, studies
 from lockstep.choose import tree
 from lockstep.evidence import claims, telling
@@ -21,21 +19,21 @@ from lockstep.guide.drawing import against
 from lockstep.guide.lessons import lessons
 from lockstep.machine import MachineError, costs
 from lockstep.provenance import stale
-from lockstep.report import figures, style, wording
+from lockstep.report import wording
 from lockstep.report.digits import significant
-from lockstep.report.output import save
 from lockstep.report.typeset import machines_of
+from lockstep.workflow import pictures
 from lockstep.workflow.screen import last_lines
 
 MADE = re.compile(r"(<!-- made: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-PICTURE = "published/verdicts"
 PUBLISHED_CLAIMS = "published/claims.txt"  # what the workflow's first screen tells before the first run
 HEADLINES = ("A2", "A3", "B2", "B5b", "C3", "D5a", "D10b", "E1a")
+LISTED = 15  # parts of earlier code, at most, that are named one by one
 SENTENCE = 40  # letters from which on the name of a part stands for itself
 
 
 def refresh():
-    """Write the made parts of README.md anew, the picture that it shows, and what `lockstep claims` prints.
+    """Write the made parts of README.md anew, the pictures that it shows, and what `lockstep claims` prints.
 
     Only what is published counts, not what was measured here, so that every clone makes the same text.
 
@@ -49,7 +47,8 @@ def refresh():
     file.write_text(made(file.read_text(encoding="utf-8"), found), encoding="utf-8")
     told.parent.mkdir(parents=True, exist_ok=True)
     told.write_text(found.text.rstrip() + "\n", encoding="utf-8")
-    return [file, told, *picture(found)]
+    lead = _lead(found, paths.RECORDINGS)
+    return [file, told, *(pictures.draw(found, lead) if lead else [])]
 
 
 def made(text, found, recordings=paths.RECORDINGS):
@@ -182,7 +181,10 @@ def _ages(judged):
     for machine, parts in old.groupby("machine", sort=False):
         at = ", ".join(dict.fromkeys(filter(None, parts["measured"])))
         yield ""
-        yield f"{telling.STALE} {machine}: {', '.join(parts['part'])}" + (f", measured at {at}." if at else ".")
+        if len(parts) > LISTED:
+            yield f"{telling.STALE} {machine}: {len(parts)} parts, which `lockstep claims --machine {machine}` marks."
+        else:
+            yield f"{telling.STALE} {machine}: {', '.join(parts['part'])}" + (f", measured at {at}." if at else ".")
 
 
 def headlines(found, recordings=paths.RECORDINGS):
@@ -209,19 +211,6 @@ def headlines(found, recordings=paths.RECORDINGS):
 def _dated(machine):
     first, *_, last = [*machine["dates"], machine["dates"][-1]]
     return f"{machine['short']} ({first if first == last else f'{first} to {last}'})"
-
-
-def picture(found):
-    """Every part of every claim as a square, on the machine that leads."""
-    if found.verdicts.empty:
-        return []
-    style.use()
-    lead = _lead(found, paths.RECORDINGS)["name"]
-    ax = figures.mosaic(found.verdicts[found.verdicts["machine"] == lead], claims.papers())
-    files = save(ax.figure, PICTURE, paths.PAPER)
-    plt.close("all")
-    files[1].unlink()  # a page in the browser shows the SVG
-    return files[:1]
 
 
 def screen(found):
