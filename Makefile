@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export UV_PYTHON_DOWNLOADS := never
 unexport VIRTUAL_ENV PYTHONHOME
 
-.PHONY: all setup test check types notebooks publish rules readme site wheelhouse lab lock clean help
+.PHONY: all setup test check types notebooks publish rules readme site crate wheelhouse lab lock clean help
 .DEFAULT_GOAL := all
 
 all: setup  ## set up, run what is out of date, build the report
@@ -46,6 +46,9 @@ types: setup  ## hold the public functions' types and a user's program against p
 
 site: setup  ## build the documentation site, docs/_build/html (needs the extra `site`)
 	@$(RUN) docs/build.py
+
+crate: setup  ## pack what the workflow made as an RO-Crate, results/lockstep.crate.zip
+	@$(RUN) -m lockstep.workflow crate results/lockstep.crate.zip
 
 lab: setup  ## open the notebooks in JupyterLab, explore.ipynb in front
 	@LOCKSTEP_DRAWN="$(CURDIR)/results/explored" $(RUN) -m jupyterlab notebooks/explore.ipynb

@@ -31,6 +31,7 @@ PLACES = {
     "#limits": "/about/limits.md",
     "#licence-and-citation": "/about/licence.md",
     "notebooks/": "/notebooks/index.md",
+    "docs/use/artifact.md": "/use/artifact.md",
 }
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LINK = re.compile(r"\]\((?!\w+:)([^)\s]+)\)")

@@ -23,6 +23,8 @@ def main(arguments=None) -> int:
     chores.add_parser("publish", help="copy the report and this machine's recording to their tracked places")
     chores.add_parser("rules", help="fit the rules that `auto` follows to the published recordings")
     chores.add_parser("readme", help="write the made parts of README.md anew")
+    crate = chores.add_parser("crate", help="pack what was made, described as an RO-Crate")
+    crate.add_argument("target", help="a folder, or a file that ends in .zip")
     wheels = chores.add_parser("wheelhouse", help="collect wheels for a machine without network")
     wheels.add_argument("--lock", default="requirements.lock")
     wheels.add_argument("--python", default="3.12")
@@ -64,6 +66,10 @@ def _do(choice) -> int:
         from lockstep.workflow import readme
 
         print(*readme.refresh(), sep="\n")
+    elif choice.chore == "crate":
+        from lockstep.workflow import crate
+
+        print(crate.write(choice.target))
     else:
         from lockstep.workflow.wheelhouse import collect
 
