@@ -8,6 +8,7 @@ import tarfile
 import tracemalloc
 import zipfile
 
+import pyarrow
 import pytest
 
 from lockstep.graphs import GraphError, memory, read, read_batch, read_coordinates, read_ratings
@@ -170,13 +171,14 @@ def archives(packed=zipfile.ZIP_STORED):
         "gzip": gzip.compress(text),
         "xz": lzma.compress(text),
         "bzip2": bz2.compress(text),
+        "zstandard": pyarrow.compress(text, "zstd", asbytes=True),
         "zip": zipped.getvalue(),
         "tar": tarred.getvalue(),
         "tar.gz": gzip.compress(tarred.getvalue()),
     }
 
 
-@pytest.mark.parametrize("kind", ["gzip", "xz", "bzip2", "zip", "tar", "tar.gz"])
+@pytest.mark.parametrize("kind", ["gzip", "xz", "bzip2", "zstandard", "zip", "tar", "tar.gz"])
 def test_truncated_archive(tmp_path, kind):
     whole = archives()[kind]
     path = tmp_path / "cut"
@@ -257,7 +259,7 @@ def test_coordinates(tmp_path, text, message):
     refused(path, message, read_coordinates)
 
 
-@pytest.mark.parametrize("kind", ["plain", "gzip", "xz", "bzip2", "zip", "tar", "tar.gz"])
+@pytest.mark.parametrize("kind", ["plain", "gzip", "xz", "bzip2", "zstandard", "zip", "tar", "tar.gz"])
 def test_a_text_that_does_not_fit_is_refused_before_all_of_it_is_unpacked(tmp_path, monkeypatch, kind):
     path = tmp_path / "large"
     path.write_bytes(archives(zipfile.ZIP_DEFLATED).get(kind, b"0 1\n" * 50_000))

@@ -54,6 +54,7 @@ CONTAINERS = {
     "gz": gzip.compress,
     "xz": lzma.compress,
     "bz2": bz2.compress,
+    "zst": lambda text: pyarrow.compress(text, "zstd", asbytes=True),
     "zip": zipped,
     "tar.gz": tarred,
     "tar": lambda text: tarred(text, mode="w"),

@@ -1,8 +1,10 @@
 """NetworkX's backend: its own tests, and any graph against NetworkX's own answers."""
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -24,12 +26,16 @@ MODULES = [
 
 
 def test_networkx_own_tests_pass_on_the_backend(tmp_path):
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", *MODULES]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "counting", "--pyargs", *MODULES]
     setting = {**os.environ, "NETWORKX_TEST_BACKEND": "lockstep", "NETWORKX_FALLBACK_TO_NX": "1"}
+    setting["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
     told = subprocess.run(command, cwd=tmp_path, env=setting, capture_output=True, text=True)
     assert told.returncode == 0, told.stdout[-3000:]
     last = told.stdout.splitlines()[-1]
     assert " passed" in last and "failed" not in last and "xfailed" not in last, last
+    answered = re.search("^answered: (.*)", told.stdout, re.MULTILINE)[1].split()
+    assert {name: int(count) for name, _, count in (one.partition("=") for one in answered)}.keys() == WORTH.keys()
+    assert not [one for one in answered if one.endswith("=0")], "none of the functions was left to NetworkX throughout"
 
 
 NODES = st.one_of(st.integers(-5, 30), st.text(max_size=2), st.tuples(st.integers(0, 3), st.booleans()))

@@ -23,7 +23,7 @@ from .check import Problem
 from .pack import SMALL, Kind, Pack
 
 SHARDS = (".arrow", ".feather", ".parquet")
-PACKED = (".gz", ".xz", ".bz2")
+PACKED = (".gz", ".xz", ".bz2", ".zst")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ archive can reach outside it.
 import bz2
 import contextlib
 import fnmatch
+import functools
 import gzip
 import io
 import lzma
@@ -15,11 +16,14 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+import pyarrow
+
 from . import memory
 from .graph import GraphError
 
 GRAPH_SUFFIXES = (".mtx", ".gr", ".graph", ".txt", ".csv", ".tsv", ".edges", ".el", ".nde")
 _COMPRESSED = {
+    b"\x28\xb5\x2f\xfd": ("zstandard", functools.partial(pyarrow.input_stream, compression="zstd")),
     b"\x1f\x8b": ("gzip", gzip.open),
     b"\xfd7zXZ\x00": ("xz", lzma.open),
     b"BZh": ("bzip2", bz2.open),
@@ -43,8 +47,8 @@ def open_text(path, member=None):
     Parameters
     ----------
     path : path-like or binary file
-        A plain file; one compressed by gzip, xz or bzip2; a zip or tar archive, compressed or not. An open one is read
-        to its end; messages call it by its ``name``.
+        A plain file; one compressed by gzip, xz, bzip2 or zstandard; a zip or tar archive, compressed or
+        not. An open one is read to its end; messages call it by its ``name``.
     member : str, optional
         Which file of an archive: its path or name, or a pattern such as ``"*_A.txt"``. Without it the archive
         must hold one file that can be the graph: its only one, or the only one called like its folder or the

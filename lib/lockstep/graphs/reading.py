@@ -31,7 +31,7 @@ def read(
     Parameters
     ----------
     path : path-like or binary file
-        Plain, gz, xz, bz2, zip, tar or tar.gz; container and format are found by content, not by name.
+        Plain, gz, xz, bz2, zst, zip, tar or tar.gz; container and format are found by content, not by name.
     directed : bool, optional
         What the file's header says if left out, and True if it says nothing. False takes every line as an
         undirected edge, of which both arcs are stored.
@@ -83,7 +83,7 @@ def read(
 def _stem(path):
     """The file's name without the endings that tell container and format."""
     path = PurePath(path)
-    while path.suffix.lower() in (*GRAPH_SUFFIXES, ".metis", ".gz", ".xz", ".bz2", ".zip", ".tar", ".tgz"):
+    while path.suffix.lower() in (*GRAPH_SUFFIXES, ".metis", ".gz", ".xz", ".bz2", ".zst", ".zip", ".tar", ".tgz"):
         path = path.with_suffix("")
     return path.name
 
