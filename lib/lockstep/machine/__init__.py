@@ -11,6 +11,7 @@ from typing import Any
 from .cuda import CudaExecutor, why_no_gpu
 from .errors import (
     CompileError,
+    DataRaceError,
     DeadlockError,
     DivergentBarrierError,
     KernelError,
@@ -65,7 +66,7 @@ def get_executor(executor: Executor | str | None = None, **options: Any) -> Exec
 
 
 __all__ = [
-    "CompileError", "DeadlockError", "DivergentBarrierError", "Executor", "HostExecutor", "KernelError",
-    "LaunchError", "LivelockError", "MachineError", "MemoryFaultError", "NoGpuError",
+    "CompileError", "DataRaceError", "DeadlockError", "DivergentBarrierError", "Executor", "HostExecutor",
+    "KernelError", "LaunchError", "LivelockError", "MachineError", "MemoryFaultError", "NoGpuError",
     "get_executor", "gpu_available", "why_no_gpu",
 ]  # fmt: skip

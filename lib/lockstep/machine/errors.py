@@ -33,5 +33,9 @@ class LivelockError(KernelError):
     """Threads run, but within the budget of turns none finished and no barrier opened."""
 
 
+class DataRaceError(KernelError):
+    """Two threads touch one place, one of them writes, not both by atomics, and nothing orders them."""
+
+
 class MemoryFaultError(KernelError):
     """A thread touched memory outside its arrays, its shared memory or its stack."""

@@ -3,7 +3,8 @@
 // The host executor puts this text before a .cu file and compiles both with the system's C++ compiler. Threads are
 // fibers on one OS thread, so an atomic needs no lock: no other thread runs between its read and its write. What a thread can
 // observe of the others is decided by where control may pass to another fiber, and that is in host_runtime.cpp.
-// The memory here is sequentially consistent: a missing fence or a stale cache line does not show.
+// The memory here is sequentially consistent: a missing fence does not show in results, but as a data race where those are
+// looked for (host_races.hpp).
 #pragma once
 #define LOCKSTEP_HOST 1
 #include <cmath>
@@ -86,6 +87,9 @@ extern Thread* current;
 extern dim3 block_dim, grid_dim;
 extern uint64_t clock_steps;
 
+// How an access that other threads may make at the same time orders what is around it; for host_races.hpp.
+enum Ordering { LOADED, ACQUIRED, STORED, RELEASED, CHANGED, FENCED };
+void ordered(Ordering how, const volatile void* address, int bytes);
 void before(Event event, const volatile void* address);            // may pass control on, if fuzzed or after a long run
 void after(Event event, const volatile void* address, uint64_t seen, uint64_t left, int bytes);  // into the trace
 void yield();                                                      // passes control on
@@ -109,6 +113,7 @@ template <class T> struct Same { typedef T type; };                // keeps a pa
 template <class T, class F> LOCKSTEP_PLAIN T atomic(T* p, F next) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics take 4 or 8 bytes");
     before(ATOMIC, p);
+    ordered(CHANGED, p, sizeof(T));
     const T old = *p;
     const T left = next(old);
     *p = left;
@@ -132,7 +137,10 @@ template <class T, class F> LOCKSTEP_PLAIN T atomic(T* p, F next) {
 #define __syncthreads_or(p) ((int)lockstep_host::block_barrier(LOCKSTEP_HERE, 2, (p) != 0))
 #define __syncthreads_and(p) ((int)lockstep_host::block_barrier(LOCKSTEP_HERE, 3, (p) != 0))
 #define grid_barrier(state) (lockstep_host::whole_grid_barrier(LOCKSTEP_HERE, (state)))
-LOCKSTEP_PLAIN void lockstep_fence() { lockstep_host::before(lockstep_host::FENCE, nullptr); }
+LOCKSTEP_PLAIN void lockstep_fence() {
+    lockstep_host::before(lockstep_host::FENCE, nullptr);
+    lockstep_host::ordered(lockstep_host::FENCED, nullptr, 0);
+}
 #define __threadfence() lockstep_fence()
 #define __threadfence_block() lockstep_fence()
 #define __threadfence_system() lockstep_fence()
@@ -219,8 +227,9 @@ template <class T> LOCKSTEP_PLAIN T atomicCAS_block(T* p, typename lockstep_host
 }
 
 // ---- loads and stores that other blocks see, and cache hints
-template <class T> LOCKSTEP_PLAIN T lockstep_load(const T* p) {
+template <class T> LOCKSTEP_PLAIN T lockstep_load(const T* p, lockstep_host::Ordering how = lockstep_host::LOADED) {
     lockstep_host::before(lockstep_host::LOAD, p);
+    lockstep_host::ordered(how, p, sizeof(T));
     const T v = *p;
     if (sizeof(T) <= 8) {
         uint64_t seen = 0;
@@ -232,15 +241,22 @@ template <class T> LOCKSTEP_PLAIN T lockstep_load(const T* p) {
 template <class T> LOCKSTEP_PLAIN T load_relaxed(const T* p) { return lockstep_load(p); }
 template <class T> LOCKSTEP_PLAIN T load_acquire(const T* p) {
     lockstep_host::yield();                            // always: a thread that waits for a flag lets others run
-    return lockstep_load(p);
+    return lockstep_load(p, lockstep_host::ACQUIRED);
 }
-template <class T, class V> LOCKSTEP_PLAIN void store_relaxed(T* p, V value) {
+template <class T, class V>
+LOCKSTEP_PLAIN void lockstep_store(T* p, V value, lockstep_host::Ordering how) {
     lockstep_host::before(lockstep_host::STORE, p);
+    lockstep_host::ordered(how, p, sizeof(T));
     const T old = *p;
     *p = static_cast<T>(value);
     lockstep_host::after(lockstep_host::STORE, p, lockstep_host::bits(old), lockstep_host::bits(*p), sizeof(T));
 }
-template <class T, class V> LOCKSTEP_PLAIN void store_release(T* p, V value) { store_relaxed(p, value); }
+template <class T, class V> LOCKSTEP_PLAIN void store_relaxed(T* p, V value) {
+    lockstep_store(p, value, lockstep_host::STORED);
+}
+template <class T, class V> LOCKSTEP_PLAIN void store_release(T* p, V value) {
+    lockstep_store(p, value, lockstep_host::RELEASED);
+}
 template <class T> LOCKSTEP_PLAIN T __ldcg(const T* p) { return lockstep_load(p); }
 template <class T> LOCKSTEP_PLAIN T __ldcv(const T* p) { return lockstep_load(p); }
 template <class T> inline T __ldca(const T* p) { return *p; }

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import host_build, source
 from .errors import (
+    DataRaceError,
     DeadlockError,
     DivergentBarrierError,
     KernelError,
@@ -25,9 +26,11 @@ from .errors import (
 from .executor import Executor, Kernel, Module
 
 FUZZ = ("none", "sync", "memory")
+RACES = ("none", "plain", "all")
 EVENTS = ("read", "write", "atomic", "load", "store", "fence", "barrier", "grid barrier", "warp", "pause",
           "mark")  # fmt: skip
-_ERRORS = {1: DivergentBarrierError, 2: DeadlockError, 3: LivelockError, 4: MemoryFaultError, 5: KernelError}
+_ERRORS = {1: DivergentBarrierError, 2: DeadlockError, 3: LivelockError, 4: MemoryFaultError, 5: KernelError,
+           6: DataRaceError}  # fmt: skip
 _launching = threading.Lock()  # the runtime's state is global to a process
 
 
@@ -47,7 +50,8 @@ class _Launch(ctypes.Structure):
         ("fuzz", ctypes.c_int32), ("permille", ctypes.c_int32), ("window", ctypes.c_int32),
         ("barriers", ctypes.c_uint64), ("grid_barriers", ctypes.c_uint64), ("atomics", ctypes.c_uint64),
         ("switches", ctypes.c_uint64), ("steps", ctypes.c_uint64), ("error", ctypes.c_int32),
-        ("trace_full", ctypes.c_int32), ("message", ctypes.c_char * 1024),
+        ("trace_full", ctypes.c_int32), ("races", ctypes.c_int32), ("address", ctypes.c_uint64),
+        ("message", ctypes.c_char * 1024),
     ]  # fmt: skip
 
 
@@ -82,6 +86,11 @@ class HostModule(Module):
         super().__init__(executor, path, defines)
         self.library = _library(self.path.stem, self.text, host_build.entries(self.signatures),
                                 source.define_text(self.defines), executor.fuzz == "memory")  # fmt: skip
+
+
+def _named(kernel, args):
+    """The arrays that a kernel is given, by its parameters' names."""
+    return [(p.name, a) for p, a in zip(kernel.parameters, args, strict=True) if p.pointer and a is not None]
 
 
 def _place(address, size, arrays):
@@ -133,6 +142,11 @@ class HostExecutor(Executor):
     budget : int
         Turns without a thread finishing, a barrier opening or an atomic or a store that other threads see changing a
         value, after which a launch is a livelock; it also is after 20 times as many in which only values change.
+    races : "none", "plain" or "all"
+        all: stop at a data race: two threads touch one place, one of them writes, not both atomically, and no
+        barrier, fence, release and acquire orders them. plain: only where the one that writes does not do so
+        atomically, for kernels that read on purpose what others may be changing. Needs fuzz="memory"; at most 4,096
+        threads a launch.
     processors : 1
         OS threads; more would not be deterministic and is refused.
     """
@@ -142,13 +156,17 @@ class HostExecutor(Executor):
     l2_bytes = 4 << 20
 
     def __init__(self, seed=0, fuzz="none", multiprocessors=4, processors=1, permille=None, trace=False,
-                 budget=200_000_000):  # fmt: skip
+                 budget=200_000_000, races="none"):  # fmt: skip
         super().__init__()
         if fuzz not in FUZZ:
             raise ValueError(f"fuzz {fuzz!r}: choose one of {', '.join(FUZZ)}")
         if processors != 1:
             raise ValueError("processors: the host executor is deterministic on one OS thread only; give 1")
-        self.seed, self.fuzz, self.budget = int(seed), fuzz, int(budget)
+        if races not in RACES:
+            raise ValueError(f"races {races!r}: choose one of {', '.join(RACES)}")
+        if races != "none" and fuzz != "memory":
+            raise ValueError('races are seen where plain loads and stores are: give fuzz="memory"')
+        self.seed, self.fuzz, self.budget, self.races = int(seed), fuzz, int(budget), races
         self.multiprocessors = int(multiprocessors)
         self.permille = {"none": 0, "sync": 300, "memory": 100}[fuzz] if permille is None else int(permille)
         self.trace_limit = 1_000_000 if trace is True else int(trace)
@@ -204,7 +222,7 @@ class HostExecutor(Executor):
             block=block, shared=shared,
             seed=(self.seed * 0x9E3779B97F4A7C15 + self._launches * 0xD1B54A32D192ED03) % 2**64,
             budget=self.budget, trace_limit=self.trace_limit, cooperative=bool(cooperative),
-            fuzz=FUZZ.index(self.fuzz), permille=self.permille, window=window,
+            fuzz=FUZZ.index(self.fuzz), permille=self.permille, window=window, races=RACES.index(self.races),
         )  # fmt: skip
         with _launching:
             error = kernel.module.library.lockstep_run(ctypes.byref(launch))
@@ -215,14 +233,15 @@ class HostExecutor(Executor):
             self.counts[name] += getattr(launch, name)
         if error:
             text = launch.message.decode(errors="replace")
+            if launch.address:
+                text = text.replace("@", _place(launch.address, 8, _named(kernel, args))[0], 1)
             raise _ERRORS[error](f"kernel {kernel.name}: {text}")
 
     def _keep_trace(self, kernel, args):
         records = ctypes.c_void_p()
         count = kernel.module.library.lockstep_trace(ctypes.byref(records))
         raw = np.frombuffer(ctypes.string_at(records.value, count * _RECORD.itemsize) if count else b"", _RECORD)
-        arrays = [(p.name, a) for p, a in zip(kernel.parameters, args, strict=True) if p.pointer and a is not None]
-        self._records.append((raw, arrays))
+        self._records.append((raw, _named(kernel, args)))
 
     def trace(self, clear: bool = True) -> list:
         """What the threads did since the last call, in order: a list of TraceEvent. Needs trace=True.

@@ -13,6 +13,7 @@
 
 #include "host_state.hpp"
 #include "host_stacks.hpp"
+#include "host_races.hpp"
 #include "host_trace.hpp"  // host_warp.hpp, which calls what is defined here, comes below
 
 #ifndef __x86_64__
@@ -138,6 +139,7 @@ void start_block(LiveBlock* b, unsigned linear) {
     b->used = true;
     // Shared memory starts as garbage, and ends at a page that cannot be touched.
     if (launch->shared) memset(b->shared, launch->fuzz ? (int)(next_random() & 255) : 0xCD, launch->shared);
+    if (watched()) forget(b->shared, launch->shared);
     for (unsigned i = 0; i < n; ++i) {
         Fiber& f = b->fibers[i];
         f.index = {i % block_dim.x, i / block_dim.x % block_dim.y, i / block_dim.x / block_dim.y};
@@ -154,6 +156,7 @@ void run() {
     const unsigned total = grid_dim.x * grid_dim.y * grid_dim.z;
     const unsigned window = launch->window < (int)total ? launch->window : total;
     make_room(window);
+    if (watched()) start_races(total * block_dim.x * block_dim.y * block_dim.z);
     head = tail = 0;
     live_blocks = grid_waiting = 0;
     grid_state = nullptr;
@@ -261,6 +264,7 @@ uint64_t block_barrier(const char* where, int operation, int value) {
     const uint64_t result = operation == 1 ? count : operation == 2 ? count > 0 : operation == 3 ? count == n : 0;
     b->waiting = 0;
     b->reduce_count = 0;
+    if (watched()) meet([&](auto visit) { for (Fiber& g : b->fibers) visit(g); });
     for (Fiber& g : b->fibers) {
         g.result = result;
         if (&g != f) push(&g);
@@ -294,6 +298,8 @@ void whole_grid_barrier(const char* where, unsigned* state) {
             last_progress = launch->switches;
             grid_waiting = 0;
             state[0] ^= 0x80000000u;       // as on the GPU
+            if (watched())
+                meet([&](auto visit) { for (LiveBlock& b : slots) if (b.used && b.alive) visit(b.fibers[0]); });
             for (LiveBlock& b : slots)
                 if (b.used && b.fibers[0].state == WAIT_GRID) push(&b.fibers[0]);
         }

@@ -20,7 +20,7 @@ uint64_t clock_steps = 0;
 namespace {
 
 enum State { READY, WAIT_BARRIER, WAIT_GRID, WAIT_WARP, DONE };
-enum Error { OK, DIVERGENT, DEADLOCK, BUDGET, FAULT, MISUSE };
+enum Error { OK, DIVERGENT, DEADLOCK, BUDGET, FAULT, MISUSE, RACE };
 const size_t kPage = 4096, kStack = 64 * 1024;
 const uint64_t kChanging = 20;             // budgets in which values may change before a launch is a livelock
 const int kPatience = 64;                  // events a thread may run through before others get their turn
@@ -65,6 +65,8 @@ extern "C" struct LockstepLaunch {         // host.py's ctypes structure mirrors
     int32_t cooperative, fuzz, permille, window;
     uint64_t barriers, grid_barriers, atomics, switches, steps;     // results
     int32_t error, trace_full;
+    int32_t races;                         // to look for: none, those of plain writes, all; as host.py's RACES
+    uint64_t address;                      // of the one found
     char message[1024];
 };
 

@@ -43,6 +43,7 @@ extern "C" __attribute__((visibility("default"))) uint64_t lockstep_trace(const 
 static inline void access(const volatile void* p, int bytes, Event event) {
     if (!current) return;
     before(event, p);
+    if (watched()) look(p, bytes, event == WRITE, false);
     if (!launch->trace_limit) return;
     const uint64_t seen = peek(p, bytes);  // no thread runs between here and the access itself
     note(event, p, seen, seen, bytes);

@@ -2,7 +2,7 @@
 //
 // A part of host_runtime.cpp, which compiles all parts as one.
 #pragma once
-#include "host_state.hpp"
+#include "host_races.hpp"
 
 namespace lockstep_host {
 namespace {
@@ -42,6 +42,11 @@ void resolve_warp(LiveBlock* b, Fiber* f) {
         }
         first = false;
     }
+    if (watched() && f->operation == SYNC)
+        meet([&](auto visit) {
+            for (unsigned lane = 0; lane < 32; ++lane)
+                if (here >> lane & 1u) visit(b->fibers[base + lane]);
+        });
     for (unsigned lane = 0; lane < 32; ++lane) {
         if (!(here >> lane & 1u)) continue;
         Fiber& g = b->fibers[base + lane];

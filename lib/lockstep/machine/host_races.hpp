@@ -1,0 +1,160 @@
+// Data races of a launch: two accesses of which one writes, not both atomic, and nothing orders them.
+//
+// What is ordered is told by vector clocks: a clock has a count for each thread of the launch, and what happened before
+// a thread's next access is what its clock has. Barriers join the clocks of those who meet; a release store leaves its
+// thread's clock with the word, an acquiring load takes what is left there, and an atomic keeps it; a fence lets the
+// relaxed stores and atomics after it leave the clock of that moment, takes what relaxed loads and atomics before it
+// have seen, and joins the clocks of all fences before it, for __threadfence() is sequentially consistent. Votes,
+// shuffles and reductions of a warp order nothing, __syncwarp() does. So a missing fence, release, acquire or barrier shows in
+// a run whose interleaving is harmless: the memory here is sequentially consistent, the clocks are not.
+//
+// References: C. Flanagan, S. Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI 2009 (clocks);
+// PTX ISA, "Memory Consistency Model" (what orders). Scopes are not told apart: block, device and system are one.
+//
+// A part of host_runtime.cpp, which compiles all parts as one.
+#pragma once
+#include <unordered_map>
+
+#include "host_state.hpp"
+
+namespace lockstep_host {
+namespace {
+
+typedef std::vector<uint32_t> Clock;       // empty: nothing
+struct Order {
+    Clock now;                             // what happened before the thread's next access
+    Clock fenced;                          // the same at its last fence
+    Clock seen;                            // what its relaxed loads and atomics took since
+};
+struct Access {
+    uint32_t thread, count;
+    uint8_t bytes;                         // which of the word's four
+    bool atomic;
+};
+struct Word { std::vector<Access> reads, writes; };
+
+const unsigned kMostThreads = 1 << 12;     // clocks take their square
+std::vector<Order> orders;
+std::unordered_map<uintptr_t, Word> words;
+std::unordered_map<uintptr_t, Clock> left_there;  // by release stores and atomics
+Clock fences;                              // of all fences so far
+
+inline bool watched() { return launch->races; }
+inline uint32_t number_of(const Fiber* f) {
+    return f->block->linear * (block_dim.x * block_dim.y * block_dim.z) + f->linear;
+}
+
+void join(Clock& to, const Clock& from) {
+    if (to.size() < from.size()) to.resize(from.size());
+    for (size_t i = 0; i < from.size(); ++i)
+        if (from[i] > to[i]) to[i] = from[i];
+}
+inline void tick(uint32_t t) { ++orders[t].now[t]; }
+
+void start_races(unsigned threads) {
+    words.clear();
+    left_there.clear();
+    fences.clear();
+    if (threads > kMostThreads) fail(MISUSE, "races are looked for among at most 4,096 threads");
+    orders.assign(threads, Order());
+    for (unsigned t = 0; t < threads; ++t) {
+        orders[t].now.assign(threads, 0);
+        orders[t].now[t] = 1;
+    }
+}
+
+// Shared memory that a block begins with is another one's no more.
+void forget(const unsigned char* low, size_t bytes) {
+    for (uintptr_t at = (uintptr_t)low & ~(uintptr_t)3; at < (uintptr_t)low + bytes; at += 4) words.erase(at);
+}
+
+void conflict(const Access& other, bool write, bool other_wrote, bool atomic, uintptr_t at) {
+    const uint32_t n = block_dim.x * block_dim.y * block_dim.z;
+    const Fiber* f = me();
+    auto does = [](bool writes, bool one) {
+        return std::string(one ? "atomically " : "") + (writes ? "writes" : "reads");
+    };
+    launch->address = at;
+    fail(RACE, "data race: block " + std::to_string(f->block->linear) + ", thread " + std::to_string(f->linear) + " "
+         + does(write, atomic) + " @, which block " + std::to_string(other.thread / n) + ", thread "
+         + std::to_string(other.thread % n) + " " + does(other_wrote, other.atomic)
+         + ", and no barrier, fence, release or acquire orders them");
+}
+
+// Keeps an access beside those that it is not ordered after.
+void keep(std::vector<Access>& list, const Access& mine, const Clock& now) {
+    size_t left = 0;
+    for (Access& one : list) {
+        const bool before = one.count <= now[one.thread];
+        if (before || one.thread == mine.thread) one.bytes &= (uint8_t)~mine.bytes;
+        if (one.bytes) list[left++] = one;
+    }
+    list.resize(left);
+    list.push_back(mine);
+}
+
+void look(const volatile void* p, int bytes, bool write, bool atomic) {
+    const uintptr_t first = (uintptr_t)p, stack = (uintptr_t)stacks->low;
+    if (first >= stack && first < stack + stacks->count * kStack) return;  // a thread's own
+    const uint32_t t = number_of(me());
+    const Clock& now = orders[t].now;
+    for (uintptr_t at = first & ~(uintptr_t)3; at < first + bytes; at += 4) {
+        Access mine = {t, now[t], 0, atomic};
+        for (int i = 0; i < 4; ++i)
+            if (at + i >= first && at + i < first + bytes) mine.bytes |= (uint8_t)(1 << i);
+        Word& word = words[at];
+        auto races = [&](const Access& one, bool wrote) {
+            if (!(one.bytes & mine.bytes) || one.count <= now[one.thread] || (one.atomic && atomic)) return false;
+            return launch->races > 1 || (write && !atomic) || (wrote && !one.atomic);
+        };
+        for (const Access& one : word.writes)
+            if (races(one, true)) conflict(one, write, true, atomic, first);
+        if (write)
+            for (const Access& one : word.reads)
+                if (races(one, false)) conflict(one, write, false, atomic, first);
+        keep(write ? word.writes : word.reads, mine, now);
+    }
+}
+
+template <class F> void meet(F each) {     // each(visit) calls visit(fiber) for all who meet
+    Clock all;
+    each([&](Fiber& f) { join(all, orders[number_of(&f)].now); });
+    each([&](Fiber& f) {
+        const uint32_t t = number_of(&f);
+        orders[t].now = all;
+        tick(t);
+    });
+}
+
+}  // namespace
+
+// ---- called by kernels, before the access itself
+
+void ordered(Ordering how, const volatile void* p, int bytes) {
+    if (!watched()) return;
+    const uint32_t t = number_of(me());
+    Order& o = orders[t];
+    const uintptr_t at = (uintptr_t)p;
+    if (how == FENCED) {
+        join(o.now, o.seen);
+        o.seen.clear();
+        join(o.now, fences);
+        o.fenced = fences = o.now;
+        tick(t);
+        return;
+    }
+    look(p, bytes, how == STORED || how == RELEASED || how == CHANGED, true);
+    if (how == RELEASED) {
+        left_there[at] = o.now;
+        tick(t);
+    } else if (how == STORED) {
+        if (o.fenced.empty()) left_there.erase(at);
+        else left_there[at] = o.fenced;
+    } else {
+        auto there = left_there.find(at);
+        if (there != left_there.end()) join(how == ACQUIRED ? o.now : o.seen, there->second);
+        if (how == CHANGED && !o.fenced.empty()) join(left_there[at], o.fenced);
+    }
+}
+
+}  // namespace lockstep_host

@@ -1,0 +1,125 @@
+"""Data races on the hypothetical GPU: litmus tests of what orders two accesses, and what does not."""
+
+import numpy as np
+import pytest
+
+from lockstep.machine import DataRaceError, KernelError, get_executor
+
+START = 'extern "C" __global__ void litmus(int* data, int* flag, unsigned* state, int* out) {\n'
+PASSING = """
+    if (blockIdx.x == 0) {
+        if (threadIdx.x == %(writer)s) { data[0] = 42; %(publish)s }
+    } else if (threadIdx.x == %(reader)s) { %(wait)s out[0] = data[0]; }
+"""
+SPIN = "while (load_relaxed(flag) == 0) pause(10);"
+SAFE = {
+    "release and acquire": ("store_release(flag, 1);", "while (load_acquire(flag) == 0) {}"),
+    "fences around relaxed": ("__threadfence(); store_relaxed(flag, 1);", SPIN + " __threadfence();"),
+    "a fence, and an acquire": ("__threadfence(); store_relaxed(flag, 1);", "while (load_acquire(flag) == 0) {}"),
+    "a release, and a fence": ("store_release(flag, 1);", SPIN + " __threadfence();"),
+    "fences around atomics": (
+        "__threadfence(); atomicExch(flag, 1);", "while (atomicAdd(flag, 0) == 0) pause(10); __threadfence();"),
+    "a release that an atomic carries on": (
+        "store_release(flag, 1); atomicAdd(flag, 1);", "while (load_acquire(flag) < 2) {}"),
+}  # fmt: skip
+RACY = {
+    "relaxed and acquire": ("store_relaxed(flag, 1);", "while (load_acquire(flag) == 0) {}"),
+    "release and relaxed": ("store_release(flag, 1);", SPIN),
+    "no fence after": ("__threadfence(); store_relaxed(flag, 1);", SPIN),
+    "no fence before": ("store_relaxed(flag, 1);", SPIN + " __threadfence();"),
+    "atomics alone": ("atomicExch(flag, 1);", "while (atomicAdd(flag, 0) == 0) pause(10);"),
+    "a release overwritten": (
+        "store_release(flag, 1); store_relaxed(flag, 2);", "while (load_acquire(flag) < 2) {}"),
+    "written after the release": ("store_release(flag, 1); data[0] = 43;", "while (load_acquire(flag) == 0) {}"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def launch(tmp_path):
+    def run(body, grid=2, block=32, seeds=(1, 2, 3), cooperative=True):
+        (tmp_path / "litmus.cu").write_text(START + body + "\n}\n")
+        for seed in seeds:
+            executor = get_executor("host", seed=seed, fuzz="memory", races="all")
+            kernel = executor.load(tmp_path / "litmus.cu")["litmus"]
+            sizes = {"data": (64, np.int32), "flag": (4, np.int32), "state": (2, np.uint32), "out": (4, np.int32)}
+            given = {name: executor.zeros(*size) for name, size in sizes.items()}
+            kernel(grid, block, shared=512, cooperative=cooperative, **given)
+        return given["out"]
+
+    return run
+
+
+def passing(publish, wait, writer=0, reader=0):
+    return PASSING % {"publish": publish, "wait": wait, "writer": writer, "reader": reader}
+
+
+@pytest.mark.parametrize("how", SAFE)
+def test_a_message_that_is_passed_in_order_is_no_race(launch, how):
+    assert launch(passing(*SAFE[how]))[0] == 42
+
+
+@pytest.mark.parametrize("how", RACY)
+def test_a_message_without_its_order_is_a_race_although_it_arrives(launch, how):
+    told = r"block [01], thread 0 (reads|writes) data\[0\], which block [01], thread 0"
+    with pytest.raises(DataRaceError, match=told):
+        launch(passing(*RACY[how]))
+
+
+@pytest.mark.parametrize(("body", "racy"), [
+    ("data[threadIdx.x] = 1; __syncthreads(); out[0] = data[31];", "out[0]"),  # all write out[0]
+    ("data[threadIdx.x] = 1; __syncthreads(); if (threadIdx.x == 0) out[0] = data[31];", None),
+    ("data[threadIdx.x] = 1; if (threadIdx.x == 0) out[0] = data[31];", "data[31]"),
+    ("data[threadIdx.x] = 1; __syncwarp(); if (threadIdx.x == 0) out[0] = data[31];", None),
+    ("data[threadIdx.x] = 1; __any_sync(full_mask, 1); if (threadIdx.x == 0) out[0] = data[31];", "data[31]"),
+    ("atomicAdd(&data[0], 1); __syncthreads(); if (threadIdx.x == 0) out[0] = data[0];", None),
+    ("atomicAdd(&data[0], 1); if (threadIdx.x == 0) out[0] = data[0];", "data[0]"),
+    ("DYNAMIC_SHARED(int, s); s[threadIdx.x] = 1; __syncthreads(); if (threadIdx.x == 0) out[0] = s[7];", None),
+    ("DYNAMIC_SHARED(int, s); s[threadIdx.x] = 1; if (threadIdx.x == 0) out[0] = s[7];", "shared"),
+    ("((unsigned char*)data)[threadIdx.x] = 1;", None),  # bytes of one word, each a thread's own
+    ("((unsigned char*)data)[threadIdx.x & 15] = 1;", "data["),
+])  # fmt: skip
+def test_what_orders_the_threads_of_a_block(launch, body, racy):
+    if racy is None:
+        launch(body, grid=1)
+    else:
+        with pytest.raises(DataRaceError) as told:
+            launch(body, grid=1)
+        assert racy in str(told.value) and "no barrier, fence, release or acquire orders them" in str(told.value)
+
+
+def test_blocks_are_ordered_by_the_grid_barrier_and_not_by_their_own(launch):
+    write = "if (threadIdx.x == 0) data[blockIdx.x] = 1;"
+    read = "if (threadIdx.x == 0) out[blockIdx.x] = data[1 - blockIdx.x];"
+    launch(write + " grid_barrier(state); " + read)
+    with pytest.raises(DataRaceError, match=r"data\[[01]\]"):
+        launch(write + " __syncthreads(); " + read)
+
+
+def test_a_block_publishes_by_one_thread_what_the_barrier_gave_it(launch):
+    """Writes of all, a barrier, and one thread's release: its clock holds theirs."""
+    body = """
+    if (blockIdx.x == 0) {
+        data[threadIdx.x] = 7;
+        %s
+        if (threadIdx.x == 0) store_release(flag, 1);
+    } else {
+        if (threadIdx.x == 0) while (load_acquire(flag) == 0) {}
+        %s
+        if (threadIdx.x == 5) out[0] = data[31];
+    }"""
+    assert launch(body % ("__syncthreads();", "__syncthreads();"))[0] == 7
+    for pair in (("", "__syncthreads();"), ("__syncthreads();", "")):
+        with pytest.raises(DataRaceError):
+            launch(body % pair)
+
+
+def test_shared_memory_of_a_finished_block_is_another_block_s(launch):
+    body = "DYNAMIC_SHARED(int, s); s[threadIdx.x] = 1; __syncthreads(); if (threadIdx.x == 9) atomicAdd(out, s[3]);"
+    assert launch(body, grid=40, cooperative=False)[0] == 40
+
+
+def test_what_is_asked_for_is_checked(launch):
+    with pytest.raises(ValueError, match='give fuzz="memory"'):
+        get_executor("host", races="plain")
+    with pytest.raises(KernelError, match="at most 4,096 threads"):
+        launch("out[0] = 0;", grid=200, cooperative=False)

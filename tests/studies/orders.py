@@ -1,0 +1,185 @@
+"""What orders the threads of each kernel, taken away word by word: is it missed?
+
+python tests/studies/orders.py             every word of every kernel, some twenty minutes
+python tests/studies/orders.py chaotic     of the kernel files whose name holds a word
+
+A word is a barrier, a fence, a release or an acquire; a mutant has it weakened or left out. All strategies that load
+the file run on small inputs with races looked for, and their results are checked. A mutant that nothing stops is
+printed as living: the word is not needed there, or not by these inputs, or the kernel may race by design (`KNOWN`).
+"""
+
+import functools
+import multiprocessing
+import re
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from unittest import mock
+
+import networkx as nx
+import numpy as np
+
+from lockstep import plan
+from lockstep.graphs import generators
+from lockstep.machine import KernelError, get_executor, source
+from lockstep.studies import table
+
+BUDGET = 200_000  # turns after which a mutant counts as stopped by a livelock
+SECONDS = 120  # and after which it counts as stopped in any case
+CONTEXT = multiprocessing.get_context("fork")
+STUDIES = ("toposort", "sssp", "coloring", "sgd", "swarm")
+WEAKER = {
+    r"\bload_acquire\(": "load_relaxed(", r"\bstore_release\(": "store_relaxed(", r"__threadfence\(\);": ";",
+    r"__syncwarp\(\);": ";", r"__syncthreads\(\);": ";", r"\bgrid_barrier\(\w+\);": "__syncthreads();",
+}  # fmt: skip
+READS = "plain reads of words that atomics of others lower: a larger value is looked at again"
+ROUND = "plain reads of the round in which a neighbor was colored: a later one is none yet"
+VOTE = "a place of a warp's list is written after a vote that took what was read there: by data, not by a barrier"
+SAME = "threads that find a vertex write the same 1"
+KNOWN = {  # {study/strategy: (races that are looked for, why not all; where those that remain are)}
+    **dict.fromkeys(("sssp/near-far", "sssp/cluster", "sssp/asynchronous"), ("plain", READS, None)),
+    **dict.fromkeys([f"coloring/{name}" for name in ("randomized", "stealing", "hybrid", "degree", "staying", "queues",
+                                                     "smallest", "largest")], ("plain", ROUND, None)),
+    **dict.fromkeys([f"coloring/{name}" for name in ("waiting", "early", "emptying")],
+                    ("plain", VOTE, "shared|control")),
+    "sgd/hogwild": ("plain", "it races by design", "vectors"),
+    **dict.fromkeys(("swarm/level", "swarm/packed"), ("plain", SAME, "found")),
+    "swarm/alone": ("plain", "the last block puts a counter back that the others have counted up", "arrived"),
+}  # fmt: skip
+
+
+@functools.cache
+def problems(study):
+    """Small inputs, of one block and of several."""
+    of = import_module(f"lockstep.{study}").Problem.of
+    if study == "toposort":
+        return [of(generators.random_dag(60, 150, seed=1)), of(generators.disjoint_paths(60, 12, seed=1)),
+                of(generators.random_dag(900, 2700, seed=1)), of(generators.layered(900, 9, seed=2))]  # fmt: skip
+    if study == "sssp":
+        graphs = [generators.erdos_renyi(n, 3 * n, seed=1) for n in (60, 900)] + [generators.road_like(900)]
+        return [of(generators.with_weights(graph), source=0) for graph in graphs]
+    if study == "coloring":
+        return [of(generators.rmat(6, 200, seed=1)), of(generators.erdos_renyi(700, 2100, seed=1)),
+                of(generators.rmat(9, 1500, seed=1))]  # fmt: skip
+    if study == "sgd":
+        from lockstep.sgd import Ratings
+
+        random = np.random.default_rng(1)
+        places = random.permutation(60 * 40)[:500]
+        return [of(Ratings(places // 40, places % 40, random.random(500) + 1, (60, 40)), rank=8)]
+    batch = [nx.path_graph(5), nx.Graph(nx.karate_club_graph().edges), nx.star_graph(4)]
+    measures = ("betweenness", "closeness", "apsp", "components", "triangles", "pagerank", "walks")
+    directed = [nx.gnp_random_graph(12, 0.2, directed=True, seed=1)]
+    return [*(of(batch, measure=name) for name in measures), of(directed, measure="strong")]
+
+
+def strategies(study):
+    return [name for name, one in table(study).items() if one.gpu and one.family != plan.CHOICE]
+
+
+def run(study, name, seeds=(1, 2)):
+    """Run a strategy on all of a study's inputs with races looked for; returns the kernel files that it loaded.
+
+    Raises
+    ------
+    KernelError, WrongResult
+        What is wrong.
+    """
+    races, loaded, strategy = KNOWN.get(f"{study}/{name}", ("all",))[0], set(), table(study)[name]
+    paste = source.paste
+
+    def noted(path, marks=True):
+        loaded.add(Path(path).name)
+        return paste(path, marks)
+
+    with mock.patch.object(source, "paste", noted), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for problem in problems(study):
+            for seed in seeds:
+                executor = get_executor("host", seed=seed, fuzz="memory", multiprocessors=1, races=races, budget=BUDGET)
+                try:
+                    made = strategy.plan_for(problem, executor)
+                    made.reset()
+                    made.verify(made.run())
+                except plan.Skip:
+                    break
+    return loaded
+
+
+def mutants(word=""):
+    """(study, file, what, mutated text by path) of every word that orders something, in kernels' own text."""
+    for study in STUDIES:
+        for path in sorted((Path(import_module(f"lockstep.{study}").__file__).parent / "strategies").glob("*.cu*")):
+            if word not in path.name:
+                continue
+            text = path.read_text(encoding="utf-8")
+            code = re.sub(r"//[^\n]*", lambda match: " " * len(match[0]), text)  # words in comments order nothing
+            for pattern, weaker in WEAKER.items():
+                for found in re.finditer(pattern, code):
+                    line = text.count("\n", 0, found.start()) + 1
+                    other = text[: found.start()] + weaker + text[found.end() :]
+                    yield study, path, f"{path.name}:{line}: {found[0]}", other
+
+
+def stopped(study, path, text, names):
+    """By what a strategy notices that a kernel file's text is another one; an empty text if none does."""
+    read = Path.read_text
+
+    def replaced(self, *args, **kwargs):
+        return text if self == path else read(self, *args, **kwargs)
+
+    with mock.patch.object(Path, "read_text", replaced):
+        for name in names:
+            try:
+                run(study, name)
+            except (KernelError, AssertionError, ValueError) as error:
+                return f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:110]}"
+    return ""
+
+
+def apart(*mutant):
+    """The same in a process of its own, which a mutant may take down."""
+    here, there = multiprocessing.Pipe(duplex=False)
+    child = CONTEXT.Process(target=lambda: there.send(stopped(*mutant)))
+    child.start()
+    there.close()
+    child.join(SECONDS)
+    if child.is_alive():
+        child.kill()
+        return f"no end in {SECONDS} s"
+    return here.recv() if here.poll() else f"process ended with {child.exitcode}"
+
+
+def users():
+    """{(study, kernel file): strategies that load it}, of those without a known race of plain writes."""
+    found = {}
+    for study in STUDIES:
+        for name in strategies(study):
+            if KNOWN.get(f"{study}/{name}", ("", "", None))[2] is None:
+                for file in run(study, name):
+                    found.setdefault((study, file), []).append(name)
+    return found
+
+
+def main(word=""):
+    known = users()
+
+    def judged(mutant):
+        study, path, what, text = mutant
+        names = known.get((study, path.name), [])
+        if path.suffix == ".cuh":  # whoever includes it
+            names = sorted({name for (where, _), some in known.items() if where == study for name in some})
+        return what, apart(study, path, text, names)
+
+    with ThreadPoolExecutor(2) as pool:
+        alive = total = 0
+        for what, by in pool.map(judged, mutants(word)):
+            total, alive = total + 1, alive + (not by)
+            print(f"{'stopped' if by else 'LIVES  '} {what}  {by}", flush=True)
+    print(f"{total} mutants, {alive} live")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
