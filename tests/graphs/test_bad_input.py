@@ -49,6 +49,12 @@ BODIES = {
     "edges, page of a web server": (b"<!DOCTYPE html>\n<html>\n", r"line 1: found '<!DOCTYPE'"),
     "dimacs, other letter": (b"p sp 2 1\ne 1 2 3\n", r"line 2: found 'e'; expected 'a <from> <to>"),
     "dimacs, word": (b"c\np sp 2 1\na 1 x 3\n", r"line 3: found 'x'; expected 'a <from> <to>"),
+    "dimacs, edges that are missing": (b"p edge 3 5\ne 1 2\n", r"line 1: the header says 5 edges; .* found 1"),
+    "dimacs, an edge to nowhere": (b"p edge 3 1\ne 1 4\n", r"line 2: found id 4 \(ids here run from 1 to 3\)"),
+    "mtx, a large integer": (
+        MM + b"integer general\n2 2 1\n1 2 99999999999999999999\n",
+        r"line 3: found 1e\+20, beyond 2\^53, as an integer",
+    ),
     "dimacs, short": (b"p sp 2 1\na 1\n", r"line 2: found 1 number"),
     "mtx, value missing": (
         MM + b"real general\n2 2 1\n1 2\n",

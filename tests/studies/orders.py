@@ -8,9 +8,10 @@ the file run on small inputs with races looked for, and their results are checke
 printed as living: the word is not needed there, or not by these inputs, or the kernel may race by design (`KNOWN`).
 """
 
+import collections
 import functools
-import multiprocessing
 import re
+import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +29,6 @@ from lockstep.studies import table
 
 BUDGET = 200_000  # turns after which a mutant counts as stopped by a livelock
 SECONDS = 120  # and after which it counts as stopped in any case
-CONTEXT = multiprocessing.get_context("fork")
 STUDIES = ("toposort", "sssp", "coloring", "sgd", "swarm")
 WEAKER = {
     r"\bload_acquire\(": "load_relaxed(", r"\bstore_release\(": "store_relaxed(", r"__threadfence\(\);": ";",
@@ -70,9 +70,12 @@ def problems(study):
         places = random.permutation(60 * 40)[:500]
         return [of(Ratings(places // 40, places % 40, random.random(500) + 1, (60, 40)), rank=8)]
     batch = [nx.path_graph(5), nx.Graph(nx.karate_club_graph().edges), nx.star_graph(4)]
-    measures = ("betweenness", "closeness", "apsp", "components", "triangles", "pagerank", "walks")
+    large = [nx.gnp_random_graph(90, 0.05, seed=1)]
+    weighted = [generators.with_weights(generators.erdos_renyi(40, 120, seed=1))]
     directed = [nx.gnp_random_graph(12, 0.2, directed=True, seed=1)]
-    return [*(of(batch, measure=name) for name in measures), of(directed, measure="strong")]
+    measures = ("betweenness", "closeness", "apsp", "components", "triangles", "pagerank", "walks")
+    return [*(of(batch, measure=name) for name in measures), of(large, measure="betweenness"),
+            of(weighted, measure="apsp"), of(directed, measure="strong"), of(directed, measure="pagerank")]  # fmt: skip
 
 
 def strategies(study):
@@ -98,7 +101,7 @@ def run(study, name, seeds=(1, 2)):
         warnings.simplefilter("ignore")
         for problem in problems(study):
             for seed in seeds:
-                executor = get_executor("host", seed=seed, fuzz="memory", multiprocessors=1, races=races, budget=BUDGET)
+                executor = get_executor("host", seed=seed, fuzz="memory", multiprocessors=2, races=races, budget=BUDGET)
                 try:
                     made = strategy.plan_for(problem, executor)
                     made.reset()
@@ -108,12 +111,10 @@ def run(study, name, seeds=(1, 2)):
     return loaded
 
 
-def mutants(word=""):
+def mutants():
     """(study, file, what, mutated text by path) of every word that orders something, in kernels' own text."""
     for study in STUDIES:
         for path in sorted((Path(import_module(f"lockstep.{study}").__file__).parent / "strategies").glob("*.cu*")):
-            if word not in path.name:
-                continue
             text = path.read_text(encoding="utf-8")
             code = re.sub(r"//[^\n]*", lambda match: " " * len(match[0]), text)  # words in comments order nothing
             for pattern, weaker in WEAKER.items():
@@ -139,17 +140,16 @@ def stopped(study, path, text, names):
     return ""
 
 
-def apart(*mutant):
-    """The same in a process of its own, which a mutant may take down."""
-    here, there = multiprocessing.Pipe(duplex=False)
-    child = CONTEXT.Process(target=lambda: there.send(stopped(*mutant)))
-    child.start()
-    there.close()
-    child.join(SECONDS)
-    if child.is_alive():
-        child.kill()
+def apart(number, names):
+    """The same of a mutant by its number, in a process of its own, which it may take down."""
+    command = [sys.executable, __file__, "--only", str(number), *names]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
         return f"no end in {SECONDS} s"
-    return here.recv() if here.poll() else f"process ended with {child.exitcode}"
+    if done.returncode > 0:
+        raise RuntimeError(done.stderr)
+    return done.stdout.strip() if done.returncode == 0 else f"process ended by signal {-done.returncode}"
 
 
 def users():
@@ -164,22 +164,28 @@ def users():
 
 
 def main(word=""):
-    known = users()
+    known, every = users(), list(mutants())
 
-    def judged(mutant):
-        study, path, what, text = mutant
+    def judged(number):
+        study, path, what, _ = every[number]
         names = known.get((study, path.name), [])
         if path.suffix == ".cuh":  # whoever includes it
             names = sorted({name for (where, _), some in known.items() if where == study for name in some})
-        return what, apart(study, path, text, names)
+        return what, apart(number, names) if names else None
 
     with ThreadPoolExecutor(2) as pool:
-        alive = total = 0
-        for what, by in pool.map(judged, mutants(word)):
-            total, alive = total + 1, alive + (not by)
-            print(f"{'stopped' if by else 'LIVES  '} {what}  {by}", flush=True)
-    print(f"{total} mutants, {alive} live")
+        chosen = [number for number, (_, path, _, _) in enumerate(every) if word in path.name]
+        count = collections.Counter()
+        for what, by in pool.map(judged, chosen):
+            verdict = "not run" if by is None else "stopped" if by else "LIVES"
+            count[verdict] += 1
+            print(f"{verdict:<8}{what}  {by or ''}", flush=True)
+    print(", ".join(f"{number} {verdict}" for verdict, number in count.items()))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1:2] == ["--only"]:
+        mutated = list(mutants())[int(sys.argv[2])]
+        print(stopped(mutated[0], mutated[1], mutated[3], sys.argv[3:]))
+    else:
+        main(*sys.argv[1:])

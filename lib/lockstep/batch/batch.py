@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+import scipy.sparse as sparse
 
-from lockstep.graphs import GraphError
+from lockstep.graphs import Graph, GraphError
 from lockstep.graphs.memory import SETTING
 
 from . import shards
@@ -97,7 +98,9 @@ class GraphBatch:
 
     @classmethod
     def of(cls, source: "BatchLike", **options: Any) -> "GraphBatch":
-        """``source`` itself if it is a GraphBatch, else one made of it."""
+        """``source`` itself if it is a GraphBatch, else one made of it; of a single graph a batch of one."""
+        if isinstance(source, Graph) or hasattr(source, "is_directed") or sparse.issparse(source):
+            source = [source]  # pyright: ignore[reportAssignmentType]
         return source if isinstance(source, cls) else cls(source, **options)
 
     def __len__(self):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lockstep.graphs import Graph, GraphError
+from lockstep.graphs import Graph, GraphError, graph_of
 
 SMALL = 2**16  # vertices that 16-bit ids tell apart
 MOST_ARCS = 2**31 - 1  # of a graph
@@ -152,7 +152,7 @@ class Pack:
         found = []
         for i, graph in enumerate(graphs):
             try:
-                found.append(Graph.of(graph))
+                found.append(graph_of(graph))
             except GraphError as error:
                 raise GraphError(f"graph {i} of the batch: {error}") from None
         if not found:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.graphs import Graph, GraphError, load_batch, read, read_batch
+from lockstep.graphs import Graph, GraphError, graph_of, load_batch, read, read_batch
 from lockstep.graphs.containers import GRAPH_SUFFIXES
 from lockstep.graphs.registry import registry
 
@@ -119,7 +119,7 @@ def _taker(weights):
     """A function that makes a Graph of what stands for one."""
 
     def take(thing):
-        graph = Graph.of(thing)
+        graph = graph_of(thing)
         if weights or graph.weights is None:
             return graph
         return Graph._trusted(graph.offsets, graph.targets, None, graph.directed, graph.name, graph.labels)

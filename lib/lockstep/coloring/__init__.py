@@ -1,6 +1,6 @@
 """Graph coloring: rounds by random numbers, by degree, by both, work stealing, and a ladder to the fastest.
 
->>> from lockstep.graphs import Graph
+>>> from lockstep.graphs import Graph, graph_of
 >>> from lockstep.coloring import color
 >>> triangle = Graph.from_edges([0, 1, 2], [1, 2, 0], directed=False)
 >>> sorted(color(triangle, strategy="greedy").colors.tolist())
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from lockstep.graphs import Graph
+from lockstep.graphs import graph_of
 from lockstep.plan import Strategy
 from lockstep.solving import solve
 
@@ -69,7 +69,7 @@ def color(
     NoGpuError
         ``executor="cuda"`` and no GPU answers.
     """
-    graph = Graph.of(graph)
+    graph = graph_of(graph)
     strategy = STRATEGIES.find(strategy).name
     switching.of(switch)
     if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:

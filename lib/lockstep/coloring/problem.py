@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numba import njit
 
-from lockstep.graphs import Graph, GraphError, GraphWarning
+from lockstep.graphs import Graph, GraphError, GraphWarning, graph_of
 from lockstep.plan import GraphProblem
 
 from .oracle import Checker
@@ -106,7 +106,7 @@ class Problem(GraphProblem):
         """An arc counts for both its ends; parallel arcs count once, self-loops not at all."""
         if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
             raise ValueError(f"seed={seed!r}; expected a whole number from 0 to 2^32 - 1")
-        return cls(neighbors(Graph.of(given), warn=False)[0], int(seed))
+        return cls(neighbors(graph_of(given), warn=False)[0], int(seed))
 
     @property
     def seed(self):

@@ -8,6 +8,7 @@
 from . import families, generators, task_graphs
 from .acyclic import acyclic
 from .fetching import probe_hosts
+from .foreign import graph_of
 from .generators import (
     disjoint_paths,
     erdos_renyi,
@@ -34,6 +35,7 @@ __all__ = [
     "erdos_renyi",
     "families",
     "generators",
+    "graph_of",
     "layered",
     "load",
     "load_batch",

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import named
 from .graph import GraphError
-from .numbers import Table, ids, whole_or_real
+from .numbers import EXACT, Table, ids, whole_or_real
 
 
 @dataclass
@@ -144,7 +144,9 @@ def present(sources, targets):
 
 # ------------------------------------------------------------------------- DIMACS
 def dimacs(data, name):
-    """DIMACS .gr (9th challenge): ``p sp n m``, then ``a from to weight``, ids from 1; ``c`` comments."""
+    """DIMACS .gr (9th challenge): ``p sp n m``, then ``a from to weight``, ids from 1; ``c`` comments. Or .col (2nd
+    challenge): ``p edge n m``, then ``e one other``, undirected; a file may list each edge once or both ways.
+    """
     for start, line in lines(data, 10_000):
         fields = line.split()
         if not fields or fields[0] == b"c":
@@ -165,6 +167,8 @@ def dimacs(data, name):
         raise GraphError(f"{name}: no problem line found; expected 'p sp <nodes> <arcs>'")
     n, m = int(fields[2]), int(fields[3])
     here = line_number(data, start)
+    if fields[1] in (b"edge", b"col"):
+        return _coloring(data, name, start, n, m)
     table = Table(
         data,
         name,
@@ -185,6 +189,19 @@ def dimacs(data, name):
         n=n,
         directed=True,
     )
+
+
+def _coloring(data, name, start, n, m):
+    expected = f"'e <one> <other>' with node ids 1 to {n}"
+    table = Table(data, name, expected, start=after(data, start), comments=b"cnd", lead=b"e")
+    columns = table.columns((2,))
+    one, other = (ids(table, columns[:, k], 1, n) - 1 for k in (0, 1))
+    if len(table) not in (m, 2 * m, m / 2):
+        here = line_number(data, start)
+        told = f"the header says {m} edges; expected as many 'e' lines, found {len(table)}"
+        raise GraphError(f"{name}, line {here}: {told}")
+    pairs = np.unique(np.sort(np.stack([one, other], 1), axis=1), axis=0)
+    return Body(pairs[:, 0], pairs[:, 1], None, n=n, directed=False)
 
 
 def coordinates(data, name):
@@ -263,6 +280,8 @@ def matrix_market(data, name):
     i, j = ids(table, columns[:, 0], 1, rows) - 1, ids(table, columns[:, 1], 1, width) - 1
     if banner[4] == "symmetric" and (i < j).any():
         raise table.error(int(np.flatnonzero(i < j)[0]), "an entry above the diagonal of a symmetric matrix")
+    if banner[3] == "integer" and (far := np.abs(columns[:, 2]) > EXACT).any():
+        raise table.error(int(np.flatnonzero(far)[0]), f"{columns[far][0, 2]:.15g}, beyond 2^53, as an integer")
     weights = None if pattern else whole_or_real(columns[:, 2], banner[3] == "integer")
     return Body(i, j, weights, n=max(rows, width), directed=banner[4] == "general")
 

@@ -281,8 +281,9 @@ class Graph:
         if hasattr(graph, "is_directed") and hasattr(graph, "nodes") and hasattr(graph, "edges"):
             return cls.from_networkx(graph)
         raise GraphError(
-            f"cannot take a {type(graph).__name__} as a graph; expected a lockstep Graph, a NetworkX graph, "
-            "or a SciPy sparse matrix (files: lockstep.graphs.read, named data sets: lockstep.graphs.load)"
+            f"cannot take a {type(graph).__name__} as a graph; expected a lockstep Graph, a NetworkX, igraph or "
+            "rustworkx graph, a SciPy sparse matrix, a square array or a DataFrame with columns source and target "
+            "(files: lockstep.graphs.read, named data sets: lockstep.graphs.load)"
         )
 
 

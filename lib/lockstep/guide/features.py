@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lockstep.choose.features import near_share
-from lockstep.graphs import Graph, GraphError
+from lockstep.graphs import GraphError, graph_of
 from lockstep.graphs.search import visit
 
 TOP = 0.01  # the share of vertices whose arcs are counted for the skew
@@ -54,7 +54,7 @@ def of(graph):
         return _of_ratings(graph)
     if isinstance(graph, (list, tuple)) or type(graph).__name__ == "GraphBatch":
         return _of_batch(graph)
-    return _of_graph(Graph.of(graph))
+    return _of_graph(graph_of(graph))
 
 
 def _of_graph(graph):
@@ -120,7 +120,7 @@ def _of_ratings(ratings):
 
 def _of_batch(batch):
     if isinstance(batch, (list, tuple)):
-        graphs = [Graph.of(graph) for graph in batch]
+        graphs = [graph_of(graph) for graph in batch]
         n, m = ([getattr(graph, name) for graph in graphs] for name in "nm")
     else:  # a GraphBatch hands out packs of graphs
         packs = list(batch)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lockstep.graphs import Graph, GraphError
+from lockstep.graphs import GraphError, graph_of
 from lockstep.plan import Outgrown, Skip, Strategy
 from lockstep.solving import solve
 
@@ -75,7 +75,7 @@ def shortest_paths(
     sum turns out to leave that range. Floating-point distances are those of Dijkstra's algorithm bit for bit:
     rounded addition is monotone, so every label-correcting method ends in the same numbers.
     """
-    graph = Graph.of(graph)
+    graph = graph_of(graph)
     options = {name: value for name, value in options.items() if value is not None}
     try:
         return solve(STRATEGIES, strategy, Problem(graph, graph.index_of(source)), executor, **options).fetch()

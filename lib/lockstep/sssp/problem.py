@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lockstep.graphs import Graph, GraphError
+from lockstep.graphs import GraphError, graph_of
 from lockstep.plan import GraphProblem
 
 from .oracle import Checker
@@ -63,7 +63,7 @@ class Problem(GraphProblem):
     @classmethod
     def of(cls, given, source=None):
         """By default from a vertex with most arcs."""
-        graph = Graph.of(given)
+        graph = graph_of(given)
         if source is None and graph.n:
             source = int(graph.out_degrees().argmax())
         return cls(graph, graph.index_of(source) if graph.n else 0)

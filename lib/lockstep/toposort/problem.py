@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from lockstep.graphs import Graph, GraphError
+from lockstep.graphs import GraphError, graph_of
 from lockstep.plan import GraphProblem
 
 from .oracle import Checker, CycleError, find_cycle, layers
@@ -17,7 +17,7 @@ class Problem(GraphProblem):
 
     @classmethod
     def of(cls, given):
-        graph = Graph.of(given)
+        graph = graph_of(given)
         if not graph.directed and graph.m:
             raise GraphError(
                 f"{graph.name or 'the graph'} is undirected; an order needs directed arcs (lockstep.graphs.acyclic "

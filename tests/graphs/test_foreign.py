@@ -1,0 +1,96 @@
+"""Graphs of other libraries: the same arcs, weights and names as there."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lockstep.graphs import Graph, GraphError, graph_of, read
+from lockstep.sssp import shortest_paths
+from lockstep.swarm import analyze
+
+
+def arcs(graph):
+    sources, targets = graph.edges(once=True)
+    weights = graph.edge_weights(once=True)
+    weights = [None] * len(sources) if weights is None else weights.tolist()
+    return sorted(zip(sources.tolist(), targets.tolist(), weights, strict=True))
+
+
+EDGES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(1, 9)), max_size=15)
+
+
+@given(EDGES, st.booleans(), st.booleans())
+def test_igraph(edges, directed, weighted):
+    igraph = pytest.importorskip("igraph")
+    theirs = igraph.Graph(n=7, edges=[edge[:2] for edge in edges], directed=directed)
+    if weighted:
+        theirs.es["weight"] = [edge[2] for edge in edges]
+    ours = graph_of(theirs)
+    assert (ours.n, ours.directed) == (7, directed)
+    order = (lambda u, v: (u, v)) if directed else (lambda u, v: (min(u, v), max(u, v)))
+    has = weighted and bool(edges)
+    assert arcs(ours) == sorted((*order(u, v), w if has else None) for u, v, w in edges)
+
+
+@given(EDGES, st.booleans())
+def test_rustworkx(edges, directed):
+    rustworkx = pytest.importorskip("rustworkx")
+    theirs = (rustworkx.PyDiGraph if directed else rustworkx.PyGraph)()
+    theirs.add_nodes_from([*"abcdefg", "gone"])
+    theirs.remove_node(7)
+    theirs.add_edges_from([(u, v, float(w)) for u, v, w in edges])
+    ours = graph_of(theirs)
+    assert ours.labels.tolist() == list("abcdefg") and ours.directed == directed
+    order = (lambda u, v: (u, v)) if directed else (lambda u, v: (min(u, v), max(u, v)))
+    assert arcs(ours) == sorted((*order(u, v), float(w)) for u, v, w in edges)
+
+
+def test_rustworkx_with_a_hole_and_what_is_no_number():
+    rustworkx = pytest.importorskip("rustworkx")
+    theirs = rustworkx.PyGraph()
+    theirs.add_nodes_from(range(4))
+    theirs.add_edges_from([(0, 3, "road"), (2, 3, None)])
+    theirs.remove_node(1)
+    ours = graph_of(theirs)
+    assert ours.n == 3 and arcs(ours) == [(0, 2, None), (1, 2, None)] and ours.labels is None
+
+
+def test_names_of_igraph_come_along():
+    igraph = pytest.importorskip("igraph")
+    theirs = igraph.Graph.TupleList([("home", "shop", 2), ("shop", "work", 1)], weights=True)
+    assert shortest_paths(theirs, "home").path_to("work") == ["home", "shop", "work"]
+
+
+def test_a_table_of_edges():
+    ours = graph_of(pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "weight": [2, 0.5]}))
+    assert ours.labels.tolist() == ["a", "b", "c"] and arcs(ours) == [(0, 1, 2), (1, 2, 0.5)] and ours.directed
+    assert graph_of(pd.DataFrame({"from": [0, 5], "to": [5, 1]})).n == 6
+    with pytest.raises(GraphError, match="columns one, other; expected source and target"):
+        graph_of(pd.DataFrame({"one": [0], "other": [1]}))
+
+
+def test_a_dense_matrix():
+    matrix = nx.to_numpy_array(nx.gnp_random_graph(9, 0.4, seed=1, directed=True)) * 3
+    assert (graph_of(matrix).to_scipy().toarray() == matrix).all()
+    assert graph_of(matrix > 0).weights is None
+    with pytest.raises(GraphError, match=r"shape \(2, 3\); an adjacency matrix is square"):
+        graph_of(np.zeros((2, 3)))
+    with pytest.raises(GraphError, match="cannot take a dict as a graph"):
+        graph_of({})
+
+
+def test_one_graph_is_a_batch_of_one():
+    assert analyze(nx.path_graph(4), strategy="cpu")[0].tolist() == [0, 2, 2, 0]
+    assert len(analyze(Graph.from_edges([0], [1]), strategy="cpu")) == 1
+
+
+@pytest.mark.parametrize("text", ["p edge 4 3\ne 1 2\ne 2 3\ne 3 1\n",
+                                  "c\np col 4 3\ne 1 2\ne 2 1\ne 2 3\ne 3 2\ne 3 1\ne 1 3\n"])
+def test_dimacs_colorings(tmp_path, text):
+    path = tmp_path / "a.col"
+    path.write_text(text)
+    graph = read(path)
+    assert (graph.n, graph.directed) == (4, False) and arcs(graph) == [(0, 1, None), (0, 2, None), (1, 2, None)]
