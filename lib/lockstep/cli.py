@@ -119,6 +119,8 @@ def parser() -> argparse.ArgumentParser:
     _provenance(command)
     text = "what data sets are registered, present, missing, and from where"
     datasets = command("datasets", commands.datasets, text)
+    text = "get this one, check it and keep it; repeatable"
+    datasets.add_argument("--fetch", metavar="NAME", action="append", default=[], help=text)
     datasets.add_argument("--output", metavar="CSV", type=Path, help="write the table to a file as well")
     datasets.add_argument("--json", action="store_true", help="a record for each data set, as JSON")
     machine = command("machine", commands.machine, "what this machine is, as recordings name it")

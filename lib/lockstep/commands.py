@@ -13,6 +13,9 @@ def datasets(choice) -> int:
     from lockstep import graphs
     from lockstep.graphs.registry import PLACED
 
+    for name in choice.fetch:
+        with timed(f"fetching {name}"):
+            log.info(f"{name}: {graphs.registry.fetched(name)}")
     found = graphs.datasets()
     table(found, choice.output)
     if str(choice.output) == "-":

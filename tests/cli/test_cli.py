@@ -125,6 +125,16 @@ def test_one_vertex_is_told_in_the_singular_and_none_is_no_error(run, tmp_path):
         assert run("paths", file, "--source", 0)[0] == (0 if n else 2)
 
 
+def test_an_archive_that_is_a_batch_says_so(run, tmp_path):
+    path = tmp_path / "T.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("T/T_A.txt", "1, 2\n2, 1\n")
+        archive.writestr("T/T_graph_indicator.txt", "1\n1\n")
+    status, out, err = run("advise", path)
+    assert (status, out) == (2, "") and "holds a batch of graphs; expected one graph (swarm, advise --batch)" in err
+    assert run("advise", path, "--batch")[0] == 0
+
+
 def test_a_member_of_an_archive(run, tmp_path):
     file = tmp_path / "two.zip"
     with zipfile.ZipFile(file, "w") as archive:
@@ -232,6 +242,13 @@ def test_datasets_without_network_and_mirror(run, tmp_path, monkeypatch):
     assert "missing" in line and "https://" in line, "a missing data set says how to get it"
     assert out.splitlines()[-1].endswith("into a folder that LOCKSTEP_MIRROR names."), "once, for all of them"
     assert (tmp_path / "datasets.csv").read_text().startswith("name,")
+
+
+def test_a_data_set_is_fetched_by_name(run):
+    status, out, err = run("datasets", "--fetch", "karate")
+    assert status == 0 and err == "karate: built-in, checked\n" and "karate" in out
+    status, out, err = run("datasets", "--fetch", "nothing")
+    assert (status, out) == (2, "") and "nothing" in err and err.count("\n") == 1
 
 
 def test_a_table_goes_through_links_and_pipes_and_does_not_replace_them(run, tmp_path):

@@ -70,12 +70,11 @@ def problems(study):
         places = random.permutation(60 * 40)[:500]
         return [of(Ratings(places // 40, places % 40, random.random(500) + 1, (60, 40)), rank=8)]
     batch = [nx.path_graph(5), nx.Graph(nx.karate_club_graph().edges), nx.star_graph(4)]
-    large = [nx.gnp_random_graph(90, 0.05, seed=1)]
-    weighted = [generators.with_weights(generators.erdos_renyi(40, 120, seed=1))]
+    weighted = [generators.with_weights(generators.erdos_renyi(20, 60, seed=1))]
     directed = [nx.gnp_random_graph(12, 0.2, directed=True, seed=1)]
     measures = ("betweenness", "closeness", "apsp", "components", "triangles", "pagerank", "walks")
-    return [*(of(batch, measure=name) for name in measures), of(large, measure="betweenness"),
-            of(weighted, measure="apsp"), of(directed, measure="strong"), of(directed, measure="pagerank")]  # fmt: skip
+    return [*(of(batch, measure=name) for name in measures), *(of(weighted, measure=name) for name in measures[1:3]),
+            *(of(directed, measure=name) for name in ("strong", "pagerank"))]  # fmt: skip
 
 
 def strategies(study):
@@ -101,13 +100,16 @@ def run(study, name, seeds=(1, 2)):
         warnings.simplefilter("ignore")
         for problem in problems(study):
             for seed in seeds:
-                executor = get_executor("host", seed=seed, fuzz="memory", multiprocessors=2, races=races, budget=BUDGET)
+                how = {"fuzz": "memory", "multiprocessors": 2, "races": races, "budget": BUDGET}
+                executor = get_executor("host", seed=seed, **how)
                 try:
                     made = strategy.plan_for(problem, executor)
-                    made.reset()
-                    made.verify(made.run())
-                except plan.Skip:
-                    break
+                except ValueError as error:
+                    if isinstance(error, plan.Skip) or "takes no weights" in str(error):
+                        break
+                    raise
+                made.reset()
+                made.verify(made.run())
     return loaded
 
 

@@ -32,6 +32,20 @@ def test_betweenness_of_a_folder(shards, tmp_path, capsys):
     assert "betweenness of 2 graphs in" in told and "; 1 piece was there from an earlier run; results in" in told
 
 
+def test_a_damaged_part_is_named_with_what_to_do(shards, tmp_path, capsys):
+    arguments = ["swarm", str(shards), "--out", str(tmp_path / "out")]
+    assert main(arguments) == 0
+    part = next((tmp_path / "out").glob("part-*.parquet"))
+    for text in (part.read_bytes()[:-40], b"", b"PAR1 nothing PAR1"):
+        part.write_bytes(text)
+        capsys.readouterr()
+        assert main(arguments) == 2
+        told = capsys.readouterr().err.splitlines()[-1]
+        assert str(part) in told and "is damaged" in told and "delete it, and the same command computes" in told
+    part.unlink()
+    assert main(arguments) == 0 and len(pd.read_parquet(tmp_path / "out")) == 4
+
+
 def test_an_option_of_the_measure(shards, tmp_path):
     arguments = ["--measure", "closeness", "--option", "form=harmonic", "--out", str(tmp_path / "out")]
     assert main(["swarm", str(shards), *arguments]) == 0

@@ -111,9 +111,19 @@ class Output:
             scratch.unlink(missing_ok=True)
 
     def read(self, piece):
-        """(problems, checksums) of a piece that is done."""
-        table = pq.read_table(self.part(piece), columns=["checksum"])
-        problems = [Problem(*one) for one in json.loads(table.schema.metadata[b"problems"])]
+        """(problems, checksums) of a piece that is done.
+
+        Raises
+        ------
+        OutputError
+            The part is damaged; it does not touch the others.
+        """
+        try:
+            table = pq.read_table(self.part(piece), columns=["checksum"])
+            problems = [Problem(*one) for one in json.loads(table.schema.metadata[b"problems"])]
+        except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+            told = "delete it, and the same command computes its graphs again"
+            raise OutputError(f"{self.part(piece)} is damaged ({' '.join(str(error).split())[:80]}); {told}") from None
         return problems, table["checksum"].to_numpy()
 
     def finish(self, pieces):

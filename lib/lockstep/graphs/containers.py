@@ -143,6 +143,9 @@ def _member(data, kind, name, path, wanted):
         if chosen is None:
             shown = ", ".join(sorted(names)[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
             what = f"no single file that matches {wanted!r}" if wanted else "more than one file"
+            if any(one.endswith("_graph_indicator.txt") for one in names) and not wanted:
+                told = "holds a batch of graphs; expected one graph (swarm, advise --batch)"
+                raise GraphError(f"{name}: the archive {told}")
             raise GraphError(f"{name}: the archive holds {what}; say which (member=, --member), of: {shown}")
         with fetch(chosen) as file:
             return f"{name}:{chosen}", _content(file, f"{name}:{chosen}", "unpacks to")

@@ -238,6 +238,21 @@ def load_coordinates(name: str, mirror: "PathLike | None" = None, offline: bool 
     return _loaded(name, ("coordinates",), mirror, offline, reader)
 
 
+def fetched(name: str) -> str:
+    """Get a registered data set of any kind and check it; says where it is.
+
+    Raises
+    ------
+    DatasetMissing, GraphError
+        As of `load`.
+    """
+    readers = {"graph": load, "ratings": load_ratings, "batch": load_batch, "coordinates": load_coordinates}
+    entry = _entry(name)
+    readers[entry["kind"]](name)
+    status, path = _here(entry, None)
+    return f"{status}{f', {path}' if path else ''}, checked"
+
+
 def datasets(mirror: "PathLike | None" = None) -> pd.DataFrame:
     """Every registered data set and whether it is here; uses no network and opens no file.
 
