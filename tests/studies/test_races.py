@@ -27,3 +27,22 @@ def test_what_is_known_is_there():
 
 
 # A word that orders something, in the fastest strategies and those that everything rests on.
+
+
+SAMPLE = [  # (study, kernel file, word, which of its kind in the file, strategy): a sample of what orders.py takes away
+    ("toposort", "persistent.cu", "grid_barrier(barrier);", 1, "persistent"),
+    ("toposort", "asynchronous.cu", "__syncwarp();", 2, "asynchronous"),
+    ("toposort", "alone.cuh", "__syncthreads();", 0, "chains"),
+    ("sssp", "chaotic.cu", "grid_barrier(barrier);", 0, "chaotic"),
+    ("sssp", "paper.cu", "grid_barrier(barrier);", 0, "persistent"),
+    ("sgd", "update.cuh", "__threadfence();", 0, "edge-hubs"),
+    ("sgd", "patches.cu", "__syncthreads();", 1, "patches"),
+    ("swarm", "pairs.cu", "__syncwarp();", 3, "swarm"),
+]
+
+
+@pytest.mark.parametrize(("study", "file", "word", "nth", "name"), SAMPLE)
+def test_a_word_that_orders_is_missed(study, file, word, nth, name):
+    found = [one for one in orders.mutants() if one[0] == study and one[1].name == file and one[2].endswith(f": {word}")]
+    _, path, what, text = found[nth]
+    assert "DataRaceError" in orders.stopped(study, path, text, [name]), what
