@@ -16,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 NEEDED = ("sphinx", "myst_nb", "numpydoc", "pydata_sphinx_theme")
-PAGES = ("*.md", "use/*.md", "api/*.md", "about/*.md", "notebooks/*.md", "_static/*")
+PAGES = ("*.md", "use/*.md", "use/*.csv", "api/*.md", "about/*.md", "notebooks/*.md", "_static/*")
 TEXTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")  # included by pages
 LITERAL = (  # shown by pages as they are
     "paper/published/claims.txt", "profiles/slurm/config.yaml", "lib/lockstep/networkx_backend/__init__.py",

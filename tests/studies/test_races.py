@@ -43,6 +43,6 @@ SAMPLE = [  # (study, kernel file, word, which of its kind in the file, strategy
 
 @pytest.mark.parametrize(("study", "file", "word", "nth", "name"), SAMPLE)
 def test_a_word_that_orders_is_missed(study, file, word, nth, name):
-    found = [one for one in orders.mutants() if one[0] == study and one[1].name == file and one[2].endswith(f": {word}")]
-    _, path, what, text = found[nth]
+    mine = [one for one in orders.mutants() if one[0] == study and one[1].name == file]
+    _, path, what, text = [one for one in mine if one[2].endswith(f": {word}")][nth]
     assert "DataRaceError" in orders.stopped(study, path, text, [name]), what

@@ -4,21 +4,21 @@
 # {function: nodes and edges from which it is faster than NetworkX, conversion included; None: only with a graph that is
 # converted already}. From `python -m lockstep.networkx_backend` without a GPU: random graphs of eight edges a node.
 WORTH = {
-    "is_directed_acyclic_graph": 3_000,
-    "topological_generations": 3_000,
-    "topological_sort": 3_000,
+    "is_directed_acyclic_graph": 2_500,
+    "topological_generations": 2_500,
+    "topological_sort": 2_500,
     "connected_components": None,
     "number_connected_components": None,
-    "strongly_connected_components": 20_000,
-    "number_strongly_connected_components": 20_000,
-    "pagerank": 20_000,
+    "strongly_connected_components": 700,
+    "number_strongly_connected_components": 700,
+    "pagerank": 100,
     "single_source_dijkstra_path_length": None,
     "single_source_shortest_path_length": None,
-    "greedy_color": 5_000,
-    "triangles": None,
-    "betweenness_centrality": 200,
-    "closeness_centrality": 500,
-    "harmonic_centrality": 300,
+    "greedy_color": 900,
+    "triangles": 500,
+    "betweenness_centrality": 100,
+    "closeness_centrality": 250,
+    "harmonic_centrality": 200,
     "all_pairs_shortest_path_length": 20_000,
 }
 

@@ -302,7 +302,7 @@ REFUSED = {  # {function: (reason, arguments by name that must have one of these
     "pagerank": ("personalization, first ranks and dangling weights", {
         "personalization": (None,), "nstart": (None,), "dangling": (None,)}),
 }  # fmt: skip
-MATRIX = 20_000  # nodes: triangles are counted in a matrix of nodes by nodes
+MATRIX = 4_000  # nodes: triangles are counted in a matrix of nodes by nodes, which is slower on larger graphs
 
 
 def _bound(name, args, kwargs):
