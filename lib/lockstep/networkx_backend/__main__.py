@@ -7,6 +7,7 @@ First random graphs of eight edges a node, from which `WORTH` was taken; then ot
 import argparse
 import time
 import warnings
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -109,14 +110,15 @@ def _mean(values):
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m lockstep.networkx_backend", description=__doc__.partition(": ")[2])
-    parser.add_argument("--output", metavar="FILE", help="write both tables there as one CSV")
+    parser.add_argument("--output", metavar="DIR", help="write networkx-gain.csv and networkx-choice.csv there")
     choice = parser.parse_args()
     warnings.simplefilter("ignore")
-    found = table(), regret()
-    for one in found:
-        print(one.to_string(index=False, float_format=lambda value: f"{value:.3g}", na_rep="-"), end="\n\n")
-    if choice.output:
-        found[0].merge(found[1], on="function").to_csv(choice.output, index=False, float_format="%.3g")
+    for name, make in (("gain", table), ("choice", regret)):
+        found = make()
+        told = found.to_string(index=False, float_format=lambda value: f"{value:.3g}", na_rep="-")
+        print(told, end="\n\n", flush=True)
+        if choice.output:
+            found.to_csv(Path(choice.output, f"networkx-{name}.csv"), index=False, float_format="%.3g")
 
 
 if __name__ == "__main__":
