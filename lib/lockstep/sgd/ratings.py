@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import scipy.sparse as sparse
 
-from lockstep.graphs import Graph, GraphError, graph_of
+from lockstep.graphs import Graph, GraphError
 
 if TYPE_CHECKING:
     from lockstep.typing import Numbers, RatingsLike
@@ -144,7 +144,7 @@ class Ratings:
             if sides and all(side in (0, 1) for side in sides.values()):
                 return cls._bipartite(anything, sides, duplicates, seed)
         try:
-            graph = graph_of(anything)
+            graph = Graph.of(anything)
         except GraphError:
             raise RatingsError(
                 f"ratings as {type(anything).__name__}: expected a SciPy sparse matrix, a tuple (rows, columns, "
