@@ -75,7 +75,7 @@ def test_what_a_step_costs_is_study_0_s(found, two_machines):
     told = readme.ladder(found)
     lead = machines_of(found, paths.RECORDINGS, paths.RECORDINGS)[0]
     cost = costs.of(lead["name"], paths.RECORDINGS, paths.RECORDINGS)
-    for figure in (cost.step_us, cost.launch_us, cost.grid_barrier_us(), cost.hop_ns):
+    for figure in (cost.step_us, cost.launch_us, 1e3 * cost.grid_barrier_us(), cost.hop_ns):
         assert f"**{significant(figure)} " in told
     without = claims.summary(recordings=two_machines, results=two_machines)
     assert "not recorded" in readme.ladder(without, two_machines)

@@ -4,24 +4,25 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lockstep import paths
-from lockstep.evidence import claims, reading
+from lockstep.evidence import claims, reading, telling
 from lockstep.machine import MachineError, costs
+from lockstep.provenance import stale
 from lockstep.report import figures, style
 from lockstep.report.output import save
 
 FOLDER = "published"
-MECHANISMS = {  # of keeping in step: a `Costs` gives nanoseconds
-    "launch, wait, read back": lambda cost: 1e3 * cost.step_us,
-    "launch": lambda cost: 1e3 * cost.launch_us,
-    "barrier of all blocks": lambda cost: 1e3 * cost.grid_barrier_us(),
-    "flag from block to block": lambda cost: cost.hop_ns,
-    "barrier of a full block": lambda cost: cost.block_barrier_ns(1024),
+MECHANISMS = {  # of keeping in step, as `figures.RUNGS` calls them: (as a sentence goes on, nanoseconds of a `Costs`)
+    "launch and blocking read-back": ("by a launch plus a blocking read-back", lambda cost: 1e3 * cost.step_us),
+    "launch by the host": ("by a launch alone", lambda cost: 1e3 * cost.launch_us),
+    "barrier of all blocks": ("by a barrier of all blocks", lambda cost: 1e3 * cost.grid_barrier_us()),
+    "flag from block to block": ("by a flag from one block to another", lambda cost: cost.hop_ns),
+    "barrier of a full block": ("by a barrier of one full block", lambda cost: cost.block_barrier_ns(1024)),
 }
 DEPTHS = {  # strategy: (what it is called beside its last point, which way from there, its color)
-    "naive": ("the paper's, on this GPU", (-7, 0), "#AA3377"),
-    "serial": ("one CPU core", (7, -9), "#222222"),
-    "narrow": ("one launch, blocks leave\nas layers narrow", (7, 9), "#228833"),
-    "chains": ("paths contracted first", (7, 0), "#4477AA"),
+    "naive": ("naive: the paper's", (-7, 0), "#AA3377"),
+    "serial": ("serial: one CPU core", (7, -9), "#222222"),
+    "narrow": ("narrow: one launch, blocks\nleave as layers narrow", (7, 9), "#228833"),
+    "chains": ("chains: paths contracted", (7, 0), "#4477AA"),
 }
 
 
@@ -66,8 +67,8 @@ def steps(lead):
         cost = costs.of(lead["name"], paths.RECORDINGS, paths.RECORDINGS)
     except MachineError:
         return None
-    ax = figures.ladder({name: ns(cost) for name, ns in MECHANISMS.items()})
-    ax.set_title(f"One step that other threads wait for, on {lead['short']}")
+    ax = figures.ladder({name: ns(cost) for name, (_, ns) in MECHANISMS.items()})
+    ax.set_title(f"One step on {lead['short']}")
     return ax.figure
 
 
@@ -90,7 +91,8 @@ def depth(lead):
         ax.annotate(words, (place[-1], value[-1]), aside, textcoords="offset points", color=color, va="center",
                     ha="left" if aside[0] > 0 else "right", fontsize=8)  # fmt: skip
     ax.set(xscale="log", yscale="log", xlabel="layers (vertices on a path)", ylabel="time of a sort (ms)")
-    ax.set_title(f"Topological sort of a million vertices on {lead['short']}")
+    old = f" {telling.STALE}" if len(stale(rows[rows["strategy"].isin(DEPTHS)])) else ""
+    ax.set_title(f"Topological sort of a million vertices on {lead['short']}{old}")
     ax.set(xlim=(None, 25 * ax.get_xlim()[1]), ylim=(None, 3 * ax.get_ylim()[1]))
     style.decades(ax.xaxis)
     ax.set_xticks([10**power for power in range(7)])

@@ -96,15 +96,12 @@ def ladder(found, recordings=paths.RECORDINGS):
         cost = costs.of(lead["name"] if lead else None, recordings, recordings)
     except MachineError:
         return "What a step costs is not recorded on this machine."
-    mechanisms = [
-        (f"{significant(cost.step_us)} µs", "by a launch plus a blocking read-back"),
-        (f"{significant(cost.launch_us)} µs", "by a launch alone"),
-        (f"{significant(cost.grid_barrier_us())} µs", "by a barrier of all blocks"),
-        (f"{significant(cost.hop_ns)} ns", "by a flag from one block to another"),
-        (f"{significant(cost.block_barrier_ns(1024))} ns", "by a barrier of one full block"),
-    ]
-    told = [f"**{figure}** {how}" for figure, how in mechanisms]
+    told = [f"**{_time(ns(cost))}** {how}" for how, ns in pictures.MECHANISMS.values()]
     return f"On {lead['short']} a step that others wait for costs {', '.join(told[:-1])}, and {told[-1]}."
+
+
+def _time(ns):
+    return f"{significant(ns / 1e3)} µs" if ns >= 1e3 else f"{significant(ns)} ns"
 
 
 def guided(found, recordings=paths.RECORDINGS):
