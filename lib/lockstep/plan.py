@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lockstep.typing import PathLike
 
 LIMIT = 2**31 - 2**20  # kernels add the number of their threads to an int
@@ -131,19 +133,19 @@ class GraphProblem(Problem):
     graph : Graph
     """
 
-    def __init__(self, graph, **settings):
+    def __init__(self, graph: Any, **settings: Any) -> None:
         self.given = self.graph = graph
         self.settings = settings
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self.graph.name or "the graph"
 
     @property
-    def lacks(self):
+    def lacks(self) -> str:
         return "" if self.graph.n else "vertices"
 
-    def too_large(self, instead):
+    def too_large(self, instead: str) -> str | None:
         """Why kernels cannot count vertices or arcs, and the strategy of the CPU to take instead; None if they can."""
         n, m = self.graph.n, self.graph.m
         if max(n, m) < LIMIT:
@@ -181,7 +183,9 @@ class Plan:
     Options = Options
     gpu = True  # whether it runs kernels, on a GPU or on the emulator
 
-    def __init__(self, strategy, problem, executor=None, options=None):
+    def __init__(
+        self, strategy: "Strategy", problem: Any, executor: Any = None, options: "Options | None" = None,
+    ) -> None:
         self.strategy, self.problem, self.executor, self.options = strategy, problem, executor, options
         self.stats = {}
 
@@ -211,7 +215,7 @@ class Plan:
         return {}
 
     @property
-    def timed_on(self):
+    def timed_on(self) -> Any:
         """The executor by whose clock a run is timed; None: the CPU's alone."""
         return self.executor
 
@@ -292,7 +296,9 @@ class Table(dict):
         {the field's name: name}, of strategies whose rows were recorded under a name of our own; both are understood.
     """
 
-    def __init__(self, *entries, variants=None, terms=None):
+    def __init__(
+        self, *entries: Strategy, variants: "Mapping | None" = None, terms: "Mapping[str, str] | None" = None,
+    ) -> None:
         super().__init__({entry.name: entry for entry in entries})
         self.variants, self.terms = dict(variants or {}), dict(terms or {})
 
@@ -302,7 +308,7 @@ class Table(dict):
             raise ValueError(f"no strategy {name!r}; choose one of {', '.join([*self, *self.terms])}")
         return self[self.terms.get(name, name)]
 
-    def resolve(self, label):
+    def resolve(self, label: str) -> "tuple[Strategy | None, dict]":
         """(strategy, options) that a label of recorded rows means; (None, {}) if it means none.
 
         ``name@key=value,...`` is a strategy with options, ``name-again`` one that is measured against itself.

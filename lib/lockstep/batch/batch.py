@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import hashlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -20,6 +20,7 @@ from .pack import Pack, join
 from .sources import cuts, pieces_of
 
 if TYPE_CHECKING:
+    from lockstep.swarm import Engine
     from lockstep.typing import BatchLike, PathLike
 
 MOST = 2**31 - 1  # vertices of a graph, as offsets and ids are stored
@@ -103,7 +104,7 @@ class GraphBatch:
             source = [source]  # pyright: ignore[reportAssignmentType]
         return source if isinstance(source, cls) else cls(source, **options)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return sum(piece.count for piece in self.pieces)
 
     def __repr__(self):
@@ -126,20 +127,20 @@ class GraphBatch:
             paths |= {*getattr(piece, "paths", ()), getattr(piece, "path", None)}
         return sorted(paths - {None})
 
-    def evict(self):
+    def evict(self) -> None:
         """Put the source's files out of the page cache: the next reading of them is a cold one."""
         shards.evict(self.files)
 
-    def fill(self):
+    def fill(self) -> None:
         """Bring the source's files into the page cache: the next reading of them needs no disk."""
         shards.Scan(self.files, 2)()
 
-    def lies_in(self, folder):
+    def lies_in(self, folder: Path) -> bool:
         """Whether files of the source lie in that folder, to which nothing must be added."""
         parents = {file.parent for file in self.files}
         return folder.is_dir() and any(parent.is_dir() and folder.samefile(parent) for parent in parents)
 
-    def asked(self):
+    def asked(self) -> dict[str, Any]:
         """What decides which graphs there are, and how they are taken, where it is not as by default."""
         usual = inspect.signature(GraphBatch).parameters
         names = ("directed", "max_vertices", "bad", "weights")
@@ -150,7 +151,7 @@ class GraphBatch:
         text = "\n".join(f"{piece.name} {piece.first} {piece.count} {piece.size}" for piece in self.pieces)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def of_pieces(self, pieces):
+    def of_pieces(self, pieces: list) -> "GraphBatch":
         """Some of the pieces as a batch of their own; graphs keep their numbers."""
         new = object.__new__(GraphBatch)
         new.__dict__.update(self.__dict__, pieces=list(pieces), problems=[])
@@ -174,7 +175,7 @@ class GraphBatch:
             new.problems = []
         return new
 
-    def suited(self, engine):
+    def suited(self, engine: "Engine") -> "GraphBatch":
         """The batch as an engine wants it: where weights are lengths, a graph with one that is not above 0 cannot be
         used, as others cannot for other reasons; neither can one whose values do not fit into memory. Both note such
         graphs in the same ``problems``.
@@ -186,7 +187,7 @@ class GraphBatch:
         new._piece = functools.lru_cache(1)(new.load_piece)
         return new
 
-    def load_piece(self, piece, memory=None):
+    def load_piece(self, piece: Any, memory: "Callable | None" = None) -> Loaded:
         """Load and check one piece.
 
         Parameters
@@ -236,9 +237,9 @@ class GraphBatch:
                 yield pack
                 continue
             for first, last in cuts(pack, self.pack_bytes):
-                yield pack[first:last]  # pyright: ignore[reportReturnType]
+                yield pack[first:last]
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> Graph:
         """Graph ``index`` as a Graph; its piece is loaded, and kept until another one's graph is asked for."""
         i = int(index)
         if not -len(self) <= i < len(self):

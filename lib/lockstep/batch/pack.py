@@ -7,11 +7,17 @@ because every graph before it has one offset more than vertices. Ids within a gr
 more than 65,536 vertices: half the memory to load, to copy and to read.
 """
 
-from typing import NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from lockstep.graphs import Graph, GraphError, graph_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lockstep.typing import GraphLike
 
 SMALL = 2**16  # vertices that 16-bit ids tell apart
 MOST_ARCS = 2**31 - 1  # of a graph
@@ -93,15 +99,18 @@ class Pack:
 
     __slots__ = (*ARRAYS, "directed", "names", "_host")
 
-    def __init__(self, offsets, targets, vertex_start, arc_start, weights=None, directed=False, names=None, *,
-                 n=None, m=None, host=None):  # fmt: skip
+    def __init__(
+        self, offsets: Any, targets: Any, vertex_start: Any, arc_start: Any, weights: Any = None,
+        directed: bool = False, names: "Sequence[str] | None" = None, *, n: Any = None, m: Any = None,
+        host: "Pack | None" = None,
+    ) -> None:
         self.offsets, self.targets, self.weights = offsets, targets, weights
         self.vertex_start, self.arc_start = vertex_start, arc_start
         self.n = (vertex_start[1:] - vertex_start[:-1]).astype(np.int32) if n is None else n
         self.m = (arc_start[1:] - arc_start[:-1]).astype(np.int32) if m is None else m
         self.directed, self.names, self._host = bool(directed), names, host
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.n)
 
     def __repr__(self):
@@ -110,7 +119,7 @@ class Pack:
         return f"<Pack of {len(self):,} graphs: {sizes}, {kind}{'' if self.weights is None else ', weighted'}>"
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of all arrays."""
         return sum(array.nbytes for array in map(self._array, ARRAYS) if array is not None)
 
@@ -118,21 +127,21 @@ class Pack:
         return getattr(self, name)
 
     @property
-    def host(self):
+    def host(self) -> "Pack":
         return self._host if self._host is not None else self.to(np)
 
-    def name(self, i):
+    def name(self, i: int) -> str:
         """What graph ``i`` is called; its number in the pack if it has no name."""
         return str(i) if self.names is None else str(self.names[i])
 
     @classmethod
-    def empty(cls, directed=False):
+    def empty(cls, directed: bool = False) -> "Pack":
         """A pack without graphs."""
         starts = np.zeros(1, np.int64)
         return cls(np.zeros(0, np.int32), np.zeros(0, np.uint16), starts, starts, directed=directed)
 
     @classmethod
-    def of(cls, graphs, kind=None):
+    def of(cls, graphs: "Pack | Sequence[GraphLike]", kind: Kind | None = None) -> "Pack":
         """Pack any sequence of Graphs, NetworkX graphs or SciPy sparse matrices; a Pack is taken as it is.
 
         Parameters
@@ -150,7 +159,7 @@ class Pack:
         if isinstance(graphs, cls):
             return graphs
         found = []
-        for i, graph in enumerate(graphs):
+        for i, graph in enumerate(graphs):  # pyright: ignore[reportArgumentType]
             try:
                 found.append(graph_of(graph))
             except GraphError as error:
@@ -182,7 +191,7 @@ class Pack:
             names,
         )
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int | slice) -> Any:
         """Graph ``i`` as a Graph; for a slice with step 1 those graphs as a Pack that shares the arrays."""
         if isinstance(index, slice):
             first, last, step = index.indices(len(self))
@@ -215,7 +224,7 @@ class Pack:
             host=None if self._host is None else self._host._part(first, last),
         )
 
-    def unweighted(self):
+    def unweighted(self) -> "Pack":
         """The same graphs without weights; itself if there are none."""
         if self.weights is None:
             return self
@@ -223,7 +232,7 @@ class Pack:
         return Pack(self.offsets, self.targets, self.vertex_start, self.arc_start, None, self.directed, self.names,
                     n=self.n, m=self.m, host=host)  # fmt: skip
 
-    def take(self, indices):
+    def take(self, indices: Any) -> "Pack":
         """The graphs of these numbers, in that order, as a Pack of its own; arrays of the same kind."""
         here = self.host
         indices = np.asarray(indices, np.int64).reshape(-1)
@@ -241,7 +250,7 @@ class Pack:
         )
         return found if isinstance(self.n, np.ndarray) else found.to(_module(self.n))
 
-    def to(self, xp):
+    def to(self, xp: ModuleType) -> "Pack":
         """A pack with the arrays of that module, ``numpy`` or ``cupy``; itself if they are."""
         if xp is _module(self.n):
             return self

@@ -11,6 +11,8 @@ from numba import njit
 from lockstep.plan import WrongResult
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from lockstep.graphs import Graph
 
 SMALLEST, BY_PRIORITY, EMPTIED = "smallest", "by-priority", "emptied"  # traits of strategies
@@ -313,12 +315,12 @@ class Checker:
     seed : int
     """
 
-    def __init__(self, graph, seed=0):
+    def __init__(self, graph: "Graph", seed: int = 0) -> None:
         self.graph, self.seed = graph, seed
         self._expected = {}
         self._bound = int(graph.out_degrees().max(initial=0)) + 1
 
-    def expected(self, fewer=False):
+    def expected(self, fewer: bool = False) -> np.ndarray:
         """The colors that priorities define; fewer: what `emptied` makes of them."""
         if fewer not in self._expected:
             self._expected[fewer] = (
@@ -328,7 +330,7 @@ class Checker:
             )
         return self._expected[fewer]
 
-    def __call__(self, result, traits=()):
+    def __call__(self, result: Any, traits: "Collection[str]" = ()) -> str:
         """'exact' if the colors are the oracle's, 'invariant' if they are right by their properties.
 
         Parameters

@@ -2,6 +2,7 @@
 
 import functools
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sparse
@@ -12,6 +13,10 @@ from lockstep.plan import GraphProblem
 
 from .oracle import Checker
 from .result import Coloring
+
+if TYPE_CHECKING:
+    from lockstep.plan import Strategy
+    from lockstep.typing import GraphLike
 
 
 @njit(cache=True)
@@ -98,27 +103,27 @@ class Problem(GraphProblem):
         0 to 2^32 - 1.
     """
 
-    def __init__(self, graph, seed=0):
+    def __init__(self, graph: Graph, seed: int = 0) -> None:
         super().__init__(graph, seed=seed)
 
     @classmethod
-    def of(cls, given, seed=0):
+    def of(cls, given: "GraphLike", seed: int = 0) -> "Problem":
         """An arc counts for both its ends; parallel arcs count once, self-loops not at all."""
         if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
             raise ValueError(f"seed={seed!r}; expected a whole number from 0 to 2^32 - 1")
         return cls(neighbors(graph_of(given), warn=False)[0], int(seed))
 
     @property
-    def seed(self):
+    def seed(self) -> int:
         return self.settings["seed"]
 
-    def trivial(self, strategy):
+    def trivial(self, strategy: "Strategy") -> Coloring:
         return Coloring(np.zeros(0, np.int32), strategy.name, [])
 
     @functools.cached_property
-    def checker(self):
+    def checker(self) -> Checker:
         """The oracle, which computes the colors that priorities define once."""
         return Checker(self.graph, self.seed)
 
-    def check(self, result, strategy):
+    def check(self, result: Coloring, strategy: "Strategy") -> str:
         return self.checker(result, strategy.traits)

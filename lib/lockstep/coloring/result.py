@@ -1,5 +1,7 @@
 """What a coloring returns."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 
@@ -26,7 +28,10 @@ class Coloring:
 
     labels = None
 
-    def __init__(self, colors, strategy, active, stats=None):
+    def __init__(
+        self, colors: np.ndarray | Callable[[], np.ndarray], strategy: str, active: Sequence | np.ndarray,
+        stats: dict | None = None,
+    ) -> None:
         self._colors, self.strategy = colors, strategy
         self.active = np.asarray(active, np.int64)
         self.stats = dict(stats or {})

@@ -100,11 +100,11 @@ class Schedule:
     counts: dict = field(default_factory=dict)
 
     @property
-    def kinds(self):
+    def kinds(self) -> Counter:
         """How many events there are of each kind."""
         return Counter(event.kind for event in self.events)
 
-    def threads(self):
+    def threads(self) -> list[tuple[int, int]]:
         """The threads that did more than wait, (block, thread): those that changed something, then the others."""
         changed = {(e.block, e.thread) for e in self.events if e.kind in ("write", "atomic", "mark")}
         looked = {(e.block, e.thread) for e in self.events if e.kind == "read"} - changed

@@ -12,7 +12,7 @@ import os
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -80,15 +80,15 @@ class Lesson:
     plain: rule.Loss
 
     @property
-    def auto_is_better(self):
+    def auto_is_better(self) -> bool:
         """Whether the study's `auto` loses less than the rule, on the same graphs."""
         return bool(self.auto.judged) and self.auto.mean < self.beside_auto.mean
 
-    def decide(self, features):
+    def decide(self, features: dict[str, float]) -> Any:
         """The leaf for a graph's features, and the questions on the way there."""
         return tree.decide(self.tree, features)
 
-    def nearest(self, features, leaf):
+    def nearest(self, features: dict[str, float], leaf: Any) -> list[observed.Observation]:
         """The observations of those recorded graphs of a leaf that are most like a graph, the nearest first."""
         names = [name for name in features if all(name in one.features for one in self.observations)]
         known = np.array([[_scale(one.features[name]) for name in names] for one in self.observations])
@@ -104,7 +104,7 @@ class Lesson:
         groups = list(dict.fromkeys(one.group for one in ordered))[:NEAREST]
         return [one for one in ordered if one.group in groups]
 
-    def gain(self, features, leaf, against):
+    def gain(self, features: dict[str, float], leaf: Any, against: tuple[str, ...]) -> Gain | None:
         """The gain over the first of some strategies that was timed on the nearest graphs; None if none was."""
         for name in against:
             if name == leaf.strategy:
@@ -120,7 +120,7 @@ class Lesson:
                 return Gain(name, mean, min(values), max(values), tuple(dict.fromkeys(graph for _, graph in pairs)))
         return None
 
-    def outside(self, features):
+    def outside(self, features: dict[str, float]) -> list[tuple[str, float, float]]:
         """Features in which a graph lies beyond all recorded ones: [(feature, value, bound), ...]."""
         found = []
         for name, value in features.items():

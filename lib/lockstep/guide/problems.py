@@ -52,16 +52,16 @@ class Problem:
     note: str = ""
 
     @property
-    def derive(self):
+    def derive(self) -> Callable[..., dict[str, float]]:
         """Figures in, the features that the rule may test out."""
         return FEATURES[self.name][0]
 
     @property
-    def units(self):
+    def units(self) -> dict[str, str]:
         """Feature -> how a threshold on it is read: "arcs a vertex", for example."""
         return FEATURES[self.name][1]
 
-    def strategies(self):
+    def strategies(self) -> tuple[str, ...]:
         """Names that may be advised, without `auto`; empty where the study is not in this release."""
         try:
             table = studies.table(self.name)

@@ -5,12 +5,15 @@ import contextlib
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import arguments, source
 from .errors import CompileError, LaunchError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 
 def dimensions(value, what: str) -> tuple:
@@ -183,7 +186,7 @@ class Executor:
         """Set all counts to zero."""
         self.counts.clear()
 
-    def load(self, path, defines=None) -> Module:
+    def load(self, path: "str | Path", defines: "dict[str, Any] | None" = None) -> Module:
         """The compiled module of a .cu file; compiled once for each text and set of macro definitions.
 
         Raises
@@ -202,11 +205,11 @@ class Executor:
         """A launch that is not bound; an executor may remember what it was like for the next one."""
         kernel.bind(grid, block, shared=shared, cooperative=cooperative, **arguments.named(kernel, args))()
 
-    def step(self, loop, read, clear=None, then=()):
+    def step(self, loop: Any, read: Any, clear: Any = None, then: Any = ()) -> "Callable":
         """Launches with a read-back as one call, as cheap as the machine allows; see `arguments.Step`."""
         return arguments.Step(loop, read, clear, then)
 
-    def step_by_part(self, loop, read, size):
+    def step_by_part(self, loop: Any, read: Any, size: int) -> "Callable":
         """Steps each of which reads some of an array's words; see `arguments.StepByPart`."""
         return arguments.StepByPart(loop, read, size)
 
@@ -230,26 +233,26 @@ class Executor:
         """A NumPy copy of a device array; waits for the device."""
         raise NotImplementedError
 
-    def copy(self, target, values):
+    def copy(self, target: Any, values: Any) -> None:
         """Copy an array of the same shape and dtype, device to device or NumPy to device, into `target`."""
         raise NotImplementedError
 
-    def pinned(self, shape, dtype) -> np.ndarray:
+    def pinned(self, shape: Any, dtype: Any) -> np.ndarray:
         """A NumPy array in page-locked memory, which copies to and from the device at full speed."""
         return np.empty(shape, dtype)
 
-    def fetch(self, target, array):
+    def fetch(self, target: np.ndarray, array: Any) -> None:
         """Copy a device array into a NumPy array made by `pinned`, without waiting for it."""
         raise NotImplementedError
 
-    def read(self, array, index=0):
+    def read(self, array: Any, index: int = 0) -> int | float:
         """One element as a Python number; waits for the device, as a loop with the host in it does."""
         raise NotImplementedError
 
     def synchronize(self) -> None:
         """Wait until everything launched is done."""
 
-    def device_ms(self, run, lead=None) -> float | None:
+    def device_ms(self, run: "Callable[[], Any]", lead: "Callable[[], Any] | None" = None) -> float | None:
         """Milliseconds that the device spends on what `run()` launches; None on the host executor.
 
         `lead()` launches something before that keeps the device busy until `run()` has launched all: then no
@@ -262,7 +265,7 @@ class Executor:
             raise LaunchError(f"copy: {values.dtype} {values.shape} into {target.dtype} {target.shape}")
 
     @contextlib.contextmanager
-    def timer(self, events=True):
+    def timer(self, events: bool = True) -> "Iterator[Timer]":
         """`with executor.timer() as t: ...` then t.wall_ms and t.device_ms; synchronized before and after.
 
         Without `events` the clock alone is read, and device_ms stays None: to record two events and to wait for the

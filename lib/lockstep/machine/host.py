@@ -155,8 +155,11 @@ class HostExecutor(Executor):
     max_shared = 227 * 1024
     l2_bytes = 4 << 20
 
-    def __init__(self, seed=0, fuzz="none", multiprocessors=4, processors=1, permille=None, trace=False,
-                 budget=200_000_000, races="none"):  # fmt: skip
+    def __init__(
+        self, seed: int = 0, fuzz: typing.Literal["none", "sync", "memory"] = "none", multiprocessors: int = 4,
+        processors: int = 1, permille: int | None = None, trace: bool | int = False, budget: int = 200_000_000,
+        races: typing.Literal["none", "plain", "all"] = "none",
+    ) -> None:
         super().__init__()
         if fuzz not in FUZZ:
             raise ValueError(f"fuzz {fuzz!r}: choose one of {', '.join(FUZZ)}")
@@ -266,14 +269,14 @@ class HostExecutor(Executor):
             self._records = []
         return events
 
-    def array(self, values):
+    def array(self, values: typing.Any) -> np.ndarray:
         return np.array(values, order="C", copy=True)
 
-    def get(self, array):
+    def get(self, array: np.ndarray) -> np.ndarray:
         self.counts["readbacks"] += 1
         return np.array(array, copy=True)
 
-    def copy(self, target, values):
+    def copy(self, target: np.ndarray, values: np.ndarray) -> None:
         self._same(target, values)
 
         def do():
@@ -284,15 +287,15 @@ class HostExecutor(Executor):
         else:
             do()
 
-    def fetch(self, target, array):
+    def fetch(self, target: np.ndarray, array: np.ndarray) -> None:
         self.copy(target, array)
 
-    def read(self, array, index=0):
+    def read(self, array: np.ndarray, index: int = 0) -> int | float:
         self.counts["readbacks"] += 1
         return array[index].item()
 
     @contextlib.contextmanager
-    def capture(self):
+    def capture(self) -> typing.Iterator[typing.Any]:
         """Record launches and copies instead of doing them; `graph.launch()` then does them all."""
         if self._recording is not None:
             raise LaunchError("capture: one is under way already")

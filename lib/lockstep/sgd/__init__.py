@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class DivergenceError(ArithmeticError):
     """The error grew beyond all bounds; `sweep` says when (1 is the first)."""
 
-    def __init__(self, text, sweep):
+    def __init__(self, text: str, sweep: int) -> None:
         super().__init__(text)
         self.sweep = sweep
 

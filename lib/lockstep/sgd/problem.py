@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +10,10 @@ from lockstep import plan
 
 from .ratings import Ratings, RatingsError
 from .result import Factorization
+
+if TYPE_CHECKING:
+    from lockstep.machine import Executor
+    from lockstep.typing import RatingsLike
 
 RATE, REGULARIZATION = 0.005, 0.02
 LANE_FEATURES = 4  # a thread's smallest share of a vector: one 16-byte load
@@ -66,47 +71,47 @@ class Problem(plan.Problem):
         self.width = max(LANE_FEATURES, 1 << (self.rank - 1).bit_length())
 
     @classmethod
-    def of(cls, given, rank=16):
+    def of(cls, given: "RatingsLike", rank: int = 16) -> "Problem":
         """The factorization of ratings of any kind that `Ratings.of` takes."""
         return cls(Ratings.of(given), rank)
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self.ratings.name or "the ratings"
 
     @property
-    def settings(self):
+    def settings(self) -> dict[str, int]:
         return {"rank": self.rank}
 
     @property
-    def lacks(self):
+    def lacks(self) -> str:
         return "" if self.ratings.m else "ratings"
 
-    def trivial(self, strategy):
+    def trivial(self, strategy: plan.Strategy) -> Factorization:
         return Factorization(*(vectors[:, : self.rank] for vectors in self.first_vectors()), [], strategy.name)
 
-    def check(self, swept, strategy):
+    def check(self, swept: Any, strategy: plan.Strategy) -> str:
         """Whether the last sweep of a plan applied every edge once; `not-applicable` where updates may be lost."""
         swept.check_sweep()
         return "invariant" if strategy.exact else "not-applicable"
 
     @property
-    def given(self):
+    def given(self) -> Ratings:
         return self.ratings
 
     @property
-    def keep(self):
+    def keep(self) -> np.float32:
         """What an update leaves of a vector: 1 - rate * regularization, as float32."""
         return np.float32(1 - self.rate * self.regularization)
 
-    def first_vectors(self):
+    def first_vectors(self) -> list[np.ndarray]:
         """(users, width) and (items, width) float32 arrays, the same for every strategy; not to be
         changed."""
         if "first" not in self._cache:
             self._cache["first"] = self._draw()
         return self._cache["first"]
 
-    def on(self, executor):
+    def on(self, executor: "Executor") -> tuple[list, list]:
         """(first vectors, edges) on a device, brought there once; not to be changed."""
         if id(executor) not in self._cache:
             ratings = self.ratings
@@ -142,11 +147,11 @@ class Problem(plan.Problem):
             padded.append(wide)
         return padded
 
-    def bytes_needed(self, an_edge):
+    def bytes_needed(self, an_edge: int) -> int:
         """Bytes of the vectors (twice: first and present ones) and of `an_edge` bytes a rating."""
         return 2 * sum(self.ratings.shape) * self.width * 4 + self.ratings.m * an_edge
 
-    def check_memory(self, an_edge, executor=None):
+    def check_memory(self, an_edge: int, executor: "Executor | None" = None) -> None:
         """Raise OutOfMemory before anything is allocated if it cannot fit."""
         need, free = self.bytes_needed(an_edge), _free_memory(executor)
         if need > free:

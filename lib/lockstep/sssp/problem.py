@@ -2,13 +2,21 @@
 
 import copy
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lockstep.graphs import GraphError, graph_of
+from lockstep.graphs import Graph, GraphError, graph_of
 from lockstep.plan import GraphProblem
 
 from .oracle import Checker
+
+if TYPE_CHECKING:
+    from lockstep.machine import Executor
+    from lockstep.plan import Strategy
+    from lockstep.typing import GraphLike
+
+    from .result import ShortestPaths
 
 NARROW_INFINITY = 2**31 - 1  # as in types.cuh
 
@@ -41,7 +49,7 @@ class Problem(GraphProblem):
         A weight is negative, infinite or NaN; the arc is named. Or there are 2^31 arcs or more.
     """
 
-    def __init__(self, graph, source=0, wide=None):
+    def __init__(self, graph: Graph, source: int = 0, wide: bool | None = None) -> None:
         super().__init__(graph, source=source)
         if max(graph.n, graph.m) >= 2**31 - 2**20:
             raise GraphError(
@@ -61,7 +69,7 @@ class Problem(GraphProblem):
         self.checker, self._there = Checker(graph), {}
 
     @classmethod
-    def of(cls, given, source=None):
+    def of(cls, given: "GraphLike", source: Any = None) -> "Problem":
         """By default from a vertex with most arcs."""
         graph = graph_of(given)
         if source is None and graph.n:
@@ -69,22 +77,22 @@ class Problem(GraphProblem):
         return cls(graph, graph.index_of(source) if graph.n else 0)
 
     @property
-    def source(self):
+    def source(self) -> int:
         return self.settings["source"]
 
-    def at(self, source):
+    def at(self, source: int) -> "Problem":
         """The same graph from another source; what is on a device is shared."""
         found = copy.copy(self)
         found.settings = {"source": int(source)}
         return found
 
-    def check(self, result, strategy):
+    def check(self, result: "ShortestPaths", strategy: "Strategy") -> str:
         return self.checker(result, strategy.exact)
 
-    def wider(self):
+    def wider(self) -> "Problem | None":
         return None if self.wide else type(self)(self.graph, self.source, wide=True)
 
-    def on(self, executor, incoming=False):
+    def on(self, executor: "Executor", incoming: bool = False) -> tuple:
         """(offsets, arcs) on a machine, by tails or, for the arcs that lead to a vertex, by heads; kept there."""
         key = id(executor), incoming
         if key not in self._there:
@@ -93,7 +101,7 @@ class Problem(GraphProblem):
             self._there[key] = tuple(executor.array(one) for one in packed)
         return self._there[key]
 
-    def reversed(self):
+    def reversed(self) -> tuple[np.ndarray, np.ndarray]:
         """(offsets, arcs) of the reversed graph: the arcs that lead to each vertex, with their tails."""
         graph = self.graph
         order = np.argsort(graph.targets, kind="stable")
@@ -102,28 +110,28 @@ class Problem(GraphProblem):
         return self.pack(offsets, sources[order], self.weights[order])
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         """Of a distance: uint32 or float64."""
         return np.dtype(np.float64 if self.wide else np.uint32)
 
     @property
-    def infinity(self):
+    def infinity(self) -> int | float:
         """What stands for "not reached"."""
         return np.inf if self.wide else NARROW_INFINITY
 
     @property
-    def defines(self):
+    def defines(self) -> dict[str, str]:
         """Macro definitions for the kernels."""
         return {"DISTANCE": "double" if self.wide else "unsigned"}
 
     @cached_property
-    def mean_weight(self):
+    def mean_weight(self) -> float:
         """In units of the type; 1 without arcs or with zero weights alone."""
         with np.errstate(over="ignore"):  # a mean beyond float64 is as good as infinite: one bucket
             mean = float(self.weights.mean(dtype=np.float64)) if self.weights.size else 0.0
         return mean if mean > 0 else 1.0
 
-    def pack(self, offsets, targets, weights):
+    def pack(self, offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(offsets, arcs) for the kernels; an arc is (target, weight) or, wide, (weight, target)."""
         kind = np.uint64 if self.wide else np.uint32
         arcs = np.empty((max(targets.size, 1), 2), kind)
@@ -131,14 +139,14 @@ class Problem(GraphProblem):
         arcs[: targets.size, 0 if self.wide else 1] = weights.view(np.uint64) if self.wide else weights
         return offsets.astype(np.int32), arcs
 
-    def distance(self, value):
+    def distance(self, value: float) -> np.uint32 | np.float64:
         """A number of the graph's units in the type's units; beyond its range: infinity."""
         value = float(value) / self.scale
         if self.wide:
             return np.float64(value)
         return np.uint32(min(max(int(min(value, NARROW_INFINITY)), 1), NARROW_INFINITY))
 
-    def distances(self, raw):
+    def distances(self, raw: np.ndarray) -> np.ndarray:
         """Distances of the type as float64 in the graph's units, inf where not reached."""
         if self.wide:
             return np.asarray(raw, np.float64)

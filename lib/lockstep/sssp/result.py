@@ -1,7 +1,7 @@
 """What a shortest-path run returns."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +35,9 @@ class ShortestPaths:
         `auto` the reason of its choice.
     """
 
-    def __init__(self, problem, source, strategy, raw, stats=None):
+    def __init__(
+        self, problem: Any, source: int, strategy: str, raw: "Array | Callable[[], Array]", stats: dict | None = None,
+    ) -> None:
         self._problem, self._raw = problem, raw
         self.source, self.strategy = int(source), strategy
         self.stats = dict(stats or {})

@@ -46,7 +46,7 @@ class Measure:
     choices: dict = field(default_factory=dict)
     ranges: dict = field(default_factory=dict)
 
-    def filled(self, given):
+    def filled(self, given: dict) -> dict:
         """All options, with what is not given as it is by default.
 
         Raises

@@ -1,6 +1,7 @@
 """A batch as it is computed and measured: packed once for all strategies, with its oracle."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +12,11 @@ from lockstep.evidence import VerificationError
 from . import oracle
 from .measures import MEASURES
 from .strategies.engine import Engine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lockstep.typing import GraphLike
 
 LOOKED_AT = 20  # graphs of a batch that are held in full against NetworkX and SciPy, at most
 WORK = 10**6  # vertices times arcs of these in all, at most, but for the first: about a second of NetworkX
@@ -110,26 +116,26 @@ class Problem(plan.Problem):
 
     name = "the batch"
 
-    def __init__(self, pack, measure):
+    def __init__(self, pack: Pack, measure: str) -> None:
         self.given = self.pack = pack
         self.settings = {"measure": measure}
         self.case = Case(self.name, pack)
 
     @property
-    def measure(self):
+    def measure(self) -> str:
         return self.settings["measure"]
 
     @property
-    def lacks(self):
+    def lacks(self) -> str:
         return "" if len(self.pack) else "graphs"
 
     @classmethod
-    def of(cls, given, measure="betweenness"):
+    def of(cls, given: "Pack | Sequence[GraphLike]", measure: str = "betweenness") -> "Problem":
         if measure not in MEASURES:
             raise ValueError(f"no measure {measure!r}; choose one of {', '.join(MEASURES)}")
         return cls(Pack.of(given), measure)
 
-    def check(self, result, strategy):
+    def check(self, result: Any, strategy: plan.Strategy) -> str:
         try:
             return self.case.check(self.measure, MEASURES[self.measure].filled({}), result)
         except VerificationError as error:

@@ -1,6 +1,8 @@
 """What a measure of a batch returns."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -37,10 +39,10 @@ class Values:
     extra: dict = field(default_factory=dict)
     keep: object = None  # what kernels that may still run read
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.starts.size - 1
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         i = int(index)
@@ -53,10 +55,10 @@ class Values:
         n = round(found.size**0.5)
         return _distances(found.reshape(n, n))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator:
         return (self[i] for i in range(len(self)))
 
-    def get(self):
+    def get(self) -> "Values":
         """The same with NumPy's arrays; waits for the device."""
         host = _host(self.values)
         extra = {name: _host(array) for name, array in self.extra.items()}
@@ -86,7 +88,9 @@ class Results:
         "reason" if the strategy was chosen, "launches" of kernels and of graphs, on what machine.
     """
 
-    def __init__(self, parts, numbers, count, measure, strategy, problems, stats):
+    def __init__(
+        self, parts: Sequence, numbers: Sequence, count: int, measure: str, strategy: str, problems: list, stats: dict,
+    ) -> None:
         self.measure, self.strategy, self.problems, self.stats = measure, strategy, problems, stats
         self._where = [None] * count
         for part, found in enumerate(numbers):
@@ -94,16 +98,16 @@ class Results:
                 self._where[int(number)] = (part, place)
         self._parts = parts
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._where)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         where = self._where[index]
         return None if where is None else self._parts[where[0]][where[1]]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator:
         return (self[i] for i in range(len(self)))
 
     def __repr__(self):

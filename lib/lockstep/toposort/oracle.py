@@ -9,6 +9,8 @@ from numba import njit
 from lockstep.plan import WrongResult
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lockstep.graphs import Graph
 
 
@@ -22,7 +24,7 @@ class CycleError(ValueError):
         the first. The message calls them by the graph's labels, if it has any.
     """
 
-    def __init__(self, cycle, name="", labels=None):
+    def __init__(self, cycle: "Sequence[int]", name: str = "", labels: "Sequence | None" = None) -> None:
         self.cycle = [int(v) for v in cycle]
         shown = [str(v if labels is None else labels[v]) for v in self.cycle[:8]]
         more = f" -> ... ({len(self.cycle)} vertices)" if len(self.cycle) > 8 else ""

@@ -1,6 +1,7 @@
 """A graph made ready to be sorted, and the check of what comes out."""
 
 import functools
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +12,16 @@ from .oracle import Checker, CycleError, find_cycle, layers
 from .result import TopologicalOrder
 from .strategies.serial import kahn
 
+if TYPE_CHECKING:
+    from lockstep.plan import Strategy
+    from lockstep.typing import GraphLike
+
 
 class Problem(GraphProblem):
     """A directed graph to be sorted; see `lockstep.plan.Problem`."""
 
     @classmethod
-    def of(cls, given):
+    def of(cls, given: "GraphLike") -> "Problem":
         graph = graph_of(given)
         if not graph.directed and graph.m:
             raise GraphError(
@@ -25,22 +30,22 @@ class Problem(GraphProblem):
             )
         return cls(graph)
 
-    def validate(self):
+    def validate(self) -> None:
         cycle = find_cycle(self.graph)
         if cycle:
             raise CycleError(cycle, self.graph.name, self.graph.labels)
 
-    def trivial(self, strategy):
+    def trivial(self, strategy: "Strategy") -> TopologicalOrder:
         order, sizes = np.zeros(0, self.graph.targets.dtype), np.zeros(0, np.int64)
         return TopologicalOrder(self.graph, order, strategy.name, sizes, {"reason": "no vertices"})
 
     @functools.cached_property
-    def checker(self):
+    def checker(self) -> Checker:
         """The oracle, which computes the layers once."""
         return Checker(self.graph)
 
     @functools.cached_property
-    def depth(self):
+    def depth(self) -> int:
         """Layers of the graph, which is acyclic."""
         graph = self.graph
         order = np.empty(graph.n, graph.targets.dtype)
@@ -48,5 +53,5 @@ class Problem(GraphProblem):
         self.checker.layer, depth = layers(graph, order)
         return depth
 
-    def check(self, result, strategy):
+    def check(self, result: TopologicalOrder, strategy: "Strategy") -> str:
         return self.checker(result, result.layered)

@@ -1,7 +1,7 @@
 """What a sort returns."""
 
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from .oracle import layers
 
 if TYPE_CHECKING:
+    from lockstep.graphs import Graph
     from lockstep.typing import Array
 
 
@@ -34,7 +35,10 @@ class TopologicalOrder:
         What the strategy tells about its run: launches, read-backs, and for `auto` the reason of its choice.
     """
 
-    def __init__(self, graph, order, strategy, level_sizes=None, stats=None):
+    def __init__(
+        self, graph: "Graph", order: "Array | Callable[[], Array]", strategy: str,
+        level_sizes: "Array | Callable[[], Array] | None" = None, stats: dict | None = None,
+    ) -> None:
         # order and level_sizes may be functions that bring the arrays from the device when they are first asked for.
         self._graph, self._order, self._sizes = graph, order, level_sizes
         self.strategy = strategy

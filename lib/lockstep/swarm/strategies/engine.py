@@ -1,6 +1,8 @@
 """One measure, one machine, any number of packs."""
 
 import threading
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +12,14 @@ from .. import measures
 from . import allowed
 from .auto import choose
 from .table import STRATEGIES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lockstep.batch import Pack
+    from lockstep.typing import ExecutorLike
+
+    from ..result import Values
 
 
 class Engine:
@@ -39,7 +49,10 @@ class Engine:
     `run` launches and returns; results stay on the device. A pack in host memory is copied there (`to_device`).
     """
 
-    def __init__(self, measure="betweenness", executor=None, strategy="auto", knobs=None, **options):
+    def __init__(
+        self, measure: str = "betweenness", executor: "ExecutorLike" = None, strategy: str = "auto",
+        knobs: "Mapping[str, Any] | None" = None, **options: Any,
+    ) -> None:
         if measure not in measures.MEASURES:
             raise ValueError(f"no measure {measure!r}; choose one of {', '.join(measures.MEASURES)}")
         strategy = STRATEGIES.find(strategy).name
@@ -64,25 +77,25 @@ class Engine:
         self.planning = threading.Lock()
 
     @property
-    def xp(self):
+    def xp(self) -> ModuleType:
         """NumPy or CuPy: what a pack's arrays must be."""
         return np if self.executor is None else self.executor.xp
 
     @property
-    def lengths(self):
+    def lengths(self) -> bool:
         """Whether weights of arcs are lengths."""
         return self.measure.weights and self.options.get("weighted") is not False
 
     @property
-    def most_vertices(self):
+    def most_vertices(self) -> int:
         """Of the largest graph whose values fit into memory."""
         return measures.most_vertices(self.measure, self.options)
 
-    def to_device(self, pack):
+    def to_device(self, pack: "Pack") -> "Pack":
         """The pack with its arrays where the engine computes."""
         return pack.to(self.xp)
 
-    def prepare(self, pack):
+    def prepare(self, pack: "Pack") -> Any:
         """A Task for the pack: planned, allocated, bound; `run()` it as often as you like.
 
         Threads plan one after the other: planning is Python, and several would only take the interpreter's lock from
@@ -104,7 +117,7 @@ class Engine:
         with self.planning:
             return self.method.prepare(there, weighted)
 
-    def run(self, pack):
+    def run(self, pack: "Pack") -> "Values":
         """The Values of a pack; on the device, perhaps not computed yet."""
         return self.prepare(pack).run()
 

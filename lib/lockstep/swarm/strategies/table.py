@@ -22,7 +22,7 @@ class Strategy(plan.Strategy):
     """What a strategy is."""
 
     @property
-    def measures(self):
+    def measures(self) -> tuple[str, ...]:
         """Names of the measures it computes."""
         return tuple(MEASURES if self.family == plan.CHOICE else self.plan.method.tasks)
 
