@@ -103,6 +103,16 @@ def test_the_last_digest_of_a_cell_counts(tmp_path):
     assert rows[["strategy", "value", "kernel"]].values.tolist() == [["b", 5.0, "k1"], ["a", 4.0, "k2"]]
 
 
+def test_a_tenth_recording_comes_after_the_ninth(tmp_path):
+    """Of two builds of a cell the one that was measured last counts."""
+    for number in (2, 9, 10):
+        Recording(tmp_path / str(number) / "1-s.csv").append([row(value=number, kernel=f"k{number}")])
+    assert [file.parent.name for file in recording.recordings_of(tmp_path)] == ["2", "9", "10"]
+    rows = recording.recorded(tmp_path)
+    assert rows[["value", "kernel"]].values.tolist() == [[10.0, "k10"]]
+    assert recording.of(rows["round"]).tolist() == [2]
+
+
 def test_machine_json_grows_by_a_run(tmp_path):
     for k in range(2):
         recording.log_run(tmp_path, {"name": "m"}, {"date": str(k)})

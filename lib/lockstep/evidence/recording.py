@@ -136,7 +136,13 @@ def recordings_of(folder, study="[0-9]-*"):
     machine's folder.
     """
     folder = Path(folder)
-    return [*sorted(folder.glob(f"{study}.csv")), *sorted(folder.glob(f"*/{study}.csv"))]
+    return [*sorted(folder.glob(f"{study}.csv")), *sorted(folder.glob(f"*/{study}.csv"), key=_turn)]
+
+
+def _turn(file):
+    """Recordings in turn: the second, ..., the ninth, the tenth; files of one by name."""
+    number = file.parent.name
+    return (int(number), file.name) if number.isdecimal() else (0, file.name)
 
 
 def recorded(folder, study="[0-9]-*", earlier=False):
@@ -144,8 +150,9 @@ def recorded(folder, study="[0-9]-*", earlier=False):
 
     Rows of an earlier build do not count beside a later recording's, unless `earlier` asks for them.
     """
-    found, names = [], sorted({file.parent for file in recordings_of(folder, study)})
-    for file in recordings_of(folder, study):
+    found, files = [], recordings_of(folder, study)
+    names = list(dict.fromkeys(file.parent for file in files))
+    for file in files:
         rows = current(read(file))
         found.append(rows.assign(round=rows["round"] + REPEAT * names.index(file.parent)))
     if not found:

@@ -42,8 +42,10 @@ class HubOptions(DeviceOptions):
 # most edges need, and not fewer than four blocks. With more groups all but one of that node's edges fail at its lock,
 # pass after pass; with fewer, the GPU idles where no node is a hub. Fitted on random graphs that no claim is judged on,
 # parts `tuning` and `tuning-skewed` (H100, 2026-11-25 and 2026-11-26), to 4 to 512 blocks: edge-locked is within 2 % of
-# the best of them on all nine graphs, node-locked within 11 % on the three with hubs. The one pass of node-then-edge
-# leaves its conflicts to the edges, and is best with four times as many.
+# the best of them on all nine graphs, node-locked within 11 % on the three with hubs (70 s a sweep became 1.8 s on the
+# twin of WIKI). The one pass of node-then-edge has four times as many, fitted with one number for its pass over nodes
+# and those over edges; on the twins that is 5 to 20 % slower than all blocks were (recordings 8 to 10 against 5): its
+# two parts want tuning apart.
 IN_FLIGHT, IN_ONE_PASS, FEWEST = 0.5, 2, 4
 
 
