@@ -20,7 +20,6 @@ from .pack import Pack, join
 from .sources import cuts, pieces_of
 
 if TYPE_CHECKING:
-    from lockstep.swarm import Engine
     from lockstep.typing import BatchLike, PathLike
 
 MOST = 2**31 - 1  # vertices of a graph, as offsets and ids are stored
@@ -175,7 +174,7 @@ class GraphBatch:
             new.problems = []
         return new
 
-    def suited(self, engine: "Engine") -> "GraphBatch":
+    def suited(self, engine: Any) -> "GraphBatch":
         """The batch as an engine wants it: where weights are lengths, a graph with one that is not above 0 cannot be
         used, as others cannot for other reasons; neither can one whose values do not fit into memory. Both note such
         graphs in the same ``problems``.
