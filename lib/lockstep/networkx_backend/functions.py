@@ -352,6 +352,11 @@ def _ranks(G, given):
     return plain or "weighted edges are not served"
 
 
+def figures(G):
+    """Nodes of a NetworkX graph, and its pairs (node, neighbor): an undirected edge is two, parallel edges are one."""
+    return {"nodes": len(G), "arcs": sum(map(len, G._adj.values()))}
+
+
 def should_run(name, args, kwargs):
     """True, or why a conversion costs more than the call saves."""
     G = _bound(name, args, kwargs)["G"]

@@ -1,0 +1,138 @@
+"""Times of calls by the backend and by NetworkX, conversion and transfer included, on generated graphs."""
+
+import time
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from lockstep.evidence import machine_name
+from lockstep.machine import gpu_available
+
+from . import WORTH, functions
+
+BACKENDS = ("lockstep", "networkx")
+SIZES = (20, 60, 200, 600, 2_000, 6_000, 20_000, 100_000)  # nodes
+FAMILIES = {  # {name: graph of about so many nodes}; the nodes of a grid are tuples, those of the others integers
+    "random, 2 edges a node": lambda n: nx.gnm_random_graph(n, 2 * n, seed=1),
+    "random, 8 edges a node": lambda n: nx.gnm_random_graph(n, 8 * n, seed=1),
+    "random, directed": lambda n: nx.gnm_random_graph(n, 4 * n, seed=1, directed=True),
+    "grid": lambda n: nx.grid_2d_graph(round(n**0.5), round(n**0.5)),
+    "preferential attachment": lambda n: nx.barabasi_albert_graph(n, 3, seed=1),
+    "small world": lambda n: nx.watts_strogatz_graph(n, 10, 0.1, seed=1),
+    "star": lambda n: nx.star_graph(n - 1),
+    "path": nx.path_graph,
+}
+ACYCLIC = ("topological_generations", "topological_sort", "is_directed_acyclic_graph")
+UNDIRECTED = ("connected_components", "number_connected_components", "greedy_color", "triangles")
+LIMIT = 0.04  # s: a family's larger graphs are left out once a call of NetworkX takes longer
+ROUNDS = 3
+SHORTEST = 0.002  # s: a round of shorter calls repeats them
+
+
+@dataclass
+class Variants:
+    """A generated graph in the direction that a function asks for: acyclic, directed both ways, or as it is."""
+
+    graph: object
+
+    def __post_init__(self):
+        self._made = {"as it is": self.graph}
+
+    def of(self, name):
+        """The graph for a function, or None where the function takes no such graph."""
+        directed = self.graph.is_directed()
+        if name in ACYCLIC:
+            return self._variant("acyclic", self._acyclic)
+        if "strongly" in name:
+            return self._variant("as it is" if directed else "both ways", lambda: nx.DiGraph(self.graph))
+        return None if directed and name in UNDIRECTED else self.graph
+
+    def _variant(self, kind, make):
+        if kind not in self._made:
+            self._made[kind] = make()
+        return self._made[kind]
+
+    def _acyclic(self):
+        found = nx.DiGraph()
+        found.add_nodes_from(self.graph)
+        found.add_edges_from((min(edge), max(edge)) for edge in self.graph.edges if edge[0] != edge[1])
+        return found
+
+
+def arguments(name, graph):
+    """A call's positional arguments: the graph, and the first node where a source is asked for."""
+    return (graph, next(iter(graph))) if name.startswith("single_source") else (graph,)
+
+
+def call(name, graph, backend):
+    """Call a function on a graph without a conversion in its cache, and consume what it yields."""
+    graph.__networkx_cache__.clear()
+    found = getattr(nx, name)(*arguments(name, graph), backend=backend)
+    if not isinstance(found, (dict, bool, int)):
+        for _ in found:
+            pass
+
+
+def seconds(name, graph, backend, calls=1):
+    """Mean seconds of so many calls in a row."""
+    begin = time.perf_counter()
+    for _ in range(calls):
+        call(name, graph, backend)
+    return (time.perf_counter() - begin) / calls
+
+
+def medians(name, graph, rounds=ROUNDS):
+    """Median seconds of the backend and of NetworkX; rounds of both alternate."""
+    call(name, graph, "lockstep")  # compiles
+    calls = {one: max(1, int(SHORTEST / seconds(name, graph, one))) for one in BACKENDS}
+    found = [[seconds(name, graph, one, calls[one]) for one in BACKENDS] for _ in range(rounds)]
+    return np.median(found, axis=0).tolist()
+
+
+def measure(sizes=SIZES, families=FAMILIES, names=tuple(WORTH), limit=LIMIT, rounds=ROUNDS, progress=print):
+    """Times of functions on families of graphs of several sizes.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Nodes, ascending.
+    families : mapping
+        {name: function of a number of nodes}.
+    names : sequence of str
+        Functions.
+    limit : float
+        Seconds; a function gets no larger graph of a family once NetworkX takes longer.
+    rounds : int
+        Rounds of which the median counts.
+    progress : callable
+        Is given a line of text for each graph.
+
+    Returns
+    -------
+    DataFrame
+        machine; gpu: 1 if a GPU answers, else 0; function; family; nodes; arcs: pairs (node, neighbor); lockstep_ms and
+        networkx_ms: median milliseconds of a call.
+    """
+    machine, gpu, rows = machine_name(), int(gpu_available()), []
+    for family, make in families.items():
+        left = list(names)
+        for size in sizes:
+            if not left:
+                break
+            begin, variants, measured = time.perf_counter(), Variants(make(size)), len(rows)
+            for name in tuple(left):
+                graph = variants.of(name)
+                if graph is None or functions.can_run(name, arguments(name, graph), {}) is not True:
+                    left.remove(name)
+                    continue
+                own, other = medians(name, graph, rounds)
+                figures = functions.figures(graph)
+                rows.append({"machine": machine, "gpu": gpu, "function": name, "family": family, **figures,
+                             "lockstep_ms": 1e3 * own, "networkx_ms": 1e3 * other})  # fmt: skip
+                if other > limit:
+                    left.remove(name)
+            taken = time.perf_counter() - begin
+            progress(f"{family}, {size:,} nodes: {len(rows) - measured} functions in {taken:.1f} s")
+    return pd.DataFrame(rows)
