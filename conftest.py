@@ -14,7 +14,10 @@ def pytest_configure():
 
 
 # Files whose tests take longest, each in one process: begun last, one of them would leave the other processes idle.
-LONGEST = ("test_rerun.py", "test_resume.py", "test_library.py", "test_experiments.py", "test_interleavings.py")
+LONGEST = (
+    "test_rerun.py", "test_any_graph.py", "test_resume.py", "test_library.py", "test_experiments.py",
+    "test_interleavings.py",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items):

@@ -2,7 +2,7 @@
 
 import collections
 
-from lockstep.networkx_backend import WORTH, functions
+from lockstep.networkx_backend import SERVED, functions
 
 CALLS = collections.Counter()
 
@@ -16,9 +16,9 @@ def _counted(name, function):
 
 
 def pytest_configure():
-    for name in WORTH:
+    for name in SERVED:
         setattr(functions.backend, name, _counted(name, getattr(functions, name)))
 
 
 def pytest_terminal_summary(terminalreporter):
-    terminalreporter.write_line("answered: " + " ".join(f"{name}={CALLS[name]}" for name in WORTH))
+    terminalreporter.write_line("answered: " + " ".join(f"{name}={CALLS[name]}" for name in SERVED))

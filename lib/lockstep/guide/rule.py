@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lockstep.choose.tree import Leaf, Question, decide, features_of
+from lockstep.choose.tree import Leaf, Question, decide, features_of, leaves
 
 DEPTH = 2  # questions in a row
 LEAST = 2  # graphs that a leaf must hold
@@ -67,6 +67,7 @@ class _Table:
         self.timed = ~np.isnan(losses)
         self.groups = np.unique([one.group for one in observations], return_inverse=True)[1]
         self.weight = 1 / np.bincount(self.groups)[self.groups]  # a graph weighs one, whatever its variants
+        self.weights = dict(zip(map(id, observations), self.weight.tolist(), strict=True))
         self.cost = np.where(self.timed, np.log(losses), 0.0) * self.weight[:, None]
         self.features = np.array([[one.features[name] for name in names] for one in observations])
 
@@ -83,6 +84,15 @@ class _Table:
         best, _ = self.leaf(rows)
         return Leaf(self.strategies[best], tuple(self.observations[k] for k in rows))
 
+    def cost_of(self, found):
+        """Summed log loss of a tree's leaves; a graph weighs one, whichever of its variants share a leaf."""
+        return sum(
+            math.log(one.loss(leaf.strategy)) * self.weights[id(one)]
+            for leaf, _ in leaves(found)
+            for one in leaf.observations
+            if leaf.strategy in one.times
+        )
+
     def splits(self, rows):
         """All ways to part some rows by one threshold: (summed cost, feature, below, above), the cheapest first."""
         found = []
@@ -92,10 +102,12 @@ class _Table:
             cost, count = self.cost[order].cumsum(axis=0), self.timed[order].cumsum(axis=0)
             both = [(cost[:-1], count[:-1]), (cost[-1] - cost[:-1], count[-1] - count[:-1])]
             total = sum(np.where(n == n.max(axis=1, keepdims=True), c, np.inf).min(axis=1) for c, n in both)
-            last = {group: at for at, group in enumerate(self.groups[order])}  # graphs begun and ended so far
-            seen = np.cumsum([at == 0 or g not in self.groups[order[:at]] for at, g in enumerate(self.groups[order])])
-            ends = np.cumsum(np.bincount(list(last.values()), minlength=len(order)))
-            fit = (values[1:] > values[:-1]) & (seen[:-1] >= LEAST) & (len(last) - ends[:-1] >= LEAST)
+            groups = self.groups[order]
+            first, last = (np.zeros(len(order), np.int64) for _ in range(2))
+            first[np.unique(groups, return_index=True)[1]] = 1
+            last[len(order) - 1 - np.unique(groups[::-1], return_index=True)[1]] = 1
+            seen, ends = first.cumsum(), last.cumsum()  # graphs begun and ended so far
+            fit = (values[1:] > values[:-1]) & (seen[:-1] >= LEAST) & (ends[-1] - ends[:-1] >= LEAST)
             found += [(total[at], k, values[at], values[at + 1]) for at in np.flatnonzero(fit)]
         return sorted(found)
 
@@ -122,7 +134,7 @@ def _grow(table, rows, depth):
             _, k, below, above = splits[0]
         threshold = rounded_between(below, above)
         low, high = (_grow(table, part, further) for part in _parted(table, rows, k, threshold))
-        if _cost(low) + _cost(high) < _cost(best) - least:
+        if table.cost_of(low) + table.cost_of(high) < table.cost_of(best) - least:
             best = Question(table.names[k], threshold, low, high)
     return best
 
@@ -140,17 +152,6 @@ def _looked_ahead(table, rows, split):
         own = table.leaf(part)[1]
         total += min(own, cheapest[0][0]) if cheapest else own
     return total
-
-
-def _cost(tree):
-    if isinstance(tree, Leaf):
-        groups = [one.group for one in tree.observations]
-        return sum(
-            math.log(one.loss(tree.strategy)) / groups.count(one.group)
-            for one in tree.observations
-            if tree.strategy in one.times
-        )
-    return _cost(tree.low) + _cost(tree.high)
 
 
 def rounded_between(low, high):

@@ -1,4 +1,4 @@
-"""``python -m lockstep.networkx_backend``: what the backend gains on this machine, conversion included."""
+"""``python -m lockstep.networkx_backend``: times of the backend and of NetworkX on this machine, with conversion."""
 
 import argparse
 import sys
@@ -6,6 +6,7 @@ import warnings
 from functools import partial
 from pathlib import Path
 
+from .fitted import shipped
 from .times import LIMIT, measure
 
 FILE = "networkx-times.csv"
@@ -18,13 +19,14 @@ def main():
         "--limit", metavar="SECONDS", type=float, default=LIMIT,
         help="a function gets no larger graph of a family once NetworkX takes longer (default: %(default)s)",
     )  # fmt: skip
-    choice = parser.parse_args()
+    asked = parser.parse_args()
     warnings.simplefilter("ignore")  # NetworkX notes that conversions are kept
-    times = measure(limit=choice.limit, progress=partial(print, file=sys.stderr, flush=True))
-    file = Path(choice.output, FILE)
+    times = measure(limit=asked.limit, progress=partial(print, file=sys.stderr, flush=True))
+    file = Path(asked.output, FILE)
     file.parent.mkdir(parents=True, exist_ok=True)
     times.to_csv(file, index=False, float_format="%.4g")
-    print(file)
+    told = shipped(times).to_string(index=False, float_format=lambda value: f"{value:.3g}")
+    print(f"time of the backend that should_run chooses over the faster one:\n{told}\n{file}")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ from lockstep.swarm import analyze
 from lockstep.swarm.oracle import finish_order
 from lockstep.toposort import STRATEGIES, Problem
 
-from . import WORTH
+from . import SERVED
+from .choice import faster
 
 
 class Converted:
@@ -313,7 +314,7 @@ def _bound(name, args, kwargs):
 
 def can_run(name, args, kwargs):
     """True, or why this call is not served."""
-    if name not in WORTH:
+    if name not in SERVED:
         return f"{name} is not served"
     given = _bound(name, args, kwargs)
     reason, wanted = REFUSED.get(name, ("", {}))
@@ -352,21 +353,13 @@ def _ranks(G, given):
     return plain or "weighted edges are not served"
 
 
-def figures(G):
-    """Nodes of a NetworkX graph, and its pairs (node, neighbor): an undirected edge is two, parallel edges are one."""
-    return {"nodes": len(G), "arcs": sum(map(len, G._adj.values()))}
-
-
 def should_run(name, args, kwargs):
-    """True, or why a conversion costs more than the call saves."""
+    """True, or why NetworkX is expected to answer sooner."""
     G = _bound(name, args, kwargs)["G"]
     if isinstance(G, Converted) or "lockstep" in getattr(G, "__networkx_cache__", {}).get("backends", {}):
         return True
-    size, least = G.number_of_nodes() + G.number_of_edges(), WORTH[name]
-    told = (
-        f"a conversion pays from about {least:,}" if least else "a conversion takes longer than NetworkX's own answer"
-    )
-    return bool(least and size >= least) or f"{size:,} nodes and edges: {told}"
+    backend, condition = faster(name, G)
+    return backend == "lockstep" or f"NetworkX is expected to be faster than with a conversion: {condition}"
 
 
 class _Backend:
@@ -374,5 +367,5 @@ class _Backend:
 
 
 backend = _Backend()
-for _name in (*WORTH, "convert_from_nx", "convert_to_nx", "can_run", "should_run"):
+for _name in (*SERVED, "convert_from_nx", "convert_to_nx", "can_run", "should_run"):
     setattr(backend, _name, globals()[_name])

@@ -1,7 +1,6 @@
 """Times of calls by the backend and by NetworkX, conversion and transfer included, on generated graphs."""
 
 import time
-from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
@@ -10,7 +9,8 @@ import pandas as pd
 from lockstep.evidence import machine_name
 from lockstep.machine import gpu_available
 
-from . import WORTH, functions
+from . import SERVED, functions
+from .choice import arcs
 
 BACKENDS = ("lockstep", "networkx")
 SIZES = (20, 60, 200, 600, 2_000, 6_000, 20_000, 100_000)  # nodes
@@ -26,19 +26,16 @@ FAMILIES = {  # {name: graph of about so many nodes}; the nodes of a grid are tu
 }
 ACYCLIC = ("topological_generations", "topological_sort", "is_directed_acyclic_graph")
 UNDIRECTED = ("connected_components", "number_connected_components", "greedy_color", "triangles")
-LIMIT = 0.04  # s: a family's larger graphs are left out once a call of NetworkX takes longer
+LIMIT = 0.05  # s: a family's larger graphs are left out once a call of NetworkX takes longer
 ROUNDS = 3
 SHORTEST = 0.002  # s: a round of shorter calls repeats them
 
 
-@dataclass
 class Variants:
     """A generated graph in the direction that a function asks for: acyclic, directed both ways, or as it is."""
 
-    graph: object
-
-    def __post_init__(self):
-        self._made = {"as it is": self.graph}
+    def __init__(self, graph):
+        self.graph, self._made = graph, {}
 
     def of(self, name):
         """The graph for a function, or None where the function takes no such graph."""
@@ -46,7 +43,7 @@ class Variants:
         if name in ACYCLIC:
             return self._variant("acyclic", self._acyclic)
         if "strongly" in name:
-            return self._variant("as it is" if directed else "both ways", lambda: nx.DiGraph(self.graph))
+            return self.graph if directed else self._variant("both ways", lambda: nx.DiGraph(self.graph))
         return None if directed and name in UNDIRECTED else self.graph
 
     def _variant(self, kind, make):
@@ -84,14 +81,16 @@ def seconds(name, graph, backend, calls=1):
 
 
 def medians(name, graph, rounds=ROUNDS):
-    """Median seconds of the backend and of NetworkX; rounds of both alternate."""
+    """Median seconds of the backend and of NetworkX; rounds of both alternate, and the first is one call."""
     call(name, graph, "lockstep")  # compiles
-    calls = {one: max(1, int(SHORTEST / seconds(name, graph, one))) for one in BACKENDS}
-    found = [[seconds(name, graph, one, calls[one]) for one in BACKENDS] for _ in range(rounds)]
+    found = [[seconds(name, graph, one) for one in BACKENDS]]
+    calls = [max(1, int(SHORTEST / one)) for one in found[0]]
+    for _ in range(rounds - 1):
+        found.append([seconds(name, graph, one, count) for one, count in zip(BACKENDS, calls, strict=True)])
     return np.median(found, axis=0).tolist()
 
 
-def measure(sizes=SIZES, families=FAMILIES, names=tuple(WORTH), limit=LIMIT, rounds=ROUNDS, progress=print):
+def measure(sizes=SIZES, families=FAMILIES, names=SERVED, limit=LIMIT, rounds=ROUNDS, progress=print):
     """Times of functions on families of graphs of several sizes.
 
     Parameters
@@ -128,8 +127,8 @@ def measure(sizes=SIZES, families=FAMILIES, names=tuple(WORTH), limit=LIMIT, rou
                     left.remove(name)
                     continue
                 own, other = medians(name, graph, rounds)
-                figures = functions.figures(graph)
-                rows.append({"machine": machine, "gpu": gpu, "function": name, "family": family, **figures,
+                rows.append({"machine": machine, "gpu": gpu, "function": name, "family": family,
+                             "nodes": len(graph), "arcs": arcs(graph),
                              "lockstep_ms": 1e3 * own, "networkx_ms": 1e3 * other})  # fmt: skip
                 if other > limit:
                     left.remove(name)

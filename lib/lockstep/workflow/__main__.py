@@ -21,7 +21,7 @@ def main(arguments=None) -> int:
     chores.add_parser("unlock", help="remove a lock that no process holds")
     chores.add_parser("refresh", help="renew the notebooks' stored outputs").add_argument("notebooks", nargs="*")
     chores.add_parser("publish", help="copy the report and this machine's recording to their tracked places")
-    chores.add_parser("rules", help="fit the rules that `auto` follows to the published recordings")
+    chores.add_parser("rules", help="fit the rules that `auto` and NetworkX's backend follow to recorded times")
     chores.add_parser("readme", help="write the made parts of README.md anew")
     crate = chores.add_parser("crate", help="pack what was made, described as an RO-Crate")
     crate.add_argument("target", help="a folder, or a file that ends in .zip")
@@ -60,8 +60,9 @@ def _do(choice) -> int:
         print(*publish(), *readme.refresh(), sep="\n")
     elif choice.chore == "rules":
         from lockstep.guide import fitted
+        from lockstep.networkx_backend import fitted as backend
 
-        print(fitted.write())
+        print(fitted.write(), *backend.write(), sep="\n")
     elif choice.chore == "readme":
         from lockstep.workflow import readme
 

@@ -1,0 +1,58 @@
+"""Which backend answers a call sooner, conversion and transfer included: a decision tree for each function.
+
+`fitted` fits the trees to the times in `times.csv` and writes them to `rules.json`; here they are read and followed.
+"""
+
+import functools
+import json
+from pathlib import Path
+
+from lockstep.choose import tree
+from lockstep.machine import gpu_available
+
+FILE = Path(__file__).with_name("rules.json")
+
+
+def arcs(G):
+    """Pairs (node, neighbor) of a NetworkX graph: an undirected edge is two, parallel edges are one."""
+    return sum(map(len, G._adj.values()))
+
+
+# {feature of a graph: (its unit, how it is found)}; a further one, `gpu`, is 1 where a GPU answers, else 0
+FEATURES = {
+    "nodes": ("nodes", len),
+    "arcs": ("arcs", arcs),
+    "degree": ("arcs a node", lambda G: arcs(G) / max(len(G), 1)),
+}
+UNITS = {name: unit for name, (unit, _) in FEATURES.items()}
+
+
+@functools.cache
+def rules():
+    """{function: tree} for machines with and without a GPU."""
+    return {name: tree.unpacked(one) for name, one in json.loads(FILE.read_text(encoding="utf-8")).items()}
+
+
+@functools.cache
+def rule(name):
+    """The tree of a function on this machine."""
+    return restricted(rules()[name], gpu_available())
+
+
+def restricted(found, gpu):
+    """A tree without its questions for a GPU."""
+    if isinstance(found, tree.Leaf):
+        return found
+    if found.feature == "gpu":
+        return restricted(found.high if gpu else found.low, gpu)
+    low, high = restricted(found.low, gpu), restricted(found.high, gpu)
+    if isinstance(low, tree.Leaf) and isinstance(high, tree.Leaf) and low.strategy == high.strategy:
+        return low
+    return tree.Question(found.feature, found.threshold, low, high)
+
+
+def faster(name, G):
+    """The backend that is expected to answer sooner, "lockstep" or "networkx", and the condition that says so."""
+    own = rule(name)
+    leaf, way = tree.decide(own, {feature: FEATURES[feature][1](G) for feature in tree.features_of(own)})
+    return leaf.strategy, tree.condition(way, UNITS)
