@@ -1,18 +1,21 @@
 """The command line: what there is to type, and what becomes of errors.
 
 Exit status: 0 done; 1 the answer is no (the graph has a cycle, a recording is stale); 2 it could not be tried
-(wrong usage, unreadable input, no GPU). Results go to standard output, everything else to standard error.
+(wrong usage, unreadable input, no GPU); 3 a cluster was lost, and the same command goes on. Results go to standard
+output, everything else to standard error.
 """
 
 import argparse
 import os
+import shlex
 import sys
 from importlib import import_module
 from pathlib import Path
 
 from lockstep import commands, output, studies
 
-STATUS = "exit status: 0 done; 1 the answer is no (a cycle, a stale recording); 2 wrong usage or unreadable input"
+STATUS = ("exit status: 0 done; 1 the answer is no (a cycle, a stale recording); 2 wrong usage or unreadable input; "
+          "3 a cluster was lost, and the same command goes on")  # fmt: skip
 GRAPH = ("graph: edge list (SNAP, CSV; ids or names), DIMACS .gr, Matrix Market or METIS, also compressed; - for "
          "standard input; or a registered one's name")  # fmt: skip
 IDS = ("Vertices are numbered from 0: DIMACS, Matrix Market and METIS files, which begin with 1, one less than there. "
@@ -28,7 +31,9 @@ EXTRAS = {  # what a command may need that `pip install lockstep` does not bring
 
 def main(arguments=None) -> int:
     """Run the command line and return its exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     choice = parser().parse_args(arguments)
+    choice.typed = shlex.join(["lockstep", *arguments])
     try:
         output.listen(choice)
         output.writable(choice)
@@ -63,7 +68,7 @@ def main(arguments=None) -> int:
             raise
         print(f"lockstep: {output.told(error, choice)}", file=sys.stderr)
         output.log.debug("as follows:", exc_info=True)
-        return 1 if hasattr(error, "cycle") else 2
+        return 1 if hasattr(error, "cycle") else getattr(error, "status", 2)
 
 
 class _Listed(argparse.Action):
@@ -238,6 +243,8 @@ def _of_a_batch(command):
     _executor(batch)
     batch.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler whose workers compute")
     batch.add_argument("--workers", type=int, metavar="N", help="a Dask cluster made here, one worker a GPU")
+    limit = "without a worker, after which a run on a cluster ends (default: 300); what is done stays"
+    batch.add_argument("--worker-timeout", type=float, default=300.0, metavar="SECONDS", help=limit)
     kept = "write each graph's values (default), or a checksum of them"
     batch.add_argument("--keep", choices=["values", "checksums"], default="values", help=kept)
     bad = "graphs that cannot be used: name them and go on (default), or stop"

@@ -5,7 +5,8 @@ dynamic scheduling over GPUs; ``schedule="static"`` deals the pieces out beforeh
 tasks at a time in threads that share one engine, so that loading and computing overlap as on one machine (`stream`).
 
 A task writes its part of the results and gives back checksums: a worker that dies loses nothing but what it was doing,
-which another one does again. Dask pickles what its own processes send each other; no file is a pickle.
+which another one does again. Without a scheduler, or for long without a worker, the run ends (`watching`); the same
+call goes on from the parts that are there. Dask pickles what its own processes send each other; no file is a pickle.
 
 The same code runs with workers that have no GPU, which is how it is tested. On other machines start
 ``CUDA_VISIBLE_DEVICES=0 dask worker ADDRESS --nthreads 8`` a GPU, with this package installed and the same paths.
@@ -20,9 +21,11 @@ from collections import Counter
 from pathlib import Path
 
 from lockstep.machine import gpu_available
+from lockstep.output import many
 
 from .batch import GraphBatch
 from .stream import Pipeline, Report, bar, closed, opened, usual_threads
+from .watching import LIMIT, ClusterError, asked, finished, workers_of
 
 SCHEDULES = ("dynamic", "static")
 
@@ -50,8 +53,7 @@ def connected(scheduler=None, workers=None, executor=None):
     if workers is not None and workers < 1:
         raise ValueError(f"{workers} workers asked for; expected at least one")
     if scheduler is not None:
-        with Client(scheduler, timeout=30) as client:
-            client.wait_for_workers(1, timeout=60)
+        with _unlogged(), Client(scheduler, timeout=30) as client:
             yield client
         return
     from distributed import Nanny, Scheduler, SpecCluster
@@ -74,6 +76,20 @@ def connected(scheduler=None, workers=None, executor=None):
         yield client
 
 
+@contextlib.contextmanager
+def _unlogged():
+    """Leave out what Dask and its event loop log of broken connections, of which `watching` says what is to be said."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "asyncio")]
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
 def _gpus():
     """Names by which CUDA_VISIBLE_DEVICES knows the GPUs that this process may use."""
     if not gpu_available():
@@ -85,7 +101,7 @@ def _gpus():
     return visible[:count] if visible else [str(i) for i in range(count)]
 
 
-def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=None, keep="values",
+def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=None, worker_timeout=LIMIT, keep="values",
                 progress=False):  # fmt: skip
     """Put a batch through engines on all workers of a cluster.
 
@@ -102,6 +118,8 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
         "static" is for comparison: pieces that were dealt to a worker that dies are not done.
     workers : int, optional
         Only so many of the cluster's.
+    worker_timeout : float
+        Seconds without a worker for what is left after which the run ends.
     keep, progress
         As for `stream.run`.
 
@@ -110,9 +128,13 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
     Report
         ``seconds["wall"]`` begins when every worker has its engine; ``seconds["busiest"]`` is what the worker computed
         that computed longest.
-    """
-    from distributed import as_completed
 
+    Raises
+    ------
+    ClusterError
+        The scheduler is lost, there is no worker for `worker_timeout` seconds, or several die of one piece. What is
+        done stays in ``out``.
+    """
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule is {schedule!r}; expected one of {', '.join(SCHEDULES)}")
     engine = spec()
@@ -120,18 +142,18 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
     output = opened(batch, engine, None if out is None else Path(out).absolute(), keep)
     job = (os.urandom(8).hex(), batch, spec, output)
     todo = [piece.absolute() for piece in batch.pieces if output is None or not output.done(piece)]
-    addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])[:workers]
-    client.run(_prepare, job, workers=addresses)
     report, found, busy = Report(resumed=len(batch.pieces) - len(todo)), {}, Counter()
-    start = time.perf_counter()
-    futures = {}
-    for number, piece in enumerate(todo):
-        where = {"workers": [addresses[number % len(addresses)]]} if schedule == "static" else {}
-        if workers is not None and schedule == "dynamic":
-            where = {"workers": addresses}
-        futures[client.submit(_piece, job, piece, pure=False, key=f"{job[0]}-{piece.name}", **where)] = number
-    with bar(batch, todo, progress) as advance:
-        for future, (worker, done) in as_completed(futures, with_results=True):
+    with bar(batch, todo, progress) as advance, _accounted(batch, output):
+        addresses = workers_of(client, worker_timeout)[:workers]
+        asked(client, client.run, _prepare, job, workers=addresses, on_error="ignore")  # `_piece` raises it again
+        start = time.perf_counter()
+        futures = {}
+        for number, piece in enumerate(todo):
+            where = {"workers": [addresses[number % len(addresses)]]} if schedule == "static" else {}
+            if workers is not None and schedule == "dynamic":
+                where = {"workers": addresses}
+            futures[client.submit(_piece, job, piece, pure=False, key=f"{job[0]}-{piece.name}", **where)] = number
+        for future, (worker, done) in finished(client, futures, worker_timeout):
             report.add(done)
             busy[worker] += done.seconds.get("compute", 0.0)
             found[futures[future]] = done.checksums
@@ -139,6 +161,20 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
     report.seconds["wall"] = time.perf_counter() - start
     report.seconds["busiest"] = max(busy.values(), default=0.0)
     return closed(batch, output, report, [found[number] for number in sorted(found)])
+
+
+@contextlib.contextmanager
+def _accounted(batch, output):
+    """Add to what became of a cluster what became of the batch."""
+    try:
+        yield
+    except ClusterError as error:
+        if output is None:
+            raise
+        total = sum(piece.count for piece in batch.pieces)
+        done = sum(piece.count for piece in batch.pieces if output.done(piece))
+        told = f"{done:,} of {many(total, 'graph')} are done and stay in {output.folder}; the same call goes on there"
+        raise ClusterError(f"{error}. {told}") from None
 
 
 # -- on the workers

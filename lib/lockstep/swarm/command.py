@@ -8,6 +8,7 @@ import time
 from lockstep.batch.batch import MOST, GraphBatch
 from lockstep.batch.cluster import connected, run_cluster
 from lockstep.batch.stream import run
+from lockstep.batch.watching import LIMIT, ClusterError
 from lockstep.graphs import GraphError
 from lockstep.output import log
 
@@ -16,9 +17,9 @@ from .strategies.engine import engine_from
 STEPS = {"load": "loading", "copy": "copying", "compute": "computing", "write": "writing"}
 
 
-def compute(source, measure, out, *, scheduler=None, workers=None, strategy="auto", executor=None, threads=None,
-            keep="values", bad="skip", directed=None, max_vertices=MOST, weights=True, progress=False,
-            options=None):  # fmt: skip
+def compute(source, measure, out, *, scheduler=None, workers=None, worker_timeout=LIMIT, strategy="auto",
+            executor=None, threads=None, keep="values", bad="skip", directed=None, max_vertices=MOST, weights=True,
+            progress=False, options=None):  # fmt: skip
     """Compute a measure of every graph of a batch.
 
     Parameters
@@ -32,6 +33,8 @@ def compute(source, measure, out, *, scheduler=None, workers=None, strategy="aut
         Address of a Dask scheduler whose workers shall compute.
     workers : int, optional
         Compute on a Dask cluster made here, of so many workers. Without both: in this process.
+    worker_timeout : float
+        Seconds without a worker after which a run on a cluster ends.
     strategy, executor, options
         Of the `Engine`.
     threads : int, optional
@@ -52,7 +55,7 @@ def compute(source, measure, out, *, scheduler=None, workers=None, strategy="aut
         return run(batch, spec(), out, threads=threads, keep=keep, progress=progress)
     spec()  # wrong names are refused here, before a cluster is asked
     with connected(scheduler, workers, executor) as client:
-        return run_cluster(batch, spec, out, client=client, keep=keep, progress=progress)
+        return run_cluster(batch, spec, out, client=client, worker_timeout=worker_timeout, keep=keep, progress=progress)
 
 
 def main(choice):
@@ -62,20 +65,25 @@ def main(choice):
     ------
     GraphError
         Graphs were left out, and no other is there: nothing was computed, now or in an earlier run.
+    ClusterError
+        The cluster was lost; the command goes on with what is left.
     """
     options = dict(pair.partition("=")[::2] for pair in choice.option)
-    names = ("scheduler", "workers", "strategy", "executor", "keep", "bad", "max_vertices")
+    names = ("scheduler", "workers", "worker_timeout", "strategy", "executor", "keep", "bad", "max_vertices")
     start = time.perf_counter()
-    report = compute(
-        choice.input,
-        choice.measure,
-        choice.out,
-        progress=sys.stderr.isatty() and not choice.quiet,
-        directed=True if choice.directed else False if choice.undirected else None,
-        weights=not choice.unweighted,
-        options={name: _value(text) for name, text in options.items()},
-        **{name: getattr(choice, name) for name in names},
-    )
+    try:
+        report = compute(
+            choice.input,
+            choice.measure,
+            choice.out,
+            progress=sys.stderr.isatty() and not choice.quiet,
+            directed=True if choice.directed else False if choice.undirected else None,
+            weights=not choice.unweighted,
+            options={name: _value(text) for name, text in options.items()},
+            **{name: getattr(choice, name) for name in names},
+        )
+    except ClusterError as error:
+        raise ClusterError(f"{error}: {choice.typed}") from None
     if report.problems and not report.checksums.size:
         first, many = report.problems[0], len(report.problems)
         none = "its only graph cannot be used" if many == 1 else f"none of its {many:,} graphs can be used"
