@@ -1,16 +1,17 @@
 """Which backend answers a call sooner, conversion and transfer included: a decision tree for each function.
 
-`fitted` fits the trees to the times in `times.csv` and writes them to `rules.json`; here they are read and followed.
+`fitted` fits the trees to the times in `data/networkx-times.csv` and writes them to `data/networkx-rules.json`; here
+they are read and followed.
 """
 
 import functools
 import json
-from pathlib import Path
 
+from lockstep import paths
 from lockstep.choose import tree
 from lockstep.machine import gpu_available
 
-FILE = Path(__file__).with_name("rules.json")
+FILE = paths.DATA / "networkx-rules.json"
 
 
 def arcs(G):

@@ -1,7 +1,6 @@
-"""The trees that `should_run` follows, fitted to `times.csv`, and their regret on families of graphs left out."""
+"""The trees that `should_run` follows, fitted to `data/networkx-times.csv`, and their regret on families left out."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from lockstep.guide.observed import Observation
 
 from . import SERVED, choice
 
-TIMES = Path(__file__).with_name("times.csv")
+TIMES = paths.DATA / "networkx-times.csv"
 SHOWN = "random, 8 edges a node"  # the family whose gain the documentation shows
 TABLES = ("networkx-gain.csv", "networkx-choice.csv")
 
