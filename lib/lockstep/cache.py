@@ -1,12 +1,19 @@
 """Files that are kept from one run to the next, and may be lost at any time."""
 
 import atexit
+import hashlib
 import os
 import shutil
 import tempfile
 from pathlib import Path
 
 MOST = 8  # files of a kind; the oldest go
+
+
+def name_of(*texts, files=()):
+    """A name that tells of some texts, and of files by when and how long they were written."""
+    told = sorted(f"{file.resolve()} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files)
+    return hashlib.sha256("\n".join([*texts, *told]).encode()).hexdigest()[:16]
 
 
 def write(file, content):

@@ -206,9 +206,9 @@ def test_a_cycle_leaves_the_sort_out_and_bad_input_is_told(world):
 def test_what_is_kept_is_never_stale_and_a_cache_that_cannot_be_written_is_no_error(world, cache):
     places = world(*world.toposort())
     first = learn(PROBLEMS["toposort"], MACHINE, **places)
-    assert len(list((cache / "guide").glob("*.json"))) == 1
+    assert len(list((cache / "guide").rglob("*.json"))) == 1
     assert learn(PROBLEMS["toposort"], MACHINE, **places) == first
-    for file in (cache / "guide").glob("*.json"):
+    for file in (cache / "guide").rglob("*.json"):
         file.write_text("{")  # a torn file is computed again
     assert learn(PROBLEMS["toposort"], MACHINE, **places) == first
     world(*world.toposort(factor=2))

@@ -1,6 +1,5 @@
 """Verdicts, kept from one run to the next as long as no row, no ledger and no file that judges is written."""
 
-import hashlib
 import pickle
 import sys
 from pathlib import Path
@@ -33,6 +32,4 @@ def _file(claims, recordings, results):
     files = [Path(claims or paths.PAPER / "claims.yaml"), *HERE.glob("*.py")]
     for folder in dict.fromkeys(map(Path, (recordings, results))):
         files += (file for deep in ("*", "*/*") for file in folder.glob(f"{deep}/[0-9]-*.csv"))
-    told = sorted(f"{file.resolve()} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files)
-    key = hashlib.sha256("\n".join([sys.version, *told]).encode()).hexdigest()[:16]
-    return paths.CACHE / "verdicts" / f"{key}.pickle"
+    return paths.CACHE / "verdicts" / f"{cache.name_of(sys.version, files=files)}.pickle"

@@ -5,18 +5,15 @@ is kept in the cache folder under a name that carries the digest of everything t
 recording, the table of strategies and the guide's own text. So it is never stale, and the guide answers at once.
 """
 
-import hashlib
 import json
 import math
-import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lockstep import paths
+from lockstep import cache, paths
 from lockstep.choose import tree
 
 from . import observed, rule
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     from lockstep.typing import PathLike
 
 NEAREST = 3  # recorded graphs that a gain is foretold from
-KEPT = 8  # files of the cache folder, for each problem
 
 
 @dataclass(frozen=True)
@@ -201,23 +197,10 @@ def _own_text(problem):
 
 
 def _kept(file, problem):
-    status = file.stat()
-    told = f"{file.resolve()} {status.st_size} {status.st_mtime_ns} {problem.name}"
-    digest = hashlib.sha256(f"{told} {_own_text(problem)}".encode()).hexdigest()[:16]
-    folder = paths.CACHE / "guide"
-    target = folder / f"{problem.name}-{digest}.json"
+    target = paths.CACHE / "guide" / problem.name / f"{cache.name_of(_own_text(problem), files=[file])}.json"
     try:
         return json.loads(target.read_text())
     except (OSError, ValueError):
-        found = json.loads(json.dumps(_compute(file, problem)))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, suffix=".new") as scratch:
-            json.dump(found, scratch)
-        os.replace(scratch.name, target)
-        older = sorted(folder.glob(f"{problem.name}-*.json"), key=lambda one: one.stat().st_mtime)
-        for one in older[:-KEPT]:
-            one.unlink(missing_ok=True)
-    except OSError:
-        pass  # a home that cannot be written is no reason to fail: the next call computes again
-    return found
+        text = json.dumps(_compute(file, problem))
+    cache.write(target, text.encode())
+    return json.loads(text)

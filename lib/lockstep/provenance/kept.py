@@ -3,6 +3,7 @@
 import functools
 import json
 import sys
+from pathlib import Path
 
 from lockstep import cache, paths
 from lockstep.studies import PACKAGES
@@ -17,8 +18,7 @@ def _file(study):
     others = tuple(lookup.PACKAGE / name for name in PACKAGES.values() if name not in ("machine", PACKAGES[study]))
     files = [file for file in files if not any(other in file.parents for other in others)]
     files.append(paths.DATA / "datasets.csv")
-    told = sorted(f"{file} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files if file.is_file())
-    return paths.CACHE / "provenance" / f"{study}-{device.digest(sys.version, *told)}.json"
+    return paths.CACHE / "provenance" / f"{study}-{cache.name_of(sys.version, files=filter(Path.is_file, files))}.json"
 
 
 @functools.cache

@@ -185,39 +185,44 @@ def mosaic(judged, papers, *, across=54):
     return ax
 
 
-# Who stands on a rung: examples that the text of the studies names.
-RUNGS = {
-    "launch and blocking read-back": "SGD: edge-locked; paths: atomic; sort: naive; coloring: hybrid",
-    "launch by the host": "",
-    "launch in a CUDA graph": "sort: graph",
-    "barrier of all blocks": "SGD: matchings; sort, paths: persistent; coloring: resident",
-    "flag from block to block": "sort, paths: asynchronous; coloring: waiting, early",
-    "barrier of a full block": "sort: narrow; small graphs: SwarmGraph",
-    "barrier of a warp": "sort: narrow, where layers are narrowest",
-}
+MECHANISMS = {  # of keeping in step: (strategies that the studies' text names, as a sentence goes on, ns of a `Costs`)
+    "launch and blocking read-back": ("SGD: edge-locked; paths: atomic; sort: naive; coloring: hybrid",
+                                      "by a launch plus a blocking read-back", lambda cost: 1e3 * cost.step_us),
+    "launch by the host": ("", "by a launch alone", lambda cost: 1e3 * cost.launch_us),
+    "launch in a CUDA graph": ("sort: graph", "", lambda cost: 1e3 * cost.graph_node_us),
+    "barrier of all blocks": ("SGD: matchings; sort, paths: persistent; coloring: resident",
+                              "by a barrier of all blocks", lambda cost: 1e3 * cost.grid_barrier_us()),
+    "flag from block to block": ("sort, paths: asynchronous; coloring: waiting, early",
+                                 "by a flag from one block to another", lambda cost: cost.hop_ns),
+    "barrier of a full block": ("sort: narrow; small graphs: SwarmGraph", "by a barrier of one full block",
+                                lambda cost: cost.block_barrier_ns(1024)),
+    "barrier of a warp": ("sort: narrow, where layers are narrowest", "", lambda cost: cost.block_barrier_ns(32)),
+}  # fmt: skip
 
 
-def ladder(costs):
+def ladder(cost, told=False):
     """What one step costs, by the way of keeping threads in step: a line a mechanism, the most expensive on top.
 
     Parameters
     ----------
-    costs : mapping
-        {way: nanoseconds}; what stands beside a way is in `RUNGS`.
+    cost : Costs
+    told : bool
+        Only those of `MECHANISMS` that a sentence tells.
     """
-    ax = plt.subplots(figsize=(WIDTH, 0.55 + 0.24 * len(costs)))[1]
-    ordered = sorted(costs.items(), key=lambda item: -item[1])
-    least = 10 ** math.floor(math.log10(ordered[-1][1]))
-    for place, (way, value) in enumerate(ordered):
+    ways = {way: (beside, ns(cost)) for way, (beside, sentence, ns) in MECHANISMS.items() if sentence or not told}
+    ax = plt.subplots(figsize=(WIDTH, 0.55 + 0.24 * len(ways)))[1]
+    ordered = sorted(((way, *line) for way, line in ways.items()), key=lambda line: -line[2])
+    least = 10 ** math.floor(math.log10(ordered[-1][2]))
+    for place, (_, strategies, value) in enumerate(ordered):
         ax.plot([least, value], [place, place], color="#4477AA", linewidth=2.2, solid_capstyle="butt")
         ax.plot(value, place, "o", color="#4477AA")
-        told = f"{significant(value / 1e3)} \N{MICRO SIGN}s" if value >= 1e3 else f"{significant(value)} ns"
+        label = f"{significant(value / 1e3)} \N{MICRO SIGN}s" if value >= 1e3 else f"{significant(value)} ns"
         beside = {"va": "center", "fontsize": 7.5, "weight": "bold"}
-        ax.annotate(told, (value, place), (5, 0), textcoords="offset points", **beside)
-        ax.text(1.04, place, RUNGS.get(way, ""), transform=ax.get_yaxis_transform(), va="center", fontsize=6.5)
-    ax.set_yticks(range(len(ordered)), [way for way, _ in ordered])
+        ax.annotate(label, (value, place), (5, 0), textcoords="offset points", **beside)
+        ax.text(1.04, place, strategies, transform=ax.get_yaxis_transform(), va="center", fontsize=6.5)
+    ax.set_yticks(range(len(ordered)), [way for way, *_ in ordered])
     ax.set(xscale="log", xlabel="time of a step (ns)")
-    ax.set(xlim=(least, 90 * ordered[0][1]), ylim=(len(ordered) - 0.5, -0.5))
+    ax.set(xlim=(least, 90 * ordered[0][2]), ylim=(len(ordered) - 0.5, -0.5))
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)
     decades(ax.xaxis)

@@ -5,6 +5,7 @@ an inventory of the figures, tables and numbers that exist. A study that has not
 be missing in the report; nothing else changes, so the report grows with the studies.
 """
 
+import contextlib
 import importlib.util
 import inspect
 import json
@@ -19,6 +20,7 @@ import pandas as pd
 
 from lockstep import paths
 from lockstep.evidence import Study, between, claims, flags, gpu_words, reading, recording, statistics, telling
+from lockstep.machine import MachineError, costs
 from lockstep.report import figures, style, wording
 from lockstep.report.output import numbers, readable, save
 
@@ -102,7 +104,7 @@ def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger
     numbers("methods", _methods(found.verdicts, reading.machines(recordings, results, earlier=True)), generated)
     datasets = results / "datasets.csv"
     numbers("datasets", _records(pd.read_csv(datasets)) if datasets.is_file() else [], generated)
-    _overview(found, machines, generated)
+    _overview(found, machines, generated, results, recordings)
     # Last, since it lists what is there; itself and the report are left out.
     numbers("inventory", _inventory(generated, drawn), generated)
     return found
@@ -224,7 +226,7 @@ def _methods(judged, machines):
     }
 
 
-def _overview(found, machines, generated):
+def _overview(found, machines, generated, results, recordings):
     """The picture of the ladder, and published against measured for entries of ratios, on the machine that leads."""
     chosen = ["D1", "D2", "D3", "D4", "D7", "D11"]
     shutil.rmtree(generated / "overview", ignore_errors=True)
@@ -232,30 +234,14 @@ def _overview(found, machines, generated):
         return
     judged = found.verdicts[found.verdicts["machine"] == machines[0]["name"]]
     style.use()
-    if costs := _costs(generated):
-        save(figures.ladder(costs).figure, "overview/ladder", generated)
+    with contextlib.suppress(MachineError):  # no costs are recorded
+        cost = costs.of(machines[0]["name"], results, recordings)
+        save(figures.ladder(cost).figure, "overview/ladder", generated)
     if judged[judged["claim"].isin(chosen)]["value"].notna().any():
         ax = figures.published(judged, chosen)
         ax.set_xlabel("serial CPU time over naive GPU time (above 1 the GPU is faster)")
         save(ax.figure, "overview/published", generated)
     plt.close("all")
-
-
-def _costs(generated):
-    """{rung: ns of a step} as study 0 measured them; empty before it has."""
-    file = generated / "0-machine.json"
-    known = json.loads(file.read_text()) if file.is_file() else {}
-    block = known.get("block_barrier_ns") or {}
-    costs = {
-        "launch and blocking read-back": known.get("step_us", math.nan) * 1e3,
-        "launch by the host": known.get("launch_us", math.nan) * 1e3,
-        "barrier of all blocks": known.get("grid_barrier_us", math.nan) * 1e3,
-        "launch in a CUDA graph": known.get("graph_node_us", math.nan) * 1e3,
-        "flag from block to block": known.get("hop_ns", math.nan),
-        "barrier of a full block": block.get("1024", math.nan),
-        "barrier of a warp": block.get("32", math.nan),
-    }
-    return {rung: value for rung, value in costs.items() if value and math.isfinite(value)}
 
 
 def _inventory(generated, drawn):

@@ -11,13 +11,6 @@ from lockstep.report import figures, style
 from lockstep.report.output import save
 
 FOLDER = "published"
-MECHANISMS = {  # of keeping in step, as `figures.RUNGS` calls them: (as a sentence goes on, nanoseconds of a `Costs`)
-    "launch and blocking read-back": ("by a launch plus a blocking read-back", lambda cost: 1e3 * cost.step_us),
-    "launch by the host": ("by a launch alone", lambda cost: 1e3 * cost.launch_us),
-    "barrier of all blocks": ("by a barrier of all blocks", lambda cost: 1e3 * cost.grid_barrier_us()),
-    "flag from block to block": ("by a flag from one block to another", lambda cost: cost.hop_ns),
-    "barrier of a full block": ("by a barrier of one full block", lambda cost: cost.block_barrier_ns(1024)),
-}
 DEPTHS = {  # strategy: (what it is called beside its last point, which way from there, its color)
     "naive": ("naive: the paper's", (-7, 0), "#AA3377"),
     "serial": ("serial: one CPU core", (7, -9), "#222222"),
@@ -67,7 +60,7 @@ def steps(lead):
         cost = costs.of(lead["name"], paths.RECORDINGS, paths.RECORDINGS)
     except MachineError:
         return None
-    ax = figures.ladder({name: ns(cost) for name, (_, ns) in MECHANISMS.items()})
+    ax = figures.ladder(cost, told=True)
     ax.set_title(f"One step on {lead['short']}")
     return ax.figure
 

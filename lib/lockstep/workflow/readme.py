@@ -19,7 +19,7 @@ from lockstep.guide.drawing import against
 from lockstep.guide.lessons import lessons
 from lockstep.machine import MachineError, costs
 from lockstep.provenance import stale
-from lockstep.report import wording
+from lockstep.report import figures, wording
 from lockstep.report.digits import significant
 from lockstep.report.typeset import machines_of
 from lockstep.workflow import pictures
@@ -96,7 +96,7 @@ def ladder(found, recordings=paths.RECORDINGS):
         cost = costs.of(lead["name"] if lead else None, recordings, recordings)
     except MachineError:
         return "What a step costs is not recorded on this machine."
-    told = [f"**{_time(ns(cost))}** {how}" for how, ns in pictures.MECHANISMS.values()]
+    told = [f"**{_time(ns(cost))}** {how}" for _, how, ns in figures.MECHANISMS.values() if how]
     return f"On {lead['short']} a step that others wait for costs {', '.join(told[:-1])}, and {told[-1]}."
 
 
