@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lockstep.choose.tree import Leaf, branch, condition, leaves
+from lockstep.evidence.statistics import center
 from lockstep.report.digits import listed, significant
 from lockstep.report.output import numbers, save, table
 from lockstep.report.style import FAINT, INK, WIDTH, color_of, decades
@@ -51,7 +52,7 @@ def choices(known):
                 "take": leaf.strategy,
                 "graphs": len({one.group for one in leaf.observations}),
                 "plain alternative": name or None,
-                "times as fast": float(np.exp(np.log(values).mean())) if len(values) else None,
+                "times as fast": center(values) if len(values) else None,
                 "least": float(values.min()) if len(values) else None,
                 "most": float(values.max()) if len(values) else None,
             })  # fmt: skip
@@ -155,7 +156,7 @@ def _gains(ax, lesson, height):
         color, marker = colors[leaf.strategy]
         ax.plot(values, y + spread, marker, color=color, markersize=3, linestyle="none", alpha=0.8)
         if len(values):
-            ax.plot(np.exp(np.log(values).mean()), y, "|", color=INK, markersize=11)
+            ax.plot(center(values), y, "|", color=INK, markersize=11)
     ax.set(xscale="log", ylim=(height, 0), yticks=[])
     ax.grid(axis="y", visible=False)
     decades(ax.xaxis)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lockstep.evidence import statistics
+from lockstep.evidence.tables import means
 from lockstep.report.digits import listed, not_measured
 
 from ..strategies.auto import on_gpu
@@ -36,15 +37,6 @@ KNOWN = {
         "REDDIT-BINARY ml-latest-small gowalla rmat-16-sparse rmat-15-flat erdos-renyi-5e4 road-like-3e5 window-dag-5e4"
     ).split(),
 }
-
-
-def means(rows, experiment, metric):
-    """Geometric means over rounds: one line a graph, one column a strategy."""
-    mine = rows[(rows["experiment"] == experiment) & (rows["metric"] == metric)]
-    if mine.empty:
-        return pd.DataFrame()
-    found = mine.groupby(["dataset", "strategy"], sort=False)["value"].agg(statistics.center).unstack()
-    return found.reindex(index=mine["dataset"].unique(), columns=mine["strategy"].unique())
 
 
 def pictures(rows):

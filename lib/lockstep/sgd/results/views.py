@@ -2,12 +2,11 @@
 floors."""
 
 import itertools
-import json
 
 import numpy as np
 import pandas as pd
 
-from lockstep.evidence import recording, statistics
+from lockstep.evidence import recording, statistics, tables
 
 from ..experiments import twins
 from ..experiments.derived import SEVEN, published_costs
@@ -48,16 +47,14 @@ def cells(rows, experiment, metric="wall"):
     A part of a strategy's supersteps (`diagonal-part`) is scaled to a whole sweep and called by the
     strategy's name.
     """
-    mine = rows[rows["experiment"] == experiment]
     lines = []
-    for (dataset, text), cell in mine.groupby(["dataset", "parameters"], sort=False):
-        own = cell[cell["strategy"] == "(graph)"].groupby("metric")["value"].median()
-        times = cell[cell["metric"] == metric].groupby("strategy")["value"].median()
-        shares = cell[cell["metric"] == "measured_share"].groupby("strategy")["value"].median()
+    for dataset, parameters, cell in tables.cells(rows, experiment):
+        own, times = tables.of_graph(cell, "median"), tables.times(cell, metric, "median")
         if "diagonal-part" in times:
+            shares = tables.times(cell, "measured_share", "median")
             times["diagonal"] = times["diagonal-part"] / shares.get("diagonal-part", 1.0)
         figures = {key: own.get(key, np.nan) for key in ("users", "items", "ratings", "largest degree")}
-        lines.append({"dataset": dataset, **json.loads(text), **figures, **times})
+        lines.append({"dataset": dataset, **parameters, **figures, **times})
     return pd.DataFrame(lines)
 
 

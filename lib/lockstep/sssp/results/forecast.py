@@ -9,11 +9,11 @@ complementary log-log link), where x is what is known beforehand:
     layers      nothing: what k layers did on average to the graphs it was fitted on, the mark to beat
 """
 
-import json
-
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
+
+from lockstep.evidence import tables
 
 LAYERS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24)
 TRIED, FIRST = 4, 6  # layers of the trial; the first number of layers that is foretold
@@ -30,8 +30,7 @@ def shares(rows):
     Where a graph was measured from few sources and again from more, the latter count.
     """
     lines = {}
-    for (dataset, text), cell in rows[rows["experiment"] == "layers"].groupby(["dataset", "parameters"], sort=False):
-        own = json.loads(text)
+    for dataset, own, cell in tables.cells(rows, "layers"):
         value = cell.groupby(["strategy", "metric"])["value"].mean()
         found = []
         for k in LAYERS:

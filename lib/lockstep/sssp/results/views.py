@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 
+from lockstep.evidence import statistics, tables
 from lockstep.evidence.recording import CLOCKS
 
 from . import forecast
@@ -22,20 +23,16 @@ LADDER = ("atomic", "persistent", "near-far", "cluster", "asynchronous", "chaoti
 
 def means(rows, experiment, metric="wall", **parameters):
     """Geometric means over the rounds: one line a cell, one column a label; parameters as further columns."""
-    mine = rows[(rows["experiment"] == experiment) & (rows["metric"] == metric) & (rows["value"] > 0)]
-    lines = []
-    for (dataset, text), cell in mine.groupby(["dataset", "parameters"], sort=False):
-        own = json.loads(text)
-        if parameters.items() <= own.items():
-            values = np.exp(np.log(cell["value"]).groupby(cell["strategy"]).mean())
-            lines.append({"dataset": dataset, **own, **values})
-    return pd.DataFrame(lines)
+    mine = rows[(rows["metric"] == metric) & (rows["value"] > 0)]
+    return pd.DataFrame([
+        {"dataset": dataset, **own, **tables.times(cell, metric)}
+        for dataset, own, cell in tables.cells(mine, experiment) if parameters.items() <= own.items()
+    ])  # fmt: skip
 
 
 def counts(rows, experiment, dataset, label, metric, **parameters):
     """The mean of one count; NaN where it is not recorded."""
-    mine = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset) & (rows["strategy"] == label)]
-    mine = mine[mine["metric"] == metric]
+    mine = statistics.select(rows, label, metric, experiment=experiment, dataset=dataset)
     mine = mine[[parameters.items() <= json.loads(text).items() for text in mine["parameters"]]]
     return float(mine["value"].mean()) if len(mine) else np.nan
 
@@ -146,11 +143,10 @@ def layers(rows):
 
     Where a graph was measured from few sources and again from more, the latter count.
     """
-    mine = rows[rows["experiment"] == "layers"]
     lines = {}
-    for (dataset, text), cell in mine.groupby(["dataset", "parameters"], sort=False):
+    for dataset, own, cell in tables.cells(rows, "layers"):
         value = cell.groupby(["strategy", "metric"])["value"].mean()
-        line = {"graph": dataset, **{k: v for k, v in json.loads(text).items() if k in ("weights", "sources")}}
+        line = {"graph": dataset, **{k: v for k, v in own.items() if k in ("weights", "sources")}}
         for k in forecast.LAYERS:
             line[f"{k}"] = value.get((f"semaphores-{k}", "wrong_vertices"), np.nan)
         line |= {name: value.get(("(graph)", name), np.nan) for name in ("layers_needed", "hops", "nodes", "degree")}

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from lockstep.evidence.statistics import center
 from lockstep.report.goals import Goals
 
 from . import views
@@ -104,7 +105,7 @@ def floors(rows, costs):
         bandwidth = 2 * known["visits"] * 8 / (machine * SHARED_BYTES * clock)
         levels = 2 * known["levels"] / 32 * load / warps
         looks = 2 * known["visits"] / 32 * load / warps
-        kernels = float(np.exp(np.log(mine["value"]).mean())) if len(mine) else np.nan
+        kernels = center(mine["value"])
         floor = max(bandwidth, levels) * 1e3
         lines.append({"batch": dataset, "kernels ms": kernels, "shared memory ms": bandwidth * 1e3,
                       "levels ms": levels * 1e3, "floor ms": floor, "over floor": kernels / floor,

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 
+from lockstep.evidence import tables
 from lockstep.evidence.statistics import center, geometric_mean
 
 from ..experiments import cases, synthetic
@@ -31,13 +32,8 @@ def of_measure(rows, measure):
 
 
 def means(rows, experiment, metric, measure=None):
-    """Geometric means over rounds: one line a batch, one column a strategy, both in the order of measuring."""
-    mine = rows[(rows["experiment"] == experiment) & (rows["metric"] == metric)]
-    mine = mine if measure is None else of_measure(mine, measure)
-    if mine.empty:
-        return pd.DataFrame()
-    found = mine.groupby(["dataset", "strategy"], sort=False)["value"].agg(center).unstack()
-    return found.reindex(index=mine["dataset"].unique(), columns=sorted(mine["strategy"].unique()))
+    """Geometric means over rounds: one line a batch, in the order of measuring, one column a strategy."""
+    return tables.means(rows if measure is None else of_measure(rows, measure), experiment, metric).sort_index(axis=1)
 
 
 def _graphs(rows, experiment, dataset):
@@ -322,9 +318,9 @@ def ablation(rows):
     return pd.DataFrame(lines)
 
 
-def stacked(tables):
+def stacked(found):
     """Tables of several measures as one, the measure in the first column; {measure: table}."""
-    some = [(measure, table) for measure, table in tables.items() if len(table)]
+    some = [(measure, table) for measure, table in found.items() if len(table)]
     lines = [{"measure": NAMES[measure], **line} for measure, table in some for line in table.to_dict("records")]
     return pd.DataFrame(lines)
 

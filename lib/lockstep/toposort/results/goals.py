@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from lockstep.evidence.statistics import center
 from lockstep.report.goals import Goals
 
 from . import floors, views
@@ -31,7 +32,7 @@ def reached(rows, costs=None):
         mine = random[random["edges"] == edges] if len(random) else random
         times, best = _best(mine)
         if best:
-            gain = float(np.exp(np.log(mine["serial"] / times).mean()))
+            gain = center(mine["serial"] / times)
             goal = f"a million vertices, {edges:,} edges"
             own = known[known["graph"].isin(mine["dataset"])] if len(known) else known
             own = own[own["strategy"] == best] if len(own) else own
@@ -132,11 +133,11 @@ def auto(choices):
     serial = choices["best"] == "serial"
 
     def part(which):
-        return (int(which.sum()), float(np.exp(np.log(loss[which]).mean()))) if which.any() else None
+        return (int(which.sum()), center(loss[which])) if which.any() else None
 
     return {
         "graphs": len(choices),
-        "mean": float(np.exp(np.log(loss).mean())),
+        "mean": center(loss),
         "worst": float(loss.max()),
         "on": choices["graph"][loss.idxmax()],
         "gpu": part(~serial),

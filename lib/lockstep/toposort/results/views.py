@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from lockstep.evidence import statistics, trends
+from lockstep.evidence import statistics, tables, trends
 from lockstep.report.digits import listed, not_measured
 
 # The thesis's tables: {sizes: (depth, CPU ms, GPU ms)}; depth in edges on the longest path.
@@ -91,15 +91,12 @@ def cells(rows, experiment, metric="wall"):
     Columns `dataset`, `depth` (layers), `nodes`, `edges` (as asked for, where that is a parameter: merged arcs
     may make a few fewer), the other parameters, then a column for each strategy (ms).
     """
-    mine = rows[rows["experiment"] == experiment]
     lines = []
-    for (dataset, text), cell in mine.groupby(["dataset", "parameters"], sort=False):
-        own = cell[cell["strategy"] == "(graph)"].groupby("metric")["value"].mean()
-        times = cell[(cell["metric"] == metric) & (cell["value"] > 0)]
-        means = np.exp(np.log(times["value"]).groupby(times["strategy"]).mean())
+    for dataset, parameters, cell in tables.cells(rows, experiment):
+        own = tables.of_graph(cell)
         sizes = {key: int(own[key]) for key in ("depth", "nodes", "edges") if key in own}
         sizes |= {key: own[key] for key in ("transfer",) if key in own}
-        lines.append({"dataset": dataset, **sizes, **json.loads(text), **means})
+        lines.append({"dataset": dataset, **sizes, **parameters, **tables.times(cell, metric)})
     return pd.DataFrame(lines)
 
 
@@ -142,9 +139,7 @@ def table(rows, number):
 
 
 def _mean(group, name):
-    if name not in group or not (group[name] > 0).any():
-        return np.nan
-    return float(np.exp(np.log(group[name].dropna()).mean()))
+    return statistics.center(group[name]) if name in group else np.nan
 
 
 def level_costs(rows):

@@ -1,0 +1,30 @@
+"""Rows as tables: a line a cell, a column a strategy."""
+
+import pandas as pd
+import pytest
+
+from lockstep.evidence import tables
+from lockstep.evidence.recording import COLUMNS
+
+
+def rows(*lines):
+    return pd.DataFrame([["s", "time", dataset, strategy, '{"n":1}', metric, "ms", number, value, "exact", "k"]
+                         for dataset, strategy, metric, number, value in lines], columns=COLUMNS)  # fmt: skip
+
+
+FOUND = rows(("b", "slow", "wall", 0, 1.0), ("b", "slow", "wall", 1, 4.0), ("b", "fast", "wall", 0, 0.0),
+             ("a", "fast", "wall", 0, 3.0), ("a", "(graph)", "nodes", 0, 7.0))  # fmt: skip
+
+
+def test_a_line_a_data_set_in_the_order_of_measuring_and_geometric_means_over_rounds():
+    table = tables.means(FOUND, "time")
+    assert list(table.index) == ["b", "a"] and list(table) == ["slow", "fast"]
+    assert table.loc["b", "slow"] == pytest.approx(2.0) and pd.isna(table.loc["b", "fast"])
+    assert tables.means(FOUND, "other").empty
+
+
+def test_a_cell_with_its_parameters_and_the_graph_s_own_figures():
+    (_, _, first), (dataset, parameters, cell) = tables.cells(FOUND, "time")
+    assert (dataset, parameters) == ("a", {"n": 1})
+    assert tables.times(first, take="max") == {"fast": 0.0, "slow": 4.0}
+    assert tables.times(cell) == pytest.approx({"fast": 3.0}) and tables.of_graph(cell) == {"nodes": 7.0}
