@@ -4,7 +4,6 @@ import json
 import subprocess
 
 import pytest
-import yaml
 
 from lockstep import paths
 from lockstep.evidence import ledger, protocol
@@ -81,13 +80,12 @@ def test_a_change_without_an_amendment_is_named(checkout):
     assert protocol.departures(known, {"claims": "x", "config": "z"}, root) == []
 
 
-def test_a_rendered_protocol_reads_back():
+def test_what_a_part_needs_by_a_pilot():
     import pandas as pd
 
     judged = pd.DataFrame([{
         "machine": "m", "part": "X1", "paper": "X", "verdict": "holds", "kind": "direction", "relation": "above",
         "population": "collection", "unit": "x", "value": 1.5, "p": 0.04, "n": 32, "graphs": 8, "recordings": 1,
     }])  # fmt: skip
-    read = yaml.safe_load(protocol.render(judged, "m", "abc"))
-    assert read["fixed"] == {"commit": "abc", **protocol.digests()} and read["recordings"] == {}
-    assert read["parts"]["X1"]["unit"] == "graphs" and read["parts"]["X1"]["needed"] > 8
+    need = protocol.needs(judged)["X1"]
+    assert need["unit"] == "graphs" and need["needed"] > 8

@@ -75,7 +75,7 @@ def half_width(error, freedom, confidence):
     return stdtrit(freedom, 0.5 + confidence / 2) * error
 
 
-def interval(samples, confidence=CONFIDENCE):
+def interval(samples):
     """Mean, t interval, standard error and degrees of freedom of samples (n,).
 
     The ends and the error are NaN for a single sample.
@@ -85,7 +85,7 @@ def interval(samples, confidence=CONFIDENCE):
     if freedom == 0:
         return mean, math.nan, math.nan, math.nan, 0
     error = samples.std(ddof=1) / math.sqrt(len(samples))
-    half = half_width(error, freedom, confidence)
+    half = half_width(error, freedom, CONFIDENCE)
     return mean, mean - half, mean + half, error, freedom
 
 
@@ -264,7 +264,7 @@ def graph_labels(pairs):
     return pairs[CELL].agg("\x1f".join, axis=1) if len(pairs) else pairs.index
 
 
-def ratio(rows, numerator, denominator, *, confidence=CONFIDENCE, seed=0, **labels):
+def ratio(rows, numerator, denominator, **labels):
     """How many times as long `numerator` takes as `denominator`: a geometric mean of paired ratios.
 
     Parameters
@@ -289,7 +289,7 @@ def ratio(rows, numerator, denominator, *, confidence=CONFIDENCE, seed=0, **labe
     pairs = paired(rows, numerator, denominator)
     if pairs.empty:
         raise ValueError(f"no round holds both {numerator} and {denominator}")
-    return geometric_mean(pairs["log"], graph_labels(pairs), confidence=confidence, seed=seed)
+    return geometric_mean(pairs["log"], graph_labels(pairs))
 
 
 def mean(rows, strategy, metric="wall", **labels):
@@ -300,7 +300,7 @@ def mean(rows, strategy, metric="wall", **labels):
     return geometric_mean(np.log(rows["value"]), graph_labels(rows))
 
 
-def best(rows, strategies, metric="wall", seed=0, name="best"):
+def best(rows, strategies, metric="wall", name="best"):
     """The best of several strategies, chosen on one half of the rounds and judged on the other.
 
     To choose and judge on the same samples would call the luckiest one the fastest.
@@ -310,8 +310,6 @@ def best(rows, strategies, metric="wall", seed=0, name="best"):
     rows : DataFrame
     strategies : sequence of str
     metric : str
-    seed : int
-        Seed of the halving.
     name : str
         The strategy column of the returned winners.
 
@@ -328,7 +326,7 @@ def best(rows, strategies, metric="wall", seed=0, name="best"):
         rounds = np.sort(timed["round"].unique())
         if len(rounds) < 2:
             continue
-        choosing = np.random.default_rng(seed).permutation(rounds)[: len(rounds) // 2]
+        choosing = np.random.default_rng(0).permutation(rounds)[: len(rounds) // 2]
         chosen_on = timed[timed["round"].isin(choosing)]
         winner = np.log(chosen_on.set_index("strategy")["value"]).groupby(level=0).mean().idxmin()
         judged = cell[~cell["round"].isin(choosing)]

@@ -8,6 +8,8 @@ import numpy as np
 from lockstep.evidence import between
 from lockstep.evidence.statistics import CONFIDENCE, RESAMPLES, Estimate, draw_means, geometric_mean, half_width
 
+TAIL = (1 - CONFIDENCE) / 2  # of the draws, on either side of a bootstrap interval
+
 
 @dataclass(frozen=True)
 class Crossover:
@@ -16,10 +18,8 @@ class Crossover:
     Attributes
     ----------
     value, low, high : float
-        The place and its bootstrap interval; NaN where the ratio does not pass 1 inside the range, an end NaN
+        The first place and its bootstrap interval; NaN where the ratio does not pass 1 inside the range, an end NaN
         where more than the interval's share of the draws does not.
-    crossings : int
-        How often it passes; `value` is the first place.
     first, last : Estimate
         The ratio at the two ends of the range.
     """
@@ -27,7 +27,6 @@ class Crossover:
     value: float
     low: float
     high: float
-    crossings: int
     first: Estimate
     last: Estimate
 
@@ -37,7 +36,7 @@ class Crossover:
         return Estimate(self.value, self.low, self.high, n, error=error, freedom=n)
 
 
-def crossover(x, logs, rounds=None, *, apart=between.NONE, confidence=CONFIDENCE, seed=0):
+def crossover(x, logs, rounds=None, *, apart=between.NONE):
     """Where a ratio, measured at several places, passes 1: interpolated on log-log axes.
 
     Parameters
@@ -48,10 +47,7 @@ def crossover(x, logs, rounds=None, *, apart=between.NONE, confidence=CONFIDENCE
         Log ratio of each sample.
     rounds : array of int (n,), optional
     apart : Between
-        What recordings differ by.
-    confidence : float
-    seed : int
-        Seed of the bootstrap, which draws rounds at each place, and what recordings differ by there.
+        What recordings differ by. The bootstrap draws that, and rounds, at each place.
 
     Returns
     -------
@@ -68,20 +64,19 @@ def crossover(x, logs, rounds=None, *, apart=between.NONE, confidence=CONFIDENCE
         raise ValueError("a crossover needs measurements at two places at least")
     groups = [logs[x == place] for place in places]
     found = _crossings(np.log(places), np.array([group.mean() for group in groups]))
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     draws = draw_means(groups, random)
     if apart.ratio:
         draws = draws + apart.ratio * random.standard_t(apart.freedom, draws.shape)
     located = [_crossings(np.log(places), column) for column in draws.T]
     firsts = np.array([crossing[0] if crossing else math.nan for crossing in located])
     low = high = math.nan
-    tail = (1 - confidence) / 2
-    if found and np.isnan(firsts).mean() <= tail:
-        low, high = np.exp(np.nanquantile(firsts, [tail, 1 - tail])).tolist()
+    if found and np.isnan(firsts).mean() <= TAIL:
+        low, high = np.exp(np.nanquantile(firsts, [TAIL, 1 - TAIL])).tolist()
     rounds = np.zeros(len(x), int) if rounds is None else np.asarray(rounds)
-    how = {"apart": apart.ratio, "freedom": apart.freedom, "confidence": confidence, "seed": seed}
+    how = {"apart": apart.ratio, "freedom": apart.freedom}
     ends = [geometric_mean(logs[x == place], rounds=rounds[x == place], **how) for place in (places[0], places[-1])]
-    return Crossover(math.exp(found[0]) if found else math.nan, low, high, len(found), *ends)
+    return Crossover(math.exp(found[0]) if found else math.nan, low, high, *ends)
 
 
 def _crossings(place, height):
@@ -96,7 +91,7 @@ def _crossings(place, height):
     return found
 
 
-def slope(x, y, *, confidence=CONFIDENCE):
+def slope(x, y):
     """Slope of log y against log x: 1 is growth in proportion, 0 is none.
 
     Samples at one place are averaged first: the interval then tells how well a straight line describes the
@@ -125,30 +120,24 @@ def slope(x, y, *, confidence=CONFIDENCE):
 
     fit = linregress(places, [y[x == place].mean() for place in places])
     freedom = len(places) - 2
-    half = half_width(fit.stderr, freedom, confidence)
-    return Estimate(
-        float(fit.slope),
-        float(fit.slope - half),
-        float(fit.slope + half),
-        len(places),
-        error=float(fit.stderr),
-        freedom=freedom,
-        logarithmic=False,
-    )
+    return _linear(float(fit.slope), float(fit.stderr), freedom, len(places))
 
 
-def difference(first, second, *, confidence=CONFIDENCE):
+def _linear(value, error, freedom, n):
+    """An Estimate that is no ratio, with its t interval."""
+    half = half_width(error, freedom, CONFIDENCE)
+    return Estimate(value, value - half, value + half, n, error=error, freedom=freedom, logarithmic=False)
+
+
+def difference(first, second):
     """The difference of two slopes (`Estimate`s) with Welch's interval."""
     value, error = first.value - second.value, math.hypot(first.error, second.error)
     parts = [(e.error**4) / e.freedom for e in (first, second)]
     freedom = error**4 / sum(parts) if sum(parts) > 0 else min(first.freedom, second.freedom)
-    half = half_width(error, freedom, confidence)
-    return Estimate(
-        value, value - half, value + half, first.n + second.n, error=error, freedom=freedom, logarithmic=False
-    )
+    return _linear(value, error, freedom, first.n + second.n)
 
 
-def explains(y, candidates, *, confidence=CONFIDENCE, seed=0):
+def explains(y, candidates):
     """By how much one feature explains a figure better than the best of the others.
 
     Parameters
@@ -180,18 +169,8 @@ def explains(y, candidates, *, confidence=CONFIDENCE, seed=0):
         squares = np.nan_to_num(squares)  # a feature that does not vary explains nothing
         return squares[0] - max(squares[1:])
 
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     draws = [advantage(random.integers(len(y), size=len(y))) for _ in range(RESAMPLES)]
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail]).tolist()
-    return Estimate(
-        float(advantage(np.arange(len(y)))),
-        low,
-        high,
-        len(y),
-        len(y),
-        (low, high),
-        float(np.std(draws, ddof=1)),
-        len(y) - 2,
-        logarithmic=False,
-    )
+    low, high = np.quantile(draws, [TAIL, 1 - TAIL]).tolist()
+    value, error = float(advantage(np.arange(len(y)))), float(np.std(draws, ddof=1))
+    return Estimate(value, low, high, len(y), len(y), (low, high), error, len(y) - 2, logarithmic=False)
