@@ -31,3 +31,18 @@ _elsewhere = os.environ.get("LOCKSTEP_DRAWN")
 FIGURES = Path(_elsewhere) / "figures" if _elsewhere else _made / "figures"
 GENERATED = Path(_elsewhere) / "generated" if _elsewhere else _made / "paper" / "generated"
 NOTEBOOKS = ROOT / "notebooks"
+
+
+def recordings_of(folder, study="[0-9]-*"):
+    """The files of a study in a machine's folder: the first recording's beside machine.json, then the second's, ...
+
+    A further recording, made after a start of its own by another commit or on another day, has a folder in the
+    machine's folder.
+    """
+
+    def turn(file):  # the ninth before the tenth; files of one recording by name
+        number = file.parent.name
+        return (int(number), file.name) if number.isdecimal() else (0, file.name)
+
+    folder = Path(folder)
+    return [*sorted(folder.glob(f"{study}.csv")), *sorted(folder.glob(f"*/{study}.csv"), key=turn)]

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from lockstep import paths
 from lockstep.evidence import recording
 from lockstep.evidence.recording import COLUMNS, Recording, RecordingError
 
@@ -107,7 +108,7 @@ def test_a_tenth_recording_comes_after_the_ninth(tmp_path):
     """Of two builds of a cell the one that was measured last counts."""
     for number in (2, 9, 10):
         Recording(tmp_path / str(number) / "1-s.csv").append([row(value=number, kernel=f"k{number}")])
-    assert [file.parent.name for file in recording.recordings_of(tmp_path)] == ["2", "9", "10"]
+    assert [file.parent.name for file in paths.recordings_of(tmp_path)] == ["2", "9", "10"]
     rows = recording.recorded(tmp_path)
     assert rows[["value", "kernel"]].values.tolist() == [[10.0, "k10"]]
     assert recording.of(rows["round"]).tolist() == [2]

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lockstep import cli, paths
-from lockstep.evidence import Candidate, Study, parts, recording
+from lockstep.evidence import Candidate, Study, parts, seals
 
 STUDY = "3-toposort-depth"
 
@@ -27,12 +27,12 @@ def measured(tmp_path):
 
 
 def test_what_was_measured_is_sealed_at_the_end_of_each_part(measured):
-    seals = recording._seals(measured)
-    assert [line[:2] for line in seals] == [[STUDY, "one"], [STUDY, "two"]]
-    assert recording.broken(measured) == []
+    lines = seals._seals(measured)
+    assert [line[:2] for line in lines] == [[STUDY, "one"], [STUDY, "two"]]
+    assert seals.broken(measured) == []
     with (measured / f"{STUDY}.csv").open("a") as file:
         file.write((measured / f"{STUDY}.csv").read_text().splitlines()[-1] + "\n")
-    assert recording.broken(measured) == [], "what comes later breaks nothing"
+    assert seals.broken(measured) == [], "what comes later breaks nothing"
 
 
 @pytest.mark.parametrize("edit", [
@@ -43,20 +43,20 @@ def test_what_was_measured_is_sealed_at_the_end_of_each_part(measured):
 def test_a_line_that_was_changed_taken_out_or_put_in_is_noticed(measured, edit):
     file = measured / f"{STUDY}.csv"
     file.write_text("\n".join(edit(file.read_text().splitlines())) + "\n")
-    found = recording.broken(measured)
+    found = seals.broken(measured)
     assert any("not as it was written when part one was done (lines 1 to" in what for what in found)
 
 
 def test_times_that_cannot_be_are_named(measured, make_rows):
     rows = make_rows({"times": {"naive": 1.0}})
     wall = rows[rows["metric"] == "wall"]
-    assert recording.impossible(wall) == []
+    assert seals.impossible(wall) == []
     device = wall.assign(metric="device")
     both = pd.concat([rows, device.assign(value=device["value"] * 1.00005)])
-    assert recording.impossible(both) == [], "two clocks differ"
+    assert seals.impossible(both) == [], "two clocks differ"
     both = pd.concat([rows, device.assign(value=device["value"] * 1.1)])
-    assert len(recording.impossible(both)) == len(wall) and "a device time of" in recording.impossible(both)[0]
-    assert "a wall time of 0" in recording.impossible(wall.assign(value=0.0))[0]
+    assert len(seals.impossible(both)) == len(wall) and "a device time of" in seals.impossible(both)[0]
+    assert "a wall time of 0" in seals.impossible(wall.assign(value=0.0))[0]
 
 
 def test_the_command_tells_it_and_is_strict_if_asked(measured, monkeypatch, capsys):
@@ -76,5 +76,5 @@ def test_the_command_tells_it_and_is_strict_if_asked(measured, monkeypatch, caps
 
 def test_what_is_published_is_as_it_was_written():
     for folder in sorted(paths.RECORDINGS.glob("*/")):
-        assert recording.broken(folder) == []
-        assert {line[0] for line in recording._seals(folder)} == {file.stem for file in folder.glob("[0-9]-*.csv")}
+        assert seals.broken(folder) == []
+        assert {line[0] for line in seals._seals(folder)} == {file.stem for file in folder.glob("[0-9]-*.csv")}

@@ -7,7 +7,6 @@ last line and says so. Nothing else in the file is ever rewritten.
 
 import csv
 import fcntl
-import hashlib
 import io
 import json
 import math
@@ -16,6 +15,8 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+
+from lockstep import paths
 
 COLUMNS = [
     "study",
@@ -129,28 +130,12 @@ def current(rows):
 REPEAT = 1000  # the rounds of a machine's second recording begin here, those of its third at twice that
 
 
-def recordings_of(folder, study="[0-9]-*"):
-    """The files of a study in a machine's folder: one for each recording, the first one's beside machine.json.
-
-    A further recording, made after a start of its own by another commit or on another day, has a folder in the
-    machine's folder.
-    """
-    folder = Path(folder)
-    return [*sorted(folder.glob(f"{study}.csv")), *sorted(folder.glob(f"*/{study}.csv"), key=_turn)]
-
-
-def _turn(file):
-    """Recordings in turn: the second, ..., the ninth, the tenth; files of one by name."""
-    number = file.parent.name
-    return (int(number), file.name) if number.isdecimal() else (0, file.name)
-
-
 def recorded(folder, study="[0-9]-*", earlier=False):
     """The rows that count of a machine's recordings; see `REPEAT` for their rounds and `of` for which is which.
 
     Rows of an earlier build do not count beside a later recording's, unless `earlier` asks for them.
     """
-    found, files = [], recordings_of(folder, study)
+    found, files = [], paths.recordings_of(folder, study)
     names = list(dict.fromkeys(file.parent for file in files))
     for file in files:
         rows = current(read(file))
@@ -273,74 +258,6 @@ def _text(value):
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     return value
-
-
-SEALS = "seals.csv"
-DRIFT, RESOLUTION = 1e-4, 0.001  # by which a GPU's clock may differ from the host's; ms, twice what its events resolve
-
-
-def seal(folder, study, part, anew=False):
-    """Write down what a study's recording holds now, at the end of measuring a part: number and checksum of its lines.
-
-    Parameters
-    ----------
-    folder : path
-        A machine's; nothing is written where it has no recording of the study.
-    study, part : str
-    anew : bool
-        Instead of all that was written down of the study before.
-    """
-    folder = Path(folder)
-    file = folder / f"{study}.csv"
-    if not file.is_file():
-        return
-    with file.open("rb") as rows:
-        fcntl.flock(rows, fcntl.LOCK_EX)
-        lines = rows.read().splitlines(keepends=True)
-    kept = [line for line in _seals(folder) if not (anew and line[0] == study)]
-    with (folder / SEALS).open("w", newline="", encoding="utf-8") as told:
-        head, new = ["study", "part", "lines", "sha256"], [study, part, len(lines), _checksum(lines)]
-        csv.writer(told, lineterminator="\n").writerows([head, *kept, new])
-
-
-def _seals(folder):
-    if not (folder / SEALS).is_file():
-        return []
-    with (folder / SEALS).open(newline="", encoding="utf-8") as told:
-        return list(csv.reader(told))[1:]
-
-
-def _checksum(lines):
-    return hashlib.sha256(b"".join(lines)).hexdigest()
-
-
-def broken(folder):
-    """What is wrong with the recordings of a machine's folder, in words: changed lines, and values that cannot be.
-
-    Lines are held against the checksums that were written when a part was done; of each sample the time is positive,
-    and the device's time no longer than the wall's around it, but for the difference of two clocks.
-    """
-    folder, found = Path(folder), []
-    for study, part, count, checksum in _seals(folder):
-        file = folder / f"{study}.csv"
-        lines = file.read_bytes().splitlines(keepends=True)[: int(count)] if file.is_file() else []
-        if _checksum(lines) != checksum:
-            found.append(f"{file}: not as it was written when part {part} was done (lines 1 to {count})")
-    for file in sorted(folder.glob("[0-9]-*.csv")):
-        found += [f"{file}: {what}" for what in impossible(read(file))]
-    return found
-
-
-def impossible(rows):
-    """Times that cannot be, in words: none, or a device time longer than the wall time around it."""
-    times = rows[rows["metric"].isin(["wall", "device"])].drop_duplicates([*SAMPLE, "metric"], keep="last")
-    found = [f"{one.strategy} on {one.dataset}, round {one.round}: a {one.metric} time of {one.value:g}"
-             for one in times[times["value"] <= 0].itertuples()]  # fmt: skip
-    device, wall = (times[times["metric"] == metric] for metric in ("device", "wall"))
-    both = device.merge(wall, on=SAMPLE, suffixes=("", "_wall"))
-    longer = both[both["value"] > both["value_wall"] * (1 + DRIFT) + RESOLUTION]
-    return found + [f"{one.strategy} on {one.dataset}, round {one.round}: a device time of {one.value:g} ms in a wall "
-                    f"time of {one.value_wall:g} ms" for one in longer.itertuples()]  # fmt: skip
 
 
 def log_run(folder, machine, run):

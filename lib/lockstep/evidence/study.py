@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 
 from lockstep import paths
-from lockstep.evidence import computer, nvml, recording, timing
+from lockstep.evidence import computer, nvml, recording, seals, timing
 from lockstep.evidence.reading import Reader
 
 
@@ -171,7 +171,7 @@ class Study(Reader):
     def seal(self, part):
         """If this run measured any of a part: note what the recording holds at its end, and where the seconds went."""
         if self._logged:
-            recording.seal(self.folder, self.name, part)
+            seals.seal(self.folder, self.name, part)
             whole = time.perf_counter() - self._began
             spent = {**self._seconds, "making ready": whole - sum(self._seconds.values())}
             seconds = {what: round(value, 1) for what, value in spent.items()}

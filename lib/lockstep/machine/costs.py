@@ -164,8 +164,7 @@ def of(machine=None, results=paths.RESULTS, recordings=paths.RECORDINGS) -> Cost
     for folder in (Path(results), Path(recordings)):
         for path in sorted(folder.glob(f"{machine or ''}*/{STUDY}.csv")):
             rows = []
-            further = sorted(path.parent.glob(f"*/{STUDY}.csv"), key=lambda file: (len(file.parent.name), file))
-            for each in (path, *further):  # of the machine's recordings the last one counts: 9, then 10
+            for each in paths.recordings_of(path.parent, STUDY):  # the last one counts
                 with open(each, newline="", encoding="utf-8") as file:
                     rows += csv.DictReader(file)
             found = from_rows(path.parent.name, rows)

@@ -1,7 +1,7 @@
 """How many recorded rows are stale, and what changed: what `lockstep provenance` tells."""
 
 from lockstep import paths
-from lockstep.evidence import reading, recording
+from lockstep.evidence import reading, seals
 
 from . import builds, protocol, staleness
 
@@ -20,7 +20,7 @@ def summary(recordings=paths.RECORDINGS, results=paths.RESULTS):
         is not as it was measured.
     """
     folders = [folder for place in dict.fromkeys((recordings, results)) for folder in sorted(place.glob("**/"))]
-    wrong = [what for folder in folders for what in recording.broken(folder)]
+    wrong = [what for folder in folders for what in seals.broken(folder)]
     total = {"rows": 0, "stale": 0, "unclear": protocol.unclear(), "broken": wrong, "machines": {}}
     known = builds.made_of()
     for machine, rows in reading.machines(recordings, results).items():

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from lockstep import paths
-from lockstep.evidence import recording
+from lockstep.evidence import recording, seals
 from lockstep.provenance import builds
 
 REPORT = ("report.pdf", "report.html")
@@ -46,13 +46,13 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
         raise ValueError(f"{source} holds no recording of this machine ({name}); run snakemake --cores 1 first")
     _refuse_foreign(source / "machine.json", target / "machine.json")
     _refuse_uncommitted(source / "machine.json", target / "machine.json")
-    if wrong := recording.broken(source):
+    if wrong := seals.broken(source):
         raise ValueError(f"{wrong[0]}; a recording is published as it was measured: remove it, and measure again")
     target.mkdir(parents=True, exist_ok=True)
     written = [_copy_current(file, target / file.name) for file in rows]
     written.append(Path(shutil.copy2(source / "machine.json", target / "machine.json")))
     for file in rows:
-        recording.seal(target, file.stem, "published", anew=True)
+        seals.seal(target, file.stem, "published", anew=True)
     builds.publish(source, Path(recordings))
     for file in (Path(paper) / "generated" / part for part in REPORT):
         if file.is_file():

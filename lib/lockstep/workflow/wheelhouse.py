@@ -12,49 +12,14 @@ from pathlib import Path
 
 # What the workflow needs to run and test notebooks, and the libraries that the studies compare with.
 WANTED = (
-    "papermill",
-    "ipykernel",
-    "snakemake",
-    "nbconvert",
-    "nbval",
-    "fastjsonschema",
-    "pooch",
-    "rustworkx",
-    "igraph",
-    "distributed",
-    "sortedcontainers",
-    "shtab",
-)
+    "papermill ipykernel snakemake nbconvert nbval fastjsonschema pooch rustworkx igraph distributed sortedcontainers "
+    "shtab"
+).split()
 # What an image for GPU computing with the usual PyData packages holds already, with everything these need.
 PRESENT = (
-    "numpy",
-    "scipy",
-    "pandas",
-    "pyarrow",
-    "numba",
-    "networkx",
-    "matplotlib",
-    "seaborn",
-    "cupy-cuda13x",
-    "cuda-toolkit",
-    "pyyaml",
-    "jinja2",
-    "tqdm",
-    "psutil",
-    "requests",
-    "packaging",
-    "pytest",
-    "hypothesis",
-    "pytest-xdist",
-    "pip",
-    "certifi",
-    "click",
-    "attrs",
-    "aiohttp",
-    "pygments",
-    "fonttools",
-    "setuptools",
-)
+    "numpy scipy pandas pyarrow numba networkx matplotlib seaborn cupy-cuda13x cuda-toolkit pyyaml jinja2 tqdm psutil "
+    "requests packaging pytest hypothesis pytest-xdist pip certifi click attrs aiohttp pygments fonttools setuptools"
+).split()
 # Old and new names of the same C library; pip matches them one by one.
 PLATFORMS = [f"manylinux_2_{n}_x86_64" for n in (35, 34, 31, 28, 27, 26, 24, 17, 12, 5)]
 PLATFORMS += ["manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64"]
@@ -125,30 +90,14 @@ def collect(lock, python: str, folder) -> list[Path]:
     with tempfile.TemporaryDirectory() as scratch:
         wheels, sources = Path(scratch, "wheels.txt"), Path(scratch, "sources.txt")
         # The one package that comes as source only; pip has to build it here.
-        for file, names in (
-            (wheels, [n for n in chosen if n != "connection-pool"]),
-            (sources, [n for n in chosen if n == "connection-pool"]),
-        ):
-            file.write_text(
-                "".join(
-                    " ".join([packages[n]["pin"], *(f"--hash={h}" for h in packages[n]["hashes"])]) + "\n"
-                    for n in names
-                ),
-                encoding="utf-8",
-            )
-        target = [
-            "--python-version",
-            python,
-            "--implementation",
-            "cp",
-            "--abi",
-            f"cp{python.replace('.', '')}",
-            "--abi",
-            "abi3",
-            "--abi",
-            "none",
-            *(word for p in PLATFORMS for word in ("--platform", p)),
-        ]
+        for file, source in ((wheels, False), (sources, True)):
+            names = [name for name in chosen if (name == "connection-pool") == source]
+            lines = (" ".join([packages[n]["pin"], *(f"--hash={h}" for h in packages[n]["hashes"])]) for n in names)
+            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        abis = (f"cp{python.replace('.', '')}", "abi3", "none")
+        target = ["--python-version", python, "--implementation", "cp"]
+        target += [word for abi in abis for word in ("--abi", abi)]
+        target += [word for platform in PLATFORMS for word in ("--platform", platform)]
         common = ["--no-deps", "--require-hashes"]
         for command in (
             [*pip, "download", *common, "--only-binary=:all:", *target, "-d", str(folder), "-r", str(wheels)],
