@@ -101,9 +101,7 @@ def degree_class(degrees):
 
 
 def largest_first(graph, seed=0):
-    """The vertices in the order of priority that the ladder colors by: largest degree class first, ties
-    drawn.
-    """
+    """The vertices in the order of priority that the ladder colors by: largest degree class first, ties drawn."""
     return np.lexsort((mix(np.arange(graph.n, dtype=np.uint32) ^ np.uint32(seed)), degree_class(graph.out_degrees())))[
         ::-1
     ]
@@ -124,9 +122,7 @@ def peers_order(graph):
 
 @njit(cache=True)
 def _greedy(offsets, targets, order, colors, mark):
-    """Smallest free color for one vertex after the other; mark: work array of largest degree + 2, any
-    values < 0.
-    """
+    """Smallest free color for one vertex after the other; mark: work array of largest degree + 2, any values < 0."""
     colors[:] = -1
     for i in range(order.size):
         v = order[i]
@@ -323,11 +319,8 @@ class Checker:
     def expected(self, fewer: bool = False) -> np.ndarray:
         """The colors that priorities define; fewer: what `emptied` makes of them."""
         if fewer not in self._expected:
-            self._expected[fewer] = (
-                emptied(self.graph, self.expected())[0]
-                if fewer
-                else greedy(self.graph, largest_first(self.graph, self.seed))
-            )
+            self._expected[fewer] = (emptied(self.graph, self.expected())[0] if fewer
+                                     else greedy(self.graph, largest_first(self.graph, self.seed)))  # fmt: skip
         return self._expected[fewer]
 
     def __call__(self, result: Any, traits: "Collection[str]" = ()) -> str:

@@ -51,6 +51,14 @@ def line_number(data, place):
 
 
 # ------------------------------------------------------------------------- SNAP edge lists
+def _error(data, name, place, told):
+    return GraphError(f"{name}, line {line_number(data, place)}: {told}")
+
+
+def _shown(line):
+    return repr(line[:60].decode("utf-8", "replace"))
+
+
 _SIZES = re.compile(rb"nodes:\s*([\d,]+)\s+edges:\s*([\d,]+)", re.I)
 _APART = "and at most one weight, separated by blanks, tabs or a comma"
 _EDGE = f"two node ids (whole numbers) {_APART}"
@@ -153,42 +161,25 @@ def dimacs(data, name):
             continue
         if fields[:1] == [b"p"]:
             if fields[1:4] == [b"aux", b"sp", b"co"]:
-                raise GraphError(
-                    f"{name}, line {line_number(data, start)}: these are node coordinates, not a graph; "
-                    "expected 'p sp n m' (coordinates: lockstep.graphs.read_coordinates)"
-                )
+                told = "expected 'p sp n m' (coordinates: lockstep.graphs.read_coordinates)"
+                raise _error(data, name, start, f"these are node coordinates, not a graph; {told}")
             if len(fields) == 4 and fields[2].isdigit() and fields[3].isdigit():
                 break
-        raise GraphError(
-            f"{name}, line {line_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; "
-            "expected the problem line 'p sp <nodes> <arcs>' before any arc"
-        )
+        told = f"found {_shown(line)}; expected the problem line 'p sp <nodes> <arcs>' before any arc"
+        raise _error(data, name, start, told)
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p sp <nodes> <arcs>'")
     n, m = int(fields[2]), int(fields[3])
-    here = line_number(data, start)
     if fields[1] in (b"edge", b"col"):
         return _coloring(data, name, start, n, m)
-    table = Table(
-        data,
-        name,
-        f"'a <from> <to> [<weight>]' with node ids 1 to {n}",
-        start=after(data, start),
-        comments=b"c",
-        lead=b"a",
-    )
+    expected = f"'a <from> <to> [<weight>]' with node ids 1 to {n}"
+    table = Table(data, name, expected, start=after(data, start), comments=b"c", lead=b"a")
     columns = table.columns((2, 3))
     if len(table) != m:
-        raise GraphError(
-            f"{name}, line {here}: the header says {m} arcs; expected as many 'a' lines, found {len(table)}"
-        )
-    return Body(
-        ids(table, columns[:, 0], 1, n) - 1,
-        ids(table, columns[:, 1], 1, n) - 1,
-        whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None,
-        n=n,
-        directed=True,
-    )
+        told = f"the header says {m} arcs; expected as many 'a' lines, found {len(table)}"
+        raise _error(data, name, start, told)
+    one, other = (ids(table, columns[:, k], 1, n) - 1 for k in (0, 1))
+    return Body(one, other, whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None, n=n, directed=True)
 
 
 def _coloring(data, name, start, n, m):
@@ -197,9 +188,8 @@ def _coloring(data, name, start, n, m):
     columns = table.columns((2,))
     one, other = (ids(table, columns[:, k], 1, n) - 1 for k in (0, 1))
     if len(table) not in (m, 2 * m, m / 2):
-        here = line_number(data, start)
         told = f"the header says {m} edges; expected as many 'e' lines, found {len(table)}"
-        raise GraphError(f"{name}, line {here}: {told}")
+        raise _error(data, name, start, told)
     pairs = np.unique(np.sort(np.stack([one, other], 1), axis=1), axis=0)
     return Body(pairs[:, 0], pairs[:, 1], None, n=n, directed=False)
 
@@ -211,10 +201,8 @@ def coordinates(data, name):
         if fields[:4] == [b"p", b"aux", b"sp", b"co"] and len(fields) == 5 and fields[4].isdigit():
             break
         if fields and fields[0] != b"c":
-            raise GraphError(
-                f"{name}, line {line_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; "
-                "expected the problem line 'p aux sp co <nodes>'"
-            )
+            told = f"found {_shown(line)}; expected the problem line 'p aux sp co <nodes>'"
+            raise _error(data, name, start, told)
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p aux sp co <nodes>'")
     n = int(fields[4])
@@ -222,10 +210,8 @@ def coordinates(data, name):
     columns = table.columns((3,))
     nodes = ids(table, columns[:, 0], 1, n) - 1
     if nodes.size != n or np.unique(nodes).size != n:
-        raise GraphError(
-            f"{name}, line {line_number(data, start)}: the header says {n} nodes; expected one line for "
-            f"each, found {nodes.size} lines for {np.unique(nodes).size} nodes"
-        )
+        told = f"expected one line for each, found {nodes.size} lines for {np.unique(nodes).size} nodes"
+        raise _error(data, name, start, f"the header says {n} nodes; {told}")
     out = np.empty((n, 2))
     out[nodes] = columns[:, 1:]
     return out
@@ -252,31 +238,20 @@ def matrix_market(data, name):
         )
     body = ((at, line) for at, line in lines(data, len(data)) if line and not line.startswith(b"%"))
     start, line = next(body, (len(data), b""))
-    here = line_number(data, start)
     fields = line.split()
     if len(fields) != 3 or not all(field.isdigit() for field in fields):
-        raise GraphError(
-            f"{name}, line {here}: found {line[:60].decode('utf-8', 'replace')!r}; expected the sizes 'rows "
-            "columns entries'"
-        )
+        raise _error(data, name, start, f"found {_shown(line)}; expected the sizes 'rows columns entries'")
     rows, width, entries = map(int, fields)
     if rows != width:
-        raise GraphError(
-            f"{name}, line {here}: the matrix is {rows} x {width}; expected a square one, an adjacency matrix"
-        )
+        told = f"the matrix is {rows} x {width}; expected a square one, an adjacency matrix"
+        raise _error(data, name, start, told)
     pattern = banner[3] == "pattern"
-    table = Table(
-        data,
-        name,
-        f"'i j{'' if pattern else ' value'}', i from 1 to {rows}, j from 1 to {width}",
-        start=after(data, start),
-        comments=b"%",
-    )
+    expected = f"'i j{'' if pattern else ' value'}', i from 1 to {rows}, j from 1 to {width}"
+    table = Table(data, name, expected, start=after(data, start), comments=b"%")
     columns = table.columns((2,) if pattern else (3,))
     if len(table) != entries:
-        raise GraphError(
-            f"{name}, line {here}: the header says {entries} entries; expected as many lines, found {len(table)}"
-        )
+        told = f"the header says {entries} entries; expected as many lines, found {len(table)}"
+        raise _error(data, name, start, told)
     i, j = ids(table, columns[:, 0], 1, rows) - 1, ids(table, columns[:, 1], 1, width) - 1
     if banner[4] == "symmetric" and (i < j).any():
         raise table.error(int(np.flatnonzero(i < j)[0]), "an entry above the diagonal of a symmetric matrix")

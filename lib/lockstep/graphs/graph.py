@@ -1,6 +1,5 @@
 """The graph that everything here computes on: directed or undirected, in compressed sparse rows."""
 
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -212,15 +211,8 @@ class Graph:
         if not plain:
             labels = np.empty(n, object)
             labels[:] = nodes
-        return cls.from_edges(
-            pairs[:, 0],
-            pairs[:, 1],
-            n=n,
-            weights=weights,
-            directed=graph.is_directed(),
-            name=str(graph.name or ""),
-            labels=labels,
-        )
+        return cls.from_edges(pairs[:, 0], pairs[:, 1], n=n, weights=weights, directed=graph.is_directed(),
+                              name=str(graph.name or ""), labels=labels)  # fmt: skip
 
     def to_networkx(self) -> Any:
         """The same graph in NetworkX on nodes ``0..n-1``; a multigraph if there are parallel arcs."""

@@ -55,42 +55,17 @@ def _road(nodes):
     return name, lambda: acyclic(generators.road_like(nodes)), {"nodes": nodes}
 
 
-def _task_graph(family, ids, **sizes):
+def _task_graph(family, *names):
     generator = getattr(task_graphs, family.replace("-", "_"))
-    name = f"{family}-{'-'.join(map(short, sizes.values()))}-{ids}"
-    return name, lambda: generator(*sizes.values(), ids=ids), {**sizes, "ids": ids}
 
+    def of(ids, **given):
+        sizes = {name: given.pop(name) for name in names}
+        if given:
+            raise TypeError(f"{family} has no size {next(iter(given))}; it has {', '.join(names)}")
+        name = f"{family}-{'-'.join(map(short, sizes.values()))}-{ids}"
+        return name, lambda: generator(*sizes.values(), ids=ids), {**sizes, "ids": ids}
 
-def _wavefront(rows, columns, ids):
-    return _task_graph("wavefront", ids, rows=rows, columns=columns)
-
-
-def _butterfly(levels, ids):
-    return _task_graph("butterfly", ids, levels=levels)
-
-
-def _reduction(nodes, ids):
-    return _task_graph("reduction", ids, nodes=nodes)
-
-
-def _call_tree(nodes, ids):
-    return _task_graph("call-tree", ids, nodes=nodes)
-
-
-def _cholesky(tiles, ids):
-    return _task_graph("cholesky", ids, tiles=tiles)
-
-
-def _fork_join(stages, width, ids):
-    return _task_graph("fork-join", ids, stages=stages, width=width)
-
-
-def _lu(tiles, ids):
-    return _task_graph("lu", ids, tiles=tiles)
-
-
-def _stencil(steps, cells, ids):
-    return _task_graph("stencil", ids, steps=steps, cells=cells)
+    return of
 
 
 def _real(dataset):
@@ -118,18 +93,14 @@ FAMILIES = {
     "window-dag": _window_dag,
     "rmat": _rmat,
     "road-like": _road,
-    "wavefront": _wavefront,
-    "butterfly": _butterfly,
-    "reduction": _reduction,
-    "call-tree": _call_tree,
-    "cholesky": _cholesky,
-    "fork-join": _fork_join,
-    "lu": _lu,
-    "stencil": _stencil,
+    **{family: _task_graph(family, *names.split()) for family, names in {
+        "wavefront": "rows columns", "butterfly": "levels", "reduction": "nodes", "call-tree": "nodes",
+        "cholesky": "tiles", "fork-join": "stages width", "lu": "tiles", "stencil": "steps cells",
+    }.items()},
     "real": _real,
     "made-acyclic": _made_acyclic,
     "as-listed": _as_listed,
-}
+}  # fmt: skip
 
 
 def case(cell):
