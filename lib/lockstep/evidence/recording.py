@@ -19,16 +19,7 @@ import pandas as pd
 from lockstep import paths
 
 COLUMNS = [
-    "study",
-    "experiment",
-    "dataset",
-    "strategy",
-    "parameters",
-    "metric",
-    "unit",
-    "round",
-    "value",
-    "verified",
+    "study", "experiment", "dataset", "strategy", "parameters", "metric", "unit", "round", "value", "verified",
     "kernel",
 ]
 VERIFIED = ("exact", "invariant", "measured-wrong", "not-applicable")

@@ -40,14 +40,7 @@ class Study(Reader):
     """
 
     def __init__(
-        self,
-        name,
-        part=None,
-        executor=None,
-        *,
-        config=None,
-        results=paths.RESULTS,
-        recordings=paths.RECORDINGS,
+        self, name, part=None, executor=None, *, config=None, results=paths.RESULTS, recordings=paths.RECORDINGS,
         machine=None,
     ):
         block = _block(config, name, part)
@@ -64,17 +57,7 @@ class Study(Reader):
         return self.part is not None and self.part in ("all", part)
 
     def measure(
-        self,
-        part,
-        experiment,
-        dataset,
-        candidates,
-        *,
-        parameters=None,
-        rounds=8,
-        seed=0,
-        cache="warm",
-        warmup=True,
+        self, part, experiment, dataset, candidates, *, parameters=None, rounds=8, seed=0, cache="warm", warmup=True,
         together=False,
     ):
         """Measure what this machine's recording lacks of one cell, then return the cell's rows.
@@ -207,18 +190,8 @@ class Study(Reader):
             self._append(cell, recording.CLOCKS, timing.clocks(), turn, "not-applicable", "")
 
     def count(
-        self,
-        part,
-        experiment,
-        dataset,
-        strategy,
-        values,
-        *,
-        kernel="",
-        parameters=None,
-        verified="not-applicable",
-        round=0,
-        renew=False,
+        self, part, experiment, dataset, strategy, values, *, kernel="", parameters=None, verified="not-applicable",
+        round=0, renew=False,
     ):
         """Record figures that are not times of a run, unless they are there already.
 

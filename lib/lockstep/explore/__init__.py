@@ -13,16 +13,7 @@ from .picture import draw, told
 from .schedule import GRAPHS, STUDIES, Event, Schedule, graph_of, schedule, strategies_of, suits
 
 __all__ = [
-    "GRAPHS",
-    "STUDIES",
-    "Event",
-    "Schedule",
-    "draw",
-    "explorer",
-    "graph_of",
-    "schedule",
-    "strategies_of",
-    "suits",
+    "GRAPHS", "STUDIES", "Event", "Schedule", "draw", "explorer", "graph_of", "schedule", "strategies_of", "suits",
     "told",
 ]
 

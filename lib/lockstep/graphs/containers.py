@@ -29,15 +29,8 @@ _COMPRESSED = {
     b"BZh": ("bzip2", bz2.open),
 }
 _DAMAGE = (
-    EOFError,
-    OSError,
-    zlib.error,
-    lzma.LZMAError,
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
+    EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError, NotImplementedError,
+    RuntimeError, ValueError,
 )
 
 

@@ -110,12 +110,7 @@ class _Resuming:
                 length = reply.headers.get("Content-Length")
                 total = done + int(length) if length else None
                 with tqdm(
-                    total=total,
-                    initial=done,
-                    unit="B",
-                    unit_scale=True,
-                    disable=None,
-                    desc=url.rsplit("/", 1)[-1],
+                    total=total, initial=done, unit="B", unit_scale=True, disable=None, desc=url.rsplit("/", 1)[-1],
                 ) as bar:
                     for chunk in reply.iter_content(1 << 14):  # small: of a broken one nothing is kept
                         out.write(chunk)

@@ -189,12 +189,8 @@ def _facts(graph):
 def _read_graph(entry, path):
     member = entry["member"] if "archive" in entry["format"] and _is_official(entry, path) else None
     graph = read(
-        path,
-        directed=entry["directed"] == "yes",
-        weights=entry["weights"] == "yes",
-        name=entry["name"],
-        member=member or None,
-        check_header=entry["isolated"] == "keep",
+        path, directed=entry["directed"] == "yes", weights=entry["weights"] == "yes", name=entry["name"],
+        member=member or None, check_header=entry["isolated"] == "keep",
     )
     graph = canonical(graph, loops=entry["loops"], parallel=entry["parallel"], isolated=entry["isolated"])
     return graph, _facts(graph)

@@ -15,15 +15,6 @@ from .lessons import Gain, Lesson, learn, lessons
 from .problems import PROBLEMS, Problem
 
 __all__ = [
-    "PROBLEMS",
-    "Advice",
-    "Choice",
-    "Gain",
-    "Lesson",
-    "Problem",
-    "UnknownMachine",
-    "advise",
-    "learn",
-    "lessons",
+    "PROBLEMS", "Advice", "Choice", "Gain", "Lesson", "Problem", "UnknownMachine", "advise", "learn", "lessons",
     "machine_of",
 ]

@@ -104,17 +104,7 @@ class Bench:
         return self.executor.device_ms(run, self._lead)
 
     def latency(
-        self,
-        experiment,
-        strategy,
-        parameters,
-        unit,
-        rounds,
-        setup,
-        *,
-        share=1,
-        warm=None,
-        checked=True,
+        self, experiment, strategy, parameters, unit, rounds, setup, *, share=1, warm=None, checked=True,
         host_bound=False,
     ):
         """A case whose value is the time of one operation; one round is `share` operations.

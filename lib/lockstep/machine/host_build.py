@@ -114,16 +114,7 @@ def library(name: str, text: str, entries: str, defines: tuple, memory: bool) ->
         unit.write_text(full)
         compile_it = [*flags, "-I", str(source.HERE), "-c", str(unit), "-o", str(object_file)]
         _run_compiler(compile_it, f"{name}.cu")
-        link_it = [
-            "-shared",
-            "-o",
-            str(made),
-            str(object_file),
-            str(runtime),
-            "-Wl,-z,defs",
-            "-lpthread",
-            "-lm",
-        ]
+        link_it = ["-shared", "-o", str(made), str(object_file), str(runtime), "-Wl,-z,defs", "-lpthread", "-lm"]
         _run_compiler(link_it, f"{name}.cu (link)")
 
     return _built(name, digest, ".so", build)

@@ -1,22 +1,10 @@
 """The backend `lockstep` of NetworkX: what it serves. NetworkX reads this at its own import, so it imports nothing."""
 
 SERVED = (
-    "is_directed_acyclic_graph",
-    "topological_generations",
-    "topological_sort",
-    "connected_components",
-    "number_connected_components",
-    "strongly_connected_components",
-    "number_strongly_connected_components",
-    "pagerank",
-    "single_source_dijkstra_path_length",
-    "single_source_shortest_path_length",
-    "greedy_color",
-    "triangles",
-    "betweenness_centrality",
-    "closeness_centrality",
-    "harmonic_centrality",
-    "all_pairs_shortest_path_length",
+    "is_directed_acyclic_graph", "topological_generations", "topological_sort", "connected_components",
+    "number_connected_components", "strongly_connected_components", "number_strongly_connected_components", "pagerank",
+    "single_source_dijkstra_path_length", "single_source_shortest_path_length", "greedy_color", "triangles",
+    "betweenness_centrality", "closeness_centrality", "harmonic_centrality", "all_pairs_shortest_path_length",
 )
 
 

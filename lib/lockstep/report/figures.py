@@ -34,17 +34,7 @@ def look(verdict):
     return verdict if verdict in VERDICT else "not tested"
 
 
-def against(
-    rows,
-    x,
-    *,
-    metric="wall",
-    strategies=None,
-    published=None,
-    ax=None,
-    title=None,
-    styles=None,
-):
+def against(rows, x, *, metric="wall", strategies=None, published=None, ax=None, title=None, styles=None):
     """A figure against a parameter on log-log axes, one line a strategy with its interval as a band.
 
     Parameters

@@ -60,12 +60,8 @@ def build(generated=None, **places):
     for name in TYPESET:
         file = generated / name
         content, warnings = typst.compile_with_warnings(
-            str((paths.PAPER / "report.typ").resolve()),
-            root=str(root),
-            format=file.suffix[1:],
-            timestamp=0,
-            ignore_system_fonts=True,
-            sys_inputs=inputs,
+            str((paths.PAPER / "report.typ").resolve()), root=str(root), format=file.suffix[1:], timestamp=0,
+            ignore_system_fonts=True, sys_inputs=inputs,
         )
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         for warning in warnings:

@@ -138,26 +138,12 @@ def factorize(
     if plan.executor is not None:
         stats.update({key: machine.counts[key] for key in ("launches", "readbacks")})
     return Factorization(
-        np.ascontiguousarray(users[:, : problem.rank]),
-        np.ascontiguousarray(items[:, : problem.rank]),
-        errors,
-        plan.strategy.name,
-        test_errors,
-        stats,
+        np.ascontiguousarray(users[:, : problem.rank]), np.ascontiguousarray(items[:, : problem.rank]), errors,
+        plan.strategy.name, test_errors, stats,
     )
 
 
 __all__ = [
-    "STRATEGIES",
-    "DivergenceError",
-    "Factorization",
-    "NotSerializable",
-    "OutOfMemory",
-    "Problem",
-    "Ratings",
-    "RatingsError",
-    "Strategy",
-    "WrongSweep",
-    "factorize",
-    "planted",
+    "STRATEGIES", "DivergenceError", "Factorization", "NotSerializable", "OutOfMemory", "Problem", "Ratings",
+    "RatingsError", "Strategy", "WrongSweep", "factorize", "planted",
 ]

@@ -60,9 +60,6 @@ def _spread(words, threads):
     groups = held.reshape(-1, threads // 32)[:, 0]  # the group's first warp holds the group's count
     read = int(sums.sum())
     return (
-        read,
-        int(chunks.max()),
-        float(32 * lanes.sum() / max(read, 1)),
-        float(threads * groups.sum() / max(read, 1)),
+        read, int(chunks.max()), float(32 * lanes.sum() / max(read, 1)), float(threads * groups.sum() / max(read, 1)),
         float(groups.max() / max(groups.mean(), 1e-9)),
     )

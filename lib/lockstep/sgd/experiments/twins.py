@@ -33,14 +33,7 @@ class Size:
 # |V| counts both sides; where only the sum is printed, rows and columns are ours and the note says so.
 TABLE = {
     "STACK": Size(
-        "scale-free",
-        545_196,
-        96_680,
-        1_300_000,
-        6_119,
-        0.04,
-        0.18,
-        "printed 0.1 M edges; its degree fits 1.3 M",
+        "scale-free", 545_196, 96_680, 1_300_000, 6_119, 0.04, 0.18, "printed 0.1 M edges; its degree fits 1.3 M",
     ),
     "STACK-printed": Size("scale-free", 545_196, 96_680, 100_000, 6_119, 0.04, 0.18, "with the printed 0.1 M edges"),
     "IMDB": Size("scale-free", 896_308, 428_440, 3_700_000, 1_590, 0.07, 0.38),
