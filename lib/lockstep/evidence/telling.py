@@ -30,18 +30,16 @@ def entries(judged):
     lines = []
     for (machine, claim), group in judged.groupby(["machine", "claim"], sort=False):
         first, old = group.iloc[0], group["stale"] > 0
-        lines.append(
-            {
-                "machine": machine,
-                "claim": claim,
-                "paper": first["paper"],
-                "statement": first["statement"],
-                "parts": len(group),
-                "tested": int(group["verdict"].isin(TESTED).sum()),
-                "stale": int(old.sum()),
-                "summary": _summary(group) + (f" {STALE}" if old.any() else ""),
-            }
-        )
+        lines.append({
+            "machine": machine,
+            "claim": claim,
+            "paper": first["paper"],
+            "statement": first["statement"],
+            "parts": len(group),
+            "tested": int(group["verdict"].isin(TESTED).sum()),
+            "stale": int(old.sum()),
+            "summary": _summary(group) + (f" {STALE}" if old.any() else ""),
+        })  # fmt: skip
     return pd.DataFrame(lines)
 
 

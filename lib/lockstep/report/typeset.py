@@ -133,24 +133,22 @@ def machines_of(found, recordings, results):
         files = [folder / name / "machine.json" for folder in (results, recordings)]
         known = next((json.loads(file.read_text()) for file in files if file.is_file()), {})
         runs = _runs([one for file in files for one in _recorded(file)])
-        listed.append(
-            {
-                **{
-                    key: known.get(key)
-                    for key in ("gpu", "gpus", "driver", "cpu", "cores", "memory_gib", "cuda", "cupy")
-                },
-                "name": name,
-                "short": gpu_words(known) or known.get("cpu") or name,
-                "studies": sorted(rows[name]["study"].unique()),
-                "dates": sorted({run["date"][:10] for run in runs}),
-                "commits": list(dict.fromkeys(run["commit"] for run in runs if run.get("commit"))),
-                "runs": len(runs),
-                "recordings": int(recording.of(rows[name]["round"]).nunique()),
-                "tested": int(tested.get(name, 0)),
-                "watched": flags.watched(rows[name]),
-                "flagged": len(flags.flagged(rows[name])),
-            }
-        )
+        listed.append({
+            **{
+                key: known.get(key)
+                for key in ("gpu", "gpus", "driver", "cpu", "cores", "memory_gib", "cuda", "cupy")
+            },
+            "name": name,
+            "short": gpu_words(known) or known.get("cpu") or name,
+            "studies": sorted(rows[name]["study"].unique()),
+            "dates": sorted({run["date"][:10] for run in runs}),
+            "commits": list(dict.fromkeys(run["commit"] for run in runs if run.get("commit"))),
+            "runs": len(runs),
+            "recordings": int(recording.of(rows[name]["round"]).nunique()),
+            "tested": int(tested.get(name, 0)),
+            "watched": flags.watched(rows[name]),
+            "flagged": len(flags.flagged(rows[name])),
+        })  # fmt: skip
     shorts = [machine["short"] for machine in listed]
     for machine in listed:
         if shorts.count(machine["short"]) > 1:

@@ -48,15 +48,13 @@ def pictures(rows):
     for graph, line in colors.iterrows():
         for strategy, count in line.dropna().items():
             times = [t.loc[graph, strategy] if strategy in t and graph in t.index else np.nan for t in (wall, device)]
-            lines.append(
-                {
-                    "graph": graph,
-                    "strategy": strategy,
-                    "ms": times[0],
-                    "device ms": times[1],
-                    "colors": round(count),
-                }
-            )
+            lines.append({
+                "graph": graph,
+                "strategy": strategy,
+                "ms": times[0],
+                "device ms": times[1],
+                "colors": round(count),
+            })  # fmt: skip
     return pd.DataFrame(lines, columns=["graph", "strategy", "ms", "device ms", "colors"])
 
 
@@ -224,18 +222,16 @@ def gains(rows):
         mine = rows[(rows["dataset"] == graph) & (rows["experiment"] == experiment)]
         value, low, high = _ratio(mine, "randomized", hybrid, "wall")
         at = mine[(mine["strategy"] == hybrid) & (mine["metric"] == "switched")]["value"]
-        lines.append(
-            {
-                "graph": graph,
-                "structured": json.loads(mine["parameters"].iloc[0])["structured"],
-                "longest row": int(own.loc[graph, "degree"]),
-                "switched at": int(at.iloc[0]),
-                "randomized/hybrid": value,
-                "low": low,
-                "high": high,
-                "published": GAINS.get(graph, np.nan),
-            }
-        )
+        lines.append({
+            "graph": graph,
+            "structured": json.loads(mine["parameters"].iloc[0])["structured"],
+            "longest row": int(own.loc[graph, "degree"]),
+            "switched at": int(at.iloc[0]),
+            "randomized/hybrid": value,
+            "low": low,
+            "high": high,
+            "published": GAINS.get(graph, np.nan),
+        })  # fmt: skip
     return pd.DataFrame(lines)
 
 

@@ -22,21 +22,12 @@ OTHERS = {
 }
 
 
-def exact(line):
-    """Times of the serializable schedules of a GPU in a line of `views.cells`."""
-    return {
-        name: line[name]
-        for name in views.SHOWN
-        if name in line and STRATEGIES[name].exact and STRATEGIES[name].gpu and line[name] > 0
-    }
-
-
 def measured(rows):
     """{class: names of its twins that have times}, in the order of the published table."""
     found = {}
     for experiment in views.CLASSES:
         table = views.cells(rows, experiment)
-        known = {line["dataset"] for _, line in table.iterrows() if exact(line)}
+        known = {line["dataset"] for _, line in table.iterrows() if views.exact(line)}
         found[experiment] = [name for name in twins.TABLE if f"twin-{name}" in known]
     return found
 

@@ -9,7 +9,7 @@ from lockstep.report.digits import listed, readable, significant
 
 from ..experiments.derived import OFFLINE, ONLINE
 from . import views
-from .coverage import exact, measured
+from .coverage import measured
 
 STAR = {  # how an update of a star is made
     "tiles": "by `tiles`",
@@ -30,7 +30,7 @@ def seen(rows):
         known = views.whole(table).index
         partly = [name for name in names if f"twin-{name}" not in known]
         for name in (name for name in names if name not in partly):
-            times = exact(table.loc[f"twin-{name}"])
+            times = views.exact(table.loc[f"twin-{name}"])
             fastest = min(times, key=times.get)
             best.setdefault(fastest, []).append(name)
             if "edge-locked" in times:

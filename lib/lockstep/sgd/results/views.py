@@ -63,6 +63,15 @@ def whole(table, best="(best)"):
     return table[table[best] > 0] if best in table else table
 
 
+def exact(line):
+    """Times of the serializable schedules of a GPU in a line of `cells`."""
+    return {
+        name: line[name]
+        for name in SHOWN
+        if name in line and STRATEGIES[name].exact and STRATEGIES[name].gpu and line[name] > 0
+    }
+
+
 def normalized(rows):
     """Figure 7: geometric means of times over edge-locked, by class, with their intervals.
 
@@ -106,9 +115,8 @@ def table_two(rows):
         for strategy in ("edge-locked", "tiles"):
             known = len(mine) and strategy in mine
             line[f"{strategy}, a sweep here (ms)"] = float(mine[strategy].iloc[0]) if known else np.nan
-        exact = [s for s in SHOWN if len(mine) and s in mine and STRATEGIES[s].exact and STRATEGIES[s].gpu]
-        exact = exact if len(whole(mine)) and mine[exact].notna().any(axis=None) else []
-        line["fastest here"] = mine[exact].iloc[0].idxmin() if exact else None
+        times = exact(mine.iloc[0]) if len(whole(mine)) else {}
+        line["fastest here"] = min(times, key=times.get, default=None)
         line["note"] = size.note
         lines.append(line)
     return pd.DataFrame(lines)
@@ -125,8 +133,8 @@ def floors(table, costs, an_update_ns=None):
         vectors = (line["users"] + line["items"]) * line["rank"] * 4 * 2
         moved = (vectors + 12 * line["ratings"]) / costs.bytes_per_second("device") * 1e3
         chain = line["largest degree"] * (an_update_ns or np.nan) / 1e6
-        exact = [s for s in SHOWN if s in line and STRATEGIES[s].exact and STRATEGIES[s].gpu and line[s] > 0]
-        best = min(exact, key=lambda s: line[s]) if exact else None
+        times = exact(line)
+        best = min(times, key=times.get, default=None)
         floor = np.nanmax([moved, chain])
         lines.append({
             "dataset": line["dataset"], "bytes (ms)": moved, "chain (ms)": chain, "fastest": best,

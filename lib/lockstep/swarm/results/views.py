@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lockstep.evidence import tables
+from lockstep.evidence.selecting import matching
 from lockstep.evidence.statistics import center, geometric_mean
 
 from ..experiments import cases, synthetic
@@ -27,8 +28,7 @@ GAINS = {"apsp": 1.9, "closeness": 1.8, "betweenness": 1.3}  # of overlap, a mil
 
 def of_measure(rows, measure):
     """Rows whose parameters name the measure."""
-    texts = {text for text in rows["parameters"].unique() if json.loads(text).get("measure") == measure}
-    return rows[rows["parameters"].isin(texts)]
+    return matching(rows, {"parameters": {"measure": measure}})
 
 
 def means(rows, experiment, metric, measure=None):
@@ -123,24 +123,22 @@ def overlap(rows):
             known = [busy[way].get(name, np.nan) for way in ("one-thread", "overlapped") if way in busy]
             computing = next((seconds for seconds in known if seconds > 0), np.nan)
             over = _over(rows, name, measure, computing)
-            lines.append(
-                {
-                    "measure": NAMES[measure],
-                    "graphs": line["graphs"],
-                    "one thread s": line.get("one-thread", np.nan),
-                    "one loader s": line.get("one-loader", np.nan),
-                    "overlapped s": line["overlapped"],
-                    "gain": line.get("one-thread", np.nan) / line.get("one-loader", np.nan),
-                    "gain of all": line.get("one-thread", np.nan) / line["overlapped"],
-                    "published gain": GAINS[measure],
-                    "reading s": read,
-                    "loading s": alone,
-                    "computing s": computing,
-                    "over floor": over.value if over else line["overlapped"] / np.maximum(alone, computing),
-                    "low": over.low if over else np.nan,
-                    "high": over.high if over else np.nan,
-                }
-            )
+            lines.append({
+                "measure": NAMES[measure],
+                "graphs": line["graphs"],
+                "one thread s": line.get("one-thread", np.nan),
+                "one loader s": line.get("one-loader", np.nan),
+                "overlapped s": line["overlapped"],
+                "gain": line.get("one-thread", np.nan) / line.get("one-loader", np.nan),
+                "gain of all": line.get("one-thread", np.nan) / line["overlapped"],
+                "published gain": GAINS[measure],
+                "reading s": read,
+                "loading s": alone,
+                "computing s": computing,
+                "over floor": over.value if over else line["overlapped"] / np.maximum(alone, computing),
+                "low": over.low if over else np.nan,
+                "high": over.high if over else np.nan,
+            })  # fmt: skip
     return pd.DataFrame(lines)
 
 
@@ -183,15 +181,13 @@ def steps(rows, count=10**6):
             if own.empty:
                 continue
             seconds = own.groupby("metric")["value"].agg(center)
-            lines.append(
-                {
-                    "measure": NAMES[measure],
-                    "way": way,
-                    "rounds": int(own["round"].nunique()),
-                    "wall s": seconds.get("wall", np.nan) / 1e3,
-                    **{f"{step} s": seconds.get(step, np.nan) for step in ("load", "copy", "plan", "compute")},
-                }
-            )
+            lines.append({
+                "measure": NAMES[measure],
+                "way": way,
+                "rounds": int(own["round"].nunique()),
+                "wall s": seconds.get("wall", np.nan) / 1e3,
+                **{f"{step} s": seconds.get(step, np.nan) for step in ("load", "copy", "plan", "compute")},
+            })  # fmt: skip
     return pd.DataFrame(lines)
 
 
@@ -221,14 +217,12 @@ def by_size(rows):
     for dataset in mine["dataset"].unique():
         own = mine[mine["dataset"] == dataset]
         shards, text = own[own["experiment"] == "sizes"], own[own["experiment"] == "edge-lists"]
-        lines.append(
-            {
-                "vertices": int(dataset.split("-")[1]),
-                "loading": center(shards[shards["metric"] == "load_us"]["value"]),
-                "computing": center(shards[shards["metric"] == "compute_us"]["value"]),
-                "loading from text": center(text[text["metric"] == "load_us"]["value"]),
-            }
-        )
+        lines.append({
+            "vertices": int(dataset.split("-")[1]),
+            "loading": center(shards[shards["metric"] == "load_us"]["value"]),
+            "computing": center(shards[shards["metric"] == "compute_us"]["value"]),
+            "loading from text": center(text[text["metric"] == "load_us"]["value"]),
+        })  # fmt: skip
     return pd.DataFrame(lines)
 
 

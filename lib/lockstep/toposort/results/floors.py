@@ -126,17 +126,15 @@ def table(rows, costs):
             for name in ("persistent", "narrow"):
                 if cell.get(name, np.nan) > 0:
                     floor = run_ms(cell, name, costs)
-                    lines.append(
-                        {
-                            "graph": cell["dataset"],
-                            "layers": int(cell["depth"]),
-                            "strategy": name,
-                            "measured (ms)": cell[name],
-                            "floor (ms)": floor,
-                            "times the floor": cell[name] / floor,
-                            "us a layer": cell[name] * 1e3 / cell["depth"],
-                        }
-                    )
+                    lines.append({
+                        "graph": cell["dataset"],
+                        "layers": int(cell["depth"]),
+                        "strategy": name,
+                        "measured (ms)": cell[name],
+                        "floor (ms)": floor,
+                        "times the floor": cell[name] / floor,
+                        "us a layer": cell[name] * 1e3 / cell["depth"],
+                    })  # fmt: skip
     return pd.DataFrame(lines)
 
 

@@ -120,20 +120,18 @@ def table(rows, number):
         key = key if isinstance(key, tuple) else (key,)
         depth, cpu, gpu = PUBLISHED[experiment].get(key if len(key) > 1 else key[0], (np.nan,) * 3)
         serial, naive = (_mean(group, name) for name in ("serial", "naive (events)"))
-        lines.append(
-            {
-                **dict(zip(keys, key, strict=True)),
-                "depth, published": depth,
-                "depth": (group["depth"] - 1).mean() if number != "4.3" else group["depth"].mean(),
-                "CPU, published": cpu,
-                "serial": serial,
-                "GPU, published": gpu,
-                "naive": naive,
-                "CPU/GPU, published": cpu / gpu,
-                "serial/naive": serial / naive,
-                **{name: _mean(group, name) for name in ("narrow", "auto") if name in group},
-            }
-        )
+        lines.append({
+            **dict(zip(keys, key, strict=True)),
+            "depth, published": depth,
+            "depth": (group["depth"] - 1).mean() if number != "4.3" else group["depth"].mean(),
+            "CPU, published": cpu,
+            "serial": serial,
+            "GPU, published": gpu,
+            "naive": naive,
+            "CPU/GPU, published": cpu / gpu,
+            "serial/naive": serial / naive,
+            **{name: _mean(group, name) for name in ("narrow", "auto") if name in group},
+        })  # fmt: skip
     found = pd.DataFrame(lines).sort_values(keys, ignore_index=True)
     return found.astype({key: int for key in keys if key != "dataset"})
 
@@ -174,34 +172,23 @@ def crossovers(rows):
                 continue
             found = trends.crossover(pairs["depth"], pairs["log"])
             beyond = np.isnan(found.value) and found.last.value > 1
-            lines.append(
-                {
-                    "family": family,
-                    "ids": ids,
-                    "strategy": strategy,
-                    "depth": found.value,
-                    "low": found.low,
-                    "high": found.high,
-                    "measured up to": int(pairs["depth"].max()),
-                    "note": "faster at every depth measured" if beyond else "" if found.value > 0 else "never faster",
-                }
-            )
+            lines.append({
+                "family": family,
+                "ids": ids,
+                "strategy": strategy,
+                "depth": found.value,
+                "low": found.low,
+                "high": found.high,
+                "measured up to": int(pairs["depth"].max()),
+                "note": "faster at every depth measured" if beyond else "" if found.value > 0 else "never faster",
+            })  # fmt: skip
     return pd.DataFrame(lines)
 
 
 def _pairs(rows, strategy):
     """Log of serial over a strategy, both by the clock, paired within rounds, with the depth of each."""
-    walls = rows[rows["metric"] == "wall"]
-    serial, other = (walls[walls["strategy"] == name] for name in ("serial", strategy))
-    key = ["dataset", "parameters", "round"]
-    both = (
-        serial.set_index(key)["value"]
-        .to_frame("serial")
-        .join(other.set_index(key)["value"].rename("other"), how="inner")
-    )
-    both = both.reset_index()
-    depth = [json.loads(text)["depth"] for text in both["parameters"]]
-    return pd.DataFrame({"depth": np.array(depth, float), "log": np.log(both["serial"] / both["other"])})
+    pairs = statistics.paired(rows, "serial", strategy)
+    return pairs.assign(depth=np.array([json.loads(text)["depth"] for text in pairs["parameters"]], float))
 
 
 def choices(rows, experiments=HELD_OUT):
@@ -217,21 +204,19 @@ def choices(rows, experiments=HELD_OUT):
         ratio = statistics.ratio(cell, "auto", "best")
         own = mine[(mine["dataset"] == dataset) & (mine["strategy"] == "(graph)")].groupby("metric")["value"].mean()
         best = cell[cell["strategy"] == "best"]
-        lines.append(
-            {
-                "graph": dataset,
-                "chosen as": cell["experiment"].iloc[0],
-                "nodes": int(own["nodes"]),
-                "edges": int(own["edges"]),
-                "layers": int(own["depth"]),
-                "best": best["chosen"].iloc[0],
-                "best (ms)": statistics.mean(cell, "best").value,
-                "serial (ms)": statistics.mean(cell, "serial").value,
-                "auto (ms)": statistics.mean(cell, "auto").value,
-                "auto/best": ratio.value,
-                "low": ratio.low,
-                "high": ratio.high,
-                "transfer (ms)": own.get("transfer", np.nan),
-            }
-        )
+        lines.append({
+            "graph": dataset,
+            "chosen as": cell["experiment"].iloc[0],
+            "nodes": int(own["nodes"]),
+            "edges": int(own["edges"]),
+            "layers": int(own["depth"]),
+            "best": best["chosen"].iloc[0],
+            "best (ms)": statistics.mean(cell, "best").value,
+            "serial (ms)": statistics.mean(cell, "serial").value,
+            "auto (ms)": statistics.mean(cell, "auto").value,
+            "auto/best": ratio.value,
+            "low": ratio.low,
+            "high": ratio.high,
+            "transfer (ms)": own.get("transfer", np.nan),
+        })  # fmt: skip
     return pd.DataFrame(lines)
