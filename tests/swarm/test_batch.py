@@ -195,6 +195,22 @@ def test_a_folder_of_edge_lists(tmp_path):
     assert sum(map(len, GraphBatch(tmp_path, bad="refuse"))) == 3
 
 
+def test_names_of_vertices_come_back_with_the_results(tmp_path):
+    """Each file's ids are names or numbers; graphs that are left out shift nothing."""
+    (tmp_path / "a.txt").write_text("0 1\n1 x\n")
+    (tmp_path / "b.txt").write_text("ann bob\nbob cyd\n")
+    (tmp_path / "c.txt").write_text("0 1\n")
+    batch = GraphBatch(tmp_path, directed=False)
+    result = analyze(batch, strategy="cpu")
+    assert [one.name for one in result.problems] == ["a.txt"]
+    assert result.labels[0] is None and result.labels[2] is None
+    assert dict(zip(result.labels[1], result[1].tolist(), strict=True)) == {"ann": 0, "bob": 1, "cyd": 0}
+    assert list(batch[1].labels) == ["ann", "bob", "cyd"] and batch[2].labels is None
+    star = nx.Graph([("hub", 7), ("hub", (1, 2))])
+    result = analyze([star, nx.path_graph(2)], strategy="cpu")
+    assert list(result.labels[0]) == list(star) and result.labels[1] is None
+
+
 def test_a_tu_archive(tmp_path):
     graphs = [nx.path_graph(3), nx.cycle_graph(4), nx.empty_graph(2)]
     arcs, owner, base = [], [], 1

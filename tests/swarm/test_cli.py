@@ -67,6 +67,17 @@ def test_bad_graphs_are_told(tmp_path, capsys):
     assert "graph 1 (b.txt)" in capsys.readouterr().err
 
 
+def test_names_stand_beside_the_values(tmp_path):
+    folder, out = tmp_path / "files", tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.txt").write_text("ann bob\nbob cyd\n")
+    (folder / "b.txt").write_text("0 1\n")
+    assert main(["swarm", str(folder), "--undirected", "--out", str(out)]) == 0
+    table = pd.read_parquet(out)
+    assert table["labels"][0].tolist() == ["ann", "bob", "cyd"] and table["labels"][1] is None
+    assert table["values"][0].tolist() == [0, 1, 0]
+
+
 def test_a_batch_without_a_usable_graph_is_an_error(tmp_path, capsys):
     folder, out = tmp_path / "files", tmp_path / "out"
     folder.mkdir()

@@ -26,11 +26,14 @@ MOST = 2**31 - 1  # vertices of a graph, as offsets and ids are stored
 
 
 class Loaded(NamedTuple):
-    """A piece of a batch: the graphs that can be used, their numbers in the batch, and what became of the others."""
+    """A piece of a batch: the graphs that can be used, their numbers in the batch, what became of the others, and
+    {number of a graph: names of its vertices}, of those that have some.
+    """
 
     pack: Pack
     numbers: np.ndarray
     problems: list
+    labels: dict
 
 
 class GraphBatch:
@@ -199,7 +202,7 @@ class GraphBatch:
         -------
         Loaded
         """
-        pack, numbers, problems = piece.load(memory, self.weights)
+        pack, numbers, problems, labels = piece.load(memory, self.weights)
         unsaid = pack.directed is None
         pack.directed = bool(pack.directed)
         if not self.weights:
@@ -226,7 +229,7 @@ class GraphBatch:
             keep = np.flatnonzero(~np.isin(numbers, [problem.graph for problem in problems]))
             if keep.size < len(pack):
                 pack, numbers = pack.take(keep), numbers[keep]
-        return Loaded(shards.narrow(pack), numbers, problems)
+        return Loaded(shards.narrow(pack), numbers, problems, labels)
 
     def __iter__(self) -> "Iterator[Pack]":
         self.problems = []
@@ -250,11 +253,15 @@ class GraphBatch:
         if place == found.numbers.size or found.numbers[place] != i:
             problem = next(problem for problem in found.problems if problem.graph == i)
             raise GraphError(f"graph {i} ({problem.name}) of {self.source} cannot be used: {problem.reason}")
-        return found.pack[place]
+        graph = found.pack[place]
+        graph.labels = found.labels.get(i)
+        return graph
 
     def write(self, folder: "PathLike", *, format: Literal["arrow", "parquet"] = "arrow",
               graphs: int = 4096) -> "GraphBatch":  # fmt: skip
         """Write the graphs that can be used as shards; those of a folder that is written again are replaced.
+
+        Shards number vertices from 0: names of vertices are not written.
 
         Parameters
         ----------

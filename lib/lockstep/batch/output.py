@@ -2,7 +2,8 @@
 
     _run.json           what was asked for, and of which batch: a folder never mixes two runs
     part-NAME.parquet   graph (number in the batch), name, values (a list: one a vertex; of distances the matrix row by
-                        row, -1 for no path; of walks the vertices one walk after the other), checksum
+                        row, -1 for no path; of walks the vertices one walk after the other), checksum; labels
+                        (a list of text: the vertices' names) where graphs of the piece have some
     _problems.csv       the graphs that were left out, and why; written when all is done
 
 ``pandas.read_parquet(folder)`` reads all parts at once; it passes over names that begin with an underscore. A part
@@ -99,6 +100,10 @@ class Output:
         if self.keep == "values":
             columns["values"] = pa.array(values) if lengths is None else _lists(lengths, values)
         columns["checksum"] = pa.array(checksums)
+        if loaded.labels:
+            named = [loaded.labels.get(number) for number in loaded.numbers.tolist()]
+            texts = [None if names is None else list(map(str, names)) for names in named]
+            columns["labels"] = pa.array(texts, pa.list_(pa.string()))
         table = pa.table(columns).replace_schema_metadata({"problems": json.dumps(loaded.problems)})
         path = self.part(piece)
         scratch = path.with_name(f".{path.stem}.{os.getpid()}")  # readers of a folder pass over such names

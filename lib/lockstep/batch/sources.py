@@ -1,7 +1,8 @@
 """Where a batch's graphs come from. A source is cut into pieces, each loaded, computed and written as a whole.
 
 A piece is small and knows only how to load itself, so that it can be handed to another thread, process or machine. It
-gives a `Pack` as it was found, unchecked, the numbers its graphs have in the batch, and what it could not even read.
+gives a `Pack` as it was found, unchecked, the numbers its graphs have in the batch, what it could not even read, and
+names of vertices: {number of a graph: its names}, of those that have some.
 Of a shard that does not say whether its graphs are directed, where no setting says it either, the pack's
 ``directed`` is None: each arc must have one back then, which is for who checks the pack to see.
 """
@@ -53,7 +54,7 @@ class ShardPiece:
             there, asked = ("directed", "undirected") if pack.directed else ("undirected", "directed")
             raise GraphError(f"{self.path} says that its graphs are {there}; {asked} ones were asked for")
         problems = [Problem(self.first + i, pack.name(i), why) for i, why in wrong.items()]
-        return pack, np.arange(self.first, self.first + len(pack)), problems
+        return pack, np.arange(self.first, self.first + len(pack)), problems, {}
 
 
 @dataclass(frozen=True)
@@ -104,15 +105,15 @@ class MemoryPiece:
 
     def load(self, memory=None, weights=True):
         if isinstance(self.graphs, Pack):
-            return self.graphs, np.arange(self.first, self.first + len(self.graphs)), []
+            return self.graphs, np.arange(self.first, self.first + len(self.graphs)), [], {}
         names = [str(getattr(graph, "name", "") or self.first + i) for i, graph in enumerate(self.graphs)]
         shown = [_shown(self.first + i, graph) for i, graph in enumerate(self.graphs)]
         return _each(self.graphs, _taker(weights), self.first, names, shown, self.kind)
 
 
 def _reader(directed, weights):
-    """A function that reads a graph from a file; names have no place in the results of a batch."""
-    return functools.partial(read, directed=directed, weights=None if weights else False, names=False)
+    """A function that reads a graph from a file."""
+    return functools.partial(read, directed=directed, weights=None if weights else False)
 
 
 def _taker(weights):
@@ -162,7 +163,8 @@ def _each(things, take, first, names, shown, kind):
         called.append(graph.name or names[i])
     pack = Pack.of(found, kind)
     pack.names = called
-    return pack, np.array(numbers, np.int64), problems
+    labels = {number: graph.labels for number, graph in zip(numbers, found, strict=True) if graph.labels is not None}
+    return pack, np.array(numbers, np.int64), problems, labels
 
 
 def pieces_of(source, directed=None, piece_bytes=64 * 2**20, weights=True):

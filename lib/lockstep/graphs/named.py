@@ -2,6 +2,7 @@
 
 A first line of words such as ``source,target,weight`` is a header. Ids are names where the first line after it has an
 end that is no whole number, and the second line has one as well: a single such line is an error in a file of numbers.
+In a file of one line neither end may be a number.
 """
 
 import csv
@@ -38,6 +39,8 @@ def is_header(line):
 def is_named(some):
     """Whether the ends of edges are names, by the first lines of an edge list's body."""
     ends = [fields(line)[:2] for line in some[:2]]
+    if len(ends) == 1 and any(map(numeric, ends[0])):
+        return False
     return bool(ends) and not some[0].startswith((b"<", b"{", b"[")) and not any(all(map(numeric, two)) for two in ends)
 
 

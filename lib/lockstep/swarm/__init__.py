@@ -55,7 +55,7 @@ def analyze(
     -------
     Results
         ``result[k]`` is graph k's array: shape (n,), for ``apsp`` (n, n) with inf where there is no path, for walks
-        (n, walks, length + 1).
+        (n, walks, length + 1). ``result.labels[k]`` holds the names of its vertices, None where they are numbers.
 
     Raises
     ------
@@ -77,13 +77,14 @@ def analyze(
     batch = GraphBatch.of(batch).suited(engine)
     single = strategy == "auto" and engine.executor is not None and len(batch) == 1
     single = single and measure in STRATEGIES["alone"].measures
-    parts, numbers, problems = [], [], []
+    parts, numbers, problems, labels = [], [], [], {}
     machine = engine.executor
     if machine is not None:
         machine.reset_counts()
     for piece in batch.pieces:
         loaded = batch.load_piece(piece)
         problems += loaded.problems
+        labels |= loaded.labels
         if len(loaded.pack):
             if single:
                 engine = _for_one(engine, loaded.pack, options)
@@ -94,7 +95,7 @@ def analyze(
         stats["launches"] = machine.counts["launches"]
     if engine.reason:
         stats["reason"] = engine.reason
-    return Results(parts, numbers, len(batch), measure, engine.strategy.name, problems, stats)
+    return Results(parts, numbers, len(batch), measure, engine.strategy.name, problems, stats, labels)
 
 
 def _for_one(engine, pack, options):

@@ -1,7 +1,8 @@
 """What a measure of a batch returns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,8 @@ class Results:
     Attributes
     ----------
     measure, strategy : str
+    labels : list
+        Of each graph the names of its vertices, in the order of its values; None where vertices are numbers.
     problems : list
         Of graphs that could not be used (see `GraphBatch`).
     stats : dict
@@ -90,8 +93,10 @@ class Results:
 
     def __init__(
         self, parts: Sequence, numbers: Sequence, count: int, measure: str, strategy: str, problems: list, stats: dict,
+        labels: Mapping = MappingProxyType({}),
     ) -> None:
         self.measure, self.strategy, self.problems, self.stats = measure, strategy, problems, stats
+        self.labels = [labels.get(number) for number in range(count)]
         self._where = [None] * count
         for part, found in enumerate(numbers):
             for place, number in enumerate(found):
