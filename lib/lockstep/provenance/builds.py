@@ -17,7 +17,6 @@ are all there today. Renaming, moving, commenting or reflowing changes no digest
 for: ``origin(label, dataset)`` in its `origins` returns an `Origin`, or None for rows in which nothing can go stale.
 """
 
-import csv
 import functools
 import json
 from importlib import import_module
@@ -34,6 +33,7 @@ from lockstep.studies import PACKAGES
 from . import device, host, kept, lookup, protocol
 from .device import digest
 from .origin import origins
+from .tables import append, read
 
 FILE, PIECES, CONFIRMED = "builds.csv", "pieces.json", "confirmations.csv"
 COLUMNS = ["id", "study", "strategy", "device", "host", "protocol", "data", "commit", "date", "why"]
@@ -186,13 +186,7 @@ def add(folder, lines, pieces=None):
     folder.mkdir(parents=True, exist_ok=True)
     have = {(line["study"], line["strategy"], line["id"]) for line in read(folder / FILE)}
     fresh = [line for line in lines if (line["study"], line["strategy"], line["id"]) not in have]
-    if fresh:
-        new = not (folder / FILE).is_file()
-        with (folder / FILE).open("a", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            if new:
-                writer.writeheader()
-            writer.writerows(fresh)
+    append(folder / FILE, COLUMNS, [[line[column] for column in COLUMNS] for line in fresh])
     if pieces:
         keep(folder, pieces)
 
@@ -212,14 +206,6 @@ def keep(folder, pieces):
     if after != before:
         lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(after[name])}" for name in sorted(after))
         file.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
-
-
-def read(file):
-    """The lines of a table as mappings; none where there is no file."""
-    if not file.is_file():
-        return []
-    with file.open(newline="", encoding="utf-8") as text:
-        return list(csv.DictReader(text))
 
 
 def _folders():

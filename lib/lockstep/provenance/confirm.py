@@ -5,12 +5,11 @@ on the emulator (`trace`), or if the literals and operators of the code that it 
 that rows of the build before stand for the code of today, with a reason that a person gives.
 """
 
-import csv
-
 from lockstep import paths
 from lockstep.evidence import computer, reading
 
 from . import builds, staleness, trace
+from .tables import append, read
 
 TRACES = "traces.csv"
 COLUMNS = ["study", "strategy", "before", "after", "commit", "date", "why"]
@@ -20,7 +19,7 @@ def traces():
     """{(study, strategy, host digest): (digest of the trace, digest of literals and operators)}."""
     found = {}
     for folder in builds._folders():
-        for line in builds.read(folder / TRACES):
+        for line in read(folder / TRACES):
             found[line["study"], line["strategy"], line["host"]] = line["trace"], line["words"]
     return found
 
@@ -36,15 +35,6 @@ def keep_traces(folder, keys):
                 new.append([study, strategy, plan.digest, trace.trace(study, strategy), plan.words])
     append(folder / TRACES, ["study", "strategy", "host", "trace", "words"], new)
     return len(new)
-
-
-def append(file, columns, lines):
-    """Append lines to a table, which is made with its first line."""
-    if not lines:
-        return
-    new = not file.is_file()
-    with file.open("a", newline="", encoding="utf-8") as text:
-        csv.writer(text, lineterminator="\n").writerows([columns, *lines] if new else lines)
 
 
 def confirm(strategies, why, folder=None):

@@ -7,7 +7,6 @@ number are told as an error (`unclear`) until a person says which it is: ``locks
 "..."`` raises the number, with ``--same`` it confirms the new trees for the old one.
 """
 
-import csv
 import functools
 from importlib import import_module
 
@@ -20,6 +19,7 @@ from lockstep.studies import PACKAGES
 
 from . import host, kept, lookup
 from .origin import origins
+from .tables import append, read
 
 FILE = "protocol.csv"
 COLUMNS = ["study", "number", "trees", "commit", "date", "why"]
@@ -33,19 +33,12 @@ CUT = tuple(name for name in host.CUT if name != f"{lookup.NAME}.evidence") + tu
 
 def lines():
     """The table, the oldest line first."""
-    file = paths.RECORDINGS / FILE
-    if not file.is_file():
-        return []
-    with file.open(newline="", encoding="utf-8") as text:
-        return list(csv.DictReader(text))
+    return read(paths.RECORDINGS / FILE)
 
 
 @functools.cache
 def _numbers():
-    found = {}
-    for line in lines():
-        found[line["study"]] = int(line["number"])
-    return found
+    return {line["study"]: int(line["number"]) for line in lines()}
 
 
 def number(study):
@@ -82,12 +75,8 @@ def write(study, why, same=False):
     """
     if not why.strip():
         raise ValueError("say why: what changed in how runs are timed, ordered, verified or derived from")
-    file, new = paths.RECORDINGS / FILE, not (paths.RECORDINGS / FILE).is_file()
     told = number(study) + (not same)
-    with file.open("a", newline="", encoding="utf-8") as text:
-        writer = csv.writer(text, lineterminator="\n")
-        if new:
-            writer.writerow(COLUMNS)
-        writer.writerow([study, told, trees(study), computer.commit() or "", computer.now(), why.strip()])
+    line = [study, told, trees(study), computer.commit() or "", computer.now(), why.strip()]
+    append(paths.RECORDINGS / FILE, COLUMNS, [line])
     _numbers.cache_clear()
     return told

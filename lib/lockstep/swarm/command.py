@@ -10,7 +10,7 @@ from lockstep.batch.cluster import connected, run_cluster
 from lockstep.batch.stream import run
 from lockstep.batch.watching import LIMIT, ClusterError
 from lockstep.graphs import GraphError
-from lockstep.output import log
+from lockstep.output import log, many
 
 from .strategies.engine import engine_from
 
@@ -85,9 +85,9 @@ def main(choice):
     except ClusterError as error:
         raise ClusterError(f"{error}: {choice.typed}") from None
     if report.problems and not report.checksums.size:
-        first, many = report.problems[0], len(report.problems)
-        none = "its only graph cannot be used" if many == 1 else f"none of its {many:,} graphs can be used"
-        rest = f" (why the others cannot: {choice.out}/_problems.csv)" if many > 1 else ""
+        first, count = report.problems[0], len(report.problems)
+        none = "its only graph cannot be used" if count == 1 else f"none of its {count:,} graphs can be used"
+        rest = f" (why the others cannot: {choice.out}/_problems.csv)" if count > 1 else ""
         raise GraphError(f"{choice.input}: {none}; graph {first.graph} ({first.name}): {first.reason}{rest}")
     log.info(f"{choice.input}: {_told(choice.measure, report, start)}; results in {choice.out}")
     tell_left_out(report.problems, f": {choice.out}/_problems.csv")
@@ -110,19 +110,15 @@ def tell_left_out(problems, where=""):
 def _told(measure, report, start):
     """What was done, and how long it took."""
     if report.resumed and not report.pieces:
-        return f"{measure} of {_graphs(report.checksums.size)} was there from an earlier run"
+        return f"{measure} of {many(report.checksums.size, 'graph')} was there from an earlier run"
     steps = ", ".join(f"{word} {report.seconds[step]:.2f} s" for step, word in STEPS.items() if step in report.seconds)
-    done = f"{measure} of {_graphs(report.graphs)} in {time.perf_counter() - start:.2f} s"
+    done = f"{measure} of {many(report.graphs, 'graph')} in {time.perf_counter() - start:.2f} s"
     if steps:
         done += f" ({steps})"
     if report.resumed:
         pieces = "piece was" if report.resumed == 1 else "pieces were"
         done += f"; {report.resumed:,} {pieces} there from an earlier run"
     return done
-
-
-def _graphs(count):
-    return "1 graph" if count == 1 else f"{count:,} graphs"
 
 
 def _value(text):
