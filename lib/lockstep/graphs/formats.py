@@ -51,6 +51,14 @@ def line_number(data, place):
 
 
 # ------------------------------------------------------------------------- SNAP edge lists
+def _error(data, name, place, told):
+    return GraphError(f"{name}, line {line_number(data, place)}: {told}")
+
+
+def _shown(line):
+    return repr(line[:60].decode("utf-8", "replace"))
+
+
 _SIZES = re.compile(rb"nodes:\s*([\d,]+)\s+edges:\s*([\d,]+)", re.I)
 _APART = "and at most one weight, separated by blanks, tabs or a comma"
 _EDGE = f"two node ids (whole numbers) {_APART}"
@@ -115,15 +123,19 @@ def _check_sizes(name, sizes, sources, targets):
     line, nodes, edges = sizes
     way_out = "; if the header is known to be wrong, read with check_header=False"
     if sources.size != edges:
-        raise GraphError(f"{name}, line {line}: the header says {edges} edges; expected as many lines of edges, found "
-                         f"{sources.size}{way_out}")  # fmt: skip
+        raise GraphError(
+            f"{name}, line {line}: the header says {edges} edges; expected as many lines of edges, found "
+            f"{sources.size}{way_out}"
+        )
     largest = int(max(sources.max(), targets.max())) if edges else -1
     distinct = present(sources, targets).size
     if distinct == nodes:
         return None
     if distinct > nodes or largest > nodes:
-        raise GraphError(f"{name}, line {line}: the header says {nodes} nodes; expected as many different ids (or ids "
-                         f"below {nodes}), found {distinct} and the largest is {largest}{way_out}")  # fmt: skip
+        raise GraphError(
+            f"{name}, line {line}: the header says {nodes} nodes; expected as many different ids (or ids "
+            f"below {nodes}), found {distinct} and the largest is {largest}{way_out}"
+        )
     return max(nodes, largest + 1)
 
 
@@ -149,27 +161,25 @@ def dimacs(data, name):
             continue
         if fields[:1] == [b"p"]:
             if fields[1:4] == [b"aux", b"sp", b"co"]:
-                raise GraphError(f"{name}, line {line_number(data, start)}: these are node coordinates, not a graph; "
-                                 "expected 'p sp n m' (coordinates: lockstep.graphs.read_coordinates)")  # fmt: skip
+                told = "expected 'p sp n m' (coordinates: lockstep.graphs.read_coordinates)"
+                raise _error(data, name, start, f"these are node coordinates, not a graph; {told}")
             if len(fields) == 4 and fields[2].isdigit() and fields[3].isdigit():
                 break
-        raise GraphError(f"{name}, line {line_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; "
-                         "expected the problem line 'p sp <nodes> <arcs>' before any arc")  # fmt: skip
+        told = f"found {_shown(line)}; expected the problem line 'p sp <nodes> <arcs>' before any arc"
+        raise _error(data, name, start, told)
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p sp <nodes> <arcs>'")
     n, m = int(fields[2]), int(fields[3])
-    here = line_number(data, start)
     if fields[1] in (b"edge", b"col"):
         return _coloring(data, name, start, n, m)
-    table = Table(data, name, f"'a <from> <to> [<weight>]' with node ids 1 to {n}", start=after(data, start),
-                  comments=b"c", lead=b"a")  # fmt: skip
+    expected = f"'a <from> <to> [<weight>]' with node ids 1 to {n}"
+    table = Table(data, name, expected, start=after(data, start), comments=b"c", lead=b"a")
     columns = table.columns((2, 3))
     if len(table) != m:
-        raise GraphError(
-            f"{name}, line {here}: the header says {m} arcs; expected as many 'a' lines, found {len(table)}"
-        )
-    return Body(ids(table, columns[:, 0], 1, n) - 1, ids(table, columns[:, 1], 1, n) - 1,
-                whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None, n=n, directed=True)  # fmt: skip
+        told = f"the header says {m} arcs; expected as many 'a' lines, found {len(table)}"
+        raise _error(data, name, start, told)
+    one, other = (ids(table, columns[:, k], 1, n) - 1 for k in (0, 1))
+    return Body(one, other, whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None, n=n, directed=True)
 
 
 def _coloring(data, name, start, n, m):
@@ -178,9 +188,8 @@ def _coloring(data, name, start, n, m):
     columns = table.columns((2,))
     one, other = (ids(table, columns[:, k], 1, n) - 1 for k in (0, 1))
     if len(table) not in (m, 2 * m, m / 2):
-        here = line_number(data, start)
         told = f"the header says {m} edges; expected as many 'e' lines, found {len(table)}"
-        raise GraphError(f"{name}, line {here}: {told}")
+        raise _error(data, name, start, told)
     pairs = np.unique(np.sort(np.stack([one, other], 1), axis=1), axis=0)
     return Body(pairs[:, 0], pairs[:, 1], None, n=n, directed=False)
 
@@ -192,10 +201,8 @@ def coordinates(data, name):
         if fields[:4] == [b"p", b"aux", b"sp", b"co"] and len(fields) == 5 and fields[4].isdigit():
             break
         if fields and fields[0] != b"c":
-            raise GraphError(
-                f"{name}, line {line_number(data, start)}: found {line[:60].decode('utf-8', 'replace')!r}; "
-                "expected the problem line 'p aux sp co <nodes>'"
-            )
+            told = f"found {_shown(line)}; expected the problem line 'p aux sp co <nodes>'"
+            raise _error(data, name, start, told)
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p aux sp co <nodes>'")
     n = int(fields[4])
@@ -203,8 +210,8 @@ def coordinates(data, name):
     columns = table.columns((3,))
     nodes = ids(table, columns[:, 0], 1, n) - 1
     if nodes.size != n or np.unique(nodes).size != n:
-        raise GraphError(f"{name}, line {line_number(data, start)}: the header says {n} nodes; expected one line for "
-                         f"each, found {nodes.size} lines for {np.unique(nodes).size} nodes")  # fmt: skip
+        told = f"expected one line for each, found {nodes.size} lines for {np.unique(nodes).size} nodes"
+        raise _error(data, name, start, f"the header says {n} nodes; {told}")
     out = np.empty((n, 2))
     out[nodes] = columns[:, 1:]
     return out
@@ -231,26 +238,20 @@ def matrix_market(data, name):
         )
     body = ((at, line) for at, line in lines(data, len(data)) if line and not line.startswith(b"%"))
     start, line = next(body, (len(data), b""))
-    here = line_number(data, start)
     fields = line.split()
     if len(fields) != 3 or not all(field.isdigit() for field in fields):
-        raise GraphError(
-            f"{name}, line {here}: found {line[:60].decode('utf-8', 'replace')!r}; expected the sizes 'rows "
-            "columns entries'"
-        )
+        raise _error(data, name, start, f"found {_shown(line)}; expected the sizes 'rows columns entries'")
     rows, width, entries = map(int, fields)
     if rows != width:
-        raise GraphError(
-            f"{name}, line {here}: the matrix is {rows} x {width}; expected a square one, an adjacency matrix"
-        )
+        told = f"the matrix is {rows} x {width}; expected a square one, an adjacency matrix"
+        raise _error(data, name, start, told)
     pattern = banner[3] == "pattern"
-    table = Table(data, name, f"'i j{'' if pattern else ' value'}', i from 1 to {rows}, j from 1 to {width}",
-                  start=after(data, start), comments=b"%")  # fmt: skip
+    expected = f"'i j{'' if pattern else ' value'}', i from 1 to {rows}, j from 1 to {width}"
+    table = Table(data, name, expected, start=after(data, start), comments=b"%")
     columns = table.columns((2,) if pattern else (3,))
     if len(table) != entries:
-        raise GraphError(
-            f"{name}, line {here}: the header says {entries} entries; expected as many lines, found {len(table)}"
-        )
+        told = f"the header says {entries} entries; expected as many lines, found {len(table)}"
+        raise _error(data, name, start, told)
     i, j = ids(table, columns[:, 0], 1, rows) - 1, ids(table, columns[:, 1], 1, width) - 1
     if banner[4] == "symmetric" and (i < j).any():
         raise table.error(int(np.flatnonzero(i < j)[0]), "an entry above the diagonal of a symmetric matrix")
@@ -291,8 +292,9 @@ def metis(data, name):
     lengths = ends - starts
     odd = np.flatnonzero((lengths < 0) | (lengths % step != 0))
     if odd.size:
-        raise table.error(first + 1 + int(odd[0]),
-                          f"{lengths[odd[0]] + lead} numbers, which fmt {fmt:03d} does not allow")  # fmt: skip
+        raise table.error(
+            first + 1 + int(odd[0]), f"{lengths[odd[0]] + lead} numbers, which fmt {fmt:03d} does not allow"
+        )
     degrees = lengths // step
     if degrees.sum() != 2 * m:
         raise GraphError(
@@ -305,8 +307,9 @@ def metis(data, name):
     neighbors = table.values[places]
     bad = np.flatnonzero((neighbors < 1) | (neighbors > n) | (neighbors != np.floor(neighbors)))
     if bad.size:
-        raise table.error(first + 1 + int(sources[bad[0]]),
-                          f"neighbor {neighbors[bad[0]]:.15g} (ids run from 1 to {n})")  # fmt: skip
+        raise table.error(
+            first + 1 + int(sources[bad[0]]), f"neighbor {neighbors[bad[0]]:.15g} (ids run from 1 to {n})"
+        )
     weights = whole_or_real(table.values[places + 1]) if step == 2 else None
     return Body(sources, neighbors.astype(np.int64) - 1, weights, n=n, directed=False, stored_both=True)
 
@@ -326,8 +329,10 @@ def nde(data, name):
         row = int(np.flatnonzero(lengths != 2)[0]) + 1
         raise table.error(row, f"{lengths[row - 1]} numbers")
     if lengths.size < n:
-        raise GraphError(f"{name}: the first line says {n} vertices; expected a line with the degree of each, found "
-                         f"{lengths.size} lines")  # fmt: skip
+        raise GraphError(
+            f"{name}: the first line says {n} vertices; expected a line with the degree of each, found "
+            f"{lengths.size} lines"
+        )
     pairs = table.values[1:].reshape(-1, 2)
     bad = np.flatnonzero(((pairs < 0) | (pairs != np.floor(pairs))).any(axis=1) | (pairs[:, 0] >= n))
     ends = pairs[n:]
