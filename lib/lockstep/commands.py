@@ -79,7 +79,8 @@ def claims(choice) -> int:
     from lockstep.evidence import claims, telling
     from lockstep.provenance import stale
 
-    found = claims.summary(stale=stale)
+    with timed("judging recorded rows"):
+        found = claims.summary(stale=stale)
     asked = {name: getattr(choice, name) for name in ("study", "claim", "machine", "verdict")}
     verdicts = telling.chosen(found.verdicts, **asked)
     table(verdicts, choice.output)
@@ -234,7 +235,8 @@ def advise(choice) -> int:
         graphs = [_graph(file, choice) for file in choice.file]
         graph = graphs if len(graphs) > 1 else graphs[0]
     try:
-        found = advise(graph, machine=choice.machine)
+        with timed("features of the graph, and rules"):
+            found = advise(graph, machine=choice.machine)
         print(json.dumps(finite(found.record()), indent=1) if choice.json else found)
     finally:
         if choice.batch:

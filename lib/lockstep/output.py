@@ -6,9 +6,11 @@ import logging
 import math
 import sys
 import tempfile
+import threading
 import time
 
 log = logging.getLogger("lockstep")
+LATER = 2.0  # s that a step may take before its seconds are counted on a terminal
 
 
 def listen(choice) -> None:
@@ -22,9 +24,28 @@ def listen(choice) -> None:
 
 @contextlib.contextmanager
 def timed(what):
-    """Log how long a step took, for `--verbose`."""
-    started = time.perf_counter()
-    yield
+    """Log how long a step took, for `--verbose`; on a terminal, but for `--quiet`, count the seconds of a long one."""
+    started, ended = time.perf_counter(), threading.Event()
+
+    def count():
+        width = 0
+        while not ended.wait(LATER if not width else 1):
+            told = f"{what}: {time.perf_counter() - started:.0f} s"
+            width = max(width, len(told))
+            print(f"\r{told}", end="", file=sys.stderr, flush=True)
+        if width:
+            print(f"\r{' ' * width}\r", end="", file=sys.stderr, flush=True)
+
+    shown = sys.stderr.isatty() and log.isEnabledFor(logging.INFO)
+    counter = threading.Thread(target=count, daemon=True)
+    if shown:
+        counter.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        if shown:
+            counter.join()
     log.debug("%s: %.3f s", what, time.perf_counter() - started)
 
 

@@ -440,6 +440,27 @@ def test_quiet_and_verbose(run, graph):
     assert run("sort", file, "-q", "-v")[0] == 2
 
 
+@pytest.mark.parametrize(
+    ("terminal", "words", "counted"), [(True, [], True), (True, ["-q"], False), (False, [], False)]
+)
+def test_seconds_of_a_long_step_are_counted_on_a_terminal(monkeypatch, graph, terminal, words, counted):
+    told = io.StringIO()
+    told.isatty = lambda: terminal
+    monkeypatch.setattr(sys, "stderr", told)
+    monkeypatch.setattr(output, "LATER", 0.05)
+
+    def slow(*given, **options):
+        time.sleep(0.3)
+        return topological_sort(*given, **options)
+
+    monkeypatch.setattr("lockstep.toposort.topological_sort", slow)
+    assert cli.main(["sort", str(graph("0 1\n1 2\n")), *words]) == 0
+    lines = told.getvalue().split("\r")
+    assert ("sorting: 0 s" in lines) == counted
+    if counted:
+        assert lines[lines.index("sorting: 0 s") + 1].isspace()  # and the line is cleared
+
+
 def test_a_full_disk_leaves_no_part_of_a_result(run, graph, tmp_path, monkeypatch):
     file, kept = graph("0 1\n"), tmp_path / "order.txt"
     kept.write_text("of before\n")

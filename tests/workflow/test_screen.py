@@ -6,7 +6,7 @@ import json
 import nbformat
 import pytest
 
-from lockstep.evidence import recording
+from lockstep.evidence import recording, seals
 from lockstep.provenance import builds
 from lockstep.workflow import notebooks, publish, screen, wheelhouse
 
@@ -29,6 +29,16 @@ def test_the_first_screen_tells_machine_entrance_parts_and_time(tmp_path):
         assert words in told
     assert any(line.split() == ["0-machine", "measured"] for line in told.splitlines())
     assert "this GPU is measured" in greeting(tmp_path, executor="cuda")
+
+
+def test_a_part_whose_rows_are_there_is_no_time_to_measure(tmp_path):
+    """Its .done file was removed; once its rows are gone too it is measured again."""
+    (tmp_path / "3-toposort-depth.csv").write_text(ROWS)
+    seals.seal(tmp_path, "3-toposort-depth", "depth")
+    told = greeting(tmp_path)
+    assert "to measure: tables 20 s; to complete (rows are there): depth" in told and "about 50 s to measure" in told
+    (tmp_path / "3-toposort-depth.csv").unlink()
+    assert "depth 7 min, tables 20 s" in greeting(tmp_path)
 
 
 def test_the_first_screen_says_what_was_found(tmp_path):

@@ -35,6 +35,13 @@ def seal(folder, study, part, anew=False):
         csv.writer(told, lineterminator="\n").writerows([head, *kept, new])
 
 
+def parts(folder, study):
+    """The parts of a study that were done in a machine's folder and whose rows are still there."""
+    if not Path(folder, f"{study}.csv").is_file():
+        return set()
+    return {part for name, part, *_ in _seals(Path(folder)) if name == study}
+
+
 def _seals(folder):
     if not (folder / SEALS).is_file():
         return []

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lockstep import paths
+from lockstep.evidence import seals
 from lockstep.evidence.ledger import KINDS
 
 SUMS = tuple(f"  {kind}: " for kind in (*KINDS, "not judged"))  # lines of claims.txt below a machine's name
@@ -69,7 +70,8 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
     studies : dict
         What `plan.load` returned.
     results : str
-        Folder of this machine's results; parts with a ``.done`` file there count as measured.
+        Folder of this machine's results; parts with a ``.done`` file there count as measured. Of one without, whose
+        rows are there (it has a seal), only what they lack is measured.
     report : bool
         Whether the report can be typeset.
     """
@@ -96,9 +98,18 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
             for part, sizes in block["parts"].items()
             if not Path(results, study, f"{part}.done").is_file()
         }
+        there = [part for part in todo if part in seals.parts(results, study)]
+        todo = {part: seconds for part, seconds in todo.items() if part not in there}
         waiting += sum(todo.values())
-        told = ", ".join(f"{part} {_duration(seconds)}" for part, seconds in todo.items())
-        lines.append((study, f"to measure: {told}" if told else "measured"))
+        told = [
+            f"{what}: {', '.join(names)}"
+            for what, names in {
+                "to measure": [f"{part} {_duration(seconds)}" for part, seconds in todo.items()],
+                "to complete (rows are there)": there,
+            }.items()
+            if names
+        ]
+        lines.append((study, "; ".join(told) or "measured"))
     lines.append(("predicted", f"about {_duration(waiting)} to measure, then about a minute for figures and report"))
     if not report:
         lines.append(("report", "skipped: typst is not installed (figures, tables and verdicts are made all the same)"))
