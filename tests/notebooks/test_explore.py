@@ -138,3 +138,22 @@ def test_an_error_stands_where_the_picture_would_be(monkeypatch):
     monkeypatch.setattr(widgets, "schedule", fails)
     made.seed.value = 9
     assert "no such &lt;thing&gt;" in made.words.value and made.picture.layout.display == "none"
+
+
+def test_a_file_of_ones_own_is_shown_or_refused_where_the_picture_is(tmp_path):
+    mine, cyclic, large, ratings = (tmp_path / name for name in ("mine.txt", "cyclic.txt", "large.txt", "ratings.csv"))
+    mine.write_text("0 1\n1 2\n0 2\n")
+    cyclic.write_text("0 1\n1 0\n")
+    large.write_text("".join(f"{k} {k + 1}\n" for k in range(3000)))
+    ratings.write_text("1,1,5\n1,2,3\n2,1,4\n")
+    made = Explorer("toposort", "path of 6", "naive")
+    before = bytes(made.picture.value)
+    made.file.value = str(mine)
+    assert made.graph.value == str(mine) and bytes(made.picture.value) != before
+    for file, why in ((cyclic, "cycle"), (large, "at most 2,000"), (tmp_path / "none.txt", "no such file")):
+        made.file.value = str(file)
+        assert why in made.words.value and made.picture.layout.display == "none" and made.graph.value == str(mine)
+    made.file.value = str(mine)
+    made.study.value = "sgd"
+    made.file.value = str(ratings)
+    assert made.graph.value == str(ratings) and made.picture.layout.display is None

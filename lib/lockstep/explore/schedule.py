@@ -9,18 +9,20 @@ that the schedule needs however many threads there are.
 
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lockstep import solving, studies
-from lockstep.graphs import Graph, GraphError, generators, load
+from lockstep.graphs import Graph, GraphError, generators, load, read, read_ratings
 from lockstep.machine import get_executor
 
 if TYPE_CHECKING:
     from lockstep.typing import GraphLike
 
 LIMIT = 60_000  # events of a launch that are kept: spinning threads would fill any memory
+LARGEST = 2_000  # vertices of a file: a picture holds some dozen threads, and the hypothetical GPU is slow
 STUDIES = {"toposort": "topological sort", "sssp": "shortest paths", "coloring": "coloring", "sgd": "SGD schedules"}
 READS, WRITES = ("read", "load"), ("write", "store")
 
@@ -111,9 +113,31 @@ class Schedule:
         return sorted(changed) + sorted(looked)
 
 
-def graph_of(name: str) -> Any:
-    """A graph of `GRAPHS` by name, or one of the registry."""
-    return GRAPHS[name]() if name in GRAPHS else load(name)
+def graph_of(name: str, study: str = "") -> Any:
+    """A graph of `GRAPHS` by name, one of a file, or one of the registry; for ``"sgd"`` a file holds ratings.
+
+    Raises
+    ------
+    GraphError
+        A file cannot be read, or holds more than `LARGEST` vertices (users and items).
+    """
+    if name in GRAPHS:
+        return GRAPHS[name]()
+    if not Path(name).is_file():
+        return load(name)
+    found = _ratings(name) if study == "sgd" else read(name)
+    size = sum(found.shape) if study == "sgd" else found.n
+    if size > LARGEST:
+        raise GraphError(f"{name}: {size:,} vertices; a schedule is drawn of at most {LARGEST:,}")
+    return found
+
+
+def _ratings(file):
+    from lockstep.sgd import Ratings
+
+    found = Ratings.of(read_ratings(file))
+    found.name = Path(file).name.partition(".")[0]
+    return found
 
 
 def strategies_of(study: str) -> Any:
@@ -124,13 +148,13 @@ def strategies_of(study: str) -> Any:
 def suits(study: str, name: str) -> bool:
     """Whether a study takes a graph: a sort needs arcs without a cycle, ratings are for SGD alone."""
     try:
-        _problem(study, graph_of(name)).validate()
+        problem_of(study, graph_of(name, study)).validate()
     except ValueError:
         return False
     return True
 
 
-def _problem(study, given):
+def problem_of(study, given):
     """The problem that is watched: paths from vertex 0, vectors of two features."""
     if study != "sgd" and not isinstance(given, Graph):
         raise GraphError(f"{study} takes graphs, not {type(given).__name__}")
@@ -146,7 +170,7 @@ def schedule(study: str, graph: "GraphLike", strategy: str, seed: int = 0) -> An
     study : str
         A key of `STUDIES`.
     graph : str or Graph
-        A name in `GRAPHS` or in the registry, or a graph; small, for everything is kept.
+        A name in `GRAPHS`, a file, a name in the registry, or a graph; small, for everything is kept.
     strategy : str
         One of `strategies_of`.
     seed : int
@@ -169,9 +193,9 @@ def schedule(study: str, graph: "GraphLike", strategy: str, seed: int = 0) -> An
     if strategy not in known:
         raise ValueError(f"{study} has no kernels of {strategy!r} to watch; choose one of {', '.join(known)}")
     name = graph if isinstance(graph, str) else getattr(graph, "name", "") or "the graph"
-    graph = graph_of(graph) if isinstance(graph, str) else graph
+    graph = graph_of(graph, study) if isinstance(graph, str) else graph
     executor = get_executor("host", seed=int(seed), fuzz="memory", multiprocessors=1, trace=LIMIT)
-    problem = _problem(study, graph)
+    problem = problem_of(study, graph)
     problem.validate()
     solving.solve(studies.table(study), strategy, problem, executor)
     counts = {key: value for key, value in executor.counts.items() if key != "switches"}

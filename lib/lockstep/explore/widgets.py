@@ -6,6 +6,7 @@ Everything that is computed or drawn is elsewhere; here it is only connected.
 import functools
 import io
 import threading
+from pathlib import Path
 
 import ipywidgets as w
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -15,7 +16,7 @@ from lockstep import compare, studies
 from lockstep.report import style
 
 from .picture import draw, told
-from .schedule import GRAPHS, STUDIES, graph_of, schedule, strategies_of, suits
+from .schedule import GRAPHS, STUDIES, graph_of, problem_of, schedule, strategies_of, suits
 
 _drawing = threading.RLock()
 
@@ -47,6 +48,8 @@ class Explorer:
     ----------
     graph, study, strategy, seed, step : ipywidgets
         What is picked.
+    file : ipywidgets.Text
+        The path of a graph of one's own, which joins those to pick from.
     picture, words : ipywidgets
         The schedule, and what happens at the step.
     rivals, rank, ranking, table : ipywidgets
@@ -61,6 +64,7 @@ class Explorer:
         self.quiet = False  # while a change of one widget changes others
         named = [(text, name) for name, text in STUDIES.items()]
         self.study = w.Dropdown(options=named, value=study, description="study")
+        self.file = w.Text(description="own file", placeholder="path of a small graph", continuous_update=False)
         self.graph = w.Dropdown(options=self._graphs(), description="graph")
         self.graph.value = graph if graph in self.graph.options else self.graph.options[0]
         self.strategy = w.Dropdown(options=strategies_of(study), value=strategy, description="strategy")
@@ -81,17 +85,39 @@ class Explorer:
         self.study.observe(self._study_changed, "value")
         for one in (self.graph, self.strategy, self.seed):
             one.observe(self._run, "value")
+        self.file.observe(self._file_changed, "value")
         self.step.observe(self._show, "value")
         self.rank.on_click(self._rank)
         self._offer_rivals()
         self._run()
         self.box = w.VBox([
-            w.HBox([self.study, self.graph]), w.HBox([self.strategy, self.seed]), w.HBox([self.play, self.step]),
-            self.words, self.picture, w.HBox([self.rivals, self.rank]), self.table, self.ranking,
+            w.HBox([self.study, self.graph, self.file]), w.HBox([self.strategy, self.seed]),
+            w.HBox([self.play, self.step]), self.words, self.picture,
+            w.HBox([self.rivals, self.rank]), self.table, self.ranking,
         ])  # fmt: skip
 
     def _graphs(self):
-        return [name for name in GRAPHS if suits(self.study.value, name)]
+        own = [self.file.value] if Path(self.file.value).is_file() and suits(self.study.value, self.file.value) else []
+        return own + [name for name in GRAPHS if suits(self.study.value, name)]
+
+    @alone
+    def _file_changed(self, _=None):
+        """Show the graph of the file, or why it cannot be shown."""
+        name = self.file.value.strip()
+        if not name:
+            return
+        try:
+            if not Path(name).is_file():
+                raise ValueError(f"{name}: there is no such file")
+            problem_of(self.study.value, graph_of(name, self.study.value)).validate()
+        except ValueError as error:
+            self._refuse(error)
+            return
+        self.quiet = True
+        self.graph.options = self._graphs()
+        self.graph.value = name
+        self.quiet = False
+        self._run()
 
     def _offer_rivals(self):
         self.rivals.options = [name for name in studies.table(self.study.value) if name != "auto"]
@@ -116,9 +142,8 @@ class Explorer:
             return
         try:
             self.schedule = schedule(self.study.value, self.graph.value, self.strategy.value, self.seed.value)
-        except Exception as error:  # shown where the picture would be: a notebook has no other place for it
-            self.words.value = _text(f"{type(error).__name__}: {error}")
-            self.picture.layout.display = "none"
+        except Exception as error:
+            self._refuse(error)
             return
         self.picture.layout.display = None
         last = max(self.schedule.steps, 1)
@@ -127,6 +152,11 @@ class Explorer:
         self.play.value = self.step.value = last
         self.quiet = False
         self._show()
+
+    def _refuse(self, error):
+        """Say what is wrong where the picture would be: a notebook has no other place for it."""
+        self.words.value = _text(f"{type(error).__name__}: {error}")
+        self.picture.layout.display = "none"
 
     @alone
     def _show(self, _=None):
@@ -139,7 +169,7 @@ class Explorer:
     def _rank(self, _=None):
         self.table.value = _text("ranking ...")
         try:
-            graph, rivals = graph_of(self.graph.value), list(self.rivals.value)
+            graph, rivals = graph_of(self.graph.value, self.study.value), list(self.rivals.value)
             found = compare.compare(self.study.value, graph, rivals, "host", rounds=1)
         except Exception as error:
             self.table.value = _text(f"{type(error).__name__}: {error}")

@@ -112,13 +112,14 @@ def _records(table):
 
 def _recorded(file):
     """A machine.json and those of the machine's further recordings."""
-    return [one for one in (file, *sorted(file.parent.glob("[0-9]*/machine.json"))) if one.is_file()]
+    return [one for one in (file, *file.parent.glob("[0-9]*/machine.json")) if one.is_file()]
 
 
 def _runs(files):
-    """The runs that some machine.json tell of, each once."""
+    """The runs that some machine.json tell of, each once, the earliest first."""
     told = [run for file in files for run in json.loads(file.read_text()).get("runs", [])]
-    return list({tuple(map(run.get, ("date", "study", "part"))): run for run in told}.values())
+    once = {tuple(map(run.get, ("date", "study", "part"))): run for run in told}
+    return sorted(once.values(), key=lambda run: run["date"])
 
 
 def machines_of(found, recordings, results):
