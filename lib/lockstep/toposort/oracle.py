@@ -103,9 +103,11 @@ def _check(offsets, targets, order, place):
 
 @njit(cache=True)
 def _check_layers(order, sizes, layer):
-    """Whether stretch k of the order is layer k."""
+    """Whether stretch k of the order is layer k, and none is empty."""
     i = 0
     for k in range(sizes.size):
+        if sizes[k] < 1:
+            return False
         for _ in range(sizes[k]):
             if i >= order.size or layer[order[i]] != k:
                 return False
