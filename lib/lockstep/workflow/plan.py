@@ -75,7 +75,7 @@ def _explain(error) -> str:
         return f"{at}: {', '.join(missing)} is missing; found: {', '.join(map(str, found)) or 'nothing'}"
     if rule == "type":
         return f"{at}: expected {_article(allowed)}, found {json.dumps(found, default=str)}"
-    return error.message.replace("data", at, 1)
+    return error.message.replace(error.name, at, 1)
 
 
 def _article(kind: str) -> str:
