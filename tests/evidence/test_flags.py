@@ -15,3 +15,9 @@ def test_throttled_and_slow_rounds_are_flagged_and_kept(make_rows):
 
 def test_without_a_gpu_nothing_is_flagged(make_rows):
     assert flagged(make_rows({"times": {"serial": 1.0}})).empty
+
+
+def test_a_clock_is_slow_below_95_percent_of_the_usual_one(make_rows):
+    clocks = [2000.0] * 5 + [2300.0, 1910.0, 1890.0]  # the usual one is neither the highest nor the mean
+    found = flagged(make_rows({"metric": "sm_clock", "times": {CLOCKS: clocks}}))
+    assert found["why"].tolist() == ["clock at 1890 of 2000 MHz"]

@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from lockstep.evidence import statistics, trends
+from lockstep.evidence.between import Between
 from lockstep.evidence.recording import CELL
 
 
@@ -104,6 +105,42 @@ def test_the_best_is_chosen_on_one_half_and_judged_on_the_other(make_rows):
     assert set(clear[clear["strategy"] == "best"]["chosen"]) == {"fast"}
 
 
+def test_the_best_of_equals_over_many_graphs_is_no_better(make_rows):
+    cells = [{"dataset": f"g{k}", "times": {name: 1.0 for name in ("base", *"abcdefgh")}} for k in range(30)]
+    judged = statistics.best(make_rows(*cells, noise=0.3), list("abcdefgh"))
+    assert statistics.ratio(judged, "base", "best").value == pytest.approx(1, abs=0.1)
+
+
+def test_a_round_that_was_measured_again_counts_as_it_was_last(make_rows):
+    once, again = (make_rows({"times": {"a": [a] * 4, "b": [1.0] * 4}}) for a in (8.0, 2.0))
+    assert statistics.ratio(pd.concat([once, again]), "a", "b").value == pytest.approx(2)
+
+
+def test_over_graphs_both_intervals_are_over_the_graphs(make_rows):
+    logs, graphs = np.repeat([0.0, 1.0, 5.0], 4), np.repeat(list("xyz"), 4)
+    found = statistics.geometric_mean(logs, graphs)
+    low, high = stats.ttest_1samp([0.0, 1.0, 5.0], 0).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((np.exp(low), np.exp(high)))
+    assert found.bootstrap == pytest.approx((1, np.exp(5))), "three draws of one graph are 1 of 27"
+
+
+def test_degrees_of_freedom_are_welchs_and_satterthwaites():
+    logs, apart, freedom = np.array([0.0, 0.2, 0.1, 0.5]), 0.3, 7
+    within, between = logs.var(ddof=1) / 4, apart**2
+    _, error, known = statistics.over_rounds(logs, apart=apart, freedom=freedom)
+    assert error == pytest.approx(np.sqrt(within + between))
+    assert known == pytest.approx((within + between) ** 2 / (within**2 / 3 + between**2 / freedom))
+
+
+def test_an_arithmetic_mean_of_strata_is_off_as_much_as_they_are():
+    logs, labels = np.log([9, 11, 0.9, 1.1]), ["x", "x", "y", "y"]
+    found = statistics.over_strata(logs, labels, arithmetic=True)
+    means = np.exp([logs[:2].mean(), logs[2:].mean()])
+    error = np.std(logs[:2], ddof=1) / np.sqrt(2)  # of both, on logarithms
+    assert found.value == pytest.approx(means.mean())
+    assert found.error == pytest.approx(np.hypot(*(means * error)) / 2)
+
+
 def test_a_crossover_is_found_where_it_is():
     x = np.repeat([1.0, 10, 100, 1000, 1e4], 8)
     noise = np.random.default_rng(0).normal(0, 0.05, len(x))
@@ -128,6 +165,37 @@ def test_a_crossover_interval_covers():
     assert np.mean([one.low <= 300 <= one.high for one in found]) > 0.8
 
 
+def straight(noise, places=(0.0, 2.0)):
+    """Logarithms of places, and of ratios that fall from e to 1/e between them; rounds differ by `noise`."""
+    return np.exp(np.repeat(places, len(noise))), np.concatenate([1 + noise, -1 + noise[::-1]])
+
+
+def test_a_crossovers_interval_leaves_out_as_much_at_both_ends():
+    noise = np.random.default_rng(1).normal(size=400)
+    noise = 0.2 * (noise - noise.mean()) / noise.std()
+    found = trends.crossover(*straight(noise))
+    half = 1.96 * 0.2 / np.sqrt(2 * len(noise))  # the place is 1 + (e1 + e2) / 2
+    assert math.log(found.value) == pytest.approx(1)
+    assert math.log(found.high / found.value) == pytest.approx(half, rel=0.1)
+    assert math.log(found.value / found.low) == pytest.approx(half, rel=0.1)
+    place = found.place(8)
+    assert place.error * stats.t.ppf(0.975, 8) == pytest.approx(math.log(found.high / found.low) / 2)
+    wider = trends.crossover(*straight(noise), apart=Between(ratio=0.2, freedom=50))
+    assert wider.high / wider.low > 1.3 > found.high / found.low
+
+
+def test_a_crossover_that_a_tenth_of_the_draws_do_not_show_has_no_interval():
+    noise = np.array([-1.0, 1.0] * 8)
+    found = trends.crossover(*straight(3 * noise))  # the last mean lies 1.3 errors below 0
+    assert found.value == pytest.approx(math.e) and math.isnan(found.low) and math.isnan(found.high)
+
+
+def test_the_first_of_several_crossovers_is_meant():
+    x = np.repeat([1.0, 10, 100, 1000], 4)
+    found = trends.crossover(x, np.repeat([1.0, -1, 1, -1], 4) + 0.01 * np.tile([-1, 1], 8))
+    assert found.value == pytest.approx(10**0.5) and 3 < found.low < found.high < 3.3
+
+
 def test_a_slope_is_scipys_and_covers():
     random = np.random.default_rng(2)
     x = np.repeat([10.0, 100, 1000, 1e4, 1e5], 4)
@@ -137,6 +205,7 @@ def test_a_slope_is_scipys_and_covers():
     expected = stats.linregress(np.log(np.unique(x)), means)
     assert found.value == pytest.approx(expected.slope) and found.error == pytest.approx(expected.stderr)
     assert found.low < 0.9 < found.high
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 3) * expected.stderr), "of five places"
     assert found.p_value(expected.slope) == pytest.approx(1) and found.p_value(0.0) < 1e-4
     with pytest.raises(ValueError, match="three places"):
         trends.slope([1, 2], [1, 2])
@@ -163,7 +232,9 @@ def test_the_feature_that_makes_the_figure_explains_it():
     time = 2 * depth * np.exp(random.normal(0, 0.3, 30))
     assert trends.explains(time, {"depth": depth, "nodes": nodes}).low > 0
     assert trends.explains(time, {"nodes": nodes, "depth": depth}).high < 0
-    assert trends.explains(time, {"depth": depth, "constant": np.ones(30)}).value > 0.9
+    found = trends.explains(time, {"depth": depth, "constant": np.ones(30)})
+    assert found.value > 0.9 and found.high - found.low > 0.005, "another draw of graphs gives another figure"
+    assert trends.explains(time, {"nodes": nodes, "depth": depth, "constant": np.ones(30)}).high < 0, "the best counts"
 
 
 def test_the_center_leaves_out_what_is_not_above_zero():

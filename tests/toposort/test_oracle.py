@@ -11,6 +11,7 @@ ORDERS = {
     "right": [0, 2, 1, 3],
     "neighbors swapped": [1, 0, 2, 3],
     "duplicate": [0, 1, 1, 3],
+    "duplicate for a source": [1, 2, 2, 3],
     "missing": [0, 1, 2],
     "one too many": [0, 1, 2, 3, 3],
     "off by one": [1, 2, 3, 4],
