@@ -33,6 +33,14 @@ def test_an_ordering_fails_by_its_clearest_contradiction(make_rows):
     assert judge(rows, "ordering", {"strategies": ["a", "b", "c"]})["verdict"] == "fails"
 
 
+def test_what_lies_just_outside_of_a_band_is_undecided(make_rows):
+    """Its nearer edge, 4, cannot be told from it; the farther one, 1, can."""
+    rows = make_rows({"times": {"a": (4.1 * UNCLEAR).tolist(), "b": [1.0] * 8}})
+    assert judge(rows, "within", factor=2.0)["verdict"] == "undecided"
+    rows = make_rows({"times": {"a": (8 * UNCLEAR).tolist(), "b": [1.0] * 8}})
+    assert judge(rows, "within", factor=2.0)["verdict"] == "fails"
+
+
 def crossing(make_rows, ratios, published, last=1.0):
     """The verdict on a ratio at depths 1, 10, 100...; `last` multiplies the rounds at the last one."""
     rounds = [1 + 0.01 * np.sin(np.arange(8))] * (len(ratios) - 1) + [np.ones(8) * last]

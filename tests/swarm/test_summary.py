@@ -152,3 +152,11 @@ def test_what_was_checked():
     assert "300,000 graphs on several GPUs (b) the CPU" in summary.checked({"a": whole, "b": old, "two": two})[0]
     sizes = runs(*(("sizes", f"benchmark-{n}-{64000 // n}", "wall", "invariant") for n in (32, 64, 128, 256)))
     assert "on 250 to 2,000 graphs of one size the" in summary.checked({"b": sizes})[0]
+
+
+def test_what_several_recordings_count_is_told_once():
+    rows = pd.DataFrame([
+        {"experiment": "table-2", "dataset": "DD-G1", "metric": metric, "value": value, "round": turn}
+        for turn in (0, 1000) for metric, value in (("graphs", 246), ("vertices", 89), ("edges", 215))
+    ])  # fmt: skip
+    assert views.table_2(rows)[["graphs", "vertices", "edges"]].values.tolist() == [[246, 89, 215]]

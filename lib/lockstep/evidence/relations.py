@@ -113,7 +113,7 @@ def _band(part, rows, low, high):
 
 def _inside(estimate, low, high):
     agrees, p = low <= estimate.value <= high, [estimate.p_value(edge) for edge in (low, high)]
-    return _finding(estimate, agrees, max(p) / 2 if agrees else min(p))
+    return _finding(estimate, agrees, max(p) / (2 if agrees else 1))  # the nearer edge has the larger p
 
 
 def _equal(part, rows):

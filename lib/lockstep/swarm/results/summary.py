@@ -144,15 +144,16 @@ def several(recorded):
         if hosts:
             said.append(f"Several GPUs of one host, {count:,} graphs {where}, {first}: {'; '.join(hosts)}.")
     cold = table[table["disk"] == "cold"] if len(table) else table
-    for rows in recorded.values() if said and len(cold) else ():
-        count = cold["graphs"].iloc[0]
-        alone = rows[(rows["experiment"] == "curve") & (rows["strategy"] == "loading") & (rows["metric"] == "wall")]
-        alone = alone[alone["dataset"] == f"benchmark-{count}"]["value"]
-        if len(alone):
+    if said and len(cold):
+        count, alone = cold["graphs"].iloc[0], []
+        for machine, rows in recorded.items():
+            mine = rows[(rows["experiment"] == "curve") & (rows["strategy"] == "loading") & (rows["metric"] == "wall")]
+            mine = mine[mine["dataset"] == f"benchmark-{count}"]["value"]
+            alone += [f"{readable(mine.mean() / 1e3)} s ({machine})"] if len(mine) else []
+        if alone:
             said.append(
                 f"Loading {count:,} graphs from a cold disk, by all threads and without computing, takes "
-                f"{readable(alone.mean() / 1e3)} s on the machine with one GPU: no number of GPUs gets below what the "
-                "disk gives."
+                f"{listed(alone)}: no number of GPUs gets below what the disk gives."
             )
     return said
 
