@@ -160,3 +160,12 @@ def test_what_several_recordings_count_is_told_once():
         for turn in (0, 1000) for metric, value in (("graphs", 246), ("vertices", 89), ("edges", 215))
     ])  # fmt: skip
     assert views.table_2(rows)[["graphs", "vertices", "edges"]].values.tolist() == [[246, 89, 215]]
+
+
+def test_what_computing_takes_is_told_of_each_strategy():
+    lines = [("sizes", f"benchmark-{size}-9", way, "{}", metric, 0, value) for size in (64, 32)
+             for way, metric, value in (("one-thread", "compute_us", 1.0), ("paper-one-thread", "compute_us", 9.0),
+                                        ("one-thread", "load_us", 2.0))]  # fmt: skip
+    found = views.by_size(rows(*lines))
+    assert found["vertices"].tolist() == [32, 64]
+    assert found["computing"].round(9).tolist() == [1, 1] and found["by SwarmGraph's design"].round(9).tolist() == [9, 9]
