@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lockstep.graphs import Graph
+from lockstep.plan import WrongResult
 from lockstep.sssp import Problem, ShortestPaths, WrongDistances, verify
 from lockstep.sssp.oracle import Errors
 
@@ -36,14 +37,21 @@ def test_wrong_distances_are_refused(what):
         judged(WRONG[what])
 
 
-@pytest.mark.parametrize("distances", [RIGHT[:-1], [*RIGHT, np.inf]])
+@pytest.mark.parametrize("distances", [RIGHT[:-1], [*RIGHT, np.inf], [0], 0])
 def test_a_missing_distance_and_one_too_many_are_refused(distances):
-    with pytest.raises(ValueError, match="could not be broadcast"):
+    with pytest.raises(WrongDistances, match="distances of shape"):
         judged(distances)
+
+
+def test_one_number_is_no_distances_even_where_all_are_equal():
+    graph = Graph.from_edges([0], [1], weights=[0])
+    with pytest.raises(WrongResult, match=r"distances of shape \(1,\), not \(2,\)"):
+        verify(ShortestPaths(Problem(graph, 0), 0, "made up", np.zeros(1)), graph)
 
 
 def test_errors_are_counted_and_measured():
     exact = np.array(RIGHT)
     errors = Errors(np.array([0, 3, 3, 6, np.inf]), exact)
     assert (errors.wrong, errors.share, errors.largest) == (2, 0.5, 0.5)
-    assert Errors(np.array(WRONG["a reached vertex unreached"]), exact).largest == np.inf
+    for what in ("a reached vertex unreached", "an unreached vertex reached", "not a number"):
+        assert Errors(np.array(WRONG[what]), exact).largest == np.inf

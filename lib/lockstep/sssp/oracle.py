@@ -8,11 +8,13 @@ from numba import njit
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from lockstep.plan import WrongResult
+
 if TYPE_CHECKING:
     from lockstep.graphs import Graph
 
 
-class WrongDistances(AssertionError):
+class WrongDistances(WrongResult):
     """A strategy gave distances that are not the shortest."""
 
 
@@ -96,7 +98,7 @@ class Errors:
     share : float
         The same as a share of the reached vertices.
     largest : float
-        Largest relative error; inf if a reachable vertex was not reached.
+        Largest relative error; inf if a reachable vertex was not reached, or an unreachable one was.
     """
 
     def __init__(self, found, exact):
@@ -106,7 +108,8 @@ class Errors:
         self.largest = 0.0
         if self.wrong:
             with np.errstate(divide="ignore", invalid="ignore"):
-                self.largest = float(np.nanmax((found[different] - exact[different]) / exact[different]))
+                off = (found[different] - exact[different]) / exact[different]
+            self.largest = float(np.where(np.isnan(off), np.inf, off).max())
 
 
 class Checker:
@@ -135,11 +138,13 @@ class Checker:
 
     def __call__(self, result, exact=True):
         """'exact', or 'measured-wrong' if it need not be exact; WrongDistances if it must."""
+        where = f"{result.strategy} on {self.graph.name or 'the graph'} from {result.source}"
+        if result.distances.shape != (self.graph.n,):
+            raise WrongDistances(f"{where}: distances of shape {result.distances.shape}, not {(self.graph.n,)}")
         errors = self.errors(result)
         if errors.wrong == 0:
             return "exact"
         if exact:
-            where = f"{result.strategy} on {self.graph.name or 'the graph'} from {result.source}"
             raise WrongDistances(f"{where}: {errors.wrong} of {self.graph.n} distances are wrong")
         return "measured-wrong"
 

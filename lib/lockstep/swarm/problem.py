@@ -77,6 +77,9 @@ class Case:
             self.known[key] = self._references(measure, options)
         checksums, sample = self.known[key]
         if checksums is not None and found.checksums is not None:
+            if found.checksums.shape != checksums.shape:
+                count = len(found.checksums)
+                raise VerificationError(f"{measure}: {count} results of the {len(self.pack)} graphs of {self.name}")
             wrong = np.flatnonzero(checksums != found.checksums)
             if wrong.size:
                 name = self.pack.name(int(wrong[0]))
