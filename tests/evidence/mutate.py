@@ -12,7 +12,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.provenance.mutate import ROOT, copy
+from tests.provenance.mutate import ROOT, copy, main
 
 # [file below lib/lockstep, old text, new text, test below tests/ that must fail]
 MUTATIONS = json.loads(Path(__file__).with_name("mutations.json").read_text(encoding="utf-8"))
@@ -54,6 +54,4 @@ def run(mutations):
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    chosen = [one for one in MUTATIONS if not words or any(word in part for word in words for part in one[:3])]
-    sys.exit(bool(run(chosen)))
+    main(run, MUTATIONS)

@@ -107,7 +107,11 @@ def run(mutations, say=print):
     return wrong
 
 
-if __name__ == "__main__":
+def main(run, mutations):
+    """Run the mutations whose file or text holds a word of the command line, or all; exit with 1 if one is wrong."""
     words = sys.argv[1:]
-    chosen = [one for one in MUTATIONS if not words or any(word in part for word in words for part in one[:3])]
-    sys.exit(bool(run(chosen)))
+    sys.exit(bool(run([one for one in mutations if not words or any(w in part for w in words for part in one[:3])])))
+
+
+if __name__ == "__main__":
+    main(run, MUTATIONS)
