@@ -99,11 +99,11 @@ def test_the_prediction_knows_the_graph_by_its_recorded_features(study):
         for name, slower in (("tiles", 1), ("patches", 2)):
             study.count("one", "calibration", f"g{k}", name, {"wall": (slower * (k + 1.0), "ms")}, parameters=SETTINGS)
     derived.record(study, WHERE, SETTINGS)
-    assert "(predicted)" not in set(study.rows()["strategy"]), "nothing is known of the graph"
+    assert model.PREDICTED not in set(study.rows()["strategy"]), "nothing is known of the graph"
     features = dict.fromkeys(model.FEATURES, 0.0) | {"one": 1.0, "ratings": 5000.0}
     study.count(*WHERE, "(graph)", {name: (value, "1") for name, value in features.items()}, parameters=SETTINGS)
     derived.record(study, WHERE, SETTINGS)
-    assert best(study, "(predicted)")[0] == "tiles" and best(study, "(best)")[0] == "patches"
+    assert best(study, model.PREDICTED)[0] == "tiles" and best(study, "(best)")[0] == "patches"
 
 
 def test_bounds_are_judged_on_every_graph_that_was_timed(study):

@@ -11,8 +11,8 @@ Only what the recording lacks is made ready: a strategy whose rows are all there
 for every strategy, the milliseconds of its preprocessing (see `preparation.built`: compilation is left out, a quick one
 is repeated) and its counts; and, for every graph, its own figures under the name (graph). Under
 (best online), (best offline) and (best) stand the times of the strategy that was best in the even rounds, taken from
-the odd rounds: chosen on one half, judged on the other. Under (predicted) stand those of the strategy that the
-calibrated model named beforehand.
+the odd rounds: chosen on one half, judged on the other. Under (predicted, diagonals counted) stand those
+of the strategy that the calibrated model named beforehand.
 """
 
 import functools

@@ -71,7 +71,7 @@ def _best(count, derive, rows, table, kernels, known):
         if any(name in even for name in names)
     }
     guess = model.predict(model.from_rows(rows), known) if known is not None else []
-    for family, names in {"(predicted)": exact, "(predicted of seven)": SEVEN}.items():
+    for family, names in {model.PREDICTED: exact, model.OF_SEVEN: SEVEN}.items():
         if among := [name for name in guess if name in names and name in even]:
             choices[family] = among[0]
     for family, name in choices.items():

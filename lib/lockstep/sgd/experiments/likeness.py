@@ -19,6 +19,7 @@ from lockstep import paths
 from lockstep.graphs import load
 
 from ..ratings import Ratings, mix, planted, uniform
+from ..strategies import model
 from . import skewed, twins
 
 SCALE, FARTHEST = 0.03, 0.1  # of the distance that a vertex is moved, whose power is -3; the farthest of all ids
@@ -84,7 +85,7 @@ def figures(ratings):
         "largest user": int(np.bincount(ratings.users).max()),
         "edges of the busiest hundredth": degrees[: max(len(degrees) // 100, 1)].sum() / ratings.m,
         "items of one edge or none": (degrees <= 1).mean(),
-        "diagonals": len(np.unique(ratings.items.astype(np.int64) - ratings.users)),
+        "diagonals": model.diagonals(ratings),
         "an edge's reach, median": near,
         "an edge's reach, nine tenths": far,
     }

@@ -181,12 +181,12 @@ def predictions(rows):
         mine = rows[(rows["experiment"] == experiment) & (rows["metric"] == "chosen")]
         for dataset, cell in mine.groupby("dataset", sort=False):
             chosen = cell.groupby("strategy")["value"].last().map(lambda n: list(STRATEGIES)[int(n) - 1])
-            if {"(best)", "(predicted)"} <= set(chosen.index):
+            if {"(best)", model.PREDICTED} <= set(chosen.index):
                 pair = statistics.paired(
-                    rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)], "(predicted)", "(best)"
+                    rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)], model.PREDICTED, "(best)"
                 )
                 loss = float(np.exp(pair["log"].mean())) if len(pair) else np.nan
-                lines.append((experiment, dataset, chosen["(predicted)"], chosen["(best)"], loss))
+                lines.append((experiment, dataset, chosen[model.PREDICTED], chosen["(best)"], loss))
     return pd.DataFrame(lines, columns=["class", "dataset", "predicted", "best", "time over the best"]), coefficients
 
 

@@ -38,15 +38,26 @@ class HubOptions(DeviceOptions):
     degree: int | None = None
 
 
+@dataclass(frozen=True)
+class HybridOptions(DeviceOptions):
+    """What `node-then-edge` can be told.
+
+    Attributes
+    ----------
+    edge_blocks : int, optional
+        Blocks of a pass over edges, where `blocks` are those of the pass over nodes alone.
+    """
+
+    edge_blocks: int | None = None
+
+
 # How many groups work at once: so many that, on average, this share of one holds an edge of the node whose lock the
 # most edges need, and not fewer than four blocks. With more groups all but one of that node's edges fail at its lock,
 # pass after pass; with fewer, the GPU idles where no node is a hub. Fitted on random graphs that no claim is judged on,
 # parts `tuning` and `tuning-skewed` (H100, 2026-11-25 and 2026-11-26), to 4 to 512 blocks: edge-locked is within 2 % of
 # the best of them on all nine graphs, node-locked within 11 % on the three with hubs (70 s a sweep became 1.8 s on the
-# twin of WIKI). The one pass of node-then-edge has four times as many, fitted with one number for its pass over nodes
-# and those over edges; on the twins that is 5 to 20 % slower than all blocks were (recordings 8 to 10 against 5): its
-# two parts want tuning apart.
-IN_FLIGHT, IN_ONE_PASS, FEWEST = 0.5, 2, 4
+# twin of WIKI).
+IN_FLIGHT, FEWEST = 0.5, 4
 
 
 class Online(DevicePlan):
@@ -95,15 +106,18 @@ class Online(DevicePlan):
             return self.xp.argsort(keys)
         return np.random.default_rng(self.problem.seed).permutation(m)
 
+    def edge_blocks(self, count):
+        """Blocks of a pass over so many edges."""
+        blocks = self.grid(self.by_edge, work=count)
+        return blocks if self.options.blocks else min(blocks, self.few)
+
     def passes(self, work, count):
         """Edge-locked passes over a list of edges (the first `count` of all if `work` is None) until none is
         deferred."""
         passes = 0
         while count:
             following = self.work[0] if work is not self.work[0] else self.work[1]
-            blocks = self.grid(self.by_edge, work=count)
-            blocks = blocks if self.options.blocks else min(blocks, self.few)
-            left = self.edge_step(blocks, work, np.int32(count), following, self.rate, self.keep)
+            left = self.edge_step(self.edge_blocks(count), work, np.int32(count), following, self.rate, self.keep)
             work, count = following, int(left[0])
             passes += 1
         self.stats["passes"] = self.stats.get("passes", 0) + passes
@@ -132,13 +146,12 @@ class NodeLocked(Online):
     """NL: an item to a group; lock the user, mark the edge; passes over all marks until nothing is left."""
 
     Options = BlockOptions
-    in_flight = IN_FLIGHT
 
     def load(self):
         executor, ratings = self.executor, self.problem.ratings
         self.place(*self.bring())
         self.locks()
-        self.few_nodes = self.blocks_for(ratings.degrees()[0].max(initial=0), self.in_flight)
+        self.few_nodes = self.blocks_for(ratings.degrees()[0].max(initial=0), IN_FLIGHT)
         with self.phase("transfer"):
             self.offsets = executor.array(ratings.offsets.astype(np.int32))
         self.done = executor.empty(max(ratings.m, 1), np.uint8)
@@ -174,15 +187,23 @@ class NodeLocked(Online):
 
 
 class NodeThenEdge(NodeLocked):
-    """The hybrid of both: one node-locked pass, then edge-locked passes over what it left."""
+    """The hybrid of both: one node-locked pass, then edge-locked passes over what it left.
 
-    Options = DeviceOptions
-    in_flight = IN_ONE_PASS
+    The pass over nodes takes all blocks, also where there are hubs: an edge that fails at a lock goes to the passes
+    over edges, and no scan of its item's list tries it again (part `tuning-hybrid`: 4 to 512 blocks for either pass).
+    """
+
+    Options = HybridOptions
 
     def load(self):
         super().load()
+        self.few_nodes = self.grid(self.by_node, self.shared)
         self.lists()
         self.collect = self.kernel("unmarked", "online.cu")
+
+    def edge_blocks(self, count):
+        told = self.options.edge_blocks
+        return min(told, self._most(self.by_edge, self.threads, 0)) if told else super().edge_blocks(count)
 
     def run(self):
         self.begin()

@@ -8,6 +8,7 @@ what remains is what the locks themselves cost.
 import numpy as np
 
 from .online import EdgeLocked, NodeThenEdge
+from .shared import DeviceOptions
 
 
 class InOneLaunch:
@@ -55,6 +56,8 @@ class EdgeLockedResident(InOneLaunch, EdgeLocked):
 
 class NodeThenEdgeResident(InOneLaunch, NodeThenEdge):
     """The hybrid with its edge-locked passes in one launch; the host looks once, after the node-locked pass."""
+
+    Options = DeviceOptions
 
     def run(self):
         self.begin()
