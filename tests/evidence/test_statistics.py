@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from lockstep.evidence import statistics, trends
+from lockstep.evidence import recording, statistics, trends
 from lockstep.evidence.between import Between
 from lockstep.evidence.recording import CELL
 
@@ -130,6 +130,17 @@ def test_degrees_of_freedom_are_welchs_and_satterthwaites():
     _, error, known = statistics.over_rounds(logs, apart=apart, freedom=freedom)
     assert error == pytest.approx(np.sqrt(within + between))
     assert known == pytest.approx((within + between) ** 2 / (within**2 / 3 + between**2 / freedom))
+
+
+def test_one_round_a_recording_has_the_interval_of_the_recordings():
+    far, near = np.array([0.0, 0.2, 0.1]), np.array([0.0, 0.02, 0.01])
+    rounds = np.arange(3) * recording.REPEAT  # the first round of three recordings
+    apart, freedom = 0.05, 7
+    mean, error, known = statistics.over_rounds(far, rounds, apart, freedom)
+    assert (mean, error, known) == pytest.approx((0.1, far.std(ddof=1) / np.sqrt(3), 2))
+    _, error, known = statistics.over_rounds(near, rounds, apart, freedom)
+    assert (error, known) == pytest.approx((apart / np.sqrt(3), freedom)), "recordings are known to lie further apart"
+    assert np.isnan(statistics.over_rounds(far[:1], rounds[:1], apart, freedom)[1])
 
 
 def test_an_arithmetic_mean_of_strata_is_off_as_much_as_they_are():

@@ -103,16 +103,21 @@ def over_rounds(logs, rounds=None, apart=0.0, freedom=1.0):
     Returns
     -------
     (float, float, float)
-        The error is NaN where no recording has two rounds; recordings that differ add to it, fewer of them more
-        (degrees of freedom after Welch and Satterthwaite).
+        Recordings that differ add to the error, fewer of them more (degrees of freedom after Welch and Satterthwaite).
+        Where no recording has two rounds, it is that of the recordings' own spread, or of `apart` if that is more; NaN
+        of a single one.
     """
     logs = np.asarray(logs, float)
     labels = np.zeros(len(logs), int) if rounds is None else recording.of(np.asarray(rounds))
     groups = [logs[labels == label] for label in np.unique(labels)]
     within, count = sum(len(group) - 1 for group in groups), len(groups)
-    mean = float(np.mean([group.mean() for group in groups]))
-    if within == 0:
+    means = np.array([group.mean() for group in groups])
+    mean = float(means.mean())
+    if within == 0 and count == 1:
         return mean, math.nan, 0
+    if within == 0:  # how far they lie apart holds both kinds of scatter
+        variance, known = max((means.var(ddof=1), count - 1), (apart**2, freedom))
+        return mean, math.sqrt(variance / count), known
     scatter = sum(((group - group.mean()) ** 2).sum() for group in groups) / within
     parts = (scatter * sum(1 / len(group) for group in groups) / count**2, within), (apart**2 / count, freedom)
     total = sum(part for part, _ in parts)
