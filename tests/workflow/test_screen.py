@@ -173,11 +173,14 @@ def test_a_parameter_that_a_notebook_lacks_is_an_error(tmp_path):
 
 def test_stored_notebooks_lose_what_differs_between_machines():
     cell = nbformat.v4.new_code_cell("1", metadata={"execution": {"iopub.execute_input": "2026"}, "tags": ["a"]})
+    widget = nbformat.v4.new_output("display_data", {notebooks.WIDGET: {"model_id": "6f"}, "text/plain": "VBox()"})
+    cell.outputs = [widget, nbformat.v4.new_output("stream", text="told")]
     notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"papermill": {"input_path": "/x"}})
     notebooks.strip(notebook)
     assert notebook.cells[0].metadata == {"tags": ["a"]}
     assert notebook.metadata["kernelspec"]["name"] == "python3"
     assert "papermill" not in notebook.metadata
+    assert [one.output_type for one in notebook.cells[0].outputs] == ["stream"]
 
 
 def test_a_wheelhouse_for_another_python_is_refused(tmp_path):

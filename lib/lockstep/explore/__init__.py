@@ -13,8 +13,8 @@ from .picture import draw, told
 from .schedule import GRAPHS, STUDIES, Event, Schedule, graph_of, schedule, strategies_of, suits
 
 __all__ = [
-    "GRAPHS", "STUDIES", "Event", "Schedule", "draw", "explorer", "graph_of", "schedule", "strategies_of", "suits",
-    "told",
+    "GRAPHS", "STUDIES", "Event", "Schedule", "draw", "explorer", "graph_of", "recorded", "schedule", "strategies_of",
+    "suits", "told",
 ]
 
 
@@ -23,3 +23,14 @@ def explorer(*args: Any, **options: Any) -> Any:
     from .widgets import explorer as made
 
     return made(*args, **options)
+
+
+def recorded(study: Any) -> Any:
+    """The widgets of a study notebook (see `lockstep.explore.records.Recorded`), or what they need, as text."""
+    try:
+        from .records import Recorded
+    except ModuleNotFoundError as error:
+        if error.name != "ipywidgets":
+            raise
+        return "To pick a machine, a claim or a graph here, install ipywidgets: it comes with the extra `lab`."
+    return Recorded(study).box

@@ -13,6 +13,7 @@ from pathlib import Path
 from lockstep import paths
 from lockstep.workflow.plan import renew
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
 PARAMETERS = ("config", "part", "executor")
 # jsonschema would build a grammar of internationalized addresses, a second of each job, for a format of which no
 # notebook holds anything. papermill warns that its standard input has no file extension. One kernel in five misses the
@@ -185,3 +186,5 @@ def strip(notebook) -> None:
     for cell in notebook.cells:
         for key in ("execution", "papermill", "collapsed", "scrolled"):
             cell.metadata.pop(key, None)
+        if cell.cell_type == "code":  # a stored widget is a number that each run draws anew, and shows nothing
+            cell.outputs = [one for one in cell.outputs if WIDGET not in one.get("data", {})]
