@@ -53,16 +53,16 @@ def _compiled(name, executor, rank, storage):
 
 
 def _time(study, part, cell, executor, *, rank=16, storage="float32", lock_delay=None, barrier_delay=None, blocks=None,
-          slow=(), best=False):  # fmt: skip
+          edge_blocks=None, slow=(), best=False):  # fmt: skip
     """A sweep of all strategies.
 
     Those in `slow`, whose runs take seconds, and the CPU's have FEW rounds, and are not run once more to warm up.
-    Strategies with kernels are told `lock_delay`, `barrier_delay` and `blocks`. `best`: what follows from a cell's rows
-    is recorded as well (`derived`).
+    Strategies with kernels are told `lock_delay`, `barrier_delay`, `blocks` and `edge_blocks`. `best`: what follows
+    from a cell's rows is recorded as well (`derived`).
     """
     on_gpu, dataset = executor is not None and executor.name == "cuda", label(cell)
     names = [name for name in cell.strategies if executor is not None or not _kernels(name)]
-    options = {"lock_delay": lock_delay, "barrier_delay": barrier_delay, "blocks": blocks}
+    options = {"lock_delay": lock_delay, "barrier_delay": barrier_delay, "blocks": blocks, "edge_blocks": edge_blocks}
     options = {name: value for name, value in options.items() if value is not None}
     parameters = {"rank": rank, **options, **({} if storage == "float32" else {"storage": storage})}
     where = (part, cell.experiment, dataset)
