@@ -1,6 +1,7 @@
 """Every strategy gives a coloring, the ladder the very one that its priorities define, on both executors."""
 
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from lockstep.coloring import STRATEGIES, Checker, Problem, color, oracle
 from lockstep.coloring.problem import neighbors
 from lockstep.coloring.results import views
-from lockstep.coloring.strategies import auto
+from lockstep.coloring.strategies import auto, waiting
 from lockstep.coloring.strategies.emptying import Emptying
 from lockstep.coloring.strategies.waiting import NEAR, Early, Waiting
 from lockstep.graphs import DatasetMissing, Graph, generators, load
@@ -162,6 +163,27 @@ def test_low_degrees_are_colored_alike_by_both_kernels(early):
                 for _ in range(2):  # what a run leaves behind must not disturb the next
                     plan.reset()
                     check(plan.run(), STRATEGIES["early"].traits)
+
+
+def test_a_block_may_be_late_to_clear_what_the_run_before_left(monkeypatch, tmp_path):
+    """The last block comes when the others have built their lists: its old states are colors, of no use to them."""
+    kernels = shutil.copytree(waiting.KERNELS, tmp_path / "kernels")
+    loop = "    for (int i = tid; i < size; i += THREADS) {\n"
+    before, clear, behind = (kernels / "near.cu").read_text().partition(loop)
+    assert clear
+    late = "    for (int k = 0; blockIdx.x == gridDim.x - 1 && k < 3000; ++k) pause(100);\n"
+    (kernels / "near.cu").write_text(before + late + clear + behind)
+    monkeypatch.setattr(waiting, "KERNELS", kernels)
+
+    class Left(Early):
+        def words(self, size, value=None, dtype=np.int32):
+            return super().words(size, 1 if value is None else value, dtype)  # a color, of another run
+
+    graph = neighbors(generators.erdos_renyi(n=300, m=500, seed=2), warn=False)[0]
+    assert graph.out_degrees().max() <= NEAR[1]
+    plan = Left.make(STRATEGIES["early"], Problem(graph, 3), host(multiprocessors=3))
+    plan.reset()
+    Checker(graph, 3)(plan.run(), STRATEGIES["early"].traits)
 
 
 def test_ranges_that_no_shared_memory_holds_are_left_to_the_other_kernel():

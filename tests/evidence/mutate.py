@@ -1,4 +1,4 @@
-"""Single replacements in the Python that judges, one at a time in a copy: does the test fail that is meant to?
+"""Single replacements in code that judges, kernels and host sides, in a copy: does the test fail that is meant to?
 
 python -m tests.evidence.mutate               all of them, some ten minutes
 python -m tests.evidence.mutate oracle.py     those whose file or text holds a word

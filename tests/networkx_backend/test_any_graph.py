@@ -45,7 +45,7 @@ def graphs(draw, kind):
 @st.composite
 def calls(draw, graph):
     """{function: its arguments after the graph}"""
-    flag, cutoff = st.booleans(), st.sampled_from([None, 0, 3, 7.5])
+    flag, cutoff = st.booleans(), st.sampled_from([None, -1, 0, 0.5, 1.5, 3, 7.5])
     lengths = {"source": draw(st.sampled_from([*graph, "nowhere"])), "cutoff": draw(cutoff)}
     return {
         **dict.fromkeys(SERVED, {}),

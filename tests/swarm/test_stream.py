@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from types import SimpleNamespace
 
@@ -214,6 +215,34 @@ def test_loading_and_computing_overlap(shards, monkeypatch):
     monkeypatch.setattr(GraphBatch, "load_piece", slow)
     apart, together = (run(batch, Slow(), threads=threads).seconds["wall"] for threads in (1, 3))
     assert apart > 9 * 0.06 and together < 0.8 * apart
+
+
+def most_at_once(monkeypatch, owner, name):
+    """Of the threads in a method at the same time; a list of one number, which grows."""
+    inside, most, lock, method = [0], [0], threading.Lock(), getattr(owner, name)
+
+    def counted(*args, **options):
+        with lock:
+            inside[0] += 1
+            most[0] = max(most[0], inside[0])
+        time.sleep(0.01)
+        try:
+            return method(*args, **options)
+        finally:
+            with lock:
+                inside[0] -= 1
+
+    monkeypatch.setattr(owner, name, counted)
+    return most
+
+
+def test_one_pack_is_computed_at_a_time_and_no_more_are_loaded_than_asked_for(shards, monkeypatch):
+    _, batch = shards
+    computing, loading = most_at_once(monkeypatch, Degrees, "run"), most_at_once(monkeypatch, GraphBatch, "load_piece")
+    run(batch, Degrees(), threads=4, loaders=1)
+    assert computing == [1] and loading == [1]
+    run(batch, Degrees(), threads=4, loaders=3)
+    assert computing == [1] and 1 < loading[0] <= 3
 
 
 def test_a_bar_counts_graphs(shards, capsys):

@@ -4,6 +4,7 @@ is valid.
 
 import shutil
 
+import numpy as np
 import pytest
 
 from lockstep.graphs import Graph, generators
@@ -110,6 +111,37 @@ def swelling(sizes):
         for i in range(max(size, following))
     ]
     return Graph.from_edges(*zip(*arcs, strict=True), n=sum(sizes))
+
+
+class NarrowByRows(Narrow):
+    """Without records, also where rows are long."""
+
+    def rows_are_worth_records(self):
+        return False
+
+
+def with_long_arcs(sizes, over):
+    """As `swelling`, late layers with the least ids, and arcs over so many layers from the first vertex of small and of
+    large ones.
+    """
+    graph, starts = swelling(sizes), [sum(sizes[:k]) for k in range(len(sizes))]
+    sources, targets = graph.edges()
+    long = [(a, b) for a, b, size in zip(starts, starts[over:], sizes, strict=False) if not 3 < size < 600]
+    ends = [list(end) + [arc[k] for arc in long] for k, end in enumerate((sources, targets))]
+    return Graph.from_edges(*(graph.n - 1 - np.array(end) for end in ends), n=graph.n)
+
+
+def test_narrow_goes_from_lanes_to_the_ring_and_to_the_grid_and_back():
+    """Rows of three arcs among lanes, 33 vertices out of 17, a vertex more than the ring holds at either end of it."""
+    narrow_levels = [1, 3, 1, 2, 1] * 5
+    swell = [17, 33, 17, *[1] * 5, 641, 700]
+    for level in (0, 1):
+        sizes = [*narrow_levels, *swell, *narrow_levels, *[2] * level, *swell, *narrow_levels]
+        graph = with_long_arcs(sizes, 9)
+        for seed in range(3):
+            plan = made(NarrowByRows, graph, get_executor("host", seed=seed, fuzz="sync", multiprocessors=2))
+            plan.reset()
+            assert verify(plan.run(), graph) == "exact", (level, seed)
 
 
 @pytest.mark.parametrize("kind", [Ahead, Persistent, NarrowAhead])

@@ -93,22 +93,26 @@ def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
     if source not in G.index:
         raise nx.NodeNotFound(f"Node {source} not found in graph")
     graph = G.weighted(weight)
-    return _reached(G, shortest_paths(graph, G.index[source]).distances, cutoff, graph.weights)
+    return _reached(G, graph, source, cutoff)
 
 
 def single_source_shortest_path_length(G, source, cutoff=None):
     if source not in G.index:
         raise nx.NodeNotFound(f"Source {source} is not in G")
-    return _reached(G, shortest_paths(G.graph, G.index[source]).distances, cutoff, None)
+    # NetworkX ends behind a whole level.
+    return _reached(G, G.graph, source, np.ceil(cutoff) if cutoff is not None else None, hops=True)
 
 
-def _reached(G, distances, cutoff, weights):
-    """{node: distance} of what is reached, the nearest first; whole where the weights are."""
-    most = np.inf if cutoff is None else cutoff
-    places = np.flatnonzero(np.isfinite(distances) & (distances <= most))
+def _reached(G, graph, source, cutoff, hops=False):
+    """{node: distance} of what is reached, the nearest first, the source always; whole where the weights are."""
+    start = G.index[source]
+    distances = shortest_paths(graph, start).distances
+    near = np.isfinite(distances) & (distances <= (np.inf if cutoff is None else cutoff))
+    near[start] = True
+    places = np.flatnonzero(near)
     places = places[np.argsort(distances[places], kind="stable")]
     values = distances[places]
-    if weights is None or weights.dtype.kind != "f":
+    if hops or graph.weights.dtype.kind != "f":
         values = values.astype(np.int64)
     return dict(zip([G.nodes[place] for place in places.tolist()], values.tolist(), strict=True))
 
