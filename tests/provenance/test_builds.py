@@ -154,22 +154,21 @@ def test_each_study_has_a_protocol_whose_code_its_number_stands_for():
 
 
 def test_changed_trees_ask_for_a_number_or_a_confirmation(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(paths, "RECORDINGS", tmp_path)
-    monkeypatch.setattr(kept, "kept", lambda study, key, compute: compute())
-    protocol._numbers.cache_clear()
-    try:
+    recorded = protocol.number(STUDY)
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(paths, "RECORDINGS", tmp_path)
+        elsewhere.setattr(kept, "kept", lambda study, key, compute: compute())
         assert protocol.unclear() == list(PACKAGES)
         with pytest.raises(ValueError, match="say why"):
             protocol.write(STUDY, " ")
         assert cli.main(["provenance", "protocol", STUDY, "--why", "the first"]) == 0
         assert protocol.number(STUDY) == 1 and STUDY not in protocol.unclear()
-        monkeypatch.setattr(protocol, "trees", lambda study: "others")
+        elsewhere.setattr(protocol, "trees", lambda study: "others")
         assert STUDY in protocol.unclear()
         protocol.write(STUDY, "a loop was moved", same=True)
         assert protocol.number(STUDY) == 1 and STUDY not in protocol.unclear()
-        assert protocol.write(STUDY, "another order of rounds") == 2
-    finally:
-        protocol._numbers.cache_clear()
+        assert protocol.write(STUDY, "another order of rounds") == 2 == protocol.number(STUDY)
+    assert protocol.number(STUDY) == recorded != 2, "the number is of the folder that is asked"
 
 
 def test_the_command_tells_rows_and_what_changed(tables, parts, monkeypatch):

@@ -36,14 +36,16 @@ def lines():
     return read(paths.RECORDINGS / FILE)
 
 
-@functools.cache
-def _numbers():
-    return {line["study"]: int(line["number"]) for line in lines()}
-
-
 def number(study):
     """The present number of a study's protocol; 0 where the table has none."""
-    return _numbers().get(study, 0)
+    file = paths.RECORDINGS / FILE
+    written = file.stat() if file.is_file() else None
+    return _numbers(file, written and (written.st_mtime_ns, written.st_size)).get(study, 0)
+
+
+@functools.lru_cache(1)
+def _numbers(file, _):
+    return {line["study"]: int(line["number"]) for line in read(file)}
 
 
 @functools.cache
@@ -78,5 +80,4 @@ def write(study, why, same=False):
     told = number(study) + (not same)
     line = [study, told, trees(study), computer.commit() or "", computer.now(), why.strip()]
     append(paths.RECORDINGS / FILE, COLUMNS, [line])
-    _numbers.cache_clear()
     return told
