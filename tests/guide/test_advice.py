@@ -83,7 +83,7 @@ def test_the_study_s_own_choice_is_named_where_it_loses_less(world):
 
     choice, text = told(1.01)
     assert choice.loss.mean > choice.auto.mean == pytest.approx(1.01)
-    assert "or auto       the study's own choice loses less: 1.01 times the best time on average" in text
+    assert "or auto       the study's own choice has less regret: 1.01 times the best time on average" in text
     assert choice.beside_auto == choice.loss and f"{choice.auto.judged} graphs with both" in text
     choice, text = told(50.0)
     assert choice.auto is None and "or auto" not in text
@@ -225,7 +225,7 @@ def test_the_report_gets_picture_tables_and_sentences_in_the_same_bytes(world, t
     assert set(made[0]) == {"guide.json", "choices.csv", "losses.csv", "decisions.svg", "decisions.pdf"}
     told = json.loads(made[0]["guide.json"])
     assert told["machine"] == MACHINE and "topological sort" in told["summary"][0]
-    assert "it loses, against the best strategy on each, " in told["brief"][0]
+    assert "its regret against the best strategy on each is " in told["brief"][0]
     assert told["brief"][0].endswith(" for topological sort.")
     assert "narrow" in made[0]["choices.csv"].decode()
     header, *lines = made[0]["losses.csv"].decode().splitlines()

@@ -30,8 +30,8 @@ def test_what_was_not_measured_has_no_line():
 def test_sentences_count_and_name_what_is_missed():
     assert goals.told(made(least=False).table()) == ["All 2 goals that were measured are reached."]
     count, missed = goals.told(made(floor=100.0).table())
-    assert count == "Of 2 goals that were measured 1 is reached."
-    assert missed == "Not reached: a graph, 30.0 times as fast by `fast` (aim: at least 40; at its floor 100)."
+    assert count == "1 of 2 measured goals is reached."
+    assert missed == "Not reached: a graph, 30.0 times as fast by `fast` (aim: at least 40; lower bound 100)."
 
 
 def test_a_single_goal_is_not_counted():

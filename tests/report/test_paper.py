@@ -14,7 +14,7 @@ NAMES = re.compile(
     r"|#num\([^)]*\)"  # a number by its name
     r"|\"?\b[0-5]-[a-z-]+\"?"  # a study's folder name
     r"|\b[Ss]tudy [0-5](?:'s)?"
-    r"|A/A"
+    r"|A/A|\bL[12]\b"  # a control; levels of cache
 )
 LAYOUT = "style.typ"  # holds lengths and sizes, and no prose
 TEXTS = sorted(file for file in paths.PAPER.glob("*.typ") if file.name != LAYOUT)
@@ -157,7 +157,7 @@ def test_the_report_takes_in_what_a_study_draws(built):
     values = {
         "summary": ["The ladder gains 77.7× by `narrow`."],
         "captions": {"depth": "Time over 88.8 layers."},
-        "goals": ["Of 3 goals that were measured 1 is reached.", "Not reached: one.", "Not reached: another."],
+        "goals": ["1 of 3 measured goals is reached.", "Not reached: one.", "Not reached: another."],
     }
     report.numbers("3-toposort-depth", values, generated)
     (built.folder / "results").mkdir()
@@ -168,7 +168,7 @@ def test_the_report_takes_in_what_a_study_draws(built):
     for expected in ("The ladder gains 77.7× by", "Time over 88.8 layers.", "9.87", "fetch it there"):
         assert expected in text, expected
     assert "<code>narrow</code>" in text and "`narrow`" not in text
-    assert "1 is reached." in text and "<li>Not reached: one.</li>" in text and "<li>Not reached: another.</li>" in text
+    assert "1 of 3 measured goals is reached." in text and "<li>Not reached: one.</li>" in text and "<li>Not reached: another.</li>" in text
 
 
 def test_without_any_recording_the_report_says_so(tmp_path):

@@ -52,24 +52,24 @@ def test_what_a_conflict_costs_and_what_a_rating():
         return found.assign(experiment=experiment, dataset="twin-X", parameters="{}", round=0)
 
     (hubs,), (roads,) = summary.conflicts(counted("scale-free")), summary.traffic(counted("road"))
-    assert "gets 2 ratings of the largest node done in a pass" in hubs and "takes 50 us." in hubs and ", 2 us." in hubs
+    assert "takes 50 us and completes 2 ratings of the largest node" in hubs and "takes 2 us and completes 1." in hubs
     assert "takes 50 passes and `agm-edge` 100 steps" in roads
-    assert "2.50 ns with two locks and 0.200 ns without" in roads
+    assert "2.50 ns each with two locks, 0.200 ns without" in roads
     assert summary.conflicts(counted("road")) == summary.traffic(counted("scale-free")) == summary.seven(rows()) == []
     inside = counted("scale-free").iloc[2:4].assign(strategy="edge-locked-resident", value=[25, 0.5])
     _, launched, turned = summary.conflicts(pd.concat([counted("scale-free"), inside]))
-    assert "take 0.200 of that time, 5 us for each rating of the largest node; `agm-edge` takes 2 us" in launched
-    assert "still ahead on all of them: a hub's lock goes" in turned
+    assert "take 0.200 of that time: 5 us a rating of the largest node, against 2 us of `agm-edge`" in launched
+    assert "still faster on all of them: passing a hub's lock on" in turned
     short = " ".join(summary.brief(pd.concat([counted("scale-free"), inside])))
-    assert "gets 2 of them done in a pass through the host, which takes 50 us, " in short and "of 2 us." in short
-    assert short.endswith("take 0.200 of that time, and the best offline schedule is still ahead on all of them.")
+    assert "completes 2 of them in a pass through the host of 50 us, " in short and "1 in a step of 2 us, " in short
+    assert short.endswith("take 0.200 of that time; the best offline schedule is still faster on all of them.")
     assert summary.brief(counted("scale-free"))[1:] == summary.brief(rows()) == []
     faster = inside.assign(value=[25, 0.1])
     *_, turned = summary.conflicts(pd.concat([counted("scale-free"), faster]))
-    assert "it is the way to the host, not the locks" in turned
+    assert turned.startswith("Host synchronization, not the locks, ")
     blocks = counted("scale-free").iloc[5:].assign(strategy="block-diagonal", value=0.05)
     *_, turned = summary.conflicts(pd.concat([counted("scale-free"), faster, blocks]))
-    assert "still ahead on all of them: some of them get several" in turned
+    assert "still faster on all of them: some of them complete several" in turned
     other = summary.conflicts(pd.concat([counted("scale-free"), inside.assign(dataset="twin-Y")]))
     assert len(other) == 1, "a ratio needs both"
     patches = (
@@ -78,7 +78,7 @@ def test_what_a_conflict_costs_and_what_a_rating():
         .assign(strategy="patches", metric=["wall", "edges_after_first_level"], value=[0.05, 7e4])
     )
     _, moved = summary.traffic(pd.concat([counted("road"), patches]))
-    assert "0.0500 ns a rating; 7 % of the ratings lie between two patches" in moved
+    assert "0.0500 ns a rating; 7 % of the ratings connect two patches" in moved
 
 
 def test_where_dearer_barriers_turn_the_verdict():
@@ -93,7 +93,7 @@ def test_where_dearer_barriers_turn_the_verdict():
     known = {"experiment": "platform", "dataset": "twin-X", "metric": "wall", "round": 0}
     (said,) = summary.turning(pd.concat(parts, ignore_index=True).assign(**known))
     assert "on X online schedules overtake at about 1,000 cycles more a barrier" in said, "half-way from 100 to 10,000"
-    assert "on X offline ones stay ahead up to 9,999 cycles more a lock" in said
+    assert "on X offline ones stay faster up to 9,999 cycles more a lock" in said
     assert summary.turning(rows()) == []
 
 

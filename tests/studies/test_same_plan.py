@@ -84,8 +84,8 @@ def test_goals_are_judged_and_told_alike(package):
     study = STUDIES[package]
     notebook, text = ((folder / f"{study}{end}").read_text(encoding="utf-8")
                       for folder, end in ((paths.NOTEBOOKS, ".ipynb"), (paths.PAPER, ".typ")))  # fmt: skip
-    assert "## What was to be reached" in notebook and "report.goals.told(aims)" in notebook
-    assert "*What was to be reached.* #goals(name)" in text
+    assert "## Goals" in notebook and "report.goals.told(aims)" in notebook
+    assert "*Goals.* #goals(name)" in text
 
 
 @pytest.mark.parametrize("package", STUDIES)

@@ -43,7 +43,7 @@ def test_a_million_graphs_against_disk_and_kernels():
     assert line["reading GB/s"] == pytest.approx(3) and line["loading over reading"] == pytest.approx(1.25)
     seen = " ".join(summary.seen(rows))
     assert "12.0 GB of shards are read at 3.00 GB/s" in seen
-    assert "the whole takes 1.50 times what reading the bytes alone takes" in seen
+    assert "the total is 1.50 times the time of reading the bytes alone" in seen
 
 
 def test_no_floor_is_said_where_reading_was_not_measured():

@@ -34,8 +34,8 @@ def test_single_graphs_group_by_group():
     lines = [single("G1", "closeness", paper=1, level=300, cpu=2), single("G2", "closeness", paper=2, level=900, cpu=8)]
     found = rows(*lines[0], *lines[1])
     said = " ".join(summary.seen(found))
-    assert said.startswith("One graph after the other, groups G1 and G2")
-    assert "A launch a level takes 300 to 450 for closeness (26)." in said
+    assert said.startswith("Single graphs of the groups G1 and G2")
+    assert "One launch a level takes 300 to 450 for closeness (26)." in said
     assert "The CPU takes 2.00 to 4.00 for closeness" in said and "This study's strategy" not in said
     assert "single graphs by group (G3 and G4)" in summary.unmeasured(found)[0]
     assert "single graphs of the groups by swarm and alone" in summary.unmeasured(found)[0]
@@ -48,11 +48,11 @@ def test_a_million_graphs_and_what_limits_them():
                  *million("overlapped", "betweenness", 20, 15, 19))  # fmt: skip
     said = " ".join(summary.seen(found))
     assert "to results, 20.0 s for betweenness (published: 218 min) and 8.00 s for closeness" in said
-    assert "1 round each; the GPU computes during 19.0 s and 1.00 s" in said
-    assert "takes as many times as long: 2.00 for closeness." in said
+    assert "1 round each, of which the GPU computes 19.0 s and 1.00 s" in said
+    assert "Speed-up of overlap over one thread: 2.00 for closeness." in said
     again = [(*line[:5], 1, line[6]) for line in million("overlapped", "closeness", 8, 40, 1)]
     assert "1 to 2 rounds each" in " ".join(summary.million(pd.concat([found, rows(*again)])))
-    assert "the GPU is the limit for betweenness" in said and "For closeness the GPU computes less than half" in said
+    assert "the GPU limits betweenness" in said and "For closeness the GPU computes less than half" in said
     lacking = summary.unmeasured(found)[0]
     assert "with one thread (betweenness and all distances)" in lacking
     assert "with several threads (all distances)" in lacking
@@ -136,17 +136,17 @@ def test_what_was_checked():
                  ("curve", "benchmark-100", "load", "invariant"), ("batch", "DD", "wall", "exact"))  # fmt: skip
     assert summary.checked({}) == []
     assert summary.checked({"a": whole}) == [
-        "Of batches from disk all timed runs are checked on every graph: its checksum is the CPU's."
+        "For batches from disk all timed runs are checked on every graph by the CPU's checksum."
     ]
     old = runs(("gpus", "benchmark-300000", "wall", "invariant"), ("curve", "benchmark-20000", "wall", "invariant"),
                ("curve", "benchmark-1000000", "wall", "invariant"))  # fmt: skip
     first, *others = summary.checked({"a": whole, "b": old})
     assert first.startswith(
-        "Of timed runs on 20,000 and 1,000,000 graphs on one GPU (b); 300,000 graphs on several GPUs the CPU checked "
+        "In timed runs on 20,000 and 1,000,000 graphs on one GPU (b); 300,000 graphs on several GPUs the CPU checked "
         "the first thousand graphs by checksum;"
     )
     (other,) = others
-    assert other == "Of batches from disk all other timed runs are checked on every graph: its checksum is the CPU's."
+    assert other == "For batches from disk all other timed runs are checked on every graph by the CPU's checksum."
     assert summary.checked({"b": old}) == [first.replace(" (b)", "")]
     two = runs(("gpus", "benchmark-300000", "wall", "exact"))
     assert "300,000 graphs on several GPUs (b) the CPU" in summary.checked({"a": whole, "b": old, "two": two})[0]

@@ -109,7 +109,7 @@ def _lines(choice):
     if choice.auto is not None:
         mean, worst = significant(choice.auto.mean), significant(choice.auto.worst)
         rule = significant(choice.beside_auto.mean)
-        lines.append(f"  or auto       the study's own choice loses less: {mean} times the best time on average, "
+        lines.append(f"  or auto       the study's own choice has less regret: {mean} times the best time on average, "
                      f"at worst {worst} times ({choice.auto.where}), where this advice is {rule} times it; "
                      f"{choice.auto.judged} graphs with both")  # fmt: skip
     return lines + [f"  but           {warning}" for warning in choice.warnings]

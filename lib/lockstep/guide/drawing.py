@@ -98,7 +98,7 @@ def picture(known):
         _tree(left, lesson, height)
         _gains(right, lesson, height)
         right.tick_params(labelbottom=row == len(known) - 1)
-    first.set_xlabel("times as fast as the plain one")
+    first.set_xlabel("speed-up over the plain one")
     return figure
 
 
@@ -170,21 +170,21 @@ def sentences(known, machine, absent):
         if not loss.judged:
             continue
         text = (
-            f"For {lesson.problem.title} the rule loses {_percent(loss.mean)} on graphs left out (geometric mean over "
-            f"{loss.judged}; at worst it takes {significant(loss.worst)} times the best time, on {loss.where})"
+            f"For {lesson.problem.title} the rule's regret is {_percent(loss.mean)} on graphs left out (geometric mean "
+            f"over {loss.judged}; at worst {significant(loss.worst)} times the best time, on {loss.where})"
         )
         if len(leaves(lesson.tree)) > 1 and one.judged:
-            text += f", one strategy for all graphs {_percent(one.mean)}"
+            text += f", that of one strategy for all graphs {_percent(one.mean)}"
         if family.judged and family.mean > 1.03 * loss.mean:
-            text += f"; with the whole family left out it loses {_percent(family.mean)}"
+            text += f"; with the whole family left out it is {_percent(family.mean)}"
         if lesson.auto.judged:
             text += f"; {_compared(lesson)}"
             if lesson.auto_is_better:
-                text += ", so take that where it is to be had"
+                text += ", so use that where available"
         timed = {name for seen in lesson.observations for name in seen.times}
         if unweighed := [name for name in lesson.problem.strategies() if name not in timed]:
             names = ", ".join(f"`{name}`" for name in unweighed)
-            text += f"; without times on these graphs, and so not weighed: {names}"
+            text += f"; not considered, for lack of times on these graphs: {names}"
         told.append(text + ".")
     if absent:
         titles = ", ".join(PROBLEMS[name].title for name in absent)
@@ -195,27 +195,27 @@ def sentences(known, machine, absent):
 def _compared(lesson):
     """The study's own choice against the rule, on the same graphs."""
     if lesson.beside_auto == lesson.unseen:
-        return f"the study's own `auto` {_percent(lesson.auto.mean)} on the same {lesson.auto.judged} graphs"
+        return f"that of the study's own `auto` is {_percent(lesson.auto.mean)} on the same {lesson.auto.judged} graphs"
     return (
-        f"on the {lesson.auto.judged} graphs where the study's own `auto` is timed too it loses "
-        f"{_percent(lesson.auto.mean)}, the rule {_percent(lesson.beside_auto.mean)}"
+        f"on the {lesson.auto.judged} graphs on which the study's own `auto` is timed too, its regret is "
+        f"{_percent(lesson.auto.mean)}, the rule's {_percent(lesson.beside_auto.mean)}"
     )
 
 
 def brief(known):
-    """What the rules lose on graphs that they were not fitted on, and where a study's own choice loses less."""
+    """The rules' regret on graphs outside their fit, and where a study's own `auto` has less."""
     judged = [lesson for lesson in known if lesson.unseen.judged]
     if not judged:
         return []
     losses = listed(f"{_percent(lesson.unseen.mean)} for {lesson.problem.title}" for lesson in judged)
     better = [
-        f"{lesson.problem.title} ({_percent(lesson.auto.mean)} where the rule loses "
-        f"{_percent(lesson.beside_auto.mean)}, {lesson.auto.judged} graphs)"
+        f"{lesson.problem.title} ({_percent(lesson.auto.mean)} against the rule's {_percent(lesson.beside_auto.mean)} "
+        f"on {lesson.auto.judged} graphs)"
         for lesson in judged
         if lesson.auto_is_better
     ]
-    told = [f"On graphs that it was not fitted on it loses, against the best strategy on each, {losses}."]
-    return told + ([f"The study's own `auto` loses less, so take that, for {listed(better)}."] if better else [])
+    told = [f"On graphs outside the fit its regret against the best strategy on each is {losses}."]
+    return told + ([f"The study's own `auto` has less, so use that, for {listed(better)}."] if better else [])
 
 
 def _percent(mean):
@@ -251,16 +251,15 @@ def publish(machine=None, generated=None, drawn=None, recordings=None, results=N
         table(choices(known), f"{NAME}/choices", generated)
         table(losses(known), f"{NAME}/losses", generated)
         values["captions"] = {
-            "decisions": f"What to choose on {name}: the questions of each problem's rule, and beside each answer how "
-            "many times as fast as the plain alternative the choice was on the recorded graphs that lead there "
-            "(a dot a graph, of batches one for each measure; a bar their geometric mean)."
+            "decisions": f"Decision trees for {name}: the questions of each problem's rule, and beside each answer the "
+            "speed-up of the choice over the plain alternative on the recorded graphs that lead there "
+            "(a dot a graph, for batches one for each measure; a bar their geometric mean)."
         }
         values["tables"] = {
-            "choices": "The guide: when to take what, the recorded graphs that it was decided on, and the gain over "
-            "the plain alternative there.",
-            "losses": "What a choice loses: time over that of the best strategy, as a geometric mean over graphs "
-            "that were left out when the rule was fitted. How many questions a rule may ask was chosen by the "
-            "same test.",
+            "choices": "The guide: condition, choice, number of recorded graphs behind it, and speed-up over the plain "
+            "alternative there.",
+            "losses": "Regret: time over that of the best strategy, as a geometric mean over graphs left out of the "
+            "rule's fit. The same test selected the number of questions.",
         }
     numbers(NAME, values, generated)
     return known

@@ -11,8 +11,7 @@ import pandas as pd
 from lockstep.report.digits import apart, readable
 
 CAPTION = (
-    "What this study set out to reach, and what it reached; floor: what a run at the floor of the machine's own costs "
-    "would come to."
+    "Goals of this study and measured figures; floor: the lower bound from the machine's own costs (study 0)."
 )
 TIMES = "\N{MULTIPLICATION SIGN}"
 COLUMNS = ("goal", "unit", "aim", "least", "measured", "by", "reached", "floor")
@@ -81,12 +80,12 @@ def told(table):
     if missed.empty:
         return [f"All {len(table)} goals that were measured are reached."]
     met = len(table) - len(missed)
-    return [f"Of {len(table)} goals that were measured {met} {'is' if met == 1 else 'are'} reached.", *sentences]
+    return [f"{met} of {len(table)} measured goals {'is' if met == 1 else 'are'} reached.", *sentences]
 
 
 def _missed(line):
     by = f" by `{line['by']}`" if line["by"] else ""
     unit = TIMES if line["unit"] == "x" else f" {line['unit']}"
-    floor = f"; at its floor {readable(line['floor'])}" if line["floor"] > 0 else ""
+    floor = f"; lower bound {readable(line['floor'])}" if line["floor"] > 0 else ""
     figure = apart(line["measured"], line["aim"])
     return f"Not reached: {line['goal']}, {figure}{unit}{by} (aim: {_bound(line)}{floor})."

@@ -14,7 +14,7 @@ from .coverage import measured
 STAR = {  # how an update of a star is made
     "tiles": "by `tiles`",
     "block-diagonal +one group": "by one group of lanes alone",
-    "agm-edge +all blocks": "with a barrier of all blocks after each",
+    "agm-edge +all blocks": "with a grid barrier after each",
     "edge-locked +one group": "with two locks for each",
 }
 
@@ -81,11 +81,10 @@ def conflicts(rows):
         return []
     online, offline = table["online"] / table["passes"] * 1e3, table["offline"] / table["steps"] * 1e3
     said = [
-        f"On {many} scale-free twins `edge-locked` gets {span(table['degree'] / table['passes'])} ratings of the "
-        "largest node done in a pass, for when the rest is done a hub's ratings all try for one lock at once; a pass, "
-        f"with a launch and a look of the host, takes {span(online)} us. The matchings of `agm-edge` get "
-        f"{span(table['degree'] / table['steps'])} done in a step, and a step is a barrier inside one launch, "
-        f"{span(offline)} us."
+        f"On {many} scale-free twins a pass of `edge-locked`, a launch and a read-back, takes {span(online)} us and "
+        f"completes {span(table['degree'] / table['passes'])} ratings of the largest node: finally, all remaining hub "
+        f"ratings contend for one lock. A step of `agm-edge`, a grid barrier inside one launch, takes {span(offline)} "
+        f"us and completes {span(table['degree'] / table['steps'])}."
     ]
     return said + _in_one_launch(rows, table)
 
@@ -97,17 +96,16 @@ def brief(rows):
         return []
     online, offline = table["online"] / table["passes"] * 1e3, table["offline"] / table["steps"] * 1e3
     said = [
-        "The ratings of a hub exclude one another: "
-        f"`edge-locked` gets {span(table['degree'] / table['passes'])} of them done in a pass through the host, which "
-        f"takes {span(online)} us, the matchings of `agm-edge` {span(table['degree'] / table['steps'])} in a step, a "
-        f"barrier inside one launch, of {span(offline)} us."
+        f"The ratings of a hub conflict: `edge-locked` completes {span(table['degree'] / table['passes'])} of them in "
+        f"a pass through the host of {span(online)} us, the matchings of `agm-edge` "
+        f"{span(table['degree'] / table['steps'])} in a step of {span(offline)} us, a grid barrier inside one launch."
     ]
     inside, share, ahead = _inside(rows, table)
     if inside.empty:
         return said
     where = "nowhere" if not ahead else "on all of them" if ahead == len(inside) else f"on {ahead} of {len(inside)}"
-    return [*said, f"With all passes inside one launch the same locks take {span(share)} of that time, and the best "
-                   f"offline schedule is still ahead {where}."]  # fmt: skip
+    return [*said, f"With all passes inside one launch the locks take {span(share)} of that time; the best offline "
+                   f"schedule is still faster {where}."]  # fmt: skip
 
 
 def _inside(rows, table):
@@ -130,19 +128,19 @@ def _in_one_launch(rows, table):
     some = "" if len(inside) == len(table) else f" (measured on {len(inside)} of them)"
     lock, step = (inside[side] / inside["degree"] * 1e3 for side in ("online", "offline"))
     said = [
-        f"With all passes inside one launch (`edge-locked-resident`) the same locks take {span(share)} of that "
-        f"time{some}, {span(lock)} us for each rating of the largest node; `agm-edge` takes {span(step)} us."
+        f"With all passes inside one launch (`edge-locked-resident`) the locks take {span(share)} of that "
+        f"time{some}: {span(lock)} us a rating of the largest node, against {span(step)} us of `agm-edge`."
     ]
     many = len(inside)
     if not ahead:
-        return [*said, "So it is the way to the host, not the locks, that puts the offline schedules ahead."]
+        return [*said, "Host synchronization, not the locks, makes the offline schedules faster."]
     where = "on all of them" if ahead == many else f"on {ahead} of {many}"
     why = (
-        "a hub's lock goes from one holder to the next no faster than a barrier of all blocks comes round"
+        "passing a hub's lock on takes as long as a grid barrier"
         if lock.median() >= step.median()
-        else "some of them get several of a hub's ratings done between two barriers"
+        else "some of them complete several of a hub's ratings between two barriers"
     )
-    return [*said, f"Without the way to the host the best offline schedule is still ahead {where}: {why}."]
+    return [*said, f"Without host synchronization the best offline schedule is still faster {where}: {why}."]
 
 
 def traffic(rows):
@@ -153,8 +151,8 @@ def traffic(rows):
     online, offline = (table[side] / table["ratings"] * 1e6 for side in ("online", "offline"))
     said = [
         f"On {many} road twins `edge-locked` takes {span(table['passes'])} passes and `agm-edge` "
-        f"{span(table['steps'])} steps, so neither is paid for often; what is left is the rating itself, "
-        f"{span(online)} ns with two locks and {span(offline)} ns without."
+        f"{span(table['steps'])} steps, so synchronization is rare and the ratings themselves dominate: {span(online)} "
+        f"ns each with two locks, {span(offline)} ns without."
     ]
     mine = rows[(rows["experiment"] == "road") & (rows["strategy"] == "patches")]
     cut = mine.groupby(["dataset", "metric"])["value"].median().unstack()
@@ -162,8 +160,8 @@ def traffic(rows):
         ratings = table["ratings"].reindex(cut.index)
         between = (cut["edges_after_first_level"] / ratings * 100).round(1)
         said.append(
-            f"`patches` moves both vectors once for all ratings inside a patch: {span(cut['wall'] / ratings * 1e6)} ns "
-            f"a rating; {span(between)} % of the ratings lie between two patches, and move theirs once more."
+            f"`patches` moves both vectors once for all ratings of a patch, {span(cut['wall'] / ratings * 1e6)} ns a "
+            f"rating; {span(between)} % of the ratings connect two patches and move their vectors again."
         )
     return said
 
@@ -200,7 +198,7 @@ def turning(rows):
             ahead = np.log(sides[0] / sides[1]).dropna()  # below 0 the offline one is
             if len(ahead) > 1:
                 said.append(_turn(ahead, word, dataset.removeprefix("twin-")))
-    return [f"If every barrier or lock waited longer: {'; '.join(said)}."] if said else []
+    return [f"With slower barriers or locks: {'; '.join(said)}."] if said else []
 
 
 def _turn(ahead, word, name):
@@ -211,7 +209,7 @@ def _turn(ahead, word, name):
             ends, heights = np.log(ahead.index[k - 1 : k + 1].to_numpy() + 1), ahead.to_numpy()[k - 1 : k + 1]
             at = np.exp(ends[0] - heights[0] * np.diff(ends)[0] / np.diff(heights)[0])
             return f"on {name} {sides[k]} schedules overtake at about {significant(at, 1)} cycles more a {word}"
-    return f"on {name} {sides[0]} ones stay ahead up to {int(ahead.index[-1]):,} cycles more a {word}"
+    return f"on {name} {sides[0]} ones stay faster up to {int(ahead.index[-1]):,} cycles more a {word}"
 
 
 def halved(rows):
@@ -236,11 +234,11 @@ def halved(rows):
     if "tiles" in ratios and (slower := ratios["tiles"][ratios["tiles"] > 1]).size:
         ranks = listed([str(rank) for rank in slower.index])
         why = (
-            f" So `tiles` is slower with float16 at rank {ranks}: float32 vectors are copied into shared memory "
-            "asynchronously, float16 ones pass through registers to be widened, and the higher the rank the fewer "
-            "users fit at once (as the kernel reads; not measured apart)."
+            f" `tiles` is slower with float16 at rank {ranks}: it copies float32 vectors into shared memory "
+            "asynchronously but widens float16 ones in registers, and a higher rank leaves room for fewer users at "
+            "once (read from the kernel, not measured apart)."
         )
-    return [f"Vectors stored as float16, over the time with float32: {'; '.join(said)}.{why}"]
+    return [f"Time with vectors stored as float16 over the time with float32: {'; '.join(said)}.{why}"]
 
 
 def star(rows):
@@ -252,4 +250,4 @@ def star(rows):
     size, line = sizes.max(), table.loc[sizes.idxmax()]
     known = {how: line[name] / size * 1e6 for name, how in STAR.items() if name in line and line[name] > 0}
     costs = listed(f"{readable(each)} ns {how}" for how, each in known.items())
-    return [f"On a star of {size:,} ratings, where all updates follow one another, one takes {costs}."] if known else []
+    return [f"On a star of {size:,} ratings, whose updates form one chain, an update takes {costs}."] if known else []

@@ -14,8 +14,8 @@ from . import views
 
 PLAN = paths.CONFIG / "paper.yaml"  # the parameter file that recordings follow
 RIVALS = {"level": "conventional GPU", "cpu": "parallel CPU"}  # what the paper compares with
-OTHERS = {"level": "A launch a level takes", "cpu": "The CPU takes", "swarm": "This study's strategy for batches takes",
-          "alone": "Its strategy for single graphs takes"}  # fmt: skip
+OTHERS = {"level": "One launch a level takes", "cpu": "The CPU takes", "swarm": "`swarm`, for batches, takes",
+          "alone": "`alone`, for single graphs, takes"}  # fmt: skip
 MILLION = "benchmark-1000000"
 EXPERIMENTS = {
     "design": "the placement of metadata and the other parts of the design",
@@ -51,8 +51,8 @@ def singles(rows):
         groups = listed(dict.fromkeys(group.rsplit("-", 1)[1] for table in tables.values() for group in table["group"]))
         said.insert(
             0,
-            f"One graph after the other, groups {groups}, as multiples of the time of SwarmGraph's design (in brackets "
-            "what is published, averages over four groups):",
+            f"Single graphs of the groups {groups}, as multiples of the time of SwarmGraph's design (in brackets the "
+            "published averages over four groups):",
         )
     return said
 
@@ -80,10 +80,10 @@ def million(rows):
         rounds = steps[steps["way"] == "overlapped"]["rounds"]
         said.append(
             f"A million graphs take, from a cold disk to results, {listed(whole)}, {_rounds(rounds)} "
-            f"each; the GPU computes during {listed(computing)} of them."
+            f"each, of which the GPU computes {listed(computing)}."
         )
     if gains:
-        said.append(f"One thread, where nothing overlaps, takes as many times as long: {listed(gains)}.")
+        said.append(f"Speed-up of overlap over one thread: {listed(gains)}.")
     return said
 
 
@@ -104,17 +104,16 @@ def bound(rows):
     said = []
     if gpu:
         said.append(
-            f"With several loading threads the GPU is the limit for {listed(gpu)}: it computes more than nine "
-            "tenths of the time."
+            f"With several loading threads the GPU limits {listed(gpu)}: it computes more than 90 % of the time."
         )
     if files:
         overlap = views.overlap(rows)
         whole = overlap[(overlap["graphs"] == 10**6) & overlap["measure"].isin(files)]
         over = (whole["overlapped s"] / whole["reading s"]).dropna()
         rest = (
-            f"the whole takes {_span(over)} times what reading the bytes alone takes"
+            f"the total is {_span(over)} times the time of reading the bytes alone"
             if len(over)
-            else "reading, checking and planning on the host are the limit"
+            else "reading, checking and planning on the host limit it"
         )
         said.append(f"For {listed(files)} the GPU computes less than half of the time; {rest}.")
     return said
@@ -153,7 +152,7 @@ def several(recorded):
         if alone:
             said.append(
                 f"Loading {count:,} graphs from a cold disk, by all threads and without computing, takes "
-                f"{listed(alone)}: no number of GPUs gets below what the disk gives."
+                f"{listed(alone)}: the disk bounds scaling."
             )
     return said
 
@@ -170,8 +169,8 @@ def seen(rows, recorded=()):
 def disk(rows):
     """What rate a cold disk gives, and what loading makes of it."""
     return [
-        f"From a cold disk {readable(line['GB'])} GB of shards are read at {readable(line['reading GB/s'])} GB/s by as "
-        f"many threads as load, and loaded, that is read and checked, at {readable(line['loading GB/s'])} GB/s."
+        f"From a cold disk, with the same number of threads, {readable(line['GB'])} GB of shards are read at "
+        f"{readable(line['reading GB/s'])} GB/s, and read and checked at {readable(line['loading GB/s'])} GB/s."
         for line in views.disk(rows).to_dict("records")[-1:]
     ]
 
@@ -185,8 +184,8 @@ def checked(recorded):
     said = []
     if len(whole):
         said.append(
-            f"Of batches from disk {'all other' if len(less) else 'all'} timed runs are checked on every graph: its "
-            "checksum is the CPU's."
+            f"For batches from disk {'all other' if len(less) else 'all'} timed runs are checked on every graph by the "
+            "CPU's checksum."
         )
     if len(less):
         where = []
@@ -201,8 +200,8 @@ def checked(recorded):
                 where.append(f"{few if len(counts) < 4 else f'{counts[0]:,} to {counts[-1]:,}'} graphs {words}{names}")
         said.insert(
             0,
-            f"Of timed runs on {'; '.join(where)} the CPU checked the first thousand graphs by checksum; for the "
-            "others all runs of a measure must agree, which a single run does by itself.",
+            f"In timed runs on {'; '.join(where)} the CPU checked the first thousand graphs by checksum; on the "
+            "others all runs of a measure must agree, which a single run satisfies trivially.",
         )
     return said
 
