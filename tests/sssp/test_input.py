@@ -1,10 +1,12 @@
 """What cannot be used is refused in one clear line; sums beyond the narrow type go to the wide one."""
 
+import re
+
 import numpy as np
 import pytest
 
-from lockstep.graphs import Graph, GraphError
-from lockstep.machine import NoGpuError, get_executor, gpu_available
+from lockstep.graphs import Graph, GraphError, generators
+from lockstep.machine import HostExecutor, NoGpuError, get_executor, gpu_available
 from lockstep.plan import Skip
 from lockstep.sssp import STRATEGIES, NotSupported, shortest_paths
 from lockstep.sssp.experiments import cases
@@ -131,3 +133,35 @@ def test_lists_longer_than_an_int_counts_are_refused(name):
     with pytest.raises(Skip, match="path has 3 vertices .* takes at most 2,146,435,072: use strategy='dijkstra'"):
         plan.reserve(2**31 - 2**20 + 1)
     assert plan.capacity == known
+
+
+@pytest.mark.parametrize(("strategy", "options", "told"), [
+    ("near-far", {"group": 3}, "group=3; expected 1, 2, 4, 8, 16 or 32"),
+    ("asynchronous", {"group": 64}, "group=64; expected"),
+    ("asynchronous", {"threads": 48}, "threads=48; expected a multiple of 32"),
+    ("atomic", {"threads": 2048}, "threads=2048; expected a multiple of 32 up to 1024"),
+    ("asynchronous", {"threads": 0}, "threads=0; expected a whole number, 1 or more"),
+    ("asynchronous", {"blocks": -5}, "blocks=-5; expected a whole number"),
+    ("asynchronous", {"list": -1}, "list=-1; expected a whole number"),
+    ("chaotic", {"looks": 1.5}, "looks=1.5; expected a whole number"),
+])  # fmt: skip
+def test_options_that_no_kernel_can_take(strategy, options, told):
+    """Kernels check nothing: half a warp, say, or a group that does not divide one would hang or read elsewhere."""
+    with pytest.raises(ValueError, match=re.escape(told)):
+        shortest_paths(Graph.from_edges([0], [1], weights=[1]), 0, strategy, executor="host", **options)
+
+
+def test_arcs_that_do_not_fit_shared_memory_are_not_put_there():
+    graph = generators.random_dag(4_000, 400_000, seed=1)
+    with pytest.raises(ValueError, match="local=True: a range of up to .* arcs exceeds"):
+        shortest_paths(graph, 0, "asynchronous", executor=HostExecutor(multiprocessors=4), local=True)
+
+
+def test_relaxations_are_counted_run_by_run():
+    problem = Problem.of(path([1] * 200), source=0)
+    plan = STRATEGIES["asynchronous"].plan_for(problem, get_executor("host"), count=True, blocks=1)
+    counts = []
+    for _ in range(3):
+        plan.reset()
+        counts.append(plan.run().stats["relaxations"])
+    assert counts == [200] * 3

@@ -8,6 +8,7 @@
 """
 
 
+import warnings
 from typing import TYPE_CHECKING
 
 from lockstep.plan import Strategy
@@ -61,9 +62,10 @@ def topological_sort(graph: "GraphLike", strategy: str = "auto", executor: "Exec
         return result
     problem.validate()
     # There is no cycle: the fault is the kernel's, not the graph's.
-    by, sound = result.strategy, "persistent" if STRATEGIES[strategy].gpu else "serial"
+    by, sound = result.strategy, "persistent" if STRATEGIES.find(strategy).gpu else "serial"
     result = solve(STRATEGIES, sound, problem, executor)
     result.stats["reason"] = f"{by} left {left} vertices out although there is no cycle, so all was sorted anew"
+    warnings.warn(result.stats["reason"], RuntimeWarning, stacklevel=2)
     return result
 
 

@@ -28,6 +28,7 @@
 // quiet rounds: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
 // compile: DISTANCE=unsigned,double GROUP=4 THREADS=512,1024 LOCAL=0,1
 // compile: DISTANCE=unsigned GROUP=4 THREADS=512,1024 LOCAL=0 OUTSIDE=1
+// compile: DISTANCE=double GROUP=4 THREADS=512 LOCAL=0 OUTSIDE=1
 #include "types.cuh"
 
 #ifndef GROUP

@@ -46,8 +46,8 @@ class Asynchronous(DevicePlan):
         ex, graph = self.executor, self.problem.graph
         n = max(graph.n, 1)
         self.size_up(self.options.blocks)
-        if ex.name == "cuda" and not self.options.threads and self.range > 8192:
-            self.threads = 1024  # larger ranges have wider fronts
+        if ex.name == "cuda" and not self.options.threads and self.range > 8192 and self.inside:
+            self.threads = 1024  # larger ranges have wider fronts; outside two blocks must fit a multiprocessor's registers
         self.counting = self.options.count
         defines = {
             "GROUP": self.options.group,
@@ -93,6 +93,8 @@ class Asynchronous(DevicePlan):
         fixed = self.range * word + 16 + 8 * word + 8 * 4 + (-(-self.range // 32) * 4 if self.problem.wide else 0)
         arcs = most_arcs * (16 if self.problem.wide else 8) + (self.range + 1) * 4
         fits = self.inside and fixed + arcs + 4 * min(self.range, 1024) <= room
+        if self.options.local and not fits:
+            raise ValueError(f"local=True: a range of up to {most_arcs:,} arcs exceeds the shared memory of a block")
         self.local = fits if self.options.local is None else self.options.local
         used = fixed + (arcs if self.local else 0)
         self.list_capacity = min(self.options.list, self.range, (room - used) // 4)
@@ -103,6 +105,11 @@ class Asynchronous(DevicePlan):
 
     def default_delta(self):
         return road_delta(self.problem)
+
+    def reset(self):
+        super().reset()
+        if self.counting:  # the kernel adds to what the word holds
+            self.control = self.executor.zeros(self.control.size, self.control.dtype)
 
     def run(self):
         self.kernel(

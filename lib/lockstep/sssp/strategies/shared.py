@@ -35,6 +35,21 @@ class Bucketed(plan.Options):
     def __post_init__(self):
         if self.delta is not None and not self.delta > 0:
             raise ValueError(f"delta is {self.delta}; expected a width > 0 (inf: one bucket)")
+        if _out_of_range(self):
+            raise ValueError(_out_of_range(self))
+
+
+def _out_of_range(options):
+    """What is wrong with the counts among some options, since kernels check nothing; "" if nothing is."""
+    for name in ("threads", "group", "blocks", "list", "resident", "looks"):
+        value = getattr(options, name, None)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1):
+            return f"{name}={value!r}; expected a whole number, 1 or more"
+    if (threads := getattr(options, "threads", None)) and (threads % 32 or threads > 1024):
+        return f"threads={threads}; expected a multiple of 32 up to 1024: whole warps"
+    if (group := getattr(options, "group", None)) and group not in (1, 2, 4, 8, 16, 32):
+        return f"group={group}; expected 1, 2, 4, 8, 16 or 32: lanes of a warp that share a row"
+    return ""
 
 
 @dataclass(frozen=True)
