@@ -14,8 +14,8 @@ from pathlib import Path
 
 from lockstep import commands, output, studies
 
-STATUS = ("exit status: 0 done; 1 the answer is no (a cycle, a stale recording); 2 wrong usage or unreadable input; "
-          "3 a cluster was lost, and the same command goes on")  # fmt: skip
+STATUS = ("exit status: 0 done; 1 the answer is no (a cycle, no path, a stale recording); 2 wrong usage or unreadable "
+          "input; 3 a cluster was lost, and the same command goes on")  # fmt: skip
 GRAPH = ("graph: edge list (SNAP, CSV; ids or names), DIMACS .gr, Matrix Market or METIS, also compressed; - for "
          "standard input; or a registered one's name")  # fmt: skip
 IDS = ("Vertices are numbered from 0: DIMACS, Matrix Market and METIS files, which begin with 1, one less than there. "
@@ -281,6 +281,8 @@ def _reading(parser):
     parser.add_argument("--unweighted", action="store_true", help="leave weights out")
     parser.add_argument("--compact", action="store_true", help="number the ids that occur, which become names")
     parser.add_argument("--names", action="store_true", help="ids of an edge list are names, numbers too")
+    parser.add_argument("--format", choices=["edges", "dimacs", "mtx", "metis", "nde"],
+                        help="what the file is, where its content leaves a doubt")  # fmt: skip
 
 
 def _strategy(parser, package):

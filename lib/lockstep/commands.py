@@ -125,6 +125,8 @@ def provenance(choice) -> int:
 
 
 def sort(choice) -> int:
+    import numpy as np
+
     from lockstep.toposort import topological_sort
 
     graph = _graph(choice.file, choice)
@@ -135,7 +137,8 @@ def sort(choice) -> int:
     if choice.json:
         record(choice, graph, result, layers=result.depth, order=result.order)
     else:
-        column(result.order if graph.labels is None else graph.labels[result.order], choice.output)
+        names = result.order if graph.labels is None else np.asarray(graph.labels, object)[result.order]
+        column(names, choice.output)
     return 0
 
 
@@ -181,7 +184,7 @@ def paths(choice) -> int:
         path = result.path_to(target)
         there = f"{many(len(path) - 1, 'arc')}, length {result.distances[graph.index_of(target)]:.12g}"
         log.info(f"{shown(choice.file)}: a shortest path to {target}: {there}")
-        told["path"] = [one if type(one) is int else str(one) for one in path]
+        told["path"] = [int(one) if isinstance(one, int | np.integer) else str(one) for one in path]
     if choice.json:
         record(choice, graph, result, **told)
     elif path is not None:
@@ -293,6 +296,7 @@ def _graph(file, choice):
 
     path = Path(file)
     options = {name: True for name in ("directed", "compact", "names") if getattr(choice, name)}
+    options |= {"format": choice.format} if choice.format else {}
     options |= {"directed": False} if choice.undirected else {}
     options |= {"weights": False} if choice.unweighted else {}
     with timed(f"reading {shown(file)}"):
@@ -311,7 +315,7 @@ def _vertex(graph, called):
     """A vertex as the command line names it: a label where the graph has labels, else a number."""
     if called is None:
         return None
-    if graph.labels is not None and isinstance(graph.labels[0], str):
+    if graph.labels is not None and len(graph.labels) and isinstance(graph.labels[0], str):
         return called
     try:
         return int(called)

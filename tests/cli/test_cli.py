@@ -391,7 +391,7 @@ def test_names_go_in_and_come_out(run, graph, tmp_path):
     wrong = {"has no vertex of that name": ["nowhere"], "no path leads from": ["home", "--target", "attic"]}
     for told, words in wrong.items():
         status, out, err = run("paths", file, "--source", *words)
-        assert (status, out) == (2, "") and told in err.splitlines()[-1]
+        assert (status, out) == (1 if "path" in told else 2, "") and told in err.splitlines()[-1]
     status, out, err = run("sort", graph("a b\nb a\n"))
     assert status == 1 and "a" in err.splitlines()[-1] and "numbered from 0" not in err
     status, _, err = run("paths", graph("0 1\n"), "--source", "home")
@@ -487,3 +487,34 @@ def test_completion_is_a_script_of_the_shell(run, tmp_path, shell):
         script.write_text(out + "\nCOMP_WORDS=(lockstep so); COMP_CWORD=1; _shtab_lockstep; echo ${COMPREPLY[@]}\n")
         done = subprocess.run(["bash", script], text=True, capture_output=True)
         assert "sort" in done.stdout.split()
+
+
+def test_names_in_a_list_are_names_of_a_sort(run):
+    status, out, _ = run("sort", "package-dependencies")
+    assert status == 0 and len(out.split()) > 100
+
+
+def test_a_target_without_a_path_is_an_answer(run, tmp_path):
+    (tmp_path / "g.txt").write_text("0 1\n1 2\n")
+    status, _, told = run("paths", tmp_path / "g.txt", "--source", "2", "--target", "0")
+    assert status == 1 and "no path leads from 2 to 0" in told
+    status, _, told = run("paths", tmp_path / "g.txt", "--source", "0", "--target", "9")
+    assert status == 2 and "no vertex 9: g has vertices 0 to 2" in told
+
+
+def test_renumbered_vertices_keep_their_numbers_in_json(run, tmp_path):
+    (tmp_path / "g.txt").write_text("5 7\n7 9\n")
+    status, out, _ = run("paths", tmp_path / "g.txt", "--source", "5", "--target", "9", "--compact", "--json")
+    assert status == 0 and (json.loads(out)["source"], json.loads(out)["path"]) == (5, [5, 7, 9])
+
+
+def test_a_graph_without_arcs_has_no_vertex_to_start_from(run, tmp_path):
+    (tmp_path / "g.txt").write_text("# Nodes: 5 Edges: 0\n")
+    status, _, told = run("paths", tmp_path / "g.txt", "--source", "0", "--compact")
+    assert status == 2 and "vert" in told and "Traceback" not in told
+
+
+def test_a_format_can_be_said(run, tmp_path):
+    (tmp_path / "g.txt").write_text("3 3\n2 3\n1 3\n1 2\n")
+    assert run("color", tmp_path / "g.txt", "--format", "metis", "-q")[1].split() == ["0", "1", "2"]
+    assert run("sort", tmp_path / "g.txt")[0] == 1, "an edge list with a loop"

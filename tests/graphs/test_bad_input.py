@@ -311,3 +311,36 @@ def test_the_limit_is_a_size(tmp_path, monkeypatch):
         monkeypatch.setenv("LOCKSTEP_MEMORY", text)
         with pytest.raises(ValueError, match=f"LOCKSTEP_MEMORY is '{text}'; expected a number of bytes, or a size"):
             memory.limit()
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    (b"%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 2.5\n", r"line 3: found 2.5 as an integer"),
+    (b"0 9007199254740993\n", r"line 1: found id 9.0071992547409\d+e\+15 \(ids here run from 0 to 2\^53 - 1\)"),
+])  # fmt: skip
+def test_numbers_that_would_be_rounded(text, told):
+    with pytest.raises(GraphError, match=told):
+        read(io.BytesIO(text))
+
+
+RATINGS = {  # text: ratings, or what is wrong
+    b"196\t242\t3\t881250949\n186\t302\t3\t891717742\n": [3.0, 3.0],
+    b"1 2 3 4\n2 3\n": [1.0] * 4,
+    b"user,item,rating\n1,3,4\n": [4.0],
+    b"reader,book,Book-Rating\nann,x,4\n": [4.0],
+    b"1,2,bad\n1,3,4\n": "line 1: found 'bad'",
+    b"1,2,\n1,3,4\n": "line 1: found",
+    b"ann,m1,bad\nbob,m2,5\n": "line 1: found 'bad'",
+    b"1 2 3\n2 3 4\n": "each of its 2 lines has 3 numbers",
+    b"1234567890123456789 1 2 3 4\n1 2\n": "line 1: found id 1.23456789012346e",
+    b"100000000000000000000 1\n": "line 1: found id 1e",
+}
+
+
+@pytest.mark.parametrize("text", RATINGS)
+def test_what_a_text_of_ratings_may_be(text):
+    found = RATINGS[text]
+    if isinstance(found, str):
+        with pytest.raises(GraphError, match=re.escape(found)):
+            read_ratings(io.BytesIO(text))
+    else:
+        assert read_ratings(io.BytesIO(text)).data.tolist() == found

@@ -315,3 +315,31 @@ def test_ratings_of_movielens_of_old(tmp_path):
     path.write_bytes(b"1::1193::5::978300760\n1::661::3::978302109\n")
     matrix, users, items = read_ratings(path, ids=True)
     assert users.tolist() == [1] and items.tolist() == [661, 1193] and matrix.toarray().tolist() == [[3, 5]]
+
+
+@pytest.mark.parametrize(("text", "arcs"), [
+    ("0 0\n", [(0, 0)]),
+    ("1 0\n\n", [(1, 0)]),
+    ("3 3\n2 3\n1 3\n1 2\n", [(1, 2), (1, 3), (2, 3), (3, 3)]),
+    ("2 2\n2 2\n1 1\n", [(1, 1), (2, 2), (2, 2)]),
+])  # fmt: skip
+def test_a_small_text_that_holds_as_metis_too_is_an_edge_list(text, arcs):
+    graph = read(io.BytesIO(text.encode()))
+    assert sorted(zip(*(ends.tolist() for ends in graph.edges()), strict=True)) == arcs and graph.directed
+    if text.startswith("3 3"):
+        assert read(io.BytesIO(text.encode()), format="metis").n == 3
+
+
+def test_a_cycle_in_metis_is_known_by_its_size():
+    rows = [f"{(v - 1) % 12 + 1} {(v + 1) % 12 + 1}" for v in range(12)]
+    assert not read(io.BytesIO("\n".join(["12 12", *rows, ""]).encode())).directed
+
+
+@pytest.mark.parametrize("text", ["c d\nd e\n", "p q\nq r\n", "a x\nb y\n", "a 1\nb 2\n"])
+def test_names_that_dimacs_uses_are_names_all_the_same(text):
+    assert read(io.BytesIO(text.encode())).labels.tolist() == list(dict.fromkeys(text.split()))
+
+
+def test_numbers_of_what_looks_like_metis_are_names_if_asked():
+    graph = read(io.BytesIO(b"3 2\n2\n1 3\n2\n".replace(b"\n2\n", b"\n2 1\n")), names=True)
+    assert graph.n == 3 and graph.labels.tolist() == ["3", "2", "1"]

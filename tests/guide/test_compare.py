@@ -59,7 +59,7 @@ def test_errors_name_what_is_there():
     for wrong in ({"rounds": 0}, {"seconds": 0.0}, {"seconds": float("nan")}):
         with pytest.raises(ValueError, match="one round at least"):
             compare.compare("coloring", graph, **wrong)
-    with pytest.raises(GraphError, match="source is 99"):
+    with pytest.raises(GraphError, match="no vertex 99"):
         compare.compare("sssp", graph, source=99)
     with pytest.raises(GraphError, match="undirected"):
         compare.compare("toposort", graph)

@@ -221,7 +221,7 @@ def test_sources_and_paths_go_by_names():
     assert found.labels.tolist() == ["home", "shop", (1, 2), 7, 8]
     assert found.path_to((1, 2)) == ["home", "shop", (1, 2)] and found.path_to("home") == ["home"]
     assert shortest_paths(graph, 7).distances[4] == 1, "a name, not a place"
-    with pytest.raises(GraphError, match="source is 'work'; the graph has no vertex of that name, of its 5"):
+    with pytest.raises(GraphError, match="no vertex 'work': the graph has no vertex of that name, of its 5"):
         shortest_paths(graph, "work")
     with pytest.raises(GraphError, match="no vertex of that name"):
         shortest_paths(graph, 0)

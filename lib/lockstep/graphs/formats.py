@@ -255,8 +255,12 @@ def matrix_market(data, name):
     i, j = ids(table, columns[:, 0], 1, rows) - 1, ids(table, columns[:, 1], 1, width) - 1
     if banner[4] == "symmetric" and (i < j).any():
         raise table.error(int(np.flatnonzero(i < j)[0]), "an entry above the diagonal of a symmetric matrix")
-    if banner[3] == "integer" and (far := np.abs(columns[:, 2]) > EXACT).any():
-        raise table.error(int(np.flatnonzero(far)[0]), f"{columns[far][0, 2]:.15g}, beyond 2^53, as an integer")
+    if banner[3] == "integer":
+        far = (np.abs(columns[:, 2]) >= EXACT) | (columns[:, 2] != np.floor(columns[:, 2]))
+        if far.any():
+            value = columns[far][0, 2]
+            told = f"{value:.15g}, beyond 2^53, as an integer" if abs(value) >= EXACT else f"{value:.15g} as an integer"
+            raise table.error(int(np.flatnonzero(far)[0]), told)
     weights = None if pattern else whole_or_real(columns[:, 2], banner[3] == "integer")
     return Body(i, j, weights, n=max(rows, width), directed=banner[4] == "general")
 

@@ -108,12 +108,12 @@ class Graph:
             if found:
                 return found[0]
             if not number or any(isinstance(label, (int, np.integer)) for label in self.labels):
-                raise GraphError(f"source is {called!r}; {name} has no vertex of that name, of its {self.n:,}")
+                raise GraphError(f"no vertex {called!r}: {name} has no vertex of that name, of its {self.n:,}")
         if not number:
-            raise GraphError(f"source is {called!r}; expected a vertex number, 0 to n - 1")
+            raise GraphError(f"no vertex {called!r}: expected a vertex number, 0 to n - 1")
         if not 0 <= called < self.n:
             there = f"vertices 0 to {self.n - 1} (n = {self.n})" if self.n else "no vertices"
-            raise GraphError(f"source is {called}; {name} has {there}")
+            raise GraphError(f"no vertex {called}: {name} has {there}")
         return int(called)
 
     def out_degrees(self) -> np.ndarray:

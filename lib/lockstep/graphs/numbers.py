@@ -11,7 +11,7 @@ from numba import njit
 
 from .graph import GraphError
 
-EXACT = 2**53  # whole numbers up to here are exact in float64
+EXACT = 2**53  # whole numbers below are exact in float64; this one may stand for the next, rounded
 _POWERS = 10.0 ** np.arange(23)  # exact in float64, so one multiplication or division by them rounds correctly
 
 
@@ -199,10 +199,10 @@ class Table:
 
 def ids(table, column, low, high=None):
     """A column of ids as int64; GraphError names the first that is not a whole number in low..high."""
-    bad = (column != np.floor(column)) | (column < low) | (column > (EXACT if high is None else high))
+    bad = (column != np.floor(column)) | (column < low) | (column > (EXACT - 1 if high is None else high))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        upper = "" if high is None else f" to {high}"
+        upper = f" to {high}" if high is not None else " to 2^53 - 1" if column[row] >= EXACT else ""
         raise table.error(row, f"id {column[row]:.15g} (ids here run from {low}{upper})")
     return column.astype(np.int64)
 
@@ -211,5 +211,5 @@ def whole_or_real(column, integer=None):
     """Weights as int64 where all are whole numbers (or the header says so), else float64."""
     column = np.ascontiguousarray(column)
     if integer is None:
-        integer = bool(np.all((column == np.floor(column)) & (np.abs(column) <= EXACT)))
+        integer = bool(np.all((column == np.floor(column)) & (np.abs(column) < EXACT)))
     return column.astype(np.int64) if integer else column

@@ -22,10 +22,10 @@ def read_ratings(path: "PathLike | IO[bytes]", member: str | None = None, ids: b
     ----------
     path : path-like
         CSV, with or without a header line, whose first three columns are user, item and rating (MovieLens,
-        Jester; further columns such as the time are left out), also with ``::`` between them; or lists
+        Jester; a fourth such as the time is left out), also with tabs or ``::`` between them; or lists
         ``user item item ...`` of what a user has seen (Gowalla), then every rating is 1; plain, compressed or in an
         archive, or an open binary file. Ids are whole numbers, in a CSV also names: where the first line of ratings
-        has one.
+        has one. A first line is a header where neither of its ids nor its rating is a number.
     member : str, optional
         Which file of an archive.
     ids : bool
@@ -46,15 +46,20 @@ def read_ratings(path: "PathLike | IO[bytes]", member: str | None = None, ids: b
     """
     data, name = open_text(path, member)
     start, first = next(((at, line) for at, line in formats.lines(data) if line and line[:1] not in b"#%"), (0, b""))
-    if b"::" in first:
-        data = data.replace(b"::", b",")
-        first = first.replace(b"::", b",")
+    for mark in (b"::", b"\t"):
+        if b"," not in first and ((mark == b"::" and mark in first) or _in_columns(data, mark)):
+            data, first = data.replace(mark, b","), first.replace(mark, b",")
     if b"," in first:
-        # A line whose third field is no number is a header.
-        rating = (named.fields(first) + [b""] * 3)[2]
-        users, items, values = _csv(data, name, start if named.numeric(rating) else formats.after(data, start))
+        header = _is_header((named.fields(first) + [b""] * 3)[:3])
+        users, items, values = _csv(data, name, formats.after(data, start) if header else start)
     else:
         table = Table(data, name, "a user id and the ids of items, separated by blanks")
+        widths = np.diff(table.ends, prepend=0)
+        if len(table) > 1 and widths[0] in (3, 4) and (widths == widths[0]).all():
+            raise GraphError(
+                f"{name}: each of its {len(table)} lines has {widths[0]} numbers, so it may hold 'user item rating' or "
+                "lists 'user item item'; expected commas or tabs between user, item and rating"
+            )
         every = _all_ids(table)
         lengths = np.diff(table.ends, prepend=0)
         head = np.zeros(every.size, bool)
@@ -70,13 +75,31 @@ def read_ratings(path: "PathLike | IO[bytes]", member: str | None = None, ids: b
     return (matrix, user_ids, item_ids) if ids else matrix
 
 
+def _in_columns(data, mark):
+    """Whether the first lines all have three or four fields between marks, as ratings have; lists have any number."""
+    widths = {line.count(mark) for _, line in formats.lines(data) if line and line[:1] not in b"#%"}
+    return widths in ({2}, {3})
+
+
+RATING = {"rating", "ratings", "score", "stars", "value", "weight", "count", "preference", "r"}
+
+
+def _is_header(three):
+    """Whether the first fields of a line name columns: no ids and no rating; of names, whose ids may be words too, the
+    third says so.
+    """
+    word = three[2].strip(b'"').decode("utf-8", "replace").lower()
+    return not any(map(named.numeric, three)) and (word in RATING or any(word.endswith(one) for one in RATING))
+
+
 def _all_ids(table):
     """All numbers of a table as ids from 0."""
     lengths = np.diff(table.ends, prepend=0)
     row = np.repeat(np.arange(len(table)), lengths)
-    bad = np.flatnonzero((table.values < 0) | (table.values != np.floor(table.values)))
+    wrong = (table.values < 0) | (table.values != np.floor(table.values)) | (table.values >= numbers.EXACT)
+    bad = np.flatnonzero(wrong)
     if bad.size:
-        raise table.error(int(row[bad[0]]), f"id {table.values[bad[0]]:.15g}")
+        raise table.error(int(row[bad[0]]), f"id {table.values[bad[0]]:.15g} (whole numbers from 0 to 2^53 - 1)")
     return table.values.astype(np.int64)
 
 

@@ -67,6 +67,8 @@ def read(
     if format is not None and format not in FORMATS:
         raise GraphError(f"format is {format!r}; expected one of {', '.join(FORMATS)}")
     found = format or sniff(data, shown)
+    if names and not format and found in ("metis", "nde"):  # whose numbers are names here
+        found = "edges"
     if names and found != "edges":
         raise GraphError(f"{shown} is no edge list ({found}); expected one, for only there ids can be names")
     options = {"check_header": check_header, "names": names} if found == "edges" else {}
@@ -140,7 +142,7 @@ def sniff(data, name):
         fields = line.split()
         if not fields or line[:1] in b"#%":
             continue
-        if fields[0] in (b"c", b"p") or (fields[0] == b"a" and fields[1:2] and fields[1].isdigit()):
+        if _is_dimacs(data):
             return "dimacs"
         if len(fields) == 1 and fields[0].isdigit():
             return "nde"
@@ -150,17 +152,37 @@ def sniff(data, name):
     return "edges"
 
 
+PROBLEMS = (b"sp", b"edge", b"col", b"aux", b"max", b"tw")  # of DIMACS, as a line `p` names them
+
+
+def _is_dimacs(data):
+    """Whether the first line that is no comment `c` is a problem line, or an arc of numbers without one before it."""
+    for _, line in formats.lines(data, 10_000):
+        fields = line.split()
+        if fields and fields[0] != b"c":
+            arc = fields[0] == b"a" and len(fields) == 4 and all(map(bytes.isdigit, fields[1:]))
+            return arc or (fields[0] == b"p" and (len(fields) == 1 or fields[1] in PROBLEMS))
+    return bool(data.strip())
+
+
+SMALL = 10  # vertices below which a text that holds as both is an edge list
+
+
 def _is_metis(data, name):
     """Whether the text holds as a METIS file: the header fits, every edge is there from both ends.
 
     An edge list hardly ever is: its first line would have to count the lines and half the numbers that
-    follow.
+    follow. Small ones are: those whose lines all have two numbers, or whose header counts no edge, are edge lists,
+    unless the name says METIS.
     """
+    by_name = any(suffix in name for suffix in (".graph", ".metis"))
     for _, line in formats.lines(data, 10_000):
         if line and not line.startswith(b"%"):
             break
     fields = line.split()
     if not 2 <= len(fields) <= 4 or not all(field.isdigit() for field in fields):
+        return False
+    if not by_name and (int(fields[1]) == 0 or (int(fields[0]) < SMALL and _all_pairs(data))):
         return False
     following = data.count(b"\n") + (not data.endswith(b"\n")) - 1
     if following < int(fields[0]):
@@ -171,5 +193,10 @@ def _is_metis(data, name):
         body = formats.metis(data, name)
         _build(body, name, False, False)
     except GraphError:
-        return any(suffix in name for suffix in (".graph", ".metis"))  # names decide only which error to show
+        return by_name  # names decide only which error to show
     return True
+
+
+def _all_pairs(data):
+    """Whether each line of a small text has two numbers, as an edge without a weight has."""
+    return all(len(line.split()) in (0, 2) for _, line in formats.lines(data, 2 * SMALL))

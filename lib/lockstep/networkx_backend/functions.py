@@ -6,8 +6,9 @@ answers, by the GPU.
 {0: 0.0, 1: 0.6666666666666666, 2: 0.6666666666666666, 3: 0.0}
 
 Served is what comes out as NetworkX's own: the same sets, orders and whole numbers; floating-point sums of centralities
-may differ in the last digits. `can_run` says why a call is not served, `should_run` why one is not worth a conversion.
-NetworkX keeps a converted graph with the graph it came from, so a second call does not convert again.
+may differ in the last digits (harmonic ones by up to 1e-12 a term: they are summed in fixed point). `can_run` says why
+a call is not served, `should_run` why one is not worth a conversion. NetworkX keeps a converted graph with the graph it
+came from, so a second call does not convert again.
 """
 
 import inspect
@@ -26,6 +27,7 @@ from lockstep.toposort import STRATEGIES, Problem
 from . import SERVED
 from .choice import faster
 from .conversion import Converted, convert_from_nx, convert_to_nx  # noqa: F401 (the last one NetworkX calls)
+from .order import settle_order
 
 # -- what is served
 
@@ -99,22 +101,27 @@ def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
 def single_source_shortest_path_length(G, source, cutoff=None):
     if source not in G.index:
         raise nx.NodeNotFound(f"Source {source} is not in G")
-    # NetworkX ends behind a whole level.
-    return _reached(G, G.graph, source, np.ceil(cutoff) if cutoff is not None else None, hops=True)
+    # NetworkX ends behind a whole level, and at once at a cutoff that is no number.
+    return _reached(G, G.graph, source, None if cutoff is None else np.nan_to_num(np.ceil(cutoff), posinf=np.inf))
 
 
-def _reached(G, graph, source, cutoff, hops=False):
-    """{node: distance} of what is reached, the nearest first, the source always; whole where the weights are."""
+def _reached(G, graph, source, cutoff):
+    """{node: distance} of what is reached, in the order in which NetworkX settles it, the source always; whole where
+    the weights are.
+    """
     start = G.index[source]
     distances = shortest_paths(graph, start).distances
-    near = np.isfinite(distances) & (distances <= (np.inf if cutoff is None else cutoff))
-    near[start] = True
-    places = np.flatnonzero(near)
-    places = places[np.argsort(distances[places], kind="stable")]
+    places = settle_order(graph, distances, start)
     values = distances[places]
-    if hops or graph.weights.dtype.kind != "f":
+    if cutoff is not None:
+        near = ~(values > cutoff)  # as NetworkX asks: a cutoff that is no number ends nothing
+        near[0] = True
+        places, values = places[near], values[near]
+    if graph.weights is None or graph.weights.dtype.kind != "f":
         values = values.astype(np.int64)
-    return dict(zip([G.nodes[place] for place in places.tolist()], values.tolist(), strict=True))
+    found = dict(zip([G.nodes[place] for place in places.tolist()], values.tolist(), strict=True))
+    found[source] = 0  # whole in NetworkX, whatever the weights
+    return found
 
 
 def all_pairs_shortest_path_length(G, cutoff=None):

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from lockstep.typing import Array
 
 
+class NoPath(GraphError):
+    """No path leads to a vertex: an answer, not bad input, hence the exit code."""
+
+    status = 1
+
+
 class ShortestPaths:
     """Shortest distances from one vertex.
 
@@ -84,11 +90,11 @@ class ShortestPaths:
         Raises
         ------
         GraphError
-            No vertex is called so, or no path leads there.
+            No vertex is called so; `NoPath` where no path leads there.
         """
         place = self._problem.graph.index_of(target)
         if place != self.source and self.predecessors[place] < 0:
-            raise GraphError(f"no path leads from {self._called(self.source)!r} to {target!r}")
+            raise NoPath(f"no path leads from {self._called(self.source)!r} to {target!r}")
         found = [place]
         while found[-1] != self.source:
             found.append(int(self.predecessors[found[-1]]))

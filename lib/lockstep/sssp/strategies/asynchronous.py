@@ -47,7 +47,7 @@ class Asynchronous(DevicePlan):
         n = max(graph.n, 1)
         self.size_up(self.options.blocks)
         if ex.name == "cuda" and not self.options.threads and self.range > 8192 and self.inside:
-            self.threads = 1024  # larger ranges have wider fronts; outside two blocks must fit a multiprocessor's registers
+            self.threads = 1024  # larger ranges have wider fronts; outside, two blocks share the registers
         self.counting = self.options.count
         defines = {
             "GROUP": self.options.group,

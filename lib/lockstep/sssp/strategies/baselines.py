@@ -2,10 +2,18 @@
 
 import numpy as np
 
-from lockstep.plan import Options, missing
+from lockstep.plan import Options, Outgrown, missing
 
 from .. import oracle
 from .shared import PathPlan
+
+
+def _overflows(problem, raw):
+    """Whether a path may have overflowed to inf, which would read as "not reached"."""
+    largest = np.finfo(np.float64).max
+    if not problem.wide or largest - problem.limit <= largest / problem.graph.n:  # no sum of n weights can
+        return False
+    return raw[np.isfinite(raw)].max() > problem.limit
 
 
 class Dijkstra(PathPlan):
@@ -20,6 +28,8 @@ class Dijkstra(PathPlan):
 
     def run(self):
         raw = oracle.distances(self.problem.graph, self.problem.source, self.matrix)
+        if _overflows(self.problem, raw):
+            raise Outgrown
         return self.result(raw, type="float64")
 
 
@@ -43,4 +53,6 @@ class Igraph(PathPlan):
 
     def run(self):
         raw = self.converted.distances(self.problem.source, weights=self.weights or None, mode="out")[0]
+        if _overflows(self.problem, np.array(raw, np.float64)):
+            raise Outgrown
         return self.result(np.array(raw, np.float64), type="float64")
