@@ -1,8 +1,8 @@
-// Levels of few vertices by block 0 alone, or by one of its warps; see narrow.cu.
+// Levels of few vertices by block 0, or by one of its warps; see narrow.cu.
 #pragma once
 
-// Loads that are issued where they are written; the compiler would move them to where the value is used. First-level
-// cache allowed: the data does not change after the grid barrier that the reader has passed.
+// Loads that are issued where they are written; the compiler would move them to where the value is used. The L1 cache
+// is allowed: the data does not change after the grid barrier that the reader has passed.
 #ifdef LOCKSTEP_HOST
 __device__ inline int fetch(const int* p) { return *p; }
 __device__ inline int4 fetch(const int4* p) { return *p; }
@@ -25,11 +25,11 @@ struct Problem {
     int4* rows;
     int n, capacity;
     int4* ring;
-    int* counts;    // how many were pushed; three, in turns
+    int* counts;    // numbers of vertices pushed; three, in turns
     unsigned* hot;  // in-degrees in shared memory
 };
 
-// Where the levels stand; uniform over the threads that work on them.
+// The frontier, uniform over the threads that process it. turn: levels so far, determines ring and count.
 struct Position {
     int begin, size, level, turn;
 };
@@ -39,7 +39,7 @@ __device__ inline int4 pack(const Problem& p, int v) {
     return make_int4(from, to, from < to ? p.targets[from] : -1, from + 1 < to ? p.targets[from + 1] : -1);
 }
 
-// Take one from the remaining in-degree of v; true if none is left.
+// Decrements the remaining in-degree of v; true if it is now 0.
 __device__ __forceinline__ bool last_arrived(const Problem& p, int v) {
 #if BITS == 0
     return atomicSub(&p.in_degrees[v], 1) == 1;
@@ -51,8 +51,8 @@ __device__ __forceinline__ bool last_arrived(const Problem& p, int v) {
 #endif
 }
 
-// The same for two vertices at once, each of which may be none (-1): both atomics are under way before an answer is
-// looked at. Left to the compiler, the second one waits for the first.
+// The same for two vertices, each of which may be none (-1): both atomics are issued before either result is used. The
+// compiler would issue the second one after the first has returned.
 __device__ __forceinline__ void last_arrived(const Problem& p, int v, int w, bool& v_ready, bool& w_ready) {
 #ifdef LOCKSTEP_HOST
     v_ready = v >= 0 && last_arrived(p, v);
@@ -118,7 +118,7 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
             for (int arc = row.x + (lane & (group - 1)); arc < brief; arc += group) {
                 visit(arc == row.x ? row.z : arc == row.x + 1 ? row.w : p.targets[arc]);
             }
-            // What a long row has left is the whole warp's work.
+            // The whole warp processes the rest of a long row.
             unsigned more = __ballot_sync(full_mask, (lane & (group - 1)) == 0 && row.y > brief);
             while (more) {
                 const int owner = __ffs(more) - 1;
@@ -139,7 +139,7 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
 }
 
 // Levels before `until` of up to 32 vertices by one warp, a vertex a lane, all in registers. Ends before a level with a
-// row of more than two arcs; then the frontier lies in the ring again.
+// row of more than two arcs; then the frontier is in the ring again.
 __device__ void run_lanes(const Problem& p, Position& at, int until) {
     const int lane = lane_id();
     const unsigned below = (1u << lane) - 1;
@@ -149,8 +149,7 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
     int* levels = p.levels + 2;
     bool held = lane < at.size;
     while (at.size > 0 && at.level < until) {
-        // Lanes without a successor ask for row 0, all the same one: cheaper than a branch. Asked for before anything
-        // else, for the way there is the longest one.
+        // Idle lanes load row 0 (one broadcast), cheaper than a branch; issued first, having the longest latency.
         const int4 row_a = fetch(p.rows + max(row.z, 0)), row_b = fetch(p.rows + max(row.w, 0));
         if (__any_sync(full_mask, row.y - row.x > 2)) break;
         if (lane == 0) levels[at.level] = at.size;
@@ -165,14 +164,14 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
         found += pushed;
         at.begin += at.size;
         at.size = pushed;
-        if (pushed > 32) {  // too many for a warp: leave them in the ring
+        if (pushed > 32) {  // too many for a warp: write them to the ring
             int4* ring = p.ring + (at.turn & 1) * p.capacity;
             if (a) ring[place_a] = row_a;
             if (b) ring[place_b] = row_b;
             held = false;
             break;
         }
-        // A lane goes on with its first ready successor; a second one goes to a lane that has none.
+        // A lane keeps its first ready successor; a second one moves to an idle lane.
         held = a || b;
         row = a ? row_a : b ? row_b : none;
         unsigned many = all_a & all_b, idle = ~(all_a | all_b);
@@ -193,7 +192,7 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
     __syncwarp();
 }
 
-// Block 0 alone: levels until the frontier is empty or outgrows the ring, or the stop flag is set (then the frontier is
+// Levels by block 0 until the frontier is empty or exceeds the ring, or the stop flag is set (then the frontier is
 // empty).
 __device__ void go_alone(const Problem& p, Position& at, int warp_width, const StopFlag& stop_flag) {
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) p.ring[i] = p.rows[load_relaxed(p.order + at.begin + i)];
@@ -207,7 +206,7 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, const S
         if (at.size == 0 || at.size > p.capacity) break;
         __syncthreads();
         if (warp_id() == 0) {
-            int general = 1;  // levels to do the general way before lanes are tried again
+            int general = 1;  // back-off: levels by run_levels before run_lanes is tried again
             for (;;) {
                 if (at.level >= until) {
                     if (__shfl_sync(full_mask, lane_id() == 0 && stop_flag.poll(), 0)) {
@@ -238,7 +237,7 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, const S
     }
 }
 
-// Move the in-degrees into shared memory, and back.
+// Copy the in-degrees to shared memory, and back.
 __device__ inline void warm_up(const Problem& p) {
 #if BITS != 0
     const int4* in_degrees = reinterpret_cast<const int4*>(p.in_degrees);

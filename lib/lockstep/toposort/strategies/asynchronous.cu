@@ -1,19 +1,18 @@
-// Ladder, step 5: no levels. A vertex is ready when its last predecessor is done, whatever happens elsewhere.
+// Ladder, step 5: no levels. A vertex is ready when its last predecessor is done, independent of all other vertices.
 //
-// What it computes   order: the vertices, each behind its predecessors, in no particular layers. state: four counters
-//                    (vertices placed, handed over, tickets taken, vertices done), all zero at first, as is halt.
-// Idea               a warp holds up to 32 ready vertices and deals their arcs out to its lanes. Who takes the last
-//                    predecessor away claims the next place in the order, at once. The warp goes on with what it made
-//                    ready; what is more than 32 it hands over through a queue. A lane without a vertex draws a ticket,
-//                    the number of a place in that queue, and polls it until it is filled: the sources
-//                    come first, they are there already.
-// Why it is right    u is placed before any of its arcs is taken away, for the place is known (the atomic has answered
-//                    and a branch depends on the answer) before the next atomicSub is sent. v is placed after the last
-//                    of its arcs is. All places come from one counter, so place(u) < place(v).
-// How it ends        no vertex is under way when as many are done as were placed. done is read first: both only grow,
-//                    and done never exceeds placed.
-// Costs              a step of a chain is a target's load, an atomicSub and an atomicAdd; it does not wait for the end
-//                    of a level.
+// What it computes   order: the vertices, each after its predecessors, not by layers. state: four counters (vertices
+//                    placed, queued, tickets drawn, vertices done), all zero at first, as is halt.
+// Idea               a warp holds up to 32 ready vertices and balances their arcs over its lanes. The warp whose
+//                    atomicSub removes the last predecessor claims the next place in the order at once. It processes
+//                    the vertices that it made ready; those beyond 32 it appends to a queue. An idle lane draws a
+//                    ticket, the number of a slot in that queue, and polls the slot until it is filled. Sources have
+//                    the first tickets, and are read from the order.
+// Why it is right    u is placed before any of its arcs is removed, since the place is known (the atomic has returned
+//                    and a branch depends on the result) before the next atomicSub is issued. v is placed after the
+//                    last of its arcs is removed. All places come from one counter, so place(u) < place(v).
+// How it ends        all vertices are processed when as many are done as were placed. done is read first: both only
+//                    grow, and done never exceeds placed.
+// Costs              a step of a chain is a target's load, an atomicSub and an atomicAdd, without a level barrier.
 //
 // References: F. Busato, N. Bombieri, "An efficient implementation of the Bellman-Ford algorithm for Kepler GPU
 //             architectures", TPDS 2016 (following in registers); S. Tzeng, A. Patney, J. Owens, "Task management for
@@ -23,11 +22,11 @@
 
 constexpr int between_looks = 16;  // rounds between two polls of the stop flag
 
-// Words of state, each on a cache line of its own: those who look at one must not slow down those who change another.
+// Words of state, each on a cache line of its own, which avoids false sharing between pollers and writers.
 constexpr int placed_word = 1, handed_word = 32, ticket_word = 64, done_word = 96;
 
-// Give the buffer's vertices (at most buffer_slots) their places. Returns the row of vertex `lane` of the buffer; a row
-// is asked for while the atomic is under way.
+// Assigns places to the buffer's vertices (at most buffer_slots). Returns the row of vertex `lane` of the buffer, which
+// is loaded while the atomic is in flight.
 __device__ inline Word claim(const Rows& rows, const int* buffer, int held, int* order, int* state, int n) {
     __syncwarp();
     const int lane = lane_id();
@@ -36,12 +35,12 @@ __device__ inline Word claim(const Rows& rows, const int* buffer, int held, int*
     const int v = lane < held ? buffer[lane] : -1;
     const Word row = v >= 0 ? bounds(rows, v) : 0;
     place = __shfl_sync(full_mask, place, 0);
-    if (place + held > n) return 0;  // cannot be; but it makes all that follows wait for the answer
+    if (place + held > n) return 0;  // never true; makes later instructions depend on the atomic's result
     for (int i = lane; i < held; i += 32) order[place + i] = buffer[i];
     return row;
 }
 
-// Place the buffer's vertices and put their rows into the queue, where lanes without work look.
+// Places the buffer's vertices and appends their rows to the queue, whose slots idle lanes poll.
 __device__ inline void hand_over(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int* state, int n) {
     const int lane = lane_id();
     Word row = claim(rows, buffer, held, order, state, n);
@@ -55,7 +54,7 @@ __device__ inline void hand_over(const Rows& rows, const int* buffer, int held, 
     __syncwarp();
 }
 
-// stop: see StopFlag; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is
+// stop: see StopFlag; once it is not zero, the sort may end at once, with the order incomplete. done: if not null, 1 is
 // written there at the end; it may be the host's memory.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     asynchronous(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
@@ -67,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     const Rows rows = {first, last, targets};
     int* buffer = shared + head_words + warp_id() * buffer_slots;
     const StopFlag stop_flag = {stop};
-    const bool asks = global_thread() == 0;  // reads the host's flag; all others read a copy in the GPU's memory
+    const bool asks = global_thread() == 0;  // polls the host's flag; all others poll a copy in the GPU's memory
     if (threadIdx.x < head_words) shared[threadIdx.x] = 0;
     for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(rows, in_degrees, n, order, nullptr, reinterpret_cast<Word*>(state), shared + head_words);
@@ -75,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     // Between here and the next barrier no thread appends, so all read the same number.
     const int sources = load_relaxed(state + placed_word);
     grid_barrier(barrier);
-    bool busy = false;  // this lane has a ready vertex, whose arcs are `row`
+    bool busy = false;  // this lane holds a ready vertex, whose arcs are `row`
     Word row = 0;
     int ticket = -1;
     unsigned idle = 0, rounds = 0;
@@ -94,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
             number = __shfl_sync(full_mask, number, 0) + __popc(draw & below);
             if (!busy && ticket < 0) ticket = number;
         }
-        // Look now, take it up at the end of the round: lanes with work need not wait for the answer.
+        // Loaded now, used at the end of the round: the latency overlaps the work of busy lanes.
         Word seen = unwritten;
         if (!busy) {
             if (ticket < sources) seen = bounds(rows, load_relaxed(order + ticket));
@@ -105,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
             const Deal deal(busy, row);
             for (int k = 0; k < deal.total; k += 32 * arcs_at_once) {
                 take_away(rows, deal, k, in_degrees, buffer, held);
-                if (held > 0 && k + 32 * arcs_at_once < deal.total) {  // more to come: place these, and keep none
+                if (held > 0 && k + 32 * arcs_at_once < deal.total) {  // more arcs follow: queue these, keep none
                     hand_over(rows, buffer, held, order, queue, state, n);
                     held = 0;
                 }
@@ -114,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         const bool found = seen != unwritten;
         const unsigned taken = __ballot_sync(full_mask, found);
         if (!working && !taken) {
-            // The longer nothing comes, the less it looks; least at the words that the busy write to.
+            // Back-off: idle warps poll less often, the shared counters least.
             if (++idle > 4) pause(64);
             if (idle % 8 == 0) {
                 int over = 0;
@@ -127,13 +126,13 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
             continue;
         }
         idle = 0;
-        if (held > 32 - __popc(taken)) {  // more than this warp can take on
+        if (held > 32 - __popc(taken)) {  // more than this warp's idle lanes
             hand_over(rows, buffer, held, order, queue, state, n);
             held = 0;
         }
         Word claimed = 0;
         if (held > 0) claimed = claim(rows, buffer, held, order, state, n);
-        // All that this round's vertices made ready is placed: now they count as done.
+        // All vertices made ready in this round are placed: its own vertices now count as done.
         if (lane == 0 && working) atomicAdd(state + done_word, working);
         const int rank = __popc(~taken & below);
         claimed = __shfl_sync(full_mask, claimed, rank);

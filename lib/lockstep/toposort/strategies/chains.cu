@@ -1,4 +1,4 @@
-// Ladder, step 6: runs of vertices with one way in and one way out are contracted first, by parallel list ranking.
+// Ladder, step 6: runs of vertices with one arc in and one arc out are contracted first, by parallel list ranking.
 //
 // What it computes   contract: for every vertex its run (the run's first vertex) and its place in the run; for every
 //                    run's first vertex the row of its last one, which makes a smaller DAG on the first vertices alone;
@@ -8,12 +8,13 @@
 //                    1. every list's first vertex, and one of `gap` others picked by a hash of its number, is a
 //                    splitter;
 //                    2. a thread walks from each splitter to the next (on average `gap` steps; the longest of S walks
-//                       about gap * ln S): every vertex learns its splitter and its distance from it;
-//                    3. splitters jump over one another: from (nearest splitter before me, distance) to that one's own
-//                       entry, doubling the distance each time, until the list's first vertex is reached. An entry is 8
-//                       bytes and is written in one piece, so an older or newer one is as right: no barrier is needed.
-// Why 1-1 runs only  what is left is an ordinary DAG, sorted by `narrow`; its layers are not those of the whole graph.
-// A pure cycle of links has no first vertex: it never gets a run, is never ready, and is missing from the order.
+//                       about gap * ln S) and stores for every vertex its splitter and its distance from it;
+//                    3. pointer jumping on splitters: an entry (preceding splitter, distance) is replaced by that
+//                       splitter's entry with the sum of the distances, which doubles the distance each time, until the
+//                       list's first vertex is reached. An entry is 8 bytes and written by one store, so an older or
+//                       newer one is correct: no barrier is needed.
+// Why 1-1 runs only  the contracted graph is a DAG, sorted by `narrow`; its layers are not those of the whole graph.
+// A pure cycle of links has no first vertex: it gets no run, is never ready, and is missing from the order.
 //
 // References: J. C. Wyllie, "The complexity of parallel computations", 1979 (jumping); D. R. Helman, J. JaJa,
 //             "Designing practical efficient algorithms for symmetric multiprocessors", ALENEX 1999 (splitters);
@@ -43,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     for (int v = global_thread(); v < n; v += global_threads()) {
         linked[v] = 0;
         run[v] = -1;
-        run_first[v] = run_last[v] = 0;  // vertices inside a run have no row of their own
+        run_first[v] = run_last[v] = 0;  // empty row: vertices inside a run
     }
     grid_barrier(barrier);
     for (int v = global_thread(); v < n; v += global_threads()) {
@@ -94,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
             const unsigned long long further = load_relaxed(jumps + before);
             if (further >> 32 == before) break;  // `before` is a first vertex
             const unsigned distance = static_cast<unsigned>(jump) + static_cast<unsigned>(further);
-            if (distance > static_cast<unsigned>(n)) break;  // round a pure cycle: it has no first vertex
+            if (distance > static_cast<unsigned>(n)) break;  // a pure cycle: it has no first vertex
             jump = (further >> 32 << 32) | distance;
             store_relaxed(jumps + i, jump);
         }
@@ -125,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     const int lane = lane_id(), warp = warp_id(), warps = blockDim.x / 32;
     const int count = heads_levels[1];
     for (int v = global_thread(); v < n; v += global_threads()) starts[v] = -1;
-    // Each block sums the lengths of its own stretch of runs, ...
+    // Each block sums the lengths of its own range of runs, ...
     const long long share = (count + gridDim.x - 1) / gridDim.x;
     const int begin = static_cast<int>(min(static_cast<long long>(count), share * blockIdx.x));
     const int end = static_cast<int>(min(static_cast<long long>(count), share * (blockIdx.x + 1)));
@@ -149,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     int start = 0;
     for (int w = 0; w < warps; ++w) start += shared[w];
     __syncthreads();
-    // ... and deals out the places of its stretch, a block's width of runs at a time.
+    // ... and assigns the places of its range, blockDim.x runs at a time.
     for (int base = begin; base < end; base += blockDim.x) {
         const int i = base + threadIdx.x;
         const int head = i < end ? heads[i] : 0;

@@ -1,19 +1,18 @@
-// Steps that every kernel of this study takes but the published one: find the sources, expand a frontier.
+// Steps of all kernels of this study but the published ones: find the sources, expand a frontier.
 //
-// The order IS the queue. A vertex is written once, at the place that it keeps: a level is a stretch of `order`, and
-// its successors go right behind it. Row v of the graph is targets[first[v]] to targets[last[v] - 1] (first = offsets,
-// last = offsets + 1; two pointers, so that a contracted graph can be expanded too). Beside order[i], queue[i] holds
-// the bounds of that vertex's row in 8 bytes, so that the next level need not ask for vertex and row one after the
-// other.
+// The order is the queue. A vertex is written once, at its final place: a level is a range of `order`, and its
+// successors follow it. Row v of the graph is targets[first[v]] to targets[last[v] - 1] (first = offsets, last =
+// offsets + 1; two pointers, so that a contracted graph can be expanded too). Beside order[i], queue[i] holds the
+// bounds of that vertex's row in 8 bytes, which avoids a dependent load in the next level.
 //
-// expand    A warp takes up to 32 vertices, sums their degrees by shuffles, and deals the arcs out to its lanes: lane k
-//           finds the owner of arc k by bisection among the sums. So no lane waits for a neighbour of high degree,
-//           and rows are read together. Four arcs a lane are under way at once. Few vertices are spread over all
-//           warps first: a level of 40 vertices is 40 warps' work.
-// ready     The atomicSub that returns 1 took the last predecessor away; exactly one thread sees it. No scan.
-// push      Vertices made ready gather in a buffer of the warp in shared memory (a ballot gives each its place), and
-//           leave by one atomicAdd for 32 or more: one address takes only about 1.4 G atomics/s. Their rows' bounds are
-//           asked for while that atomic is under way, and then the rows' beginnings for the second-level cache.
+// expand    A warp reads up to 32 vertices, sums their degrees by shuffles, and balances the arcs over its lanes: lane
+//           k finds the owner of arc k by bisection among the sums. So no lane idles beside a neighbour of high degree,
+//           and loads of rows coalesce. Four arcs a lane are in flight at once. Few vertices are spread over all warps
+//           first: a level of 40 vertices occupies 40 warps.
+// ready     The atomicSub that returns 1 removes the last predecessor; exactly one thread gets that result. No scan.
+// push      Vertices made ready are collected in a buffer of the warp in shared memory (a ballot gives each its place)
+//           and appended by one atomicAdd for 32 or more: one address takes only about 1.4 G atomics/s. Their rows'
+//           bounds are loaded while that atomic is in flight, and then the rows' first targets are prefetched into L2.
 // gate      One 8-byte word a level: its upper half counts the vertices pushed.
 //
 // References: D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012 (gathering by scan);
@@ -23,14 +22,15 @@
 typedef unsigned long long Word;
 
 constexpr int arcs_at_once = 4;
-constexpr int buffer_slots = 32 * (arcs_at_once + 1);  // of a warp: up to 31 left over, then 32 for each arc at once
-constexpr Word unwritten = ~0ull;                      // in queue: no row starts at arc -1
+// Of a warp: up to 31 left over and 32 for each of arcs_at_once pushes before flush_full.
+constexpr int buffer_slots = 32 * (arcs_at_once + 1);
+constexpr Word unwritten = ~0ull;  // in queue: no row starts at arc -1
 constexpr int max_helpers = 8;
 
 // The host cancels a kernel by a flag in its memory, `stop` (16 bytes, or null). A read of it takes a level or more, so
-// it is prefetched: a thread of block 0 starts an asynchronous copy into shared memory (16 bytes behind the first 64 of
+// it is prefetched: a thread of block 0 starts an asynchronous copy into shared memory (16 bytes after the first 64 of
 // the block's, zero at first) and polls the copy levels later, which hides the latency. The request delays the thread's
-// next memory access by most of a microsecond: so it is made every few levels only, and if possible after the thread
+// next memory access by most of a microsecond, so it is made every few levels only, and if possible after the thread
 // has arrived at a level barrier.
 constexpr int flag_at = 16, head_words = 20;
 constexpr int between_requests = 4;  // levels
@@ -45,7 +45,7 @@ struct StopFlag {
         if (stop) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(there), "l"(stop) : "memory");
 #endif
     }
-    __device__ bool poll() const {  // by the thread that requested; waits if that was just now
+    __device__ bool poll() const {  // by the requesting thread; blocks until the copy has completed
         if (!stop) return false;
 #ifdef LOCKSTEP_HOST
         return load_relaxed(stop) != 0;
@@ -57,7 +57,7 @@ struct StopFlag {
         return set != 0;
 #endif
     }
-    // Requests every few levels, and polls `after` so many.
+    // Requests every between_requests levels, and polls `after` levels later.
     __device__ void request(int level) const {
         if (level % between_requests == 0) request();
     }
@@ -77,14 +77,14 @@ __device__ inline Word bounds(const Rows& rows, int v) {
     return static_cast<Word>(rows.last[v]) << 32 | static_cast<unsigned>(rows.first[v]);
 }
 
-// Ask for what lies there to come into the second-level cache, without waiting for it.
+// Prefetches an address into L2.
 __device__ inline void into_l2(const void* p) {
 #ifndef LOCKSTEP_HOST
     asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
 #endif
 }
 
-// Append the buffer's vertices to the next frontier, at order[place] and behind.
+// Appends the buffer's vertices to the next frontier, from order[place] on.
 __device__ inline void append(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int place, Word row) {
     for (int i = lane_id(); i < held; i += 32) {
         const int v = buffer[i];
@@ -95,13 +95,13 @@ __device__ inline void append(const Rows& rows, const int* buffer, int held, int
     }
 }
 
-// The row of vertex `lane` of the buffer; asked for before its place is known.
+// The row of vertex `lane` of the buffer; loaded before its place is known.
 __device__ inline Word row_ahead(const Rows& rows, const int* buffer, int held) {
     __syncwarp();
     return static_cast<int>(lane_id()) < held ? bounds(rows, buffer[lane_id()]) : 0;
 }
 
-// Empty the buffer; the next frontier starts at `base`, and the gate's upper half counts it.
+// Empties the buffer; the next frontier starts at `base`, and the gate's upper half counts it.
 __device__ inline void flush(const Rows& rows, const int* buffer, int& held, int* order, Word* queue, int base, Word* gate) {
     Word before = 0;
     if (lane_id() == 0) before = atomicAdd(gate, static_cast<Word>(held) << 32);
@@ -111,7 +111,7 @@ __device__ inline void flush(const Rows& rows, const int* buffer, int& held, int
     __syncwarp();
 }
 
-// The same, if a warp's width is held.
+// The same, if the buffer holds 32 or more.
 __device__ inline bool flush_full(const Rows& rows, const int* buffer, int& held, int* order, Word* queue, int base, Word* gate) {
     const bool full = held >= 32;
     if (full) flush(rows, buffer, held, order, queue, base, gate);
@@ -134,11 +134,11 @@ __device__ inline int scan_lanes(int value) {
     return value;
 }
 
-// The arcs of the lanes' rows, dealt out to the lanes: arc k of the warp (0 <= k < total) belongs to the first lane
-// whose sum of degrees exceeds k. Every lane must call both.
+// Load balance: the arcs of the lanes' rows, distributed over the lanes. Arc k of the warp (0 <= k < total) belongs to
+// the first lane whose sum of degrees exceeds k. Every lane must call both.
 struct Deal {
     int total, sum, shift;
-    bool single;  // one row at most: its arcs follow one another, no lane need be looked for
+    bool single;  // one row at most: its arcs are consecutive, no bisection
 
     __device__ Deal(bool have, Word row) {
         const int from = static_cast<int>(row);
@@ -166,9 +166,8 @@ struct Deal {
     }
 };
 
-// Take arcs away, up to `slots` a lane (target: -1 for none), which are the first `arcs` of the warp's; the vertices
-// thus ready go into the buffer. All atomics leave before an answer is looked at, or each would wait for the one
-// before.
+// Decrements the targets of arcs, up to `slots` a lane (target: -1 for none), the first `arcs` of the warp's; vertices
+// made ready go into the buffer. All atomics are issued before any result is used, so their latencies overlap.
 template <int slots>
 __device__ inline void take(const int* target, int arcs, int* in_degrees, int* buffer, int& held) {
     int left[slots];
@@ -183,7 +182,7 @@ __device__ inline void take(const int* target, int arcs, int* in_degrees, int* b
     }
 }
 
-// Arcs k to k + 32 * arcs_at_once - 1 of the deal: take them away; the vertices thus ready go into the buffer.
+// Decrements the targets of arcs k to k + 32 * arcs_at_once - 1; vertices made ready go into the buffer.
 __device__ inline void take_away(const Rows& rows, const Deal& deal, int k, int* in_degrees, int* buffer, int& held) {
     const int lane = lane_id();
     int target[arcs_at_once];
@@ -199,18 +198,18 @@ __device__ inline void take_away(const Rows& rows, const Deal& deal, int k, int*
     take<arcs_at_once>(target, deal.total - k, in_degrees, buffer, held);
 }
 
-// Expand the rows from[begin, end): `warps` warps share them, this one is number `warp`; `buffer` is this warp's own.
-// What gets ready goes to order[base] and behind. wait: from is the queue, filled in this launch, and an entry may be
-// on its way still; else the sources (begin == 0) are looked up in order. most_helpers: so many warps at most share a
-// vertex; one is enough where no row has more arcs than a warp takes at once. held: how many vertices are in the
-// buffer, before and after. Returns whether the buffer was emptied in between.
+// Expands the rows from[begin, end): `warps` warps share them, this one is number `warp`; `buffer` is this warp's own.
+// Vertices made ready are written from order[base] on. wait: `from` is the queue, filled in this launch, and entries
+// may still be in flight, so they are polled; else the sources (begin == 0) are read from order. most_helpers: warps
+// that share a vertex at most; one is enough where no row has more arcs than a warp reads at once. held: vertices in
+// the buffer, before and after. Returns whether the buffer was emptied in between.
 template <bool wait>
 __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Word* queue, const Word* from, int begin, int end,
                               int base, Word* gate, int* buffer, int& held, int warp, int warps, int most_helpers = max_helpers) {
     const int lane = lane_id(), size = end - begin;
     // A division takes a hundred cycles: none where there is a warp for each vertex.
     const int share = size <= warps ? 1 : min(32, (size + warps - 1) / warps);
-    // Where warps are plenty, up to `helpers` share a vertex: a row may be long.
+    // With more warps than vertices, up to `helpers` warps share a vertex: a row may be long.
     const int helpers = size > 0 && most_helpers > 1 ? max(1, min(most_helpers, warps / size)) : 1;
     const int part = helpers > 1 ? warp / size : 0;
     const int mine = helpers > 1 ? warp - part * size : warp;
@@ -232,12 +231,12 @@ __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Wor
     return flushed;
 }
 
-constexpr int looks = 16;  // vertices that a thread looks at in one go
+constexpr int looks = 16;  // vertices whose in-degrees a thread reads at once
 
-// Write the vertices of in-degree 0 to the start of order, and the rows of those that have arcs to roots (null: not
-// wanted). The gate's upper half counts the former, its lower half the latter. A block takes `looks` vertices a thread,
-// all asked for at once, and one atomic serves them all; scratch: 34 ints of shared memory. most: most vertices are
-// sources, so all rows are asked for at once, too. Every thread must call.
+// Writes the vertices of in-degree 0 to the start of order, and the rows of those that have arcs to roots (null: none).
+// The gate's upper half counts the former, its lower half the latter. A block reads `looks` vertices a thread, all
+// loads issued at once, and appends them by one atomic; scratch: 34 ints of shared memory. most: most vertices are
+// sources, so all rows are loaded at once, too. Every thread must call.
 __device__ inline void push_sources(const Rows& rows, const int* in_degrees, int n, int* order, Word* roots, Word* gate,
                                     int* scratch, bool most = false) {
     const int lane = lane_id(), warp = warp_id(), warps = blockDim.x / 32;

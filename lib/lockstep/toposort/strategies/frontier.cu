@@ -1,4 +1,4 @@
-// Ladder, step 1 (step 0: naive.cu): no scan. A layer's vertices alone are expanded; the host reads each layer's size.
+// Ladder, step 1 (step 0: naive.cu): no scan. Only a layer's vertices are expanded; the host reads each layer's size.
 //
 // What it computes   order: the vertices, layer after layer. gates: two words of 8 bytes, zero before `sources`; the
 //                    upper 32 bits of gates[level % 2] count the vertices of layer level + 1, the lower are not used.
@@ -14,7 +14,7 @@ extern "C" __global__ void sources(const int* in_degrees, int* order, unsigned l
     push_sources(Rows{}, in_degrees, n, order, nullptr, gates + 1, shared);
 }
 
-// Expand layer `level`, which is order[begin, end); the next layer is written from order[end] on and counted in
+// Expands layer `level`, which is order[begin, end); the next layer is written from order[end] on and counted in
 // gates[level % 2], while the other word, which the host has read, is cleared for the launch after this one. queue: row
 // bounds of the layer's vertices, and of the next one's. Warps are numbered with the block first, so that a layer of
 // fewer vertices than warps occupies all blocks.

@@ -6,10 +6,10 @@
 //           Row addresses and positions in the order are computed by the lanes that process the vertex.
 // branches  None but for rare cases: idle lanes update a dummy word.
 // rows      A record is read once, so it comes from L2, and half of them from the far partition at twice the latency,
-//           half of a level's time. The lane that finds a vertex ready prefetches its record; no lane waits for the
+//           half of a level's time. The lane that makes a vertex ready prefetches its record, and no lane blocks on the
 //           prefetch.
 // levels    Four levels are unrolled, so that the addresses of counters and lists are constants.
-// What it leaves
+// Remaining cost
 //           a level of 56 vertices and 450 arcs takes 0.57 us on an H200, of which 0.54 in the levels themselves (a
 //           million vertices). By clock readings a third of that is the latency of records and most of the rest
 //           instructions: some 120 a warp, with six warps an issue slot. Tried, without rows kept: one atomic for a
@@ -21,7 +21,7 @@
 #pragma once
 #include "records.cuh"
 
-// Keeps a value in its register: the compiler would else read the thread index again in every level.
+// Keeps a value in its register: else the compiler reads the thread index again in every level.
 __device__ inline unsigned kept(unsigned value) { return __shfl_sync(full_mask, value, lane_id()); }
 __device__ inline const char* kept(const char* p) {
     return reinterpret_cast<const char*>(__shfl_sync(full_mask, reinterpret_cast<unsigned long long>(p), lane_id()));
@@ -29,10 +29,10 @@ __device__ inline const char* kept(const char* p) {
 
 template <int k> struct Turn { __device__ constexpr operator int() const { return k; } };
 
-// Block 0 alone: levels until the frontier is empty, or a level makes more than `most` vertices ready, or the stop flag
-// is set (then the frontier is empty, unless that level failed, too), or an arc finds its target's slot in use by
-// another vertex (then `turn` is 1). Remaining in-degrees stay as they were: settle counts them down. In the order it
-// leaves numbers.
+// Levels by block 0 until the frontier is empty, or a level makes more than `most` vertices ready, or the stop flag is
+// set (then the frontier is empty, unless that level failed, too), or a slot conflicts (an arc's target shares it with
+// a vertex of another epoch that is being counted; then `turn` is 1). Remaining in-degrees are unchanged: settle
+// decrements them. The order holds numbers.
 __device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at, const StopFlag stop_flag) {
     stop_flag.drain();  // another thread requests from here on
     set_up(p, r, at);
@@ -51,14 +51,14 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
     int begin = at.begin, size = 0, now = at.level;  // of the level, in the order; its number, and one
     __syncthreads();
     auto level = [&](auto turn) {
-        // A vote, for the compiler to see that all agree.
+        // A vote, which shows the compiler that the condition is uniform.
         if (__any_sync(full_mask, count.x == 0 || count.x >= too_many || count.y != 0)) return false;
         const SharedAddress from = turn & 1 ? odd : even, to = turn & 1 ? even : odd, counting = skip(r.counts, ((turn + 1) & 3) * 2);
         unsigned mine = load_at(skip(from, first_chunk));
         begin += size;
         size = count.x / one_vertex;
         const unsigned chunks = size + (count.x & 0xffff);
-        if (from_last == 0) {  // of the warp that has the least to do
+        if (from_last == 0) {  // of the warp with the least work
             store_two(skip(r.counts, ((turn + 2) & 3) * 2), 0, 0);
             p.levels[2 + now] = size;
             if (turn == 2 && stop_flag.poll()) or_at(skip(counting, 1), halt);
@@ -74,7 +74,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
                     mine = load_at(skip(from, LIST - 1 - (i - size)));
                     offset = chunk_bytes * (mine & further);
                 }
-                __syncwarp();  // and so a branch, not instructions of all lanes
+                __syncwarp();  // forces a branch instead of predicated instructions of all lanes
             }
             const char* record = records + static_cast<unsigned long long>(mine >> to_number) * record_bytes;
             const uint2 two = fetch(reinterpret_cast<const uint2*>(record + offset));
@@ -92,7 +92,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
             add_two(where, one, before);
             auto strange = [&](int j) { return arcs[j] && ((arcs[j] >> chunk_bits ^ before[j] >> place[j]) & epochs); };
 #pragma unroll
-            for (int j = 0; j < 2; ++j) {  // predecessors that are left; not 0 if the slot is another vertex's
+            for (int j = 0; j < 2; ++j) {  // others: predecessors left; not 0 if the slot is another vertex's
                 others[j] = arcs[j] ? ((arcs[j] >> chunk_bits) - (before[j] >> place[j])) & field : 1;
                 where[j] = others[j] == 0 ? counting : idle;
                 one[j] = one_vertex | (arcs[j] & further);
@@ -117,8 +117,8 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
             i += at_once;
             mine = load_at(skip(from, i < size ? i : 0));
         }
-        // The last warps, which have less to do: the level's vertices into the order. A slot's next vertex may come
-        // now.
+        // The last warps, which have less work, write the level's vertices to the order and advance their slots to the
+        // next epoch.
         for (unsigned i = from_last; i < size; i += blockDim.x) {
             const unsigned code = load_at(skip(from, i)), which = code >> to_slot;
             p.order[begin + i] = code >> to_number;
@@ -137,7 +137,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
         if (!level(Turn<2>())) break;
         if (!level(Turn<3>())) break;
     }
-    prefetch_wait();  // of the stop flag, too
+    prefetch_wait();  // completes the copy of the stop flag, too
     if (threadIdx.x == 0) store_relaxed(r.placed(), -1);
     if (count.y > halt || count.x >= too_many) return {begin, size, now - 1, static_cast<int>(count.y / slot_conflicts)};
     return {begin + size, 0, now, 0};

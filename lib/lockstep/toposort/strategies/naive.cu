@@ -1,12 +1,12 @@
 // The thesis's three kernels: Kahn's algorithm a layer at a time, with a scan of all vertices for each layer.
 //
 // What it computes   order: the vertices, layer after layer. A layer is what has no predecessor left.
-// Idea               enqueue looks at every in-degree and queues the zeros (a vertex queued is marked -1); dequeue
-//                    writes the queue to the result and takes one from the in-degree of every successor; reset
-//                    empties the queue. The host launches the three again and again and reads the queue's size.
-// Why it is so       to be the published code, faults included: a scan of n vertices, three launches and a blocking
-//                    read for every layer, one thread a vertex, blocks as large as the GPU allows, and one atomic
-//                    on one address for every vertex queued and every vertex written.
+// Idea               enqueue reads every in-degree and queues the vertices with zero (a queued vertex is marked -1);
+//                    dequeue writes the queue to the result and decrements the in-degree of every successor; reset
+//                    empties the queue. The host launches the three for every layer and reads the queue's size.
+// Why it is so       it reproduces the published code, faults included: a scan of n vertices, three launches and a
+//                    blocking read for every layer, one thread a vertex, blocks as large as the GPU allows, and one
+//                    atomic on one address for every vertex queued and every vertex written.
 //
 // References
 //   [1] The thesis that this study repeats: its appendix "GPU Pseudo Code".

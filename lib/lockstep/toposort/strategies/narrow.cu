@@ -3,27 +3,27 @@
 //
 // What it computes   order: the vertices, layer after layer; levels[0]: the number of layers, levels[1]: of vertices
 //                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints.
-// Idea               while at most `width` vertices are ready, block 0 goes on alone and the others wait at the next
-//                    grid barrier. A level then costs __syncthreads (30 ns for 768 threads), or __syncwarp (8 ns) where
-//                    one warp suffices, instead of 1 us. What is left is the chain of dependent accesses, so that is
-//                    cut:
-//                    - a packed row {begin, end, first target, second target} answers in one 16-byte load; the grid
-//                      packs all rows once it has seen `patience` narrow levels with much left behind them, since
-//                      shallow graphs would not earn it back, and only then goes block 0 on alone;
+// Idea               while at most `width` vertices are ready, block 0 processes levels alone and the others poll the
+//                    next grid barrier. A level then costs __syncthreads (30 ns for 768 threads), or __syncwarp (8 ns)
+//                    where one warp suffices, instead of 1 us. The chain of dependent loads remains; it is shortened:
+//                    - one 16-byte load returns a packed row {begin, end, first target, second target}; the grid packs
+//                      all rows after `patience` narrow levels with many vertices unplaced, since packing does not pay
+//                      on shallow graphs, and block 0 processes levels alone only from then on;
 //                    - rows go through shared memory. The lane that decrements an in-degree loads that vertex's row at
-//                      the same time, not when it proves ready: the load's latency hides behind the atomic's;
+//                      the same time, not when the vertex is ready: the load's latency overlaps the atomic's;
 //                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and
-//                      hands a row on only where both successors of a vertex get ready at once; a lane's rows are asked
-//                      for first and both its atomics are then under way together;
-//                    - remaining in-degrees move into shared memory if they fit in BITS = 8 or 16 bits each (0: they
-//                      stay), in place of a 150-200 ns atomic on L2. They move back when the frontier outgrows the
-//                      block.
-//                    - where rows have more than an arc or two (RECORDS: bits of a counter), the block goes by records
-//                      of codes instead, two arcs to a lane, and counts in shared memory what waits for predecessors
-//                      just now (indexed.cuh).
+//                      moves a row to another lane only where both successors of a vertex get ready at once; a lane's
+//                      rows are loaded first and both its atomics then overlap;
+//                    - remaining in-degrees are copied to shared memory if they fit in BITS = 8 or 16 bits each (0:
+//                    they
+//                      stay), in place of a 150-200 ns atomic on L2. They are copied back when the frontier exceeds the
+//                      block's capacity.
+//                    - where rows have more than an arc or two (RECORDS: bits of a counter), the block reads records of
+//                      codes instead, two arcs to a lane, and counts in shared memory the predecessors of vertices near
+//                      the frontier (indexed.cuh).
 //                    The last layer is not expanded: no arc leaves it. Grid and subset: resident.cuh.
-// Shared memory      [20 ints | two rings of `capacity` packed rows, or what goes with records | in-degrees, or
-//                    counters]; the grid's buffers lie over the rings.
+// Shared memory      [20 ints | two rings of `capacity` packed rows, or the counts and lists of records.cuh |
+//                    in-degrees, or counters]; the grid's buffers overlap the rings.
 //
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
 //             D. Merrill et al., PPoPP 2012 (different kernels for different widths of a frontier).
@@ -38,14 +38,14 @@
 
 #include "alone.cuh"
 
-// Registers are few where there are records, too: then most ways through levels are functions of their own, or what one
-// keeps in them would crowd out what another needs.
+// With records, register pressure is high: most ways to process levels are then functions that are not inlined, so that
+// the live values of one do not spill those of another.
 #if RECORDS
 #define APART __device__ __noinline__
 #else
 #define APART __device__ __forceinline__
 #endif
-// In-degrees where they are at hand, levels by block 0 alone, in-degrees back.
+// Copies in-degrees to shared memory, runs levels on block 0, copies them back.
 APART Position sort_alone(const Problem p, Position at, int warp_width, const StopFlag stop_flag) {
     warm_up(p);
     go_alone(p, at, warp_width, stop_flag);
@@ -53,8 +53,9 @@ APART Position sort_alone(const Problem p, Position at, int warp_width, const St
     return at;
 }
 
-constexpr int least_rest = 4, most_rest = 64;  // levels that are left to others before block 0 goes on alone again
-constexpr int worth = 512;                     // levels; if arcs met slot conflicts after fewer, block 0 goes by records no more
+// Back-off: levels before block 0 takes over again. A visit of at most most_rest levels doubles it.
+constexpr int least_rest = 4, most_rest = 64;
+constexpr int worth = 512;  // levels; fewer before a slot conflict: no more records
 
 #if RECORDS
 #include "records.cuh"
@@ -74,15 +75,14 @@ APART FrontierState subset_levels(const Sort s, FrontierState at, const Alone al
     return at;
 }
 
-enum Prepared { nothing, recorded, no_records, packed };  // what block 0 needs before it goes on alone
+enum Prepared { nothing, recorded, no_records, packed };  // rows of block 0: none, records, records ruled out, packed
 
 // m: number of arcs, or more. control: 24 ints, see hand_on; gates: 4 words, gates[4]: the numbers of sources and of
-// roots; all zero. A frontier of more than `breadth` vertices (see crew_width) is the grid's, one of at most `width`
-// block 0's (patience, tail: see Alone), the rest is a subset's of `subset` blocks (keep: see run_subset; helpers: see
-// expand).
-// stop: see StopFlag; once it is not zero, the sort may end at once, with whatever there is. done: if not null, 1 is
-// written there at the end; it may be the host's memory. BITS other than 0: no in-degree needs more, and from
-// hot_offset on is room for all. With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of
+// roots; all zero. The grid processes a frontier of more than `breadth` vertices (see crew_width), block 0 one of at
+// most `width` (patience, tail: see Alone), a subset of `subset` blocks the rest (keep: see run_subset; helpers: see
+// expand). stop: see StopFlag; once it is not zero, the sort may end at once, with the order incomplete. done: if not
+// null, 1 is written there at the end; it may be the host's memory. BITS other than 0: no in-degree needs more, and
+// from hot_offset on is room for all. With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of
 // RECORDS bits lie from hot_offset on, of which `epoch_bits` and `degree_bits` are used; records: of record_bytes for
 // each number; codes: n; extra: extra_ints, and as many as the slots take. With epoch_bits, numbers: n, vertices: slots
 // * 2^epoch_bits.
@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const Rows graph = {first, last, targets};
     const Sort s = {graph, in_degrees, order, queue, levels, gates, gates_of_subset(control),
                     reinterpret_cast<int*>(room) + warp_id() * buffer_slots, n,
-                    RECORDS ? 1 : helpers, RECORDS ? 0 : keep};  // where there are records no row is long, and some have two arcs
+                    RECORDS ? 1 : helpers, RECORDS ? 0 : keep};  // with records no row is long, and some have two arcs
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
                        reinterpret_cast<int4*>(room), scratch + 5, reinterpret_cast<unsigned*>(shared + hot_offset)};
     const StopFlag stop_flag = {stop};
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     int turn = 0, rest = least_rest;
     int prepared = RECORDS ? nothing : no_records;
     if (threadIdx.x < head_words) scratch[threadIdx.x] = 0;
-    // At most m vertices are no sources. The slots of sources are never read, so they need no sentinel.
+    // At most m vertices have predecessors, so slots before n - m hold sources, whose slots are never read.
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(room), m < n / 2);
     grid_barrier(barrier);
@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const Alone alone = {RECORDS && prepared < no_records ? counted_width : width, tail, n};
         const int most = crew_width(s, breadth);
         const bool by_block = at.level > 0 && alone.may(at);
-        // Where most of what is left is here, a subset would hardly have begun when it ends.
+        // If this level holds over half of the rest, a subset would end after one level.
         if (at.level == 0 || (!by_block && (at.size > most || unplaced < at.size))) {
             share_levels(s, at, alone, max(most, alone.width), roots, scratch, stop_flag);
             continue;
@@ -158,8 +158,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         grid_barrier(barrier);
         at = take_up(control, turn++);
         if (by_block) {
-            // To get ready takes the time of a few levels; the less came of it, the longer the next such levels are
-            // left to others.
+            // Preparation takes the time of a few levels, so short visits of block 0 double the back-off.
             const bool brief = at.level - was.level <= most_rest;
             rest = brief ? min(2 * rest, most_rest) : least_rest;
 #if RECORDS

@@ -1,21 +1,20 @@
 // Numbers for vertices that share slots in turns (records.cuh): vertices that get ready at about the same time get
-// places near one another.
+// adjacent places.
 //
-// The level in which a vertex gets ready is not known beforehand, but an estimate suffices, as long as it is wrong by
-// less than there are slots: how many steps lead back from it to a source, along one predecessor of each vertex. They
-// are counted by pointer jumping, in log2(steps) rounds. Which predecessor does not matter, but that it is no late
-// source, nor hardly behind one: so a few steps are tried first, along any predecessors, and then each vertex follows
-// the one that came farthest. By its steps a vertex goes to one of some hundred bins, and within a bin it does not
-// matter who comes first. A graph with arcs from anywhere to anywhere defeats the guess. Then arcs conflict in their
-// slots, which is seen and costs time, no more.
+// The level in which a vertex gets ready is unknown beforehand, but an estimate suffices whose error in places is below
+// the number of slots: the number of steps from the vertex back to a source, along one predecessor of each vertex.
+// Pointer jumping counts them in log2(steps) rounds. Any predecessor serves, except a late source or a vertex a few
+// steps after one: so a few steps are counted first, along arbitrary predecessors, and then each vertex follows the
+// predecessor with the most steps. Its steps assign a vertex to one of some hundred bins, in arbitrary order within a
+// bin. On random graphs the estimate fails; slots then conflict, which is detected and costs time only.
 //
 // References: J. Wyllie, "The complexity of parallel computations", PhD thesis, Cornell 1979 (pointer jumping).
 #pragma once
 
-constexpr int first_rounds = 4;  // of pointer jumping: enough to tell vertices near a source
+constexpr int first_rounds = 4;  // of pointer jumping: enough to identify vertices near a source
 
-// One round: every jump as far as two. Returns whether any has become longer. From a cycle no source is reached, and n
-// steps stand for all that: a path has fewer.
+// One round: doubles the length of every jump. Returns whether any has become longer. A vertex on or after a cycle gets
+// n steps, which no path has.
 __device__ inline bool jump_on(int n, Word* jumps) {
     bool any = false;
     for (int v = global_thread(); v < n; v += global_threads()) {
@@ -28,13 +27,12 @@ __device__ inline bool jump_on(int n, Word* jumps) {
     return any;
 }
 
-// jumps: n words. The rows are not there yet, so links are; what block 0 uses while it is alone is free, so blocks
-// count there. By all blocks; the numbers are there after the next barrier.
+// jumps: n words. The links overlay the packed rows, which are not written yet; the blocks' counts overlay the ring,
+// which is not in use yet. By all blocks; the numbers are valid after the next barrier.
 __device__ __noinline__ void number_by_steps(const Problem p, const Records r, Word* jumps, unsigned* barrier) {
     int *totals = r.totals(), *most = totals + bins, *changed = most + 1, *scratch = reinterpret_cast<int*>(p.ring);
     unsigned* links = reinterpret_cast<unsigned*>(p.rows);
-    // Where a vertex's jump leads in the lower half, and how many steps that is in the upper one. First along any
-    // predecessor.
+    // A jump: its end vertex in the lower half, its number of steps in the upper one. First along any predecessor.
     for (int v = global_thread(); v < p.n; v += global_threads()) {
         store_relaxed(jumps + v, static_cast<Word>(v));
         store_relaxed(links + v, 0u);
@@ -49,7 +47,7 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
         jump_on(p.n, jumps);
     }
     grid_barrier(barrier);
-    // Then along the predecessor of most steps. So few fit beside its number, and are enough.
+    // Then along the predecessor of most steps, which are capped to fit beside its number.
     const int bits = 32 - __clz(p.n);
     const unsigned enough = min(1u << first_rounds, (1u << (32 - bits)) - 2);
     auto link_to = [&](int v) { return (min(static_cast<unsigned>(load_relaxed(jumps + v) >> 32), enough) + 1) << bits | v; };
@@ -68,7 +66,7 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     }
     auto steps = [&](int v) {
         const Word s = load_relaxed(jumps + v) >> 32;
-        return s < static_cast<Word>(p.n) ? static_cast<int>(s) : 0;  // on or behind a cycle: never ready, and in its slot for good
+        return s < static_cast<Word>(p.n) ? static_cast<int>(s) : 0;  // on or after a cycle: 0, never ready
     };
     int far = 0;
     for (int v = global_thread(); v < p.n; v += global_threads()) far = max(far, steps(v));
@@ -78,7 +76,7 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     grid_barrier(barrier);
     const long long all = load_relaxed(most) + 1ll;
     auto bin = [&](int v) { return static_cast<int>(static_cast<long long>(steps(v)) * bins / all); };
-    // A block counts its vertices of each bin, and takes so many places there; then come the sizes of the bins before.
+    // A block counts its vertices of each bin and reserves as many places there; the sizes of earlier bins are added.
     for (int v = global_thread(); v < p.n; v += global_threads()) atomicAdd(scratch + bin(v), 1);
     __syncthreads();
     for (int i = threadIdx.x; i < bins; i += blockDim.x) scratch[bins + i] = atomicAdd(totals + i, scratch[i]);
@@ -100,8 +98,7 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     }
 }
 
-// All that block 0 needs before it goes by records, `first` if that is for the first time; by all blocks. Returns
-// whether there is room.
+// Prepares records for block 0 (`first`: for the first time), by all blocks. Returns whether the slots hold all counts.
 __device__ inline bool get_ready(const Problem& p, const Records& r, int begin, bool first, Word* jumps, unsigned* barrier) {
     if (first) {
         if (r.numbers) {
@@ -114,6 +111,6 @@ __device__ inline bool get_ready(const Problem& p, const Records& r, int begin, 
     }
     if (global_thread() == 0) store_relaxed(r.placed(), begin);
     find_counters(p, r);
-    grid_barrier(barrier);  // this one waits for stores: block 0 reads what others wrote
+    grid_barrier(barrier);  // orders memory: block 0 reads other blocks' stores
     return load_relaxed(r.crowded()) == 0;
 }

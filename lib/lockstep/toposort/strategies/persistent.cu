@@ -3,13 +3,12 @@
 // What it computes   order: the vertices, layer after layer; levels[0]: the number of layers, levels[1]: of vertices
 //                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints.
 // Idea               a level costs a barrier and a chain of dependent accesses: row bounds, target, in-degree, place in
-//                    the queue. The barrier brings the next level's size along and waits for no store. One block of 512
-//                    threads a multiprocessor: a barrier's cost grows with the number of blocks, and slightly with
-//                    their threads. So while at most `width` vertices are ready, a subset of few blocks continues and
-//                    the others wait for a wider level. How all blocks share a level, and how a subset does:
-//                    resident.cuh.
-// What it leaves     a level of three vertices still costs a round trip to L2 for the barrier; one of 50,000 arcs costs
-//                    as many atomics and the barrier behind them (floors.py computes both).
+//                    the queue. The barrier returns the next level's size and has no fence. One block of 512 threads a
+//                    multiprocessor: a barrier's cost grows with the number of blocks, and slightly with their threads.
+//                    So while at most `width` vertices are ready, a subset of few blocks continues and the others poll
+//                    a barrier until a wider level. Levels of all blocks and of a subset: resident.cuh.
+// Remaining cost     a level of three vertices still costs a round trip to L2 for the barrier; one of 50,000 arcs costs
+//                    as many atomics and the barrier after them (floors.py computes both).
 //
 // References: S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010;
 //             K. Gupta, J. Stuart, J. Owens, "A study of persistent threads style GPU programming", InPar 2012.
@@ -17,7 +16,7 @@
 #include "resident.cuh"
 
 // control: 24 ints, see hand_on; gates: 4 words, gates[4]: the numbers of sources and of roots; all zero. subset:
-// blocks that go on alone with a frontier of up to `width` vertices (see work_as_subset); keep: see run_subset;
+// blocks that process a frontier of up to `width` vertices (see work_as_subset); keep: see run_subset;
 // helpers: most_helpers of expand.
 extern "C" __global__ void __launch_bounds__(512, 1)
     persistent(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,

@@ -1,38 +1,41 @@
-// Rows as records of codes, frontiers as lists of codes, and counters in shared memory: what block 0 goes by in
-// indexed.cuh.
+// Rows as records of codes, frontiers as lists of codes, and counters in shared memory: the data that block 0 processes
+// in indexed.cuh.
 //
 // slot      A counter in shared memory, RECORDS bits: {epoch | predecessors done}. Where there are as many slots as
-//           vertices each has its own. Else several have one in turns, and the epoch says whose turn it is;
-//           numbering.cuh deals out slots and epochs such that two vertices of a slot hardly ever need it at once.
-//           An arc counts its target's slot up by one, blindly; what was there before tells whether that was the last
-//           predecessor, and whether the slot was the target's own at all.
+//           vertices each has its own. Else several share one in turns, and the epoch is the number of the turn;
+//           numbering.cuh assigns slots and epochs such that two vertices of a slot are rarely counted at one time.
+//           An arc increments its target's slot unconditionally; the old value shows whether that was the last
+//           predecessor, and whether the slot was the target's at all.
 // code      {slot | epoch | in-degree - 1 | 1 | chunks - 1} of a vertex, 32 bits; its first two parts are the vertex's
-//           number. A row is kept as the codes of its targets, in a record of fixed length. So who meets a vertex knows
-//           at once where it is counted, how far, and where its row is.
-// list      A frontier is a list of codes, CHUNK / 2 lanes for each, and two arcs a lane. Behind them, from the list's
-//           end on, stand the further chunks of rows of more than CHUNK arcs.
+//           number. A row is kept as the codes of its targets, in a record of fixed length. So a code gives the
+//           counter's address, the in-degree and the record's address without a load.
+// list      A frontier is a list of codes, CHUNK / 2 lanes for each, and two arcs a lane. Further chunks of rows of
+//           more than CHUNK arcs are entered from the list's end backwards.
 #pragma once
 #include "shared_address.cuh"
 
 #ifndef LIST
-#define LIST 1020  // words of a list; fewer than 1,024, for else a count could run over
+#define LIST 1020  // words. A level reads at most LIST chunks of CHUNK <= 16 arcs: fewer than 2^14 vertices get ready,
+// which is what a count's upper 14 bits hold (one_vertex).
 #endif
 constexpr int chunk_bytes = 4 * CHUNK, chunk_lanes = CHUNK / 2, most_chunks = 4;
-constexpr int chunk_bits = 3;               // of a code, a one among them
+constexpr int chunk_bits = 3;  // of a code, with a one that marks a code
 constexpr unsigned some_code = 4, further = 3;
-constexpr unsigned one_vertex = 1u << 18;   // of a count: vertices, four times, in the upper half, further chunks in the lower one
+// Of a count: its upper half is four times the number of vertices (a byte offset), its lower half the further chunks.
+constexpr unsigned one_vertex = 1u << 18;
 constexpr unsigned in_word = 32 / RECORDS;  // slots
 constexpr int bins = 512, most_rounds = 32, extra_ints = 3 + bins + most_rounds;  // rounds: each doubles the steps
-constexpr unsigned halt = 1, no_room = 2, slot_conflicts = 4;  // why block 0 stops; but for a halt, its last level does not count
+// Reasons for which block 0 stops; unless it is `halt`, its last level does not count.
+constexpr unsigned halt = 1, no_room = 2, slot_conflicts = 4;
 
 // In shared memory, from `counts` on, 4 * (40 + 2 * LIST + blockDim.x) bytes: four counts, in turns, of {vertices and
-// further chunks, why to stop}; two lists, with codes of at most `most` vertices and one more; idle: a word for each
-// lane, for those that count nothing; spare: one for each thread.
+// further chunks, reasons to stop}; two lists, with codes of at most `most` vertices and one more; idle: a dummy word
+// for each lane, updated by lanes without an arc; spare: a dummy word for each thread.
 struct Records {
     SharedAddress counts;
     char* records;
     unsigned* codes;
-    int *numbers, *vertices;  // of each vertex, and back; null: the same
+    int *numbers, *vertices;  // number of each vertex, and the inverse; null: the identity
     int* more;                // extra_ints, and as many as the slots take
     int slots, epoch_bits, degree_bits;
     unsigned record_bytes;
@@ -42,10 +45,13 @@ struct Records {
     __device__ SharedAddress spare() const { return skip(counts, 40 + 2 * LIST); }
     __device__ int* crowded() const { return more; }      // see find_counters
     __device__ int* placed() const { return more + 1; }   // see fetch_ahead
-    __device__ unsigned* image() const { return reinterpret_cast<unsigned*>(more) + extra_ints; }  // of the slots: find_counters
-    __device__ int* totals() const { return more + 2; }   // of bins, the most steps, and whether a round changed anything: numbering.cuh
+    // Of the slots: find_counters.
+    __device__ unsigned* image() const { return reinterpret_cast<unsigned*>(more) + extra_ints; }
+    // Of bins, the most steps, and whether a round changed anything: numbering.cuh.
+    __device__ int* totals() const { return more + 2; }
     __device__ int to_number() const { return degree_bits + chunk_bits; }
-    __device__ unsigned field() const { return (1u << (epoch_bits + degree_bits)) - 1; }  // of a slot, and of a code above its chunks
+    // Mask of a slot, and of a code above its chunks.
+    __device__ unsigned field() const { return (1u << (epoch_bits + degree_bits)) - 1; }
     __device__ unsigned degrees() const { return (1u << degree_bits) - 1; }
     __device__ unsigned number(int v) const { return numbers ? numbers[v] : v; }
     __device__ int vertex(unsigned number) const { return vertices ? vertices[number] : number; }
@@ -61,7 +67,7 @@ __device__ __noinline__ void make_codes(const Problem p, const Records r) {
 }
 
 // Calls visit(key(v), k, value(target)) for arc k of each row v, and with value(-1) to the end of the row's last chunk,
-// or its only one. CHUNK threads share a row, and have several rows under way.
+// or its only one. CHUNK threads share a row, and load several rows at a time.
 template <class Key, class Value, class Visit>
 __device__ inline void for_arcs(const Problem& p, Key key, Value value, Visit visit) {
     constexpr int together = 4;
@@ -88,7 +94,7 @@ __device__ inline void for_arcs(const Problem& p, Key key, Value value, Visit vi
     }
 }
 
-// Of codes that all blocks have made. Zeros fill a record's last chunk; no code is zero.
+// Writes records from codes that all blocks have made. Zeros fill a record's last chunk; no code is zero.
 __device__ __noinline__ void make_records(const Problem p, const Records r) {
     for_arcs(p, [&](int v) { return r.number(v); }, [&](int target) { return target < 0 ? 0u : __ldcg(r.codes + target); },
              [&](unsigned number, int k, unsigned code) {
@@ -96,8 +102,8 @@ __device__ __noinline__ void make_records(const Problem p, const Records r) {
              });
 }
 
-// What the slots hold when block 0 goes on alone: each is its first vertex's that waits for predecessors yet. If
-// another one has lost some already, there is no room: *crowded() becomes 1.
+// Values of the slots at the start of block 0's levels: each slot belongs to its first vertex with predecessors left.
+// If another vertex of the slot has lost some already, the slot cannot hold both counts: *crowded() becomes 1.
 __device__ __noinline__ void find_counters(const Problem p, const Records r) {
     const int all = r.words() * in_word;
     for (int slot = global_thread(); slot - static_cast<int>(lane_id()) < all; slot += global_threads()) {
@@ -120,10 +126,10 @@ __device__ __noinline__ void find_counters(const Problem p, const Records r) {
     }
 }
 
-// Another block, while block 0 is alone: records of vertices whose turn is near come into the second-level cache, for
-// not all have room there. What number a place has, by which vertices are dealt out, is known, and how many vertices
-// block 0 has placed it shows in *placed(); then -1.
-constexpr int look_ahead = 1 << 16;  // vertices: their places are a guess
+// By another block while block 0 processes levels alone: prefetches into L2 the records of vertices that get ready
+// soon, since L2 does not hold all records. A vertex's place in numbering.cuh determines its number; *placed() holds
+// how many vertices block 0 has placed, and -1 at its end.
+constexpr int look_ahead = 1 << 16;  // vertices: their places are estimates
 
 __device__ __noinline__ void fetch_ahead(const Problem p, const Records r) {
     for (int done = 0, now; (now = load_relaxed(r.placed())) >= 0; pause(1000)) {
@@ -137,7 +143,7 @@ __device__ __noinline__ void fetch_ahead(const Problem p, const Records r) {
     }
 }
 
-// Enter the further chunks of a vertex's row into a list, behind those that are there; false if there is no room.
+// Enters the further chunks of a vertex's row into a list, behind those already entered; false if there is no room.
 __device__ inline bool enter_further(const Records& r, SharedAddress list, unsigned gets, unsigned code) {
     const unsigned behind = gets & 0xffff, more = code & further;
     if (behind + more > LIST - r.most - 1) return false;
@@ -145,7 +151,7 @@ __device__ inline bool enter_further(const Records& r, SharedAddress list, unsig
     return true;
 }
 
-// Block 0 makes ready: the slots as they were found, the frontier as a list.
+// Block 0 loads the slots' values from find_counters into shared memory and writes the frontier as a list.
 __device__ inline void set_up(const Problem& p, const Records& r, const Position& at) {
     for (int w = threadIdx.x; w < r.words(); w += blockDim.x) store_at(skip(shared_address(p.hot), w), __ldcg(r.image() + w));
     for (int i = threadIdx.x; i < 8 + 2 * LIST; i += blockDim.x) store_at(skip(r.counts, i), 0);
@@ -160,9 +166,9 @@ __device__ inline void set_up(const Problem& p, const Records& r, const Position
     __syncthreads();
 }
 
-// What block 0 has done since `was`, by all blocks: from numbers to vertices, off the in-degrees of successors, if any
-// are left, and the frontier's rows in the queue, where others may stand, for a list has an order of its own. It is
-// right after the next barrier.
+// All blocks write back the levels that block 0 has processed since `was`: they map numbers in the order to vertices,
+// decrement the in-degrees of these vertices' successors unless the frontier is empty, and write the frontier's rows
+// into the queue, since a list has an order of its own. Valid after the next barrier.
 __device__ __noinline__ void settle(const Problem p, const Records r, Word* queue, const FrontierState was, const FrontierState at) {
     for (int i = was.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
         const int v = r.vertex(load_relaxed(p.order + i));

@@ -1,10 +1,9 @@
 // Levels by resident blocks: what persistent.cu and narrow.cu share.
 //
 // all       Wide levels are processed by all blocks. Their time is that of the slowest warp, so its chain of
-// instructions is
-//           short: no division, and unless a row is long, a fixed number of lanes shares each vertex's row, so that no
-//           lane computes which arc is its own. Only the size passes from one such level to the next.
-// subset    Levels of middling width are processed by a subset of few blocks; the others wait at another barrier.
+//           instructions is short: no division, and unless a row is long, a fixed number of lanes shares each vertex's
+//           row, so that no lane computes which arc is its own. Only the size passes from one such level to the next.
+// subset    Levels of middling width are processed by a subset of few blocks; the others poll another barrier.
 //           Within it warps synchronize, not blocks: a warp arrives as soon as its own arcs are done, by the atomic
 //           that also reserves its places in the queue, and polls the gate itself. A level thus has no block barrier,
 //           and warps without work arrive first, which leaves the gate's address uncontended. The subset is small
@@ -23,11 +22,11 @@
 #include "expand.cuh"
 
 constexpr int subset_threads = 512;  // of a block that may be larger
-// Levels of more vertices go to all blocks, however few arcs they have; not where rows are long, which a subset's warps
-// share.
+// Levels of more vertices go to all blocks, however few arcs they have; not where rows are long, since a subset's warps
+// share long rows.
 constexpr int subset_at_most = 128;
 
-// What a sort works on. buffer: this warp's own; helpers: most_helpers of expand; keep: see run_subset.
+// The arrays of a sort. buffer: this warp's own; helpers: most_helpers of expand; keep: see run_subset.
 struct Sort {
     Rows rows;
     int *in_degrees, *order;
@@ -41,12 +40,13 @@ struct Sort {
 // The frontier, the same for all threads that process it.
 struct FrontierState {
     int begin, size, level;  // of the frontier in order; its layer
-    int step;                // barriers of the subset so far: which of its gates is next
-    int patience;            // levels that block 0 might take alone, but that are still to be done the other way
+    int step;                // barriers of the subset so far; determines its next gate
+    int patience;            // levels narrow enough for block 0 that grid or subset still process first
 };
 
-// Which levels block 0 takes alone: of at most `width` vertices, once `patience` such have passed. Only if at least
-// `tail` times as many vertices as a level has are left behind it: as a shallow graph thins out, there are fewer.
+// Levels that block 0 processes alone: of at most `width` vertices, after `patience` such levels. Only if at least
+// `tail` times as many vertices as the level holds are unplaced: the last levels of a shallow graph are narrow, too,
+// but few.
 struct Alone {
     int width, tail, n;
     __device__ bool could(const FrontierState& at) const { return at.size <= width && at.size * tail <= n - at.begin - at.size; }
@@ -56,20 +56,19 @@ struct Alone {
 // The bit of a gate by which its leader cancels the sort.
 constexpr unsigned halt_bit = 0x80000000u;
 
-// Clears the gate two steps ahead: every poll of it ended before the first arrival here. The block, or the subset's
-// warp, that clears continues only when the exchange has returned (a value that is never `unwritten`), so later
-// arrivals find it clear.
+// Clears the gate two steps ahead. All have arrived at step - 1, so all have left their poll of step - 2, which used
+// it. The block, or the subset's warp, that clears continues only when the exchange has returned (a value that is never
+// `unwritten`), so later arrivals find it clear.
 __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(gates + ((step + 2) & 3), Word(0)); }
 
-// All blocks meet after step `step` (0, 1, ...), and append what their warps have left. Returns the size of the next
-// frontier, which starts at `base`; 0 if the first thread of the grid brought a halt_bit. gates: 4 words, zero at
-// first;
-// scratch: 5 ints of shared memory, zero at first; the last one is share_levels's: the next step.
-// A block's arrival is the same atomic that fetches its place in the queue. There is no fence: what the next level
-// needs of other blocks is in-degrees, changed by atomics that have answered, and the queue, whose reader waits for
-// each entry. So the stores need not have arrived when the barrier opens. Block 0's last warp clears, which has the
-// least to do: if its first thread did, its vertices, for which others wait, would wait for one more way to L2 and
-// back.
+// Level barrier of all blocks; before it each appends its warps' buffers. It ends step `step` (0, 1, ...). Returns the
+// size of the next frontier, which starts at `base`; 0 if the first thread of the grid passed a halt_bit. gates: 4
+// words, zero at first; scratch: 5 ints of shared memory, zero at first; the last one is share_levels's: the next step.
+// A block's arrival is the same atomic that reserves its places in the queue. No fence: a level needs of other blocks
+// (1) in-degrees, changed by atomics that have returned before their block arrives, so the last decrement of a vertex
+// is made in its own level; (2) the queue, whose reader polls each entry. Block 0's last warp clears, which has the
+// least work: by its first thread the exchange would delay the block's vertices, which other blocks poll for, by a
+// round trip to L2.
 __device__ inline int meet(const Sort& s, int held, int base, int step, int* scratch, unsigned halt, const StopFlag& stop_flag, int level) {
     int* count = scratch + (step & 1);  // of the block
     int before = 0;
@@ -111,11 +110,11 @@ __device__ inline void take_row(const Sort& s, int first, int last, int step, in
     take<slots>(target, 32 * slots, s.in_degrees, s.buffer, held);
 }
 
-// As expand, for a frontier whose vertices need no helpers: the first `end` rows of `from`.
+// As expand, for a frontier whose rows no warps share: the first `end` rows of `from`.
 __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, int base, Word* gate, int& held, int warp,
                                      int warps) {
     const int lane = lane_id();
-    int share = 0;  // of a warp at a time, 2^share vertices
+    int share = 0;  // a warp processes 2^share vertices at a time
     while (share < 5 && warps << share < end) ++share;
     const int lanes = 32 >> share, part = lane & (lanes - 1), stride = warps << share;
     for (int start = warp << share; start < end; start += stride) {
@@ -140,12 +139,12 @@ __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, i
     }
 }
 
-// Levels by all blocks: one, and those behind it while they have more than `widest` vertices, which is more than block
-// 0 ever takes alone, and are not the last. roots: rows of the sources that have arcs; the first level's others need no
-// expanding.
+// Levels by all blocks: one, and those after it while they have more than `widest` vertices, which exceeds the width of
+// all levels of block 0, and are not the last. roots: rows of the sources that have arcs; the first level's other
+// vertices have none.
 __device__ inline void share_levels(const Sort& s, FrontierState& at, const Alone& alone, int widest, const Word* roots, int* scratch,
                                     const StopFlag& stop_flag) {
-    const int warp = warp_id() * gridDim.x + blockIdx.x;  // a few vertices go to as many multiprocessors
+    const int warp = warp_id() * gridDim.x + blockIdx.x;  // block first: few vertices occupy as many multiprocessors
     const int warps = gridDim.x * (blockDim.x / 32);
     const bool leader = global_thread() == 0;
     at.patience -= alone.could(at);
@@ -171,11 +170,11 @@ __device__ inline void share_levels(const Sort& s, FrontierState& at, const Alon
     __syncthreads();
 }
 
-// Levels of more than `least` vertices by a subset of `warps` warps; this is number `warp` of them. Ends with no vertex
-// or more than `most`, or with what block 0 takes alone.
-// A warp that made up to `keep` vertices ready goes on with them itself: their rows are in its registers before their
-// places in the queue are known. In the queue it leaves rows without arcs for them, in case others do look there;
-// whether another warp put real rows there, the gate tells (in units of queue_unit).
+// Levels of more than `least` vertices by a subset of `warps` warps; this is number `warp` of them. Ends with an empty
+// frontier, one of more than `most` vertices, or a level of block 0.
+// A warp that made up to `keep` vertices ready processes them itself: their rows are in its registers before their
+// places in the queue are known. Their entries in the queue are rows without arcs, for warps that read the queue in
+// this level; the gate counts, in units of queue_unit, the warps that queued rows with arcs.
 constexpr unsigned queue_unit = 1u << 12;
 
 __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone& alone, int least, int most, int warp, int warps,
@@ -229,15 +228,14 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone&
         ++at.level;
         ++at.step;
     }
-    // The next owner of the level finds all rows in the queue.
+    // All rows are in the queue for the level's next owner.
     if (lane < kept) store_relaxed(s.queue + place + lane, row);
 }
 
-// Levels of at most one vertex a warp by the same subset; ends with a wider one, or with what block 0 takes alone.
-// A level's vertices are entries of the queue that follow one another, so a warp knows which one will be its own before
-// it knows how many there are. While it waits for the others to arrive it looks at that entry too: most are there
-// early, and the row's targets then come while the gate is still shut. A warp that has no vertex, and hardly will get
-// one, looks at the gate more rarely, and so leaves its address to those that do.
+// Levels of at most one vertex a warp by the same subset; ends with a wider level, or one of block 0. A level's
+// vertices are consecutive entries of the queue, so a warp's own entry is determined before the level's size is. While
+// it polls the gate, a warp also polls its own entry of the next level and loads that row early. Idle warps poll less
+// often, which reduces contention on the gate.
 __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& alone, int warp, int warps, const StopFlag& stop_flag) {
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
@@ -310,11 +308,11 @@ __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& 
     }
 }
 
-// How many vertices are a subset's work at most, where up to `breadth` could be.
+// Widest level of a subset, where `breadth` is the limit for long rows.
 __device__ inline int crew_width(const Sort& s, int breadth) { return s.helpers == 1 ? min(breadth, subset_at_most) : breadth; }
 
-// Levels by a subset of `subset` blocks of the grid, while the others wait elsewhere: until one has far more vertices
-// than `width`, or block 0 takes it alone. What a warp keeps, or shares, it cannot look ahead to.
+// Levels by a subset of `subset` blocks of the grid, while the others poll the grid barrier: until one has far more
+// vertices than `width`, or is one of block 0. Rows are loaded ahead only where warps neither keep nor share them.
 __device__ inline void work_as_subset(const Sort& s, FrontierState& at, const Alone& alone, int width, int subset, const StopFlag& stop_flag) {
     if (static_cast<int>(blockIdx.x) >= subset || threadIdx.x >= subset_threads) return;
     const int warp = warp_id() * subset + blockIdx.x, warps = subset * (min(blockDim.x, subset_threads) / 32);
@@ -325,9 +323,9 @@ __device__ inline void work_as_subset(const Sort& s, FrontierState& at, const Al
     } while (at.size > 0 && at.size <= most && !alone.may(at));
 }
 
-// Block 0 leaves for the others where the sort stands, and takes it up. control: two sets of 8 ints, which take turns:
-// a block may still read one while the next is written. A grid barrier lies between hand_on and take_up, and between a
-// take_up and the hand_on after the next. Behind the sets lie a subset's gates.
+// Block 0 publishes the frontier state through global memory, double-buffered. control: two sets of 8 ints, in turns: a
+// block may still read one while the next is written. A grid barrier separates hand_on from take_up, and a take_up from
+// the hand_on after the next. A subset's gates follow the two sets.
 __device__ inline Word* gates_of_subset(int* control) { return reinterpret_cast<Word*>(control + 16); }
 
 __device__ inline void hand_on(int* control, int turn, const FrontierState& at) {

@@ -1,7 +1,7 @@
 // Accesses to shared memory by 32-bit address, for records (indexed.cuh).
 //
 // A pointer that alternates between buffers is compiled as a generic one, and generic accesses cost more instructions
-// than those of shared memory. Inline assembly also fixes where an access is issued: the compiler would move it to
+// than those to shared memory. Inline assembly also fixes where an access is issued: the compiler would move it to
 // where its value is used.
 #pragma once
 
@@ -58,7 +58,7 @@ __device__ __forceinline__ unsigned add_at(SharedAddress p, unsigned value) {
     asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(before) : "r"(p), "r"(value) : "memory");
     return before;
 }
-// Both are under way before an answer is looked at.
+// Both are issued before either result is used.
 __device__ __forceinline__ void add_two(const SharedAddress* p, const unsigned* values, unsigned* before) {
     asm volatile("atom.shared.add.u32 %0, [%2], %3;\n\tatom.shared.add.u32 %1, [%4], %5;"
                  : "=&r"(before[0]), "=&r"(before[1])
@@ -75,11 +75,11 @@ __device__ __forceinline__ void store_if(bool wanted, SharedAddress p, unsigned 
                  : "r"(static_cast<unsigned>(wanted)), "r"(p), "r"(value)
                  : "memory");
 }
-// If `wanted`, prefetches a chunk of a record into the first-level cache by an asynchronous copy to a dummy word:
+// If `wanted`, prefetches a chunk of a record into L1 by an asynchronous copy to a dummy word:
 // prefetch instructions reach L2 only, and a load into a register would stall later ones.
 __device__ __forceinline__ void prefetch(bool wanted, const char* record, SharedAddress spare) {
     asm volatile("{\n\t.reg .pred a;\n\tsetp.ne.u32 a, %0, 0;\n\t@a cp.async.ca.shared.global [%1], [%2], 4;\n\t"
-#if CHUNK > 8  // memory comes in stretches of 32 bytes
+#if CHUNK > 8  // a sector has 32 bytes
                  "@a cp.async.ca.shared.global [%1], [%2+32], 4;\n\t"
 #endif
                  "}"
@@ -87,10 +87,10 @@ __device__ __forceinline__ void prefetch(bool wanted, const char* record, Shared
                  : "r"(static_cast<unsigned>(wanted)), "r"(spare), "l"(record)
                  : "memory");
 }
-// The thread waits for all that it has asked for: before the spare words are anything else's.
+// Waits for all of the thread's prefetches, before the spare words are reused.
 __device__ __forceinline__ void prefetch_wait() { asm volatile("cp.async.wait_all;" : : : "memory"); }
-// As for the kernel's other rows: first-level cache allowed, for they do not change after the grid barrier that the
-// reader has passed.
+// As for the kernel's other rows, the L1 cache is allowed: they do not change after the grid barrier that the reader
+// has passed.
 __device__ __forceinline__ uint2 fetch(const uint2* p) {
     uint2 v;
     asm volatile("ld.global.ca.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
