@@ -206,7 +206,7 @@ def test_a_kernel_that_is_told_to_stop_stops(kind, make, host):
     depth = layers(graph, topological_sort(graph, "serial").order)[1]
     plan.race.end()
     plan.run()
-    assert plan.race.over.value == 1  # says that it is over
+    assert plan.race.completion.value == 1  # the completion flag
     found, count = (None, plan.summary()[1]) if kind is RacingAsynchronous else host.get(plan.levels)[:2]
     assert count < graph.n and (found is None or found < depth)
     plan.reset()
@@ -261,7 +261,7 @@ def test_the_cpu_wins_where_the_gpu_is_not_done(host, monkeypatch):
 
     def hidden():
         launch_all()
-        gpu.race.over.value = 0
+        gpu.race.completion.value = 0
 
     monkeypatch.setattr(gpu, "launch_all", hidden)
     found = plan.run()
@@ -285,7 +285,7 @@ class Driver:
     def launch(self, *words):
         self.launched.append(words)
         if len(self.launched) == len(self.gpu.steps):
-            self.gpu.race.over.value = self.done
+            self.gpu.race.completion.value = self.done
         return self.answer
 
     def clock(self, _, address):
@@ -295,7 +295,7 @@ class Driver:
         ctypes.c_int64.from_address(address).value = seconds
         ctypes.c_int64.from_address(address + 8).value = nanoseconds
         if self.launched and self.gpu.race.told.value:
-            self.gpu.race.over.value = 1
+            self.gpu.race.completion.value = 1
         return 0
 
     @property

@@ -8,7 +8,7 @@ _int = np.int32
 
 
 class Asynchronous(DevicePlan):
-    """See asynchronous.cu; `stop` and `done` as with `Narrow`."""
+    """See asynchronous.cu; for the flags `stop` and `done`, see `Narrow`."""
 
     name = "asynchronous"
     layered = False

@@ -1,25 +1,26 @@
-"""The strategy `auto`: the GPU begins, the CPU does not wait for long, and who is done first stops the other.
+"""The strategy `auto`: races CPU and GPU on one graph; the first to finish cancels the other.
 
-How fast the GPU sorts depends on the depth, and no cheap feature tells the depth: graphs of the same numbers of
-vertices and arcs have 20 layers or 20,000, and the first layers of a graph are often far wider than all that follow.
-But while the GPU sorts, a core of the CPU would do nothing but wait. So depth is not guessed, it is raced for:
+How fast the GPU sorts depends on the depth, and no cheap feature predicts the depth: graphs of the same numbers of
+vertices and arcs have 20 layers or 20,000, and the first layers of a graph are often far wider than all later ones.
+While the GPU sorts, one core would idle; it sorts the same graph, which makes a prediction of depth unnecessary:
 
 1. a graph that the CPU sorts in the time of a few launches goes to the CPU;
 2. where there are about as many arcs as vertices, a few vertices are sampled: if nearly all lie within 1-1 runs, the
-   GPU's strategy is `chains`, which does not care about depth. Otherwise it is `asynchronous` for small graphs of fewer
-   arcs than vertices or as many, whose layers hold less than a barrier costs, unless hardly any of a few vertices
-   sampled are sources: such graphs are trees that spread out, to layers that are wide; and `narrow` for the rest;
-3. on small graphs a launch costs as much as the sort. If there are few sources, the CPU begins and watches the widths
-   of the levels: it goes on while they are narrow, and to the end if the rest, at the rate that it has shown, takes no
-   longer than a few launches;
-4. else the GPU begins. For a small part of the time that it would need itself, if that is long, the CPU just looks
-   whether the GPU is done. Shallow graphs are, and a CPU that sorts pushes out of its caches what is needed to end;
-5. then the CPU sorts the same graph. Once in a microsecond it looks at a word of its own memory that the kernel sets at
-   its end. If it will be done soon, at the rate that it has shown, it sets another word, and the kernel ends while the
-   CPU does: every few levels one thread has that word copied, without waiting for it, for it is two levels away.
+   GPU's strategy is `chains`, whose time does not depend on depth. Otherwise it is `asynchronous` for small graphs of
+   at most as many arcs as vertices, whose layers take less time than a barrier, unless hardly any of a few sampled
+   vertices is a source: such graphs are trees with few sources and wide layers; and `narrow` for the rest;
+3. on small graphs a launch costs as much as the sort. If there are few sources, the CPU begins and measures the widths
+   of the levels: it continues while they are narrow, and to the end if the rest, at its measured rate, takes no longer
+   than a few launches;
+4. else the GPU begins. If the CPU's predicted time is long, the CPU only polls the completion flag for a small part of
+   that time: shallow graphs are sorted by then, and sorting would evict from the caches the data that ending needs;
+5. then the CPU sorts the same graph. It polls, once a microsecond, a completion flag in pinned memory that the kernel
+   sets at its end. When the rest, at the measured rate, takes no longer than the cancellation latency, it sets a
+   cancellation flag, and the kernel ends when the CPU does: every few levels one thread copies that flag to shared
+   memory asynchronously, since a read of it takes two levels.
 
-So the price of not knowing is a launch, and where the CPU is slow a small part of its time. From the second step on all
-of this is one compiled function, `contest.race`.
+The overhead of the race is a launch, and where the CPU is slow a small part of its time. From the second step on it is
+one compiled function, `contest.race`.
 """
 
 import functools
@@ -36,29 +37,29 @@ from .serial import Serial
 from .shared import DevicePlan, SortPlan
 
 SMALL = 150_000  # vertices, up to which, with no more arcs than vertices, `asynchronous` is faster on shallow graphs
-ROOTS = 128  # vertices that begin: expanding more takes the CPU a good part of the time in which the GPU is done
-WIDTH, SLACK = 8, 64  # vertices to a level for which the CPU goes on alone; and so many more, for the first levels
-LOOK_US = 1.5  # of sorting between two of the CPU's looks at whether the GPU is done
+ROOTS = 128  # sources with arcs at most: expanding more takes the CPU much of the time in which the GPU finishes
+WIDTH, SLACK = 8, 64  # vertices to a level for which the CPU continues alone; and as many more, for the first levels
+LOOK_US = 1.5  # of sorting between two of the CPU's polls of the completion flag
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What the choice believes about the machine, in microseconds; it decides about small graphs alone.
+    """Cost model of the machine, in microseconds; it decides about small graphs only.
 
     Attributes
     ----------
     vertex, push, arc
-        Serial Kahn: a vertex looked at, a vertex queued by an arc (few of these branches are foreseen), an arc.
-        Measured on an H200's host; within a factor of 2.5 on nearly all graphs that the limits were set by.
+        Serial Kahn: a vertex read, a vertex queued by an arc (these branches are mostly mispredicted), an arc.
+        Measured on an H200's host; within a factor of 2.5 on nearly all graphs that the limits were fitted on.
     launches
-        So many launches the serial sort must take for the GPU to be tried, by the figures above and where the CPU has
-        begun also at the rate that it has shown.
+        Serial time, in launches, from which the GPU is tried: by the figures above and, where the CPU has begun, also
+        at its measured rate.
     brief
-        Serial time up to which the CPU looks at levels before it launches, and does not wait before it sorts.
+        Serial time up to which the CPU measures levels before it launches, and sorts without waiting first.
     patience
         The part of a longer serial time that it waits.
     farewell
-        From when the GPU is sent word to when the kernel has ended.
+        Cancellation latency, flag set to kernel end.
     """
 
     vertex: float = 0.003
@@ -76,7 +77,7 @@ class Costs:
 
 @functools.cache
 def launch_us(executor):
-    """What it costs here to have the GPU do next to nothing and to wait for it: the shortest of a few such times."""
+    """Time of a launch of a minimal copy and of the wait for its end, in us: the minimum of eight measurements."""
     words = executor.zeros(1, np.int32), executor.zeros(1, np.int32)
 
     def once():
@@ -84,25 +85,25 @@ def launch_us(executor):
             executor.copy(*words)
         return timer.wall_ms
 
-    return 1e3 * min(once() for _ in range(8)) if executor.name == "cuda" else 10.0  # the hypothetical GPU has no times
+    return 1e3 * min(once() for _ in range(8)) if executor.name == "cuda" else 10.0  # the hypothetical GPU is not timed
 
 
 @dataclass(frozen=True)
 class AutoOptions(Options):
-    """What `auto` can be told.
+    """Options of `auto`.
 
     Attributes
     ----------
     eager : bool
-        Make all plans ready beforehand, as an experiment does, so that transfers are not timed; else each is made when
-        it is first needed.
+        Build all plans beforehand, as an experiment does, so that transfers are not timed; else each is built when it
+        is first needed.
     """
 
     eager: bool = False
 
 
 class Auto(SortPlan):
-    """Chooses among the strategies of CPU and GPU for one graph, while it sorts."""
+    """Races the strategies of CPU and GPU on one graph."""
 
     name, gpu = "auto", False
     Options = AutoOptions
@@ -117,7 +118,7 @@ class Auto(SortPlan):
         self.cpu = Serial(self.strategy, self.problem)
         self.cpu.build()
         self._plans = {}
-        # What n and m alone decide is decided with the plan, as other strategies choose their grids.
+        # Decisions that depend on n and m alone are made with the plan, as other strategies choose their grids.
         n, m, costs = graph.n, graph.m, self.costs
         self.serial_us = costs.serial_us(n, m)
         launch = launch_us(executor) if executor is not None else np.inf
@@ -127,7 +128,7 @@ class Auto(SortPlan):
             self.small = Reason("no GPU here")
         in_us = n / max(self.serial_us, 1.0)  # vertices that the CPU sorts in a microsecond
         brief = self.serial_us < costs.brief
-        self.often = int(np.clip(LOOK_US * in_us, 4, 1024))  # at first; the race measures what a vertex takes
+        self.often = int(np.clip(LOOK_US * in_us, 4, 1024))  # initially; the race measures the time of a vertex
         self.maybe_chains = 0.9 * n < m < 1.1 * n
         self.usual = RacingAsynchronous if m <= n <= SMALL else RacingNarrow
         self.maybe_tree = self.maybe_chains and self.usual is RacingAsynchronous
@@ -138,7 +139,7 @@ class Auto(SortPlan):
             self.cpu.order,
             sample=self.maybe_chains,
             spread=self.maybe_tree,
-            look=brief and m >= 1.1 * n,  # fewer arcs make few levels, but in runs
+            look=brief and m >= 1.1 * n,  # with fewer arcs there are few levels, except in runs
             roots=ROOTS,
             width=WIDTH,
             slack=SLACK,
@@ -155,7 +156,7 @@ class Auto(SortPlan):
 
     @property
     def kinds(self):
-        """The GPU's strategies in the order that the race knows them by."""
+        """The GPU's strategies, in the order of the record's competitors."""
         return self.usual, RacingChains, RacingNarrow
 
     def plan(self, kind):
@@ -167,13 +168,13 @@ class Auto(SortPlan):
         return self._plans[kind]
 
     def enter(self, plan):
-        """Have the job know the plan and, where Python is not needed for them, its launches."""
+        """Register the plan's launches and flags in the record."""
         steps = plan.steps if self.executor.name == "cuda" else ()
         number = self.kinds.index(type(plan))
         racing.enter(self.job, number, plan.race, [step.record() for step in steps])
 
     def warm(self):
-        """Make ready all that the race may begin."""
+        """Build all plans that the race may launch."""
         if not self.by_cpu:
             for kind, may_be in zip(self.kinds, (True, self.maybe_chains, self.maybe_tree), strict=True):
                 if may_be:
@@ -188,7 +189,7 @@ class Auto(SortPlan):
 
     @property
     def timed_on(self):
-        """Where the CPU sorts for the graph's size alone, a run is timed as the CPU's strategies are."""
+        """The executor that times a run; None, as for the CPU's strategies, if size alone chooses the CPU."""
         return None if self.by_cpu and self.executor is not None and self.executor.name == "cuda" else self.executor
 
     def run(self):
@@ -199,7 +200,7 @@ class Auto(SortPlan):
         answer = contest.race(self.address)
         if answer & 7 == contest.ALONE:
             return self.sorted_by_cpu(answer >> 3, Reason(CPU_ALONE, self.graph.n))
-        # The GPU begins. While it sorts there is time for the result that it will be; that waits only when looked at.
+        # The GPU begins. While it sorts, Python builds the result object, which waits for the GPU only on access.
         gpu = self.plan(self.kinds[self.job["chosen"]])
         if answer & 7 == contest.TO_LAUNCH:
             gpu.launch_all()
@@ -221,7 +222,7 @@ class Auto(SortPlan):
         return TopologicalOrder(self.graph, self.cpu.order[:count], self.cpu.name, stats={"reason": reason})
 
 
-WHY = (  # of the kinds of strategies that may be chosen
+WHY = (  # for each of the GPU's strategies
     "",
     "nearly all of a few vertices sampled lie within 1-1 runs; ",
     "none of a few vertices sampled is a source; ",
@@ -232,7 +233,7 @@ GPU_FIRST = "{0}CPU and {1} both began, and {1} was done when the CPU had sorted
 
 
 class Reason:
-    """Why a strategy was chosen. Formatted on access: that takes longer than sorting some graphs."""
+    """Why a strategy was chosen. Formatted on access, since formatting takes longer than sorting some graphs."""
 
     def __init__(self, text, *numbers):
         self.text, self.numbers = text, list(numbers)

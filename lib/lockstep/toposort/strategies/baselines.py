@@ -1,4 +1,4 @@
-"""The libraries that people would pick: each gets the graph in the form it wants beforehand; the sort is timed."""
+"""Sorts of common graph libraries: the graph is converted to each library's form beforehand; the sort is timed."""
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class Igraph(SortPlan):
 
         graph = self.graph
         sources, targets = graph.edges()
-        self.loops = bool(np.any(sources == targets))  # igraph overlooks them
+        self.loops = bool(np.any(sources == targets))  # igraph does not detect them
         self.converted = igraph.Graph(n=graph.n, edges=np.column_stack([sources, targets]), directed=True)
 
     def run(self):

@@ -11,9 +11,9 @@ _int = np.int32
 class Chains(Narrow):
     name = "chains"
     layered = False
-    per_block = 1024  # of its own kernels
-    gap = 8  # one vertex of so many is a splitter
-    code = None  # what is left of such graphs is narrow, and its rows are short
+    per_block = 1024  # of contract and unfold
+    gap = 8  # one vertex in `gap` is a splitter
+    code = None  # the contracted graphs are narrow, and their rows are short
 
     def load(self):
         ex, n = self.executor, _int(self.graph.n)

@@ -1,13 +1,12 @@
-"""The race of `auto` between CPU and GPU, as one compiled function: it looks, launches, sorts, and tells the GPU.
+"""The CPU/GPU race of `auto`, as one compiled function: it polls, launches, sorts and cancels.
 
-A graph that a GPU sorts in 50 us leaves no time for Python: before a launch and after a kernel's end its objects come
-from memory, for whatever ran before has pushed them out of the caches. So all that a race needs lies in one record,
-which `job` makes ready with the plan, and the driver's functions are called by their addresses. Python runs right after
-the launch, when it has time to put together the result that there will be. What cannot be done that way (a first
-launch, a refusal of the driver, the hypothetical GPU) `race` hands back to Python, with a word that says what to do
-before it is called again.
+On a graph that a GPU sorts in 50 us, Python's overhead exceeds the sort: before a launch and after a kernel's end its
+objects are loaded from memory, since earlier work has evicted them from the caches. So the race's data is one record,
+which `racing.new` fills with the plan, and the driver's functions are called by their addresses. Python runs only after
+the launch, while the kernel sorts, and builds the result object. For steps that need Python (a first launch, an error
+of the driver, the hypothetical GPU) `race` returns a code of the step to take before it is called again.
 
-All that `race` is compiled from stands in this file: Numba's cache does not notice when another one changes.
+All functions that `race` is compiled from are in this file: Numba's cache does not detect changes of other files.
 """
 
 import numpy as np
@@ -23,36 +22,36 @@ def _fields(*names):
     return [(name, np.int64) for name in names]
 
 
-# A strategy of the GPU: the address of its race's words, which are LINE bytes apart; up to three launches.
-ENTRANT = np.dtype([*_fields("done", "count"), ("launches", np.int64, (3, WORDS))])
+# A competitor, i.e. a strategy of the GPU: the address of its flags, which are LINE bytes apart; up to three launches.
+COMPETITOR = np.dtype([*_fields("done", "count"), ("launches", np.int64, (3, WORDS))])
 LINE = 64
-# How the race goes: `told` the GPU when so many vertices were sorted; `chosen` of the entrants was launched.
+# State of the race. `told`: vertices sorted when the CPU set the cancellation flag; `chosen`: the competitor launched.
 STATE = ["begun", "told", "ended", "head", "tail", "chosen"]
-JOB = np.dtype(
+RECORD = np.dtype(
     [
         *_fields(*STATE),
-        *_fields("sample", "spread", "look", "roots", "width", "slack", "rest"),  # whether and how to look
-        *_fields("patience", "often"),  # ns without sorting; vertices between looks, at first
-        *_fields("span", "farewell"),  # ns between looks, and from when the kernel is told to when it has ended
-        *_fields("alone"),  # ns: what is left after a look must take longer for a launch
+        *_fields("sample", "spread", "look", "roots", "width", "slack", "rest"),  # checks before a launch, limits
+        *_fields("patience", "often"),  # ns without sorting; vertices between polls, initially
+        *_fields("span", "farewell"),  # ns between polls; cancellation latency in ns
+        *_fields("alone"),  # ns: remaining CPU time above which the GPU is launched
         *_fields("launch", "clock"),  # addresses of functions
         *_fields("time", "seconds", "nanoseconds", "never"),  # the first is the address of the second; the last is 0
         *_fields("offsets", "targets", "in_degrees", "order"),  # addresses
         *_fields("nodes", "arcs", "wide"),  # `wide`: ids take 8 bytes
-        ("entrants", ENTRANT, 3),
+        ("entrants", COMPETITOR, 3),
     ]
 )
 
-# What `race` answers, beside a number of vertices: who sorted, or what Python is to do.
+# Codes that `race` returns, beside a number of vertices: which side sorted, or Python's next step.
 ALONE, BY_CPU, BY_GPU, LAUNCHED, TO_LAUNCH = range(5)
 
-SAMPLES = 64  # vertices that are drawn, to see how many of all are of a kind
-OTHERS = 8  # of them that lie within no run are too many: of runs of fewer than 16 vertices others are as fast
-FEW = 16  # vertices that are drawn to see whether next to none are sources
+SAMPLES = 64  # vertices sampled to estimate the share of a kind
+OTHERS = 8  # of them outside runs exclude `chains`: on runs of fewer than 16 vertices other strategies are as fast
+FEW = 16  # vertices sampled to check that hardly any is a source
 PROBE = 128  # vertices by which the CPU's rate is measured before a launch, after half as many that warm the caches
-EARLY = 16  # part of the vertices after which the CPU's rate is measured first
-LAST = 5  # and the part that is left at most when the GPU is told
-WAIT = 1_000_000  # nanoseconds for which a kernel's own word is waited for; then the driver is asked
+EARLY = 16  # part of the vertices after which the CPU's rate is first measured
+LAST = 5  # part of the vertices left at most when the cancellation flag is set
+WAIT = 1_000_000  # nanoseconds for which the completion flag is polled; then the driver is called
 
 
 @intrinsic
@@ -67,7 +66,7 @@ def peek(typing, address):
 
 @intrinsic
 def poke(typing, address, value):
-    """Store an 8-byte integer that another thread polls."""
+    """Store an 8-byte integer that another thread polls: an atomic store with release order."""
 
     def code(context, builder, signature, arguments):
         address = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
@@ -79,7 +78,7 @@ def poke(typing, address, value):
 
 @intrinsic
 def pointer(typing, address):
-    """An address as what `carray` takes."""
+    """An address as a pointer for `carray`."""
 
     def code(context, builder, signature, arguments):
         return builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
@@ -89,9 +88,9 @@ def pointer(typing, address):
 
 @intrinsic
 def call(typing, address, arguments):
-    """Call the C function at an address with a tuple of 8-byte integers; its answer's upper half may be anything.
+    """Call the C function at an address with a tuple of 8-byte integers; its result's upper half may be undefined.
 
-    Parameters of 4 bytes take an 8-byte integer's lower half: so the calling conventions of 64-bit Linux have it.
+    Parameters of 4 bytes take an 8-byte integer's lower half, by the calling conventions of 64-bit Linux.
     """
     eight = ir.IntType(64)
 
@@ -111,7 +110,7 @@ def drawn(i, n):
 
 @njit(cache=True, nogil=True)
 def mostly_links(offsets, in_degrees):
-    """Whether of the vertices drawn nearly all lie within a run: one arc enters, one leaves."""
+    """Whether nearly all sampled vertices lie within a run: one arc enters, one leaves."""
     others = 0
     for i in range(SAMPLES):
         v = drawn(i, in_degrees.size)
@@ -123,19 +122,19 @@ def mostly_links(offsets, in_degrees):
 
 @njit(cache=True, nogil=True)
 def hardly_sources(in_degrees):
-    """Whether of a few vertices drawn an arc enters each: so sparse a graph spreads out from few sources, as a tree."""
+    """Whether none of a few sampled vertices is a source: so sparse a graph is a tree with few sources."""
     for i in range(FEW):
         if in_degrees[drawn(i, in_degrees.size)] == 0:
             return False
     return True
 
 
-@njit(inline="always")  # a call would cost as much as what it does
+@njit(inline="always")  # a call costs as much as the body
 def follow(u, offsets, targets, in_degrees, order, tail):
-    """Kahn's algorithm for one vertex: its successors lose an arc, and those that have none left join the queue.
+    """Kahn's algorithm for one vertex: decrements its successors' in-degrees and queues those that become 0.
 
-    Returns where the queue ends now. Indices are unsigned here and below: an index that may be negative is looked at
-    for that, and the loop runs out of registers.
+    Returns the queue's new end. Indices are unsigned here and below: Numba checks an index that may be negative, and
+    the loop would then spill registers.
     """
     one = np.uint64(1)
     for k in range(np.uint64(offsets[u]), np.uint64(offsets[u + one])):
@@ -150,12 +149,12 @@ def follow(u, offsets, targets, in_degrees, order, tail):
 
 @njit(cache=True, nogil=True)
 def kahn_narrow(offsets, targets, in_degrees, order, roots, width, slack, rest):
-    """Kahn's algorithm for as long as there is little for a GPU to do.
+    """Kahn's algorithm while levels are too narrow to occupy a GPU.
 
-    Does not begin where more than `roots` vertices, or a few more, have arcs that leave and none that enter; where they
-    are many more, drawing some shows it sooner than counting. Ends before the level with which more than `width`
-    vertices to a level, and `slack` besides, would have been sorted behind the sources, unless no more than `rest` are
-    left by then. Returns how many were sorted, and how many were queued.
+    Does not begin where more than about `roots` sources have arcs; where there are many more, a sample detects it
+    sooner than a count. Ends before the level with which more than `width` vertices to a level, and `slack` besides,
+    would have been sorted after the sources, unless at most `rest` vertices are left by then. Returns the numbers of
+    vertices sorted and queued.
     """
     one, lanes, n = np.uint64(1), np.uint64(16), np.uint64(in_degrees.size)
     head = tail = v = begin = np.uint64(0)
@@ -165,7 +164,7 @@ def kahn_narrow(offsets, targets, in_degrees, order, roots, width, slack, rest):
         if begin * n > np.uint64(roots * SAMPLES):
             return 0, 0
     begin = np.uint64(0)
-    while v < n:  # few are sources, so sixteen are looked at together
+    while v < n:  # few are sources, so sixteen in-degrees are tested at once
         until = min(v + lanes, n)
         some = True
         if until == v + lanes:
@@ -196,11 +195,11 @@ def kahn_narrow(offsets, targets, in_degrees, order, roots, width, slack, rest):
 
 @njit(cache=True, nogil=True)
 def kahn_racing(offsets, targets, in_degrees, order, head, tail, done, often, until):
-    """Kahn's algorithm beside a competitor; stops when it finds the 8-byte word at address `done` set.
+    """Kahn's algorithm against a competitor; ends when the 8-byte completion flag at address `done` is set.
 
-    It looks every `often` vertices, and then ends too if `until` vertices are sorted. `head` vertices are sorted
-    already, and `tail` queued; if none is, sources are looked for. Returns the same two numbers: equal ones, if that
-    was all.
+    It polls the flag every `often` vertices, and also ends at a poll if `until` vertices are sorted. `head` vertices
+    are sorted already, and `tail` queued; if `tail` is 0, the sources are queued first. Returns both numbers, which
+    are equal if all that can be sorted is.
     """
     one, often, until = np.uint64(1), np.uint64(often), np.uint64(until)
     head, tail, look = np.uint64(head), np.uint64(tail), np.uint64(0)
@@ -227,14 +226,14 @@ def kahn_racing(offsets, targets, in_degrees, order, head, tail, done, often, un
 
 @njit(cache=True, nogil=True)
 def _now(job):
-    """Nanoseconds of the clock that only goes forward."""
+    """Nanoseconds of the monotonic clock."""
     call(job.clock, (np.int64(1), job.time))
     return peek(job.time) * 1_000_000_000 + peek(job.time + 8)
 
 
 @njit(cache=True, nogil=True)
 def _wait(job, done, nanoseconds):
-    """Wait so long for a word to be set; whether it is."""
+    """Poll a flag for at most so many nanoseconds; returns whether it is set."""
     if nanoseconds:
         until = _now(job) + nanoseconds
         while not peek(done) and _now(job) < until:
@@ -244,7 +243,7 @@ def _wait(job, done, nanoseconds):
 
 @njit(cache=True, nogil=True)
 def _launch(job, entrant):
-    """Launch its kernels; False if there is nothing to launch here, or the driver refuses."""
+    """Launch its kernels; False if only Python can launch them, or the driver returns an error."""
     if job.launch == 0 or entrant.count == 0:
         return False
     for k in range(entrant.count):
@@ -256,12 +255,12 @@ def _launch(job, entrant):
 
 @njit(cache=True, nogil=True)
 def _soon_done(graph, job):
-    """Whether the CPU goes on alone, and is done: at the rate of some vertices more, what is left is worth no launch.
+    """Sort the rest on the CPU if, at the rate of a probe of some vertices, it takes less time than a few launches.
 
-    Asked only where few vertices have begun. So what was sorted has made others ready, as all that follows will; where
-    many vertices begin, the first ones make few others ready, and take less time than those that follow.
+    Returns whether it did. Called only with few sources: then the probe's vertices have made others ready, as all later
+    ones do; with many sources, the first vertices make few others ready, and take less time than later ones.
     """
-    n, never = job.nodes, job.time + 16  # the address of a word that is not set
+    n, never = job.nodes, job.time + 16  # the address of a flag that is never set
     job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, PROBE // 2, min(job.head + PROBE // 2, n))
     begin, start = _now(job), job.head
     job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, PROBE, min(start + PROBE, n))
@@ -274,7 +273,7 @@ def _soon_done(graph, job):
 
 @njit(cache=True, nogil=True)
 def _begin(graph, job):
-    """Look at the graph and launch."""
+    """Sample the graph, sort narrow levels, and launch."""
     job.begun = 1
     if job.sample and mostly_links(graph[0], graph[2]):
         job.chosen = 1
@@ -289,14 +288,14 @@ def _begin(graph, job):
 
 @njit(cache=True, nogil=True)
 def _until_late(graph, job, done):
-    """Sort until all is sorted, `done` is set, or the kernel has to be told for the CPU to be done when it has ended.
+    """Sort until all is sorted, `done` is set, or the remaining CPU time equals the cancellation latency.
 
-    That is when what is left takes the CPU no longer than `farewell` at the rate that it has shown, for what a vertex
-    takes differs tenfold between graphs, and a kernel told late ends long after the CPU. But no more than a fifth may
-    be left: so a kernel stopped just before its end costs a quarter more time at most.
+    The remaining time is predicted at the measured rate, since the time of a vertex differs tenfold between graphs, and
+    a kernel cancelled late ends long after the CPU. At most a fifth of the vertices may be left, so a kernel cancelled
+    just before its end costs at most a quarter more time.
 
-    The clock is read where a fifth is left, and again whenever half of the way to that moment is gone, for the rate may
-    rise; and once early on, so that the looks at `done` follow one another as fast as they should.
+    The clock is read where a fifth is left, and then again at half of the predicted distance to the end, since the rate
+    may rise; and once early, to set the interval between polls of `done`.
     """
     n, often = job.nodes, job.often
     begin, start = _now(job), job.head
@@ -316,7 +315,7 @@ def _until_late(graph, job, done):
 
 @njit(cache=True, nogil=True)
 def _go_on(graph, job):
-    """Sort against the kernel, tell it to stop when it is late, and wait for its end."""
+    """Sort against the kernel, cancel it if the CPU finishes first, and wait for its end."""
     n, done = job.nodes, job.entrants[job.chosen].done
     if _wait(job, done, job.patience):
         return BY_GPU
@@ -324,12 +323,12 @@ def _go_on(graph, job):
     if job.head != job.tail:
         if peek(done):
             return BY_GPU
-        # From here on `done` says nothing: who is stopped sets it, too.
+        # From here on `done` does not imply a sorted graph: a cancelled kernel sets it, too.
         poke(done + LINE, np.int64(1))
         job.told = job.head
-        never = done + 2 * LINE  # the address of a word that is not set
+        never = done + 2 * LINE  # the address of a flag that is never set
         job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, n, n)
-        if job.launch:  # the kernel ends soon: its word says so sooner than the driver does
+        if job.launch:  # the kernel ends soon: its completion flag is faster than the driver's synchronization
             job.ended = _wait(job, done, WAIT)
     return BY_CPU
 
@@ -347,15 +346,15 @@ def race(address):
     Parameters
     ----------
     address : int
-        Of a job: one pointer: with cold caches, five arrays make a call from Python cost 50 % more.
+        Of a RECORD. One pointer: with cold caches, five arrays make a call from Python cost 50 % more.
 
     Returns
     -------
     int
-        8 times the number of vertices that the CPU has sorted, and ALONE, BY_CPU or BY_GPU: who sorted. Or LAUNCHED or
-        TO_LAUNCH: to be called again.
+        8 times the number of vertices that the CPU has sorted, plus the side that sorted: ALONE, BY_CPU or BY_GPU. Or
+        plus LAUNCHED or TO_LAUNCH: to be called again.
     """
-    job = carray(pointer(address), 1, JOB)[0]
+    job = carray(pointer(address), 1, RECORD)[0]
     n, m = job.nodes, job.arcs
     offsets, in_degrees = carray(pointer(job.offsets), n + 1, np.int64), carray(pointer(job.in_degrees), n, np.int32)
     if job.wide:

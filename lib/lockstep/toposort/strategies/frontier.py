@@ -1,4 +1,4 @@
-"""The first step of the ladder: a launch a layer, on the vertices that are ready."""
+"""The first step of the ladder: one launch a layer, which expands the ready vertices."""
 
 import numpy as np
 
@@ -33,10 +33,10 @@ class Frontier(DevicePlan):
         size = self.executor.read(self.sizes, 1)
         while size:
             blocks = min(self.most, -(-size // self.warps))
-            told = self.layer(blocks, _int(len(sizes)), _int(begin), _int(begin + size))
+            gates = self.layer(blocks, _int(len(sizes)), _int(begin), _int(begin + size))
             begin += size
             sizes.append(size)
-            size = int(told[1 + 2 * ((len(sizes) + 1) % 2)])
+            size = int(gates[1 + 2 * ((len(sizes) + 1) % 2)])
         result = self.result(lambda: (len(sizes), begin), self.levels)
         result._sizes = np.array(sizes, _int)
         return result

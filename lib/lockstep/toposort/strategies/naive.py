@@ -28,7 +28,7 @@ class Naive(DevicePlan):
         self.layer = self.executor.step(self.launch_dequeue, self.waiting_size, then=after)
 
     def launches(self):
-        """The three launches of a layer, one after another, so that a stopwatch can be held between them."""
+        """The three launches of a layer as a generator, so that each can be timed."""
         while True:
             self.launch_enqueue()
             size = self.executor.read(self.waiting_size)

@@ -1,4 +1,4 @@
-"""The fourth step of the ladder: as many threads as a layer has work for; see narrow.cu."""
+"""The fourth step of the ladder: the number of threads follows the width of the layer; see narrow.cu."""
 
 import functools
 from typing import NamedTuple
@@ -8,14 +8,14 @@ import numpy as np
 from .persistent import Persistent
 from .shared import BUFFER_SLOTS, HEAD, KERNELS
 
-BINS, EXTRA_INTS = 512, 547  # of records.cuh
+BINS, EXTRA_INTS = 512, 547  # of records.cuh: 3 + 512 bins + 32 rounds
 
 _int = np.int32
 
 
 class Code(NamedTuple):
-    """What records.cuh makes codes from: a counter's bits, how many there are, and bits of an epoch, of an in-degree,
-    and of a record's bytes.
+    """Bit layout of a vertex code (records.cuh): bits of a counter, the number of counters, bits of an epoch, of an
+    in-degree, and of a record's bytes.
     """
 
     bits: int
@@ -32,21 +32,20 @@ class Code(NamedTuple):
 class Narrow(Persistent):
     """See narrow.cu, and records.cuh for graphs whose rows have more than an arc or so.
 
-    `stop` and `done` are words of the host's memory by which it and the kernel tell one another: with a one in the
-    first the host asks the kernel to end, and it finds a one in the second when all is sorted.
+    `stop` and `done` are flags in host memory: `stop` cancels the kernel, `done` reports completion.
     """
 
     name = "narrow"
-    per_block = most_threads = 768  # with more, registers are too few for what is done in wide levels
+    per_block = most_threads = 768  # with more, wide levels spill registers
     few_threads = 512
     stop = done = None
-    # What block 0 does in about the time of a level by others: arcs by rows, or arcs and lanes by records.
+    # Work of block 0 that takes about the time of a level of subset or grid: arcs by rows; arcs and lanes by records.
     arcs_alone, arcs_counted, lanes_counted = 640, 2560, 2048
     worth_degree, sparse_degree = 1.5, 1.05  # arcs a vertex, see rows_are_worth_records
     counter_choices = 4, 8, 16  # bits of a counter in records.cuh
     list_words = 1020  # of a list there
-    near = 195 * 1024  # bytes of a block's shared memory that leave the first-level cache room for records on their way
-    least_patience, tail = 6, 4  # levels, and what must be left: see Alone in resident.cuh
+    near = 195 * 1024  # bytes of a block's shared memory that leave L1 capacity for prefetched records
+    least_patience, tail = 6, 4  # levels, and the factor for unplaced vertices: see Alone in resident.cuh
 
     def load(self):
         self.launch = self.bind_narrow(self.first, self.last, self.stop, self.done)
@@ -54,13 +53,14 @@ class Narrow(Persistent):
     def bind_narrow(self, first, last, stop, done):
         """The launch of the kernel on the graph with these rows."""
         ex, degree = self.executor, self.degree
-        width = np.clip(self.arcs_alone / degree, 16, 512)
-        # Of a ring; a larger frontier goes back to subset or grid. Little more than the block's widest layer, or
-        # it would keep layers that are all slightly too wide for it.
-        capacity = int(np.clip(1.25 * width, 128, 1024))
-        warp_width = np.clip(24 / degree, 1, 16)  # a warp has 32 lanes
+        width = np.clip(self.arcs_alone / degree, 16, 512)  # fitted on an H200: vertices of a level of block 0
+        # Of a ring; subset or grid process a larger frontier. Slightly above the block's widest level, else block 0
+        # would keep levels that are all slightly too wide for it.
+        capacity = int(np.clip(1.25 * width, 128, 1024))  # fitted on an H200: rows of a ring
+        warp_width = np.clip(24 / degree, 1, 16)  # fitted on an H200: vertices of a level of one warp, of 32 lanes
         patience, tail = self.waits
-        # Few arcs a level: a smaller block has the cheaper barrier. Very many: hardly any level is one block's alone.
+        # Few arcs a level: a smaller block has the cheaper barrier. Very many: block 0 processes hardly any level.
+        # Fitted on an H200: arcs a vertex between which a block has most_threads.
         threads = min(self.threads, self.most_threads if self.code or 4 <= degree < 16 else self.few_threads)
         rings, buffers = 2 * capacity * 16, 4 * BUFFER_SLOTS * (threads // 32)
         if self.code:
@@ -72,7 +72,7 @@ class Narrow(Persistent):
             hot_offset, recorded, defines = HEAD + -(-max(rings, buffers) // 16) * 16, [None] * 5 + [0] * 5, {}
             bits = self.counter_bits((8, 16), hot_offset)
             counters = hot_offset + self.counter_bytes(bits)
-        # A block may have to go on with rings, too, and numbers its vertices there.
+        # With records, too, the rings must fit: for levels after records are ruled out, and for numbering.cuh's counts.
         shared = max(counters, HEAD + max(rings, buffers, 2 * BINS * 4 if self.code else 0))
         defines = {"BITS": bits, "THREADS": threads, **defines}
         kernel = ex.load(KERNELS / "narrow.cu", defines)["narrow"]
@@ -97,25 +97,25 @@ class Narrow(Persistent):
 
     @property
     def waits(self):
-        """Levels that pass before block 0 goes on alone, and how many times a level's vertices must be left: to get
-        ready takes the time of a few levels. On the hypothetical GPU small graphs have levels for one block, too.
+        """Narrow levels before block 0 takes over, and how many times a level's vertices must be unplaced, since the
+        preparation takes the time of a few levels. On the hypothetical GPU small graphs have levels of block 0, too.
         """
         if self.executor.name != "cuda":
             return 2, 0
         return np.clip(self.graph.n / 60_000, self.least_patience, 16), self.tail
 
     def counter_bits(self, choices, offset):
-        """The first of these numbers of bits for which, behind so many bytes, a counter for each vertex fits; or 0."""
+        """The first of these numbers of bits for which, after `offset` bytes, a counter for each vertex fits; or 0."""
         most, room = int(self.degrees_on_host.max(initial=0)), self.executor.max_shared - offset
         return next((bits for bits in choices if most < 2**bits and self.counter_bytes(bits) <= room), 0)
 
     def counter_bytes(self, bits):
-        """Bytes that a counter for each vertex takes; the kernel moves four at once, and counts in words of 4 bytes."""
+        """Bytes of a counter for each vertex; the kernel copies four at once, and counters fill words of 4 bytes."""
         return -(-(-(-self.graph.n // 4) * bits) // 8) * 4
 
     @functools.cached_property
     def chunk(self):
-        """Arcs to a chunk in records.cuh: the fewest with which few rows take more than one. Lanes without arcs cost
+        """Arcs of a chunk in records.cuh: the fewest with which few rows take more than one chunk. Idle lanes cost
         time, but a further chunk costs more.
         """
         lengths = np.diff(self.graph.offsets)
@@ -124,23 +124,23 @@ class Narrow(Persistent):
 
     @property
     def list_size(self):
-        """Words of a list, one at least: kernels may read there."""
+        """Words of a list; at least one for each group of lanes, since idle groups read the list, too."""
         return max(self.list_words, 2 * self.threads // self.chunk)
 
     @property
     def counters_offset(self):
-        """Where in shared memory records.cuh has its counters."""
+        """Byte offset of the counters of records.cuh in shared memory."""
         return HEAD + 4 * (40 + 2 * self.list_size + self.most_threads)
 
     @property
     def rooms(self):
-        """Bytes for counters: at most, and where not all vertices have one."""
+        """Bytes for counters: the maximum, and the limit where vertices share counters."""
         most = self.executor.max_shared
         return most - self.counters_offset, min(self.near, most) - self.counters_offset
 
     @functools.cached_property
     def code(self):
-        """How codes are made up, in records.cuh; None if the graph is none for it."""
+        """Bit layout of codes in records.cuh; None if records do not fit or do not pay."""
         n, chunk = max(self.graph.n, 1), self.chunk
         record_bits = chunk.bit_length() + 1 + max(0, (-(-self.longest // chunk) - 1).bit_length())
         if self.longest > 4 * chunk or not self.rows_are_worth_records():
@@ -159,8 +159,8 @@ class Narrow(Persistent):
         return None
 
     def rows_are_worth_records(self):
-        """Where rows have one arc on the whole, a lane that takes a row is faster; and where few vertices are ready at
-        a time: a graph with hardly more arcs than vertices has few that are ready if few are so from the start.
+        """Whether records pay. Rows of about one arc are faster with a lane for each row, and so are narrow frontiers:
+        a graph with hardly more arcs than vertices has narrow frontiers if it has few sources.
         """
         sources = np.count_nonzero(self.degrees_on_host == 0)
         return self.degree >= self.worth_degree or (self.degree >= self.sparse_degree and sources >= self.graph.n / 16)

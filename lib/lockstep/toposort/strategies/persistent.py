@@ -1,4 +1,4 @@
-"""The third step of the ladder: one kernel stays on the GPU until all is sorted."""
+"""The third step of the ladder: one kernel with resident blocks sorts the whole graph."""
 
 import functools
 
@@ -13,13 +13,13 @@ class Persistent(DevicePlan):
     name = "persistent"
     per_block = 512
     subset = 8  # blocks that process a frontier of middling width
-    arcs = 4096  # that make a frontier wider than that
-    kept, row = 4, 128  # vertices that a warp goes on with; arcs that it takes in one go
+    arcs = 4096  # of a subset's widest frontier
+    kept, row = 4, 128  # vertices that a warp keeps for the next level; arcs that it reads at once
     most_helpers = 8  # of expand.cuh
 
     def load(self):
         kernel = self.executor.load(KERNELS / "persistent.cu")["persistent"]
-        shared = self.buffers + 32  # and 5 ints to meet
+        shared = self.buffers + 32  # and 5 ints for level barriers
         blocks = self.resident(kernel, shared)
         self.launch = kernel.bind(
             blocks, self.threads, shared=shared, cooperative=True, first=self.first, last=self.last,
@@ -53,21 +53,22 @@ class Persistent(DevicePlan):
 
     @property
     def keep(self):
-        """Ready vertices that a warp of the subset processes itself, without the queue: none where it may get more of
-        them than it had. Then some are its own and some queued, it reads both in each level, and levels take 1.5x.
+        """Ready vertices that a warp of the subset processes itself, without the queue: none where a warp may make more
+        vertices ready than it processed. Then some are kept and some queued, a warp reads both in each level, and
+        levels take 1.5x.
         """
         return self.kept if self.longest <= 1 or self.executor.name == "host" else 0
 
     @property
     def helpers(self):
-        """Warps that may share a vertex: as many as its row has stretches that a warp takes in one go. One that helps
-        where nothing is left to do has waited for the row, and all others then wait for it.
+        """Warps that may share a vertex: the longest row over the arcs that a warp reads at once. A warp without arcs
+        of a shared row still loads the row, and all others wait for it at the barrier.
         """
         return int(np.clip(-(-self.longest // self.row), 1, self.most_helpers))
 
     @functools.cached_property
     def sizes(self):
-        """Of the layers. Made once: a view takes the host about as long as a launch."""
+        """Sizes of the layers. Cached, since creating a view takes the host about as long as a launch."""
         return self.levels[2:]
 
     def summary(self):

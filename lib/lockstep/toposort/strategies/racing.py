@@ -1,7 +1,7 @@
-"""Strategies of the GPU that run against the CPU: two words by which kernel and host tell one another, and the record
-that `contest.race` is handed: a graph, settings, launches and the addresses of functions.
+"""Strategies of the GPU in the CPU/GPU race: a completion flag and a cancellation flag, and the record that
+`contest.race` reads: a graph, settings, launches and the addresses of functions.
 
-A kernel reads its word every few levels, so it ends a while after that was set: `auto.Costs.farewell`.
+A kernel polls its cancellation flag every few levels, so it ends with a latency: `auto.Costs.farewell`.
 """
 
 import ctypes
@@ -11,12 +11,12 @@ import numpy as np
 
 from .asynchronous import Asynchronous
 from .chains import Chains
-from .contest import JOB
+from .contest import RECORD
 from .narrow import Narrow
 
 
 class Race:
-    """Two words of the host's memory: `done`, set by a kernel at its end, and `stop`, set for it."""
+    """Two flags in the host's memory: `done`, set by a kernel at its end, and `stop`, which cancels it."""
 
     def __init__(self, executor):
         self.executor = executor
@@ -30,25 +30,25 @@ class Race:
             words = cupy.ndarray(24, np.uint64, cupy.cuda.MemoryPointer(memory, 0))
         self.done, self.stop = words[:8], words[8:16]
         self.address = on_host.ctypes.data
-        self.over = ctypes.c_uint64.from_address(self.address)
-        self.told = ctypes.c_uint64.from_address(self.address + 64)
+        self.completion = ctypes.c_uint64.from_address(self.address)
+        self.told = ctypes.c_uint64.from_address(self.address + 64)  # the cancellation flag
 
     def reset(self):
-        # A kernel's own word says that one block ended. A warp of `asynchronous` that has not, and would find a zero
-        # where others found a one and left, would wait for ever for what those had in hand.
+        # The completion flag shows only that one block has ended. A warp of `asynchronous` that still runs and reads a
+        # cleared cancellation flag would poll for ever for the vertices that cancelled warps held.
         self.executor.synchronize()
-        self.over.value = self.told.value = 0
+        self.completion.value = self.told.value = 0
 
     def end(self):
-        """Have the kernel stop, and wait until it has."""
+        """Cancel the kernel, and wait for its end."""
         self.told.value = 1
         self.executor.synchronize()
 
 
 class _Racing:
-    """A strategy of the GPU that tells when it is done, and ends when it is told to.
+    """A cancellable GPU strategy that signals completion.
 
-    Its run has two parts: the launches of `steps`, and `outcome`, the result to be, for which there is time meanwhile.
+    Its run has two parts: the launches of `steps`, and `outcome`, the result object, which is built while it sorts.
     """
 
     @property
@@ -98,7 +98,7 @@ class RacingAsynchronous(_Racing, Asynchronous):
 
 @functools.cache
 def functions(executor):
-    """Addresses of what launches, or 0 if Python must, and of what tells the time."""
+    """Addresses of the driver's launch function, or 0 if only Python can launch, and of the clock."""
     clock = ctypes.cast(ctypes.CDLL(None).clock_gettime, ctypes.c_void_p).value
     if executor is None or executor.name != "cuda":
         return 0, clock
@@ -107,13 +107,13 @@ def functions(executor):
 
 
 def new(executor, graph, in_degrees, order, **settings):
-    """A JOB with the functions, the graph and the settings in it, and no entrants yet.
+    """A RECORD with the functions, the graph and the settings in it, and no competitors yet.
 
-    It holds addresses of the graph's arrays: keep these as long as the job.
+    It holds addresses of the graph's arrays: keep these as long as the record.
     """
-    job = np.zeros((), JOB)
+    job = np.zeros((), RECORD)
     job["launch"], job["clock"] = functions(executor)
-    job["time"] = job.ctypes.data + JOB.fields["seconds"][1]
+    job["time"] = job.ctypes.data + RECORD.fields["seconds"][1]
     arrays = {"offsets": graph.offsets, "targets": graph.targets, "in_degrees": in_degrees, "order": order}
     for name, array in arrays.items():
         job[name] = array.ctypes.data
@@ -124,7 +124,7 @@ def new(executor, graph, in_degrees, order, **settings):
 
 
 def enter(job, number, race, launches):
-    """Write into the job what an entrant needs to be launched, looked at and told.
+    """Write into the record a competitor's launches and the address of its flags.
 
     Parameters
     ----------
@@ -132,8 +132,8 @@ def enter(job, number, race, launches):
     launches : list of lists of WORDS ints
         Each as `record` of a launch gives it; none: Python launches.
     """
-    entrant = job["entrants"][number]
-    entrant["done"] = race.address
-    entrant["count"] = len(launches)
+    competitor = job["entrants"][number]
+    competitor["done"] = race.address
+    competitor["count"] = len(launches)
     for k, words in enumerate(launches):
-        entrant["launches"][k] = words
+        competitor["launches"][k] = words

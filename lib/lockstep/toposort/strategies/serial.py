@@ -58,8 +58,8 @@ def _store(typing, address, value):
 def kahn_with_list():
     """Kahn's algorithm with a linked list as its queue: one malloc a vertex queued, one free a vertex taken.
 
-    The thesis suspects that this is why its CPU time follows the vertices more than the arcs. malloc and free are the
-    C library's own. Compiled on first use, in each process: a C function's address cannot be cached.
+    The thesis names this as the likely reason why its CPU time depends on the vertices more than on the arcs. malloc
+    and free are the C library's. Compiled on first use, in each process: a C function's address cannot be cached.
     """
     library = ctypes.CDLL(None)
     malloc, free = library.malloc, library.free

@@ -1,8 +1,8 @@
-"""What plans of this study are made of, and what those on the GPU share; their ideas stand in the kernel files.
+"""Base classes of this study's plans, for CPU and GPU; the kernel files describe the algorithms.
 
-Timing covers `run` alone, for CPU and GPU alike: the graph, its in-degrees and the memory are there before, as in the
-published study; results stay on the device. `reset` puts the in-degrees back, which sorting destroys, and zeroes
-counters. An experiment launches next to nothing before each run that launches, so that loading the driver's code into
+Timing covers only `run`, for CPU and GPU: the graph, its in-degrees and the memory are allocated and copied before, as
+in the published study; results stay on the device. `reset` restores the in-degrees, which sorting destroys, and zeroes
+counters. An experiment launches a minimal kernel before each run that launches, so that loading the driver's code into
 the caches is not timed (`experiments`).
 """
 
@@ -16,15 +16,15 @@ from ..result import TopologicalOrder
 
 KERNELS = Path(__file__).parent
 BUFFER_SLOTS = 160  # of expand.cuh
-LOOKS = 16  # vertices a thread looks at for sources in one go; of expand.cuh too
+LOOKS = 16  # vertices whose in-degrees a thread reads at once; of expand.cuh too
 HEAD = 80  # bytes of a block's shared memory, head_words in expand.cuh
 
 _int = np.int32
 
 
 class SortPlan(plan.Plan):
-    """A strategy made ready for one graph; `run` returns a TopologicalOrder of the vertices that could be sorted: all
-    of them, unless there is a cycle.
+    """A strategy built for one graph; `run` returns a TopologicalOrder of the vertices that could be sorted: all of
+    them, unless there is a cycle.
     """
 
     name = ""
@@ -35,17 +35,17 @@ class SortPlan(plan.Plan):
 
 
 class DevicePlan(SortPlan):
-    """What the strategies on the GPU share: the graph there, and how the result comes back."""
+    """Base class of the strategies on the GPU: arrays on the device, and the transfer of the result."""
 
     layered = True
-    per_block = 1024  # threads; on the hypothetical GPU two warps, for threads there are no faster than one
+    per_block = 1024  # threads; two warps on the hypothetical GPU, where threads do not run in parallel
 
     @classmethod
     def skip(cls, problem, executor, options):
         return problem.too_large(instead="serial")
 
     def build(self):
-        """The graph on the device, work arrays, and what `load` adds."""
+        """The graph on the device, work arrays, and the kernels and arrays of `load`."""
         graph, ex = self.graph, self.executor
         n = max(graph.n, 1)
         self.threads = self.per_block if ex.name == "cuda" else min(64, self.per_block)
@@ -59,14 +59,14 @@ class DevicePlan(SortPlan):
         self.order = ex.empty(n, _int)
         self.queue = ex.empty(n, np.uint64)
         self.levels = ex.zeros(n + 4, _int)  # {layers, vertices sorted, size of layer 0, of layer 1, ...}
-        # What must be zero at first: gates 0-4, a barrier 6, and what else a strategy counts in, from 16 on.
+        # Words that are zero before a run: gates 0-4, a barrier 6, and a strategy's counters, from 16 on.
         self.words, self.zeros = ex.zeros(80, np.uint64), ex.zeros(80, np.uint64)
         self.gates, self.barrier = self.words[:5], self.words[6:7].view(np.uint32)
         self.counters = self.words[16:].view(_int)
         self.load()
 
     def load(self):
-        """Load kernels, allocate work arrays of the strategy's own, bind launches."""
+        """Load kernels, allocate the strategy's work arrays, bind launches."""
 
     def reset(self):
         self.executor.copy(self.left, self.degrees)
@@ -82,18 +82,18 @@ class DevicePlan(SortPlan):
         return self.warps * BUFFER_SLOTS * 4
 
     def resident(self, kernel, shared, threads=None):
-        """Blocks of a cooperative launch: one for each multiprocessor, since a barrier's price grows with the
-        blocks.
+        """Blocks of a cooperative launch: one for each multiprocessor, since a barrier's cost grows with the number
+        of blocks.
         """
         return min(self.executor.multiprocessors, kernel.max_blocks(threads or self.threads, shared))
 
     def result(self, summary, sizes=None, order=None):
-        """The outcome; all of it stays on the device until it is read.
+        """The result; its arrays stay on the device until they are read.
 
         Parameters
         ----------
         summary : callable
-            Gives (number of layers or None, number of vertices sorted).
+            Returns (number of layers or None, number of vertices sorted).
         sizes : array, optional
             Sizes of the layers on the device; None if the strategy makes no layers.
         """

@@ -1,4 +1,4 @@
-"""The strategies: what each is, where it comes from, and the plan that runs it."""
+"""The strategies: description, origin and plan of each."""
 
 from lockstep.plan import Strategy, Table
 
