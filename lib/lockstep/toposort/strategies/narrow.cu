@@ -14,10 +14,9 @@
 //                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and
 //                      moves a row to another lane only where both successors of a vertex get ready at once; a lane's
 //                      rows are loaded first and both its atomics then overlap;
-//                    - remaining in-degrees are copied to shared memory if they fit in BITS = 8 or 16 bits each (0:
-//                    they
-//                      stay), in place of a 150-200 ns atomic on L2. They are copied back when the frontier exceeds the
-//                      block's capacity.
+//                    - remaining in-degrees are copied to shared memory if they fit in BITS = 8 or 16 bits each
+//                      (0: they stay), in place of a 150-200 ns atomic on L2. They are copied back when the frontier
+//                      exceeds the block's capacity.
 //                    - where rows have more than an arc or two (RECORDS: bits of a counter), the block reads records of
 //                      codes instead, two arcs to a lane, and counts in shared memory the predecessors of vertices near
 //                      the frontier (indexed.cuh).

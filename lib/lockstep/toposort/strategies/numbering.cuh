@@ -1,5 +1,5 @@
-// Numbers for vertices that share slots in turns (records.cuh): vertices that get ready at about the same time get
-// adjacent places.
+// Numbers for vertices that share slots in turns (records.cuh): adjacent places for vertices that get ready at
+// about the same time.
 //
 // The level in which a vertex gets ready is unknown beforehand, but an estimate suffices whose error in places is below
 // the number of slots: the number of steps from the vertex back to a source, along one predecessor of each vertex.

@@ -64,11 +64,11 @@ __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(ga
 // Level barrier of all blocks; before it each appends its warps' buffers. It ends step `step` (0, 1, ...). Returns the
 // size of the next frontier, which starts at `base`; 0 if the first thread of the grid passed a halt_bit. gates: 4
 // words, zero at first; scratch: 5 ints of shared memory, zero at first; the last one is share_levels's: the next step.
-// A block's arrival is the same atomic that reserves its places in the queue. No fence: a level needs of other blocks
-// (1) in-degrees, changed by atomics that have returned before their block arrives, so the last decrement of a vertex
-// is made in its own level; (2) the queue, whose reader polls each entry. Block 0's last warp clears, which has the
-// least work: by its first thread the exchange would delay the block's vertices, which other blocks poll for, by a
-// round trip to L2.
+// A block's arrival is the same atomic that reserves its places in the queue.
+// No fence: a level needs of other blocks (1) in-degrees, changed by atomics that have returned before their block
+// arrives, so the last decrement of a vertex is made in its own level; (2) the queue, whose reader polls each entry.
+// Block 0's last warp clears, which has the least work: by its first thread the exchange would delay the block's
+// vertices, which other blocks poll for, by a round trip to L2.
 __device__ inline int meet(const Sort& s, int held, int base, int step, int* scratch, unsigned halt, const StopFlag& stop_flag, int level) {
     int* count = scratch + (step & 1);  // of the block
     int before = 0;
