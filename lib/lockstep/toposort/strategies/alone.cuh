@@ -40,7 +40,7 @@ __device__ inline int4 pack(const Problem& p, int v) {
 }
 
 // Decrements the remaining in-degree of v; true if it is now 0.
-__device__ __forceinline__ bool last_arrived(const Problem& p, int v) {
+__device__ __forceinline__ bool decrement(const Problem& p, int v) {
 #if BITS == 0
     return atomicSub(&p.in_degrees[v], 1) == 1;
 #else
@@ -53,10 +53,10 @@ __device__ __forceinline__ bool last_arrived(const Problem& p, int v) {
 
 // The same for two vertices, each of which may be none (-1): both atomics are issued before either result is used. The
 // compiler would issue the second one after the first has returned.
-__device__ __forceinline__ void last_arrived(const Problem& p, int v, int w, bool& v_ready, bool& w_ready) {
+__device__ __forceinline__ void decrement(const Problem& p, int v, int w, bool& v_ready, bool& w_ready) {
 #ifdef LOCKSTEP_HOST
-    v_ready = v >= 0 && last_arrived(p, v);
-    w_ready = w >= 0 && last_arrived(p, w);
+    v_ready = v >= 0 && decrement(p, v);
+    w_ready = w >= 0 && decrement(p, w);
 #else
 #define TWO_ATOMICS(space, address)                                                                        \
     asm volatile("{\n\t.reg .pred a, b;\n\tsetp.ge.s32 a, %2, 0;\n\tsetp.ge.s32 b, %3, 0;\n\t"              \
@@ -100,7 +100,7 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
         }
         auto visit = [&](int v) {
             const int4 row = fetch(p.rows + v);
-            if (last_arrived(p, v)) {
+            if (decrement(p, v)) {
                 const int place = atomicAdd(pushed, 1);
                 found[place] = v;
                 if (place < p.capacity) next[place] = row;
@@ -155,7 +155,7 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
         if (lane == 0) levels[at.level] = at.size;
         ++at.level;
         bool a, b;
-        last_arrived(p, row.z, row.w, a, b);
+        decrement(p, row.z, row.w, a, b);
         const unsigned all_a = __ballot_sync(full_mask, a), all_b = __ballot_sync(full_mask, b);
         const int place_a = __popc(all_a & below), place_b = __popc(all_a) + __popc(all_b & below);
         const int pushed = __popc(all_a) + __popc(all_b);
@@ -238,7 +238,7 @@ __device__ void go_alone(const Problem& p, Position& at, int warp_width, const S
 }
 
 // Copy the in-degrees to shared memory, and back.
-__device__ inline void warm_up(const Problem& p) {
+__device__ inline void load_degrees(const Problem& p) {
 #if BITS != 0
     const int4* in_degrees = reinterpret_cast<const int4*>(p.in_degrees);
     for (int i = threadIdx.x; i < (p.n + 3) / 4; i += blockDim.x) {
@@ -253,7 +253,7 @@ __device__ inline void warm_up(const Problem& p) {
 #endif
 }
 
-__device__ inline void cool_down(const Problem& p) {
+__device__ inline void store_degrees(const Problem& p) {
 #if BITS != 0
     constexpr int in_word = 32 / BITS;
     for (int v = threadIdx.x; v < p.n; v += blockDim.x) {

@@ -101,10 +101,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         }
         int held = 0, working = __popc(__ballot_sync(full_mask, busy));
         if (working) {
-            const Deal deal(busy, row);
-            for (int k = 0; k < deal.total; k += 32 * arcs_at_once) {
-                take_away(rows, deal, k, in_degrees, buffer, held);
-                if (held > 0 && k + 32 * arcs_at_once < deal.total) {  // more arcs follow: queue these, keep none
+            const LoadBalance balance(busy, row);
+            for (int k = 0; k < balance.total; k += 32 * arcs_at_once) {
+                decrement_arcs(rows, balance, k, in_degrees, buffer, held);
+                if (held > 0 && k + 32 * arcs_at_once < balance.total) {  // more arcs follow: queue these, keep none
                     hand_over(rows, buffer, held, order, queue, state, n);
                     held = 0;
                 }

@@ -136,11 +136,11 @@ __device__ inline int scan_lanes(int value) {
 
 // Load balance: the arcs of the lanes' rows, distributed over the lanes. Arc k of the warp (0 <= k < total) belongs to
 // the first lane whose sum of degrees exceeds k. Every lane must call both.
-struct Deal {
+struct LoadBalance {
     int total, sum, shift;
     bool single;  // one row at most: its arcs are consecutive, no bisection
 
-    __device__ Deal(bool have, Word row) {
+    __device__ LoadBalance(bool have, Word row) {
         const int from = static_cast<int>(row);
         const int degree = have ? static_cast<int>(row >> 32) - from : 0;
         const unsigned rows = __ballot_sync(full_mask, degree > 0);
@@ -183,19 +183,19 @@ __device__ inline void take(const int* target, int arcs, int* in_degrees, int* b
 }
 
 // Decrements the targets of arcs k to k + 32 * arcs_at_once - 1; vertices made ready go into the buffer.
-__device__ inline void take_away(const Rows& rows, const Deal& deal, int k, int* in_degrees, int* buffer, int& held) {
+__device__ inline void decrement_arcs(const Rows& rows, const LoadBalance& balance, int k, int* in_degrees, int* buffer, int& held) {
     const int lane = lane_id();
     int target[arcs_at_once];
 #pragma unroll
     for (int j = 0; j < arcs_at_once; ++j) {
         target[j] = -1;
-        if (k + 32 * j < deal.total) {
+        if (k + 32 * j < balance.total) {
             const int mine = k + 32 * j + lane;
-            const int arc = deal.arc(mine);
-            if (mine < deal.total) target[j] = rows.targets[arc];
+            const int arc = balance.arc(mine);
+            if (mine < balance.total) target[j] = rows.targets[arc];
         }
     }
-    take<arcs_at_once>(target, deal.total - k, in_degrees, buffer, held);
+    take<arcs_at_once>(target, balance.total - k, in_degrees, buffer, held);
 }
 
 // Expands the rows from[begin, end): `warps` warps share them, this one is number `warp`; `buffer` is this warp's own.
@@ -222,9 +222,9 @@ __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Wor
             else do row = load_relaxed(from + i + lane);
                 while (wait && row == unwritten);
         }
-        const Deal deal(have, row);
-        for (int k = part * 32 * arcs_at_once; k < deal.total; k += helpers * 32 * arcs_at_once) {
-            take_away(rows, deal, k, in_degrees, buffer, held);
+        const LoadBalance balance(have, row);
+        for (int k = part * 32 * arcs_at_once; k < balance.total; k += helpers * 32 * arcs_at_once) {
+            decrement_arcs(rows, balance, k, in_degrees, buffer, held);
             flushed |= flush_full(rows, buffer, held, order, queue, base, gate);
         }
     }

@@ -31,11 +31,11 @@ template <int k> struct Turn { __device__ constexpr operator int() const { retur
 
 // Levels by block 0 until the frontier is empty, or a level makes more than `most` vertices ready, or the stop flag is
 // set (then the frontier is empty, unless that level failed, too), or a slot conflicts (an arc's target shares it with
-// a vertex of another epoch that is being counted; then `turn` is 1). Remaining in-degrees are unchanged: settle
+// a vertex of another epoch that is being counted; then `turn` is 1). Remaining in-degrees are unchanged: write_back
 // decrements them. The order holds numbers.
 __device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at, const StopFlag stop_flag) {
     stop_flag.drain();  // another thread requests from here on
-    set_up(p, r, at);
+    load_counters(p, r, at);
     uint2 count = load_two(r.counts);
     if (count.y != 0) {
         if (threadIdx.x == 0) store_relaxed(r.placed(), -1);
@@ -90,7 +90,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
                 one[j] = 1u << place[j];
             }
             add_two(where, one, before);
-            auto strange = [&](int j) { return arcs[j] && ((arcs[j] >> chunk_bits ^ before[j] >> place[j]) & epochs); };
+            auto conflicts = [&](int j) { return arcs[j] && ((arcs[j] >> chunk_bits ^ before[j] >> place[j]) & epochs); };
 #pragma unroll
             for (int j = 0; j < 2; ++j) {  // others: predecessors left; not 0 if the slot is another vertex's
                 others[j] = arcs[j] ? ((arcs[j] >> chunk_bits) - (before[j] >> place[j])) & field : 1;
@@ -105,11 +105,11 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
                 store_if(others[j] == 0 && gets[j] < too_many, skip_bytes(to, gets[j] >> 16), arcs[j]);
-                rare |= strange(j) || (others[j] == 0 && (arcs[j] & further));
+                rare |= conflicts(j) || (others[j] == 0 && (arcs[j] & further));
             }
             if (rare) {
                 for (int j = 0; j < 2; ++j) {
-                    if (strange(j)) or_at(skip(counting, 1), slot_conflicts);
+                    if (conflicts(j)) or_at(skip(counting, 1), slot_conflicts);
                     if (others[j] == 0 && !enter_further(r, to, gets[j], arcs[j])) or_at(skip(counting, 1), no_room);
                 }
             }

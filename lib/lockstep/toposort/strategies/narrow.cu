@@ -46,15 +46,15 @@
 #endif
 // Copies in-degrees to shared memory, runs levels on block 0, copies them back.
 APART Position sort_alone(const Problem p, Position at, int warp_width, const StopFlag stop_flag) {
-    warm_up(p);
+    load_degrees(p);
     go_alone(p, at, warp_width, stop_flag);
-    if (at.size > 0) cool_down(p);
+    if (at.size > 0) store_degrees(p);
     return at;
 }
 
-// Back-off: levels before block 0 takes over again. A visit of at most most_rest levels doubles it.
-constexpr int least_rest = 4, most_rest = 64;
-constexpr int worth = 512;  // levels; fewer before a slot conflict: no more records
+constexpr int least_rest = 4, most_rest = 64;  // back-off: levels before block 0 takes over again
+constexpr int brief = 64;                      // levels; a shorter visit doubles the back-off
+constexpr int min_levels = 512;                // fewer before a slot conflict: no more records
 
 #if RECORDS
 #include "records.cuh"
@@ -63,22 +63,22 @@ constexpr int worth = 512;  // levels; fewer before a slot conflict: no more rec
 #endif
 
 // Writes the frontier's rows into the queue, where the next owner of the level polls for them.
-__device__ inline void show_rows(const Sort& s, const FrontierState& at) {
+__device__ inline void publish_rows(const Sort& s, const FrontierState& at) {
     for (int i = at.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
         store_relaxed(s.queue + i, bounds(s.rows, load_relaxed(s.order + i)));
     }
 }
 
-APART FrontierState subset_levels(const Sort s, FrontierState at, const Alone alone, int width, int subset, const StopFlag stop_flag) {
-    work_as_subset(s, at, alone, width, subset, stop_flag);
+APART FrontierState sort_by_subset(const Sort s, FrontierState at, const Alone alone, int width, int subset, const StopFlag stop_flag) {
+    subset_levels(s, at, alone, width, subset, stop_flag);
     return at;
 }
 
 enum Prepared { nothing, recorded, no_records, packed };  // rows of block 0: none, records, records ruled out, packed
 
-// m: number of arcs, or more. control: 24 ints, see hand_on; gates: 4 words, gates[4]: the numbers of sources and of
-// roots; all zero. The grid processes a frontier of more than `breadth` vertices (see crew_width), block 0 one of at
-// most `width` (patience, tail: see Alone), a subset of `subset` blocks the rest (keep: see run_subset; helpers: see
+// m: number of arcs, or more. control: 24 ints, see save_frontier; gates: 4 words, gates[4]: the numbers of sources and
+// of roots; all zero. The grid processes a frontier of more than `breadth` vertices (see subset_width), block 0 one of
+// at most `width` (patience, tail: see Alone), a subset of `subset` blocks the rest (keep: see run_subset; helpers: see
 // expand). stop: see StopFlag; once it is not zero, the sort may end at once, with the order incomplete. done: if not
 // null, 1 is written there at the end; it may be the host's memory. BITS other than 0: no in-degree needs more, and
 // from hot_offset on is room for all. With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of
@@ -123,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             break;
         }
         const Alone alone = {RECORDS && prepared < no_records ? counted_width : width, tail, n};
-        const int most = crew_width(s, breadth);
+        const int most = subset_width(s, breadth);
         const bool by_block = at.level > 0 && alone.may(at);
         // If this level holds over half of the rest, a subset would end after one level.
         if (at.level == 0 || (!by_block && (at.size > most || unplaced < at.size))) {
@@ -133,10 +133,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const FrontierState was = at;
         Position stood = {at.begin, at.size, at.level, 0};
         if (!by_block) {
-            at = subset_levels(s, at, alone, most, subset, stop_flag);
+            at = sort_by_subset(s, at, alone, most, subset, stop_flag);
 #if RECORDS
         } else if (prepared < no_records) {
-            if (!get_ready(p, r, at.begin, prepared == nothing, roots, barrier)) {
+            if (!build_records(p, r, at.begin, prepared == nothing, roots, barrier)) {
                 prepared = no_records;
                 continue;
             }
@@ -153,21 +153,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             if (blockIdx.x == 0) stood = sort_alone(p, stood, warp_width, stop_flag);
         }
         if (by_block) at = {stood.begin, stood.size, stood.level, at.step, stood.turn};
-        if (global_thread() == 0) hand_on(control, turn, at);
+        if (global_thread() == 0) save_frontier(control, turn, at);
         grid_barrier(barrier);
-        at = take_up(control, turn++);
+        at = load_frontier(control, turn++);
         if (by_block) {
             // Preparation takes the time of a few levels, so short visits of block 0 double the back-off.
-            const bool brief = at.level - was.level <= most_rest;
-            rest = brief ? min(2 * rest, most_rest) : least_rest;
+            const bool was_brief = at.level - was.level <= brief;
+            rest = was_brief ? min(2 * rest, most_rest) : least_rest;
 #if RECORDS
             if (prepared == recorded) {
-                settle(p, r, queue, was, at);
-                if (at.patience && at.level - was.level < worth) prepared = no_records;
+                write_back(p, r, queue, was, at);
+                if (at.patience && at.level - was.level < min_levels) prepared = no_records;
                 grid_barrier(barrier);
             } else
 #endif
-            show_rows(s, at);
+            publish_rows(s, at);
             at.patience = rest;
         }
         if (threadIdx.x < 4) scratch[threadIdx.x] = 0;

@@ -99,7 +99,7 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
 }
 
 // Prepares records for block 0 (`first`: for the first time), by all blocks. Returns whether the slots hold all counts.
-__device__ inline bool get_ready(const Problem& p, const Records& r, int begin, bool first, Word* jumps, unsigned* barrier) {
+__device__ inline bool build_records(const Problem& p, const Records& r, int begin, bool first, Word* jumps, unsigned* barrier) {
     if (first) {
         if (r.numbers) {
             number_by_steps(p, r, jumps, barrier);
@@ -112,5 +112,5 @@ __device__ inline bool get_ready(const Problem& p, const Records& r, int begin, 
     if (global_thread() == 0) store_relaxed(r.placed(), begin);
     find_counters(p, r);
     grid_barrier(barrier);  // orders memory: block 0 reads other blocks' stores
-    return load_relaxed(r.crowded()) == 0;
+    return load_relaxed(r.no_room_flag()) == 0;
 }

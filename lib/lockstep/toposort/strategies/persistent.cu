@@ -15,8 +15,8 @@
 #include "device.cuh"
 #include "resident.cuh"
 
-// control: 24 ints, see hand_on; gates: 4 words, gates[4]: the numbers of sources and of roots; all zero. subset:
-// blocks that process a frontier of up to `width` vertices (see work_as_subset); keep: see run_subset;
+// control: 24 ints, see save_frontier; gates: 4 words, gates[4]: the numbers of sources and of roots; all zero. subset:
+// blocks that process a frontier of up to `width` vertices (see subset_levels); keep: see run_subset;
 // helpers: most_helpers of expand.
 extern "C" __global__ void __launch_bounds__(512, 1)
     persistent(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
@@ -35,16 +35,16 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     grid_barrier(barrier);
     FrontierState at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, 0};
     int turn = 0;
-    width = crew_width(s, width);
+    width = subset_width(s, width);
     while (at.size > 0) {
         if (at.level == 0 || at.size > width) {
             share_levels(s, at, never, width, roots, scratch, {nullptr});
             continue;
         }
-        work_as_subset(s, at, never, width, subset, {nullptr});
-        if (global_thread() == 0) hand_on(control, turn, at);
+        subset_levels(s, at, never, width, subset, {nullptr});
+        if (global_thread() == 0) save_frontier(control, turn, at);
         grid_barrier(barrier);
-        at = take_up(control, turn++);
+        at = load_frontier(control, turn++);
         if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
         __syncthreads();
     }

@@ -18,6 +18,7 @@
 #define LIST 1020  // words. A level reads at most LIST chunks of CHUNK <= 16 arcs: fewer than 2^14 vertices get ready,
 // which is what a count's upper 14 bits hold (one_vertex).
 #endif
+static_assert(LIST * CHUNK < 1 << 14, "a count would overflow");
 constexpr int chunk_bytes = 4 * CHUNK, chunk_lanes = CHUNK / 2, most_chunks = 4;
 constexpr int chunk_bits = 3;  // of a code, with a one that marks a code
 constexpr unsigned some_code = 4, further = 3;
@@ -43,7 +44,7 @@ struct Records {
     __device__ SharedAddress lists() const { return skip(counts, 8); }
     __device__ SharedAddress idle() const { return skip(counts, 8 + 2 * LIST); }
     __device__ SharedAddress spare() const { return skip(counts, 40 + 2 * LIST); }
-    __device__ int* crowded() const { return more; }      // see find_counters
+    __device__ int* no_room_flag() const { return more; }      // see find_counters
     __device__ int* placed() const { return more + 1; }   // see fetch_ahead
     // Of the slots: find_counters.
     __device__ unsigned* image() const { return reinterpret_cast<unsigned*>(more) + extra_ints; }
@@ -103,7 +104,7 @@ __device__ __noinline__ void make_records(const Problem p, const Records r) {
 }
 
 // Values of the slots at the start of block 0's levels: each slot belongs to its first vertex with predecessors left.
-// If another vertex of the slot has lost some already, the slot cannot hold both counts: *crowded() becomes 1.
+// If another vertex of the slot has lost some already, the slot cannot hold both counts: *no_room_flag() becomes 1.
 __device__ __noinline__ void find_counters(const Problem p, const Records r) {
     const int all = r.words() * in_word;
     for (int slot = global_thread(); slot - static_cast<int>(lane_id()) < all; slot += global_threads()) {
@@ -116,7 +117,7 @@ __device__ __noinline__ void find_counters(const Problem p, const Records r) {
                 held = epoch << r.degree_bits | (whole - left);
                 found = true;
             } else if (left && left != whole) {
-                store_relaxed(r.crowded(), 1);
+                store_relaxed(r.no_room_flag(), 1);
             }
             ++epoch;
         }
@@ -152,7 +153,7 @@ __device__ inline bool enter_further(const Records& r, SharedAddress list, unsig
 }
 
 // Block 0 loads the slots' values from find_counters into shared memory and writes the frontier as a list.
-__device__ inline void set_up(const Problem& p, const Records& r, const Position& at) {
+__device__ inline void load_counters(const Problem& p, const Records& r, const Position& at) {
     for (int w = threadIdx.x; w < r.words(); w += blockDim.x) store_at(skip(shared_address(p.hot), w), __ldcg(r.image() + w));
     for (int i = threadIdx.x; i < 8 + 2 * LIST; i += blockDim.x) store_at(skip(r.counts, i), 0);
     __syncthreads();
@@ -169,7 +170,7 @@ __device__ inline void set_up(const Problem& p, const Records& r, const Position
 // All blocks write back the levels that block 0 has processed since `was`: they map numbers in the order to vertices,
 // decrement the in-degrees of these vertices' successors unless the frontier is empty, and write the frontier's rows
 // into the queue, since a list has an order of its own. Valid after the next barrier.
-__device__ __noinline__ void settle(const Problem p, const Records r, Word* queue, const FrontierState was, const FrontierState at) {
+__device__ __noinline__ void write_back(const Problem p, const Records r, Word* queue, const FrontierState was, const FrontierState at) {
     for (int i = was.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
         const int v = r.vertex(load_relaxed(p.order + i));
         if (r.vertices) p.order[i] = v;

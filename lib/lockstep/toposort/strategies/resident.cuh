@@ -69,7 +69,7 @@ __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(ga
 // arrives, so the last decrement of a vertex is made in its own level; (2) the queue, whose reader polls each entry.
 // Block 0's last warp clears, which has the least work: by its first thread the exchange would delay the block's
 // vertices, which other blocks poll for, by a round trip to L2.
-__device__ inline int meet(const Sort& s, int held, int base, int step, int* scratch, unsigned halt, const StopFlag& stop_flag, int level) {
+__device__ inline int level_barrier(const Sort& s, int held, int base, int step, int* scratch, unsigned halt, const StopFlag& stop_flag, int level) {
     int* count = scratch + (step & 1);  // of the block
     int before = 0;
     if (lane_id() == 0 && held > 0) before = atomicAdd(count, held);
@@ -130,9 +130,9 @@ __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, i
             take_row<arcs_at_once>(s, first + part, last, lanes, held);
             flush_full(s.rows, s.buffer, held, s.order, s.queue, base, gate);
         } else {
-            const Deal deal(part == 0, row);
-            for (int k = 0; k < deal.total; k += 32 * arcs_at_once) {
-                take_away(s.rows, deal, k, s.in_degrees, s.buffer, held);
+            const LoadBalance balance(part == 0, row);
+            for (int k = 0; k < balance.total; k += 32 * arcs_at_once) {
+                decrement_arcs(s.rows, balance, k, s.in_degrees, s.buffer, held);
                 flush_full(s.rows, s.buffer, held, s.order, s.queue, base, gate);
             }
         }
@@ -162,7 +162,7 @@ __device__ inline void share_levels(const Sort& s, FrontierState& at, const Alon
         } else {
             expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, at.begin, gate, s.buffer, held, warp, warps, s.helpers);
         }
-        at.size = meet(s, held, at.begin, step, scratch, halt ? halt_bit : 0, stop_flag, at.level);
+        at.size = level_barrier(s, held, at.begin, step, scratch, halt ? halt_bit : 0, stop_flag, at.level);
         ++at.level;
         ++step;
     } while (at.size > widest && at.size < s.n - at.begin);
@@ -193,9 +193,9 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone&
         int held = 0;
         bool flushed = false;
         if (kept > 0) {
-            const Deal deal(lane < kept, row);
-            for (int k = 0; k < deal.total; k += 32 * arcs_at_once) {
-                take_away(s.rows, deal, k, s.in_degrees, s.buffer, held);
+            const LoadBalance balance(lane < kept, row);
+            for (int k = 0; k < balance.total; k += 32 * arcs_at_once) {
+                decrement_arcs(s.rows, balance, k, s.in_degrees, s.buffer, held);
                 flushed |= flush_full(s.rows, s.buffer, held, s.order, s.queue, end, gate);
             }
         }
@@ -262,9 +262,9 @@ __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& 
             push(target >= 0 && atomicSub(&s.in_degrees[target], 1) == 1, target, s.buffer, held);
             const int from = static_cast<int>(entry) + 32, to = static_cast<int>(entry >> 32);
             if (from < to) {
-                const Deal rest(lane == 0, static_cast<Word>(to) << 32 | static_cast<unsigned>(from));
+                const LoadBalance rest(lane == 0, static_cast<Word>(to) << 32 | static_cast<unsigned>(from));
                 for (int k = 0; k < rest.total; k += 32 * arcs_at_once) {
-                    take_away(s.rows, rest, k, s.in_degrees, s.buffer, held);
+                    decrement_arcs(s.rows, rest, k, s.in_degrees, s.buffer, held);
                     flush_full(s.rows, s.buffer, held, s.order, s.queue, end, gate);
                 }
             }
@@ -309,11 +309,11 @@ __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& 
 }
 
 // Widest level of a subset, where `breadth` is the limit for long rows.
-__device__ inline int crew_width(const Sort& s, int breadth) { return s.helpers == 1 ? min(breadth, subset_at_most) : breadth; }
+__device__ inline int subset_width(const Sort& s, int breadth) { return s.helpers == 1 ? min(breadth, subset_at_most) : breadth; }
 
 // Levels by a subset of `subset` blocks of the grid, while the others poll the grid barrier: until one has far more
 // vertices than `width`, or is one of block 0. Rows are loaded ahead only where warps neither keep nor share them.
-__device__ inline void work_as_subset(const Sort& s, FrontierState& at, const Alone& alone, int width, int subset, const StopFlag& stop_flag) {
+__device__ inline void subset_levels(const Sort& s, FrontierState& at, const Alone& alone, int width, int subset, const StopFlag& stop_flag) {
     if (static_cast<int>(blockIdx.x) >= subset || threadIdx.x >= subset_threads) return;
     const int warp = warp_id() * subset + blockIdx.x, warps = subset * (min(blockDim.x, subset_threads) / 32);
     const int each = s.keep == 0 && s.helpers == 1 ? warps : 0, most = s.helpers == 1 ? width + width / 4 : 2 * width;
@@ -324,11 +324,11 @@ __device__ inline void work_as_subset(const Sort& s, FrontierState& at, const Al
 }
 
 // Block 0 publishes the frontier state through global memory, double-buffered. control: two sets of 8 ints, in turns: a
-// block may still read one while the next is written. A grid barrier separates hand_on from take_up, and a take_up from
-// the hand_on after the next. A subset's gates follow the two sets.
+// block may still read one while the next is written. A grid barrier separates save_frontier from load_frontier, and a
+// load_frontier from the save_frontier after the next. A subset's gates follow the two sets.
 __device__ inline Word* gates_of_subset(int* control) { return reinterpret_cast<Word*>(control + 16); }
 
-__device__ inline void hand_on(int* control, int turn, const FrontierState& at) {
+__device__ inline void save_frontier(int* control, int turn, const FrontierState& at) {
     int* c = control + 8 * (turn & 1);
     c[0] = at.begin;
     c[1] = at.size;
@@ -337,7 +337,7 @@ __device__ inline void hand_on(int* control, int turn, const FrontierState& at) 
     c[4] = at.patience;
 }
 
-__device__ inline FrontierState take_up(const int* control, int turn) {
+__device__ inline FrontierState load_frontier(const int* control, int turn) {
     const int* c = control + 8 * (turn & 1);
     return {load_relaxed(c), load_relaxed(c + 1), load_relaxed(c + 2), load_relaxed(c + 3), load_relaxed(c + 4)};
 }
