@@ -4,6 +4,7 @@ import contextlib
 import json
 import logging
 import math
+import secrets
 import sys
 import tempfile
 import threading
@@ -100,17 +101,20 @@ def opened(path, mode="w"):
         return
     through = path.exists() and not path.is_file()  # a pipe or a device, which no file may replace
     there = path if through else path.resolve()  # not the link to a file, but the file
-    scratch = there if through else there.with_name(there.name + ".new")
+    scratch = there if through else there.with_name(f".{secrets.token_hex(8)}.new")  # no file of anybody else
+    made = False
     try:
-        with scratch.open(mode, **how) as file:
+        with scratch.open(mode if through else mode.replace("w", "x"), **how) as file:
+            made = not through
             yield file
-        scratch.replace(there) if not through else None
+        if made:
+            scratch.replace(there)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise ValueError(f"{path}: cannot be written ({error.strerror})") from None
     finally:
-        if not through:
+        if made:
             scratch.unlink(missing_ok=True)
 
 

@@ -471,10 +471,21 @@ def test_a_full_disk_leaves_no_part_of_a_result(run, graph, tmp_path, monkeypatc
 
     opened = pathlib.Path.open
     monkeypatch.setattr(pathlib.Path, "open", lambda self, mode="r", **how: (
-        opened(self, mode, **how).close() or Full() if self.name == "order.txt.new" else opened(self, mode, **how)))
+        opened(self, mode, **how).close() or Full() if self.suffix == ".new" else opened(self, mode, **how)))
     status, _, err = run("sort", file, "--output", kept)
     assert status == 2 and f"{kept}: cannot be written (No space left on device)" in err
     assert kept.read_text() == "of before\n" and sorted(os.listdir(tmp_path)) == ["graph.txt", "order.txt"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_output_file_is_the_only_one_that_is_written(run, graph, tmp_path, there):
+    file, output, other = graph("0 1\n"), tmp_path / "o.txt", tmp_path / "o.txt.new"
+    other.write_text("another file\n")
+    if there:
+        output.write_text("of before\n")
+    status, _, _ = run("sort", file, "--output", output)
+    assert status == 0 and output.read_text() == "0\n1\n" and other.read_text() == "another file\n"
+    assert sorted(os.listdir(tmp_path)) == ["graph.txt", "o.txt", "o.txt.new"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
