@@ -5,6 +5,7 @@ import json
 import logging
 import math
 import secrets
+import stat
 import sys
 import tempfile
 import threading
@@ -88,7 +89,8 @@ def writable(choice) -> None:
 
 @contextlib.contextmanager
 def opened(path, mode="w"):
-    """The file to write results to, which appears under its name whole or not at all; or standard output.
+    """The file to write results to, which appears under its name whole or not at all, with the mode of the file that
+    it replaces; or standard output.
 
     Raises
     ------
@@ -106,6 +108,8 @@ def opened(path, mode="w"):
     try:
         with scratch.open(mode if through else mode.replace("w", "x"), **how) as file:
             made = not through
+            if made and there.exists():
+                _same_mode(scratch, there)
             yield file
         if made:
             scratch.replace(there)
@@ -116,6 +120,13 @@ def opened(path, mode="w"):
     finally:
         if made:
             scratch.unlink(missing_ok=True)
+
+
+def _same_mode(scratch, there):
+    """Give a file that is still empty the mode of the one that it will replace."""
+    mode = stat.S_IMODE(there.stat().st_mode)
+    if stat.S_IMODE(scratch.stat().st_mode) != mode:
+        scratch.chmod(mode)
 
 
 def column(values, path, labels=None, whole=False) -> None:

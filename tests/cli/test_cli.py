@@ -488,6 +488,17 @@ def test_an_output_file_is_the_only_one_that_is_written(run, graph, tmp_path, th
     assert sorted(os.listdir(tmp_path)) == ["graph.txt", "o.txt", "o.txt.new"]
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o664])
+def test_a_file_that_is_replaced_keeps_its_mode(run, graph, tmp_path, mode):
+    file, output = graph("0 1\n"), tmp_path / "o.txt"
+    assert run("sort", file, "--output", output)[0] == 0
+    usual, before = output.stat().st_mode & 0o777, os.umask(0)
+    os.umask(before)
+    assert usual == 0o666 & ~before
+    output.chmod(mode)
+    assert run("sort", file, "--output", output)[0] == 0 and output.stat().st_mode & 0o777 == mode
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion_is_a_script_of_the_shell(run, tmp_path, shell):
     pytest.importorskip("shtab")
