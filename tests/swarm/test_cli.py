@@ -5,8 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lockstep.batch import content
 from lockstep.batch.batch import GraphBatch
+from lockstep.batch.output import OutputError
+from lockstep.batch.pack import Pack
 from lockstep.cli import main
+from lockstep.swarm.command import compute
 
 GRAPHS = [nx.path_graph(5), nx.star_graph(6), nx.petersen_graph(), nx.gnp_random_graph(30, 0.2, seed=1)]
 
@@ -30,6 +34,52 @@ def test_betweenness_of_a_folder(shards, tmp_path, capsys):
     assert main(["swarm", str(shards), "--out", str(tmp_path / "out")]) == 0
     told = capsys.readouterr().err
     assert "betweenness of 2 graphs in" in told and "; 1 piece was there from an earlier run; results in" in told
+
+
+CHANGED = "has changed since). Choose another folder"
+
+
+@pytest.mark.parametrize("whole", [2**22, 0])  # the file hashed in full, or its size, time and blocks
+def test_results_of_a_changed_file_are_refused(tmp_path, capsys, monkeypatch, whole):
+    monkeypatch.setattr(content, "WHOLE", whole)
+    monkeypatch.setattr(content, "BLOCK", 4)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "x.txt").write_text("0 1\n1 2\n2 3\n")
+    arguments = ["swarm", str(folder), "--undirected", "--strategy", "cpu", "--out"]
+    for _ in range(2):
+        assert main([*arguments, str(tmp_path / "out")]) == 0
+    assert "was there from an earlier run" in capsys.readouterr().err
+    (folder / "x.txt").write_text("0 1\n0 2\n0 3\n")
+    assert main([*arguments, str(tmp_path / "out")]) == 2
+    told = capsys.readouterr().err
+    assert f"(the input, {folder}, {CHANGED}" in told and told.count("\n") == 1
+    assert main([*arguments, str(tmp_path / "two")]) == 0
+    assert [pd.read_parquet(tmp_path / name)["values"][0].tolist() for name in ("out", "two")] == [
+        [0, 2, 2, 0], [3, 0, 0, 0]]  # fmt: skip
+    (folder / "x.txt").rename(folder / "y.txt")
+    assert main([*arguments, str(tmp_path / "two")]) == 2, "results hold its name"
+
+
+def test_results_of_shards_that_are_written_again_are_refused_where_they_changed(tmp_path, capsys):
+    arguments = ["swarm", str(tmp_path / "in"), "--strategy", "cpu", "--out", str(tmp_path / "out")]
+    for graph, status, told in ((nx.path_graph(4), 0, ""), (nx.path_graph(4), 0, "was there from an earlier run"),
+                                (nx.star_graph(3), 2, CHANGED)):  # fmt: skip
+        GraphBatch([graph]).write(tmp_path / "in")
+        assert main(arguments) == status and told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_results_of_changed_graphs_in_memory_are_refused(tmp_path, packed):
+    def computed(*graphs):
+        return compute(Pack.of(graphs) if packed else list(graphs), "closeness", tmp_path / "out", strategy="cpu")
+
+    path = nx.path_graph(4)
+    assert computed(path).resumed == 0 and computed(path.copy()).resumed == 1
+    nx.set_edge_attributes(path, 2, "weight")
+    for other in (nx.star_graph(3), path, nx.relabel_nodes(path, {0: "a"}), nx.path_graph(4, nx.DiGraph)):
+        with pytest.raises(OutputError, match="the input, memory, has changed since"):
+            computed(other)
 
 
 def test_a_damaged_part_is_named_with_what_to_do(shards, tmp_path, capsys):

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import hashlib
 import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ import scipy.sparse as sparse
 from lockstep.graphs import Graph, GraphError
 from lockstep.graphs.memory import SETTING
 
-from . import shards
+from . import content, shards
 from .check import GOOD, Problem, judge, one_way, reason
 from .pack import Pack, join
 from .sources import cuts, pieces_of
@@ -124,10 +123,7 @@ class GraphBatch:
     @property
     def files(self) -> list:
         """The source's files, each once; none of a batch in memory."""
-        paths = set()
-        for piece in self.pieces:
-            paths |= {*getattr(piece, "paths", ()), getattr(piece, "path", None)}
-        return sorted(paths - {None})
+        return sorted({path for piece in self.pieces for path in piece.files})
 
     def evict(self) -> None:
         """Put the source's files out of the page cache: the next reading of them is a cold one."""
@@ -149,9 +145,8 @@ class GraphBatch:
         return {name: getattr(self, name) for name in names if getattr(self, name) != usual[name].default}
 
     def digest(self) -> str:
-        """What tells this source from another or a changed one: its pieces' names, counts and sizes."""
-        text = "\n".join(f"{piece.name} {piece.first} {piece.count} {piece.size}" for piece in self.pieces)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        """What tells this source from another or a changed one: its pieces' names, counts and contents (`content`)."""
+        return content.digest(self.pieces)
 
     def of_pieces(self, pieces: list) -> "GraphBatch":
         """Some of the pieces as a batch of their own; graphs keep their numbers."""

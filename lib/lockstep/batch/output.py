@@ -71,6 +71,8 @@ class Output:
             other = [key for key in {**known, **what} if known.get(key) != what.get(key)]
             if other:
                 told = "; ".join(f"{key} is {known.get(key)!r} there, {what.get(key)!r} now" for key in other)
+                if "batch" in other and "source" not in other:
+                    told += f" (the input, {what.get('source')}, has changed since)"
                 raise OutputError(f"{self.folder} holds results of another run: {told}. Choose another folder")
         for torn in self.folder.glob(".part-*"):
             torn.unlink(missing_ok=True)

@@ -42,6 +42,10 @@ class ShardPiece:
     def size(self):
         return self.path.stat().st_size
 
+    @property
+    def files(self):
+        return (self.path,)
+
     def absolute(self):
         """The same for a process that works in another folder."""
         return dataclasses.replace(self, path=self.path.absolute())
@@ -75,6 +79,10 @@ class FilesPiece:
     def size(self):
         return sum(path.stat().st_size for path in self.paths)
 
+    @property
+    def files(self):
+        return self.paths
+
     def absolute(self):
         return dataclasses.replace(self, paths=tuple(path.absolute() for path in self.paths))
 
@@ -99,6 +107,10 @@ class MemoryPiece:
     @property
     def size(self):
         return self.graphs.nbytes if isinstance(self.graphs, Pack) else len(self.graphs)
+
+    @property
+    def files(self):
+        return ()
 
     def absolute(self):
         return self
