@@ -257,7 +257,8 @@ def _of_a_batch(command):
     arcs = "graphs of files, and of shards that do not say, are directed (an edge of an undirected file: two arcs)"
     kind.add_argument("--directed", action="store_true", help=arcs)
     batch.add_argument("--json", action="store_true", help="what was done, and what was left out, as one JSON object")
-    batch.add_argument("--unweighted", action="store_true", help="leave weights out, which most measures do not take")
+    lengths = "leave weights out, which most measures do not take (they are stored as float32: fractions are rounded)"
+    batch.add_argument("--unweighted", action="store_true", help=lengths)
 
 
 def _solver(parser, package, result, kind="FILE"):

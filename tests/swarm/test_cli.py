@@ -3,6 +3,8 @@
 import networkx as nx
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from lockstep.batch import content
@@ -181,6 +183,46 @@ def test_weights_are_left_out(tmp_path, capsys):
     assert "none of its 4 graphs" in told and "weight of arc 0 is -2.5; expected a finite number above 0" in told
     assert main([*arguments, *lengths, "--unweighted"]) == 2
     assert "holds results of another run: weights is None there, False now" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weight, told", [("16777217", "16777217"), ("1e39", "1e+39"), ("1e-300", "1e-300")])
+def test_a_weight_that_float32_does_not_hold_is_told_with_its_file_and_arc(tmp_path, capsys, weight, told):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "v.txt").write_text("0 1 0.1\n1 2 16777216\n")
+    (tmp_path / "in" / "w.txt").write_text(f"0 1 1\n1 2 {weight}\n2 3 0.1\n")
+    arguments = ["swarm", str(tmp_path / "in"), "--measure", "apsp", "--strategy", "cpu", "--out"]
+    assert main([*arguments, str(tmp_path / "out")]) == 0
+    said = f"left out: graph 1 (w.txt): weight of arc 1 (from 1 to 2) is {told}, which float32"
+    assert said in capsys.readouterr().err
+    distances = pd.read_parquet(tmp_path / "out")["values"]
+    tenth = float(np.float32(0.1))
+    assert len(distances) == 1 and distances[0].tolist()[1:3] == [tenth, 16777216 + tenth]
+    assert main([*arguments, str(tmp_path / "two"), "--unweighted"]) == 0
+    assert pd.read_parquet(tmp_path / "two")["values"][1].tolist()[:4] == [0, 1, 2, 3]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind, wrong", [("float64", 1e39), ("float64", 16777217.0), ("int64", 16777217)])
+@pytest.mark.parametrize("ending", ["arrow", "parquet"])
+def test_a_shard_s_weights_of_another_type(tmp_path, capsys, ending, kind, wrong):
+    rows = [{"n": 2, "offsets": [0, 1, 1], "targets": [1], "weights": [weight]} for weight in (1, wrong, 3)]
+    schema = pa.schema({"n": pa.int32(), "offsets": pa.list_(pa.int32()), "targets": pa.list_(pa.uint16()),
+                        "weights": pa.list_(getattr(pa, kind)())}, {"directed": "yes"})  # fmt: skip
+    table = pa.Table.from_pylist(rows, schema)
+    (tmp_path / "in").mkdir()
+    if ending == "parquet":
+        pq.write_table(table, tmp_path / "in" / "a.parquet")
+    else:
+        with pa.ipc.new_file(tmp_path / "in" / "a.arrow", schema) as file:
+            file.write_table(table)
+    arguments = ["swarm", str(tmp_path / "in"), "--measure", "apsp", "--strategy", "cpu", "--out"]
+    assert main([*arguments, str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().err
+    assert f"left out: graph 1 (1): weight of arc 0 is {wrong if wrong > 1e30 else int(wrong)}, which float32" in told
+    assert [values.tolist() for values in pd.read_parquet(tmp_path / "out")["values"]] == [[0, 1, -1, 0], [0, 3, -1, 0]]
+    assert main([*arguments, str(tmp_path / "two"), "--unweighted"]) == 0
+    assert len(pd.read_parquet(tmp_path / "two")) == 3
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from lockstep.batch.pack import Pack, join
+from lockstep.batch.pack import Pack, join, unheld
+from lockstep.batch.sources import pack_of
 from lockstep.graphs import Graph, GraphError
 
 
@@ -91,3 +92,18 @@ def test_to_the_device_and_back(cuda, some, same):
     assert isinstance(pack.targets, cupy.ndarray) and pack.to(cupy) is pack
     assert all(same(pack[i], graph) for i, graph in enumerate(graphs))
     assert isinstance(pack.take([1, 2]).targets, cupy.ndarray)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "weight, told",
+    [(2**24 + 1, "16777217"), (1e39, r"1e\+39"), (1e-300, "1e-300"), (1e-40, "1e-40"), (2.0**60 + 256, "")],
+)
+def test_a_weight_that_float32_does_not_hold_is_refused(weight, told):
+    graph = Graph.from_edges([0, 1, 2], [1, 2, 3], weights=[1, weight, 0.1], n=4)
+    with pytest.raises(GraphError, match=rf"graph 1 of the batch: weight of arc 1 \(from 1 to 2\) is {told}"):
+        Pack.of([Graph.from_edges([0], [1], weights=[2]), graph])
+    with pytest.raises(GraphError, match="batch-of-one: weight of arc 1"):
+        pack_of(graph, [0, 4], "batch-of-one")
+    assert unheld(np.array([2**24, 2**24 + 2, 0.1, 2.0**120, -1e-37, np.inf, np.nan, 0, 2.0**-140])).size == 0
+    assert unheld(np.array([2**24, -(2**24) - 1, 2**53 + 1, 2**62, 2**63 - 1])).tolist() == [1, 2, 4]

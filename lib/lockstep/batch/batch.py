@@ -49,12 +49,15 @@ class GraphBatch:
         of an undirected file as two arcs. For shards that do not say: if left out, undirected.
     bad : {"skip", "refuse"}
         What becomes of a graph that cannot be used (unreadable, empty, an id out of range, too many vertices, more
-        than ``LOCKSTEP_MEMORY`` allows): it is noted in ``problems`` and left out, or it is an error.
+        than ``LOCKSTEP_MEMORY`` allows, a weight that float32 does not hold): it is noted in ``problems`` and left out,
+        or it is an error.
     max_vertices : int
         Graphs with more are among those.
     weights : bool
         False leaves out what weights there are: for measures that take none, where they are no lengths, and where only
         some graphs have them.
+        Weights are stored as float32. Fractions are rounded; float32 does not hold whole numbers that would
+        change (most above 2^24) and what is too small (below 1.2e-38).
     pack_bytes : int
         Iteration gives packs of about this size at most.
 

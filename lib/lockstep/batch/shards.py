@@ -4,7 +4,7 @@
     n         int32, vertices
     offsets   list of int32, n + 1 numbers that begin with 0
     targets   list of uint16, or of int32 where some graph has more than 65,536 vertices
-    weights   list of float32, where there are any
+    weights   list of float32, where there are any (of another type: read as float32, see `weights_not_held`)
 
 Two formats, told apart by their endings. In ``.arrow`` (Arrow's IPC file, "Feather") the lists of a column lie one
 after the other exactly as a `Pack` wants them: to read a shard is to read its bytes, wherever they shall be, into
@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from lockstep.graphs import GraphError
 
-from .pack import SMALL, Pack
+from .pack import SMALL, Pack, not_held, unheld
 
 FORMATS = ("arrow", "parquet")
 
@@ -169,6 +169,33 @@ def read_shard(path, piece=0, memory=None):
     except (pa.ArrowException, OSError) as error:
         raise GraphError(f"{path} cannot be read as a shard: {error}; expected an Arrow file or Parquet") from None
     return _pack(batch, path)
+
+
+def rounds_weights(path):
+    """Whether a shard stores weights as another type than the float32 that they are read as."""
+    if path.suffix == ".parquet":
+        schema = pq.read_schema(path)
+    else:
+        with pa.memory_map(str(path)) as file:
+            schema = pa.ipc.open_file(file).schema
+    kind = schema.field("weights").type if "weights" in schema.names else None
+    return kind is not None and getattr(kind, "value_type", kind) != pa.float32()
+
+
+def weights_not_held(path, piece):
+    """{row: why} of the rows of a piece with a weight that float32 does not hold."""
+    if path.suffix == ".parquet":
+        table = pq.ParquetFile(path).read_row_group(piece, columns=["weights"])
+        column = table.column("weights").combine_chunks()
+    else:
+        with pa.memory_map(str(path)) as file:
+            column = pa.ipc.open_file(file).get_batch(piece).column("weights")
+    starts, weights, _ = _flat(column)
+    wrong = {}
+    for place in unheld(weights)[::-1]:  # backwards, so that the first one stays
+        row = int(np.searchsorted(starts, place, side="right")) - 1
+        wrong[row] = not_held(int(place - starts[row]), weights[place])
+    return wrong
 
 
 def _content(path, memory):

@@ -21,7 +21,7 @@ from lockstep.graphs.registry import registry
 
 from . import shards
 from .check import Problem
-from .pack import SMALL, Kind, Pack
+from .pack import SMALL, Kind, Pack, weight_not_held
 
 SHARDS = (".arrow", ".feather", ".parquet")
 PACKED = (".gz", ".xz", ".bz2", ".zst")
@@ -37,6 +37,7 @@ class ShardPiece:
     path: Path
     index: int
     directed: bool | None = None  # where the shard does not say
+    rounded: bool = False  # whether weights of another type than float32 are stored there
 
     @property
     def size(self):
@@ -51,12 +52,15 @@ class ShardPiece:
         return dataclasses.replace(self, path=self.path.absolute())
 
     def load(self, memory=None, weights=True):
-        pack, wrong = shards.read_shard(self.path, self.index, memory)
+        with np.errstate(over="ignore"):  # of weights that are too large for float32, which are told below
+            pack, wrong = shards.read_shard(self.path, self.index, memory)
         if pack.directed is None:
             pack.directed = self.directed or None
         elif self.directed not in (None, pack.directed):
             there, asked = ("directed", "undirected") if pack.directed else ("undirected", "directed")
             raise GraphError(f"{self.path} says that its graphs are {there}; {asked} ones were asked for")
+        if self.rounded and weights:
+            wrong = shards.weights_not_held(self.path, self.index) | wrong
         problems = [Problem(self.first + i, pack.name(i), why) for i, why in wrong.items()]
         return pack, np.arange(self.first, self.first + len(pack)), problems, {}
 
@@ -170,6 +174,9 @@ def _each(things, take, first, names, shown, kind):
             continue
         kind = kind or Kind.of([(graph, shown[i])])
         kind.check(graph, shown[i])
+        if why := weight_not_held(graph):
+            problems.append(Problem(first + i, names[i], why))
+            continue
         found.append(graph)
         numbers.append(first + i)
         called.append(graph.name or names[i])
@@ -232,13 +239,13 @@ def pieces_of(source, directed=None, piece_bytes=64 * 2**20, weights=True):
 def _shards(paths, directed):
     found, first, names = [], 0, set()
     for path in paths:
-        counts = shards.pieces(path)
+        counts, rounded = shards.pieces(path), shards.rounds_weights(path)
         for index, count in enumerate(counts):
             name = path.stem if len(counts) == 1 else f"{path.stem}-{index:05d}"
             while name in names:  # as of a.arrow and a.parquet: each has results of its own
                 name += path.suffix
             names.add(name)
-            found.append(ShardPiece(name, first, count, path, index, directed))
+            found.append(ShardPiece(name, first, count, path, index, directed, rounded))
             first += count
     return found
 
@@ -284,6 +291,8 @@ def cuts(pack, most):
 
 def pack_of(graph, starts, name=""):
     """The graphs that lie side by side in one, graph k on the vertices ``starts[k]`` to ``starts[k + 1] - 1``."""
+    if why := weight_not_held(graph):
+        raise GraphError(f"{name}: {why}")
     starts = np.asarray(starts, np.int64)
     sizes = np.diff(starts)
     kind = np.uint16 if sizes.max(initial=0) <= SMALL else np.int32

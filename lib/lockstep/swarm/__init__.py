@@ -36,6 +36,8 @@ def analyze(
     batch : GraphBatch, or what makes one
         A sequence of Graphs, NetworkX graphs or SciPy matrices; a Pack; a path. For batches larger than memory use
         `lockstep swarm`, which writes results out piece by piece.
+        Weights are stored as float32: fractions are rounded, and a graph with a weight that float32 does not hold
+        (see `GraphBatch`) is left out.
     measure : str
         A name in MEASURES.
     executor : "cuda", "host", Executor or None
