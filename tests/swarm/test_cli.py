@@ -225,6 +225,19 @@ def test_a_shard_s_weights_of_another_type(tmp_path, capsys, ending, kind, wrong
     assert len(pd.read_parquet(tmp_path / "two")) == 3
 
 
+def test_pagerank_that_ends_at_its_limit(tmp_path, capsys):
+    """NetworkX gives no values then, which is told in one line; the others give those reached."""
+    (tmp_path / "a.txt").write_text("0 1\n")
+    arguments = ["swarm", str(tmp_path / "a.txt"), "--measure", "pagerank"]
+    arguments += ["--option", "damping=1", "--option", "limit=3"]
+    assert main([*arguments, "--strategy", "networkx", "--out", str(tmp_path / "out")]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("lockstep: ") and told.count("\n") == 1
+    assert "PageRank of a moves by more than tolerance=1e-12 a vertex after limit=3 rounds: raise one" in told
+    assert main([*arguments, "--strategy", "cpu", "--out", str(tmp_path / "two")]) == 0
+    assert sum(pd.read_parquet(tmp_path / "two")["values"][0]) == pytest.approx(1)
+
+
 @pytest.mark.parametrize(
     "arguments, told",
     [

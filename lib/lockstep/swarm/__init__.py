@@ -51,7 +51,8 @@ def analyze(
         shortest paths than 1e300, with single 1e37, which fewer than 240 vertices never have); ``form`` ("networkx",
         "plain": the paper's first equation, "harmonic": its second), ``wf_improved``, ``weighted`` for closeness;
         ``reduce`` ("matrix", "total", "eccentricity", "average"), ``weighted`` for apsp; ``damping``, ``tolerance``,
-        ``limit`` for pagerank; ``length``, ``walks``, ``seed`` for walks.
+        ``limit`` for pagerank (after ``limit`` rounds the values are those reached, converged or not, and nothing tells
+        which; strategy `networkx` refuses them); ``length``, ``walks``, ``seed`` for walks.
 
     Returns
     -------

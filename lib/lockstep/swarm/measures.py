@@ -108,7 +108,8 @@ MEASURES = {
         ),
         Measure(
             "pagerank", "PageRank",
-            "PageRank; what dead ends hold is shared by all", "vertex", "float64", False,
+            "PageRank; what dead ends hold is shared by all; after limit rounds the values reached, converged or not",
+            "vertex", "float64", False,
             "networkx.pagerank", {"damping": 0.85, "tolerance": 1e-12, "limit": 1000},
             ranges={"damping": allowed.number(0, 1), "tolerance": allowed.number(0), "limit": allowed.whole(1, MOST)},
         ),

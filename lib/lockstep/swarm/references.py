@@ -119,7 +119,14 @@ def _triangles(graph):
 
 
 def _pagerank(graph, damping=0.85, tolerance=1e-12, limit=10000):
-    found = nx.pagerank(_simple(graph), alpha=damping, tol=tolerance, max_iter=limit, weight=None)
+    try:
+        found = nx.pagerank(_simple(graph), alpha=damping, tol=tolerance, max_iter=limit, weight=None)
+    except nx.PowerIterationFailedConvergence:
+        name = f" of {graph.name}" if graph.name else ""
+        raise ValueError(
+            f"PageRank{name} moves by more than tolerance={tolerance} a vertex after limit={limit} rounds: raise one "
+            "of them (NetworkX gives no values then; the strategies swarm and cpu give those reached)"
+        ) from None
     return np.array([found[v] for v in range(graph.n)], np.float64)
 
 
