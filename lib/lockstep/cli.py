@@ -293,4 +293,4 @@ def _strategy(parser, package):
 
 def _executor(parser):
     parser.add_argument("--executor", choices=["cuda", "host"],
-                        help="GPU or hypothetical GPU (default: a GPU if one answers)")  # fmt: skip
+                        help="GPU or emulator (default: a GPU if one answers)")  # fmt: skip

@@ -156,7 +156,7 @@ class GraphProblem(Problem):
 
 @dataclass(frozen=True)
 class Options:
-    """What a plan can be told; a subclass for each plan that can be told anything.
+    """Options of a plan; a subclass for each plan that has any.
 
     `__post_init__` raises ValueError for what is out of range: kernels check nothing.
     """

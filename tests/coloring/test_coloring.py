@@ -140,7 +140,7 @@ def test_the_ladder_agrees_with_itself_and_stealing_with_randomized():
 
 @pytest.mark.parametrize("strategy", ["binned", "waiting", "early"])
 def test_cliques_wider_than_a_set_of_colors(strategy):
-    # On the hypothetical GPU a warp's set holds 64 colors, on a GPU 1,024.
+    # On the emulator a warp's set holds 64 colors, on a GPU 1,024.
     for n in (64, 65, 150):
         for fuzz in ("none", "memory"):
             assert checked(complete(n), strategy, executor=host(multiprocessors=2, fuzz=fuzz)).count == n

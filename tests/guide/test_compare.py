@@ -24,11 +24,11 @@ def test_strategies_are_timed_or_counted_and_verified(study, named, graph, names
     assert found["verified"].notna().all(), found
     cpu = found["family"] == "cpu"
     assert (found.loc[cpu, "ms"] > 0).all() and found.loc[~cpu, "ms"].isna().all()
-    assert (found.loc[~cpu, "launches"] >= 1).all(), "kernels are counted on the hypothetical GPU"
+    assert (found.loc[~cpu, "launches"] >= 1).all(), "kernels are counted on the emulator"
     assert found["times the fastest"].min() == 1
     assert found["colors"].notna().all() == (study == "coloring")
     text = compare.told(found)
-    assert "hypothetical GPU" in text and all(name in text for name in names)
+    assert "emulator" in text and all(name in text for name in names)
     assert len(compare.picture(found).axes) == 2
 
 

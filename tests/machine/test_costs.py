@@ -24,7 +24,7 @@ def test_every_operation_is_done_and_found_right_on_the_host(fuzz):
         "atomic-throughput",
         "block-atomics",
     }
-    assert all(np.isnan(c.value) for c in found), "the host executor has no times"
+    assert all(np.isnan(c.value) for c in found), "the emulator has no times"
     assert {(c.metric, c.verified) for c in found if c.verified != "exact"} == {("graph-node", "not-applicable")}
 
 

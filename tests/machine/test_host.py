@@ -1,4 +1,4 @@
-"""The hypothetical GPU: interleavings are seeded, races show, and what would hang is reported instead."""
+"""The emulator: interleavings are seeded, races show, and what would hang is reported instead."""
 
 import subprocess
 import sys
@@ -260,7 +260,7 @@ def test_no_compiler_is_one_clear_error(tmp_path):
         "except m.CompileError as e: print(e)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], env={"PATH": str(tmp_path)}, capture_output=True, text=True)
-    assert "no C++ compiler for the host executor: install g++" in done.stdout, done.stderr
+    assert "no C++ compiler for the emulator: install g++" in done.stdout, done.stderr
 
 
 def test_importing_touches_no_device():

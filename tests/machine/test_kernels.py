@@ -1,4 +1,4 @@
-"""What kernels may rely on: every test runs on the host executor, and on the GPU where one answers."""
+"""What kernels may rely on: every test runs on the emulator, and on the GPU where one answers."""
 
 import gc
 import threading

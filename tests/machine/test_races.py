@@ -1,4 +1,4 @@
-"""Data races on the hypothetical GPU: litmus tests of what orders two accesses, and what does not."""
+"""Data races on the emulator: litmus tests of what orders two accesses, and what does not."""
 
 import numpy as np
 import pytest

@@ -56,7 +56,7 @@ def test_rows(study):
     rows = study.rows()
     assert set(rows["experiment"]) == {"real", "road", "sweeps", "worked-example", "atomics", "bounds"}
     timed = rows[rows["metric"] == "wall"]
-    assert set(timed["strategy"]) == {"serial", "multicore"}, "the hypothetical GPU has no times"
+    assert set(timed["strategy"]) == {"serial", "multicore"}, "the emulator has no times"
     assert not (rows["verified"] == "measured-wrong").any()
     edge = rows[(rows["experiment"] == "atomics") & (rows["strategy"] == "edge-locked")]["value"].iloc[0]
     assert edge >= 2, "two locks an edge"

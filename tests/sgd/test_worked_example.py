@@ -1,4 +1,4 @@
-"""The published study's sample graph on the hypothetical GPU with two threads (claim A18)."""
+"""The published study's sample graph on the emulator with two threads (claim A18)."""
 
 import numpy as np
 

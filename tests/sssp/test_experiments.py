@@ -35,7 +35,7 @@ def test_measured_once(study):
     assert len(study.rows()) == len(rows)
     assert set(rows["experiment"]) == {"degrees", "time", "layers", "delta", "race"}
     timed = rows[rows["metric"] == "wall"]
-    assert set(timed["strategy"]) == {"dijkstra", "auto"}  # the hypothetical GPU is never timed
+    assert set(timed["strategy"]) == {"dijkstra", "auto"}  # the emulator is never timed
     assert set(rows[rows["strategy"] == "atomic"]["verified"]) == {"exact"}
     for row in rows.itertuples():
         assert build(experiments.STUDY, row.strategy, row.dataset) == row.kernel

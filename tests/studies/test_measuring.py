@@ -11,7 +11,7 @@ from lockstep.studies import PACKAGES
 
 STUDIES = {package: study for study, package in PACKAGES.items() if study != "0-machine"}
 GRAPH = {"rmat-6": {"make": {"rmat": {"scale": 6, "m": 200, "seed": 1, "directed": False, "simple": True}}}}
-PARTS = {  # each with a baseline of the CPU, which is timed, and a strategy of the hypothetical GPU, which is counted
+PARTS = {  # each with a baseline of the CPU, which is timed, and a strategy of the emulator, which is counted
     "sgd": {"cells": [{"experiment": "real", "graphs": ["karate"], "strategies": "two"}]},
     "sssp": {"cells": [{"experiment": "time", "graphs": ["karate"], "strategies": "two"}]},
     "toposort": {"cells": [{"experiment": "deep", "strategies": "two",

@@ -42,7 +42,7 @@ def test_batches_by_every_strategy(study):
     rows = study([{**cell, "strategies": both}], rounds=2).rows()
     assert set(rows["verified"]) == {"exact", "not-applicable"}
     assert len(values(rows, strategy="cpu", metric="wall")) == 6
-    assert len(values(rows, strategy="swarm", metric="runs")) == 3  # the hypothetical GPU has no times
+    assert len(values(rows, strategy="swarm", metric="runs")) == 3  # the emulator has no times
     assert min(values(rows, strategy="swarm", metric="launches")) >= 1
     assert values(rows, strategy="(batch)", metric="graphs") == [6]
     visits = cases.case("benchmark-32-6").visits

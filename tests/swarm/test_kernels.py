@@ -1,4 +1,4 @@
-"""The kernels: the bits of the CPU on the hypothetical GPU, whatever the schedule, the sizes and where things lie."""
+"""The kernels: the bits of the CPU on the emulator, whatever the schedule, the sizes and where things lie."""
 
 import gc
 import itertools

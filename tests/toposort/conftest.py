@@ -61,7 +61,7 @@ GRAPHS = {
 
 @pytest.fixture(scope="session")
 def host():
-    """The hypothetical GPU, without fuzz."""
+    """The emulator, without fuzz."""
     return get_executor("host")
 
 

@@ -251,7 +251,7 @@ def test_what_decides_is_a_cost_of_the_machine(host, monkeypatch):
 
 
 def test_the_cpu_wins_where_the_gpu_is_not_done(host, monkeypatch):
-    """On the hypothetical GPU a launch returns when all is done: so the word that says so is hidden."""
+    """On the emulator a launch returns when all is done: so the word that says so is hidden."""
     graph = generators.random_dag(60_000, 120_000)
     plan = made(Auto, graph, host)
     plan.warm()

@@ -50,7 +50,7 @@ def color(
         machine; only what ``auto`` chooses may differ.
     executor : "cuda", "host", Executor or None
         Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy
-        for the GPU runs on the host executor.
+        for the GPU runs on the emulator.
     loops : {"ignore", "refuse"}
         Self-loops: ignored with a warning, or an error.
 

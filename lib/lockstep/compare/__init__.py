@@ -1,7 +1,7 @@
 """All strategies of a study on a graph of one's own: timed where that means something, counted elsewhere, ranked.
 
 On a machine with a GPU every strategy is timed. Without one the baselines of the CPU are timed, and the kernels run
-on the hypothetical GPU, which gives results and counts but no times. Every result is verified.
+on the emulator, which gives results and counts but no times. Every result is verified.
 
 The strategies run in a process of their own: one that takes too long, or takes the process down with it, is
 ended, said so, and the others go on.
@@ -60,11 +60,11 @@ def compare(
     strategies : sequence of str, optional
         By default all but `auto`.
     executor : {"cuda", "host"}, optional
-        Where kernels run. None: the GPU if one answers, else the hypothetical one.
+        Where kernels run. None: the GPU if one answers, else the emulator.
     rounds : int
         Timed runs, of which the median counts.
     seconds : float, optional
-        Longest time of a strategy, its first run included; by default 60, and 20 on the hypothetical GPU.
+        Longest time of a strategy, its first run included; by default 60, and 20 on the emulator.
     say : callable, optional
         Is told which strategy has been done.
     **options

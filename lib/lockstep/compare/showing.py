@@ -19,7 +19,7 @@ def told(found: pd.DataFrame) -> str:
 
     counted = found.attrs["executor"] == "host"
     kind = (
-        "times are the CPU's; kernels ran on the hypothetical GPU and are counted"
+        "times are the CPU's; kernels ran on the emulator and are counted"
         if counted
         else "times by the wall clock, without transfers"
     )
@@ -35,7 +35,7 @@ def _whole(value):
 
 
 def picture(found: pd.DataFrame, figure: Any = None) -> Any:
-    """The ranking as a picture: times, and counts where kernels ran on the hypothetical GPU.
+    """The ranking as a picture: times, and counts where kernels ran on the emulator.
 
     Parameters
     ----------

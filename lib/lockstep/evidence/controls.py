@@ -41,7 +41,7 @@ def controls(machines, declared=None):
     declared = ledger.controls() if declared is None else declared
     lines = []
     for machine, rows in machines.items():
-        # Counts alone (the hypothetical GPU is never timed) make no control.
+        # Counts alone (the emulator is never timed) make no control.
         timed = rows[rows["metric"] == "wall"]
         for name, group in timed.groupby("study"):
             for again in sorted(s for s in group["strategy"].unique() if s.endswith(AGAIN)):

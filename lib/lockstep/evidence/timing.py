@@ -44,7 +44,7 @@ class Candidate:
     counts : callable, optional
         `counts(result)` returns {metric: (value, unit)}, recorded beside the times.
     timed : bool
-        False records counts alone, from a single run. The hypothetical GPU is never timed, whatever is said
+        False records counts alone, from a single run. The emulator is never timed, whatever is said
         here.
     executor : Executor, optional
         Where it runs; None is a CPU baseline, timed by the wall clock alone.

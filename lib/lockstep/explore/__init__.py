@@ -1,4 +1,4 @@
-"""A schedule of the hypothetical GPU as a picture, step by step; what notebooks/explore.ipynb shows.
+"""A schedule of the emulator as a picture, step by step; what notebooks/explore.ipynb shows.
 
 >>> from lockstep.explore import schedule
 >>> found = schedule("sssp", "two ways", "atomic")

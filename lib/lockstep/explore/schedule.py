@@ -1,6 +1,6 @@
 """What the threads of a run did, as steps of a machine that does in one step all that need not wait.
 
-The hypothetical GPU runs one thread at a time and keeps what each did, in order. Here the same events are put
+The emulator runs one thread at a time and keeps what each did, in order. Here the same events are put
 onto a clock for each thread. A thread's events follow each other; an access to a word comes after the last
 write to it by another thread, so atomics on one word serialize; threads at a barrier continue when
 the last one has come; a launch begins when the one before has ended. What remains is the longest chain: the steps
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lockstep.typing import GraphLike
 
 LIMIT = 60_000  # events of a launch that are kept: spinning threads would fill any memory
-LARGEST = 2_000  # vertices of a file: a picture holds some dozen threads, and the hypothetical GPU is slow
+LARGEST = 2_000  # vertices of a file: a picture holds some dozen threads, and the emulator is slow
 STUDIES = {"toposort": "topological sort", "sssp": "shortest paths", "coloring": "coloring", "sgd": "SGD schedules"}
 READS, WRITES = ("read", "load"), ("write", "store")
 
@@ -163,7 +163,7 @@ def problem_of(study, given):
 
 
 def schedule(study: str, graph: "GraphLike", strategy: str, seed: int = 0) -> Any:
-    """Run a strategy on the hypothetical GPU, and lay out what its threads did.
+    """Run a strategy on the emulator, and lay out what its threads did.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Machines that run kernels: the GPU (`cuda`), and the hypothetical GPU (`host`) that any C++ compiler makes.
+"""Machines that run kernels: the GPU (`cuda`), and the emulator (`host`), which any C++ compiler builds.
 
 >>> from lockstep.machine import get_executor
 >>> executor = get_executor("host", seed=1)

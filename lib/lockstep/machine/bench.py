@@ -36,7 +36,7 @@ class VerificationFailed(MachineError):
 
 
 class Sample(typing.NamedTuple):
-    """One figure: its value (None on the host executor), and how many operations stand behind it."""
+    """One figure: its value (None on the emulator), and how many operations stand behind it."""
 
     value: float | None
     operations: int
@@ -66,7 +66,7 @@ def expect(found, wanted, what):
 
 
 class Bench:
-    """The cases of one executor. On the host executor they run small and checked, and have no times."""
+    """The cases of one executor. On the emulator they run small and checked, and have no times."""
 
     def __init__(self, executor, quick=False):
         self.executor, self.quick, self.host = executor, quick, executor.name == "host"
@@ -81,7 +81,7 @@ class Bench:
         return host if self.host else gpu
 
     def slope(self, run, few, many, host_bound=False):
-        """Seconds of one round of `run(rounds)`; None on the host executor.
+        """Seconds of one round of `run(rounds)`; None on the emulator.
 
         Device time, unless the host's own part is what is measured (`host_bound`): then wall time.
         """

@@ -8,7 +8,7 @@
 //   - kernels are   extern "C" __global__ void name(const int* __restrict__ a, int n)   on plain parameter types;
 //   - shared memory is always dynamic:   DYNAMIC_SHARED(unsigned char, shared);   then carve it. A grid barrier keeps
 //     several blocks alive on one host thread, so a static __shared__ array would be shared between blocks there;
-//   - spin only on load_acquire, load_relaxed, atomics or pause: these let the host executor run another thread. A spin
+//   - spin only on load_acquire, load_relaxed, atomics or pause: these let the emulator run another thread. A spin
 //     on a plain or volatile variable would hang it;
 //   - a comment line   // compile: K=16,32 THREADS=256   names sets of macro definitions that the file is built with
 //     (one for each value; repeat the line for more); `python -m lockstep.machine.compile` builds all of them for all
@@ -79,7 +79,7 @@ template <class T, class V> __device__ __forceinline__ void store_relaxed(T* p, 
 // Give way for about ns nanoseconds while spinning.
 __device__ __forceinline__ void pause(unsigned ns) { __nanosleep(ns); }
 
-// A mark in the host executor's trace of an interleaving; nothing on a GPU.
+// A mark in the emulator's trace of an interleaving; nothing on a GPU.
 __device__ __forceinline__ void trace_event(int, long, long) {}
 
 // Position of this thread in its block, its warp, the grid. Blocks are counted along x first.
@@ -87,11 +87,11 @@ __device__ __forceinline__ unsigned block_thread() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
-// Every thread of a cooperative launch waits here for all others; what they wrote before is visible after.
-// state: 2 unsigned words in global memory, zero before their first use, good for any number of barriers.
-// One word does it: each block adds 1, the first block adds 2^31 - (blocks - 1), so when all have come the low bits are
-// zero again and the top bit has flipped. The last arrival thereby opens the barrier with its own atomic: a second
-// store to wake the others would add its way to L2 and back (on an H200 that takes nearly twice as long).
+// Barrier of all threads of a cooperative launch; writes before it are visible after it.
+// state: one word of global memory, zero before the first use; it serves any number of barriers.
+// Each block adds 1, the first block adds 2^31 - (blocks - 1), so after the last arrival the low bits are zero again
+// and the top bit has flipped. The last arrival thereby opens the barrier with its own atomic: a second store to
+// release the others would add a round trip to L2 (on an H200 that takes nearly twice as long).
 // The release of thread 0 also publishes what its block wrote before the __syncthreads (causality is transitive).
 __device__ __forceinline__ void grid_barrier(unsigned* state) {
     __syncthreads();

@@ -18,7 +18,7 @@ class LaunchError(MachineError):
 
 
 class KernelError(MachineError):
-    """A kernel went wrong while it ran on the host executor."""
+    """A kernel went wrong while it ran on the emulator."""
 
 
 class DivergentBarrierError(KernelError):

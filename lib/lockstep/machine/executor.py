@@ -253,7 +253,7 @@ class Executor:
         """Wait until everything launched is done."""
 
     def device_ms(self, run: "Callable[[], Any]", lead: "Callable[[], Any] | None" = None) -> float | None:
-        """Milliseconds that the device spends on what `run()` launches; None on the host executor.
+        """Milliseconds that the device spends on what `run()` launches; None on the emulator.
 
         `lead()` launches something before that keeps the device busy until `run()` has launched all: then no
         gap in which the device waits for the host is counted.

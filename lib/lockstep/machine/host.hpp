@@ -1,6 +1,6 @@
-// The hypothetical GPU, seen from a kernel: what CUDA C++ gives a kernel, for a host compiler.
+// The emulator, seen from a kernel: what CUDA C++ gives a kernel, for a host compiler.
 //
-// The host executor puts this text before a .cu file and compiles both with the system's C++ compiler. Threads are
+// The emulator puts this text before a .cu file and compiles both with the system's C++ compiler. Threads are
 // fibers on one OS thread, so an atomic needs no lock: no other thread runs between its read and its write. What a thread can
 // observe of the others is decided by where control may pass to another fiber, and that is in host_runtime.cpp.
 // The memory here is sequentially consistent: a missing fence does not show in results, but as a data race where those are

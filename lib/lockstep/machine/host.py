@@ -1,4 +1,4 @@
-"""The host executor: the hypothetical GPU that the first paper explains its schedules on, built.
+"""The emulator: the "hypothetical GPU" on which the first paper explains its schedules, built.
 
 The same .cu files are compiled by the system's C++ compiler (`host_build`) together with host.hpp and host_runtime.cpp,
 which run the threads of a launch as fibers of one OS thread. Results and counts are real and the same bits on every
@@ -123,7 +123,7 @@ class _Graph:
 
 
 class HostExecutor(Executor):
-    """The hypothetical GPU.
+    """The emulator.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class HostExecutor(Executor):
         if fuzz not in FUZZ:
             raise ValueError(f"fuzz {fuzz!r}: choose one of {', '.join(FUZZ)}")
         if processors != 1:
-            raise ValueError("processors: the host executor is deterministic on one OS thread only; give 1")
+            raise ValueError("processors: the emulator is deterministic on one OS thread only; give 1")
         if races not in RACES:
             raise ValueError(f"races {races!r}: choose one of {', '.join(RACES)}")
         if races != "none" and fuzz != "memory":
@@ -178,7 +178,7 @@ class HostExecutor(Executor):
         self._recording = None
 
     def __repr__(self):
-        return f"<host executor, seed {self.seed}, fuzz {self.fuzz}, {self.multiprocessors} multiprocessors>"
+        return f"<emulator, seed {self.seed}, fuzz {self.fuzz}, {self.multiprocessors} multiprocessors>"
 
     def _module(self, path, defines):
         return HostModule(self, path, defines)

@@ -1,4 +1,4 @@
-"""Kernels for the hypothetical GPU: the same .cu text, compiled by the system's C++ compiler and kept.
+"""Kernels for the emulator: the same .cu text, compiled by the system's C++ compiler and kept.
 
 What is built lies in the cache under a digest of all that it was made from. Never for the native processor and without
 contraction, so that results are the same bits on every machine.
@@ -40,7 +40,7 @@ def compiler() -> tuple:
     if importlib.util.find_spec("ziglang"):
         return (sys.executable, "-m", "ziglang", "c++")
     raise CompileError(
-        "no C++ compiler for the host executor: install g++, or set CXX, or `pip install ziglang` (411 MB)"
+        "no C++ compiler for the emulator: install g++, or set CXX, or `pip install ziglang` (411 MB)"
     )
 
 

@@ -1,4 +1,4 @@
-// The hypothetical GPU's scheduler: blocks and threads of one launch as fibers of one OS thread.
+// The emulator's scheduler: blocks and threads of one launch as fibers of one OS thread.
 //
 // A thread runs until it finishes, waits (block barrier, grid barrier, warp operation) or gives way; then the scheduler
 // takes the next ready one: first in, first out, or at random when fuzzed. A thread that never waits costs one call on
@@ -17,7 +17,7 @@
 #include "host_trace.hpp"  // host_warp.hpp, which calls what is defined here, comes below
 
 #ifndef __x86_64__
-#error "the host executor switches threads in x86-64 assembly: use an x86-64 machine"
+#error "the emulator switches threads in x86-64 assembly: use an x86-64 machine"
 #endif
 
 namespace lockstep_host {

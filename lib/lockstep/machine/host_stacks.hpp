@@ -1,4 +1,4 @@
-// The memory of the hypothetical GPU's threads and blocks: stacks and shared memory, with guard pages around them.
+// The memory of the emulator's threads and blocks: stacks and shared memory, with guard pages around them.
 #pragma once
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-// What the hypothetical GPU's scheduler knows of a launch, its blocks and its threads, and how it says who is where.
+// The emulator's scheduler: state of a launch, its blocks and threads, and its diagnostics.
 //
 // A part of host_runtime.cpp, which compiles all parts as one.
 #pragma once

@@ -66,7 +66,7 @@ def factorize(
         Ratings to test on after each sweep, of the same shape.
     executor : "cuda", "host", Executor or None
         Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy
-        for the GPU runs on the host executor.
+        for the GPU runs on the emulator.
     nonnegative : bool
         Keep all features at zero or above.
     duplicates : "keep", "sum" or "refuse"

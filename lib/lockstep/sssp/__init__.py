@@ -44,7 +44,7 @@ def shortest_paths(
         ``.stats["reason"]``. `semaphores` may be wrong, by design.
     executor : "cuda", "host", Executor or None
         Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy
-        for the GPU runs on the host executor.
+        for the GPU runs on the emulator.
     **options
         Of the strategy: ``delta``, the width of a bucket in the unit of the weights (inf: one bucket; by default the
         strategy's own choice); ``layers`` of semaphores (2), for `semaphores` and `checked`; threads, blocks, group,

@@ -41,7 +41,7 @@ def analyze(
     measure : str
         A name in MEASURES.
     executor : "cuda", "host", Executor or None
-        None: the GPU if one answers, else the CPU for `auto`, and the hypothetical GPU for a strategy of the GPU.
+        None: the GPU if one answers, else the CPU for `auto`, and the emulator for a strategy of the GPU.
     strategy : str
         A name in STRATEGIES, or `auto`.
     knobs : mapping

@@ -35,7 +35,7 @@ def topological_sort(graph: "GraphLike", strategy: str = "auto", executor: "Exec
         A name in STRATEGIES; ``auto`` chooses by the graph and the machine and says why in ``.stats["reason"]``.
     executor : "cuda", "host", Executor or None
         Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy for the GPU
-        runs on the host executor.
+        runs on the emulator.
 
     Returns
     -------

@@ -81,7 +81,7 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
         entrance = "this GPU is measured and put beside the recorded machines"
     else:
         entrance = (
-            "no GPU: results and counts come from the hypothetical GPU, times from the CPU baselines; "
+            "no GPU: results and counts come from the emulator, times from the CPU baselines; "
             "verdicts on GPUs come from the recorded machines"
         )
     lines = [

@@ -7,7 +7,7 @@
              switch where the rule's own is tells what deciding costs from what deciding wrongly does
     balance  what lanes, warps and workgroups read, iteration by iteration; stealing against its controls
 
-On the hypothetical GPU there are no times, only counts; which switch is best is then decided by the number of
+On the emulator there are no times, only counts; which switch is best is then decided by the number of
 iterations. A graph's own figures are recorded under the name (graph).
 """
 

@@ -24,7 +24,7 @@
 constexpr int anything = 0xffff;
 constexpr int wide = 4;  // loads of a lane that overlap
 
-// Thread 0 of a block says that the block has come, and learns what `all_came` needs. state: as for grid_barrier.
+// Split grid barrier: in `come` thread 0 arrives and returns the phase that `all_came` compares. state: see grid_barrier.
 __device__ __forceinline__ unsigned come(unsigned* state) {
     __threadfence();
     return atomicAdd(state, blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u);
@@ -53,8 +53,9 @@ struct Range {
     }
 };
 
-// own: vertices of a block, a multiple of 32. An item of a list is a vertex of the range (bits 0..15), which of its
-// neighbors it waits for (16..30), and whether it has neighbors outside (31).
+// own: vertices of a block, a multiple of 32; two words a vertex in shared memory bound it far below 65,536. An item of a
+// list is a vertex of the range (bits 0..15), which of its neighbors it waits for (16..30), and whether it has neighbors
+// outside (31).
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n, unsigned seed, int own, int* state,
          int* colors, unsigned* barrier) {
@@ -76,7 +77,7 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
     unsigned seen = 0;
     if (tid == 0) seen = come(barrier);
 
-    // Who waits for whom.
+    // Predecessor lists: the neighbors of higher priority, a bit each.
     int left = 0;
     for (int turn = 0; turn < turns; ++turn) {
         const int i = turn * THREADS + tid, v = low + i;
@@ -119,6 +120,8 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
             const unsigned item = start + lane < left ? list[start + lane] : 0;
             int waits = item >> 16 & 0x7fff;
             const int i = item & 0xffff;
+            // `told`, the set that is published, has two bits or more while waits != 0: each neighbor that is dropped
+            // removes one color at most, and there is one color more than neighbors. A final color is thus published.
             if (waits) {
                 const int* row = targets + at[i];
                 const int told = EARLY ? mask[i] : mask[i] >> 16 & anything;
@@ -152,6 +155,7 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
         if (kept == left) pause(40);
         left = kept;
     }
+    // A thread's own vertices, which its warp has finished: no barrier.
     for (int turn = 0; turn < turns; ++turn) {
         const int i = turn * THREADS + tid;
         if (i < size) colors[low + i] = __ffs(mask[i]) - 1;

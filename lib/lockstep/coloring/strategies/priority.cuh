@@ -1,8 +1,8 @@
-// Who goes first: what the kernels of this study share.
+// Priorities: what the kernels of this study share.
 
 constexpr int full_classes = 256;
 
-// Degrees below 32 are a class each; above, there are 16 classes an octave, so that a byte holds every class.
+// Degrees below 32 are a class each; above, 16 classes an octave. Degrees from about 2^19 on share the last class, 255.
 __device__ __forceinline__ int degree_class(int degree) {
     if (degree < 32) return degree;
     const int octave = 31 - __clz(degree);

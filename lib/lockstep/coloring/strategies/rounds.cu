@@ -201,8 +201,8 @@ __device__ __forceinline__ int share_of(int group, int groups, int chunks) {
 }
 
 // queues: two sets of gridDim.x + 1 words, for odd and even rounds: a queue for each workgroup, and how many chunks
-// have been taken from all, so that who has nothing left knows when to stop looking. This round's are full; a workgroup
-// fills its own of the next round.
+// have been taken from all, which lets idle workgroups terminate. This round's are full; a workgroup fills its own of
+// the next round.
 extern "C" __global__ void stealing(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
                                     unsigned seed, int rule, int round, int color, int watch, int* colors, int* stamp,
                                     unsigned* progress, int* work, unsigned* queues, unsigned* traffic) {

@@ -19,7 +19,7 @@ _int = np.int32
 
 @dataclass(frozen=True)
 class RoundsOptions(Options):
-    """What strategies in rounds can be told.
+    """Options of strategies in rounds.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class RoundsOptions(Options):
 
 @dataclass(frozen=True)
 class HybridOptions(RoundsOptions):
-    """What `hybrid` can be told.
+    """Options of `hybrid`.
 
     Attributes
     ----------

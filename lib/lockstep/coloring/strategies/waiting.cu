@@ -5,21 +5,21 @@
 // ties. Each vertex takes the smallest color that no neighbor of higher priority has. That defines the colors fully, so
 // they are the same in every run, whatever the interleaving.
 //
-// What a vertex tells the others is one word, `state`, the set of colors it may still take:
+// A vertex publishes one word, `state`, the set of colors that it may still take:
 //     bits 0..29   color 0..29 is possible          bit 30   some color of 30 or more is possible
 //     bit 31       final, and the low bits hold the color itself (30 or more)
-// One single bit of 0..29 is a final color as well. The word only ever shrinks, and it is the whole message: no fence,
-// no second array, a relaxed load sees it. A vertex of degree below 30 never needs more than these bits.
-//     - a neighbor whose possible colors do not meet mine can be forgotten before it is colored;
-//     - if no neighbor I wait for can take my smallest possible color, that color is mine now.
-// These two shortcuts (EARLY) do not change the colors; they cut the chains of waiting.
+// One single bit of 0..29 is a final color as well. The set only shrinks, and the word carries all information, so a
+// relaxed load suffices: no fence, no second array. A vertex of degree below 30 needs no other bits.
+//     - a neighbor whose possible colors are disjoint from the vertex's own can be dropped before it is colored;
+//     - if no remaining neighbor can take the vertex's smallest possible color, that color is final.
+// These two shortcuts (EARLY) do not change the colors; they shorten the chains of dependences.
 //
 // Vertices by degree:
-//     below LANES (at most 30): a lane each. Which neighbors are still waited for is one bit per neighbor. A warp goes
-//         over its own list again and again and drops who is done.
-//     LANES and more: a warp each, claimed in order of priority. Who has a warp then waits for vertices only that have
-//         one too, so this ends, and those who keep others waiting start first. A set of 1,024 colors lies in shared
-//         memory, a word a lane; further colors are looked at in windows of 1,024.
+//     below LANES (at most 30): a lane each. One bit for each neighbor marks the remaining ones. A warp polls its own
+//         list repeatedly and drops finished vertices.
+//     LANES and more: a warp each, claimed in order of priority. A vertex waits only for vertices already claimed by
+//         resident warps, so there is no deadlock, and vertices on which others depend start first. A set of 1,024
+//         colors lies in shared memory, a word a lane; further colors follow in windows of 1,024.
 //     above HUB: as the last, but finding the neighbors of higher priority is shared among warps, SEGMENT arcs each.
 //
 // Steps, with grid barriers between them: classes of degree; for vertices that are a warp's the neighbors of higher

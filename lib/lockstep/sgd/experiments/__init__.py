@@ -3,8 +3,8 @@
     time           a sweep of all strategies, interleaved
     sweeps         errors sweep by sweep, untimed
     costs          what the cost model is calibrated by, on stars
-    paper-example  the paper's worked example, on the hypothetical GPU
-    atomics        atomics an edge, on the hypothetical GPU, and bounds on the numbers of supersteps
+    paper-example  the paper's worked example, on the emulator
+    atomics        atomics an edge, on the emulator, and bounds on the numbers of supersteps
     residency      threads that stay resident, on a GPU
 
 Only what the recording lacks is made ready: a strategy whose rows are all there costs nothing. Beside the times stand,

@@ -39,7 +39,7 @@ def sweeps(study, where, ratings, names, executor, parameters, count):
 
 
 def example(study, part):
-    """The counts of the worked example, from the hypothetical GPU with two threads."""
+    """The counts of the worked example, from the emulator with two threads."""
     ratings = paper_example.sample()
     rows = {name: paper_example.steps(name) for name in ("agm-edge", "agm-node", "edge-locked", "node-locked")}
     second = [row for row in rows["agm-node"] if set(row[0] + row[1]) <= set("ijkl")]
@@ -64,7 +64,7 @@ def example(study, part):
 
 
 def atomics(study, part, dataset, ratings):
-    """Atomics an edge, counted by the hypothetical GPU, and the bounds on the numbers of supersteps."""
+    """Atomics an edge, counted by the emulator, and the bounds on the numbers of supersteps."""
     problem = Problem(ratings, 4)
     for strategy in derived.SEVEN:
         executor = get_executor("host")

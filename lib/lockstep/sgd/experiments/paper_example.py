@@ -39,7 +39,7 @@ def names(edges):
 
 
 def steps(strategy, **options):
-    """What two threads do in each time step, read off the hypothetical GPU.
+    """What two threads do in each time step, read off the emulator.
 
     Parameters
     ----------

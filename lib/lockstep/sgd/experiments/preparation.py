@@ -71,7 +71,7 @@ def built(make, problem, executor, **options):
     Some of CuPy's reductions and scans are compiled for the size at hand, so the first graph of a size is charged with
     compilation in spite of a warm-up on small ones. So the first building for a GPU does not count, however long it
     took; nor does that for the CPU, unless it takes QUICK seconds, of which compilation is a small part. The
-    hypothetical GPU builds once: its times mean nothing.
+    emulator builds once: its times mean nothing.
     """
 
     def timed():

@@ -55,8 +55,9 @@ struct Chain {
     }
 };
 
-// The edges in a tile of an item that has its block for itself: one chain of updates, without locks, since no other
-// group wants its users. What is read beyond the tile is not used. Votes tell the compiler that the warp agrees.
+// The edges in a tile of an item that has its block for itself: one chain of updates, without locks, since the block
+// has this item alone. Consecutive users differ (see `distinct` in resident.py), so a vector loaded AHEAD updates early is
+// not stale. Entries beyond the tile are loaded, never applied. Votes tell the compiler that a condition is uniform.
 __device__ __forceinline__ void work_alone(Group& g, Stream& stream, int begin, int end, const Clocks& clocks) {
     int2 coming = stream.far;
     stream.enter(0, stream.near, g.rate);

@@ -53,7 +53,7 @@ def _shuffle(starts, users, items, values, seed):
 
 @dataclass(frozen=True)
 class SerialOptions(Options):
-    """What `serial` can be told.
+    """Options of `serial`.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class SerialOptions(Options):
 
 @dataclass(frozen=True)
 class MulticoreOptions(Options):
-    """What `multicore` can be told.
+    """Options of `multicore`.
 
     Attributes
     ----------

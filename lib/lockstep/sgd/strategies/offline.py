@@ -11,7 +11,7 @@ from .shared import DeviceOptions, DevicePlan
 
 @dataclass(frozen=True)
 class DiagonalOptions(DeviceOptions):
-    """What `diagonal` can be told.
+    """Options of `diagonal`.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class DiagonalOptions(DeviceOptions):
 
 @dataclass(frozen=True)
 class BlockDiagonalOptions(DeviceOptions):
-    """What `block-diagonal` can be told.
+    """Options of `block-diagonal`.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class BlockDiagonalOptions(DeviceOptions):
 
 @dataclass(frozen=True)
 class BlockOptions(DeviceOptions):
-    """What schedules of items to groups can be told.
+    """Options of schedules of items to groups.
 
     Attributes
     ----------

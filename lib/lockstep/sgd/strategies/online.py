@@ -13,7 +13,7 @@ from .shared import DeviceOptions, DevicePlan
 
 @dataclass(frozen=True)
 class ShuffleOptions(DeviceOptions):
-    """What schedules of single edges can be told.
+    """Options of schedules of single edges.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class ShuffleOptions(DeviceOptions):
 
 @dataclass(frozen=True)
 class HubOptions(DeviceOptions):
-    """What `edge-hubs` can be told.
+    """Options of `edge-hubs`.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class HubOptions(DeviceOptions):
 
 @dataclass(frozen=True)
 class HybridOptions(DeviceOptions):
-    """What `node-then-edge` can be told.
+    """Options of `node-then-edge`.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ LEAST = 32  # nodes of a patch of the later levels, at least
 
 @dataclass(frozen=True)
 class PatchOptions(DeviceOptions):
-    """What `patches` can be told.
+    """Options of `patches`.
 
     Attributes
     ----------

@@ -2,18 +2,18 @@
 //
 // Idea. As in tiles.cu, a block owns items for a whole sweep and ranges of users go round, handed on by `turn`. To
 // fetch a user for each edge makes a step of its chain cost the latency of global memory; so the whole range is
-// brought:
+// copied:
 //   - The range of the next tile is fetched, and that of the previous one written back, by a warp of their own
 //     (the mover), while the other warps work on the present tile. So the warps that compute never touch
 //     global memory but for the edges, read in order, one batch ahead.
-//   - Inside a tile two groups can want the same user: a group locks a batch of its next edges' users, computes,
-//     unlocks. Few warps: every lock that is held is in others' way.
+//   - Inside a tile two groups can update the same user: a group locks a batch of its next edges' users, computes,
+//     unlocks. Few warps, because held locks conflict.
 //   - The edges of the largest item are the critical path. Such an item has a block for itself, the only one that
 //     updates its users: no locks, and one warp that does nothing but update after update, see work_alone. What is left
 //     between two of them is a dot product and two multiply-adds.
 //   - A dot product is summed over its lanes by way of shared memory: see exchange.
 //
-// racecheck knows no locks: it reports the users' vectors where several warps exchange them under theirs, and is
+// racecheck does not model locks: it reports the users' vectors where several warps exchange them under theirs, and is
 // silent with one working warp (threads=64). What shows that the locks hold are the logged runs.
 //
 // An edge is an int2: the user's place in its range and, 16 bits up, the item's place in the block's table; then
@@ -36,7 +36,7 @@
 constexpr int GROUPS = (THREADS - 32) / LANES;    // the first warp moves the users
 constexpr int DUMMY = K / 4 + (LANES < 8 ? LANES : 0);   // pieces from one group's dummy to the next: other banks
 
-// Locks are single bits of shared memory. Who wants nothing sets or clears no bit: cheaper than a branch.
+// Locks are single bits of shared memory. Idle lanes issue a no-op atomic, avoiding divergence.
 __device__ __forceinline__ unsigned lock_bit(int k, bool wanted) { return wanted ? 1u << (k & 31) : 0u; }
 __device__ __forceinline__ bool take(unsigned* bits, int k, bool wanted) {
     if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
@@ -118,8 +118,8 @@ __device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int
     }
 }
 
-// The mover's two jobs, by one warp. A lane writes and reads the same places of the shared buffer in both, so that it
-// need not wait for the others in between.
+// The mover's two jobs, by one warp. Lane k moves the pieces k, k + 32, ... of the buffer both ways, so writing a range
+// back and copying the next one in need no barrier between them.
 struct Mover {
     Stored* vectors;
     const int* range_starts;

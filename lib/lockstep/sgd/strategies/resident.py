@@ -4,7 +4,7 @@ import numpy as np
 
 from .shared import DevicePlan
 
-WIDEST = 64  # features of a vector from which on a batch of them does not fit in registers
+WIDEST = 64  # largest rank at which a batch of vectors fits in registers
 BEYOND = 96  # edges that are read ahead where there are none
 SEGMENTS = 1 << 24  # (block, range, group) up to which users are resident
 LEAST_ROOM = 32  # users of a range

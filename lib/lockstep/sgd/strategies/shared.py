@@ -38,7 +38,7 @@ def whole(options, zero=""):
 
 @dataclass(frozen=True)
 class DeviceOptions(plan.Options):
-    """What every schedule on a GPU can be told.
+    """Options of every schedule on a GPU.
 
     Attributes
     ----------

@@ -1,29 +1,24 @@
-// Tiles: the fastest serializable schedule here. Items stay in a multiprocessor for a whole sweep, users go
-// round.
+// Tiles: the fastest serializable schedule here. Items stay in a multiprocessor for a whole sweep; ranges of users
+// rotate over the blocks.
 //
-// Idea. The critical path of any serializable schedule is the largest item: its updates must follow one
-// another, so what counts is the time between two of them, not the throughput.
-//   - Every item belongs to one group of one block for the whole sweep: no lock, and its vector stays in
-//   registers while
-//     its edges last. Blocks and groups get equal shares of the edges, the largest items first.
+// Idea. The critical path of any serializable schedule is the largest item: its updates form a chain, so the time
+// between two of them decides, not the throughput.
+//   - Every item belongs to one group of one block for the whole sweep: no lock, and its vector stays in registers
+//     while its edges last. Blocks and groups get equal shares of the edges, the largest items first.
 //   - Users are cut into `rounds` ranges. At any time a range belongs to one block; block b begins with range
-//   b * stride
-//     and hands each on to its neighbour. There is no barrier of the whole GPU: turn[range] counts the blocks
-//     that are done with it; a tile without edges is skipped, and waits[block][round] says how many others
-//     come before.
-//   - So two groups can meet at a user only inside one block, and there a lock in shared memory decides (30
-//   ns, not the
-//     400 of a lock in global memory). Each lane tries the lock of one edge; edges that fail are tried again
-//     with the next batch, and no group waits while holding a lock.
+//     b * stride and passes each on to its neighbor. There is no grid barrier: turn[range] counts the blocks that have
+//     finished it; a tile without edges is skipped, and waits[block][round] is the number of blocks that precede.
+//   - So two groups share a user only inside one block, and a lock in shared memory decides (30 ns, against 400 of a
+//     lock in global memory). Each lane tries the lock of one edge. A lane that fails retries with the next batch; no
+//     group blocks, so locks held for several batches cannot deadlock.
 //   - Locking and fetching run STAGES - 1 batches ahead: the users' vectors are copied into shared memory
-//   asynchronously
-//     while earlier batches are computed. What remains on the critical path is dot product, update, nothing
-//     else.
+//     asynchronously while earlier batches are computed. The critical path keeps the dot product and the update.
 //
-// An edge is an int4: user, bits of the rating, item, item's place in the block's shared table (or -1 where
-// the items of a block do not fit: then they stay in global memory). Edges are sorted by (block, range,
-// group, item). References: DSGD (Gemulla et al., KDD 2011) and LIBMF (Chin et al., TIST 2015) for the grid
-// of tiles; cuMF_SGD (Xie et al., HPDC 2017) for the lock-free kernel that this is held against.
+// An edge is an int4: user, bits of the rating, item, item's place in the block's shared table (or -1 where the items
+// of a block do not fit: then they stay in global memory). Edges are sorted by (block, range, group, item).
+//
+// References: DSGD (Gemulla et al., KDD 2011) and LIBMF (Chin et al., TIST 2015) for the grid of tiles; cuMF_SGD (Xie
+// et al., HPDC 2017) for the lock-free kernel that this is compared with.
 // compile: K=16 LANES=4 THREADS=256 STAGES=2 EACH=4
 // compile: K=16 LANES=4 THREADS=512 STAGES=2,3 EACH=1
 // compile: K=32 LANES=8 THREADS=256 STAGES=2 EACH=2
@@ -49,7 +44,7 @@ constexpr int SLOTS = STAGES * BATCH;     // of a group
 __device__ __forceinline__ void fetch(float* to, const Stored* from) {
 #if defined(LOCKSTEP_HOST) || HALF
     #pragma unroll
-    for (int c = 0; c < K; c += 4) reinterpret_cast<float4*>(to)[c / 4] = load_chunk(from + c);   // widened: by hand
+    for (int c = 0; c < K; c += 4) reinterpret_cast<float4*>(to)[c / 4] = load_chunk(from + c);   // cp.async cannot convert
 #else
     #pragma unroll
     for (int c = 0; c < K; c += 4) {
@@ -84,7 +79,7 @@ __device__ __forceinline__ void await_batch() {  // all but the STAGES - 1 young
 }
 
 // Locks are single bits: 16 KB of shared memory hold those of 131,072 users (users that share a bit exclude each
-// other). Who wants nothing sets or clears no bit of some word, which is cheaper than a branch.
+// other). Idle lanes issue a no-op atomic, avoiding divergence.
 __device__ __forceinline__ bool take(unsigned* bits, int k, bool wanted) {
     if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
     const unsigned bit = wanted ? 1u << (k & 31) : 0u;

@@ -10,7 +10,7 @@ from .resident import WIDEST, Resident, segment_starts, sort_keys
 from .shared import DeviceOptions, whole
 
 LOCKS = 1 << 17  # bits of shared memory, 16 KB; users of a range that share one exclude each other
-HOST_LOCKS = 1 << 10  # so that a launch on the host executor does not spend its time clearing them
+HOST_LOCKS = 1 << 10  # so that a launch on the emulator does not spend its time clearing them
 
 
 @njit(cache=True)
@@ -62,7 +62,7 @@ def cut(weights, bins):
 
 @dataclass(frozen=True)
 class TileOptions(DeviceOptions):
-    """What `tiles` can be told; what is not given is chosen by `shape` or `build_resident`.
+    """Options of `tiles`; what is not given is chosen by `shape` or `build_resident`.
 
     Attributes
     ----------

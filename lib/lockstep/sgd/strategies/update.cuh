@@ -1,11 +1,11 @@
 // One update of stochastic gradient descent, and what every schedule needs around it.
 //
-//     gain = rate rating - rate <user, item>;   user' = keep user + gain item;   item' = keep item + gain
-//     user
+//     gain = rate rating - rate <user, item>;   user' = keep user + gain item;   item' = keep item + gain user
 //
-// with keep = 1 - rate * regularization and the old vectors on the right; only the last multiply-add of each
-// waits for the dot product. K is the padded rank (a power of two from 4),
-// LANES the threads that share one edge (1 is the published form, K/4 gives each thread one 16-byte load).
+// with keep = 1 - rate * regularization and the old vectors on the right; only the last multiply-add of each depends on
+// the dot product. K is the padded rank (a power of two from 4), LANES the threads that share one edge (1 is the
+// published form, K/4 gives each thread one 16-byte load).
+//
 // Both vectors are cut into chunks of four features; the products of a chunk are a chain of fused
 // multiply-adds, the chunks are added as a binary tree: the second half to the first, and so on. So the bits of
 // a result depend neither on LANES nor on the machine, and the serial oracle (Numba, the same chain and tree)
@@ -51,7 +51,7 @@ __device__ __forceinline__ unsigned group() {
     return LANES == 32 ? full_mask : ((1u << (LANES & 31)) - 1u) << (lane_id() & ~(LANES - 1));
 }
 
-// What lane 0 of the group says; the whole warp calls it.
+// Lane 0's value for the whole group; all lanes of the warp call it.
 __device__ __forceinline__ int from_first(int value) {
     return LANES == 1 ? value : __shfl_sync(full_mask, value, 0, LANES);
 }

@@ -4,7 +4,7 @@
     delta    the same at each bucket width
     sources  wrong vertices after runs from many sources
     degrees  degrees of a graph, as the paper prints them
-    race     wrong distances over fuzzed schedules, on the hypothetical GPU
+    race     wrong distances over fuzzed schedules, on the emulator
 
 `weights` and `arcs` of a cell say how its graphs are read.
 """
@@ -141,7 +141,7 @@ def _degrees(study, part, cell, executor, *, weights="random", arcs="both", hist
 
 
 def _race(study, part, cell, executor, *, seeds):
-    """On the hypothetical GPU, whatever else there is: of how many fuzzed schedules distances come out wrong."""
+    """On the emulator, whatever else there is: of how many fuzzed schedules distances come out wrong."""
     graph = race.race_graph()
     for label, count in seeds.items():
         kernel = build(STUDY, f"race-{label}", graph.name)

@@ -22,7 +22,7 @@ def race_graph():
 
 
 def run(graph, seed, strategy="semaphores", layers=1, trace=False, **options):
-    """One run from vertex 0 on a fuzzed hypothetical GPU with a block of one thread for each vertex.
+    """One run from vertex 0 on a fuzzed emulator with a block of one thread for each vertex.
 
     Returns
     -------

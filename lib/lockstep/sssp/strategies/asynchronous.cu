@@ -1,26 +1,25 @@
-// Shortest paths without rounds: every block owns a range of vertices, keeps their distances in shared memory and goes
-// at its own pace.
+// Shortest paths without rounds: every block owns a range of vertices, keeps their distances in shared memory and
+// advances without a grid barrier.
 //
 // A step inside a block costs a block barrier (tens of ns), not a grid barrier (a microsecond), and its atomics are
 // shared memory's. For road networks, whose paths have thousands of arcs, that chain of steps is the whole time.
 //
-// How blocks talk
+// Communication between blocks
 //   inbox    An arc that leaves the range lowers inbox[target] in global memory by an atomicMin without return value.
 //            At each step a block reads the inboxes of those of its vertices that arcs of others point to (found once,
-//            at the start). What is asked for in one step is used in the next, so no step waits for L2.
+//            at the start). Loads issued in one step are consumed in the next, which hides the latency of L2.
 //            Nothing is queued: no capacity, no duplicates, and no value can be lost or late, for a minimum stays.
 //   horizon  A block relaxes its pending vertices nearer than (smallest pending distance of all blocks) + delta and
-//            keeps the others back. The smallest distances are published and read without waiting: they may be old,
-//            which costs work done in vain or put off, never a wrong result. It is delta-stepping whose bucket slides.
+//            defers the others. The smallest distances are published and read without synchronization: a stale one
+//            causes redundant or deferred relaxations, never a wrong result: delta-stepping with a sliding bucket.
 //   the end  A block with nothing pending votes. When all have voted the vote is closed and the next one begins; a
 //            block votes again after it has read its inboxes once more and found nothing. A vote in which no
 //            block had worked since the vote before ends the run: all values had been sent before those earlier votes
 //            (a fence precedes each), and every block has read its inboxes since and found nothing.
 //
 // A vertex's word holds its distance and, in the lowest bit, whether it is pending (wide distances: in a bit array).
-// Lowering and becoming pending are then one atomicMin, and a vertex stands in the list once, so a list of as many
-// places as the block has vertices can never overflow; where it is shorter and does, the next step looks at all
-// vertices.
+// Lowering and becoming pending are then one atomicMin. A list that overflows makes the next step scan all vertices
+// (dense); after such a step a vertex may be listed twice, which costs a visit, since `take` returns it once.
 //
 // Best where most arcs stay inside a range of ids: road networks with spatial ids. Correct on any graph.
 //
@@ -90,6 +89,8 @@ template <> struct State<double> {
     static __device__ __forceinline__ bool pending(const Range& r, int v) {
         return *(volatile const unsigned*)(r.pending + (v >> 5)) >> (v & 31) & 1u;
     }
+    // Distance before bit here, bit before distance in `take`: one multiprocessor keeps the order of its own accesses
+    // to shared memory, so no fence is needed between them.
     static __device__ __forceinline__ int lowered(const Range& r, int v, double d) {
         if (lower(r.state + v, (Distance)d) <= d) return 0;
         const unsigned bit = 1u << (v & 31);
@@ -264,7 +265,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         if (thread == 0) present = load_relaxed(vote + 1);
 
         // the pending vertices
-        const bool dense = count > r.capacity;  // some are in no list: look at all
+        const bool dense = count > r.capacity;  // some are in no list: scan all
         const int entries = dense ? size : count;
         for (int i = thread / GROUP; i < entries; i += THREADS / GROUP) {
             const int v = dense ? i : (int)r.lists[list * list_capacity + i];

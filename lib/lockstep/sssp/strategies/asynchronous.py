@@ -13,7 +13,7 @@ _int = np.int32
 
 @dataclass(frozen=True)
 class AsynchronousOptions(OnDevice):
-    """What `asynchronous` can be told.
+    """Options of `asynchronous`.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ _int = np.int32
 
 @dataclass(frozen=True)
 class ChaoticOptions(OnDevice):
-    """What `chaotic` can be told; see the kernel's macros of these names. There is no bucket: `delta` has no effect.
+    """Options of `chaotic`; see the kernel's macros of these names. There is no bucket: `delta` has no effect.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Chaotic(DevicePlan):
     def shares(problem, executor, threads=None, resident=None):
         """(blocks, arcs of a thread); Skip if the GPU's threads cannot hold the arcs."""
         m, threads = max(problem.graph.m, 1), threads or Chaotic.threads
-        # As many threads as are alive together: the host executor has 2,048 a multiprocessor too.
+        # As many threads as are alive together: the emulator has 2,048 a multiprocessor too.
         each = Chaotic.together(problem, executor, resident) if executor.name == "cuda" else 2048 // threads
         blocks = min(executor.multiprocessors * each, -(-m // 32))
         keep = -(-m // (blocks * threads))

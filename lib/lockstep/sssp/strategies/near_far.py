@@ -15,7 +15,7 @@ _int = np.int32
 
 @dataclass(frozen=True)
 class NearFarOptions(OnDevice):
-    """What `near-far` and `cluster` can be told.
+    """Options of `near-far` and `cluster`.
 
     Attributes
     ----------

@@ -71,7 +71,7 @@ class Atomic(Paper):
 
 @dataclass(frozen=True)
 class BarrierOptions(OnDevice):
-    """What `barrier` can be told.
+    """Options of `barrier`.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class Persistent(Paper):
 
 @dataclass(frozen=True)
 class SemaphoresOptions(OnDevice):
-    """What `semaphores` and `checked` can be told.
+    """Options of `semaphores` and `checked`.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ _int = np.int32
 
 @dataclass(frozen=True)
 class Bucketed(plan.Options):
-    """What strategies with buckets can be told.
+    """Options of strategies with buckets.
 
     Attributes
     ----------
@@ -45,8 +45,8 @@ def _out_of_range(options):
         value = getattr(options, name, None)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1):
             return f"{name}={value!r}; expected a whole number, 1 or more"
-    if (threads := getattr(options, "threads", None)) and (threads % 32 or threads > 1024):
-        return f"threads={threads}; expected a multiple of 32 up to 1024: whole warps"
+    if (threads := getattr(options, "threads", None)) and threads > 1024:
+        return f"threads={threads}; expected 1024 at most"
     if (group := getattr(options, "group", None)) and group not in (1, 2, 4, 8, 16, 32):
         return f"group={group}; expected 1, 2, 4, 8, 16 or 32: lanes of a warp that share a row"
     return ""
@@ -54,7 +54,7 @@ def _out_of_range(options):
 
 @dataclass(frozen=True)
 class OnDevice(Bucketed):
-    """What strategies on the GPU can be told besides.
+    """Further options of strategies on the GPU.
 
     Attributes
     ----------
@@ -93,8 +93,8 @@ class PathPlan(plan.Plan):
 def road_delta(problem):
     """Bucket width that was best on roads within a factor of two (see the notebook): wide buckets.
 
-    A round's cost hardly depends on its work until the GPU is full: a sparse graph wants few rounds and pays
-    with work done in vain; a dense one would pay more, and has few rounds anyway.
+    A round's cost hardly depends on its work until the GPU is full: on sparse graphs fewer rounds outweigh redundant
+    relaxations; dense graphs have more of these, and few rounds anyway.
     """
     return 32.0 * problem.mean_weight * problem.scale
 
@@ -111,6 +111,8 @@ class DevicePlan(PathPlan):
         super().build()
         ex, problem = self.executor, self.problem
         self.threads = self.options.threads or (type(self).threads if ex.name == "cuda" else 64)
+        if ex.name == "cuda" and self.threads % 32:
+            raise ValueError(f"threads={self.threads}; expected a multiple of 32 on a GPU: whole warps")
         self.n, self.limit = _int(problem.graph.n), problem.dtype.type(problem.limit)
         self.width = problem.distance(self.delta)
         self.offsets, self.arcs = problem.on(ex)

@@ -12,7 +12,7 @@
 
 `strategies` and `options` of a cell are by measure; `count` takes a seeded sample of so many graphs.
 
-On the hypothetical GPU there are no times, only counts; times of the CPU's strategies are real there too. A batch's own
+On the emulator there are no times, only counts; times of the CPU's strategies are real there too. A batch's own
 figures are recorded under the name (batch).
 """
 

@@ -76,7 +76,7 @@ def candidate(batch, label, measure, options, executor, sums, dataset, out=None)
 
 
 def _engine(strategy, measure, executor, options):
-    """The engine of a way; the hypothetical GPU leaves what only takes time to the CPU."""
+    """The engine of a way; the emulator leaves what only takes time to the CPU."""
     if executor.name == "host" and strategy == "paper":
         raise Unmeasurable("the paper's method is timed on a GPU alone")
     strategy = "cpu" if strategy and executor.name == "host" else strategy

@@ -1,5 +1,5 @@
-"""What the options of measures and strategies may be. A kernel believes what it is told: 5 sources for each group of 32
-lanes, say, would make it read another graph's memory, or leave out sources and say nothing.
+"""Values that the options of measures and strategies may have. Kernels validate nothing: 5 sources for each group of 32
+lanes, for example, would read another graph's memory, or skip sources without an error.
 """
 
 import numbers

@@ -3,18 +3,18 @@
 // What it computes: what lanes.cu does, to the bit, for an undirected graph of fewer than 2,048 vertices, and its end
 // (finish.cu) too.
 //
-// The idea: where a graph is alone there is nothing to fill waiting with, and what counts is the longest chain. A block
-// takes as few sources as there are multiprocessors for, four of 512, and its threads the pairs (source, vertex) of a
-// level, so that a level takes as long as the longest row. Who comes next is found by words, a bit a source, while path
-// counts of the level are added up, between the same two barriers; those found are put in line for the next level.
+// The idea: a single graph cannot hide latency by other work, so the longest dependency chain bounds the time. Sources
+// are spread over all multiprocessors (of 512, four a block), and a block's threads take the pairs (source, vertex) of
+// a level, so a level takes as long as its longest row. The next frontier is found by words, a bit a source, while path
+// counts of the level are added up, between the same two barriers, and appended to the queue of the next level.
 //
-// Why it is so: a fill or a further launch costs several microseconds, as much as some levels do. So blocks add what
-// they have into one array of sums, and the last block to arrive makes values of them and clears them for the next
-// launch. Vertices are taken in order of their degrees, that a warp's rows are alike in length. A row is read in a
-// pipeline: four values are added while the next four are on their way.
+// Cost: a fill or a further launch takes several microseconds, as much as some levels do. So blocks add their shares to
+// one array of sums, and the last block to arrive converts them to values and clears them for the next launch. Vertices
+// are taken by degree, so that the rows of a warp have similar lengths. Rows are read in a pipeline: four values are
+// added while the next four are loaded.
 //
-// The order of a line depends on who is first; sums do not: a pair adds in the order of its row, and shares are whole
-// numbers. Levels of neighbors differ by at most one: a bit for the level modulo 4 says who is a successor.
+// The order of a queue depends on the schedule; sums do not: a pair adds in the order of its row, and shares are whole
+// numbers. Levels of neighbors differ by at most one: a bit for the level modulo 4 identifies successors.
 //
 // REAL: float or double.
 //
@@ -26,8 +26,7 @@
 __device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
 __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
 
-// Four neighbors of a pair, and what they give: 0 if they are not asked. Values are above 0 (or NaN), so to add a 0
-// changes no bit.
+// Values of four neighbors of a pair; 0 for those not selected. Values are > 0 (or NaN), so adding 0 changes no bit.
 struct Four {
     REAL a, b, c, d;
 };

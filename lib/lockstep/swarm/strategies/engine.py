@@ -30,7 +30,7 @@ class Engine:
     measure : str
         A name in MEASURES.
     executor : "cuda", "host", Executor or None
-        None: the GPU if one answers, else the CPU for `auto`, and the hypothetical GPU for a strategy of the GPU.
+        None: the GPU if one answers, else the CPU for `auto`, and the emulator for a strategy of the GPU.
     strategy : str
         A name in STRATEGIES; `auto` takes `swarm` on a GPU and `cpu` without one.
     knobs : mapping

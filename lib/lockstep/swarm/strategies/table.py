@@ -33,7 +33,7 @@ def planned(method):
     def check(self):
         allowed.check(allowed.KNOBS.get(method.name, {}), vars(self), f"strategy {method.name!r}")
 
-    words = {"__doc__": f"What `{method.name}` can be told; see `{method.__name__}`.", "__post_init__": check}
+    words = {"__doc__": f"Options of `{method.name}`; see `{method.__name__}`.", "__post_init__": check}
     fields = [(name, type(value), value) for name, value in method.knobs.items()]
     options = dataclasses.make_dataclass("Options", fields, bases=(plan.Options,), namespace=words, frozen=True)
     return type(method.__name__, (BatchPlan,), {"method": method, "gpu": method.gpu, "Options": options})

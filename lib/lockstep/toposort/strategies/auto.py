@@ -85,7 +85,7 @@ def launch_us(executor):
             executor.copy(*words)
         return timer.wall_ms
 
-    return 1e3 * min(once() for _ in range(8)) if executor.name == "cuda" else 10.0  # the hypothetical GPU is not timed
+    return 1e3 * min(once() for _ in range(8)) if executor.name == "cuda" else 10.0  # the emulator is not timed
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ On a graph that a GPU sorts in 50 us, Python's overhead exceeds the sort: before
 objects are loaded from memory, since earlier work has evicted them from the caches. So the race's data is one record,
 which `racing.new` fills with the plan, and the driver's functions are called by their addresses. Python runs only after
 the launch, while the kernel sorts, and builds the result object. For steps that need Python (a first launch, an error
-of the driver, the hypothetical GPU) `race` returns a code of the step to take before it is called again.
+of the driver, the emulator) `race` returns a code of the step to take before it is called again.
 
 All functions that `race` is compiled from are in this file: Numba's cache does not detect changes of other files.
 """

@@ -32,7 +32,7 @@ class Graph(DevicePlan):
             for turn in range(3)
         ]
         self.graphs = []
-        # Shorter on the hypothetical GPU, where an empty step costs as much as one with work.
+        # Shorter on the emulator, where an empty step costs as much as one with work.
         for count in self.replays if self.executor.name == "cuda" else (6, 12):
             with self.executor.capture() as graph:
                 for k in range(count):

@@ -43,7 +43,7 @@ class Persistent(DevicePlan):
 
     @property
     def breadth(self):
-        """Vertices that the subset processes; few on the hypothetical GPU, so that small graphs have wide levels."""
+        """Vertices that the subset processes; few on the emulator, so that small graphs have wide levels."""
         return np.clip(self.arcs / self.degree, 64, 2048) if self.executor.name == "cuda" else 40
 
     @functools.cached_property

@@ -38,7 +38,7 @@ class DevicePlan(SortPlan):
     """Base class of the strategies on the GPU: arrays on the device, and the transfer of the result."""
 
     layered = True
-    per_block = 1024  # threads; two warps on the hypothetical GPU, where threads do not run in parallel
+    per_block = 1024  # threads; two warps on the emulator, where threads do not run in parallel
 
     @classmethod
     def skip(cls, problem, executor, options):
