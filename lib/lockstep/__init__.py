@@ -1,4 +1,4 @@
-"""Lockstep: what keeping threads in step costs an irregular graph algorithm on a GPU."""
+"""Lockstep: the cost of synchronization in irregular graph algorithms on GPUs."""
 
 from . import cache
 

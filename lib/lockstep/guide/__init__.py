@@ -1,4 +1,4 @@
-"""The guide: which way of keeping threads in step to choose for a graph, from what was recorded.
+"""The guide: which strategy to choose for a graph, from what was recorded.
 
 A small decision tree for each problem is fitted to recorded times; what it loses where it is wrong is measured on
 graphs that it was not fitted on. `fitted` writes the trees to data/rules.json, which `auto` follows (`choose`).

@@ -175,7 +175,7 @@ def mosaic(judged, papers, *, across=54):
     return ax
 
 
-MECHANISMS = {  # of keeping in step: (strategies that the studies' text names, as a sentence goes on, ns of a `Costs`)
+MECHANISMS = {  # of synchronization: (strategies that the studies' text names, as a sentence goes on, ns of a `Costs`)
     "launch and blocking read-back": ("SGD: edge-locked; paths: atomic; sort: naive; coloring: hybrid",
                                       "by a launch plus a blocking read-back", lambda cost: 1e3 * cost.step_us),
     "launch by the host": ("", "by a launch alone", lambda cost: 1e3 * cost.launch_us),
@@ -191,7 +191,7 @@ MECHANISMS = {  # of keeping in step: (strategies that the studies' text names, 
 
 
 def ladder(cost, told=False):
-    """What one step costs, by the way of keeping threads in step: a line a mechanism, the most expensive on top.
+    """What one step costs, by mechanism: a line a mechanism, the most expensive on top.
 
     Parameters
     ----------

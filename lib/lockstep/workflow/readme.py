@@ -90,14 +90,14 @@ def _lead(found, recordings):
 
 
 def ladder(found, recordings=paths.RECORDINGS):
-    """What each way of keeping in step costs on the machine that leads, from study 0."""
+    """What each synchronization mechanism costs on the machine that leads, from study 0."""
     lead = _lead(found, recordings)
     try:
         cost = costs.of(lead["name"] if lead else None, recordings, recordings)
     except MachineError:
         return "What a step costs is not recorded on this machine."
     told = [f"**{_time(ns(cost))}** {how}" for _, how, ns in figures.MECHANISMS.values() if how]
-    return f"On {lead['short']} a step that others wait for costs {', '.join(told[:-1])}, and {told[-1]}."
+    return f"On {lead['short']} one step costs {', '.join(told[:-1])}, and {told[-1]}."
 
 
 def _time(ns):

@@ -16,7 +16,7 @@ EVEN = ("layered", "disjoint-paths")  # families whose layers hold about as many
 
 
 def one_vertex(costs):
-    """What a layer of one vertex must cost (us): the way of keeping in step, and the chain of dependent accesses.
+    """What a layer of one vertex must cost (us): the synchronization, and the chain of dependent accesses.
 
     Each strategy's chain is said in its kernel file. `narrow` is then a warp: a row's load beside an atomic, both on
     L2, no barrier worth the name.
