@@ -53,7 +53,7 @@ def not_held(arc, weight, ends=""):
 
 def weight_not_held(graph):
     """What is wrong with the first weight of a Graph that float32 does not hold; None if there is no such weight."""
-    places = unheld(graph.weights) if graph.weights is not None else ()
+    places: Any = unheld(graph.weights) if graph.weights is not None else ()
     if not len(places):
         return None
     arc = int(places[0])
