@@ -33,6 +33,7 @@ def test_networkx_own_tests_pass_on_the_backend(tmp_path):
     answered = re.search("^answered: (.*)", told.stdout, re.MULTILINE)[1].split()
     assert {name: int(count) for name, _, count in (one.partition("=") for one in answered)}.keys() == set(SERVED)
     assert not [one for one in answered if one.endswith("=0")], "none of the functions was left to NetworkX throughout"
+    assert "\nleft: \n" in told.stdout, "no accepted call fell back"
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")  # are kept, as NetworkX has it
