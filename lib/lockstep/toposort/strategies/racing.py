@@ -1,7 +1,7 @@
 """Strategies of the GPU in the CPU/GPU race: a completion flag and a cancellation flag, and the record that
 `contest.race` reads: a graph, settings, launches and the addresses of functions.
 
-A kernel polls its cancellation flag every few levels, so it ends with a latency: `auto.Costs.farewell`.
+A kernel polls its cancellation flag every few levels, so it ends with a latency, which `auto.Costs` holds.
 """
 
 import ctypes
