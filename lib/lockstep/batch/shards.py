@@ -24,7 +24,8 @@ import pyarrow.parquet as pq
 
 from lockstep.graphs import GraphError
 
-from .pack import SMALL, Pack, not_held, unheld
+from .pack import SMALL, Pack
+from .weights import not_held, unheld
 
 FORMATS = ("arrow", "parquet")
 

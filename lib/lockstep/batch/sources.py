@@ -21,7 +21,8 @@ from lockstep.graphs.registry import registry
 
 from . import shards
 from .check import Problem
-from .pack import SMALL, Kind, Pack, weight_not_held
+from .pack import SMALL, Kind, Pack
+from .weights import weight_not_held
 
 SHARDS = (".arrow", ".feather", ".parquet")
 PACKED = (".gz", ".xz", ".bz2", ".zst")

@@ -1,11 +1,11 @@
 """Statistics of paired measurements: ratios with intervals, the best of several, many tests at once.
 
-Times spread in proportion to their size and a speedup of 2 should weigh as much as one of 1/2: so everything
-is done on logarithms. Two strategies are compared within rounds, which takes a drift of the machine out. A
-mean over graphs is a geometric mean (Fleming and Wallace, CACM 29(3), 1986), and with several graphs the
-graph is the unit that was sampled, not the round (Kalibera and Jones, ISMM 2013; Hoefler and Belli, SC 2015); unless
-the graphs are named strata that are all there (`over_strata`). How far another recording of the same machine would lie,
-which rounds do not show, is added from `lockstep.evidence.between`.
+Times spread in proportion to their size and a speedup of 2 should weigh as much as one of 1/2: so everything is done on
+logarithms. Two strategies are compared within rounds, which takes a drift of the machine out. A mean over graphs is a
+geometric mean (Fleming and Wallace, CACM 29(3), 1986), and with several graphs the graph is the unit that was sampled,
+not the round (Kalibera and Jones, ISMM 2013; Hoefler and Belli, SC 2015); unless the graphs are named strata that are
+all there (`over_strata`). How far another recording of the same machine would lie, which rounds do not show, is added
+from `lockstep.evidence.between`.
 """
 
 import math
@@ -32,10 +32,8 @@ class Estimate:
         The figure and its t interval at `CONFIDENCE`; the ends are NaN where one sample gives no interval.
     bootstrap : tuple of float
         The bootstrap's interval, beside the t interval as a check of its assumptions.
-    n : int
-        Rounds in all.
-    graphs : int
-        Graphs (cells) it is taken over.
+    n, graphs : int
+        Rounds in all, and graphs (cells) that it is taken over.
     error, freedom : float
         Standard error on the scale on which the figure was estimated, and its degrees of freedom.
     logarithmic : bool
@@ -340,9 +338,7 @@ def best(rows, strategies, metric="wall", name="best"):
 
 
 def holm(p_values):
-    """Holm's adjusted p-values (Scandinavian Journal of Statistics 6, 1979), in the given order; NaN stays
-    NaN.
-    """
+    """Holm's adjusted p-values (Scandinavian Journal of Statistics 6, 1979), in the given order; NaN stays NaN."""
     p = np.asarray(p_values, float)
     adjusted = np.full(len(p), math.nan)
     order = [k for k in np.argsort(p) if not math.isnan(p[k])]

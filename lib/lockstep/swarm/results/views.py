@@ -342,11 +342,6 @@ def written(rows):
         size = own[own["metric"] == "written_bytes"]["value"]
         if len(size):
             graphs = int(own["dataset"].iloc[0].rsplit("-", 1)[1])
-            line = {
-                "measure": NAMES[measure],
-                "graphs": graphs,
-                "s": times["overlapped"],
-                "with writing s": times["written"],
-            }
-            lines.append({**line, "GB": float(size.iloc[0]) / 1e9})
+            seconds = {"s": times["overlapped"], "with writing s": times["written"]}
+            lines.append({"measure": NAMES[measure], "graphs": graphs, **seconds, "GB": float(size.iloc[0]) / 1e9})
     return pd.DataFrame(lines)
