@@ -37,7 +37,8 @@ def main(arguments=None) -> int:
     try:
         output.listen(choice)
         output.writable(choice)
-        status = choice.run(choice)
+        with output.warnings_logged():
+            status = choice.run(choice)
         sys.stdout.flush()
         return status
     except BrokenPipeError:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 
 log = logging.getLogger("lockstep")
 LATER = 2.0  # s that a step may take before its seconds are counted on a terminal
@@ -22,6 +23,22 @@ def listen(choice) -> None:
     log.handlers, log.propagate = [handler], False
     quiet, verbose = getattr(choice, "quiet", False), getattr(choice, "verbose", False)
     log.setLevel(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO)
+
+
+@contextlib.contextmanager
+def warnings_logged():
+    """Log what the package warns of as one line each; other libraries' warnings stay as they are."""
+    with warnings.catch_warnings():
+        plain = warnings.showwarning
+
+        def show(message, category, *where):
+            if category.__module__.partition(".")[0] == "lockstep":
+                log.warning(str(message))
+            else:
+                plain(message, category, *where)
+
+        warnings.showwarning = show
+        yield
 
 
 @contextlib.contextmanager

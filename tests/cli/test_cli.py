@@ -80,6 +80,13 @@ def test_sort_prints_an_order_and_says_how_it_was_made(run, graph):
     assert "(" in reason, "auto must say why it chose what it chose"
 
 
+def test_what_the_package_warns_of_is_one_line(run, graph):
+    file = graph("white,black\nalice,bob\nbob,carol\n")
+    status, out, err = run("sort", file, "--quiet")
+    assert status == 0 and len(out.split()) == 5
+    assert err.count("\n") == 1 and err.startswith(f"{file}, line 1: 'white' and 'black' occur in no other line")
+
+
 def test_a_registered_graph_goes_by_its_name_where_no_file_has_it(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, out, err = run("color", "Karate")

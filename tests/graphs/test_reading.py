@@ -7,6 +7,7 @@ import io
 import lzma
 import tarfile
 import time
+import warnings
 import zipfile
 
 import numpy as np
@@ -259,6 +260,27 @@ def test_names_of_vertices_are_numbered_as_they_occur(tmp_path, kind):
     sources, targets = graph.edges()
     pairs = {(graph.labels[u], graph.labels[v]) for u, v in zip(sources, targets, strict=True)}
     assert (labels[0], labels[1]) in pairs and (labels[1], labels[2]) in pairs
+
+
+@pytest.mark.parametrize("text, warned", [
+    (b"player_a,player_b\nalice,bob\nbob,carol\n", True),
+    (b"# of 2024\n\nplayer_a\tplayer_b\nalice\tbob\n", True),
+    (b"alice,bob\nbob,carol\n", False),  # bob occurs again
+    (b"source,target\nalice,bob\ncarol,dave\n", False),  # the header is known
+    (b"alice,bob\n", False),
+    (b"alice bob\ncarol dave\n", False),  # no CSV
+    (b"alice,alice\nbob,carol\n", False),
+])  # fmt: skip
+def test_a_first_row_that_may_name_columns_is_warned_of(tmp_path, text, warned):
+    path = tmp_path / "games.csv"
+    path.write_bytes(text)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        read(path)
+    assert len(found) == warned
+    if warned:
+        line = text.split(b"player")[0].count(b"\n") + 1
+        assert f"games.csv, line {line}: 'player_a' and 'player_b' occur in no other line" in str(found[0].message)
 
 
 def test_numbers_are_names_where_that_is_asked_for(tmp_path):

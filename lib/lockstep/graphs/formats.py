@@ -5,13 +5,14 @@ header against the body, and name file, line and what was expected.
 """
 
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import named
-from .graph import GraphError
+from .graph import GraphError, GraphWarning
 from .numbers import EXACT, Table, ids, whole_or_real
 
 
@@ -68,7 +69,8 @@ def edge_list(data, name, check_header=True, names=None):
     """SNAP's edge lists and CSV: a line is ``source target [weight]``; lines that begin with # or % are comments.
 
     Ids are whole numbers, or names (see `named`, or by ``names=True``), which are numbered in the order in which they
-    occur. A first line of words such as ``source,target,weight`` is a header.
+    occur. A first line of words such as ``source,target,weight`` is a header; other words are an edge, with a
+    GraphWarning where both stand in no other line of a CSV file.
 
     A comment ``# Nodes: 7115 Edges: 103689`` must agree with the body: so many lines, and so many different
     ids, or fewer if the ids are 0..n-1 (the rest are then isolated). A comment with the word "directed" or
@@ -92,6 +94,8 @@ def edge_list(data, name, check_header=True, names=None):
         found = _named(data, name, start, directed)
         if header < start and {*found.labels} & {field.decode() for field in named.fields(data[header:start])}:
             found = _named(data, name, header, directed)  # the words are vertices: they occur again
+        if start == header and re.search(rb"[,\t]", body[0][1]):
+            _warn_of_columns(name, line_number(data, start), found)
         if sizes is not None and check_header and sizes[1:] != (found.n, found.sources.size):
             there = f"{found.n} names and {found.sources.size} lines"
             told = f"the header says {sizes[1]} nodes and {sizes[2]} edges; found {there}"
@@ -107,6 +111,16 @@ def edge_list(data, name, check_header=True, names=None):
     if sizes is not None and check_header:
         body.n = _check_sizes(name, sizes, sources, targets)
     return body
+
+
+def _warn_of_columns(name, line, found):
+    """Warn if the first row may name columns by words that are not known: both stand in no other row."""
+    ends = np.append(found.sources, found.targets)
+    if found.sources.size > 1 and np.bincount(ends)[[found.sources[0], found.targets[0]]].max() == 1:
+        words = " and ".join(repr(str(found.labels[end])) for end in (found.sources[0], found.targets[0]))
+        warnings.warn(
+            f"{name}, line {line}: {words} occur in no other line, and are read as an edge; if they name columns, "
+            "delete that line", GraphWarning, stacklevel=2)  # fmt: skip
 
 
 def _named(data, name, start, directed):
