@@ -166,7 +166,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(run, graph,
     assert (tmp_path / "new" / "order.txt").read_text() == "0\n1\n"
 
 
-def test_sort_runs_a_kernel_on_the_hypothetical_gpu(run, graph):
+def test_sort_runs_a_kernel_on_the_emulator(run, graph):
     status, out, err = run("sort", graph("0 1\n1 2\n"), "--strategy", "frontier", "--executor", "host")
     assert (status, out) == (0, "0\n1\n2\n"), err
 

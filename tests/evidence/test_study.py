@@ -158,7 +158,7 @@ def test_without_events_the_clock_alone_is_read(study):
     assert set(rows[rows["strategy"] == "a"]["metric"]) == {"wall"}
 
 
-def test_the_hypothetical_gpu_gives_counts_and_no_times(study):
+def test_the_emulator_gives_counts_and_no_times(study):
     work = Work()
     host = SimpleNamespace(name="host")
     candidate = work.candidate("a", executor=host, counts=lambda result: {"launches": (3, "1")})

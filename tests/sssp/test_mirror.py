@@ -40,14 +40,14 @@ def test_on_the_cpu(name, strategy, made):
 
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("strategy", [n for n, s in STRATEGIES.items() if s.gpu and s.exact])
-def test_on_the_hypothetical_gpu(name, strategy, made):
+def test_on_the_emulator(name, strategy, made):
     graph, source, exact = made(name)
     result = shortest_paths(graph, source, strategy, executor="host")
     np.testing.assert_array_equal(result.distances, exact)
 
 
 @pytest.mark.parametrize("strategy", ["near-far", "asynchronous"])
-def test_new_york_on_the_hypothetical_gpu(strategy, made):
+def test_new_york_on_the_emulator(strategy, made):
     graph, source, exact = made("USA-road-d.NY")
     assert graph.m == 733_846  # 3,746 of them parallel to another
     result = shortest_paths(graph, source, strategy, executor="host")
