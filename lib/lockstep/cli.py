@@ -32,13 +32,13 @@ EXTRAS = {  # what a command may need that `pip install lockstep` does not bring
 def main(arguments=None) -> int:
     """Run the command line and return its exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    choice = parser().parse_args(arguments)
-    choice.typed = shlex.join(["lockstep", *arguments])
+    args = parser().parse_args(arguments)
+    args.typed = shlex.join(["lockstep", *arguments])
     try:
-        output.listen(choice)
-        output.writable(choice)
+        output.configure_logging(args)
+        output.check_writable(args)
         with output.warnings_logged():
-            status = choice.run(choice)
+            status = args.run(args)
         sys.stdout.flush()
         return status
     except BrokenPipeError:
@@ -53,7 +53,7 @@ def main(arguments=None) -> int:
 
         reason = f"the memory does not suffice ({error or 'none is left'})"
         told = GraphError(f"{reason}; a lower {SETTING} refuses such graphs before they are tried")
-        print(f"lockstep: {output.told(told, choice)}", file=sys.stderr)
+        print(f"lockstep: {output.error_line(told, args)}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
@@ -67,7 +67,7 @@ def main(arguments=None) -> int:
         # place in the code matters.
         if not isinstance(error, ValueError | OSError) and not type(error).__module__.startswith("lockstep"):
             raise
-        print(f"lockstep: {output.told(error, choice)}", file=sys.stderr)
+        print(f"lockstep: {output.error_line(error, args)}", file=sys.stderr)
         output.log.debug("as follows:", exc_info=True)
         return 1 if hasattr(error, "cycle") else getattr(error, "status", 2)
 
@@ -201,7 +201,7 @@ def _of_a_graph(command):
     paths.add_argument("file", metavar="FILE", help=f"{GRAPH}; without weights every arc counts 1")
     paths.add_argument("--source", required=True, metavar="VERTEX", help="where to start: a number from 0, or a name")
     paths.add_argument("--target", metavar="VERTEX", help="print the vertices of a shortest path to this one instead")
-    paths.add_argument("--delta", type=float, help="width of a bucket (default: the strategy's choice)")
+    paths.add_argument("--delta", type=float, help="width of a bucket (default: the strategy's args)")
     paths.add_argument("--layers", type=int, help="of semaphores (default: 2)")
     _solver(paths, "sssp", "distances")
 

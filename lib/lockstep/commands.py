@@ -6,21 +6,22 @@ import re
 import sys
 from pathlib import Path
 
-from lockstep.output import column, finite, log, many, opened, record, shown, table, timed
+from lockstep import output
+from lockstep.output import log, plural
 
 
-def datasets(choice) -> int:
+def datasets(args) -> int:
     from lockstep import graphs
     from lockstep.graphs.registry import PLACED
 
-    for name in choice.fetch:
-        with timed(f"fetching {name}"):
+    for name in args.fetch:
+        with output.timed(f"fetching {name}"):
             log.info(f"{name}: {graphs.registry.fetched(name)}")
     found = graphs.datasets()
-    table(found, choice.output)
-    if str(choice.output) == "-":
+    output.write_table(found, args.output)
+    if str(args.output) == "-":
         return 0
-    if choice.json:
+    if args.json:
         lines = found.to_dict("records")
         for line in lines:
             line |= {size: int(line[size]) if str(line[size]).isdigit() else None for size in "nm"}
@@ -37,35 +38,35 @@ def datasets(choice) -> int:
     return 0
 
 
-def schema(choice) -> int:
+def schema(args) -> int:
     import yaml
 
     known = yaml.safe_load((Path(__file__).parent / "schemas.yaml").read_text(encoding="utf-8"))["commands"]
-    if choice.command not in known:
-        raise ValueError(f"no command {choice.command!r} writes JSON; there are {', '.join(known)}")
-    about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"lockstep {choice.command} --json"}
-    print(json.dumps({**about, **known[choice.command]}, indent=1))
+    if args.command not in known:
+        raise ValueError(f"no command {args.command!r} writes JSON; there are {', '.join(known)}")
+    about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"lockstep {args.command} --json"}
+    print(json.dumps({**about, **known[args.command]}, indent=1))
     return 0
 
 
-def completion(choice) -> int:
+def completion(args) -> int:
     import shtab
 
     from lockstep.cli import parser
 
-    print(shtab.complete(parser(), choice.shell))
+    print(shtab.complete(parser(), args.shell))
     return 0
 
 
-def machine(choice) -> int:
+def machine(args) -> int:
     from lockstep.evidence import describe_machine
     from lockstep.machine import why_no_gpu
 
     facts = describe_machine()
-    if choice.name:
+    if args.name:
         print(facts["name"])
         return 0
-    if choice.json:
+    if args.json:
         print(json.dumps(facts, indent=1))
         return 0
     reason = why_no_gpu()
@@ -75,240 +76,241 @@ def machine(choice) -> int:
     return 0
 
 
-def claims(choice) -> int:
+def claims(args) -> int:
     from lockstep.evidence import claims, telling
     from lockstep.provenance import stale
 
-    with timed("judging recorded rows"):
+    with output.timed("judging recorded rows"):
         found = claims.summary(stale=stale)
-    asked = {name: getattr(choice, name) for name in ("study", "claim", "machine", "verdict")}
+    asked = {name: getattr(args, name) for name in ("study", "claim", "machine", "verdict")}
     verdicts = telling.chosen(found.verdicts, **asked)
-    table(verdicts, choice.output)
-    if str(choice.output) == "-":
+    output.write_table(verdicts, args.output)
+    if str(args.output) == "-":
         return 0
-    if choice.json:
+    if args.json:
         print(telling.records(verdicts))
         return 0
     print("\n".join(telling.listed(verdicts)) if any(asked.values()) else found.text)
     return 0
 
 
-def provenance(choice) -> int:
+def provenance(args) -> int:
     from lockstep.provenance import confirm, device, protocol, summary
     from lockstep.studies import PACKAGES
 
-    if choice.task == "lock":
-        if not choice.prove:
+    if args.task == "lock":
+        if not args.prove:
             changed = device.renew()
             print(f"{len(device.lock())} texts in the lock, {len(changed)} of them new")
             return 0
         wrong = device.prove()
         print("\n".join([*wrong, f"{len(device.lock())} texts compiled, {len(wrong)} unlike the lock"]))
         return int(bool(wrong))
-    if choice.task == "confirm":
-        told = confirm.confirm(choice.strategies, choice.why)
+    if args.task == "confirm":
+        told = confirm.confirm(args.strategies, args.why)
         print("\n".join(told) or "no recorded row is stale")
         return int(any(line.startswith("refused") for line in told))
-    if choice.task == "protocol":
-        for study in choice.studies:
+    if args.task == "protocol":
+        for study in args.studies:
             if study not in PACKAGES:
                 raise ValueError(f"there is no study {study!r}; there are {', '.join(PACKAGES)}")
-        for study in choice.studies:
-            print(f"{study}: protocol {protocol.write(study, choice.why, choice.same)}")
+        for study in args.studies:
+            print(f"{study}: protocol {protocol.write(study, args.why, args.same)}")
         return 0
     found = summary.summary()
-    if choice.json:
+    if args.json:
         print(json.dumps(found, indent=1))
     else:
         print(summary.text(found))
-    return int(choice.strict and bool(found["stale"] or found["unclear"] or found["broken"]))
+    return int(args.strict and bool(found["stale"] or found["unclear"] or found["broken"]))
 
 
-def sort(choice) -> int:
+def sort(args) -> int:
     import numpy as np
 
     from lockstep.toposort import topological_sort
 
-    graph = _graph(choice.file, choice)
-    with timed("sorting"):
-        result = topological_sort(graph, strategy=choice.strategy, executor=choice.executor)
-    layers = f"{many(result.order.size, 'vertex', 'vertices')} in {many(result.depth, 'layer')}"
-    log.info(f"{shown(choice.file)}: {layers}, sorted by {_how(result)}")
-    if choice.json:
-        record(choice, graph, result, layers=result.depth, order=result.order)
+    graph = _graph(args.file, args)
+    with output.timed("sorting"):
+        result = topological_sort(graph, strategy=args.strategy, executor=args.executor)
+    layers = f"{plural(result.order.size, 'vertex', 'vertices')} in {plural(result.depth, 'layer')}"
+    log.info(f"{output.display_name(args.file)}: {layers}, sorted by {_how(result)}")
+    if args.json:
+        output.write_json(args, graph, result, layers=result.depth, order=result.order)
     else:
         names = result.order if graph.labels is None else np.asarray(graph.labels, object)[result.order]
-        column(names, choice.output)
+        output.write_column(names, args.output)
     return 0
 
 
-def color(choice) -> int:
+def color(args) -> int:
     import warnings
 
     from lockstep.coloring import color
 
-    switch = int(choice.switch) if re.fullmatch(r"-?\d+", choice.switch) else choice.switch
-    options = {"strategy": choice.strategy, "switch": switch, "seed": choice.seed, "executor": choice.executor}
+    switch = int(args.switch) if re.fullmatch(r"-?\d+", args.switch) else args.switch
+    options = {"strategy": args.strategy, "switch": switch, "seed": args.seed, "executor": args.executor}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the notes below say the same in one line
-        graph = _graph(choice.file, choice)
-        with timed("coloring"):
-            result = color(graph, loops=choice.loops, **options)
-    found = f"{many(result.colors.size, 'vertex', 'vertices')}, {many(result.count, 'color')}"
-    log.info(f"{shown(choice.file)}: {found}, colored by {_how(result)}")
-    if choice.json:
-        record(choice, graph, result, count=result.count, colors=result.colors)
+        graph = _graph(args.file, args)
+        with output.timed("coloring"):
+            result = color(graph, loops=args.loops, **options)
+    found = f"{plural(result.colors.size, 'vertex', 'vertices')}, {plural(result.count, 'color')}"
+    log.info(f"{output.display_name(args.file)}: {found}, colored by {_how(result)}")
+    if args.json:
+        output.write_json(args, graph, result, count=result.count, colors=result.colors)
     else:
-        column(result.colors, choice.output, graph.labels)
+        output.write_column(result.colors, args.output, graph.labels)
     return 0
 
 
-def paths(choice) -> int:
+def paths(args) -> int:
     import numpy as np
 
     from lockstep.sssp import STRATEGIES, shortest_paths
 
-    graph = _graph(choice.file, choice)
-    options = {"delta": choice.delta, "layers": choice.layers}
-    source, target = (_vertex(graph, name) for name in (choice.source, choice.target))
-    with timed("shortest paths"):
-        result = shortest_paths(graph, source, choice.strategy, choice.executor, **options)
+    graph = _graph(args.file, args)
+    options = {"delta": args.delta, "layers": args.layers}
+    source, target = (_vertex(graph, name) for name in (args.source, args.target))
+    with output.timed("shortest paths"):
+        result = shortest_paths(graph, source, args.strategy, args.executor, **options)
     reached = result.distances[np.isfinite(result.distances)]
     how = f"by {_how(result)}"
     if not STRATEGIES[result.strategy].exact:
         how += "; this strategy may give wrong distances (--strategy checked does not)"
-    found = f"{reached.size:,} of {many(result.distances.size, 'vertex', 'vertices')} reached, the farthest at "
-    log.info(f"{shown(choice.file)}: {found}{reached.max():.12g}, {how}")
+    found = f"{reached.size:,} of {plural(result.distances.size, 'vertex', 'vertices')} reached, the farthest at "
+    log.info(f"{output.display_name(args.file)}: {found}{reached.max():.12g}, {how}")
     told, path = {"source": source, "reached": reached.size, "distances": result.distances}, None
     if target is not None:
         path = result.path_to(target)
-        there = f"{many(len(path) - 1, 'arc')}, length {result.distances[graph.index_of(target)]:.12g}"
-        log.info(f"{shown(choice.file)}: a shortest path to {target}: {there}")
+        there = f"{plural(len(path) - 1, 'arc')}, length {result.distances[graph.index_of(target)]:.12g}"
+        log.info(f"{output.display_name(args.file)}: a shortest path to {target}: {there}")
         told["path"] = [int(one) if isinstance(one, int | np.integer) else str(one) for one in path]
-    if choice.json:
-        record(choice, graph, result, **told)
+    if args.json:
+        output.write_json(args, graph, result, **told)
     elif path is not None:
-        column(np.array(path, object), choice.output)
+        output.write_column(np.array(path, object), args.output)
     else:
         whole = (reached == np.floor(reached)).all() and reached.max() < 2**53
-        column(result.distances, choice.output, graph.labels, whole)
+        output.write_column(result.distances, args.output, graph.labels, whole)
     return 0
 
 
-def factorize(choice) -> int:
+def factorize(args) -> int:
     import numpy as np
 
     from lockstep.sgd import factorize
 
-    if choice.json and str(choice.output) == "-":
+    if args.json and str(args.output) == "-":
         raise ValueError("--json and --output - both write to standard output; name a file for the vectors")
-    if choice.sweeps < 1:
-        raise ValueError(f"--sweeps {choice.sweeps}: one at least, or nothing is learned")
+    if args.sweeps < 1:
+        raise ValueError(f"--sweeps {args.sweeps}: one at least, or nothing is learned")
     names = ("strategy", "rank", "sweeps", "seed", "learning_rate", "regularization", "nonnegative", "executor")
-    ratings, users, items = _ratings(choice.file, choice.member, choice.duplicates)
-    with timed("all sweeps"):
-        result = factorize(ratings, **{name: getattr(choice, name) for name in names})
-    sizes = f"{many(result.users.shape[0], 'user')}, {many(result.items.shape[0], 'item')}"
-    log.info(f"{shown(choice.file)}: {sizes}, by {_how(result)}")
-    if choice.json:
-        record(choice, None, result, users=result.users.shape[0], items=result.items.shape[0], rmse=result.rmse)
+    ratings, users, items = _ratings(args.file, args.member, args.duplicates)
+    with output.timed("all sweeps"):
+        result = factorize(ratings, **{name: getattr(args, name) for name in names})
+    sizes = f"{plural(result.users.shape[0], 'user')}, {plural(result.items.shape[0], 'item')}"
+    log.info(f"{output.display_name(args.file)}: {sizes}, by {_how(result)}")
+    if args.json:
+        users, items = result.users.shape[0], result.items.shape[0]
+        output.write_json(args, None, result, users=users, items=items, rmse=result.rmse)
     else:
         errors = [f"sweep {sweep}: RMSE {error:.4f}" for sweep, error in enumerate(result.rmse, 1)]
-        print(*errors, sep="\n", file=sys.stderr if str(choice.output) == "-" else sys.stdout)
-    if choice.output:
+        print(*errors, sep="\n", file=sys.stderr if str(args.output) == "-" else sys.stdout)
+    if args.output:
         packed = io.BytesIO()  # written at once, for standard output cannot be wound back
         np.savez_compressed(packed, users=result.users, items=result.items, user_ids=users, item_ids=items)
-        with opened(choice.output, "wb") as file:
+        with output.open_output(args.output, "wb") as file:
             file.write(packed.getbuffer())
     return 0
 
 
-def advise(choice) -> int:
+def advise(args) -> int:
     from lockstep.guide import advise
 
-    if len(choice.file) > 1 and (choice.ratings or choice.batch):
+    if len(args.file) > 1 and (args.ratings or args.batch):
         raise ValueError("--ratings and --batch take one file")
-    if choice.ratings:
-        graph = _ratings(choice.file[0], choice.member)[0]
-    elif choice.batch:
+    if args.ratings:
+        graph = _ratings(args.file[0], args.member)[0]
+    elif args.batch:
         from lockstep.swarm import GraphBatch
 
-        graph = GraphBatch(choice.file[0])
+        graph = GraphBatch(args.file[0])
     else:
-        graphs = [_graph(file, choice) for file in choice.file]
+        graphs = [_graph(file, args) for file in args.file]
         graph = graphs if len(graphs) > 1 else graphs[0]
     try:
-        with timed("features of the graph, and rules"):
-            found = advise(graph, machine=choice.machine)
-        print(json.dumps(finite(found.record()), indent=1) if choice.json else found)
+        with output.timed("features of the graph, and rules"):
+            found = advise(graph, machine=args.machine)
+        print(json.dumps(output.finite(found.record()), indent=1) if args.json else found)
     finally:
-        if choice.batch:
+        if args.batch:
             _tell_left_out(graph)
     return 0
 
 
-def compare(choice) -> int:
+def compare(args) -> int:
     from lockstep import compare
 
-    package = compare.study_of(choice.study)
-    if choice.plot and choice.plot.suffix not in (".svg", ".pdf", ".png"):
-        raise ValueError(f"--plot {choice.plot}: name a file that ends in .svg, .pdf or .png")
+    package = compare.study_of(args.study)
+    if args.plot and args.plot.suffix not in (".svg", ".pdf", ".png"):
+        raise ValueError(f"--plot {args.plot}: name a file that ends in .svg, .pdf or .png")
     if package == "sgd":
-        graph = _ratings(choice.file, choice.member)[0]
+        graph = _ratings(args.file, args.member)[0]
     elif package == "swarm":
         from lockstep.batch import GraphBatch
         from lockstep.batch.pack import join
         from lockstep.swarm import MEASURES
 
-        measure = MEASURES.get(choice.measure or "betweenness")  # of which most take no weights
-        batch = GraphBatch(choice.file, weights=measure is None or measure.weights)
+        measure = MEASURES.get(args.measure or "betweenness")  # of which most take no weights
+        batch = GraphBatch(args.file, weights=measure is None or measure.weights)
         graph = join(list(batch))
         _tell_left_out(batch)
     else:
-        graph = _graph(choice.file, choice)
-        choice.source = _vertex(graph, choice.source)
-    options = {key: getattr(choice, key) for key in ("source", "rank", "measure") if getattr(choice, key) is not None}
+        graph = _graph(args.file, args)
+        args.source = _vertex(graph, args.source)
+    options = {key: getattr(args, key) for key in ("source", "rank", "measure") if getattr(args, key) is not None}
     found = compare.compare(
-        package, graph, choice.strategies.split(",") if choice.strategies else None, choice.executor, choice.rounds,
-        choice.seconds, log.info, **options,
+        package, graph, args.strategies.split(",") if args.strategies else None, args.executor, args.rounds,
+        args.seconds, log.info, **options,
     )  # fmt: skip
-    if str(choice.output) != "-":
-        print(found.to_json(orient="records", indent=1) if choice.json else compare.told(found))
-    table(found, choice.output)
-    if choice.plot:
+    if str(args.output) != "-":
+        print(found.to_json(orient="records", indent=1) if args.json else compare.told(found))
+    output.write_table(found, args.output)
+    if args.plot:
         import matplotlib
 
         matplotlib.use("Agg")
-        compare.picture(found).savefig(choice.plot)
+        compare.picture(found).savefig(args.plot)
     return 0 if found["verified"].notna().any() else 1
 
 
-def swarm(choice) -> int:
+def swarm(args) -> int:
     from lockstep.swarm.command import main
 
-    return main(choice)
+    return main(args)
 
 
-def _graph(file, choice):
+def _graph(file, args):
     """The graph in a file, or on standard input; where there is no such file, the registered graph of that name."""
     from lockstep.graphs import GraphError, load, read
     from lockstep.graphs.registry import registered, unknown
 
     path = Path(file)
-    options = {name: True for name in ("directed", "compact", "names") if getattr(choice, name)}
-    options |= {"format": choice.format} if choice.format else {}
-    options |= {"directed": False} if choice.undirected else {}
-    options |= {"weights": False} if choice.unweighted else {}
-    with timed(f"reading {shown(file)}"):
+    options = {name: True for name in ("directed", "compact", "names") if getattr(args, name)}
+    options |= {"format": args.format} if args.format else {}
+    options |= {"directed": False} if args.undirected else {}
+    options |= {"weights": False} if args.unweighted else {}
+    with output.timed(f"reading {output.display_name(file)}"):
         if file == "-":
-            return read(sys.stdin.buffer, member=choice.member, **options)
+            return read(sys.stdin.buffer, member=args.member, **options)
         if not path.exists() and registered(file):
             if options:
                 raise GraphError(f"{file}: the registry says how it is read; --directed and the like are for files")
             return load(file)
         if not path.exists() and path.name == file and not path.suffix:  # it may have been meant as either
             raise GraphError(f"{file}: no such file, and {unknown(file)}")
-        return read(path, member=choice.member, **options)
+        return read(path, member=args.member, **options)
 
 
 def _vertex(graph, called):
@@ -335,7 +337,7 @@ def _ratings(file, member, duplicates="keep"):
     from lockstep.graphs import read_ratings
     from lockstep.sgd import Ratings
 
-    with timed(f"reading {shown(file)}"):
+    with output.timed(f"reading {output.display_name(file)}"):
         matrix, users, items = read_ratings(sys.stdin.buffer if file == "-" else file, member, ids=True)
         found = Ratings.of(matrix, duplicates)
     found.name = Path(file).name.partition(".")[0]

@@ -16,12 +16,12 @@ log = logging.getLogger("lockstep")
 LATER = 2.0  # s that a step may take before its seconds are counted on a terminal
 
 
-def listen(choice) -> None:
+def configure_logging(args) -> None:
     """Send what is logged to standard error: by `--quiet` warnings alone, by `--verbose` also how long steps took."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
     log.handlers, log.propagate = [handler], False
-    quiet, verbose = getattr(choice, "quiet", False), getattr(choice, "verbose", False)
+    quiet, verbose = getattr(args, "quiet", False), getattr(args, "verbose", False)
     log.setLevel(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO)
 
 
@@ -68,17 +68,17 @@ def timed(what):
     log.debug("%s: %.3f s", what, time.perf_counter() - started)
 
 
-def standard(path) -> bool:
+def is_stdout(path) -> bool:
     """Whether results go to standard output: no file is named, or ``-``."""
     return path is None or str(path) == "-"
 
 
-def shown(file) -> str:
+def display_name(file) -> str:
     """How messages call an input."""
     return "<stdin>" if str(file) == "-" else str(file)
 
 
-def writable(choice) -> None:
+def check_writable(args) -> None:
     """Refuse an output that cannot be written before anything is computed for it.
 
     Raises
@@ -87,8 +87,8 @@ def writable(choice) -> None:
         It is a folder, there is no way to make its folder, or nothing can be written there.
     """
     for name in ("output", "plot"):
-        path = getattr(choice, name, None)
-        if standard(path):
+        path = getattr(args, name, None)
+        if is_stdout(path):
             continue
         if path.is_dir():
             raise ValueError(f"--{name} {path}: this is a folder; name a file")
@@ -105,7 +105,7 @@ def writable(choice) -> None:
 
 
 @contextlib.contextmanager
-def opened(path, mode="w"):
+def open_output(path, mode="w"):
     """The file to write results to, which appears under its name whole or not at all, with the mode of the file that
     it replaces; or standard output.
 
@@ -115,7 +115,7 @@ def opened(path, mode="w"):
         It cannot be written to its end: the disk is full, for instance.
     """
     how = {"encoding": "utf-8", "newline": ""} if mode == "w" else {}
-    if standard(path):
+    if is_stdout(path):
         yield sys.stdout if mode == "w" else sys.stdout.buffer
         return
     through = path.exists() and not path.is_file()  # a pipe or a device, which no file may replace
@@ -146,12 +146,12 @@ def _same_mode(scratch, there):
         scratch.chmod(mode)
 
 
-def column(values, path, labels=None, whole=False) -> None:
+def write_column(values, path, labels=None, whole=False) -> None:
     """A vertex a line, some at a time: its value, after its name and a tab where vertices have names.
 
     `whole`: finite values without a point.
     """
-    with opened(path) as out:
+    with open_output(path) as out:
         for first in range(0, len(values), 2**16):
             some = values[first : first + 2**16].tolist()
             if whole:
@@ -163,28 +163,28 @@ def column(values, path, labels=None, whole=False) -> None:
                 out.write("".join(f"{name}\t{value}\n" for name, value in zip(names, some, strict=True)))
 
 
-def table(found, path) -> None:
+def write_table(found, path) -> None:
     """Write a table as CSV where that was asked for."""
     if path is not None:
-        with opened(path) as out:
+        with open_output(path) as out:
             found.to_csv(out, index=False, lineterminator="\n")
 
 
-def record(choice, graph, result, **found) -> None:
+def write_json(args, graph, result, **found) -> None:
     """One JSON object: the file, the strategy with its reason, what was found; numbers that are not finite are null.
 
     Arrays are in the order of the vertices, whose names are in `labels` if they have any.
     """
     import numpy as np
 
-    told = {"file": choice.file, "strategy": result.strategy, "reason": str(result.stats.get("reason", ""))}
+    told = {"file": args.file, "strategy": result.strategy, "reason": str(result.stats.get("reason", ""))}
     told["notes"] = list(map(str, result.stats.get("notes", ())))
     if graph is not None:
         told |= {"vertices": graph.n, "arcs": graph.m}
         told |= {} if graph.labels is None else {"labels": list(map(str, graph.labels))}
     for name, value in found.items():
         told[name] = finite(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
-    with opened(choice.output if graph is not None else None) as out:
+    with open_output(args.output if graph is not None else None) as out:
         out.write(json.dumps(told, allow_nan=False) + "\n")
 
 
@@ -197,19 +197,19 @@ def finite(value):
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def many(count, one, several=None) -> str:
+def plural(count, one, several=None) -> str:
     """A number with its noun: 1 layer, 2 layers."""
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-def told(error, choice) -> str:
+def error_line(error, args) -> str:
     """An error in one line, with the file whose graph it is about."""
     from lockstep.graphs import GraphError
 
     line = " ".join(str(error).split()) or type(error).__name__
-    files = getattr(choice, "file", [])
+    files = getattr(args, "file", [])
     files = [files] if isinstance(files, str) else files
     ours = isinstance(error, GraphError) or hasattr(error, "cycle")
     if not (ours and len(files) == 1):
         return line
-    return line if shown(files[0]) in line else f"{shown(files[0])}: {line}"
+    return line if display_name(files[0]) in line else f"{display_name(files[0])}: {line}"

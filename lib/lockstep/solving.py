@@ -4,7 +4,7 @@ from lockstep.machine import get_executor
 from lockstep.plan import CPU, Outgrown
 
 
-def place(strategy, executor=None):
+def executor_for(strategy, executor=None):
     """The machine that a strategy runs on: what was asked for (see `get_executor`), or the emulator for kernels where
     no GPU answers; None for the CPU.
     """
@@ -15,7 +15,7 @@ def place(strategy, executor=None):
     return get_executor("host") if machine is None and strategy.gpu else machine
 
 
-def first(plan):
+def first_run(plan):
     """Run a plan for the first time.
 
     Returns
@@ -39,13 +39,13 @@ def first(plan):
 def solve(table, name, problem, executor=None, **options):
     """Solve a problem once by a strategy of a table; the result, with launches and read-backs in its `stats`."""
     strategy = table.find(name)
-    machine = place(strategy, executor)
+    machine = executor_for(strategy, executor)
     if problem.lacks:
         return problem.trivial(strategy)
     plan = strategy.plan_for(problem, machine, **options)
     if machine is not None:
         machine.reset_counts()
-    _, result = first(plan)
+    _, result = first_run(plan)
     if machine is not None:
         counts = machine.counts
         result.stats |= {"launches": counts["launches"] + counts["graph_launches"], "readbacks": counts["readbacks"]}

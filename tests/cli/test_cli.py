@@ -299,15 +299,15 @@ def test_results_are_written_a_part_at_a_time_as_in_one(tmp_path, capsys, kind, 
     if kind == "lengths":
         expected = [d if d == np.inf else int(d) for d in expected]
     expected = "".join(f"{number}\n" for number in expected)
-    output.column(numbers, tmp_path / "out", whole=kind == "lengths")
-    output.column(numbers, None, whole=kind == "lengths")
+    output.write_column(numbers, tmp_path / "out", whole=kind == "lengths")
+    output.write_column(numbers, None, whole=kind == "lengths")
     assert (tmp_path / "out").read_bytes() == expected.encode() == capsys.readouterr().out.encode()
 
 
 def test_writing_takes_no_more_memory_for_more_results(tmp_path):
     numbers = np.arange(600_000) / 7
     tracemalloc.start()
-    output.column(numbers, tmp_path / "out")
+    output.write_column(numbers, tmp_path / "out")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 16e6  # all at once: 75 MB

@@ -27,7 +27,7 @@ def test_a_strategy_goes_through_its_life(package, name):
     assert isinstance(table, Table) and isinstance(problem, Problem) and isinstance(strategy, Strategy)
     assert not problem.lacks
     problem.validate()
-    machine = solving.place(strategy, "host")
+    machine = solving.executor_for(strategy, "host")
     assert (machine is None) == (strategy.family == CPU)
     try:
         made = strategy.plan_for(problem, machine)
@@ -112,7 +112,7 @@ def test_options_are_checked_before_anything_is_built():
 def test_numbers_that_do_not_suffice_are_widened_once():
     assert solving.solve(TABLE, "count", Number(4)).number == 4
     assert solving.solve(TABLE, "count", Number(300)).number == 300
-    made, _ = solving.first(TABLE["count"].plan_for(Number(300), step=3))
+    made, _ = solving.first_run(TABLE["count"].plan_for(Number(300), step=3))
     assert made.problem.wide and made.options.step == 3
     with pytest.raises(Outgrown):
         solving.solve(TABLE, "count", Number(70_000))
@@ -137,9 +137,9 @@ def test_a_table_finds_names_and_resolves_labels():
 def test_kernels_run_on_the_emulator_where_no_gpu_answers(monkeypatch):
     table = studies.table("toposort")
     host = get_executor("host")
-    assert solving.place(table["naive"], host) is host and solving.place(table["serial"], host) is None
+    assert solving.executor_for(table["naive"], host) is host and solving.executor_for(table["serial"], host) is None
     monkeypatch.setattr(solving, "get_executor", lambda asked=None: host if asked == "host" else None)
-    assert solving.place(table["naive"]) is host and solving.place(table["auto"]) is None
+    assert solving.executor_for(table["naive"]) is host and solving.executor_for(table["auto"]) is None
 
 
 def test_nothing_to_do_is_no_run():

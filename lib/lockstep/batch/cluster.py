@@ -21,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 
 from lockstep.machine import gpu_available
-from lockstep.output import many
+from lockstep.output import plural
 
 from .batch import GraphBatch
 from .stream import Pipeline, Report, bar, closed, opened, usual_threads
@@ -173,7 +173,7 @@ def _accounted(batch, output):
             raise
         total = sum(piece.count for piece in batch.pieces)
         done = sum(piece.count for piece in batch.pieces if output.done(piece))
-        told = f"{done:,} of {many(total, 'graph')} are done and stay in {output.folder}; the same call goes on there"
+        told = f"{done:,} of {plural(total, 'graph')} are done and stay in {output.folder}; the same call goes on there"
         raise ClusterError(f"{error}. {told}") from None
 
 

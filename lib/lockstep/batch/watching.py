@@ -3,7 +3,7 @@
 import queue
 import time
 
-from lockstep.output import log, many
+from lockstep.output import log, plural
 
 SOON = 5.0  # seconds without a worker after which one line says so
 LIMIT = 300.0  # seconds without a worker after which a run ends; `--worker-timeout`
@@ -81,7 +81,7 @@ def finished(client, futures, limit):
     for future in futures:
         future.add_done_callback(done.put)
     while left:
-        idle = Idle(f"no worker of the scheduler at {address(client)} takes the {many(left, 'piece')} left", limit)
+        idle = Idle(f"no worker of the scheduler at {address(client)} takes the {plural(left, 'piece')} left", limit)
         while (found := _next(client, done)) is None:
             idle(any(asked(client, client.processing).values()))
         left -= 1

@@ -29,7 +29,7 @@ def measure(strategy, problem, executor, rounds, seconds):
     dict
         ms (None on the emulator), the counts of one run, verified.
     """
-    machine = solving.place(strategy, executor)
+    machine = solving.executor_for(strategy, executor)
     if machine is not None and machine.name == "host" and not strategy.gpu:
         machine = None  # a rule chooses the CPU there
     # What a rule may choose is made ready before, as all others are.
@@ -37,7 +37,7 @@ def measure(strategy, problem, executor, rounds, seconds):
     if machine is not None:
         machine.reset_counts()
     begin = time.perf_counter()
-    made, result = solving.first(made)
+    made, result = solving.first_run(made)
     counts = {}
     if machine is not None:
         machine.synchronize()

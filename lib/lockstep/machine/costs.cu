@@ -89,7 +89,8 @@ extern "C" __global__ void walk_atomic(unsigned* next, unsigned* end, unsigned s
     end[0] = i;
 }
 
-extern "C" __global__ void walk_atomic_shared(unsigned* next, unsigned* end, unsigned start, int rounds, unsigned words) {
+extern "C" __global__ void walk_atomic_shared(unsigned* next, unsigned* end, unsigned start, int rounds,
+                                              unsigned words) {
     DYNAMIC_SHARED(unsigned char, memory);
     unsigned* cell = reinterpret_cast<unsigned*>(memory);
     for (unsigned i = 0; i < words; ++i) cell[i] = next[i];

@@ -67,8 +67,12 @@ template <class T> struct Bits<T, 8> {
 
 // Loads and stores of 4- or 8-byte values that other blocks see; they go to L2, never to a stale line of L1.
 // *p must be global or shared memory, naturally aligned.
-template <class T> __device__ __forceinline__ T load_acquire(const T* p) { return lockstep::Bits<T, sizeof(T)>::acquire(p); }
-template <class T> __device__ __forceinline__ T load_relaxed(const T* p) { return lockstep::Bits<T, sizeof(T)>::relaxed(p); }
+template <class T> __device__ __forceinline__ T load_acquire(const T* p) {
+    return lockstep::Bits<T, sizeof(T)>::acquire(p);
+}
+template <class T> __device__ __forceinline__ T load_relaxed(const T* p) {
+    return lockstep::Bits<T, sizeof(T)>::relaxed(p);
+}
 template <class T, class V> __device__ __forceinline__ void store_release(T* p, V v) {
     lockstep::Bits<T, sizeof(T)>::release(p, static_cast<T>(v));
 }

@@ -1,10 +1,10 @@
 // The emulator, seen from a kernel: what CUDA C++ gives a kernel, for a host compiler.
 //
 // The emulator puts this text before a .cu file and compiles both with the system's C++ compiler. Threads are
-// fibers on one OS thread, so an atomic needs no lock: no other thread runs between its read and its write. What a thread can
-// observe of the others is decided by where control may pass to another fiber, and that is in host_runtime.cpp.
-// The memory here is sequentially consistent: a missing fence does not show in results, but as a data race where those are
-// looked for (host_races.hpp).
+// fibers on one OS thread, so an atomic needs no lock: no other thread runs between its read and its write. What a
+// thread can observe of the others is decided by where control may pass to another fiber, and that is in
+// host_runtime.cpp. The memory here is sequentially consistent: a missing fence does not show in results, but as a data
+// race where those are looked for (host_races.hpp).
 #pragma once
 #define LOCKSTEP_HOST 1
 #include <cmath>
@@ -174,7 +174,9 @@ LOCKSTEP_PLAIN int lockstep_lane(int mode, int distance, int width) {
     if (mode == 3) source = (lane ^ distance) >= base + width ? lane : lane ^ distance;
     return source;
 }
-LOCKSTEP_PLAIN int lockstep_source(int mode, int distance, int width = 32) { return lockstep_lane(mode, distance, width); }
+LOCKSTEP_PLAIN int lockstep_source(int mode, int distance, int width = 32) {
+    return lockstep_lane(mode, distance, width);
+}
 #define __shfl_sync(mask, v, ...) lockstep_shuffle(LOCKSTEP_HERE, (mask), (v), lockstep_source(0, __VA_ARGS__))
 #define __shfl_up_sync(mask, v, ...) lockstep_shuffle(LOCKSTEP_HERE, (mask), (v), lockstep_source(1, __VA_ARGS__))
 #define __shfl_down_sync(mask, v, ...) lockstep_shuffle(LOCKSTEP_HERE, (mask), (v), lockstep_source(2, __VA_ARGS__))

@@ -5,8 +5,8 @@
 // thread's clock with the word, an acquiring load takes what is left there, and an atomic keeps it; a fence lets the
 // relaxed stores and atomics after it leave the clock of that moment, takes what relaxed loads and atomics before it
 // have seen, and joins the clocks of all fences before it, for __threadfence() is sequentially consistent. Votes,
-// shuffles and reductions of a warp order nothing, __syncwarp() does. So a missing fence, release, acquire or barrier shows in
-// a run whose interleaving is harmless: the memory here is sequentially consistent, the clocks are not.
+// shuffles and reductions of a warp order nothing, __syncwarp() does. So a missing fence, release, acquire or barrier
+// shows in a run whose interleaving is harmless: the memory here is sequentially consistent, the clocks are not.
 //
 // References: C. Flanagan, S. Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI 2009 (clocks);
 // PTX ISA, "Memory Consistency Model" (what orders). Scopes are not told apart: block, device and system are one.

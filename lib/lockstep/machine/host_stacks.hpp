@@ -24,7 +24,8 @@ void make_room(unsigned window) {
     if (stacks->count < want) {
         if (stacks->low) munmap(stacks->low, stacks->count * kStack);
         *stacks = {nullptr, 0, 0};
-        void* p = mmap(nullptr, want * kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* p = mmap(nullptr, want * kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                       0);
         if (p == MAP_FAILED) fail(MISUSE, "no memory for the threads' stacks");
         *stacks = {(unsigned char*)p, want, 0};
     }

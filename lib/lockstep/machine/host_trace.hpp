@@ -1,5 +1,5 @@
-// The trace of a launch: every access of a thread, in the order in which they happened, and what -fsanitize=thread makes
-// the compiler call around plain accesses.
+// The trace of a launch: every access of a thread, in the order in which they happened, and what -fsanitize=thread
+// makes the compiler call around plain accesses.
 //
 // A part of host_runtime.cpp, which compiles all parts as one.
 #pragma once

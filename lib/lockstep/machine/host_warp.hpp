@@ -15,7 +15,8 @@ void resolve_warp(LiveBlock* b, Fiber* f) {
         Fiber& g = b->fibers[base + lane];
         if (!(f->mask >> lane & 1u) || g.state == DONE) continue;
         if (g.state != WAIT_WARP) return;
-        if (g.mask != f->mask || g.operation != f->operation) return;      // its own group, or a deadlock reported later
+        // its own group, or a deadlock reported later
+        if (g.mask != f->mask || g.operation != f->operation) return;
         here |= 1u << lane;
     }
     auto lane_value = [&](unsigned lane) { return b->fibers[base + lane].value; };
@@ -51,7 +52,8 @@ void resolve_warp(LiveBlock* b, Fiber* f) {
         if (!(here >> lane & 1u)) continue;
         Fiber& g = b->fibers[base + lane];
         g.result = all;
-        if (f->operation == SHUFFLE)       // a source outside the group is undefined on a GPU; here the lane keeps its own
+        // a source outside the group is undefined on a GPU; here the lane keeps its own
+        if (f->operation == SHUFFLE)
             g.result = here >> (g.source & 31) & 1u ? lane_value(g.source & 31) : g.value;
         if (f->operation == MATCH_ANY) {
             g.result = 0;

@@ -17,7 +17,8 @@ __device__ inline unsigned scattered(unsigned thread) {  // where a thread's seq
 __device__ inline unsigned next(unsigned x) { return x * 1664525u + 1013904223u; }
 
 // sums[0] += all returned values; counters: 2^bits of them, from 0 on.
-extern "C" __global__ void __launch_bounds__(1024) add_in_block(unsigned* counters, unsigned long long* sums, int bits, int rounds) {
+extern "C" __global__ void __launch_bounds__(1024) add_in_block(unsigned* counters, unsigned long long* sums, int bits,
+                                                                int rounds) {
     DYNAMIC_SHARED(unsigned char, memory);
     unsigned* cells = reinterpret_cast<unsigned*>(memory);
     for (int i = threadIdx.x; i < 1 << bits; i += blockDim.x) cells[i] = 0;
@@ -35,7 +36,8 @@ extern "C" __global__ void __launch_bounds__(1024) add_in_block(unsigned* counte
 }
 
 // The same on counters in global memory, zero before.
-extern "C" __global__ void __launch_bounds__(1024) add_from_block(unsigned* counters, unsigned long long* sums, int bits, int rounds) {
+extern "C" __global__ void __launch_bounds__(1024) add_from_block(unsigned* counters, unsigned long long* sums,
+                                                                  int bits, int rounds) {
     unsigned x = scattered(threadIdx.x);
     unsigned long long sum = 0;
 #pragma unroll 4

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lockstep.plan import Strategy
-from lockstep.solving import place
+from lockstep.solving import executor_for
 
 from .oracle import NotSerializable
 from .problem import OutOfMemory, Problem
@@ -111,7 +111,7 @@ def factorize(
                 f"the test ratings are {test.shape[0]} x {test.shape[1]}, those trained on "
                 f"{ratings.shape[0]} x {ratings.shape[1]}: a node without training has no vector"
             )
-    machine = place(chosen, executor)
+    machine = executor_for(chosen, executor)
     problem = Problem(ratings, rank, learning_rate, regularization, seed, nonnegative, initial, storage)
     plan = chosen.plan_for(problem, machine, **options)
     if machine is not None:

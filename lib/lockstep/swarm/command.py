@@ -10,7 +10,7 @@ from lockstep.batch.cluster import connected, run_cluster
 from lockstep.batch.stream import run
 from lockstep.batch.watching import LIMIT, ClusterError
 from lockstep.graphs import GraphError
-from lockstep.output import log, many
+from lockstep.output import log, plural
 
 from .strategies.engine import engine_from
 
@@ -58,7 +58,7 @@ def compute(source, measure, out, *, scheduler=None, workers=None, worker_timeou
         return run_cluster(batch, spec, out, client=client, worker_timeout=worker_timeout, keep=keep, progress=progress)
 
 
-def main(choice):
+def main(args):
     """Carry out `lockstep swarm` for parsed arguments; returns the exit status.
 
     Raises
@@ -68,32 +68,32 @@ def main(choice):
     ClusterError
         The cluster was lost; the command goes on with what is left.
     """
-    options = dict(pair.partition("=")[::2] for pair in choice.option)
+    options = dict(pair.partition("=")[::2] for pair in args.option)
     names = ("scheduler", "workers", "worker_timeout", "strategy", "executor", "keep", "bad", "max_vertices")
     start = time.perf_counter()
     try:
         report = compute(
-            choice.input,
-            choice.measure,
-            choice.out,
-            progress=sys.stderr.isatty() and not choice.quiet,
-            directed=True if choice.directed else False if choice.undirected else None,
-            weights=not choice.unweighted,
+            args.input,
+            args.measure,
+            args.out,
+            progress=sys.stderr.isatty() and not args.quiet,
+            directed=True if args.directed else False if args.undirected else None,
+            weights=not args.unweighted,
             options={name: _value(text) for name, text in options.items()},
-            **{name: getattr(choice, name) for name in names},
+            **{name: getattr(args, name) for name in names},
         )
     except ClusterError as error:
-        raise ClusterError(f"{error}: {choice.typed}") from None
+        raise ClusterError(f"{error}: {args.typed}") from None
     if report.problems and not report.checksums.size:
         first, count = report.problems[0], len(report.problems)
         none = "its only graph cannot be used" if count == 1 else f"none of its {count:,} graphs can be used"
-        rest = f" (why the others cannot: {choice.out}/_problems.csv)" if count > 1 else ""
-        raise GraphError(f"{choice.input}: {none}; graph {first.graph} ({first.name}): {first.reason}{rest}")
-    log.info(f"{choice.input}: {_told(choice.measure, report, start)}; results in {choice.out}")
-    tell_left_out(report.problems, f": {choice.out}/_problems.csv")
-    if choice.json:
+        rest = f" (why the others cannot: {args.out}/_problems.csv)" if count > 1 else ""
+        raise GraphError(f"{args.input}: {none}; graph {first.graph} ({first.name}): {first.reason}{rest}")
+    log.info(f"{args.input}: {_told(args.measure, report, start)}; results in {args.out}")
+    tell_left_out(report.problems, f": {args.out}/_problems.csv")
+    if args.json:
         bad = [{"graph": int(one.graph), "name": one.name, "reason": one.reason} for one in report.problems]
-        told = {"input": choice.input, "measure": choice.measure, "out": choice.out, "graphs": report.graphs,
+        told = {"input": args.input, "measure": args.measure, "out": args.out, "graphs": report.graphs,
                 "resumed": report.resumed, "seconds": report.seconds, "left_out": bad}  # fmt: skip
         print(json.dumps(told, indent=1))
     return 0
@@ -110,9 +110,9 @@ def tell_left_out(problems, where=""):
 def _told(measure, report, start):
     """What was done, and how long it took."""
     if report.resumed and not report.pieces:
-        return f"{measure} of {many(report.checksums.size, 'graph')} was there from an earlier run"
+        return f"{measure} of {plural(report.checksums.size, 'graph')} was there from an earlier run"
     steps = ", ".join(f"{word} {report.seconds[step]:.2f} s" for step, word in STEPS.items() if step in report.seconds)
-    done = f"{measure} of {many(report.graphs, 'graph')} in {time.perf_counter() - start:.2f} s"
+    done = f"{measure} of {plural(report.graphs, 'graph')} in {time.perf_counter() - start:.2f} s"
     if steps:
         done += f" ({steps})"
     if report.resumed:

@@ -1,8 +1,8 @@
-// A vertex of high degree, by a warp: who goes before it, and its color once these are known; see waiting.cu.
+// A vertex of high degree, by a warp: its predecessors, and its color once theirs are known; see waiting.cu.
 #pragma once
 
-// A warp writes those of targets[first..last) that go before v to up[base + ...]; returns how many. With `count`, other
-// warps do other segments of the same vertex and places come from it.
+// A warp appends the predecessors of v among targets[first..last) to `up`; returns their number. With `count`, other
+// warps process other segments of the same vertex, and `count` allocates the slots.
 __device__ __forceinline__ int gather(int v, int first, int last, const Graph& g, int* up, int* count) {
     const int lane = lane_id(), mine = g.rank[v];
     int found = 0;
@@ -31,8 +31,7 @@ __device__ __forceinline__ int gather(int v, int first, int last, const Graph& g
     return found;
 }
 
-// Whether a neighbor whose state is s need no longer be waited for; takes down its color if it has one. s is 0 for
-// none.
+// Whether a neighbor with state s can be dropped; records its color if it is final. s = 0: no neighbor.
 __device__ __forceinline__ bool stop_waiting(int s, int mine, unsigned* set) {
     if (s == 0) return true;
     if (is_final(s)) {
@@ -71,17 +70,18 @@ __device__ __forceinline__ int search_further(int v, const Graph& g, const int* 
     }
 }
 
-// A warp waits for the `pending` neighbors in up[0..pending), then colors v. `up` is used up.
-__device__ __forceinline__ void settle(int v, int* up, int pending, const Graph& g, int* state, int* colors,
+// A warp polls the `pending` neighbors in up[0..pending) until the color of v is certain, and colors it. `up` is
+// overwritten.
+__device__ __forceinline__ void color_by_warp(int v, int* up, int pending, const Graph& g, int* state, int* colors,
                                        unsigned* set) {
     const int lane = lane_id();
     const int all = pending < few ? (2 << pending) - 1 : anything;  // k neighbors leave k + 1 colors
-    int mine = all, told = all, u = -1;
-    bool in_registers = false;  // the last 32 that I wait for are held by one lane each
+    int mine = all, published = all, u = -1;
+    bool in_registers = false;  // the last 32 neighbors, one per lane
     set[lane] = 0;
     __syncwarp();
     for (;;) {
-        int theirs = 0;  // what those can still take for whom this lane waits
+        int theirs = 0;  // colors that this lane's remaining neighbors may still take
         if (in_registers) {
             const int s = u < 0 ? 0 : load_relaxed(state + u);
             if (stop_waiting(s, mine, set)) u = -1;
@@ -113,9 +113,9 @@ __device__ __forceinline__ void settle(int v, int* up, int pending, const Graph&
             if (lane == 0) publish_color(state, colors, v, color);
             return;
         }
-        if (EARLY && mine != told) {
+        if (EARLY && mine != published) {
             if (lane == 0) store_relaxed(state + v, mine);
-            told = mine;
+            published = mine;
         }
     }
 }

@@ -79,8 +79,10 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
     int* sums = out + at_most;        // a warp each
     int* found = sums + THREADS / 32;
     int* chosen = found + 1;
-    unsigned short* its = reinterpret_cast<unsigned short*>(chosen + 1);  // longest_row: colors along v's row, at most top
-    unsigned short* list = its + longest_row;                             // longest_row: arcs of v to those who are asked
+    // longest_row: colors along v's row, at most top
+    unsigned short* its = reinterpret_cast<unsigned short*>(chosen + 1);
+    // longest_row: arcs of v to those who are asked
+    unsigned short* list = its + longest_row;
     const int tid = threadIdx.x, block = blockIdx.x, blocks = gridDim.x;
 
     int highest = 0;
@@ -138,7 +140,8 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
             }
             __syncthreads();
             for (int i = tid; i < tail; i += THREADS)
-                if (queue.who[i] == v && queue.when[i] + tenure > step && count[queue.from[i]]) count[queue.from[i]] = at_most + 1;
+                if (queue.who[i] == v && queue.when[i] + tenure > step && count[queue.from[i]])
+                    count[queue.from[i]] = at_most + 1;
             __syncthreads();
 
             // The candidates, the same list in every block; then the blocks take them in turn.

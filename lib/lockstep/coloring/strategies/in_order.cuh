@@ -18,7 +18,7 @@ __device__ __forceinline__ void begin_classes(const int* sizes, int* begin) {
 }
 
 // The bucket of a vertex: within its class the random number tells how far back.
-__device__ __forceinline__ int shelf_of(int v, const Graph& g, const int* sizes, const int* begin) {
+__device__ __forceinline__ int bucket_of(int v, const Graph& g, const int* sizes, const int* begin) {
     const int c = g.rank[v];
     const unsigned long long far = ~draw(v, g.seed);
     return begin[c] / bucket_size + classes - 1 - c + static_cast<int>(far * sizes[c] >> 32) / bucket_size;
@@ -29,7 +29,8 @@ __device__ __forceinline__ int shelf_of(int v, const Graph& g, const int* sizes,
 __device__ __forceinline__ void sort(int* big, int bigs, int* sorted, int* filled, int* starts, const int* sizes,
                                      const int* begin, const Graph& g, unsigned* control) {
     const int buckets = bigs / bucket_size + classes, blocks = gridDim.x, lane = lane_id();
-    for (int i = global_thread(); i < bigs; i += global_threads()) atomicAdd(filled + shelf_of(big[i], g, sizes, begin), 1);
+    for (int i = global_thread(); i < bigs; i += global_threads())
+        atomicAdd(filled + bucket_of(big[i], g, sizes, begin), 1);
     grid_barrier(control);
 
     const int each = (buckets + blocks - 1) / blocks, first = min(static_cast<int>(blockIdx.x) * each, buckets);
@@ -46,7 +47,7 @@ __device__ __forceinline__ void sort(int* big, int bigs, int* sorted, int* fille
     grid_barrier(control);
 
     for (int i = global_thread(); i < bigs; i += global_threads()) {
-        const int v = big[i], s = shelf_of(v, g, sizes, begin);
+        const int v = big[i], s = bucket_of(v, g, sizes, begin);
         sorted[starts[s] + atomicSub(filled + s, 1) - 1] = v;
     }
     grid_barrier(control);

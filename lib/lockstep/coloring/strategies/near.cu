@@ -3,13 +3,13 @@
 // alone.
 //
 // What differs is where things lie. In such graphs ids are mostly spatial, so neighbors have near ids. A block owns a
-// range of ids; the offsets and the states of its range are in its shared memory, where a look costs a tenth of one
-// into L2, and only a vertex with a neighbor outside the range tells its state in global memory as well. Any numbering
-// gives the same colors; a random one is only slower.
+// range of ids; the offsets and the states of its range are in its shared memory, where a read costs a tenth of one
+// from L2; only a vertex with a neighbor outside the range publishes its state in global memory as well. Any numbering
+// gives the same colors; a random one is slower.
 //
 // A state is the set of colors that a vertex may still take, bits 0..15, and only ever shrinks; one bit is a final
-// color. The word is the whole message. The shortcuts (EARLY) are those of waiting.cu; without them others see no set
-// before it is a color, and a vertex keeps the colors that it has seen in bits 16..31.
+// color. The word carries all information. The shortcuts (EARLY) are those of waiting.cu; without them others see no
+// set before it is a color, and a vertex keeps the colors that it has seen in bits 16..31.
 //
 // One cooperative launch. No block may read a state of another before its owner has cleared what the last run left
 // there. A block signals when it has, and polls the others only after it has built its lists of predecessors, which
@@ -24,12 +24,13 @@
 constexpr int anything = 0xffff;
 constexpr int wide = 4;  // loads of a lane that overlap
 
-// Split grid barrier: in `come` thread 0 arrives and returns the phase that `all_came` compares. state: see grid_barrier.
-__device__ __forceinline__ unsigned come(unsigned* state) {
+// Split grid barrier: in `barrier_arrive` thread 0 arrives and returns the phase that `barrier_done` compares. state:
+// see grid_barrier.
+__device__ __forceinline__ unsigned barrier_arrive(unsigned* state) {
     __threadfence();
     return atomicAdd(state, blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u);
 }
-__device__ __forceinline__ bool all_came(const unsigned* state, unsigned seen) {
+__device__ __forceinline__ bool barrier_done(const unsigned* state, unsigned seen) {
     return (load_acquire(state) ^ seen) & 0x80000000u;
 }
 
@@ -41,21 +42,21 @@ struct Range {
     const int* at;    // offsets of the range, in shared memory
     const int* mask;  // states of the range, in shared memory
 
-    __device__ __forceinline__ bool has(int u) const {
+    __device__ __forceinline__ bool owns(int u) const {
         return static_cast<unsigned>(u - low) < static_cast<unsigned>(size);
     }
-    // Either way known to the compiler as what it is: a load that may be from both sorts of memory takes longer.
+    // Two loads, each from a known state space: a generic load takes longer.
     __device__ __forceinline__ int degree(int u) const {
-        return has(u) ? at[u - low + 1] - at[u - low] : offsets[u + 1] - offsets[u];
+        return owns(u) ? at[u - low + 1] - at[u - low] : offsets[u + 1] - offsets[u];
     }
-    __device__ __forceinline__ int look(int u) const {
-        return (has(u) ? *static_cast<const volatile int*>(mask + (u - low)) : load_relaxed(state + u)) & anything;
+    __device__ __forceinline__ int state_of(int u) const {
+        return (owns(u) ? *static_cast<const volatile int*>(mask + (u - low)) : load_relaxed(state + u)) & anything;
     }
 };
 
-// own: vertices of a block, a multiple of 32; two words a vertex in shared memory bound it far below 65,536. An item of a
-// list is a vertex of the range (bits 0..15), which of its neighbors it waits for (16..30), and whether it has neighbors
-// outside (31).
+// own: vertices of a block, a multiple of 32; two words a vertex in shared memory bound it far below 65,536. An item of
+// a list is a vertex of the range (bits 0..15), which of its neighbors it waits for (16..30), and whether it has
+// neighbors outside (31).
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n, unsigned seed, int own, int* state,
          int* colors, unsigned* barrier) {
@@ -75,7 +76,7 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
     if (tid == 0) at[size] = offsets[min(low + size, n)];
     __syncthreads();
     unsigned seen = 0;
-    if (tid == 0) seen = come(barrier);
+    if (tid == 0) seen = barrier_arrive(barrier);
 
     // Predecessor lists: the neighbors of higher priority, a bit each.
     int left = 0;
@@ -86,18 +87,18 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
         if (i < size) {
             const int first = at[i], degree = at[i + 1] - first;
             const unsigned number = draw(v, seed);
-            auto ask = [&](int j, int u, int its) {
-                outside |= !range.has(u);
+            auto classify = [&](int j, int u, int its) {
+                outside |= !range.owns(u);
                 if (its != degree ? its > degree : draw(u, seed) > number) waits |= 1 << j;
             };
             int u[wide], its[wide];
             for (int k = 0; k < wide; ++k) u[k] = degree ? targets[first + min(k, degree - 1)] : v;
             for (int k = 0; k < wide; ++k) its[k] = range.degree(u[k]);
             for (int k = 0; k < wide; ++k)
-                if (k < degree) ask(k, u[k], its[k]);
+                if (k < degree) classify(k, u[k], its[k]);
             for (int j = wide; j < degree; ++j) {  // one by one: a warp has a lane or two with so many neighbors
                 const int other = targets[first + j];
-                ask(j, other, range.degree(other));
+                classify(j, other, range.degree(other));
             }
             const int possible = (2 << __popc(waits)) - 1;  // k neighbors leave k + 1 colors
             if (EARLY || !waits) {
@@ -110,29 +111,29 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
         left += __popc(votes);
     }
     if (tid == 0)
-        while (!all_came(barrier, seen)) {}
+        while (!barrier_done(barrier, seen)) {}
     __syncthreads();
 
-    // A warp goes over its list again and again and drops who is done.
+    // A warp polls its list repeatedly and drops finished vertices.
     while (left) {
         int kept = 0;
         for (int start = 0; start < left; start += 32) {
             const unsigned item = start + lane < left ? list[start + lane] : 0;
             int waits = item >> 16 & 0x7fff;
             const int i = item & 0xffff;
-            // `told`, the set that is published, has two bits or more while waits != 0: each neighbor that is dropped
-            // removes one color at most, and there is one color more than neighbors. A final color is thus published.
+            // `published` has two bits or more while waits != 0: each neighbor that is dropped removes one color at most,
+            // and there is one color more than neighbors. A final color is thus published.
             if (waits) {
                 const int* row = targets + at[i];
-                const int told = EARLY ? mask[i] : mask[i] >> 16 & anything;
-                int possible = told, theirs = 0;
+                const int published = EARLY ? mask[i] : mask[i] >> 16 & anything;
+                int possible = published, theirs = 0;
                 for (int rest = waits; rest;) {
                     int bit[wide], can[wide];
                     for (int k = 0; k < wide; ++k) {
                         bit[k] = rest & -rest;
                         rest ^= bit[k];
                     }
-                    for (int k = 0; k < wide; ++k) can[k] = bit[k] ? range.look(row[31 - __clz(bit[k])]) : 0;
+                    for (int k = 0; k < wide; ++k) can[k] = bit[k] ? range.state_of(row[31 - __clz(bit[k])]) : 0;
                     for (int k = 0; k < wide; ++k) {
                         if (!(can[k] & (can[k] - 1))) possible &= ~can[k];
                         if (!(can[k] & possible)) waits &= ~bit[k];
@@ -141,9 +142,10 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
                 }
                 const int smallest = possible & -possible;
                 if (EARLY ? !(theirs & smallest) : !waits) possible = smallest, waits = 0;
-                if (possible != told) {
+                if (possible != published) {
                     const bool shown = EARLY || !waits;
-                    atomicAnd(mask + i, shown ? possible : possible << 16 | anything);  // others read it meanwhile
+                    // other threads read it concurrently
+                    atomicAnd(mask + i, shown ? possible : possible << 16 | anything);
                     if (shown && item >> 31) store_relaxed(state + low + i, possible);
                 }
             }

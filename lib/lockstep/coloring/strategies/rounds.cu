@@ -38,7 +38,8 @@
 #endif
 
 enum { RANDOM, DEGREE, LARGEST };
-enum { COLORED, HIGHEST, SLOT, SLOTS = 4096 };          // what a round reports, in progress[SLOT * (round % SLOTS) + ...]
+// what a round reports, in progress[SLOT * (round % SLOTS) + ...]
+enum { COLORED, HIGHEST, SLOT, SLOTS = 4096 };
 enum { POPS, STEALS, LOST, LOOKS };                     // what the queues did, in `traffic`
 constexpr int many = 30;                                // a vertex of this degree and more is a warp's (BINS)
 

@@ -81,11 +81,11 @@ __device__ __forceinline__ void publish_color(int* state, int* colors, int v, in
 
 #include "by_warp.cuh"
 
-// One look of a lane at the neighbors it waits for, a bit each of item.z; item.w are the colors that v may still take,
-// told is what it told the others. True if v is colored now. On a graph of low degrees the time goes into the
-// instructions of this loop: a neighbor whose possible colors are one bit (or none, beyond the bits) is colored, and is
-// then, as one whose colors do not meet mine, waited for no more. Without EARLY an uncolored one can take anything.
-__device__ __forceinline__ bool look(int4& item, int told, const Graph& g, int* state, int* colors) {
+// A lane polls the remaining neighbors of its vertex v = item.x once, a bit each of item.z. item.w: the colors that v
+// may still take; published: the set that other threads see. True once v is colored. On graphs of low degree the
+// instructions of this loop dominate: a neighbor with one possible color (or none, beyond the bits) is colored and is
+// dropped, as is one whose possible colors are disjoint from item.w. Without EARLY an uncolored one may take any color.
+__device__ __forceinline__ bool poll(int4& item, int published, const Graph& g, int* state, int* colors) {
     const int* row = g.targets + item.y;
     int theirs = 0;
     for (int rest = item.z; rest;) {
@@ -106,12 +106,12 @@ __device__ __forceinline__ bool look(int4& item, int told, const Graph& g, int* 
         publish_color(state, colors, item.x, __ffs(smallest) - 1);
         return true;
     }
-    if (EARLY && item.w != told) store_relaxed(state + item.x, item.w);
+    if (EARLY && item.w != published) store_relaxed(state + item.x, item.w);
     return false;
 }
 
-// The lane's vertex with its neighbors of higher priority as bits.
-__device__ __forceinline__ int4 first_look(int v, int first, int degree, const Graph& g) {
+// An item: the vertex, its row, its neighbors of higher priority as bits, and the colors that it may take.
+__device__ __forceinline__ int4 find_predecessors(int v, int first, int degree, const Graph& g) {
     int waiting = 0;
     for (int j = 0; j < degree; j += wide) {
         int u[wide], its[wide];
@@ -208,14 +208,14 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
             words[BIG] = words[ITEMS] = words[READ] = 0;
         for (int ticket = warp; ticket < bigs;) {
             const int v = big[ticket], first = offsets[v];
-            settle(v, up + first, count[v], g, state, colors, set);
+            color_by_warp(v, up + first, count[v], g, state, colors, set);
             if (bigs <= warps) break;
             if (lane == 0) ticket = warps + atomicAdd(words + TICKET, 1);
             ticket = __shfl_sync(full_mask, ticket, 0);
         }
     }
 
-    // The others: every warp its own, once through all of them, then again those who still wait.
+    // Vertices of low degree: each warp polls its own list, first all of them, then those without a color.
     const int turns = (n + 32 * warps - 1) / (32 * warps);
     int mine = 32 * (static_cast<int>(blockIdx.x) * turns * per_block + static_cast<int>(warp_id())) + lane;
     if (bigs + (n + 31) / 32 <= warps) mine = warp < bigs ? n : 32 * (warp - bigs) + lane;  // warps enough for both
@@ -227,20 +227,20 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
         int kept = 0;
         for (int j = 0; j < left; j += 32) {
             int4 item;
-            int told = anything;
+            int published = anything;
             bool stays = false;
             if (fresh) {
                 const int v = mine + j / 32 * THREADS, later = v + THREADS, first = next, degree = next_end - next;
                 next = later < n ? offsets[later] : 0;  // loaded a turn ahead, which hides its latency
                 next_end = later < n ? offsets[later + 1] : LANES;
                 stays = degree < LANES;
-                if (stays) item = first_look(v, first, degree, g);
+                if (stays) item = find_predecessors(v, first, degree, g);
             } else if (j + lane < left) {
                 item = list[j + lane];
-                told = item.w;
+                published = item.w;
                 stays = true;
             }
-            if (stays) stays = !look(item, told, g, state, colors);
+            if (stays) stays = !poll(item, published, g, state, colors);
             const unsigned votes = __ballot_sync(full_mask, stays);
             if (stays) list[kept + __popc(votes & ((1u << lane) - 1))] = item;  // kept <= j: that has been read
             kept += __popc(votes);

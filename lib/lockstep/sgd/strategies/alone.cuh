@@ -1,18 +1,18 @@
-// An item that has its block for itself: one warp makes its updates, one after the other, without locks.
+// An item with a block of its own: one warp applies its updates in sequence, without locks.
 #pragma once
 #include "group.cuh"
 
-constexpr int AHEAD = 4;    // updates of an item alone whose vectors are on their way
+constexpr int AHEAD = 4;    // updates whose vectors are being loaded
 constexpr int BLOCK = 16;   // updates without a branch
 
-// An edge of an item that has its block for itself.
+// An edge of such an item.
 struct __align__(8) Entry {
     int at;               // of the user's vector in the buffer, in 16-byte pieces
     float scaled;         // rate * rating
 };
 
-// What the warp of such an item works with. Its edges are one stream through all tiles; a lane has its edge of the two
-// chunks of 32 that the next tile begins with.
+// State of the warp. The edges of the item are one stream through all tiles; each lane holds its edges of the first two
+// chunks of 32 of the next tile.
 struct Stream {
     const int2* edges;
     Entry* ring;          // two chunks of 32
@@ -21,15 +21,16 @@ struct Stream {
         near = edges[at + lane_id()];
         far = edges[at + 32 + lane_id()];
     }
-    __device__ __forceinline__ void enter(int at, int2 edge, float rate) {
+    __device__ __forceinline__ void refill(int at, int2 edge, float rate) {
         __syncwarp();
         ring[at + lane_id()] = {(edge.x & 0xffff) * (K / 4), __fmul_rn(rate, __int_as_float(edge.y))};
         __syncwarp();
     }
 };
 
-// Its updates. While the parts of one are exchanged, the one before is stored and the vector for AHEAD updates later is
-// sent for. The first group of the warp works, the others do the same with their dummies.
+// A software pipeline of updates: while the partial sums of one are exchanged, the previous one is stored, and the
+// vector of the update AHEAD later is prefetched. The first group of the warp works, the others run on their dummy
+// vectors.
 struct Chain {
     float4* users;        // this lane's share of the vectors in the buffer
     bool works;
@@ -38,38 +39,38 @@ struct Chain {
     float scaled[AHEAD];
     Vector user[AHEAD];
 
-    __device__ __forceinline__ void send_for(int j, Entry next) {
+    __device__ __forceinline__ void prefetch(int j, Entry next) {
         scaled[j] = next.scaled;
         at[j] = users + (works ? next.at : dummy);
         #pragma unroll
         for (int c = 0; c < CHUNKS; ++c) user[j].chunk[c] = at[j][LANES * c];
     }
     __device__ __forceinline__ void update(Group& g, int j, Parts& parts, int id, const Clocks& clocks) {
-        learn(user[j], g.item, __fmaf_rn(-g.rate, parts.sum(), scaled[j]), g.keep);
+        apply_gain(user[j], g.item, __fmaf_rn(-g.rate, parts.sum(), scaled[j]), g.keep);
         if (LOG && works && part() == 0) clocks.log(id, (int)(at[j] - users) / (K / 4), 0);
     }
     __device__ __forceinline__ void finish(int j, Entry next) {
         #pragma unroll
         for (int c = 0; c < CHUNKS; ++c) at[j][LANES * c] = user[j].chunk[c];
-        send_for(j, next);
+        prefetch(j, next);
     }
 };
 
-// The edges in a tile of an item that has its block for itself: one chain of updates, without locks, since the block
-// has this item alone. Consecutive users differ (see `distinct` in resident.py), so a vector loaded AHEAD updates early is
-// not stale. Entries beyond the tile are loaded, never applied. Votes tell the compiler that a condition is uniform.
+// The edges of the item in one tile: a chain of updates without locks, since no other item is in the block. Consecutive
+// users differ (see `distinct` in resident.py), so a vector loaded AHEAD updates early is not stale. Entries beyond the
+// tile are loaded, never applied. Votes tell the compiler that a condition is uniform.
 __device__ __forceinline__ void work_alone(Group& g, Stream& stream, int begin, int end, const Clocks& clocks) {
     int2 coming = stream.far;
-    stream.enter(0, stream.near, g.rate);
+    stream.refill(0, stream.near, g.rate);
     stream.open(end);
     Chain chain{reinterpret_cast<float4*>(g.users) + part(), lane_id() < LANES, g.dummy};
     #pragma unroll
-    for (int j = 0; j < AHEAD; ++j) chain.send_for(j, stream.ring[j]);
+    for (int j = 0; j < AHEAD; ++j) chain.prefetch(j, stream.ring[j]);
     #pragma unroll 1
     for (int past = 0; __any_sync(full_mask, begin + past < end); past += BLOCK) {
         const int k = begin + past;
         if (past % 32 == 0) {
-            stream.enter((past + 32) % 64, coming, g.rate);
+            stream.refill((past + 32) % 64, coming, g.rate);
             coming = stream.edges[k + 64 + lane_id()];
             if (k + (int)lane_id() < end) g.tally.add(k + lane_id());
         }

@@ -4,10 +4,10 @@
 // order will do: if an edge skipped a matching, one of its ends was in there already, for good. So each matching is
 // maximal in what the earlier ones left (Algorithm 1 of the first paper), in any order.
 //
-// Idea. The thread that places an edge holds its user's lock, so what the user has cannot change meanwhile. The item's
+// Idea. The thread that places an edge holds its user's lock, so the user's matchings cannot change. The item's
 // edges are placed by threads of one block, which take a matching for the item by an atomic "or" on a bit set in shared
-// memory; a bit once taken stays taken, so nothing that was skipped ever becomes free again. Items of few edges belong
-// to one thread each, which looks its earlier edges up instead.
+// memory; bits are never cleared, so no matching that was skipped becomes free again. Items of few edges belong to one
+// thread each, which scans its earlier edges instead.
 //
 // A user's matchings are bits, words[] from word_starts[u], for the first ones, twice as many as it has edges: a busy
 // user has nearly all of its edges there. Those beyond (a user of few edges may have them anywhere up to the degree of
@@ -16,7 +16,7 @@
 // compile:
 #include "device.cuh"
 
-__device__ __forceinline__ void order_all() {
+__device__ __forceinline__ void fence_gpu() {
 #ifdef LOCKSTEP_HOST
     __threadfence();
 #else
@@ -24,7 +24,7 @@ __device__ __forceinline__ void order_all() {
 #endif
 }
 
-// What a user is in; its lock is held as long as this lives.
+// The matchings of a user, while its lock is held.
 struct User {
     unsigned* words;
     int* table;
@@ -55,10 +55,10 @@ struct User {
     }
 };
 
-__device__ __forceinline__ bool enter(User& user, int u, int* locks, const long* word_starts, unsigned* words,
+__device__ __forceinline__ bool lock_user(User& user, int u, int* locks, const long* word_starts, unsigned* words,
                                       int* lows, const long* table_starts, int* table) {
     if (atomicCAS(locks + u, 0, 1)) return false;
-    order_all();
+    fence_gpu();
     const long word = word_starts[u], slot = table_starts[u];
     user.words = words + word;
     user.dense = (int)(word_starts[u + 1] - word);
@@ -68,8 +68,8 @@ __device__ __forceinline__ bool enter(User& user, int u, int* locks, const long*
     user.low = __ldcg(lows + u);
     return true;
 }
-__device__ __forceinline__ void leave(int u, int* locks) {
-    order_all();
+__device__ __forceinline__ void unlock_user(int u, int* locks) {
+    fence_gpu();
     store_release(locks + u, 0);
 }
 
@@ -101,7 +101,7 @@ extern "C" __global__ void large_items(const int* nodes, int first, int last, in
         while (e < end) {
             const int u = users[e];
             User user;
-            if (!enter(user, u, locks, word_starts, words, lows, table_starts, table)) {
+            if (!lock_user(user, u, locks, word_starts, words, lows, table_starts, table)) {
                 pause(100);
                 continue;
             }
@@ -130,7 +130,7 @@ extern "C" __global__ void large_items(const int* nodes, int first, int last, in
                 }
                 ++w;
             }
-            leave(u, locks);
+            unlock_user(u, locks);
             matchings[e] = found;
             largest = max(largest, found + 1);
             e += blockDim.x;
@@ -150,7 +150,7 @@ extern "C" __global__ void small_items(const int* nodes, int first, int last, co
         while (e < end) {
             const int u = users[e];
             User user;
-            if (!enter(user, u, locks, word_starts, words, lows, table_starts, table)) {
+            if (!lock_user(user, u, locks, word_starts, words, lows, table_starts, table)) {
                 pause(100);
                 continue;
             }
@@ -177,7 +177,7 @@ extern "C" __global__ void small_items(const int* nodes, int first, int last, co
                 }
                 ++w;
             }
-            leave(u, locks);
+            unlock_user(u, locks);
             matchings[e] = found;
             largest = max(largest, found + 1);
             ++e;

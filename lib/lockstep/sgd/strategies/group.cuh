@@ -1,9 +1,9 @@
-// What a group of lanes of resident tiles works with; a dot product by way of shared memory, and the rest of an update.
+// State of a group of lanes of resident tiles; a dot product through shared memory, and the rest of an update.
 #pragma once
 #include "update.cuh"
 
-// The lanes' parts of a dot product, exchanged by way of shared memory: one store and a load, where shuffles would wait
-// for one another. `box`: 32 floats of the warp; the next two exchanges need another.
+// The lanes' partial sums of a dot product, exchanged through shared memory: one store and one load instead of a chain
+// of dependent shuffles. `box`: 32 floats of the warp; the next exchange needs another one.
 struct Parts {
     float s[LANES];
     // In the order of `dot` in update.cuh, and so with its bits.
@@ -32,7 +32,7 @@ __device__ __forceinline__ Parts exchange(const Vector& a, const Vector& b, floa
     for (int l = 0; l < LANES; ++l) parts.s[l] = box[lane_id() / LANES * LANES + l];
     return parts;
 }
-__device__ __forceinline__ void learn(Vector& user, Vector& item, float gain, float keep) {
+__device__ __forceinline__ void apply_gain(Vector& user, Vector& item, float gain, float keep) {
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) {
         const float4 u = user.chunk[c], i = item.chunk[c];
@@ -51,7 +51,7 @@ struct __align__(16) Slot {
     float rate, keep;
 };
 
-// What a group works with.
+// State of a group.
 struct Group {
     float* boxes;         // two of its warp, 32 floats each
     unsigned* lock;

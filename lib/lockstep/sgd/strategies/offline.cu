@@ -72,16 +72,16 @@ extern "C" __global__ void node_blocks(const int* nodes, const int* starts, int 
     const int end = owner ? starts[first + worker + 1] : 0;
     if (owner) {
         const Vector item = load(item_vectors, node);
-        remember(shared, mine, item);
+        store_shared(shared, mine, item);
     }
     Tally tally;
     for (int s = 0; s < rounds; ++s) {
         if (e < end && times[e] == s) {
             const int u = users[e];
-            Vector user = load(user_vectors, u), item = recall(shared, mine);
+            Vector user = load(user_vectors, u), item = load_shared(shared, mine);
             step(user, item, values[e], rate, keep, group());
             store(user_vectors, u, user);
-            remember(shared, mine, item);
+            store_shared(shared, mine, item);
             log_update(e, u, node, user_clock, item_clock, user_turn, item_turn);
             if (part() == 0) {
                 tally.add(e);
@@ -92,7 +92,7 @@ extern "C" __global__ void node_blocks(const int* nodes, const int* starts, int 
         if (s + 1 < rounds) superstep(barrier);
     }
     if (owner) {
-        const Vector item = recall(shared, mine);
+        const Vector item = load_shared(shared, mine);
         store(item_vectors, node, item);
     }
     tally.report(applied);

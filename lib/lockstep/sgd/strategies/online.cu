@@ -49,7 +49,7 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
                 unlock(item_locks + i);
                 both = 0;
             }
-            if (both) order_memory();
+            if (both) fence_gpu();
             trace_event(both ? 0 : 1, e, base);
         }
         both = from_first(both);
@@ -63,7 +63,7 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
         }
         __syncwarp();
         if (part() == 0 && both) {
-            order_memory();
+            fence_gpu();
             unlock(user_locks + u);
             unlock(item_locks + i);
             tally.add(e);
@@ -105,24 +105,24 @@ extern "C" __global__ void node_locked(int first, int last, const int* offsets, 
             int locked = 0;
             if (some && part() == 0) {
                 locked = try_lock(user_locks + u);
-                if (locked) order_memory();
+                if (locked) fence_gpu();
                 trace_event(locked ? 0 : 1, e, base);
             }
             locked = from_first(locked);
             __syncwarp();
             if (locked) {
-                if (fresh) remember(shared, mine, load(item_vectors, node));
+                if (fresh) store_shared(shared, mine, load(item_vectors, node));
                 fresh = false;
-                Vector user = load(user_vectors, u), item = recall(shared, mine);
+                Vector user = load(user_vectors, u), item = load_shared(shared, mine);
                 step(user, item, values[e], rate, keep, group());
                 store(user_vectors, u, user);
-                remember(shared, mine, item);
+                store_shared(shared, mine, item);
                 log_update(e, u, node, user_clock, item_clock, user_turn, item_turn);
             }
             __syncwarp();
             if (part() == 0 && some) {
                 if (locked) {
-                    order_memory();
+                    fence_gpu();
                     unlock(user_locks + u);
                     done[e] = 1;
                     tally.add(e);
@@ -132,7 +132,7 @@ extern "C" __global__ void node_locked(int first, int last, const int* offsets, 
             }
             ++e;
         }
-        if (!fresh) store(item_vectors, node, recall(shared, mine));
+        if (!fresh) store(item_vectors, node, load_shared(shared, mine));
     }
     deferred = warp_sum(deferred);
     if (lane_id() == 0 && deferred) atomicAdd(left, deferred);

@@ -34,11 +34,11 @@ __device__ __forceinline__ void edge_pass(const int* work, int count, int worker
         if (some && part() == 0) {
             both = try_lock(item_locks + i);
             if (both && !try_lock(user_locks + u)) {
-                order_memory();   // the last holder's writes come before the next holder's reads
+                fence_gpu();   // the last holder's writes come before the next holder's reads
                 store_relaxed(item_locks + i, 0);
                 both = 0;
             }
-            if (both) order_memory();
+            if (both) fence_gpu();
         }
         both = from_first(both);
         __syncwarp();
@@ -51,7 +51,7 @@ __device__ __forceinline__ void edge_pass(const int* work, int count, int worker
         }
         __syncwarp();
         if (part() == 0 && both) {
-            order_memory();   // once for both locks
+            fence_gpu();   // once for both locks
             store_relaxed(item_locks + i, 0);
             store_relaxed(user_locks + u, 0);
             tally.add(e);

@@ -35,9 +35,9 @@
 constexpr int GROUPS = THREADS / LANES;
 constexpr int PIECES = K / 4;   // of 16 bytes in a vector
 
-// Copies from global to shared memory without waiting for it, 4, 8 or 16 bytes; a batch of copies is closed, and all
-// but the youngest batch, or all, are waited for.
-template <class T> __device__ __forceinline__ void copy_ahead(T* to, const T* from) {
+// Asynchronous copies from global to shared memory, 4, 8 or 16 bytes; copies are committed in batches, and all batches,
+// or all but the youngest, are waited for.
+template <class T> __device__ __forceinline__ void copy_async(T* to, const T* from) {
 #ifdef LOCKSTEP_HOST
     *to = *from;
 #else
@@ -47,12 +47,12 @@ template <class T> __device__ __forceinline__ void copy_ahead(T* to, const T* fr
     if (sizeof(T) == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(at), "l"(from) : "memory");
 #endif
 }
-__device__ __forceinline__ void close_copies() {
+__device__ __forceinline__ void commit_copies() {
 #ifndef LOCKSTEP_HOST
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-template <int YOUNGER> __device__ __forceinline__ void await_copies() {
+template <int YOUNGER> __device__ __forceinline__ void wait_copies() {
 #ifndef LOCKSTEP_HOST
     asm volatile("cp.async.wait_group %0;" :: "n"(YOUNGER) : "memory");
 #endif
@@ -67,22 +67,22 @@ struct Lists {
     __device__ __forceinline__ int row(int4 p, int place) const { return p.x < 0 ? rows()[place] : p.x + place; }
     __device__ __forceinline__ int first(int4 p) const { return p.x < 0 ? (p.y + 1) / 2 : 0; }
     __device__ __forceinline__ bool fits(int4 p) const { return first(p) + p.w <= room; }
-    __device__ __forceinline__ void bring(int4 p, const int2* all_edges, const int* all_rows, const int* from_steps,
+    __device__ __forceinline__ void prefetch(int4 p, const int2* all_edges, const int* all_rows, const int* from_steps,
                                           int matchings) const {
         if (p.x < 0) {
-            for (int k = block_thread(); k < p.y; k += THREADS) copy_ahead(rows() + k, all_rows + ~p.x + k);
+            for (int k = block_thread(); k < p.y; k += THREADS) copy_async(rows() + k, all_rows + ~p.x + k);
         }
         if (fits(p)) {
             int2* to = both + first(p);
-            for (int k = block_thread(); k < p.w; k += THREADS) copy_ahead(to + k, all_edges + p.z + k);
+            for (int k = block_thread(); k < p.w; k += THREADS) copy_async(to + k, all_edges + p.z + k);
         }
-        for (int k = block_thread(); k <= matchings; k += THREADS) copy_ahead(steps + k, from_steps + k);
+        for (int k = block_thread(); k <= matchings; k += THREADS) copy_async(steps + k, from_steps + k);
     }
 };
 
 constexpr int NO_PATCH = 0x7fffffff;
 
-// What blocks share, all 0 between two launches: what was applied so far, numbers drawn, blocks that have left.
+// Words shared by all blocks, 0 between two launches: updates applied, tickets drawn, blocks that have ended.
 struct Common {
     unsigned long long count, sum;
     int drawn, left;
@@ -108,23 +108,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
 
     if (block_thread() == 0) {
         store_relaxed(at + blockIdx.x, 0);   // seen by all who draw later than this block
-        order_memory();
+        fence_gpu();
         *drawn = atomicAdd(&all->drawn, 1);
-        order_memory();   // and those who drew before are seen by its threads from here on
+        fence_gpu();   // and those who drew before are seen by its threads from here on
         store_relaxed(at + blockIdx.x, *drawn < patches_in_all ? *drawn : NO_PATCH);
     }
     __syncthreads();
     int p = *drawn;
     int4 patch = p < patches_in_all ? patch_list[p] : make_int4(0, 0, 0, 0);
-    if (p < patches_in_all) now.bring(patch, edges, list_rows, steps + (long)p * (matchings + 1), matchings);
-    close_copies();
+    if (p < patches_in_all) now.prefetch(patch, edges, list_rows, steps + (long)p * (matchings + 1), matchings);
+    commit_copies();
     while (p < patches_in_all) {
         if (patch.x < 0) {
             const int others = after[p];
             for (int b = block_thread(); b < (int)gridDim.x; b += THREADS) {
                 while (load_acquire(at + b) < others) pause(100);
             }
-            await_copies<0>();
+            wait_copies<0>();
         }
         __syncthreads();
         for (int k = block_thread(); k < patch.y * PIECES; k += THREADS) {
@@ -132,20 +132,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
 #if HALF
             chunks[k] = load_chunk(from);
 #else
-            copy_ahead(chunks + k, reinterpret_cast<const float4*>(from));
+            copy_async(chunks + k, reinterpret_cast<const float4*>(from));
 #endif
         }
-        close_copies();
+        commit_copies();
         if (block_thread() == 0) {
             *drawn = atomicAdd(&all->drawn, 1);
-            order_memory();
+            fence_gpu();
         }
         __syncthreads();
         const int q = *drawn;   // the next one's lists are sent for while these vectors travel
         const int4 following = q < patches_in_all ? patch_list[q] : make_int4(0, 0, 0, 0);
-        if (q < patches_in_all) next.bring(following, edges, list_rows, steps + (long)q * (matchings + 1), matchings);
-        close_copies();
-        await_copies<1>();
+        if (q < patches_in_all)
+            next.prefetch(following, edges, list_rows, steps + (long)q * (matchings + 1), matchings);
+        commit_copies();
+        wait_copies<1>();
         __syncthreads();
         const int2* mine = now.fits(patch) ? now.both + now.first(patch) : edges + patch.z;
         for (int begin = 0, s = 0; begin < patch.w; ++s) {
@@ -153,10 +154,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
             for (int e = begin + (int)(block_thread() / LANES); e < end; e += GROUPS) {
                 const int2 edge = mine[e];
                 const int user_place = edge.x & 0xffff, item_place = (int)((unsigned)edge.x >> 16);
-                Vector user = recall(vectors, user_place), item = recall(vectors, item_place);
+                Vector user = load_shared(vectors, user_place), item = load_shared(vectors, item_place);
                 step(user, item, __int_as_float(edge.y), rate, keep, group());
-                remember(vectors, user_place, user);
-                remember(vectors, item_place, item);
+                store_shared(vectors, user_place, user);
+                store_shared(vectors, item_place, item);
                 log_update(patch.z + e, now.row(patch, user_place), now.row(patch, item_place), user_clock, item_clock,
                            user_turn, item_turn);
                 if (part() == 0) tally.add(patch.z + e);
@@ -179,9 +180,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
     tally.report(&all->count);
     __syncthreads();
     if (block_thread() == 0) {
-        order_memory();
+        fence_gpu();
         if (atomicAdd(&all->left, 1) == (int)gridDim.x - 1) {   // the last one to leave
-            order_memory();
+            fence_gpu();
             applied[0] = atomicExch(&all->count, 0ull);
             applied[1] = atomicExch(&all->sum, 0ull);
             store_relaxed(&all->drawn, 0);

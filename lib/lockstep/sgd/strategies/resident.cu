@@ -38,29 +38,29 @@ constexpr int DUMMY = K / 4 + (LANES < 8 ? LANES : 0);   // pieces from one grou
 
 // Locks are single bits of shared memory. Idle lanes issue a no-op atomic, avoiding divergence.
 __device__ __forceinline__ unsigned lock_bit(int k, bool wanted) { return wanted ? 1u << (k & 31) : 0u; }
-__device__ __forceinline__ bool take(unsigned* bits, int k, bool wanted) {
+__device__ __forceinline__ bool try_lock_bit(unsigned* bits, int k, bool wanted) {
     if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
     const unsigned bit = lock_bit(k, wanted);
     return wanted & !(atomicOr(bits + (k >> 5), bit) & bit);
 }
-__device__ __forceinline__ void give(unsigned* bits, int k, bool held) {
+__device__ __forceinline__ void unlock_bit(unsigned* bits, int k, bool held) {
     atomicAnd(bits + (k >> 5), ~lock_bit(k, held));
 }
 
-__device__ __forceinline__ Vector recall_at(const float* users, int at) {
+__device__ __forceinline__ Vector load_shared_at(const float* users, int at) {
     Vector v;
     const float4* from = reinterpret_cast<const float4*>(users) + part() + at;
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = from[LANES * c];
     return v;
 }
-__device__ __forceinline__ void remember_at(float* users, int at, const Vector& v) {
+__device__ __forceinline__ void store_shared_at(float* users, int at, const Vector& v) {
     float4* to = reinterpret_cast<float4*>(users) + part() + at;
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) to[LANES * c] = v.chunk[c];
 }
 
-// Applies the edges in the slots, one after the other.
+// Applies the edges in the slots in sequence.
 __device__ __forceinline__ void apply(Group& g) {
     Slot now[BATCH];
     int place[BATCH];
@@ -71,32 +71,32 @@ __device__ __forceinline__ void apply(Group& g) {
         place[j] = g.slot_items[j * NEIGHBOURS];
     }
     #pragma unroll
-    for (int j = 0; j < BATCH; ++j) user[j] = recall_at(g.users, now[j].at);
+    for (int j = 0; j < BATCH; ++j) user[j] = load_shared_at(g.users, now[j].at);
     #pragma unroll
     for (int j = 0; j < BATCH; ++j) {
         if (place[j] >= 0 && place[j] != g.place) {
-            if (g.place >= 0) remember(g.items, g.place, g.item);
+            if (g.place >= 0) store_shared(g.items, g.place, g.item);
             g.place = place[j];
-            g.item = recall(g.items, g.place);
+            g.item = load_shared(g.items, g.place);
         }
         __syncwarp();
         Parts parts = exchange(user[j], g.item, g.boxes + 32 * (j % 2));
-        learn(user[j], g.item, __fmaf_rn(-now[j].rate, parts.sum(), now[j].scaled), now[j].keep);
+        apply_gain(user[j], g.item, __fmaf_rn(-now[j].rate, parts.sum(), now[j].scaled), now[j].keep);
     }
     #pragma unroll
-    for (int j = 0; j < BATCH; ++j) remember_at(g.users, now[j].at, user[j]);
+    for (int j = 0; j < BATCH; ++j) store_shared_at(g.users, now[j].at, user[j]);
 }
 
 // Lock, compute, unlock: an edge for each of the first BATCH lanes of a group. Edges are read whether they are needed
 // or not, which is cheaper than a branch.
 __device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int end, const Clocks& clocks) {
-    int id = part() < BATCH && begin + part() < end ? begin + part() : -1;   // what this lane wants to lock next
+    int id = part() < BATCH && begin + part() < end ? begin + part() : -1;   // the edge that this lane locks next
     int2 edge = edges[max(id, 0)];
     while (__any_sync(full_mask, id >= 0)) {
         const int user = edge.x & 0xffff, item = edge.x >> 16;
-        const bool won = take(g.lock, user, id >= 0);
+        const bool won = try_lock_bit(g.lock, user, id >= 0);
         if (!__any_sync(full_mask, won)) continue;
-        order_in_block();
+        fence_block();
         if (part() < BATCH) g.fill(part(), edge, won);
         const int applied = won ? id : -1;
         if (won) id = id + BATCH < end ? id + BATCH : -1;
@@ -107,13 +107,13 @@ __device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int
         #pragma unroll 1
         for (int j = 0; j < BATCH; ++j) {
             if (part() == j && won) clocks.log(applied, user, item);
-            order_memory();
+            fence_gpu();
             __syncwarp();
         }
 #endif
         __syncwarp();
-        order_in_block();
-        give(g.lock, user, won);
+        fence_block();
+        unlock_bit(g.lock, user, won);
         if (won) g.tally.add(applied);
     }
 }
@@ -130,8 +130,8 @@ struct Mover {
         const int r = first + round;
         return r < rounds ? r : r - rounds;
     }
-    // Waits until the blocks that come before are done with the range of a round.
-    __device__ __forceinline__ void bring(float* buffer, int round) const {
+    // Copies the range of a round into `buffer`, once the preceding blocks have released it.
+    __device__ __forceinline__ void fetch_range(float* buffer, int round) const {
         const int which = range(round), from = range_starts[which], count = range_starts[which + 1] - from;
         const Stored* source = vectors + (long)from * K;
         if (lane_id() == 0) {
@@ -153,7 +153,7 @@ struct Mover {
         asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
     }
-    __device__ __forceinline__ void put_back(const float* buffer, int round) const {
+    __device__ __forceinline__ void store_range(const float* buffer, int round) const {
         const int which = range(round), from = range_starts[which], count = range_starts[which + 1] - from;
         Stored* target = vectors + (long)from * K;
         #pragma unroll 8
@@ -162,7 +162,7 @@ struct Mover {
         }
         __syncwarp();
         if (lane_id() == 0) {
-            order_memory();
+            fence_gpu();
             store_release(turn + which, (unsigned)(round / stride) + 1u);
         }
     }
@@ -199,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
         shared[buffer + room * K + k] = 0.0f;
     }
     for (int k = block_thread() / LANES; k < table_size; k += groups) {
-        remember(items, k, load(item_vectors, table[table_first + k]));
+        store_shared(items, k, load(item_vectors, table[table_first + k]));
     }
     const int own = here / NEIGHBOURS * NEIGHBOURS * BATCH + here % NEIGHBOURS;   // first slot of this group
     Group g{boxes + block_thread() / 32 * 64, lock, shared, items, slots + own, slot_items + own,
@@ -210,7 +210,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     int begin = 0, end = 0;   // of this group's edges in the next tile
     Stream stream{edges, ring};
     if (mover) {
-        moves.bring(shared, 0);
+        moves.fetch_range(shared, 0);
     } else {
         begin = segment[0];
         end = segment[1];
@@ -220,8 +220,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
         __syncthreads();      // the tile is here, and the previous one has been computed
         if (mover) {
             float* other = shared + ((v + 1) & 1) * buffer;
-            if (v > 0) moves.put_back(other, v - 1);
-            if (v + 1 < rounds) moves.bring(other, v + 1);
+            if (v > 0) moves.store_range(other, v - 1);
+            if (v + 1 < rounds) moves.fetch_range(other, v + 1);
         } else {
             const int from = begin, to = end;
             if (v + 1 < rounds) {
@@ -234,7 +234,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
             if (chain) {
                 if (v == 0) {
                     g.place = lane_id() < LANES ? 0 : -1;
-                    g.item = recall(items, 0);
+                    g.item = load_shared(items, 0);
                 }
                 work_alone(g, stream, from, to, clocks);
             } else {
@@ -242,11 +242,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
             }
         }
     }
-    if (!mover && g.place >= 0) remember(items, g.place, g.item);
+    if (!mover && g.place >= 0) store_shared(items, g.place, g.item);
     __syncthreads();
-    if (mover) moves.put_back(shared + ((rounds - 1) & 1) * buffer, rounds - 1);
+    if (mover) moves.store_range(shared + ((rounds - 1) & 1) * buffer, rounds - 1);
     for (int k = block_thread() / LANES; k < table_size; k += groups) {
-        store(item_vectors, table[table_first + k], recall(items, k));
+        store(item_vectors, table[table_first + k], load_shared(items, k));
     }
     g.tally.report(applied);
 }

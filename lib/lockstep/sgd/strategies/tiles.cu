@@ -40,11 +40,12 @@ constexpr int GROUPS = THREADS / LANES;   // of a block
 constexpr int BATCH = EACH * LANES;       // edges a group has in one batch: EACH a lane
 constexpr int SLOTS = STAGES * BATCH;     // of a group
 
-// Copies a vector from global to shared memory without waiting for it.
-__device__ __forceinline__ void fetch(float* to, const Stored* from) {
+// Starts an asynchronous copy of a vector from global to shared memory.
+__device__ __forceinline__ void copy_async(float* to, const Stored* from) {
 #if defined(LOCKSTEP_HOST) || HALF
     #pragma unroll
-    for (int c = 0; c < K; c += 4) reinterpret_cast<float4*>(to)[c / 4] = load_chunk(from + c);   // cp.async cannot convert
+    // cp.async cannot convert
+    for (int c = 0; c < K; c += 4) reinterpret_cast<float4*>(to)[c / 4] = load_chunk(from + c);
 #else
     #pragma unroll
     for (int c = 0; c < K; c += 4) {
@@ -53,7 +54,7 @@ __device__ __forceinline__ void fetch(float* to, const Stored* from) {
     }
 #endif
 }
-// Stores this lane's share of a vector to global memory, if asked, by a predicate instead of a branch.
+// Stores this lane's part of a vector to global memory if `wanted`, with a predicate instead of a branch.
 __device__ __forceinline__ void store_if(bool wanted, Stored* vectors, long node, const Vector& v) {
     Stored* at = vectors + node * K + 4 * part();
     #pragma unroll
@@ -62,17 +63,18 @@ __device__ __forceinline__ void store_if(bool wanted, Stored* vectors, long node
         if (wanted) store_chunk(at + 4 * LANES * c, v.chunk[c]);
 #else
         asm volatile("{ .reg .pred p; setp.ne.b32 p, %5, 0; @p st.global.cg.v4.f32 [%0], {%1, %2, %3, %4}; }"
-                     :: "l"(at + 4 * LANES * c), "f"(v.chunk[c].x), "f"(v.chunk[c].y), "f"(v.chunk[c].z), "f"(v.chunk[c].w),
+                     :: "l"(at + 4 * LANES * c), "f"(v.chunk[c].x), "f"(v.chunk[c].y), "f"(v.chunk[c].z),
+                     "f"(v.chunk[c].w),
                         "r"((int)wanted));
 #endif
     }
 }
-__device__ __forceinline__ void close_batch() {
+__device__ __forceinline__ void commit_batch() {
 #ifndef LOCKSTEP_HOST
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-__device__ __forceinline__ void await_batch() {  // all but the STAGES - 1 youngest batches have arrived
+__device__ __forceinline__ void wait_batch() {  // all but the STAGES - 1 youngest batches have arrived
 #ifndef LOCKSTEP_HOST
     asm volatile("cp.async.wait_group %0;" :: "n"(STAGES - 1) : "memory");
 #endif
@@ -80,30 +82,30 @@ __device__ __forceinline__ void await_batch() {  // all but the STAGES - 1 young
 
 // Locks are single bits: 16 KB of shared memory hold those of 131,072 users (users that share a bit exclude each
 // other). Idle lanes issue a no-op atomic, avoiding divergence.
-__device__ __forceinline__ bool take(unsigned* bits, int k, bool wanted) {
+__device__ __forceinline__ bool try_lock_bit(unsigned* bits, int k, bool wanted) {
     if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
     const unsigned bit = wanted ? 1u << (k & 31) : 0u;
     return !(atomicOr(bits + (k >> 5), bit) & bit) && wanted;
 }
-__device__ __forceinline__ void give(unsigned* bits, int k, bool held) {
+__device__ __forceinline__ void unlock_bit(unsigned* bits, int k, bool held) {
     atomicAnd(bits + (k >> 5), held ? ~(1u << (k & 31)) : ~0u);
 }
 
-// The items of one block: in shared memory if they fit there, else where they always are.
+// The items of one block: in shared memory if they fit, else in global memory.
 struct Home {
     float* resident;
     Stored* vectors;
     bool fits;
     int item = -1, place = 0;   // whose vector is in registers
-    __device__ __forceinline__ void leave(const Vector& v) {
+    __device__ __forceinline__ void store_item(const Vector& v) {
         if (item < 0) return;
-        if (fits) remember(resident, place, v);
+        if (fits) store_shared(resident, place, v);
         else store(vectors, item, v);
     }
-    __device__ __forceinline__ Vector enter(int4 edge) {
+    __device__ __forceinline__ Vector load_item(int4 edge) {
         item = edge.z;
         place = edge.w;
-        return fits ? recall(resident, place) : load(vectors, item);
+        return fits ? load_shared(resident, place) : load(vectors, item);
     }
 };
 
@@ -124,11 +126,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
 
     for (int k = block_thread(); k < locks / 32; k += THREADS) lock[k] = 0;
     for (int k = lane; k < SLOTS; k += LANES) slots[k] = no_edge;
-    for (int k = 0; k < SLOTS; ++k) remember(vectors, k, Vector{});  // an empty slot is computed with: no NaN in it
+    for (int k = 0; k < SLOTS; ++k) store_shared(vectors, k, Vector{});  // an empty slot is computed with: no NaN in it
     const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
     if (table_fits) {
         for (int k = here; k < table_size; k += GROUPS) {
-            remember(resident, k, load(item_vectors, table[table_first + k]));
+            store_shared(resident, k, load(item_vectors, table[table_first + k]));
         }
     }
     Home home{resident, item_vectors, table_fits != 0};
@@ -166,16 +168,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                 // vector each, so that one address serves all its pieces.
                 bool won[EACH];
                 #pragma unroll
-                for (int w = 0; w < EACH; ++w) won[w] = take(lock, edge[w].x & (locks - 1), id[w] >= 0);
-                order_in_block();
+                for (int w = 0; w < EACH; ++w) won[w] = try_lock_bit(lock, edge[w].x & (locks - 1), id[w] >= 0);
+                fence_block();
                 #pragma unroll
                 for (int w = 0; w < EACH; ++w) {
                     const int slot = stage * BATCH + w * LANES + lane;
                     ready[stage][w] = won[w] ? id[w] : -1;
                     slots[slot] = won[w] ? edge[w] : no_edge;
-                    if (won[w]) fetch(vectors + slot * K, user_vectors + (long)edge[w].x * K);
+                    if (won[w]) copy_async(vectors + slot * K, user_vectors + (long)edge[w].x * K);
                 }
-                close_batch();
+                commit_batch();
                 // (2) Lanes that are free take the next edges of the segment, which arrive during (4).
                 #pragma unroll
                 for (int w = 0; w < EACH; ++w) {
@@ -190,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                 }
                 // (3) The vectors of the oldest batch are here by now.
                 const int old = (stage + 1) % STAGES;
-                await_batch();
+                wait_batch();
                 __syncwarp();
                 int who[BATCH];
                 float rated[BATCH];
@@ -201,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                     const int4 now = slots[old * BATCH + j];
                     who[j] = now.x;
                     rated[j] = __int_as_float(now.y);
-                    user[j] = recall(vectors, old * BATCH + j);
+                    user[j] = load_shared(vectors, old * BATCH + j);
                     stay = stay && (now.x < 0 || now.z == home.item);
                     left -= now.x >= 0;
                 }
@@ -221,8 +223,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                         const bool live = who[j] >= 0;
                         const int4 now = slots[old * BATCH + j];
                         if (live && now.z != home.item) {
-                            home.leave(item);
-                            item = home.enter(now);
+                            home.store_item(item);
+                            item = home.load_item(now);
                         }
                         __syncwarp();
                         step(user[j], item, rated[j], live ? rate : 0.0f, live ? keep : 1.0f, full_mask);
@@ -239,12 +241,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                 }
                 // (5) Each lane gives back the locks of its edges of that batch.
                 __syncwarp();
-                order_in_block();
+                fence_block();
                 #pragma unroll
                 for (int w = 0; w < EACH; ++w) {
                     int4* slot = slots + old * BATCH + w * LANES + lane;
                     const bool held = ready[old][w] >= 0;
-                    give(lock, slot->x & (locks - 1), held);
+                    unlock_bit(lock, slot->x & (locks - 1), held);
                     slot->x = -1;
                     if (held) tally.add(ready[old][w]);
                     ready[old][w] = -1;
@@ -254,15 +256,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
         }
         __syncthreads();
         if (block_thread() == 0) {
-            order_memory();
+            fence_gpu();
             store_release(turn + range, (unsigned)before + 1u);
         }
     }
-    home.leave(item);
+    home.store_item(item);
     __syncthreads();
     if (table_fits) {
         for (int k = here; k < table_size; k += GROUPS) {
-            store(item_vectors, table[table_first + k], recall(resident, k));
+            store(item_vectors, table[table_first + k], load_shared(resident, k));
         }
     }
     tally.report(applied);

@@ -121,16 +121,15 @@ __device__ __forceinline__ void store(Stored* vectors, long node, const Vector& 
     for (int c = 0; c < CHUNKS; ++c) store_chunk(at + 4 * LANES * c, v.chunk[c]);
 }
 
-// The same for a vector in shared memory that only this thread's group touches: each lane reads what it wrote
-// itself.
-__device__ __forceinline__ Vector recall(const float* vectors, long node) {
+// The same for a vector in shared memory that only this group accesses: each lane reads its own writes.
+__device__ __forceinline__ Vector load_shared(const float* vectors, long node) {
     Vector v;
     const float4* at = reinterpret_cast<const float4*>(vectors + node * K) + part();
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = at[LANES * c];
     return v;
 }
-__device__ __forceinline__ void remember(float* vectors, long node, const Vector& v) {
+__device__ __forceinline__ void store_shared(float* vectors, long node, const Vector& v) {
     float4* at = reinterpret_cast<float4*>(vectors + node * K) + part();
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) at[LANES * c] = v.chunk[c];
@@ -204,9 +203,8 @@ template <class T> __device__ __forceinline__ T warp_sum(T value) {
     return value;
 }
 
-// Number and checksum of the edges that a thread applied. Every timed run compares both with those of all
-// edges, so an edge left out or applied twice is seen; it costs two integer instructions an edge and no
-// memory.
+// Number and checksum of the edges that a thread applied. Every timed run compares both with those of all edges, which
+// detects an edge left out or applied twice, at two integer instructions per edge and no memory traffic.
 struct Tally {
     unsigned long long count = 0, sum = 0;
     __device__ __forceinline__ void add(long e) {
@@ -231,7 +229,7 @@ __device__ __forceinline__ void wait_cycles(int cycles) {
 
 // Ordering at the scope of the whole GPU, without the sequential consistency that __threadfence also
 // promises.
-__device__ __forceinline__ void order_memory() {
+__device__ __forceinline__ void fence_gpu() {
 #ifdef LOCKSTEP_HOST
     __threadfence();
 #else
@@ -240,7 +238,7 @@ __device__ __forceinline__ void order_memory() {
 }
 
 // The same between threads of one block.
-__device__ __forceinline__ void order_in_block() {
+__device__ __forceinline__ void fence_block() {
 #ifdef LOCKSTEP_HOST
     __threadfence_block();
 #else
@@ -248,7 +246,7 @@ __device__ __forceinline__ void order_in_block() {
 #endif
 }
 
-// One thread tries or gives back a lock: 0 is free, 1 is held.
+// Locks of one thread: 0 is free, 1 is held.
 __device__ __forceinline__ bool try_lock(int* lock) {
     if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
     return atomicCAS(lock, 0, 1) == 0;

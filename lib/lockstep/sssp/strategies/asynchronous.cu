@@ -153,7 +153,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     r.lists = (unsigned short*)at;
     r.capacity = list_capacity;
 
-    // ---- start: own distances, own inbox; then who gets inbox from outside; then the addresses of that inbox
+    // ---- start: own distances and inboxes; then the vertices that other blocks send to; then their addresses
     for (int v = thread; v < size; v += THREADS) {
         r.state[v] = Vertex::start(first + v == source);
         inbox[first + v] = infinity();
@@ -172,7 +172,8 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         nearest[0] = 0;
         generation[0] = generation[1] = 0;
         store_relaxed(lows + block, infinity());
-        if (block == 0) store_relaxed(vote, 0u), store_relaxed(vote + 1, 0u), control[overflow] = 0, control[steps_word] = 0;
+        if (block == 0)
+            store_relaxed(vote, 0u), store_relaxed(vote + 1, 0u), control[overflow] = 0, control[steps_word] = 0;
     }
     grid_barrier(barrier);
     for (int e = base + thread; e < end; e += THREADS) {
@@ -200,63 +201,65 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     // ---- steps
     const int lane = thread % GROUP;
     const unsigned group_mask = GROUP == 32 ? full_mask : ((1u << GROUP) - 1) << ((int)lane_id() - lane);
-    bool noisy = true, voted = false;
+    bool active = true, voted = false;
     unsigned phase = 0;
     int step = 0, seen_at = -2;
-    Distance received[keep], others = 0;  // asked for in the step before
+    Distance received[keep], others = 0;  // loads issued in the previous step
     unsigned present = 0;
     for (int j = 0; j < keep; ++j) received[j] = infinity();
     long long relaxations = 0;
-    Distance told = infinity();  // what thread 0 has published
+    Distance published = infinity();  // what thread 0 has published
     for (;; ++step) {
         __syncthreads();
-        const int now = step % 3, then = (step + 1) % 3, list = step & 1;
+        const int now = step % 3, following = (step + 1) % 3, list = step & 1;
         const int count = *(volatile const int*)(r.count + now);
-        const Distance near = *(volatile const Distance*)(nearest + now), reach = near < infinity() ? sum(near, delta) : near;
+        const Distance near = *(volatile const Distance*)(nearest + now),
+            reach = near < infinity() ? sum(near, delta) : near;
         const unsigned seen = *(volatile const unsigned*)(generation + (step & 1));
         if (seen == finished) break;
         if (voted && seen != phase) phase = seen, voted = false, seen_at = step;
-        if (count > 0) noisy = true;
-        else if (!voted && step >= seen_at + 2) {  // inbox asked for since the vote closed has brought nothing
+        if (count > 0) active = true;
+        else if (!voted && step >= seen_at + 2) {  // inboxes loaded since the vote closed hold nothing new
             __threadfence();
             __syncthreads();
             if (thread == 0) {
-                __threadfence();  // passes on what the block's other threads sent before the barrier
-                const unsigned old = atomicAdd(vote, 1u + (noisy ? 0x10000u : 0u));
+                __threadfence();  // cumulativity: covers the sends of the block's other threads before the barrier
+                const unsigned old = atomicAdd(vote, 1u + (active ? 0x10000u : 0u));
                 if ((old & 0xffffu) == (unsigned)blocks - 1) {
-                    const bool quiet = !noisy && (old >> 16) == 0;
+                    const bool quiet = !active && (old >> 16) == 0;
                     store_relaxed(vote, 0u);
                     __threadfence();
                     store_release(vote + 1, quiet ? finished : phase + 1);
                 }
             }
             voted = true;
-            noisy = false;
+            active = false;
         }
         if (thread == 0) {
             const Distance low = *(volatile const Distance*)(lowest + now);
-            if (low != told) store_relaxed(lows + block, low), told = low;
+            if (low != published) store_relaxed(lows + block, low), published = low;
             const int clear = (step + 2) % 3;
             r.count[clear] = 0;
             lowest[clear] = infinity();
             nearest[clear] = infinity();
         }
 
-        // what was asked for in the step before
+        // values loaded in the previous step
         Distance low = infinity();
         for (int j = 0; j < keep; ++j)
-            if (received[j] < infinity()) improve(r, place[j], received[j], then, list ^ 1, low);
+            if (received[j] < infinity()) improve(r, place[j], received[j], following, list ^ 1, low);
         if (thread - (int)lane_id() < blocks) {
             others = warp_min(others);
-            if (lane_id() == 0 && others < infinity()) lower(nearest + then, others);
+            if (lane_id() == 0 && others < infinity()) lower(nearest + following, others);
         }
         if (thread == 0) {
-            if (present != seen) __threadfence();  // what was sent before the vote closed is visible from here on
+            if (present != seen) __threadfence();  // sends before the vote closed are visible from here on
             generation[(step + 1) & 1] = present;
         }
 
-        // and what the next one will want
-        for (int j = 0; j < keep; ++j) received[j] = place[j] >= 0 ? load_relaxed(inbox + first + place[j]) : infinity();
+        // loads for the next step
+        for (int j = 0; j < keep; ++j)
+            received[j] = place[j] >= 0 ? load_relaxed(inbox + first + place[j]) : infinity();
         others = thread < blocks ? load_relaxed(lows + thread) : infinity();
         for (int i = thread + THREADS; i < blocks; i += THREADS) {
             const Distance d = load_relaxed(lows + i);
@@ -273,7 +276,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
             if (lane == 0 && (!dense || Vertex::pending(r, v))) {
                 const Distance waiting = Vertex::distance(r, v);
                 if (waiting < reach) d = Vertex::take(r, v);
-                else enlist(r, v, then, list ^ 1), low = waiting < low ? waiting : low;
+                else enlist(r, v, following, list ^ 1), low = waiting < low ? waiting : low;
             }
             d = __shfl_sync(group_mask, d, 0, GROUP);
             if (d > limit) {
@@ -288,21 +291,21 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
                 const Arc arc = LOCAL ? from[e] : load_arc(from + e);
                 const int target = (int)arc.target - first;
                 const Distance candidate = d + arc.weight;
-                if ((unsigned)target < (unsigned)size) improve(r, target, candidate, then, list ^ 1, low);
+                if ((unsigned)target < (unsigned)size) improve(r, target, candidate, following, list ^ 1, low);
                 else lower(inbox + arc.target, candidate);
                 if (COUNT) ++relaxations;
             }
         }
 
-        // inbox that has no register
+        // inboxes without a register
         for (int i = thread + keep * THREADS; i < inboxes; i += THREADS) {
             const int v = own_border[i];
             const Distance d = load_relaxed(inbox + first + v);
-            if (d < infinity()) improve(r, v, d, then, list ^ 1, low);
+            if (d < infinity()) improve(r, v, d, following, list ^ 1, low);
         }
         if (__any_sync(full_mask, low < infinity())) {
             low = warp_min(low);
-            if (lane_id() == 0) lower(lowest + then, low);
+            if (lane_id() == 0) lower(lowest + following, low);
         }
         if (count == 0) pause(20);
     }
@@ -311,6 +314,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         const Distance d = Vertex::distance(r, v);
         dist[first + v] = d;
     }
-    if (COUNT) atomicAdd(reinterpret_cast<unsigned long long*>(control + relaxed_word), (unsigned long long)relaxations);
+    if (COUNT)
+        atomicAdd(reinterpret_cast<unsigned long long*>(control + relaxed_word), (unsigned long long)relaxations);
     if (thread == 0) atomicMax(control + steps_word, step);
 }

@@ -88,7 +88,7 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
     grid_barrier(barrier);
     if (global_thread() == 0) store_relaxed(dist + source, Distance(0));  // its block votes after this
 
-    bool noisy = true, voted = false;
+    bool active = true, voted = false;
     unsigned phase = 0, present = 0;
     int step = 0, from = 0;  // the first sweep that counts for the open vote
     long long relaxations = 0;
@@ -139,13 +139,13 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
         if (seen == finished) break;
         if (voted && seen != phase) phase = seen, voted = false, from = step + 1;
         if (any) {
-            noisy = true;
+            active = true;
         } else if (!voted && step >= from) {
             if (thread == 0) {
                 __threadfence();  // passes on what the block's threads sent before the barrier
-                const unsigned old = atomicAdd(vote, 1u + (noisy ? 0x10000u : 0u));
+                const unsigned old = atomicAdd(vote, 1u + (active ? 0x10000u : 0u));
                 if ((old & 0xffffu) == (unsigned)blocks - 1) {
-                    const bool quiet = !noisy && (old >> 16) == 0;
+                    const bool quiet = !active && (old >> 16) == 0;
                     if (quiet) shared_words[sweeps] = step;
                     store_relaxed(vote, 0u);
                     __threadfence();
@@ -153,7 +153,7 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
                 }
             }
             voted = true;
-            noisy = false;
+            active = false;
         }
     }
     if (COUNT) atomicAdd(reinterpret_cast<unsigned long long*>(counts), (unsigned long long)relaxations);

@@ -72,7 +72,7 @@ typedef EntryOf<Distance>::Entry Entry;
 // the type. relaxed: 64 bits.
 constexpr int near_count = 0, far_count = 3, full = 6, overflow = 7, rounds = 8, buckets = 9, relaxed = 10, words = 16;
 
-__device__ __forceinline__ void all_wait(unsigned* barrier) {
+__device__ __forceinline__ void round_barrier(unsigned* barrier) {
 #if CLUSTER && !defined(LOCKSTEP_HOST)
     (void)barrier;
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
@@ -81,22 +81,22 @@ __device__ __forceinline__ void all_wait(unsigned* barrier) {
 #endif
 }
 
-// Appends the entries of a warp's lanes to a list in global memory; all lanes must come. One atomic a warp, unless
-// a lane brings a hub.
-__device__ __forceinline__ void append(bool bring, Entry entry, Entry* list, int* count, int capacity, int* control,
+// Appends the entries of a warp's lanes to a list in global memory; all lanes must call it. One atomic per warp, unless
+// a lane's entry is a hub.
+__device__ __forceinline__ void append(bool has_entry, Entry entry, Entry* list, int* count, int capacity, int* control,
                                        int round) {
-    const unsigned mask = __ballot_sync(full_mask, bring);
+    const unsigned mask = __ballot_sync(full_mask, has_entry);
     if (!mask) return;
-    if (!__any_sync(full_mask, bring && entry.last - entry.first > CHUNK)) {
+    if (!__any_sync(full_mask, has_entry && entry.last - entry.first > CHUNK)) {
         const int leader = __ffs((int)mask) - 1;
         int place = 0;
         if ((int)lane_id() == leader) place = atomicAdd(count, __popc(mask));
         place = __shfl_sync(full_mask, place, leader) + __popc(mask & ((1u << lane_id()) - 1));
-        if (bring) {
+        if (has_entry) {
             if ((unsigned)place < (unsigned)capacity) list[place] = entry;  // a count past 2^31 has no place either
             else store_relaxed(control + full, round + 1);
         }
-    } else if (bring) {
+    } else if (has_entry) {
         const int pieces = (entry.last - entry.first + CHUNK - 1) / CHUNK, last = entry.last;
         int place = atomicAdd(count, pieces);
         if ((unsigned)place > (unsigned)(capacity - pieces) || pieces > capacity) {
@@ -110,28 +110,30 @@ __device__ __forceinline__ void append(bool bring, Entry entry, Entry* list, int
     }
 }
 
-// The same into the block's buffer in shared memory, which is carried to the list at the end of the round: one atomic
-// on the list's length a block. With one a warp, thousands of warps wait for one address (4 us of a round's 9 on
-// ego-Facebook). What the buffer has no room for goes to the list directly.
-__device__ __forceinline__ void collect(bool bring, Entry entry, Entry* buffer, int* used, Entry* list, int* count,
+// The same into the block's buffer in shared memory, which is flushed to the list at the end of the round: one atomic
+// on the length of the list per block. With one per warp, the atomics of thousands of warps serialize on one address (4
+// of the 9 us of a round on ego-Facebook). Entries that do not fit into the buffer are appended to the list directly.
+__device__ __forceinline__ void collect(bool has_entry, Entry entry, Entry* buffer, int* used, Entry* list, int* count,
                                         int capacity, int* control, int round) {
-    const unsigned mask = __ballot_sync(full_mask, bring);
+    const unsigned mask = __ballot_sync(full_mask, has_entry);
     if (!mask) return;
-    const int pieces = bring ? (entry.last - entry.first + CHUNK - 1) / CHUNK : 0;
+    const int pieces = has_entry ? (entry.last - entry.first + CHUNK - 1) / CHUNK : 0;
     int place = BUFFER;
     if (!__any_sync(full_mask, pieces > 1)) {
         const int leader = __ffs((int)mask) - 1;
         if ((int)lane_id() == leader) place = atomicAdd(used, __popc(mask));
         place = __shfl_sync(full_mask, place, leader) + __popc(mask & ((1u << lane_id()) - 1));
-    } else if (bring) {
+    } else if (has_entry) {
         place = atomicAdd(used, pieces);
     }
     const bool fits = place + pieces <= BUFFER;
-    if (bring)  // pieces that do not all fit get an empty arc range, which the next round skips; the entry is appended
+    // pieces that do not all fit get an empty arc range, which the next round skips; the entry is appended
+    if (has_entry)
         for (int i = 0, first = entry.first; place + i < BUFFER && i < pieces; ++i, first += CHUNK)
             buffer[place + i] = fits ? Entry{entry.distance, entry.vertex, first, min(first + CHUNK, entry.last)}
                                      : Entry{entry.distance, entry.vertex, 0, 0};
-    if (__any_sync(full_mask, bring && !fits)) append(bring && !fits, entry, list, count, capacity, control, round);
+    if (__any_sync(full_mask, has_entry && !fits))
+        append(has_entry && !fits, entry, list, count, capacity, control, round);
 }
 
 extern "C" __global__ void __launch_bounds__(1024) __cluster_dims__(CLUSTER, 1, 1)
@@ -158,7 +160,7 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
             near_lists[place++] = Entry{0, source, e, min(e + CHUNK, offsets[source + 1])};
         control[near_count] = place;
     }
-    all_wait(barrier);
+    round_barrier(barrier);
 
     Distance threshold = sum(0, delta);
     int round = 0, bucket = 0;
@@ -198,7 +200,7 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
                 store_relaxed(control + far_count + (bucket + 2) % 3, 0);
                 store_relaxed(lowest + (bucket + 2) % 3, infinity());
             }
-            all_wait(barrier);
+            round_barrier(barrier);
             ++bucket;
             continue;
         }
@@ -233,7 +235,8 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
                     int first_arc, last_arc;
                     if (GROUP <= 4) first_arc = __ldg(offsets + arc.target), last_arc = __ldg(offsets + arc.target + 1);
                     if (candidate < dist[arc.target]) {
-                        if (GROUP > 4) first_arc = __ldg(offsets + arc.target), last_arc = __ldg(offsets + arc.target + 1);
+                        if (GROUP > 4)
+                            first_arc = __ldg(offsets + arc.target), last_arc = __ldg(offsets + arc.target + 1);
                         won = candidate < lower(dist + arc.target, candidate) && first_arc < last_arc;
                         out = Entry{candidate, (int)arc.target, first_arc, last_arc};
                     }
@@ -263,7 +266,7 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
             }
             if (threadIdx.x == 0) *used = 0;
         }
-        all_wait(barrier);
+        round_barrier(barrier);
     }
     if (COUNT) atomicAdd(reinterpret_cast<unsigned long long*>(control + relaxed), (unsigned long long)relaxations);
     if (global_thread() == 0) control[rounds] = round, control[buckets] = bucket + 1;

@@ -16,9 +16,9 @@
 //                 distance is always the length of a real path and Bellman's equations then make it the shortest.
 //   persistent    relax_atomic's rounds inside one launch with the grid barrier: the first step of the ladder.
 //
-// References: B. Wang et al., "A synchronization mechanism between CUDA blocks for GPU", CAAI 2017; U. Meyer, P. Sanders,
-// "Delta-stepping: a parallelizable shortest path algorithm", J. Algorithms 49 (2003); fences: S. Xiao, W. Feng,
-// "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010.
+// References: B. Wang et al., "A synchronization mechanism between CUDA blocks for GPU", CAAI 2017; U. Meyer, P.
+// Sanders, "Delta-stepping: a parallelizable shortest path algorithm", J. Algorithms 49 (2003); fences: S. Xiao, W.
+// Feng, "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010.
 // compile: DISTANCE=unsigned,double
 #include "types.cuh"
 
@@ -218,7 +218,8 @@ extern "C" __global__ void raise_semaphores(int blocks, int layers, int* modifie
 
 extern "C" __global__ void semaphores(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n,
                                       DISTANCE* dist, int* pending, int* modified, const int* thresholds, int layers,
-                                      int whole, DISTANCE end, DISTANCE limit, int looks, int most_sweeps, int* control) {
+                                      int whole, DISTANCE end, DISTANCE limit, int looks, int most_sweeps,
+                                      int* control) {
     const int range = (n + (int)gridDim.x - 1) / (int)gridDim.x;
     const int first = min((int)blockIdx.x * range, n), last = min(first + range, n);
     int sweeps = 0;

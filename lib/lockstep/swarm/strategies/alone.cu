@@ -65,7 +65,8 @@ __device__ __forceinline__ Four given_of(const Quad q, const Mark* marks, unsign
 // The sum over a row (of at least one quad) of the values of those neighbors whose mark has one of `me`'s bits, in
 // order.
 template <class Mark>
-__device__ __forceinline__ REAL row_sum(const Quad* quad, int quads, const Mark* marks, unsigned me, const REAL* values) {
+__device__ __forceinline__ REAL row_sum(const Quad* quad, int quads, const Mark* marks, unsigned me,
+                                        const REAL* values) {
     REAL sum = 0;
     Four here = given_of(*quad, marks, me, values);
 #pragma unroll 1
@@ -85,8 +86,9 @@ __device__ __forceinline__ REAL row_sum(const Quad* quad, int quads, const Mark*
 
 // Copies the rows, as copy_rows does, for a block that has no other work to wait beside: begins of rows first, then
 // eight lanes a row, each with four loads under way. first, degree: n words each of shared memory that is free yet.
-__device__ __forceinline__ bool fetch_rows(const Rows g, const int* __restrict__ offsets, const Arc* __restrict__ targets,
-                                           int n, int threads, int* first, int* degree) {
+__device__ __forceinline__ bool fetch_rows(const Rows g, const int* __restrict__ offsets,
+                                           const Arc* __restrict__ targets, int n, int threads, int* first,
+                                           int* degree) {
     const int t = (int)block_thread(), lane = t & 7;
     for (int v = t; v < n; v += threads) {
         const int begin = offsets[v], count = offsets[v + 1] - begin;
@@ -127,8 +129,8 @@ __device__ __forceinline__ bool fetch_rows(const Rows g, const int* __restrict__
 // falling degree. fixed: n sums, zero before and after. arrived: blocks that are done, 0 before and after.
 extern "C" __global__ void __launch_bounds__(1024, 1) alone(
     int graph, long long vertex, long long arc, int n, int m, int per, const int* __restrict__ offsets,
-    const Arc* __restrict__ targets, const unsigned short* __restrict__ order, int endpoints, u64* fixed, unsigned* arrived,
-    double* values, u64* checksums) {
+    const Arc* __restrict__ targets, const unsigned short* __restrict__ order, int endpoints, u64* fixed,
+    unsigned* arrived, double* values, u64* checksums) {
     DYNAMIC_SHARED(unsigned char, shared);
     const int threads = (int)blockDim.x, t = (int)block_thread(), lane = t & 31;
     const int s0 = (int)blockIdx.x * per, live = n - s0 < per ? n - s0 : per;
@@ -230,7 +232,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
             const unsigned pair = line[i], v = pair & 2047u, source = pair >> 11;
             const Row row = g.rows[v];
             REAL* const there = value + source * (n + 1);
-            const REAL sum = row_sum(g.quads + first_quad(row), (int)quads_of(row), code + source * (n + 1), mark, there);
+            const REAL sum =
+                row_sum(g.quads + first_quad(row), (int)quads_of(row), code + source * (n + 1), mark, there);
             const REAL sigma = there[v], delta = times(sigma, sum), given = given_by(sigma, delta);
             there[v] = given;
             u64 share = 0;

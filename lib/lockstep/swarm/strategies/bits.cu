@@ -38,8 +38,8 @@ typedef short Distance;
 // Writes what a window of levels found, a warp a word, 32 entries next to each other at a time; each warp the words
 // that its own lanes worked on. The first window writes every entry, -1 where nothing was reached, the others what they
 // found.
-__device__ __forceinline__ void write_window(Distance* matrix, int n, int t0, int size, int threads, const unsigned* reached,
-                                             unsigned* planes, int base, int last) {
+__device__ __forceinline__ void write_window(Distance* matrix, int n, int t0, int size, int threads,
+                                             const unsigned* reached, unsigned* planes, int base, int last) {
     const int lane = (int)lane_id(), used = 32 - __clz(last - base);
     __syncwarp();
     for (int begin = (int)block_thread() & ~31; begin < size; begin += threads) {

@@ -6,8 +6,8 @@
 // The idea: 32 sources go through the graph together. A warp takes one vertex and walks along its row once for all of
 // them: lane i keeps the path count of source s0 + i. value[v][lane] lies in shared memory: a warp reads 32 consecutive
 // values, in one pass for floats and two for doubles, without bank conflicts, and all lanes walk the same row, so
-// skewed degrees cause no divergence. (With WIDTH < 32 the groups of a warp walk different rows, and both may occur.) Which of
-// the 32 sources have v in the present level is one word, read by all lanes.
+// skewed degrees cause no divergence. (With WIDTH < 32 the groups of a warp walk different rows, and both may occur.)
+// Which of the 32 sources have v in the present level is one word, read by all lanes.
 //
 // Why it is deterministic to the bit: a vertex collects from its predecessors (forward) and its successors (backward)
 // in the order of its row, one lane for one source; what sources give is rounded down to fixed point and added as whole
@@ -42,8 +42,8 @@ __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a
 // sum += the values of those of four neighbors whose word has one of `me`'s bits, in order. With everything in shared
 // memory the loads and additions are predicated by hand: compiled from `if`s they become branches, which cost more
 // instructions than what they save.
-__device__ __forceinline__ void add_quad(REAL& sum, const Quad q, const unsigned* words, unsigned me, const REAL* values,
-                                         unsigned base) {
+__device__ __forceinline__ void add_quad(REAL& sum, const Quad q, const unsigned* words, unsigned me,
+                                         const REAL* values, unsigned base) {
     const unsigned a = words[q.a] & me, b = words[q.b] & me, c = words[q.c] & me, d = words[q.d] & me;
 #if HOLDS == 2 && !defined(LOCKSTEP_HOST)
     const unsigned step = WIDTH * sizeof(REAL);

@@ -89,8 +89,8 @@ extern "C" __global__ void keep(long long first, long long count, const int* __r
 
 // Closeness' sums of the source itself: to every vertex of its graph.
 extern "C" __global__ void count_levels(long long first, long long count, const int* __restrict__ owner,
-                                        const long long* __restrict__ vertex_start, int i, const int* __restrict__ level,
-                                        u64* total, u64* reciprocal, unsigned* reach) {
+                                        const long long* __restrict__ vertex_start, int i,
+                                        const int* __restrict__ level, u64* total, u64* reciprocal, unsigned* reach) {
     const long long x = first + global_thread();
     if (x >= first + count || level[x] <= 0) return;
     const long long source = vertex_start[owner[x]] + i;

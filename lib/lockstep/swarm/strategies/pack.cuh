@@ -78,8 +78,8 @@ __device__ __forceinline__ unsigned quads_of(Row r) {
 
 // Copies the rows; eight lanes a row. The whole block calls it and passes a barrier before it uses them. Returns true
 // in the threads that saw a row out of order.
-__device__ __forceinline__ bool copy_rows(const Rows g, const int* __restrict__ offsets, const Arc* __restrict__ targets,
-                                          int n, int threads) {
+__device__ __forceinline__ bool copy_rows(const Rows g, const int* __restrict__ offsets,
+                                          const Arc* __restrict__ targets, int n, int threads) {
     const int t = block_thread(), lane = t & 7;
     bool unsorted = false;
     Id* const ids = (Id*)g.quads;

@@ -36,7 +36,9 @@ __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a
 
 // 2^k; a conversion from an integer would be moved into the innermost loop.
 __device__ __forceinline__ float power_of_two(float, int k) { return __int_as_float((127 + k) << 23); }
-__device__ __forceinline__ double power_of_two(double, int k) { return __longlong_as_double((long long)(1023 + k) << 52); }
+__device__ __forceinline__ double power_of_two(double, int k) {
+    return __longlong_as_double((long long)(1023 + k) << 52);
+}
 
 // sums[v] += share, in two words: shared memory adds 32 bits at a time.
 __device__ __forceinline__ void add_share(unsigned* low, unsigned* high, unsigned v, u64 share) {
@@ -153,7 +155,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
                             lost = atomicOr(&codes[byte >> 2], (REACHED | after) << shift) & REACHED << shift;
                         }
                         const unsigned won = __ballot_sync(full_mask, lost == 0);
-                        if (lost == 0) line[tail + __popc(won & ((1u << lane) - 1u))] = (unsigned short)(u | (pair & ~2047u));
+                        if (lost == 0)
+                            line[tail + __popc(won & ((1u << lane) - 1u))] = (unsigned short)(u | (pair & ~2047u));
                         tail += __popc(won);
                     }
                     __syncwarp();

@@ -17,8 +17,8 @@ __device__ __forceinline__ u64 scrambled(u64 z) {
 // checksums: zero before.
 extern "C" __global__ void walks(const long long* __restrict__ vertex_start, const long long* __restrict__ arc_start,
                                  const int* __restrict__ owner, const int* __restrict__ offsets,
-                                 const Arc* __restrict__ targets, long long vertices, int each, int length, unsigned long long seed,
-                                 int* out, u64* checksums) {
+                                 const Arc* __restrict__ targets, long long vertices, int each, int length,
+                                 unsigned long long seed, int* out, u64* checksums) {
     for (long long i = global_thread(); i < vertices * each; i += global_threads()) {
         const long long x = i / each;
         const int walk = (int)(i % each), graph = owner[x];

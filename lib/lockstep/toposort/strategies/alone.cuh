@@ -74,8 +74,10 @@ __device__ __forceinline__ void decrement(const Problem& p, int v, int w, bool& 
 #else
     constexpr unsigned in_word = 32 / BITS, all = (1u << BITS) - 1;
     const unsigned hot = static_cast<unsigned>(__cvta_generic_to_shared(p.hot));
-    const unsigned place_v = static_cast<unsigned>(v) % in_word * BITS, place_w = static_cast<unsigned>(w) % in_word * BITS;
-    const unsigned at_v = hot + static_cast<unsigned>(v) / in_word * 4, at_w = hot + static_cast<unsigned>(w) / in_word * 4;
+    const unsigned place_v = static_cast<unsigned>(v) % in_word * BITS,
+        place_w = static_cast<unsigned>(w) % in_word * BITS;
+    const unsigned at_v = hot + static_cast<unsigned>(v) / in_word * 4,
+        at_w = hot + static_cast<unsigned>(w) / in_word * 4;
     const unsigned less_v = 0u - (1u << place_v), less_w = 0u - (1u << place_w);
     TWO_ATOMICS("shared", "r");
     v_ready = (before_v >> place_v & all) == 1;
@@ -180,7 +182,8 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
             many &= many - 1;
             idle &= idle - 1;
             const int4 given = make_int4(__shfl_sync(full_mask, row_b.x, giver), __shfl_sync(full_mask, row_b.y, giver),
-                                         __shfl_sync(full_mask, row_b.z, giver), __shfl_sync(full_mask, row_b.w, giver));
+                                         __shfl_sync(full_mask, row_b.z, giver),
+                                         __shfl_sync(full_mask, row_b.w, giver));
             if (lane == taker) {
                 row = given;
                 held = true;

@@ -41,7 +41,8 @@ __device__ inline Word claim(const Rows& rows, const int* buffer, int held, int*
 }
 
 // Places the buffer's vertices and appends their rows to the queue, whose slots idle lanes poll.
-__device__ inline void hand_over(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int* state, int n) {
+__device__ inline void hand_over(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int* state,
+                                 int n) {
     const int lane = lane_id();
     Word row = claim(rows, buffer, held, order, state, n);
     int slot = 0;

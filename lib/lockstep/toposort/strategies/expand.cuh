@@ -85,7 +85,8 @@ __device__ inline void into_l2(const void* p) {
 }
 
 // Appends the buffer's vertices to the next frontier, from order[place] on.
-__device__ inline void append(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int place, Word row) {
+__device__ inline void append(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int place,
+                              Word row) {
     for (int i = lane_id(); i < held; i += 32) {
         const int v = buffer[i];
         if (i >= 32) row = bounds(rows, v);
@@ -102,7 +103,8 @@ __device__ inline Word row_ahead(const Rows& rows, const int* buffer, int held) 
 }
 
 // Empties the buffer; the next frontier starts at `base`, and the gate's upper half counts it.
-__device__ inline void flush(const Rows& rows, const int* buffer, int& held, int* order, Word* queue, int base, Word* gate) {
+__device__ inline void flush(const Rows& rows, const int* buffer, int& held, int* order, Word* queue, int base,
+                             Word* gate) {
     Word before = 0;
     if (lane_id() == 0) before = atomicAdd(gate, static_cast<Word>(held) << 32);
     const Word row = row_ahead(rows, buffer, held);
@@ -112,7 +114,8 @@ __device__ inline void flush(const Rows& rows, const int* buffer, int& held, int
 }
 
 // The same, if the buffer holds 32 or more.
-__device__ inline bool flush_full(const Rows& rows, const int* buffer, int& held, int* order, Word* queue, int base, Word* gate) {
+__device__ inline bool flush_full(const Rows& rows, const int* buffer, int& held, int* order, Word* queue, int base,
+                                  Word* gate) {
     const bool full = held >= 32;
     if (full) flush(rows, buffer, held, order, queue, base, gate);
     return full;
@@ -183,7 +186,8 @@ __device__ inline void take(const int* target, int arcs, int* in_degrees, int* b
 }
 
 // Decrements the targets of arcs k to k + 32 * arcs_at_once - 1; vertices made ready go into the buffer.
-__device__ inline void decrement_arcs(const Rows& rows, const LoadBalance& balance, int k, int* in_degrees, int* buffer, int& held) {
+__device__ inline void decrement_arcs(const Rows& rows, const LoadBalance& balance, int k, int* in_degrees, int* buffer,
+                                      int& held) {
     const int lane = lane_id();
     int target[arcs_at_once];
 #pragma unroll
@@ -204,8 +208,9 @@ __device__ inline void decrement_arcs(const Rows& rows, const LoadBalance& balan
 // that share a vertex at most; one is enough where no row has more arcs than a warp reads at once. held: vertices in
 // the buffer, before and after. Returns whether the buffer was emptied in between.
 template <bool wait>
-__device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Word* queue, const Word* from, int begin, int end,
-                              int base, Word* gate, int* buffer, int& held, int warp, int warps, int most_helpers = max_helpers) {
+__device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Word* queue, const Word* from, int begin,
+                              int end, int base, Word* gate, int* buffer, int& held, int warp, int warps,
+                              int most_helpers = max_helpers) {
     const int lane = lane_id(), size = end - begin;
     // A division takes a hundred cycles: none where there is a warp for each vertex.
     const int share = size <= warps ? 1 : min(32, (size + warps - 1) / warps);
@@ -268,7 +273,8 @@ __device__ inline void push_sources(const Rows& rows, const int* in_degrees, int
         }
 #pragma unroll
         for (int k = 0; k < looks; ++k) {
-            counted += __popc(__ballot_sync(full_mask, source >> k & 1)) << 16 | __popc(__ballot_sync(full_mask, root >> k & 1));
+            counted += __popc(__ballot_sync(full_mask, source >> k & 1)) << 16
+                       | __popc(__ballot_sync(full_mask, root >> k & 1));
         }
         if (lane == 0) scratch[warp] = counted;
         __syncthreads();
@@ -277,7 +283,8 @@ __device__ inline void push_sources(const Rows& rows, const int* in_degrees, int
             const int sum = scan_lanes(part);
             const int total = __shfl_sync(full_mask, sum, 31);
             Word before = 0;
-            if (lane == 0 && total > 0) before = atomicAdd(gate, static_cast<Word>(total >> 16) << 32 | (total & 0xffff));
+            if (lane == 0 && total > 0)
+                before = atomicAdd(gate, static_cast<Word>(total >> 16) << 32 | (total & 0xffff));
             if (lane < warps) scratch[lane] = sum - part;
             if (lane == 0) {
                 scratch[32] = static_cast<int>(before >> 32);
@@ -289,7 +296,8 @@ __device__ inline void push_sources(const Rows& rows, const int* in_degrees, int
 #pragma unroll
         for (int k = 0; k < looks; ++k) {
             const int v = mine + k * blockDim.x;
-            const unsigned sources = __ballot_sync(full_mask, source >> k & 1), with_arcs = __ballot_sync(full_mask, root >> k & 1);
+            const unsigned sources = __ballot_sync(full_mask, source >> k & 1),
+                with_arcs = __ballot_sync(full_mask, root >> k & 1);
             if (source >> k & 1) order[place + __popc(sources & below)] = v;
             if (root >> k & 1) roots[entry + __popc(with_arcs & below)] = bounds(rows, v);
             place += __popc(sources);

@@ -20,7 +20,8 @@ extern "C" __global__ void sources(const int* in_degrees, int* order, unsigned l
 // fewer vertices than warps occupies all blocks.
 extern "C" __global__ void frontier(const int* __restrict__ first, const int* __restrict__ last,
                                     const int* __restrict__ targets, int* in_degrees, int* order,
-                                    unsigned long long* queue, unsigned long long* gates, int level, int begin, int end) {
+                                    unsigned long long* queue, unsigned long long* gates, int level, int begin,
+                                    int end) {
     DYNAMIC_SHARED(int, shared);
     if (global_thread() == 0) gates[~level & 1] = 0;
     const Rows rows = {first, last, targets};

@@ -33,7 +33,8 @@ template <int k> struct Turn { __device__ constexpr operator int() const { retur
 // set (then the frontier is empty, unless that level failed, too), or a slot conflicts (an arc's target shares it with
 // a vertex of another epoch that is being counted; then `turn` is 1). Remaining in-degrees are unchanged: write_back
 // decrements them. The order holds numbers.
-__device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at, const StopFlag stop_flag) {
+__device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at,
+                                            const StopFlag stop_flag) {
     stop_flag.drain();  // another thread requests from here on
     load_counters(p, r, at);
     uint2 count = load_two(r.counts);
@@ -42,8 +43,10 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
         return at;
     }
     const int to_number = r.to_number(), to_slot = to_number + r.epoch_bits;
-    const unsigned field = r.field(), waits = 1u << r.degree_bits, epochs = field & ~(waits - 1), too_many = (r.most + 1) * one_vertex, record_bytes = r.record_bytes;
-    const SharedAddress even = r.lists(), odd = skip(even, LIST), idle = skip(r.idle(), lane_id()), spare = skip(r.spare(), kept(threadIdx.x));
+    const unsigned field = r.field(), waits = 1u << r.degree_bits, epochs = field & ~(waits - 1),
+        too_many = (r.most + 1) * one_vertex, record_bytes = r.record_bytes;
+    const SharedAddress even = r.lists(), odd = skip(even, LIST), idle = skip(r.idle(), lane_id()),
+        spare = skip(r.spare(), kept(threadIdx.x));
     const unsigned first_chunk = kept(threadIdx.x / chunk_lanes), at_once = blockDim.x / chunk_lanes;
     const unsigned from_last = kept(blockDim.x - 1 - threadIdx.x);
     const SharedAddress counters = shared_address(p.hot);
@@ -53,7 +56,8 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
     auto level = [&](auto turn) {
         // A vote, which shows the compiler that the condition is uniform.
         if (__any_sync(full_mask, count.x == 0 || count.x >= too_many || count.y != 0)) return false;
-        const SharedAddress from = turn & 1 ? odd : even, to = turn & 1 ? even : odd, counting = skip(r.counts, ((turn + 1) & 3) * 2);
+        const SharedAddress from = turn & 1 ? odd : even, to = turn & 1 ? even : odd,
+            counting = skip(r.counts, ((turn + 1) & 3) * 2);
         unsigned mine = load_at(skip(from, first_chunk));
         begin += size;
         size = count.x / one_vertex;
@@ -90,7 +94,8 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
                 one[j] = 1u << place[j];
             }
             add_two(where, one, before);
-            auto conflicts = [&](int j) { return arcs[j] && ((arcs[j] >> chunk_bits ^ before[j] >> place[j]) & epochs); };
+            auto conflicts =
+                [&](int j) { return arcs[j] && ((arcs[j] >> chunk_bits ^ before[j] >> place[j]) & epochs); };
 #pragma unroll
             for (int j = 0; j < 2; ++j) {  // others: predecessors left; not 0 if the slot is another vertex's
                 others[j] = arcs[j] ? ((arcs[j] >> chunk_bits) - (before[j] >> place[j])) & field : 1;
@@ -100,7 +105,8 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
             add_two(where, one, gets);
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
-                prefetch(others[j] == 0, r.records + static_cast<unsigned long long>(arcs[j] >> to_number) * record_bytes, spare);
+                prefetch(others[j] == 0,
+                         r.records + static_cast<unsigned long long>(arcs[j] >> to_number) * record_bytes, spare);
             }
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
@@ -123,7 +129,8 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
             const unsigned code = load_at(skip(from, i)), which = code >> to_slot;
             p.order[begin + i] = code >> to_number;
             if (epochs && now > at.level) {
-                add_at(skip(counters, which / in_word), (waits - 1 - (code >> chunk_bits & (waits - 1))) << which % in_word * RECORDS);
+                add_at(skip(counters, which / in_word),
+                       (waits - 1 - (code >> chunk_bits & (waits - 1))) << which % in_word * RECORDS);
             }
         }
         __syncthreads();
@@ -139,6 +146,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
     }
     prefetch_wait();  // completes the copy of the stop flag, too
     if (threadIdx.x == 0) store_relaxed(r.placed(), -1);
-    if (count.y > halt || count.x >= too_many) return {begin, size, now - 1, static_cast<int>(count.y / slot_conflicts)};
+    if (count.y > halt || count.x >= too_many)
+        return {begin, size, now - 1, static_cast<int>(count.y / slot_conflicts)};
     return {begin + size, 0, now, 0};
 }

@@ -69,7 +69,8 @@ __device__ inline void publish_rows(const Sort& s, const FrontierState& at) {
     }
 }
 
-APART FrontierState sort_by_subset(const Sort s, FrontierState at, const Alone alone, int width, int subset, const StopFlag stop_flag) {
+APART FrontierState sort_by_subset(const Sort s, FrontierState at, const Alone alone, int width, int subset,
+                                   const StopFlag stop_flag) {
     subset_levels(s, at, alone, width, subset, stop_flag);
     return at;
 }
@@ -86,12 +87,13 @@ enum Prepared { nothing, recorded, no_records, packed };  // rows of block 0: no
 // each number; codes: n; extra: extra_ints, and as many as the slots take. With epoch_bits, numbers: n, vertices: slots
 // * 2^epoch_bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets, int* in_degrees,
-           int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows, int* control,
-           unsigned long long* gates, unsigned* barrier, const unsigned long long* stop, unsigned long long* done, int n,
-           int m, int breadth, int subset, int keep, int helpers, int width, int warp_width, int capacity, int patience,
-           int tail, int hot_offset, unsigned* records, unsigned* codes, int* extra, int* numbers,
-           int* vertices, int counted_width, int slots, int epoch_bits, int degree_bits, int record_bytes) {
+    narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
+           int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows,
+           int* control, unsigned long long* gates, unsigned* barrier, const unsigned long long* stop,
+           unsigned long long* done, int n, int m, int breadth, int subset, int keep, int helpers, int width,
+           int warp_width, int capacity, int patience, int tail, int hot_offset, unsigned* records, unsigned* codes,
+           int* extra, int* numbers, int* vertices, int counted_width, int slots, int epoch_bits, int degree_bits,
+           int record_bytes) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* scratch = reinterpret_cast<int*>(shared);
     unsigned char* room = shared + 4 * head_words;

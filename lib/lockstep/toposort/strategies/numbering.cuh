@@ -50,7 +50,8 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     // Then along the predecessor of most steps, which are capped to fit beside its number.
     const int bits = 32 - __clz(p.n);
     const unsigned enough = min(1u << first_rounds, (1u << (32 - bits)) - 2);
-    auto link_to = [&](int v) { return (min(static_cast<unsigned>(load_relaxed(jumps + v) >> 32), enough) + 1) << bits | v; };
+    auto link_to =
+        [&](int v) { return (min(static_cast<unsigned>(load_relaxed(jumps + v) >> 32), enough) + 1) << bits | v; };
     for_arcs(p, link_to, same, [&](unsigned link, int, int target) {
         if (target >= 0) atomicMax(links + target, link);
     });
@@ -99,7 +100,8 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
 }
 
 // Prepares records for block 0 (`first`: for the first time), by all blocks. Returns whether the slots hold all counts.
-__device__ inline bool build_records(const Problem& p, const Records& r, int begin, bool first, Word* jumps, unsigned* barrier) {
+__device__ inline bool build_records(const Problem& p, const Records& r, int begin, bool first, Word* jumps,
+                                     unsigned* barrier) {
     if (first) {
         if (r.numbers) {
             number_by_steps(p, r, jumps, barrier);

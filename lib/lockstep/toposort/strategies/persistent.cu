@@ -20,8 +20,8 @@
 // helpers: most_helpers of expand.
 extern "C" __global__ void __launch_bounds__(512, 1)
     persistent(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
-               int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int* control,
-               unsigned long long* gates, unsigned* barrier, int n, int width, int subset,
+               int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels,
+               int* control, unsigned long long* gates, unsigned* barrier, int n, int width, int subset,
                int keep, int helpers) {
     DYNAMIC_SHARED(int, shared);
     int* scratch = shared + blockDim.x / 32 * buffer_slots;

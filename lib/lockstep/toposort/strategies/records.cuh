@@ -97,9 +97,11 @@ __device__ inline void for_arcs(const Problem& p, Key key, Value value, Visit vi
 
 // Writes records from codes that all blocks have made. Zeros fill a record's last chunk; no code is zero.
 __device__ __noinline__ void make_records(const Problem p, const Records r) {
-    for_arcs(p, [&](int v) { return r.number(v); }, [&](int target) { return target < 0 ? 0u : __ldcg(r.codes + target); },
+    for_arcs(p, [&](int v) { return r.number(v); },
+             [&](int target) { return target < 0 ? 0u : __ldcg(r.codes + target); },
              [&](unsigned number, int k, unsigned code) {
-                 reinterpret_cast<unsigned*>(r.records + static_cast<unsigned long long>(number) * r.record_bytes)[k] = code;
+                 reinterpret_cast<unsigned*>(r.records + static_cast<unsigned long long>(number) * r.record_bytes)[k] =
+                     code;
              });
 }
 
@@ -112,7 +114,8 @@ __device__ __noinline__ void find_counters(const Problem p, const Records r) {
         bool found = false;
         for (int place = slot; slot < r.slots && place < p.n; place += r.slots) {
             const int v = r.vertex(slot << r.epoch_bits | epoch);
-            const unsigned left = __ldcg(p.in_degrees + v), whole = (__ldcg(r.codes + v) >> chunk_bits & r.degrees()) + 1;
+            const unsigned left = __ldcg(p.in_degrees + v),
+                whole = (__ldcg(r.codes + v) >> chunk_bits & r.degrees()) + 1;
             if (left && !found) {
                 held = epoch << r.degree_bits | (whole - left);
                 found = true;
@@ -154,7 +157,8 @@ __device__ inline bool enter_further(const Records& r, SharedAddress list, unsig
 
 // Block 0 loads the slots' values from find_counters into shared memory and writes the frontier as a list.
 __device__ inline void load_counters(const Problem& p, const Records& r, const Position& at) {
-    for (int w = threadIdx.x; w < r.words(); w += blockDim.x) store_at(skip(shared_address(p.hot), w), __ldcg(r.image() + w));
+    for (int w = threadIdx.x; w < r.words(); w += blockDim.x)
+        store_at(skip(shared_address(p.hot), w), __ldcg(r.image() + w));
     for (int i = threadIdx.x; i < 8 + 2 * LIST; i += blockDim.x) store_at(skip(r.counts, i), 0);
     __syncthreads();
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) {
@@ -170,11 +174,13 @@ __device__ inline void load_counters(const Problem& p, const Records& r, const P
 // All blocks write back the levels that block 0 has processed since `was`: they map numbers in the order to vertices,
 // decrement the in-degrees of these vertices' successors unless the frontier is empty, and write the frontier's rows
 // into the queue, since a list has an order of its own. Valid after the next barrier.
-__device__ __noinline__ void write_back(const Problem p, const Records r, Word* queue, const FrontierState was, const FrontierState at) {
+__device__ __noinline__ void write_back(const Problem p, const Records r, Word* queue, const FrontierState was,
+                                        const FrontierState at) {
     for (int i = was.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
         const int v = r.vertex(load_relaxed(p.order + i));
         if (r.vertices) p.order[i] = v;
         if (i >= at.begin) store_relaxed(queue + i, bounds({p.first, p.last, p.targets}, v));
-        else if (at.size > 0) for (int arc = p.first[v]; arc < p.last[v]; ++arc) atomicSub(p.in_degrees + p.targets[arc], 1);
+        else if (at.size > 0)
+            for (int arc = p.first[v]; arc < p.last[v]; ++arc) atomicSub(p.in_degrees + p.targets[arc], 1);
     }
 }

@@ -49,7 +49,9 @@ struct FrontierState {
 // but few.
 struct Alone {
     int width, tail, n;
-    __device__ bool could(const FrontierState& at) const { return at.size <= width && at.size * tail <= n - at.begin - at.size; }
+    __device__ bool could(const FrontierState& at) const {
+        return at.size <= width && at.size * tail <= n - at.begin - at.size;
+    }
     __device__ bool may(const FrontierState& at) const { return at.patience <= 0 && could(at); }
 };
 
@@ -69,7 +71,8 @@ __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(ga
 // arrives, so the last decrement of a vertex is made in its own level; (2) the queue, whose reader polls each entry.
 // Block 0's last warp clears, which has the least work: by its first thread the exchange would delay the block's
 // vertices, which other blocks poll for, by a round trip to L2.
-__device__ inline int level_barrier(const Sort& s, int held, int base, int step, int* scratch, unsigned halt, const StopFlag& stop_flag, int level) {
+__device__ inline int level_barrier(const Sort& s, int held, int base, int step, int* scratch, unsigned halt,
+                                    const StopFlag& stop_flag, int level) {
     int* count = scratch + (step & 1);  // of the block
     int before = 0;
     if (lane_id() == 0 && held > 0) before = atomicAdd(count, held);
@@ -111,8 +114,8 @@ __device__ inline void take_row(const Sort& s, int first, int last, int step, in
 }
 
 // As expand, for a frontier whose rows no warps share: the first `end` rows of `from`.
-__device__ inline void expand_evenly(const Sort& s, const Word* from, int end, int base, Word* gate, int& held, int warp,
-                                     int warps) {
+__device__ inline void expand_evenly(const Sort& s, const Word* from, int end, int base, Word* gate, int& held,
+                                     int warp, int warps) {
     const int lane = lane_id();
     int share = 0;  // a warp processes 2^share vertices at a time
     while (share < 5 && warps << share < end) ++share;
@@ -142,8 +145,8 @@ __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, i
 // Levels by all blocks: one, and those after it while they have more than `widest` vertices, which exceeds the width of
 // all levels of block 0, and are not the last. roots: rows of the sources that have arcs; the first level's other
 // vertices have none.
-__device__ inline void share_levels(const Sort& s, FrontierState& at, const Alone& alone, int widest, const Word* roots, int* scratch,
-                                    const StopFlag& stop_flag) {
+__device__ inline void share_levels(const Sort& s, FrontierState& at, const Alone& alone, int widest, const Word* roots,
+                                    int* scratch, const StopFlag& stop_flag) {
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // block first: few vertices occupy as many multiprocessors
     const int warps = gridDim.x * (blockDim.x / 32);
     const bool leader = global_thread() == 0;
@@ -160,7 +163,8 @@ __device__ inline void share_levels(const Sort& s, FrontierState& at, const Alon
         if (s.helpers == 1 || work > warps) {
             expand_evenly(s, from, work, at.begin, gate, held, warp, warps);
         } else {
-            expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, at.begin, gate, s.buffer, held, warp, warps, s.helpers);
+            expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, at.begin, gate, s.buffer, held, warp,
+                         warps, s.helpers);
         }
         at.size = level_barrier(s, held, at.begin, step, scratch, halt ? halt_bit : 0, stop_flag, at.level);
         ++at.level;
@@ -177,7 +181,8 @@ __device__ inline void share_levels(const Sort& s, FrontierState& at, const Alon
 // this level; the gate counts, in units of queue_unit, the warps that queued rows with arcs.
 constexpr unsigned queue_unit = 1u << 12;
 
-__device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone& alone, int least, int most, int warp, int warps,
+__device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone& alone, int least, int most, int warp,
+                                  int warps,
                                 const StopFlag& stop_flag) {
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
@@ -200,8 +205,8 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone&
             }
         }
         if (queued) {
-            flushed |= expand<true>(s.rows, s.in_degrees, s.order, s.queue, s.queue, at.begin, end, end, gate, s.buffer, held, warp, warps,
-                                    s.helpers);
+            flushed |= expand<true>(s.rows, s.in_degrees, s.order, s.queue, s.queue, at.begin, end, end, gate, s.buffer,
+                                    held, warp, warps, s.helpers);
         }
         kept = held <= s.keep ? held : 0;
         Word arrival = static_cast<Word>(held) << 32 | 1;
@@ -236,7 +241,8 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone&
 // vertices are consecutive entries of the queue, so a warp's own entry is determined before the level's size is. While
 // it polls the gate, a warp also polls its own entry of the next level and loads that row early. Idle warps poll less
 // often, which reduces contention on the gate.
-__device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& alone, int warp, int warps, const StopFlag& stop_flag) {
+__device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& alone, int warp, int warps,
+                                 const StopFlag& stop_flag) {
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
     Word entry = unwritten;
@@ -275,7 +281,8 @@ __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& 
         const Word row = row_ahead(s.rows, s.buffer, held);
         const Word cleared = leader ? clear_ahead(s.subset_gates, at.step) : 0;
         if (held > 0) {
-            append(s.rows, s.buffer, held, s.order, s.queue, end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32), row);
+            append(s.rows, s.buffer, held, s.order, s.queue,
+                   end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32), row);
             __syncwarp();
         }
         const bool idle = 4 * warp >= 5 * at.size + 8;
@@ -309,11 +316,14 @@ __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& 
 }
 
 // Widest level of a subset, where `breadth` is the limit for long rows.
-__device__ inline int subset_width(const Sort& s, int breadth) { return s.helpers == 1 ? min(breadth, subset_at_most) : breadth; }
+__device__ inline int subset_width(const Sort& s, int breadth) {
+    return s.helpers == 1 ? min(breadth, subset_at_most) : breadth;
+}
 
 // Levels by a subset of `subset` blocks of the grid, while the others poll the grid barrier: until one has far more
 // vertices than `width`, or is one of block 0. Rows are loaded ahead only where warps neither keep nor share them.
-__device__ inline void subset_levels(const Sort& s, FrontierState& at, const Alone& alone, int width, int subset, const StopFlag& stop_flag) {
+__device__ inline void subset_levels(const Sort& s, FrontierState& at, const Alone& alone, int width, int subset,
+                                     const StopFlag& stop_flag) {
     if (static_cast<int>(blockIdx.x) >= subset || threadIdx.x >= subset_threads) return;
     const int warp = warp_id() * subset + blockIdx.x, warps = subset * (min(blockDim.x, subset_threads) / 32);
     const int each = s.keep == 0 && s.helpers == 1 ? warps : 0, most = s.helpers == 1 ? width + width / 4 : 2 * width;

@@ -34,7 +34,9 @@ __device__ inline void prefetch_wait() {}
 __device__ inline uint2 fetch(const uint2* p) { return *p; }
 #else
 typedef unsigned SharedAddress;
-__device__ __forceinline__ SharedAddress shared_address(void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
+__device__ __forceinline__ SharedAddress shared_address(void* p) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
 __device__ __forceinline__ SharedAddress skip(SharedAddress p, unsigned words) { return p + 4 * words; }
 __device__ __forceinline__ SharedAddress skip_bytes(SharedAddress p, unsigned bytes) { return p + bytes; }
 __device__ __forceinline__ unsigned load_at(SharedAddress p) {
