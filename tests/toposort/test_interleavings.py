@@ -144,9 +144,32 @@ def test_narrow_goes_from_lanes_to_the_ring_and_to_the_grid_and_back():
             assert verify(plan.run(), graph) == "exact", (level, seed)
 
 
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_vertex_beyond_the_ring_overwrites_no_row_of_the_other_ring(before, monkeypatch, tmp_path):
+    """The first warp reads its rows when the second has filled the next ring and found one vertex more."""
+    kernels = shutil.copytree(narrow.KERNELS, tmp_path / "kernels")
+    text = (kernels / "alone.cuh").read_text()
+    read = "            const int i = base + (lane >> shift);\n"
+    assert text.count(read) == 1
+    filled = "*const_cast<volatile int*>(pushed) > p.capacity"
+    late = f"            for (int k = 0; !one_warp && threadIdx.x < 32 && !({filled}) && k < 20000; ++k) pause(100);\n"
+    (kernels / "alone.cuh").write_text(text.replace(read, late + read))
+    monkeypatch.setattr(narrow, "KERNELS", kernels)
+    sizes = [1] * 8000 + [60] * (1 + before) + [1440, 5, 1]  # about an arc a vertex: a ring of 640 rows; two warps
+    wide, over, few, last = (sum(sizes[:k]) for k in (8000, -3, -2, -1))
+    arcs = [(v, v + 1) for v in range(wide - 1)] + [(wide - 1, wide + i) for i in range(60)]
+    arcs += [(wide + i, wide + 60 + i) for i in range(60 * before)]
+    arcs += [(over - 60 + i % 60, over + i) for i in range(1440)]
+    arcs += [(over + i, few + i % 5) for i in range(1440)] + [(few + i, last) for i in range(5)]
+    graph = Graph.from_edges(*zip(*arcs, strict=True), n=sum(sizes))
+    plan = made(NarrowByRows, graph, get_executor("host", multiprocessors=2, budget=1_000_000))
+    plan.reset()
+    assert verify(plan.run(), graph) == "exact"
+
+
 @pytest.mark.parametrize("kind", [Ahead, Persistent, NarrowAhead])
-def test_a_block_may_be_late_at_a_gate_while_a_crew_goes_on(kind, monkeypatch, tmp_path):
-    """The last block looks at the gate where all met when the subset's levels behind it have long been sorted."""
+def test_a_block_may_be_late_at_a_barrier_while_a_subset_goes_on(kind, monkeypatch, tmp_path):
+    """The last block polls the last barrier of all blocks when the subset has long sorted the levels behind it."""
     kernels = shutil.copytree(narrow.KERNELS, tmp_path / "kernels")
     text = (kernels / "resident.cuh").read_text()
     before, look, behind = text.partition("do seen = load_relaxed(gate);\n")

@@ -98,7 +98,7 @@ class Narrow(Persistent):
     @property
     def waits(self):
         """Narrow levels before block 0 takes over, and how many times a level's vertices must be unplaced, since the
-        preparation takes the time of a few levels. On the emulator'small graphs have levels of block 0, too.
+        preparation takes the time of a few levels. On the emulator small graphs have levels of block 0, too.
         """
         if self.executor.name != "cuda":
             return 2, 0
