@@ -51,6 +51,8 @@ class Study(Reader):
         self._logged = None  # the run as machine.json has it, once it measures something
         self._began, self._seconds = time.perf_counter(), {"warming": 0.0, "running": 0.0, "checking": 0.0}
         self._warmth = timing.Warmth()
+        if part is not None:
+            gc.freeze()  # libraries loaded by now: the collections between cells need not visit them
 
     def selected(self, part):
         """Whether rows of `part` are measured now."""

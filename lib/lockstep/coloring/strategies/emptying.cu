@@ -1,52 +1,50 @@
-// Takes colors away from a finished coloring: empties its highest class, then the next, as long as that works.
+// Reduces the colors of a finished coloring: empties its highest color class, then the next, until one fails.
 //
-// Greedy loops end with classes of a handful of vertices, each of which met a neighbor of every color before. Such a
-// vertex v can take color k all the same if its few neighbors of color k take other colors. A step takes one v from a
-// queue and looks at all classes at once. It selects the class with the fewest neighbors of v that have no other color
-// free; ties go to fewer neighbors of v, then to the lower color. Classes with more than `at_most` neighbors of v, with
-// one of more than `longest_row` neighbors, or that v left less than `tenure` steps ago are left out. A neighbor
-// without a free color is uncolored (color `top`) and appended to the queue. Vertices of more than `longest_row`
-// neighbors are never moved: they rarely have a free color, and coloring one would uncolor many.
+// Greedy coloring ends with classes of a handful of vertices, each with a neighbor of every lower color. Such a vertex
+// v can still take color k if its few neighbors of color k take other colors. A step dequeues one v and evaluates all
+// classes. It selects the class with the fewest neighbors of v that have no other color free; ties go to fewer
+// neighbors of v, then to the lower color. Excluded are classes with more than `at_most` neighbors of v, with a
+// neighbor of degree above `longest_row`, or with neighbors of v and left by it less than `tenure` steps ago. A
+// neighbor without a free color is uncolored (color `top`) and enqueued. Vertices of degree above `longest_row` are
+// never moved: they rarely have a free color, and coloring one would uncolor many.
 //
-// A class is given min(limit, spare + each * members) steps. If its queue is not empty then, if no class can be
-// selected, or if the queue is full, the coloring is restored and the kernel ends: never more colors than before. A
-// class that can be emptied mostly takes about a step for each member; the budget bounds the time spent on one that
-// cannot, such as the one vertex too many of a clique.
+// A class is given min(limit, spare + each * members) steps. If its queue is not empty by then, no class can be
+// selected, or the queue overflows, the coloring is restored and the kernel ends: never more colors than before. A
+// class that can be emptied mostly takes about one step per member; the budget bounds the time spent on one that
+// cannot, such as the last vertex of a clique.
 //
-// Nothing depends on the interleaving: the queue, the selected class and the colors of the neighbors that are moved
-// (the smallest free one each; none are adjacent, being of one color) follow from the graph and the coloring alone.
+// The result is deterministic: the queue, the selected class and the new colors of v's neighbors in it (the smallest
+// free one each; being of one color, none are adjacent) follow from the graph and the coloring alone.
 //
-// One cooperative launch. Every block keeps the queue and the count of v's neighbors for itself, which costs a row and
-// spares a barrier; the neighbors' own rows, which are most of the work, are shared out among blocks. Two barriers a
-// step.
+// One cooperative launch. Each block keeps its own queue and counts of v's neighbors: every block reads v's row, but a
+// barrier is saved. The neighbors' rows, most of the work, are distributed over the blocks. Two grid barriers per step.
 //
 // References: A. Hertz, D. de Werra, "Using tabu search techniques for graph coloring", Computing 39 (1987). I.
 // Bloechliger, N. Zufferey, "A graph coloring heuristic using partial solutions and a reactive tabu scheme", Computers
-// & Operations Research 35 (2008), of which this is a short and unreactive form. Another way to fewer colors on a GPU:
-// G. Alabandi, M. Burtscher, "Improving the speed and quality of parallel graph coloring", ACM Trans. Parallel
-// Computing 9 (2022).
+// & Operations Research 35 (2008); here the tenure is fixed. Another color reduction on a GPU: G. Alabandi, M.
+// Burtscher, "Improving the speed and quality of parallel graph coloring", ACM Trans. Parallel Computing 9 (2022).
 //
 // compile: THREADS=512
 #include "device.cuh"
 
-constexpr int most_colors = 1024;  // a coloring with more is left as it is; not above 2^color_bits
+constexpr int most_colors = 1024;  // a coloring with more is left unchanged; at most 2^color_bits
 constexpr int color_bits = 10;
-constexpr int limit = 64;          // members of a class that is tried, and steps at most
-constexpr int spare = 4;           // steps that a class is given,
-constexpr int each = 2;            // and those for each of its members
-constexpr int at_most = 8;         // neighbors of v in a class that is considered
-constexpr int longest_row = 4096;  // vertices of more neighbors keep their color
-constexpr int tenure = 10;         // steps for which an uncolored vertex does not return to its class (tabu tenure)
-constexpr int places = 512;        // of the queue, none used twice
+constexpr int limit = 64;          // most members of a class to be emptied, and most steps
+constexpr int spare = 4;           // steps for a class,
+constexpr int each = 2;            // plus steps for each member
+constexpr int at_most = 8;         // most neighbors of v in a candidate class
+constexpr int longest_row = 4096;  // largest degree of a recolored vertex
+constexpr int tenure = 10;         // tabu tenure: steps until an uncolored vertex may displace members of its class
+constexpr int places = 512;        // queue capacity; entries are not reused
 constexpr int nowhere = 0xffff, stays = 0xfffe;
-// Words of `control`: 0 the grid barrier's, then the highest color, then the members of a class, in turns.
+// Words of `control`: 0: grid barrier; TOP: highest color; SIZE, SIZE + 1: members of a class, alternating.
 enum { TOP = 1, SIZE = 2 };
 
 struct Queue {  // in shared memory
     int *who, *from, *when;
 };
 
-// The smallest color below top, not k, that is not marked with `stamp`; `nowhere` if there is none. By a warp.
+// Returns the smallest color below top, except k, whose mark is not `stamp`, or `nowhere`. Called by one warp.
 __device__ __forceinline__ int free_color(const int* mark, int stamp, int top, int k) {
     for (int d = 0; d < top; d += 32) {
         const int mine = d + lane_id();
@@ -56,7 +54,7 @@ __device__ __forceinline__ int free_color(const int* mark, int stamp, int top, i
     return nowhere;
 }
 
-// The class that costs least, as cost << color_bits | class; -1 if there is none. By a warp.
+// Returns the cheapest class as cost << color_bits | class, or -1. Called by one warp.
 __device__ __forceinline__ int best_class(const int* count, const int* stuck, int top) {
     int best = 0x7fffffff;
     for (int k = lane_id(); k < top; k += 32)
@@ -65,23 +63,23 @@ __device__ __forceinline__ int best_class(const int* count, const int* stuck, in
     return best == 0x7fffffff ? -1 : best;
 }
 
-// kept: the coloring before a class was tried. members: 2 x limit. moves: longest_row; for each who is asked the color
-// that it can go to, `nowhere`, or `stays`.
+// kept: the coloring before the current class. members: 2 x limit. moves: longest_row; for each candidate neighbor its
+// free color, `nowhere`, or `stays`.
 extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
 emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n, int* colors, int* kept, int* members,
          int* moves, unsigned* control) {
     DYNAMIC_SHARED(int, shared);
     int* count = shared;  // v's neighbors of each color
-    int* stuck = count + most_colors;  // those of them who can go nowhere
+    int* stuck = count + most_colors;  // those without another free color
     int* mark = stuck + most_colors;
     const Queue queue = {mark + most_colors, mark + most_colors + places, mark + most_colors + 2 * places};
-    int* out = queue.when + places;   // at_most: arcs of v to those who are driven out
-    int* sums = out + at_most;        // a warp each
+    int* out = queue.when + places;   // [at_most] arcs of v to neighbors to be uncolored
+    int* sums = out + at_most;        // one per warp
     int* found = sums + THREADS / 32;
     int* chosen = found + 1;
-    // longest_row: colors along v's row, at most top
+    // [longest_row] colors of v's neighbors, clamped to top
     unsigned short* its = reinterpret_cast<unsigned short*>(chosen + 1);
-    // longest_row: arcs of v to those who are asked
+    // [longest_row] arcs of v to candidate neighbors
     unsigned short* list = its + longest_row;
     const int tid = threadIdx.x, block = blockIdx.x, blocks = gridDim.x;
 
@@ -96,7 +94,7 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
     if (top >= most_colors) return;
 
     for (int turn = 0; top > 0; ++turn, --top) {
-        // Who has the highest color, in order of ids.
+        // The vertices of the highest color, by id.
         int* own = members + (turn & 1) * limit;
         unsigned* size = control + SIZE + (turn & 1);
         for (int v = global_thread(); v < n; v += global_threads()) {
@@ -144,7 +142,7 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
                     count[queue.from[i]] = at_most + 1;
             __syncthreads();
 
-            // The candidates, the same list in every block; then the blocks take them in turn.
+            // The candidates, the same list in every block, distributed cyclically over the blocks.
             int total = 0;
             for (int begin = 0; begin < degree; begin += THREADS) {
                 const int i = begin + tid;
@@ -179,11 +177,11 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
             }
             grid_barrier(control);
 
-            // All blocks come to the same choice; the first carries it out.
+            // All blocks compute the same choice; block 0 writes it.
             for (int x = tid; x < total; x += THREADS) {
                 const int d = load_relaxed(moves + x);
                 if (d == nowhere) atomicAdd(stuck + its[list[x]], 1);
-                if (d == stays) atomicAdd(count + its[list[x]], at_most + 1);  // not this class, then
+                if (d == stays) atomicAdd(count + its[list[x]], at_most + 1);  // excludes the class
             }
             if (tid == 0) *found = 0;
             __syncthreads();

@@ -121,8 +121,8 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
             const unsigned item = start + lane < left ? list[start + lane] : 0;
             int waits = item >> 16 & 0x7fff;
             const int i = item & 0xffff;
-            // `published` has two bits or more while waits != 0: each neighbor that is dropped removes one color at most,
-            // and there is one color more than neighbors. A final color is thus published.
+            // `published` has two bits or more while waits != 0: each dropped neighbor removes one color at most, and
+            // there is one color more than neighbors. A final color is thus published.
             if (waits) {
                 const int* row = targets + at[i];
                 const int published = EARLY ? mask[i] : mask[i] >> 16 & anything;

@@ -1,16 +1,16 @@
-// Priorities: what the kernels of this study share.
+// Degree classes and hashes for the coloring kernels' priorities.
 
 constexpr int full_classes = 256;
 
-// Degrees below 32 are a class each; above, 16 classes an octave. Degrees from about 2^19 on share the last class, 255.
+// Degrees below 32 have a class each; above, 16 classes per power of two. Degrees from about 2^19 on share class 255.
 __device__ __forceinline__ int degree_class(int degree) {
     if (degree < 32) return degree;
     const int octave = 31 - __clz(degree);
     return min(32 + (octave - 5) * 16 + ((degree >> (octave - 4)) & 15), full_classes - 1);
 }
 
-// A bijection of 32 bits, so that no two vertices draw the same number: a well-tested integer hash without its last
-// shift, which changes the low half alone and so hardly any comparison.
+// A bijection on 32 bits, so that hashes are distinct: lowbias32 (C. Wellons) without its last xorshift, which changes
+// only the low 16 bits and so hardly any comparison.
 __device__ __forceinline__ unsigned mix(unsigned x) {
     x ^= x >> 16;
     x *= 0x7feb352du;

@@ -2,17 +2,17 @@
 #pragma once
 #include "group.cuh"
 
-constexpr int AHEAD = 4;    // updates whose vectors are being loaded
-constexpr int BLOCK = 16;   // updates without a branch
+constexpr int AHEAD = 4;    // depth of the pipeline, in updates
+constexpr int BLOCK = 16;   // updates per unrolled iteration
 
 // An edge of such an item.
 struct __align__(8) Entry {
-    int at;               // of the user's vector in the buffer, in 16-byte pieces
+    int at;               // user vector's offset in the buffer, in 16-byte units
     float scaled;         // rate * rating
 };
 
-// State of the warp. The edges of the item are one stream through all tiles; each lane holds its edges of the first two
-// chunks of 32 of the next tile.
+// State of the warp. The item's edges form one stream through all tiles; the lanes hold the first two chunks of 32
+// edges of the next tile.
 struct Stream {
     const int2* edges;
     Entry* ring;          // two chunks of 32
@@ -29,10 +29,9 @@ struct Stream {
 };
 
 // A software pipeline of updates: while the partial sums of one are exchanged, the previous one is stored, and the
-// vector of the update AHEAD later is prefetched. The first group of the warp works, the others run on their dummy
-// vectors.
+// vector of the update AHEAD after that is loaded. The warp's first group computes; the others run on dummy vectors.
 struct Chain {
-    float4* users;        // this lane's share of the vectors in the buffer
+    float4* users;        // the buffer, from this lane's first chunk on
     bool works;
     int dummy;
     float4* at[AHEAD];
@@ -56,9 +55,9 @@ struct Chain {
     }
 };
 
-// The edges of the item in one tile: a chain of updates without locks, since no other item is in the block. Consecutive
-// users differ (see `distinct` in resident.py), so a vector loaded AHEAD updates early is not stale. Entries beyond the
-// tile are loaded, never applied. Votes tell the compiler that a condition is uniform.
+// The edges of the item in one tile: a chain of updates without locks, since the block has no other item. Any AHEAD
+// consecutive users differ (see `distinct` in resident.py), so a vector loaded AHEAD updates early is not stale.
+// Entries beyond the tile are loaded, never applied. Warp votes make conditions provably uniform.
 __device__ __forceinline__ void work_alone(Group& g, Stream& stream, int begin, int end, const Clocks& clocks) {
     int2 coming = stream.far;
     stream.refill(0, stream.near, g.rate);

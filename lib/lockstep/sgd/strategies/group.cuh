@@ -1,12 +1,12 @@
-// State of a group of lanes of resident tiles; a dot product through shared memory, and the rest of an update.
+// Resident tiles: state of a group of lanes, the dot product through shared memory, and the update.
 #pragma once
 #include "update.cuh"
 
-// The lanes' partial sums of a dot product, exchanged through shared memory: one store and one load instead of a chain
-// of dependent shuffles. `box`: 32 floats of the warp; the next exchange needs another one.
+// Exchange of the lanes' partial sums of a dot product through shared memory: one store and LANES independent loads
+// instead of a chain of shuffles. `box`: 32 floats of the warp; consecutive exchanges alternate boxes.
 struct Parts {
     float s[LANES];
-    // In the order of `dot` in update.cuh, and so with its bits.
+    // In the order of `dot` in update.cuh: bit-identical.
     __device__ __forceinline__ float sum() {
         #pragma unroll
         for (int width = LANES / 2; width; width /= 2) {
@@ -41,27 +41,27 @@ __device__ __forceinline__ void apply_gain(Vector& user, Vector& item, float gai
     }
 }
 
-constexpr int NEIGHBOURS = 32 / LANES;            // groups of a warp; their slots lie side by side: no bank conflicts
+constexpr int NEIGHBOURS = 32 / LANES;            // groups per warp; their slots are interleaved: no bank conflicts
 
-// A slot of a batch: what one update needs but the vectors. An empty slot has rate 0, keep 1 and the group's own dummy
-// user, so that it is computed like any other and changes nothing.
+// A slot of a batch: the operands of one update except the vectors. An empty slot has rate 0, keep 1 and the group's
+// dummy user, so that its update changes nothing and needs no branch.
 struct __align__(16) Slot {
-    int at;               // of the user's vector in the buffer, in 16-byte pieces
+    int at;               // user vector's offset in the buffer, in 16-byte units
     float scaled;         // rate * rating
     float rate, keep;
 };
 
 // State of a group.
 struct Group {
-    float* boxes;         // two of its warp, 32 floats each
+    float* boxes;         // two per warp, 32 floats each
     unsigned* lock;
     float* users;         // of the present tile
     float* items;         // of the block
     Slot* slots;
-    int* slot_items;      // the place of each slot's item
-    int dummy;            // where the group's dummy user is, as in a slot
+    int* slot_items;      // index of each slot's item, or -1
+    int dummy;            // offset of the dummy user, as Slot::at
     float rate, keep;
-    int place = -1;       // of the item in registers
+    int place = -1;       // index of the item in registers, or -1
     Vector item = {};
     Tally tally;
 
@@ -73,7 +73,7 @@ struct Group {
     }
 };
 
-struct Clocks {           // where histories are logged: see update.cuh
+struct Clocks {           // history counters and logs: see update.cuh
     int *user, *item, *user_turn, *item_turn;
     int first_user;
     const int* table;

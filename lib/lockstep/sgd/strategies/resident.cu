@@ -1,23 +1,23 @@
-// Resident tiles: the form that tiles take where a user has many ratings. Both sides of a tile are in shared memory.
+// Resident tiles: tiles for data with many ratings per user. Both sides of a tile are in shared memory.
 //
-// Idea. As in tiles.cu, a block owns items for a whole sweep and ranges of users go round, handed on by `turn`. To
-// fetch a user for each edge makes a step of its chain cost the latency of global memory; so the whole range is
-// copied:
-//   - The range of the next tile is fetched, and that of the previous one written back, by a warp of their own
-//     (the mover), while the other warps work on the present tile. So the warps that compute never touch
-//     global memory but for the edges, read in order, one batch ahead.
-//   - Inside a tile two groups can update the same user: a group locks a batch of its next edges' users, computes,
-//     unlocks. Few warps, because held locks conflict.
-//   - The edges of the largest item are the critical path. Such an item has a block for itself, the only one that
-//     updates its users: no locks, and one warp that does nothing but update after update, see work_alone. What is left
-//     between two of them is a dot product and two multiply-adds.
-//   - A dot product is summed over its lanes by way of shared memory: see exchange.
+// Idea. As in tiles.cu, a block owns items for a whole sweep and ranges of users rotate among blocks, passed on by
+// `turn`. Loading each edge's user from global memory would put its latency on the chain of updates; so the whole range
+// is copied:
+//   - One warp (the mover) fetches the range of the next tile and writes back that of the previous one, while the
+//     others work on the present tile. So the computing warps read from global memory only tile bounds and edges, in
+//     order, one batch ahead.
+//   - Inside a tile two groups can update the same user: a group try-locks the users of its next batch, applies the
+//     locked edges, unlocks. Few warps, because held locks conflict.
+//   - The edges of the largest item are the critical path. Such an item has a block to itself, in which only one warp
+//     updates users: no locks and an uninterrupted chain of updates, see work_alone. The dependency from one update to
+//     the next is a dot product and two multiply-adds.
+//   - The partial sums of a dot product are exchanged through shared memory: see exchange.
 //
-// racecheck does not model locks: it reports the users' vectors where several warps exchange them under theirs, and is
-// silent with one working warp (threads=64). What shows that the locks hold are the logged runs.
+// racecheck does not model locks: it reports users' vectors that several warps exchange under locks, and nothing with
+// one working warp (threads=64). The logged runs are what verifies the locks.
 //
-// An edge is an int2: the user's place in its range and, 16 bits up, the item's place in the block's table; then
-// the bits of the rating. Edges are sorted by (block, range, group, item).
+// An edge is an int2: (the item's index in the block's table) << 16 | the user's index in its range; the rating's bits.
+// Edges are sorted by (block, range, group, item).
 // References: as in tiles.cu.
 // compile: K=16 LANES=4 THREADS=160 BATCH=4 HALF=0,1
 // compile: K=32 LANES=8 THREADS=160 BATCH=8
@@ -34,7 +34,7 @@
 #endif
 
 constexpr int GROUPS = (THREADS - 32) / LANES;    // the first warp moves the users
-constexpr int DUMMY = K / 4 + (LANES < 8 ? LANES : 0);   // pieces from one group's dummy to the next: other banks
+constexpr int DUMMY = K / 4 + (LANES < 8 ? LANES : 0);   // 16-byte stride of the groups' dummies: distinct banks
 
 // Locks are single bits of shared memory. Idle lanes issue a no-op atomic, avoiding divergence.
 __device__ __forceinline__ unsigned lock_bit(int k, bool wanted) { return wanted ? 1u << (k & 31) : 0u; }
@@ -87,8 +87,8 @@ __device__ __forceinline__ void apply(Group& g) {
     for (int j = 0; j < BATCH; ++j) store_shared_at(g.users, now[j].at, user[j]);
 }
 
-// Lock, compute, unlock: an edge for each of the first BATCH lanes of a group. Edges are read whether they are needed
-// or not, which is cheaper than a branch.
+// Lock, compute, unlock: one edge for each of the first BATCH lanes of a group. Edges are loaded unconditionally, which
+// is cheaper than a branch.
 __device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int end, const Clocks& clocks) {
     int id = part() < BATCH && begin + part() < end ? begin + part() : -1;   // the edge that this lane locks next
     int2 edge = edges[max(id, 0)];
@@ -118,8 +118,8 @@ __device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int
     }
 }
 
-// The mover's two jobs, by one warp. Lane k moves the pieces k, k + 32, ... of the buffer both ways, so writing a range
-// back and copying the next one in need no barrier between them.
+// The mover, one warp: fetches and writes back ranges. Lane k moves the pieces k, k + 32, ... of the buffer both ways,
+// so no barrier is needed between writing back a range and fetching the next.
 struct Mover {
     Stored* vectors;
     const int* range_starts;
@@ -168,11 +168,11 @@ struct Mover {
     }
 };
 
-// Block b has range (b * stride + v) % rounds in its round v, and v / stride blocks have had it before. starts: the
-// first edge of each (block, round, group); range_starts: the first user of each range, at most `room` of them. alone:
-// whether a block has one item only, of distinct users. 96 edges more than there are can be read.
-// Shared memory: two buffers of room vectors and a dummy vector for each group, the ring, the boxes, the slots and
-// their items, the items, the locks.
+// Block b has range (b * stride + v) % rounds in round v, after v / stride other blocks. starts: the first edge of each
+// (block, round, group); range_starts: the first user of each range of at most `room`. alone: whether a block has a
+// single item, of distinct users. `edges` is padded by 96 entries, which are loaded but not applied.
+// Shared memory: two buffers, each of `room` vectors and a dummy vector per group; ring; boxes; slots and their items;
+// items; locks.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     const int* starts, const int* range_starts, int rounds, int stride, int room, const int* alone, const int2* edges,
     const int* table, const int* table_starts, unsigned* turn,
@@ -180,7 +180,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     int* user_turn, int* item_turn,
     unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
-    const int buffer = room * K + GROUPS * DUMMY * 4;   // followed by the groups' dummies, so that a place finds either
+    const int buffer = room * K + GROUPS * DUMMY * 4;   // includes the dummies, so that one offset addresses either
     Entry* ring = reinterpret_cast<Entry*>(shared + 2 * buffer);
     float* boxes = reinterpret_cast<float*>(ring + 64);
     Slot* slots = reinterpret_cast<Slot*>(boxes + THREADS / 32 * 64);
@@ -188,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     float* items = reinterpret_cast<float*>(slot_items + (GROUPS * BATCH + 3) / 4 * 4);
     const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
     unsigned* lock = reinterpret_cast<unsigned*>(items + table_size * K);
-    // Votes: the compiler sees that a warp agrees.
+    // Warp votes: make the conditions provably uniform.
     const bool mover = __any_sync(full_mask, block_thread() < 32);
     const bool chain = __all_sync(full_mask, alone[blockIdx.x] && block_thread() >= 32 && block_thread() < 64);
     const int here = mover ? 0 : (block_thread() - 32) / LANES, groups = THREADS / LANES;
@@ -217,7 +217,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     }
     if (chain) stream.open(begin);
     for (int v = 0; v < rounds; ++v) {
-        __syncthreads();      // the tile is here, and the previous one has been computed
+        __syncthreads();      // the tile is loaded and the previous one computed
         if (mover) {
             float* other = shared + ((v + 1) & 1) * buffer;
             if (v > 0) moves.store_range(other, v - 1);

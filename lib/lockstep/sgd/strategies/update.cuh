@@ -1,24 +1,24 @@
-// One update of stochastic gradient descent, and what every schedule needs around it.
+// One update of stochastic gradient descent, and the functions that all schedules share.
 //
 //     gain = rate rating - rate <user, item>;   user' = keep user + gain item;   item' = keep item + gain user
 //
 // with keep = 1 - rate * regularization and the old vectors on the right; only the last multiply-add of each depends on
-// the dot product. K is the padded rank (a power of two from 4), LANES the threads that share one edge (1 is the
-// published form, K/4 gives each thread one 16-byte load).
+// the dot product. K is the padded rank (a power of two from 4), LANES the threads per edge (1: the published form;
+// K/4: one 16-byte load per thread).
 //
-// Both vectors are cut into chunks of four features; the products of a chunk are a chain of fused
-// multiply-adds, the chunks are added as a binary tree: the second half to the first, and so on. So the bits of
-// a result depend neither on LANES nor on the machine, and the serial oracle (Numba, the same chain and tree)
-// replays any logged order exactly. A lane has every LANES-th chunk: neighbouring lanes read neighbouring 16
-// bytes, and what it has are partners in the tree.
+// Both vectors are cut into chunks of four features; the products of a chunk are a chain of fused multiply-adds, the
+// chunks are added as a binary tree: the second half to the first, and so on. So the bits of a result depend neither on
+// LANES nor on the machine, and the serial oracle (Numba, same chain and tree) replays any logged order exactly. A lane
+// has every LANES-th chunk: neighbouring lanes read neighbouring 16 bytes, and a lane's chunks are partners in the
+// tree.
 //
-// Vectors lie in global memory and are read past L1 (__ldcg): another multiprocessor may just have written
-// them. HALF=1 stores them there as float16, rounded to nearest; all arithmetic stays float32.
+// Vectors lie in global memory and are read past L1 (__ldcg), since another multiprocessor may have just written them.
+// HALF=1 stores them there as float16, rounded to nearest; all arithmetic stays float32.
 //
-// LOG=1 records the position of each update in the history of its two nodes. The counters of the nodes are
-// plain memory on purpose: if two threads ever held a node together, a position would be lost or given twice,
-// and that shows. LOCK_DELAY and BARRIER_DELAY make each lock and each barrier slower by that many clock
-// cycles: the platform axis.
+// LOG=1 records the position of each update in the history of its two nodes. The nodes' counters are deliberately not
+// atomic: if two threads ever held a node together, a position would be lost or assigned twice, which the check
+// detects. LOCK_DELAY and BARRIER_DELAY delay each lock attempt and each barrier by that many clock cycles, to emulate
+// slower platforms.
 #pragma once
 #include "device.cuh"
 
@@ -61,7 +61,7 @@ __device__ __forceinline__ int from_first(int value) {
 typedef unsigned short Stored;   // the bits of a float16
 
 #ifdef LOCKSTEP_HOST
-// float16 by hand: the same bits under any host compiler.
+// float16 in software: the same bits under any host compiler.
 LOCKSTEP_PLAIN float widen(Stored half) {
     const unsigned exponent = half >> 10 & 31u, fraction = half & 1023u;
     const float size = exponent == 31u ? (fraction ? NAN : INFINITY)
@@ -77,7 +77,7 @@ LOCKSTEP_PLAIN Stored narrow(float value) {
     int exponent = 0;
     std::frexp(size, &exponent);                          // size = 0.5 to 1 times 2^exponent
     const bool normal = size >= std::ldexp(1.0f, -14);
-    const int unit = normal ? exponent - 11 : -24;        // the value of the last place
+    const int unit = normal ? exponent - 11 : -24;        // one unit in the last place
     const unsigned places = (unsigned)std::nearbyint(std::ldexp(size, -unit));   // to nearest, ties to even
     return sign | (Stored)(normal ? places + ((unsigned)(exponent + 13) << 10) : places);
 }
@@ -148,7 +148,7 @@ __device__ __forceinline__ float chain(float4 a, float4 b) {
     return __fmaf_rn(a.w, b.w, __fmaf_rn(a.z, b.z, __fmaf_rn(a.y, b.y, __fmul_rn(a.x, b.x))));
 }
 
-// <a, b>, the same in all lanes of the group; `lanes` are those of the warp that call it together.
+// <a, b> in all lanes of the group; `lanes`: mask of the calling lanes of the warp.
 __device__ __forceinline__ float dot(const Vector& a, const Vector& b, unsigned lanes) {
     float s[CHUNKS];
     #pragma unroll
@@ -179,7 +179,7 @@ __device__ __forceinline__ void step(Vector& user, Vector& item, float rating, f
     step_scaled(user, item, __fmul_rn(rate, rating), rate, keep, lanes);
 }
 
-// Positions of edge e in the histories of its nodes; the caller holds both nodes.
+// Logs the positions of edge e in its nodes' histories; the caller owns both nodes.
 __device__ __forceinline__ void log_update(long e, int user, int item, int* user_clock, int* item_clock, int* user_turn,
                                            int* item_turn) {
 #if LOG
@@ -193,7 +193,7 @@ __device__ __forceinline__ void log_update(long e, int user, int item, int* user
 #endif
 }
 
-// Sum over the threads of a warp, right in lane 0; a block of less than 32 threads is one short warp.
+// Sum over the threads of a warp, valid in lane 0; a block of fewer than 32 threads is one short warp.
 template <class T> __device__ __forceinline__ T warp_sum(T value) {
     const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
     for (int width = 16; width; width /= 2) {
@@ -204,14 +204,14 @@ template <class T> __device__ __forceinline__ T warp_sum(T value) {
 }
 
 // Number and checksum of the edges that a thread applied. Every timed run compares both with those of all edges, which
-// detects an edge left out or applied twice, at two integer instructions per edge and no memory traffic.
+// detects an edge left out or applied twice, at a few integer instructions per edge and no memory traffic.
 struct Tally {
     unsigned long long count = 0, sum = 0;
     __device__ __forceinline__ void add(long e) {
         ++count;
         sum += ((unsigned)e ^ ((unsigned)e >> 15)) * 0x9E3779B1u;
     }
-    __device__ __forceinline__ void report(unsigned long long* applied) {  // the whole warp calls it
+    __device__ __forceinline__ void report(unsigned long long* applied) {  // called by the whole warp
         count = warp_sum(count);
         sum = warp_sum(sum);
         if (lane_id() == 0 && count) {
@@ -227,8 +227,7 @@ __device__ __forceinline__ void wait_cycles(int cycles) {
 #endif
 }
 
-// Ordering at the scope of the whole GPU, without the sequential consistency that __threadfence also
-// promises.
+// Orders memory accesses at GPU scope, without the sequential consistency of __threadfence.
 __device__ __forceinline__ void fence_gpu() {
 #ifdef LOCKSTEP_HOST
     __threadfence();
@@ -246,7 +245,7 @@ __device__ __forceinline__ void fence_block() {
 #endif
 }
 
-// Locks of one thread: 0 is free, 1 is held.
+// Locks taken by single threads: 0 free, 1 held.
 __device__ __forceinline__ bool try_lock(int* lock) {
     if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
     return atomicCAS(lock, 0, 1) == 0;

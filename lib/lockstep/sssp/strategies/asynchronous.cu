@@ -1,30 +1,30 @@
-// Shortest paths without rounds: every block owns a range of vertices, keeps their distances in shared memory and
-// advances without a grid barrier.
+// Asynchronous shortest paths: each block owns a range of vertices, holds their distances in shared memory (OUTSIDE:
+// global memory) and iterates without grid barriers.
 //
-// A step inside a block costs a block barrier (tens of ns), not a grid barrier (a microsecond), and its atomics are
-// shared memory's. For road networks, whose paths have thousands of arcs, that chain of steps is the whole time.
+// A step costs a block barrier (tens of ns) instead of a grid barrier (a microsecond) and uses shared-memory atomics.
+// On road networks, whose paths have thousands of arcs, the number of dependent steps determines the time.
 //
 // Communication between blocks
 //   inbox    An arc that leaves the range lowers inbox[target] in global memory by an atomicMin without return value.
-//            At each step a block reads the inboxes of those of its vertices that arcs of others point to (found once,
-//            at the start). Loads issued in one step are consumed in the next, which hides the latency of L2.
-//            Nothing is queued: no capacity, no duplicates, and no value can be lost or late, for a minimum stays.
+//            At each step a block reads the inboxes of its vertices that have incoming arcs from other ranges (found
+//            once, at the start). Loads of a thread's first `keep` inboxes are consumed one step later, which hides the
+//            L2 latency. Without a queue there are no capacity, duplicates or lost values: a minimum persists.
 //   horizon  A block relaxes its pending vertices nearer than (smallest pending distance of all blocks) + delta and
-//            defers the others. The smallest distances are published and read without synchronization: a stale one
-//            causes redundant or deferred relaxations, never a wrong result: delta-stepping with a sliding bucket.
-//   the end  A block with nothing pending votes. When all have voted the vote is closed and the next one begins; a
-//            block votes again after it has read its inboxes once more and found nothing. A vote in which no
-//            block had worked since the vote before ends the run: all values had been sent before those earlier votes
-//            (a fence precedes each), and every block has read its inboxes since and found nothing.
+//            defers the others. These minima are published and read without synchronization; a stale one causes
+//            redundant or deferred relaxations, never a wrong result. This is delta-stepping with a sliding bucket.
+//   end      A block without pending vertices votes. When all have voted, the vote closes and the next one opens; a
+//            block votes again after it has reread its inboxes and found nothing. A vote in which no block reports
+//            work since the previous vote ends the run: all values were sent before that previous vote (a fence
+//            precedes each), and every block has since reread its inboxes without a change.
 //
-// A vertex's word holds its distance and, in the lowest bit, whether it is pending (wide distances: in a bit array).
-// Lowering and becoming pending are then one atomicMin. A list that overflows makes the next step scan all vertices
-// (dense); after such a step a vertex may be listed twice, which costs a visit, since `take` returns it once.
+// narrow: a vertex's word is distance << 1 | pending, so that one atomicMin lowers the distance and sets the flag;
+// wide: the flags are a bit array. A list that overflows makes the next step scan all vertices (dense); that step may
+// list a vertex twice, which costs a visit per step, since `take` returns it once.
 //
 // Best where most arcs stay inside a range of ids: road networks with spatial ids. Correct on any graph.
 //
-// References: the optimistic window is Time Warp's idea (D. Jefferson, Virtual time, TOPLAS 1985); termination by two
-// quiet rounds: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
+// References: optimistic execution (here without rollback): D. Jefferson, Virtual time, TOPLAS 1985; two-wave
+// termination: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
 // compile: DISTANCE=unsigned,double GROUP=4 THREADS=512,1024 LOCAL=0,1
 // compile: DISTANCE=unsigned GROUP=4 THREADS=512,1024 LOCAL=0 OUTSIDE=1
 // compile: DISTANCE=double GROUP=4 THREADS=512 LOCAL=0 OUTSIDE=1
@@ -41,26 +41,26 @@
 #endif
 
 #ifndef OUTSIDE
-#define OUTSIDE 0  // 1: a range is too large for shared memory and kept in global memory: slower, but right
+#define OUTSIDE 0  // 1: the range exceeds shared memory and lies in global memory: slower
 #endif
 
 constexpr unsigned finished = 0xffffffffu;
-constexpr int keep = 4;                       // addresses of inbox that a thread keeps in registers
+constexpr int keep = 4;                       // inboxes per thread whose loads are issued one step ahead
 constexpr int overflow = 0, steps_word = 1, relaxed_word = 2;  // control words; relaxed counts only with COUNT
 #ifndef COUNT
 #define COUNT 0
 #endif
 
-// What a block keeps in shared memory.
+// A block's state in shared (OUTSIDE: global) memory.
 struct Range {
     Distance* state;           // narrow: (distance << 1) | pending; wide: distance
-    unsigned* pending;         // wide only: a bit a vertex
-    unsigned short* lists;     // two of `capacity` places, taken in turn
-    int* count;                // [3] lengths of the lists: read, written, cleared in turn
+    unsigned* pending;         // wide only: one bit per vertex
+    unsigned short* lists;     // two of `capacity` entries, alternating
+    int* count;                // [3] list lengths, rotating: read, written, cleared
     int capacity;
 };
 
-// A vertex's distance and its being pending, in one word or two.
+// Distance and pending flag of a vertex, in one word or two.
 template <class T> struct State;
 template <> struct State<unsigned> {
     static __device__ __forceinline__ unsigned start(bool source) { return source ? 1u : infinity() * 2; }
@@ -70,12 +70,12 @@ template <> struct State<unsigned> {
     static __device__ __forceinline__ bool pending(const Range& r, int v) {
         return *(volatile const unsigned*)(r.state + v) & 1u;
     }
-    // 0: not lower; 1: lowered, and pending already; 2: lowered and pending from now on.
+    // Returns 0: not lowered; 1: lowered, already pending; 2: lowered, newly pending.
     static __device__ __forceinline__ int lowered(const Range& r, int v, unsigned d) {
         const unsigned word = d << 1 | 1u, old = atomicMin((unsigned*)r.state + v, word);
         return old <= word ? 0 : old & 1u ? 1 : 2;
     }
-    // Claims a pending vertex: its distance, or infinity if another thread has claimed it.
+    // Claims a pending vertex; returns its distance, or infinity if another thread claimed it.
     static __device__ __forceinline__ unsigned take(const Range& r, int v) {
         const unsigned old = atomicAnd((unsigned*)r.state + v, ~1u);
         return old & 1u ? old >> 1 : infinity();
@@ -89,8 +89,8 @@ template <> struct State<double> {
     static __device__ __forceinline__ bool pending(const Range& r, int v) {
         return *(volatile const unsigned*)(r.pending + (v >> 5)) >> (v & 31) & 1u;
     }
-    // Distance before bit here, bit before distance in `take`: one multiprocessor keeps the order of its own accesses
-    // to shared memory, so no fence is needed between them.
+    // Distance before bit here, bit before distance in `take`: each second access is issued after the first returned,
+    // which keeps the order without a fence.
     static __device__ __forceinline__ int lowered(const Range& r, int v, double d) {
         if (lower(r.state + v, (Distance)d) <= d) return 0;
         const unsigned bit = 1u << (v & 31);
@@ -108,7 +108,7 @@ __device__ __forceinline__ void enlist(const Range& r, int v, int slot, int list
     if (place < r.capacity) r.lists[list * r.capacity + place] = (unsigned short)v;
 }
 
-// Lowers vertex v of the range, and puts it in the list unless it is pending there already.
+// Lowers vertex v of the range and appends it to the list unless it is already pending.
 __device__ __forceinline__ void improve(const Range& r, int v, Distance d, int slot, int list, Distance& low) {
     if (d >= Vertex::distance(r, v)) return;
     const int change = Vertex::lowered(r, v, d);
@@ -130,16 +130,16 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     const int thread = (int)threadIdx.x, blocks = (int)gridDim.x, block = (int)blockIdx.x;
     const int first = min(block * range, n), size = min(range, n - first);
 
-    // ---- the block's memory, widest first
+    // ---- memory layout of the block
     Range r;
     unsigned char* at = memory;
     r.state = (Distance*)at, at += sizeof(Distance) * (size_t)range;
     at = memory + (((size_t)(at - memory) + 15) & ~(size_t)15);
     Arc* const own_arcs = (Arc*)at;
     if (LOCAL) at += sizeof(Arc) * (size_t)local_arcs;
-    Distance* const lowest = (Distance*)at;  // [3] smallest pending distance of the lists
+    Distance* const lowest = (Distance*)at;  // [3] smallest pending distance of the block
     at += 4 * sizeof(Distance);
-    Distance* const nearest = (Distance*)at;  // [3] smallest pending distance of all blocks, as far as known
+    Distance* const nearest = (Distance*)at;  // [3] smallest pending distance of all blocks, possibly stale
     at += 4 * sizeof(Distance);
     r.count = (int*)at, at += 4 * sizeof(int);
     unsigned* const generation = (unsigned*)at;
@@ -153,7 +153,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     r.lists = (unsigned short*)at;
     r.capacity = list_capacity;
 
-    // ---- start: own distances and inboxes; then the vertices that other blocks send to; then their addresses
+    // ---- start: distances and inboxes; then flags of vertices that other blocks send to; then their list
     for (int v = thread; v < size; v += THREADS) {
         r.state[v] = Vertex::start(first + v == source);
         inbox[first + v] = infinity();
@@ -187,7 +187,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         lowest[0] = 0;
     }
     grid_barrier(barrier);
-    int* const own_border = (int*)(dist + first);  // the result's place serves as a list until the end
+    int* const own_border = (int*)(dist + first);  // `dist` holds this list until the results are written
     for (int v0 = 0; v0 < size; v0 += THREADS) {
         const int v = v0 + thread;
         const bool gets = v < size && load_relaxed(border + first + v);
@@ -297,7 +297,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
             }
         }
 
-        // inboxes without a register
+        // inboxes beyond `keep` per thread
         for (int i = thread + keep * THREADS; i < inboxes; i += THREADS) {
             const int v = own_border[i];
             const Distance d = load_relaxed(inbox + first + v);

@@ -1,30 +1,29 @@
-// Shortest paths without rounds, lists or buckets: every thread keeps a few arcs, watches their tails, and relaxes what
-// it sees.
+// Shortest paths without rounds, lists or buckets: each thread owns a few arcs, polls their tails and relaxes the arcs
+// of those whose distance decreased.
 //
-// A GPU keeps a quarter of a million threads alive; a graph of up to some millions of arcs fits into their registers
-// and the first level of cache, KEEP arcs a thread. A thread looks at its arcs' tails again and again; where a distance
-// is smaller than the one it used last, it lowers the head's. There is no queue and no list of pending vertices, and
-// one link of a path costs an atomic on its way to L2, the next look at it, and a barrier inside the block: about half
-// a microsecond, where a round with a device-wide barrier costs several. Most relaxations are in vain, but done by
-// threads that have nothing else to do: graphs of this size leave a GPU idle. For the same reason a bucket does not
-// pay: a horizon like that of `asynchronous` saved nine tenths of the relaxations on New York's roads and took longer.
+// A GPU has up to a quarter of a million resident threads; a graph of up to some millions of arcs fits into their
+// registers and L1, KEEP arcs per thread. A thread polls its arcs' tails repeatedly; where a distance is smaller than
+// the one it used last, it lowers the head's. There is no queue and no list of pending vertices. One arc of a path
+// costs an atomic at L2, the next poll of its target, and a block barrier: about half a microsecond, where a round with
+// a grid barrier costs several. Most relaxations are redundant, but occupy otherwise idle threads. For the same reason
+// a bucket does not pay: a horizon like that of `asynchronous` saved nine tenths of the relaxations on the New York
+// road network and took longer.
 //
-// Why it is so
-//   - Arcs are sorted by tail, so that a warp's looks fall on few sectors and a hub's arcs are spread over many
-//   threads.
-//   - What a thread used last is its own record of what is pending: no flag, no list, no capacity, no lost wake-up.
-//   - A block's threads sweep together: the barrier at the end of a sweep tells whether any of them had something to
-//     do. LOOKS times they look between two barriers, which is worth more the longer the paths.
-//   - FILTER: the head is looked at first, through L1. A stale line holds a distance that is too large, so it can only
-//     let a useless atomic through. Where several arcs lead to a head this saves most atomics; on roads it is cheaper
-//     to send them all than to wait.
-//   - The end: a block that had nothing to do in a sweep votes. When all have voted the vote is closed and the next
-//     one begins; a block votes again after one more whole sweep without work. A vote in which no block has worked
-//     since the vote before ends the run: what was lowered had reached L2 before those earlier votes (a fence precedes
-//     each), every block has reread all its tails since, and nothing was new.
+// Design
+//   - Arcs are sorted by tail: a warp's polls fall on few sectors, and a hub's arcs are spread over many threads.
+//   - An arc is pending while its tail is below `known`, the distance used last: no flag, list, or lost wake-up.
+//   - The threads of a block sweep together: the barrier after a sweep tells whether any of them found a smaller
+//     distance. A sweep polls LOOKS times, which pays more the longer the paths.
+//   - FILTER: the head's distance is read first, through L1. A stale line holds too large a distance, so it can only
+//     admit a redundant atomic. Where heads have many arcs this saves most atomics; on roads it is cheaper to issue
+//     them all than to wait for the load.
+//   - Termination: a block without work in a sweep votes. When all have voted, the vote closes and the next one
+//     opens; a block votes again after one more sweep without work. A vote in which no block reports work since the
+//     previous vote ends the run: all updates reached L2 before that previous vote (a fence precedes each), and every
+//     block has since reread all its tails without a change.
 //
-// References: D. Chazan, W. Miranker, Chaotic relaxation, Linear Algebra and its Applications 2 (1969); termination by
-// two quiet rounds: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
+// References: D. Chazan, W. Miranker, Chaotic relaxation, Linear Algebra and its Applications 2 (1969); two-wave
+// termination: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
 // compile: DISTANCE=unsigned KEEP=1,2,3 THREADS=1024 HELD=1 FILTER=1
 // compile: DISTANCE=unsigned KEEP=4,6,8,10,12,14,16,18,20,22,24,26,28,30,32 THREADS=1024 FILTER=1
 // compile: DISTANCE=unsigned KEEP=1,2,3 THREADS=1024 RESIDENT=2 HELD=1 LOOKS=2
@@ -34,16 +33,16 @@
 #include "types.cuh"
 
 #ifndef KEEP
-#define KEEP 2     // arcs of a thread, at most 32
+#define KEEP 2     // arcs per thread, at most 32
 #endif
 #ifndef THREADS
 #define THREADS 64
 #endif
 #ifndef RESIDENT
-#define RESIDENT 1  // blocks of a multiprocessor
+#define RESIDENT 1  // blocks per multiprocessor
 #endif
 #ifndef HELD
-#define HELD 0     // 1: arcs stay in registers; 0: they come from L1 when they are needed
+#define HELD 0     // 1: arcs stay in registers; 0: reloaded through L1 when needed
 #endif
 #ifndef LOOKS
 #define LOOKS 1
@@ -56,14 +55,14 @@
 #endif
 
 constexpr unsigned finished = 0xffffffffu;
-// Words in memory that host and GPU share, so that a run is one launch and one wait: from the host the source; to it
-// whether a sum would leave the type, and the sweeps of the block that saw the end.
+// Words of memory that host and GPU share, so that a run is one launch and one wait. In: the source; out: whether a sum
+// would overflow, and the sweep in which the last vote closed.
 constexpr int source_word = 0, overflow = 1, sweeps = 2;
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int n, DISTANCE limit, DISTANCE* dist,
         unsigned* vote, int* shared_words, int* counts, unsigned* barrier) {
-    DYNAMIC_SHARED(unsigned, generation);  // [2] the vote that is open, for sweeps in turn
+    DYNAMIC_SHARED(unsigned, generation);  // [2] number of the open vote, alternating by sweep
     const int thread = (int)threadIdx.x, blocks = (int)gridDim.x;
     const int share = (m + blocks - 1) / blocks;
     const int first = (int)min((long long)blockIdx.x * share, (long long)m), end = min(first + share, m);
@@ -86,7 +85,7 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
         source = load_relaxed(shared_words + source_word);
     }
     grid_barrier(barrier);
-    if (global_thread() == 0) store_relaxed(dist + source, Distance(0));  // its block votes after this
+    if (global_thread() == 0) store_relaxed(dist + source, Distance(0));  // precedes its block's first vote
 
     bool active = true, voted = false;
     unsigned phase = 0, present = 0;
@@ -100,7 +99,7 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
             for (int k = 0; k < KEEP; ++k) d[k] = tail[k] >= 0 ? load_relaxed(dist + tail[k]) : infinity();
             if (thread == 0 && look == LOOKS - 1) {
                 const unsigned open = load_relaxed(vote + 1);
-                if (open != present) __threadfence();  // what was sent before the vote closed is visible from here on
+                if (open != present) __threadfence();  // makes updates before the vote closed visible from here on
                 generation[step & 1] = present = open;
             }
             unsigned fresh = 0;
@@ -114,7 +113,7 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
             }
             if (!__any_sync(full_mask, fresh != 0)) continue;
 #pragma unroll
-            for (int part = 0; part < KEEP; part += 4) {  // four at a time: their loads are under way together
+            for (int part = 0; part < KEEP; part += 4) {  // four at a time, so that their loads overlap
                 Distance there[4];
                 int head[4];
 #pragma unroll
@@ -142,7 +141,7 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
             active = true;
         } else if (!voted && step >= from) {
             if (thread == 0) {
-                __threadfence();  // passes on what the block's threads sent before the barrier
+                __threadfence();  // cumulative: covers the block's atomics before the barrier
                 const unsigned old = atomicAdd(vote, 1u + (active ? 0x10000u : 0u));
                 if ((old & 0xffffu) == (unsigned)blocks - 1) {
                     const bool quiet = !active && (old >> 16) == 0;

@@ -1,13 +1,13 @@
-// What the shortest-path kernels compute with: distances, arcs, and the one atomic that lowers a distance.
+// Types of the shortest-path kernels: distances, arcs, and the atomic that lowers a distance.
 //
 // DISTANCE is `unsigned` (narrow) or `double` (wide). Non-negative distances only.
-//   narrow: whole numbers below 2^31 - 1, which stands for "not reached". Half the bytes, native shared-memory atomics;
-//           weights that are multiples of a power of two arrive here too, scaled by the host, so nothing is rounded.
-//   wide:   IEEE doubles, infinity for "not reached". The bits of non-negative doubles sort as unsigned integers, so
-//           the same integer atomicMin serves.
-// A sum may not leave the type: kernels refuse to go on from a vertex farther than `limit` = (largest finite distance)
-// - (largest weight), and say so in a control word; the host then takes the wider type. One comparison a vertex, none
-// an arc.
+//   narrow: integers below 2^31 - 1, which encodes "not reached". Half the bytes, native shared-memory atomics; the
+//           host also scales weights that are multiples of a power of two to integers, so nothing is rounded.
+//   wide:   IEEE doubles, infinity for "not reached". The bits of non-negative doubles order like unsigned integers, so
+//           an integer atomicMin serves.
+// Sums must not overflow: kernels do not expand vertices farther than `limit` = (largest finite distance) - (largest
+// weight), but set a control word; the host then takes the wider type. This costs one comparison per vertex, none per
+// arc (chaotic.cu: one per arc).
 #pragma once
 #include "device.cuh"
 
@@ -37,7 +37,7 @@ template <> struct Kind<double> {
                                                  static_cast<unsigned long long>(__double_as_longlong(v)));
         return __longlong_as_double(static_cast<long long>(old));
     }
-    static __device__ __forceinline__ double sum(double a, double b) {  // larger than a, however small b is
+    static __device__ __forceinline__ double sum(double a, double b) {  // always larger than a
         return a + b > a ? a + b : __longlong_as_double(__double_as_longlong(a) + 1);
     }
     static __device__ __forceinline__ double warp_min(double v) {
@@ -53,14 +53,14 @@ typedef Kind<Distance> Type;
 typedef Type::Arc Arc;
 
 __device__ __forceinline__ Distance infinity() { return Type::infinity(); }
-// Lowers *p to v if v is smaller; returns what was there before.
+// Lowers *p to v if v is smaller; returns the old value.
 __device__ __forceinline__ Distance lower(Distance* p, Distance v) { return Type::lower(p, v); }
-// A threshold: the sum, or infinity where it would leave the type.
+// a + b, or infinity on overflow; wide: always larger than a.
 __device__ __forceinline__ Distance sum(Distance a, Distance b) { return Type::sum(a, b); }
 // The smallest value of a warp, in every lane.
 __device__ __forceinline__ Distance warp_min(Distance v) { return Type::warp_min(v); }
 
-// An arc, by one load of its 8 or 16 bytes; arcs never change, so any cache may keep them.
+// Loads an arc by one 8- or 16-byte access through the read-only cache: arcs never change.
 __device__ __forceinline__ Arc load_arc(const Arc* p) {
     const Type::ArcWords words = __ldg(reinterpret_cast<const Type::ArcWords*>(p));
     Arc arc;

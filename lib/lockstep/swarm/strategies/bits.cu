@@ -1,20 +1,20 @@
-// Distances between all pairs of many small graphs: a bit for each source, a block for each graph.
+// All-pairs distances of many small graphs: one bit per target, one block per item of a graph.
 //
-// What it computes: for every vertex v how many vertices it reaches, the sum of their distances, the sum of reciprocals
-// (fixed point), the largest distance; and, if asked for, the row of the distance matrix that begins at v.
+// Computes for every vertex v the number of vertices it reaches and the sums of their distances and of the reciprocals
+// (fixed point); or, with OUTPUT, row v of the distance matrix.
 //
-// The idea: reach[v] is a set, as a bit string, of the vertices within distance d of v. The set for d + 1 is the union
-// of those of v and its out-neighbors: one OR on 32 vertices at once. What is new in it lies at distance d + 1. There
-// are no queues, no flags, no atomics, and a vertex whose set is full is passed over. For the matrix each level's
-// number is kept as bit planes beside the sets (bit k of the level at which v finds t); 31 levels later, or at the end,
-// a warp turns a word of each plane into 32 entries next to each other.
+// Idea: now[v] is the set, as a bit string, of targets within distance d of v. The set for d + 1 is the union of those
+// of v and its out-neighbors: one OR per 32 targets. Its new members lie at distance d + 1. The level loop has no
+// queues, no flags, no atomics, and skips vertices whose set is full. For the matrix, bit planes beside the sets hold
+// each level's number (bit k of the level at which v finds t); every 31 levels, and at the end, a warp turns a word of
+// each plane into 32 consecutive entries.
 //
-// Why it is so: a traversal from each source reads every arc once for each source; this reads it once for each level
-// and 32 sources, and small graphs have few levels.
+// Why: traversals from each source read every arc once per source; this kernel reads it once per level and 32 targets,
+// and small graphs have few levels.
 //
-// Closeness counts distances towards a vertex: it is handed the graph transposed.
+// Closeness sums distances towards a vertex: the caller passes the transposed graph.
 //
-// WORDS: words of a set, a power of two to 32; a block works on 32 * WORDS targets, an item names which.
+// WORDS: words per set, a power of two up to 32; a set is 32 * WORDS targets, an item a range of sets.
 // OUTPUT: 0 sums alone, 1 the matrix in 16 bits, 2 in 32 bits.
 //
 // compile: WORDS=1,2,4,8 OUTPUT=0,1 HOLDS=0,1,2
@@ -33,11 +33,10 @@ typedef short Distance;
 
 #if OUTPUT
 #define PLANES 5
-#define WINDOW ((1 << PLANES) - 1)  // levels whose number, counted from the window's begin, the planes can hold
+#define WINDOW ((1 << PLANES) - 1)  // levels per window: numbers that the planes can hold
 
-// Writes what a window of levels found, a warp a word, 32 entries next to each other at a time; each warp the words
-// that its own lanes worked on. The first window writes every entry, -1 where nothing was reached, the others what they
-// found.
+// Writes the entries found in a window of levels; a warp expands one word at a time into 32 consecutive entries, and
+// only words of its own lanes. The first window writes every entry (-1: not reached), later ones only new entries.
 __device__ __forceinline__ void write_window(Distance* matrix, int n, int t0, int size, int threads,
                                              const unsigned* reached, unsigned* planes, int base, int last) {
     const int lane = (int)lane_id(), used = 32 - __clz(last - base);
@@ -59,7 +58,7 @@ __device__ __forceinline__ void write_window(Distance* matrix, int n, int t0, in
 #endif
 
 // items: graph, first set of targets (in units of 32 * WORDS), how many such sets.
-// total, reach, reciprocal: a word for each vertex, zero before. matrix: entry [matrix_start[graph] + v * n + t].
+// total, reach, reciprocal: one element per vertex, initially zero. matrix: entry [matrix_start[graph] + v * n + t].
 extern "C" __global__ void __launch_bounds__(1024, 1) distances(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
     const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,
@@ -106,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) distances(
             counts[v] = 0;
         }
 #endif
-        // All threads of a warp stay together, for the sums over a set's words and the writing of 32 entries.
+        // Whole warps run the loop, for the sums over a set's words and the writing of 32 entries.
         const int padded = (size + 31) & ~31;
         for (int set = first; set < first + sets; ++set) {
             const int t0 = set * 32 * WORDS;

@@ -1,17 +1,16 @@
-// A graph of a pack, as the swarm's kernels see it, and the copy of its rows that a block works on.
+// Access to a graph of a pack, and the copy of its rows that a block works on.
 //
-// Every row of the copy begins at a multiple of four ids and is filled up with the id n, a vertex that exists in no
-// frontier. Four neighbors then come with one load, and the loop over a row has no ragged end. Row v begins at the id
-// (offsets[v] + 3 v) rounded down to a multiple of four: since each row needs at most three ids more than it has arcs,
-// rows never overlap, and no prefix sum is needed.
+// Every row of the copy begins at a multiple of four ids and is padded with the id n, a vertex in no frontier. One load
+// then returns four neighbors, and the loop over a row has no remainder. Row v begins at the id (offsets[v] + 3 v)
+// rounded down to a multiple of four: since a row has at most three padding ids, rows never overlap, and no prefix sum
+// is needed.
 //
-// Parallel arcs count once, as in NetworkX: their repetitions become the id n. Rows in ascending order, as most readers
-// give them, show that with a look at the arc before; only if some row is out of order is every arc compared with those
-// before it.
+// Parallel arcs count once, as in NetworkX: their repetitions become the id n. copy_rows compares each arc with the one
+// before; only if some row is not strictly ascending does blank_repeated compare every arc with all before it.
 //
-// WIDE=0: the copy's ids have 16 bits; WIDE=1: 32; ARCS32: the pack's have 32. HOLDS says what lies in shared memory: 2
-// rows and metadata, 1 metadata alone (the paper's placement: the graph stays in global memory and its caches), 0
-// nothing.
+// WIDE=0: the copy's ids have 16 bits; WIDE=1: 32; ARCS32: the pack's have 32. HOLDS, the contents of shared memory: 2:
+// rows and per-vertex state; 1: state alone (the paper's placement: the graph stays in global memory and its caches);
+// 0: neither.
 #pragma once
 #include "device.cuh"
 
@@ -40,7 +39,7 @@ typedef unsigned Row;
 #endif
 typedef unsigned long long u64;
 
-// Where a region lies: each comes off the front of what is left, 16 bytes at a time.
+// Bump allocator; sizes are rounded up to 16 bytes.
 struct Carver {
     unsigned char* left;
     template <class X> __device__ __forceinline__ X* take(long long count) {
@@ -76,8 +75,8 @@ __device__ __forceinline__ unsigned quads_of(Row r) {
 #endif
 }
 
-// Copies the rows; eight lanes a row. The whole block calls it and passes a barrier before it uses them. Returns true
-// in the threads that saw a row out of order.
+// Copies the rows, eight lanes per row. Called by the whole block, which passes a barrier before it uses them. Returns
+// true in threads that found a row not strictly ascending.
 __device__ __forceinline__ bool copy_rows(const Rows g, const int* __restrict__ offsets,
                                           const Arc* __restrict__ targets, int n, int threads) {
     const int t = block_thread(), lane = t & 7;
@@ -105,9 +104,8 @@ __device__ __forceinline__ bool copy_rows(const Rows g, const int* __restrict__ 
     return unsorted;
 }
 
-// What may not stay twice: arcs that repeat an earlier one of their row become the id n. For all threads of the block,
-// between barriers; an arc is compared with what was copied, never with what others blank meanwhile: from the end of a
-// row to its begin, by one thread.
+// Replaces arcs that repeat an earlier one of their row by the id n. Called by all threads of the block, between
+// barriers. One thread processes a row, from its end, so an arc is compared only with arcs not yet replaced.
 __device__ __forceinline__ void blank_repeated(const Rows g, int n, int threads) {
     Id* const ids = (Id*)g.quads;
     for (int v = block_thread(); v < n; v += threads) {
@@ -144,8 +142,8 @@ __device__ __forceinline__ Place place_of(int graph, const long long* __restrict
     return p;
 }
 
-// Number of this block's next item, from a queue that all blocks share, or its own number if there is no queue and this
-// is the first round. `slot` is a word of shared memory. All threads call it; it holds two barriers.
+// Returns this block's next item, from a queue that all blocks share; without a queue its own index in the first round,
+// then 0xffffffff. `slot`: a word of shared memory. Called by all threads; contains barriers.
 __device__ __forceinline__ unsigned next_item(unsigned* queue, unsigned* slot, int round) {
     __syncthreads();
     if (queue == nullptr) return round == 0 ? blockIdx.x : 0xffffffffu;
@@ -154,8 +152,8 @@ __device__ __forceinline__ unsigned next_item(unsigned* queue, unsigned* slot, i
     return *slot;
 }
 
-// What a checksum adds up: a bijection of 64 bits, of the place within the graph and the value there. A sum of these
-// depends neither on the order nor on who adds.
+// A term of a checksum: a 64-bit hash of the place within the graph and the value there, bijective in the value. Sums
+// of these do not depend on their order.
 __device__ __forceinline__ u64 mixed(u64 place, u64 value) {
     u64 z = value + (place + 1) * 0x9E3779B97F4A7C15ull;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
@@ -163,9 +161,9 @@ __device__ __forceinline__ u64 mixed(u64 place, u64 value) {
     return z ^ z >> 31;
 }
 
-// More shortest paths than this cannot be counted: the reciprocal of the count must be a normal number too. What a
-// vertex with more of them gives is NaN, and so is everything that comes of it. A thread that meets a NaN sets the top
-// bit of the vertex' fixed point, which no sum reaches, and the vertex' value becomes NaN: never a wrong number.
+// Path counts from 1e37 (float) or 1e300 (double) on are rejected: the reciprocal must be a normal number too. The
+// vertex's contribution is NaN, and so is everything computed from it. A thread that meets a NaN sets the top bit of
+// the vertex's fixed-point sum, which no sum reaches, and the vertex's value becomes NaN: never a wrong number.
 __device__ __forceinline__ float given_by(float sigma, float delta) {
     return sigma < 1e37f ? (1.0f + delta) / sigma : __int_as_float(0x7fc00000);
 }
@@ -175,7 +173,7 @@ __device__ __forceinline__ double given_by(double sigma, double delta) {
 #define UNCOUNTABLE (1ull << 63)
 
 // Fraction bits of the fixed point in which a graph's dependencies are summed: sums over n sources of up to n each fit
-// 62 bits. Whole numbers add up the same in any order.
+// 62 bits. Integer sums do not depend on the order.
 __device__ __forceinline__ int fraction_bits(int n) {
     const int bits = 61 - 2 * (32 - __clz(n));
     return bits < 40 ? bits : 40;

@@ -1,46 +1,43 @@
-// Betweenness of sparse graphs of many levels: a lane for each pair of a source and a vertex, a few sources a warp.
+// Betweenness of sparse graphs with many levels: one lane per (source, vertex) pair, a few sources per warp.
 //
-// What it computes: what lanes.cu does, to the bit, for undirected graphs of fewer than 2,048 vertices and at most 32
-// neighbors each.
+// Computes the same as lanes.cu, bit for bit, for undirected graphs of fewer than 2,048 vertices of degree at most 32.
 //
-// The idea: a level of a deep graph holds a dozen vertices, and 32 sources seldom have the same vertex in the same
-// level (proteins: 3 of them on average). So a warp takes a few sources, keeps one queue of (source, vertex) for all of
-// them, and gives each of its lanes the next pair of the level, whosever it is. A row is read once in each direction:
-// on the way out it adds up the path counts of the level before and finds who comes next; on the way back it adds up
-// what successors give.
+// Idea: a level of a deep graph holds a dozen vertices, and of 32 sources few have the same vertex in the same level
+// (proteins: 3 on average). So a warp processes a few sources with one queue of (source, vertex) pairs and assigns each
+// lane the next pair of the level, of any source. A row is read once per direction: the forward pass sums the path
+// counts of the previous level and finds the vertices of the next; the backward pass sums the successors' terms.
 //
-// Why it is so: warps share the graph and the sums, and nothing else, so that no level waits for a block's barrier. A
-// step is a chain of dependent loads, and what bounds the time is how many warps there are to fill the waiting: that
-// is, how few bytes of shared memory a pair takes (keeping, for the way back, which arcs led on takes two more, and is
-// slower).
+// Why: warps share only the graph, the sums and the source counter, so no level waits for a block barrier. A step is a
+// chain of dependent loads, so the time depends on the number of warps that hide their latency, that is, on the bytes
+// of shared memory per pair (recording which arcs led on, for the backward pass, takes two more, and is slower).
 //
-// Neighbors' levels differ by at most one, so a level modulo 4 is enough: a code is 0 (not reached), or 16 and one of
-// the bits 1, 2, 4, 8, or 16 alone for the id n that rows are filled up with. Who ORs a code into place first has found
-// the vertex. Four codes in a word are compared at once, and a multiplication moves the answers next to each other: of
-// a row of q quads, arc i is bit 4 q - 1 - i of a mask. The order of a queue depends on who is first; sums do not: a
-// vertex collects in the order of its row, and shares are whole numbers.
+// Neighbors' levels differ by at most one, so a level modulo 4 suffices: a code is 0 (not reached), 16 and one of the
+// bits 1, 2, 4, 8, or 16 alone for the padding id n. The lane whose atomicOr sets a code first enqueues the vertex.
+// Four codes in a word are tested at once, and a multiplication gathers the results: in a row of q quads, arc i is bit
+// 4 q - 1 - i of a mask. The order of a queue depends on timing; sums do not: a vertex adds in the order of its row,
+// and shares are integers.
 //
 // REAL: float or double.
 //
 // compile: REAL=double,float
 //
-// Reference: Brandes 2001.
+// Reference: U. Brandes, "A faster algorithm for betweenness centrality", J. Mathematical Sociology 25 (2001).
 #include "pack.cuh"
 
 #define REACHED 16u
-#define EACH 0x10101010u    // that bit of four codes
-#define GATHER 0x08040201u  // times those: code i's bit comes to be bit 31 - i
+#define EACH 0x10101010u    // REACHED of four codes
+#define GATHER 0x08040201u  // as a factor: moves code i's bit to bit 31 - i
 
 __device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
 __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
 
-// 2^k; a conversion from an integer would be moved into the innermost loop.
+// 2^k; the compiler would move an integer conversion into the innermost loop.
 __device__ __forceinline__ float power_of_two(float, int k) { return __int_as_float((127 + k) << 23); }
 __device__ __forceinline__ double power_of_two(double, int k) {
     return __longlong_as_double((long long)(1023 + k) << 52);
 }
 
-// sums[v] += share, in two words: shared memory adds 32 bits at a time.
+// sums[v] += share, in two words: native shared-memory integer adds have 32 bits.
 __device__ __forceinline__ void add_share(unsigned* low, unsigned* high, unsigned v, u64 share) {
     const unsigned part = (unsigned)share;
     const unsigned old = part ? atomicAdd(&low[v], part) : 0u;
@@ -55,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
     int endpoints, u64* fixed) {
     DYNAMIC_SHARED(unsigned char, shared);
     const int lane = (int)lane_id(), warp = (int)warp_id(), threads = (int)blockDim.x, t = (int)block_thread();
-    unsigned* const coming = (unsigned*)shared + 1;  // the next source that no warp has taken
+    unsigned* const coming = (unsigned*)shared + 1;  // the first source not yet taken
 
     for (int round = 0;; ++round) {
         const unsigned item = next_item(queue, (unsigned*)shared, round);
@@ -68,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
         const Rows g = carve_rows(state, n, p.m);
         unsigned* const low = state.take<unsigned>(n);
         unsigned* const high = state.take<unsigned>(n);
-        // What is left is divided among the warps, and a warp's part among its sources.
+        // The remaining memory is divided among warps, and a warp's part among its sources.
         const int left = room - (int)(state.left - shared);
         const int each = ((int)sizeof(REAL) + 3) * (n + 1), rest = 2 * (n + 1) + 5 * 16;
         const int fit = left / (each + rest + 16), workers = fit < threads >> 5 ? fit : threads >> 5;
@@ -89,11 +86,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
         const REAL scale = power_of_two((REAL)0, fraction);
 
         Carver own{state.left + warp * share_of};
-        REAL* const value = own.take<REAL>(per * (n + 1));  // path counts, then what a vertex gives
+        REAL* const value = own.take<REAL>(per * (n + 1));  // path counts, then given_by
         unsigned* const codes = (unsigned*)own.take<unsigned char>(per * (n + 1) + 3);
         const unsigned char* const code = (const unsigned char*)codes;
         unsigned short* const line = own.take<unsigned short>(per * n);  // the queue: vertex, source << 11
-        unsigned short* const start = own.take<unsigned short>(n + 1);   // where a level begins in it
+        unsigned short* const start = own.take<unsigned short>(n + 1);   // start of each level in it
         const unsigned end_of_item = (unsigned)(first + total);
         while (warp < workers) {
             unsigned s0 = 0;
@@ -112,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
             }
             __syncwarp();
 
-            // Out: the path counts of level `depth`, and who is in the next one.
+            // Forward: path counts of level `depth`, and the vertices of the next.
             int head = 0, tail = live, depth = 0;
             for (;; ++depth) {
                 const int end = tail;
@@ -120,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
                 const unsigned before = 1u << ((depth + 3) & 3), after = 1u << ((depth + 1) & 3);
                 for (int at = head; at < end; at += 32) {
                     unsigned fresh = 0, pair = 0, base = 0;
-                    const Id* behind = nullptr;  // the row's last place
+                    const Id* behind = nullptr;  // last id of the row
                     if (at + lane < end) {
                         pair = line[at + lane];
                         const unsigned v = pair & 2047u;
@@ -165,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
                 if (tail == end) break;
             }
 
-            // Back: from the last level to the first.
+            // Backward: from the last level to level 1.
             for (int end = tail; depth > 0; --depth) {
                 const int begin = start[depth];
                 const unsigned after = 1u << ((depth + 1) & 3);

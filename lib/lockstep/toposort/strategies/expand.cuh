@@ -1,14 +1,14 @@
-// Steps of all kernels of this study but the published ones: find the sources, expand a frontier.
+// Steps of all toposort kernels but the published ones: find the sources, expand a frontier.
 //
 // The order is the queue. A vertex is written once, at its final place: a level is a range of `order`, and its
 // successors follow it. Row v of the graph is targets[first[v]] to targets[last[v] - 1] (first = offsets, last =
 // offsets + 1; two pointers, so that a contracted graph can be expanded too). Beside order[i], queue[i] holds the
 // bounds of that vertex's row in 8 bytes, which avoids a dependent load in the next level.
 //
-// expand    A warp reads up to 32 vertices, sums their degrees by shuffles, and balances the arcs over its lanes: lane
-//           k finds the owner of arc k by bisection among the sums. So no lane idles beside a neighbour of high degree,
-//           and loads of rows coalesce. Four arcs a lane are in flight at once. Few vertices are spread over all warps
-//           first: a level of 40 vertices occupies 40 warps.
+// expand    A warp reads up to 32 vertices, computes prefix sums of their degrees by shuffles, and distributes the arcs
+//           over its lanes: lane k finds the owner of arc k by binary search in the sums. So lanes have equal work
+//           whatever the degrees, and loads of rows coalesce. Four arcs per lane are in flight. Few vertices are spread
+//           over many warps: a level of 40 vertices occupies 40 warps.
 // ready     The atomicSub that returns 1 removes the last predecessor; exactly one thread gets that result. No scan.
 // push      Vertices made ready are collected in a buffer of the warp in shared memory (a ballot gives each its place)
 //           and appended by one atomicAdd for 32 or more: one address takes only about 1.4 G atomics/s. Their rows'
@@ -28,10 +28,9 @@ constexpr Word unwritten = ~0ull;  // in queue: no row starts at arc -1
 constexpr int max_helpers = 8;
 
 // The host cancels a kernel by a flag in its memory, `stop` (16 bytes, or null). A read of it takes a level or more, so
-// it is prefetched: a thread of block 0 starts an asynchronous copy into shared memory (16 bytes after the first 64 of
-// the block's, zero at first) and polls the copy levels later, which hides the latency. The request delays the thread's
-// next memory access by most of a microsecond, so it is made every few levels only, and if possible after the thread
-// has arrived at a level barrier.
+// a thread of block 0 prefetches it by an asynchronous copy into shared memory (bytes 64 to 79 of the block's,
+// initially zero) and polls the copy levels later. The request delays the thread's next memory access by most of a
+// microsecond, so it is made only every few levels, and if possible after the thread has arrived at a level barrier.
 constexpr int flag_at = 16, head_words = 20;
 constexpr int between_requests = 4;  // levels
 
@@ -169,7 +168,7 @@ struct LoadBalance {
     }
 };
 
-// Decrements the targets of arcs, up to `slots` a lane (target: -1 for none), the first `arcs` of the warp's; vertices
+// Decrements the in-degrees of targets, up to `slots` per lane (-1: none), of the warp's first `arcs` arcs; vertices
 // made ready go into the buffer. All atomics are issued before any result is used, so their latencies overlap.
 template <int slots>
 __device__ inline void take(const int* target, int arcs, int* in_degrees, int* buffer, int& held) {
@@ -185,7 +184,7 @@ __device__ inline void take(const int* target, int arcs, int* in_degrees, int* b
     }
 }
 
-// Decrements the targets of arcs k to k + 32 * arcs_at_once - 1; vertices made ready go into the buffer.
+// Decrements the target in-degrees of arcs k to k + 32 * arcs_at_once - 1; vertices made ready go into the buffer.
 __device__ inline void decrement_arcs(const Rows& rows, const LoadBalance& balance, int k, int* in_degrees, int* buffer,
                                       int& held) {
     const int lane = lane_id();
@@ -212,7 +211,7 @@ __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Wor
                               int end, int base, Word* gate, int* buffer, int& held, int warp, int warps,
                               int most_helpers = max_helpers) {
     const int lane = lane_id(), size = end - begin;
-    // A division takes a hundred cycles: none where there is a warp for each vertex.
+    // A division takes a hundred cycles: none here if there is a warp per vertex.
     const int share = size <= warps ? 1 : min(32, (size + warps - 1) / warps);
     // With more warps than vertices, up to `helpers` warps share a vertex: a row may be long.
     const int helpers = size > 0 && most_helpers > 1 ? max(1, min(most_helpers, warps / size)) : 1;

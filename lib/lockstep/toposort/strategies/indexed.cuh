@@ -1,27 +1,25 @@
-// Levels by one block with counters in shared memory and no lookups.
+// Levels by one block: counters in shared memory, addressed without lookups.
 //
-// Idea      A level of some tens of vertices is bound by one warp's latency, not by bandwidth: dependent accesses,
-//           divergent branches, and instructions, since warps share the issue slots. So a level is: load the count;
-//           index the list; load two arcs; decrement both counters; append what gets ready to the next list; a barrier.
-//           Row addresses and positions in the order are computed by the lanes that process the vertex.
+// Idea      A level of some tens of vertices is bound by the latency of one warp, not by bandwidth: dependent accesses,
+//           divergent branches, and instructions, since warps share issue slots. So a level is: load the count; index
+//           the list; load two arcs; increment both counters; append the vertices made ready to the next list; a
+//           barrier. The lanes that process a vertex compute its row address and its position in the order.
 // branches  None but for rare cases: idle lanes update a dummy word.
-// rows      A record is read once, so it comes from L2, and half of them from the far partition at twice the latency,
-//           half of a level's time. The lane that makes a vertex ready prefetches its record, and no lane blocks on the
-//           prefetch.
+// rows      A record is read once, so it misses L1, and half of the accesses to L2 go to the far partition at twice the
+//           latency: half of a level's time. The lane that makes a vertex ready prefetches its record without blocking.
 // levels    Four levels are unrolled, so that the addresses of counters and lists are constants.
 // Remaining cost
-//           a level of 56 vertices and 450 arcs takes 0.57 us on an H200, of which 0.54 in the levels themselves (a
-//           million vertices). By clock readings a third of that is the latency of records and most of the rest
-//           instructions: some 120 a warp, with six warps an issue slot. Tried, without rows kept: one atomic for a
-//           warp's places (slower than one a lane); one or four arcs a lane; fewer threads; prefetching when one
-//           predecessor remains (exceeds the first-level cache). Equivalent forms of the code differ by 5 % after
-//           compilation.
+//           in a sort of a million vertices, a level of 56 vertices and 450 arcs takes 0.57 us on an H200, 0.54 us of
+//           it in the level loop. By clock readings a third of that is the latency of records and most of the rest
+//           instructions: some 120 per warp, with six warps per scheduler. Tried (measurements not kept): one atomic
+//           for a warp's places (slower than one per lane); one or four arcs per lane; fewer threads; prefetching when
+//           one predecessor remains (exceeds L1). Equivalent forms of the code differ by 5 % after compilation.
 //
 // References: as in narrow.cu.
 #pragma once
 #include "records.cuh"
 
-// Keeps a value in its register: else the compiler reads the thread index again in every level.
+// Keeps a value in a register: otherwise the compiler rereads the thread index in every level.
 __device__ inline unsigned kept(unsigned value) { return __shfl_sync(full_mask, value, lane_id()); }
 __device__ inline const char* kept(const char* p) {
     return reinterpret_cast<const char*>(__shfl_sync(full_mask, reinterpret_cast<unsigned long long>(p), lane_id()));
@@ -29,10 +27,10 @@ __device__ inline const char* kept(const char* p) {
 
 template <int k> struct Turn { __device__ constexpr operator int() const { return k; } };
 
-// Levels by block 0 until the frontier is empty, or a level makes more than `most` vertices ready, or the stop flag is
-// set (then the frontier is empty, unless that level failed, too), or a slot conflicts (an arc's target shares it with
-// a vertex of another epoch that is being counted; then `turn` is 1). Remaining in-degrees are unchanged: write_back
-// decrements them. The order holds numbers.
+// Processes levels in block 0 until the frontier is empty, a level makes more than `most` vertices ready, a list is
+// full, the stop flag is set (the returned frontier is empty unless that level failed, too), or a slot conflicts (an
+// arc's target shares it with a vertex of another epoch being counted; then `turn` is 1). In-degrees in global memory
+// are left to write_back. The order receives numbers.
 __device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at,
                                             const StopFlag stop_flag) {
     stop_flag.drain();  // another thread requests from here on
@@ -51,10 +49,10 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
     const unsigned from_last = kept(blockDim.x - 1 - threadIdx.x);
     const SharedAddress counters = shared_address(p.hot);
     const char* records = kept(r.records + 8 * (threadIdx.x % chunk_lanes));
-    int begin = at.begin, size = 0, now = at.level;  // of the level, in the order; its number, and one
+    int begin = at.begin, size = 0, now = at.level;  // the last level's range in the order; the next level's number
     __syncthreads();
     auto level = [&](auto turn) {
-        // A vote, which shows the compiler that the condition is uniform.
+        // A warp vote makes the condition provably uniform.
         if (__any_sync(full_mask, count.x == 0 || count.x >= too_many || count.y != 0)) return false;
         const SharedAddress from = turn & 1 ? odd : even, to = turn & 1 ? even : odd,
             counting = skip(r.counts, ((turn + 1) & 3) * 2);
@@ -62,7 +60,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
         begin += size;
         size = count.x / one_vertex;
         const unsigned chunks = size + (count.x & 0xffff);
-        if (from_last == 0) {  // of the warp with the least work
+        if (from_last == 0) {  // the last warp has the least work
             store_two(skip(r.counts, ((turn + 2) & 3) * 2), 0, 0);
             p.levels[2 + now] = size;
             if (turn == 2 && stop_flag.poll()) or_at(skip(counting, 1), halt);
@@ -97,7 +95,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
             auto conflicts =
                 [&](int j) { return arcs[j] && ((arcs[j] >> chunk_bits ^ before[j] >> place[j]) & epochs); };
 #pragma unroll
-            for (int j = 0; j < 2; ++j) {  // others: predecessors left; not 0 if the slot is another vertex's
+            for (int j = 0; j < 2; ++j) {  // others: predecessors left; nonzero if the slot counts another vertex
                 others[j] = arcs[j] ? ((arcs[j] >> chunk_bits) - (before[j] >> place[j])) & field : 1;
                 where[j] = others[j] == 0 ? counting : idle;
                 one[j] = one_vertex | (arcs[j] & further);
@@ -144,7 +142,7 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
         if (!level(Turn<2>())) break;
         if (!level(Turn<3>())) break;
     }
-    prefetch_wait();  // completes the copy of the stop flag, too
+    prefetch_wait();  // also completes the copy of the stop flag
     if (threadIdx.x == 0) store_relaxed(r.placed(), -1);
     if (count.y > halt || count.x >= too_many)
         return {begin, size, now - 1, static_cast<int>(count.y / slot_conflicts)};

@@ -1,20 +1,20 @@
 // Numbers for vertices that share slots in turns (records.cuh): adjacent places for vertices that get ready at
 // about the same time.
 //
-// The level in which a vertex gets ready is unknown beforehand, but an estimate suffices whose error in places is below
-// the number of slots: the number of steps from the vertex back to a source, along one predecessor of each vertex.
-// Pointer jumping counts them in log2(steps) rounds. Any predecessor serves, except a late source or a vertex a few
-// steps after one: so a few steps are counted first, along arbitrary predecessors, and then each vertex follows the
-// predecessor with the most steps. Its steps assign a vertex to one of some hundred bins, in arbitrary order within a
-// bin. On random graphs the estimate fails; slots then conflict, which is detected and costs time only.
+// The level in which a vertex gets ready is unknown beforehand, but an estimate whose error in places is below the
+// number of slots suffices: the number of steps from the vertex back to a source, along one predecessor of each vertex.
+// Pointer jumping counts them in log2(steps) rounds. Any predecessor serves, except a source, or a vertex a few steps
+// after one, among late predecessors: so a few steps are counted first, along arbitrary predecessors, and then each
+// vertex follows the predecessor with the most steps. The steps assign a vertex to one of 512 bins, in arbitrary order
+// within a bin. On random graphs the estimate fails; slots then conflict, which is detected and costs only time.
 //
 // References: J. Wyllie, "The complexity of parallel computations", PhD thesis, Cornell 1979 (pointer jumping).
 #pragma once
 
 constexpr int first_rounds = 4;  // of pointer jumping: enough to identify vertices near a source
 
-// One round: doubles the length of every jump. Returns whether any has become longer. A vertex on or after a cycle gets
-// n steps, which no path has.
+// One round: extends every jump by that of its end vertex. Returns whether one of this thread's has changed. A vertex
+// whose jumps lead into a cycle gets n steps, more than any path has.
 __device__ inline bool jump_on(int n, Word* jumps) {
     bool any = false;
     for (int v = global_thread(); v < n; v += global_threads()) {
@@ -27,8 +27,8 @@ __device__ inline bool jump_on(int n, Word* jumps) {
     return any;
 }
 
-// jumps: n words. The links overlay the packed rows, which are not written yet; the blocks' counts overlay the ring,
-// which is not in use yet. By all blocks; the numbers are valid after the next barrier.
+// jumps: n words. The links overlay the packed rows, which are not written yet; the blocks' bin counts overlay the
+// ring, which is not in use yet. Called by all blocks; the numbers are valid after the next barrier.
 __device__ __noinline__ void number_by_steps(const Problem p, const Records r, Word* jumps, unsigned* barrier) {
     int *totals = r.totals(), *most = totals + bins, *changed = most + 1, *scratch = reinterpret_cast<int*>(p.ring);
     unsigned* links = reinterpret_cast<unsigned*>(p.rows);
@@ -47,7 +47,7 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
         jump_on(p.n, jumps);
     }
     grid_barrier(barrier);
-    // Then along the predecessor of most steps, which are capped to fit beside its number.
+    // Then along the predecessor with the most steps, capped to fit beside its id.
     const int bits = 32 - __clz(p.n);
     const unsigned enough = min(1u << first_rounds, (1u << (32 - bits)) - 2);
     auto link_to =
@@ -67,7 +67,7 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     }
     auto steps = [&](int v) {
         const Word s = load_relaxed(jumps + v) >> 32;
-        return s < static_cast<Word>(p.n) ? static_cast<int>(s) : 0;  // on or after a cycle: 0, never ready
+        return s < static_cast<Word>(p.n) ? static_cast<int>(s) : 0;  // leads into a cycle: 0, never ready
     };
     int far = 0;
     for (int v = global_thread(); v < p.n; v += global_threads()) far = max(far, steps(v));
@@ -77,7 +77,7 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     grid_barrier(barrier);
     const long long all = load_relaxed(most) + 1ll;
     auto bin = [&](int v) { return static_cast<int>(static_cast<long long>(steps(v)) * bins / all); };
-    // A block counts its vertices of each bin and reserves as many places there; the sizes of earlier bins are added.
+    // A block counts its vertices per bin and reserves as many places there; a bin starts at the sum of earlier sizes.
     for (int v = global_thread(); v < p.n; v += global_threads()) atomicAdd(scratch + bin(v), 1);
     __syncthreads();
     for (int i = threadIdx.x; i < bins; i += blockDim.x) scratch[bins + i] = atomicAdd(totals + i, scratch[i]);

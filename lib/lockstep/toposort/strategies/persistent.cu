@@ -1,12 +1,12 @@
-// Ladder, step 3: one launch. Blocks are resident, with a grid barrier between levels.
+// One launch: persistent blocks with a grid barrier between levels.
 //
 // What it computes   order: the vertices, layer after layer; levels[0]: the number of layers, levels[1]: of vertices
 //                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints.
 // Idea               a level costs a barrier and a chain of dependent accesses: row bounds, target, in-degree, place in
-//                    the queue. The barrier returns the next level's size and has no fence. One block of 512 threads a
-//                    multiprocessor: a barrier's cost grows with the number of blocks, and slightly with their threads.
-//                    So while at most `width` vertices are ready, a subset of few blocks continues and the others poll
-//                    a barrier until a wider level. Levels of all blocks and of a subset: resident.cuh.
+//                    the queue. The barrier returns the next level's size and has no fence. A barrier's cost grows with
+//                    the number of blocks, and slightly with their threads; so there is one block of 512 threads per
+//                    multiprocessor, and a subset of few blocks processes levels of at most `width` vertices while the
+//                    others poll a barrier. Levels of all blocks and of a subset: resident.cuh.
 // Remaining cost     a level of three vertices still costs a round trip to L2 for the barrier; one of 50,000 arcs costs
 //                    as many atomics and the barrier after them (floors.py computes both).
 //
@@ -15,9 +15,9 @@
 #include "device.cuh"
 #include "resident.cuh"
 
-// control: 24 ints, see save_frontier; gates: 4 words, gates[4]: the numbers of sources and of roots; all zero. subset:
-// blocks that process a frontier of up to `width` vertices (see subset_levels); keep: see run_subset;
-// helpers: most_helpers of expand.
+// control: 24 ints, see save_frontier; gates: 4 gates, then one word that counts sources and roots; all zero. subset:
+// blocks that process a level of up to `width` vertices (see subset_levels); keep: see run_subset; helpers:
+// most_helpers of expand.
 extern "C" __global__ void __launch_bounds__(512, 1)
     persistent(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
                int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels,

@@ -1,16 +1,16 @@
 // Rows as records of codes, frontiers as lists of codes, and counters in shared memory: the data that block 0 processes
 // in indexed.cuh.
 //
-// slot      A counter in shared memory, RECORDS bits: {epoch | predecessors done}. Where there are as many slots as
-//           vertices each has its own. Else several share one in turns, and the epoch is the number of the turn;
-//           numbering.cuh assigns slots and epochs such that two vertices of a slot are rarely counted at one time.
-//           An arc increments its target's slot unconditionally; the old value shows whether that was the last
-//           predecessor, and whether the slot was the target's at all.
+// slot      A counter of RECORDS bits in shared memory: {epoch | predecessors done}. With as many slots as vertices
+//           each vertex has its own. Otherwise several share a slot one after another, and the epoch is a vertex's rank
+//           among them; numbering.cuh assigns slots and epochs such that two vertices of a slot are rarely counted at a
+//           time. An arc increments its target's slot unconditionally; the old value shows whether that was the last
+//           predecessor, and whether the slot was at the target's epoch.
 // code      {slot | epoch | in-degree - 1 | 1 | chunks - 1} of a vertex, 32 bits; its first two parts are the vertex's
 //           number. A row is kept as the codes of its targets, in a record of fixed length. So a code gives the
 //           counter's address, the in-degree and the record's address without a load.
-// list      A frontier is a list of codes, CHUNK / 2 lanes for each, and two arcs a lane. Further chunks of rows of
-//           more than CHUNK arcs are entered from the list's end backwards.
+// list      A frontier is a list of codes; CHUNK / 2 lanes process each, two arcs per lane. The further chunks of rows
+//           of more than CHUNK arcs are listed from the list's end backwards.
 #pragma once
 #include "shared_address.cuh"
 
@@ -20,24 +20,24 @@
 #endif
 static_assert(LIST * CHUNK < 1 << 14, "a count would overflow");
 constexpr int chunk_bytes = 4 * CHUNK, chunk_lanes = CHUNK / 2, most_chunks = 4;
-constexpr int chunk_bits = 3;  // of a code, with a one that marks a code
+constexpr int chunk_bits = 3;  // low bits of a code: marker, further chunks
 constexpr unsigned some_code = 4, further = 3;
-// Of a count: its upper half is four times the number of vertices (a byte offset), its lower half the further chunks.
+// A count: upper half 4 x vertices (a byte offset), lower half further chunks.
 constexpr unsigned one_vertex = 1u << 18;
 constexpr unsigned in_word = 32 / RECORDS;  // slots
-constexpr int bins = 512, most_rounds = 32, extra_ints = 3 + bins + most_rounds;  // rounds: each doubles the steps
-// Reasons for which block 0 stops; unless it is `halt`, its last level does not count.
+constexpr int bins = 512, most_rounds = 32, extra_ints = 3 + bins + most_rounds;  // each round doubles the jumps
+// Reasons for block 0 to stop; after any but `halt` its last level is discarded.
 constexpr unsigned halt = 1, no_room = 2, slot_conflicts = 4;
 
-// In shared memory, from `counts` on, 4 * (40 + 2 * LIST + blockDim.x) bytes: four counts, in turns, of {vertices and
-// further chunks, reasons to stop}; two lists, with codes of at most `most` vertices and one more; idle: a dummy word
-// for each lane, updated by lanes without an arc; spare: a dummy word for each thread.
+// Shared memory from `counts` on, 4 * (40 + 2 * LIST + blockDim.x) bytes: four counts, used in rotation, of {vertices
+// and further chunks, reasons to stop}; two lists of codes of up to `most` + 1 vertices; idle: a dummy word for each
+// lane, updated by lanes without an arc; spare: a dummy word for each thread.
 struct Records {
     SharedAddress counts;
     char* records;
     unsigned* codes;
     int *numbers, *vertices;  // number of each vertex, and the inverse; null: the identity
-    int* more;                // extra_ints, and as many as the slots take
+    int* more;                // extra_ints, then the image of the slots
     int slots, epoch_bits, degree_bits;
     unsigned record_bytes;
     int most;
@@ -46,12 +46,12 @@ struct Records {
     __device__ SharedAddress spare() const { return skip(counts, 40 + 2 * LIST); }
     __device__ int* no_room_flag() const { return more; }      // see find_counters
     __device__ int* placed() const { return more + 1; }   // see fetch_ahead
-    // Of the slots: find_counters.
+    // Initial slots: see find_counters.
     __device__ unsigned* image() const { return reinterpret_cast<unsigned*>(more) + extra_ints; }
-    // Of bins, the most steps, and whether a round changed anything: numbering.cuh.
+    // Bin sizes, largest number of steps, change flag per round: numbering.cuh.
     __device__ int* totals() const { return more + 2; }
     __device__ int to_number() const { return degree_bits + chunk_bits; }
-    // Mask of a slot, and of a code above its chunks.
+    // Mask of a slot, and of code >> chunk_bits.
     __device__ unsigned field() const { return (1u << (epoch_bits + degree_bits)) - 1; }
     __device__ unsigned degrees() const { return (1u << degree_bits) - 1; }
     __device__ unsigned number(int v) const { return numbers ? numbers[v] : v; }
@@ -67,8 +67,8 @@ __device__ __noinline__ void make_codes(const Problem p, const Records r) {
     }
 }
 
-// Calls visit(key(v), k, value(target)) for arc k of each row v, and with value(-1) to the end of the row's last chunk,
-// or its only one. CHUNK threads share a row, and load several rows at a time.
+// Calls visit(key(v), k, value(target)) for arc k of each row v, and pads the last chunk with value(-1); an empty row
+// has one chunk. CHUNK threads share a row and load several rows at a time.
 template <class Key, class Value, class Visit>
 __device__ inline void for_arcs(const Problem& p, Key key, Value value, Visit visit) {
     constexpr int together = 4;
@@ -105,8 +105,8 @@ __device__ __noinline__ void make_records(const Problem p, const Records r) {
              });
 }
 
-// Values of the slots at the start of block 0's levels: each slot belongs to its first vertex with predecessors left.
-// If another vertex of the slot has lost some already, the slot cannot hold both counts: *no_room_flag() becomes 1.
+// Computes the slots at the start of block 0's levels: each slot counts its first vertex with predecessors left. If
+// another of its vertices has lost some already, the slot cannot hold both counts: *no_room_flag() becomes 1.
 __device__ __noinline__ void find_counters(const Problem p, const Records r) {
     const int all = r.words() * in_word;
     for (int slot = global_thread(); slot - static_cast<int>(lane_id()) < all; slot += global_threads()) {
@@ -130,9 +130,9 @@ __device__ __noinline__ void find_counters(const Problem p, const Records r) {
     }
 }
 
-// By another block while block 0 processes levels alone: prefetches into L2 the records of vertices that get ready
-// soon, since L2 does not hold all records. A vertex's place in numbering.cuh determines its number; *placed() holds
-// how many vertices block 0 has placed, and -1 at its end.
+// Run by another block while block 0 processes levels alone: prefetches into L2 the first chunks of records of vertices
+// that get ready soon, since L2 does not hold all records. A vertex's place in numbering.cuh determines its number;
+// *placed() is the number of vertices that block 0 has placed, -1 after its last level.
 constexpr int look_ahead = 1 << 16;  // vertices: their places are estimates
 
 __device__ __noinline__ void fetch_ahead(const Problem p, const Records r) {

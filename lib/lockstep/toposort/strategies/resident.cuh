@@ -1,29 +1,27 @@
 // Levels by resident blocks: what persistent.cu and narrow.cu share.
 //
-// all       Wide levels are processed by all blocks. Their time is that of the slowest warp, so its chain of
-//           instructions is short: no division, and unless a row is long, a fixed number of lanes shares each vertex's
-//           row, so that no lane computes which arc is its own. Only the size passes from one such level to the next.
-// subset    Levels of middling width are processed by a subset of few blocks; the others poll another barrier.
-//           Within it warps synchronize, not blocks: a warp arrives as soon as its own arcs are done, by the atomic
-//           that also reserves its places in the queue, and polls the gate itself. A level thus has no block barrier,
-//           and warps without work arrive first, which leaves the gate's address uncontended. The subset is small
-//           because every arrival of a warp is an atomic on one address. Where rows are short, all blocks are faster
-//           from 128 vertices on.
-// ahead     A warp of the subset with at most one vertex loads its next one before the gate opens.
-// alone     Levels that block 0 processes alone are in narrow.cu; here they are recognized and counted.
+// all       All blocks process wide levels. The slowest warp determines the time, so expand_evenly has a short chain of
+//           instructions: no division, and unless a row is long, a fixed number of lanes per row, so that no lane
+//           computes which arc is its own. Only the size passes from one such level to the next.
+// subset    A few blocks process levels of medium width; the others poll another barrier. Warps synchronize, not
+//           blocks: a warp arrives as soon as its own arcs are done, by the atomic that also reserves its places in the
+//           queue, and polls the gate itself. So a level has no block barrier, and warps without work arrive early,
+//           which reduces contention on the gate. The subset is small because every arrival of a warp is an atomic on
+//           one address. Where rows are short, all blocks are faster above 128 vertices.
+// ahead     A warp with at most one vertex per level loads the next one's row before the gate opens.
+// alone     narrow.cu processes levels in block 0 alone; this file detects and counts them.
 // gate      The counter of a level barrier, an 8-byte word: its upper half counts the vertices pushed, its lower half
-//           the blocks, or warps, that have arrived. The poll that ends the barrier thus also returns the next level's
-//           size. A subset has gates of its own: it is levels ahead while a late block outside it still polls the
-//           common one.
+//           the blocks or warps arrived (and queue_unit, halt_bit). The poll that ends the barrier thus also returns
+//           the next level's size. A subset has separate gates: it is levels ahead while a late block outside it still
+//           polls the common one.
 //
 // References: as in expand.cuh, and S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization",
 // IPDPS 2010.
 #pragma once
 #include "expand.cuh"
 
-constexpr int subset_threads = 512;  // of a block that may be larger
-// Levels of more vertices go to all blocks, however few arcs they have; not where rows are long, since a subset's warps
-// share long rows.
+constexpr int subset_threads = 512;  // per block that take part
+// Larger levels go to all blocks, however few arcs they have, unless rows are long: warps of a subset share those.
 constexpr int subset_at_most = 128;
 
 // The arrays of a sort. buffer: this warp's own; helpers: most_helpers of expand; keep: see run_subset.
@@ -39,7 +37,7 @@ struct Sort {
 
 // The frontier, the same for all threads that process it.
 struct FrontierState {
-    int begin, size, level;  // of the frontier in order; its layer
+    int begin, size, level;  // range in `order`; layer
     int step;                // barriers of the subset so far; determines its next gate
     int patience;            // levels narrow enough for block 0 that grid or subset still process first
 };
@@ -55,21 +53,20 @@ struct Alone {
     __device__ bool may(const FrontierState& at) const { return at.patience <= 0 && could(at); }
 };
 
-// The bit of a gate by which its leader cancels the sort.
+// Gate bit by which the leader cancels the sort.
 constexpr unsigned halt_bit = 0x80000000u;
 
-// Clears the gate two steps ahead. All have arrived at step - 1, so all have left their poll of step - 2, which used
-// it. The block, or the subset's warp, that clears continues only when the exchange has returned (a value that is never
-// `unwritten`), so later arrivals find it clear.
+// Clears the gate of step + 2, last used by step - 2: all have arrived at step - 1, so none polls it. The caller waits
+// for the exchange by comparing its result with `unwritten`, which never occurs; so later arrivals find it clear.
 __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(gates + ((step + 2) & 3), Word(0)); }
 
-// Level barrier of all blocks; before it each appends its warps' buffers. It ends step `step` (0, 1, ...). Returns the
-// size of the next frontier, which starts at `base`; 0 if the first thread of the grid passed a halt_bit. gates: 4
-// words, zero at first; scratch: 5 ints of shared memory, zero at first; the last one is share_levels's: the next step.
-// A block's arrival is the same atomic that reserves its places in the queue.
-// No fence: a level needs of other blocks (1) in-degrees, changed by atomics that have returned before their block
-// arrives, so the last decrement of a vertex is made in its own level; (2) the queue, whose reader polls each entry.
-// Block 0's last warp clears, which has the least work: by its first thread the exchange would delay the block's
+// Level barrier of all blocks, at the end of step `step` (0, 1, ...). A block arrives by the atomic that reserves its
+// places in the queue, then appends its warps' buffers, then waits. Returns the size of the next frontier, which starts
+// at `base`; 0 if the first thread of the grid passed halt_bit. gates: 4 words, initially zero; scratch: 5 ints of
+// shared memory, initially zero, the last one share_levels's: the next step.
+// No fence: a level needs of other blocks (1) in-degrees, changed by atomics that return before their block arrives, so
+// the last decrement of a vertex is made in its own level; (2) the queue, whose readers poll each entry.
+// Block 0's last warp clears, since it has the least work: in the first warp the exchange would delay the block's
 // vertices, which other blocks poll for, by a round trip to L2.
 __device__ inline int level_barrier(const Sort& s, int held, int base, int step, int* scratch, unsigned halt,
                                     const StopFlag& stop_flag, int level) {
@@ -113,7 +110,7 @@ __device__ inline void take_row(const Sort& s, int first, int last, int step, in
     take<slots>(target, 32 * slots, s.in_degrees, s.buffer, held);
 }
 
-// As expand, for a frontier whose rows no warps share: the first `end` rows of `from`.
+// As expand, for the first `end` rows of `from`, each processed by one warp.
 __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, int base, Word* gate, int& held,
                                      int warp, int warps) {
     const int lane = lane_id();
@@ -142,12 +139,12 @@ __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, i
     }
 }
 
-// Levels by all blocks: one, and those after it while they have more than `widest` vertices, which exceeds the width of
-// all levels of block 0, and are not the last. roots: rows of the sources that have arcs; the first level's other
-// vertices have none.
+// Processes one level by all blocks, and those after it while they have more than `widest` vertices, which exceeds the
+// width of all levels of block 0, and are not the last. roots: rows of the sources that have arcs; the first level's
+// other vertices have none.
 __device__ inline void share_levels(const Sort& s, FrontierState& at, const Alone& alone, int widest, const Word* roots,
                                     int* scratch, const StopFlag& stop_flag) {
-    const int warp = warp_id() * gridDim.x + blockIdx.x;  // block first: few vertices occupy as many multiprocessors
+    const int warp = warp_id() * gridDim.x + blockIdx.x;  // consecutive warps on different multiprocessors
     const int warps = gridDim.x * (blockDim.x / 32);
     const bool leader = global_thread() == 0;
     at.patience -= alone.could(at);
@@ -174,11 +171,11 @@ __device__ inline void share_levels(const Sort& s, FrontierState& at, const Alon
     __syncthreads();
 }
 
-// Levels of more than `least` vertices by a subset of `warps` warps; this is number `warp` of them. Ends with an empty
-// frontier, one of more than `most` vertices, or a level of block 0.
+// Processes levels of more than `least` and at most `most` vertices by a subset of `warps` warps, of which this is
+// number `warp`; ends at any other level or one of block 0.
 // A warp that made up to `keep` vertices ready processes them itself: their rows are in its registers before their
-// places in the queue are known. Their entries in the queue are rows without arcs, for warps that read the queue in
-// this level; the gate counts, in units of queue_unit, the warps that queued rows with arcs.
+// places in the queue are known. Their queue entries are empty rows, for warps that read the queue in that level; the
+// gate counts, in units of queue_unit, the warps that queued rows with arcs.
 constexpr unsigned queue_unit = 1u << 12;
 
 __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone& alone, int least, int most, int warp,
@@ -233,14 +230,14 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone&
         ++at.level;
         ++at.step;
     }
-    // All rows are in the queue for the level's next owner.
+    // Queues the kept rows for the caller's next function.
     if (lane < kept) store_relaxed(s.queue + place + lane, row);
 }
 
-// Levels of at most one vertex a warp by the same subset; ends with a wider level, or one of block 0. A level's
-// vertices are consecutive entries of the queue, so a warp's own entry is determined before the level's size is. While
-// it polls the gate, a warp also polls its own entry of the next level and loads that row early. Idle warps poll less
-// often, which reduces contention on the gate.
+// Processes levels of at most one vertex per warp by the same subset; ends at an empty or wider level or at one of
+// block 0. A level's vertices are consecutive entries of the queue, so a warp's entry is known before the level's size.
+// While it polls the gate, a warp also polls its entry of the next level and loads that row early. Idle warps (beyond
+// 5/4 of the level's size + 2) poll less often, which reduces contention.
 __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& alone, int warp, int warps,
                                  const StopFlag& stop_flag) {
     const int lane = lane_id();
@@ -320,8 +317,8 @@ __device__ inline int subset_width(const Sort& s, int breadth) {
     return s.helpers == 1 ? min(breadth, subset_at_most) : breadth;
 }
 
-// Levels by a subset of `subset` blocks of the grid, while the others poll the grid barrier: until one has far more
-// vertices than `width`, or is one of block 0. Rows are loaded ahead only where warps neither keep nor share them.
+// Processes levels by `subset` blocks, while the others poll the grid barrier, until one is empty, has more than 5/4
+// (long rows: 2) `width` vertices, or is one of block 0. Rows are loaded ahead only where not kept or shared by warps.
 __device__ inline void subset_levels(const Sort& s, FrontierState& at, const Alone& alone, int width, int subset,
                                      const StopFlag& stop_flag) {
     if (static_cast<int>(blockIdx.x) >= subset || threadIdx.x >= subset_threads) return;
