@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from lockstep.coloring.results import goals, views
-from lockstep.evidence import claims
+from lockstep.evidence import claims, recording
 from lockstep.machine import costs
 
 PAPER = Path(__file__).parents[2] / "config" / "paper.yaml"
@@ -140,3 +140,16 @@ def test_the_ledger_judges_the_switch_on_no_graph_that_it_was_fitted_to():
     config = yaml.safe_load(PAPER.read_text())["studies"]["4-coloring-phase-switch"]["parts"]["switch"]["cells"][0]
     assert set(config["graphs"]) - {"dip20090126"} == {graph for known in views.KNOWN.values() for graph in known}
     assert not set(views.KNOWN["fitted"]) & set(part.select["dataset"])
+
+
+def test_counts_of_two_recordings_are_one_curve_and_one_line():
+    lines = [("imbalance", "stealing-counted", "steals", turn, value) for turn, value in ((0, 3.0), (1000, 5.0))]
+    lines += [("iterations", "hybrid-counted", f"active@{step}", turn, value) for turn in (0, 1000)
+              for step, value in ((10, 1.0), (2, 7.0))]  # fmt: skip
+    lines += [("stealing", label, "wall", turn, 1.0) for label in ("randomized", "staying", "queues", "stealing")
+              for turn in (0, 1, 1000)]  # fmt: skip
+    found = recording.frame([("4-coloring-phase-switch", experiment, "g", label, "{}", metric, "1", turn, value,
+                             "exact", "k") for experiment, label, metric, turn, value in lines])  # fmt: skip
+    assert views.curves(found, "g", "active")["hybrid"].tolist() == [7, 1]
+    (line,) = views.stealing(found).to_dict("records")
+    assert line["steals"] == 4 and line["pops"] == 0

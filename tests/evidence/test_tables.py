@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from lockstep import studies
 from lockstep.evidence import tables
 from lockstep.evidence.recording import COLUMNS
 
@@ -28,3 +29,29 @@ def test_a_cell_with_its_parameters_and_the_graph_s_own_figures():
     assert (dataset, parameters) == ("a", {"n": 1})
     assert tables.times(first, take="max") == {"fast": 0.0, "slow": 4.0}
     assert tables.times(cell) == pytest.approx({"fast": 3.0}) and tables.of_graph(cell) == {"nodes": 7.0}
+
+
+def tuned(*lines):
+    return pd.DataFrame([["2-sssp-sync", experiment, dataset, label, "{}", "wall", "ms", turn, ms, "exact", "k"]
+                         for experiment, dataset, label, turn, ms in lines], columns=COLUMNS)  # fmt: skip
+
+
+def test_an_option_is_shown_as_speedups_over_the_default():
+    table = studies.table("sssp")
+    made = tuned(
+        *(("tuning", "a", "atomic", turn, 4.0) for turn in range(2)),
+        *(("tuning", "a", "atomic@threads=64", turn, 2.0) for turn in range(2)),
+        *(("tuning", "b", "atomic", turn, 1.0) for turn in range(2)),
+        *(("tuning", "b", "atomic@threads=64", turn, 2.0) for turn in range(2)),
+        ("tuning", "b", "atomic@threads=512", 0, 0.5),
+        ("tuning", "b", "semaphores-2", 0, 3.0),
+        ("tuning", "b", "semaphores@layers=2,threads=512", 0, 1.0),
+        ("tuning", "b", "semaphores@layers=3,threads=512", 0, 1.0),  # no default of three layers beside it
+        ("time", "b", "atomic@threads=1024", 0, 0.1),  # of another experiment
+    )
+    shown = tables.by_option(made, table, "threads").set_index("strategy")
+    assert list(shown.index) == ["atomic", "semaphores-2"] and list(shown.columns) == ["threads=64", "threads=512"]
+    assert shown.loc["atomic", "threads=64"] == pytest.approx(1)  # twice as fast on one graph, half on the other
+    assert shown.loc["atomic", "threads=512"] == pytest.approx(2)
+    assert shown.loc["semaphores-2", "threads=512"] == pytest.approx(3)
+    assert tables.by_option(made, table, "delta").empty and tables.by_option(tuned(), table, "threads").empty

@@ -28,6 +28,40 @@ def times(cell, metric="wall", take=center):
     return select(cell, metric=metric).groupby("strategy")["value"].agg(take).to_dict()
 
 
+def by_option(rows, table, option, experiment="tuning"):
+    """How much faster a strategy is with each value of an option than with its default: above 1 is faster.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    table : Table
+        Its labels' strategies and options.
+    option : str
+        ``threads``: labels ``name@threads=64``, beside ``name`` for the default.
+
+    Returns
+    -------
+    DataFrame
+        Geometric means over the cells of the experiment: one line a strategy (and measure), one column a value.
+    """
+    found = {}
+    for _, parameters, cell in cells(rows, experiment):
+        spent = times(cell)
+        resolved = {label: table.resolve(label) for label in spent}
+        for label, (strategy, options) in resolved.items():
+            if option not in options:
+                continue
+            rest = {name: value for name, value in options.items() if name != option}
+            base = next((other for other, one in resolved.items() if one == (strategy, rest)), None)
+            if base is not None:
+                line = found.setdefault((base, parameters.get("measure", "")), {})
+                line.setdefault(options[option], []).append(spent[base] / spent[label])
+    lines = [{"strategy": base, "measure": measure, **{f"{option}={value}": center(ratios) for value, ratios in
+              sorted(line.items())}} for (base, measure), line in found.items()]  # fmt: skip
+    shown = pd.DataFrame(lines)
+    return shown.drop(columns="measure") if lines and not any(shown["measure"]) else shown
+
+
 def of_graph(cell, take="mean"):
     """{figure: value} of the graph itself in a cell's rows."""
     return cell[cell["strategy"] == "(graph)"].groupby("metric")["value"].agg(take).to_dict()

@@ -250,9 +250,9 @@ def curves(rows, graph, figure, strategies=("randomized", "hybrid", "degree")):
     found = {}
     for strategy in strategies:
         own = mine[mine["strategy"] == f"{strategy}-counted"]
-        at = [int(metric.split("@")[1]) for metric in own["metric"]]
-        if at:
-            found[strategy] = own["value"].to_numpy()[np.argsort(at)]
+        if len(own):
+            counted = own.groupby(own["metric"].str.split("@").str[1].astype(int))["value"].mean()  # over recordings
+            found[strategy] = counted.sort_index().to_numpy()
     return found
 
 
@@ -282,7 +282,7 @@ def stealing(rows):
             line[after] = _ratio(cell, before, after, "wall")[0]
         line["in all"], line["low"], line["high"] = _ratio(cell, "randomized", "stealing", "wall")
         counted = rows[(rows["experiment"] == "imbalance") & (rows["dataset"] == graph)]
-        counted = counted[counted["strategy"] == "stealing-counted"].set_index("metric")["value"]
+        counted = counted[counted["strategy"] == "stealing-counted"].groupby("metric")["value"].mean()
         for key in ("pops", "steals", "lost", "looks"):
             line[key] = int(counted.get(key, 0))
         lines.append(line)
