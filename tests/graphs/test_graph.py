@@ -153,3 +153,10 @@ def test_no_vertices_and_no_edges():
 def test_bad_arrays_are_refused_with_what_and_where(make, text):
     with pytest.raises(GraphError, match=text):
         make()
+
+
+def test_weights_that_int64_does_not_hold_are_refused():
+    held = np.array([1, 2**63 - 1], np.uint64)
+    assert Graph.from_edges([0, 1], [1, 2], weights=held).weights.tolist() == [1, 2**63 - 1]
+    with pytest.raises(OverflowError, match="weight 1 is 9223372036854775808; expected whole weights below 2.63"):
+        Graph.from_edges([0, 1], [1, 2], weights=held + np.uint64(1))

@@ -43,6 +43,8 @@ class Graph:
     ------
     GraphError
         If the arrays do not describe such a graph; the first offending place is named.
+    OverflowError
+        If a weight is 2^63 or more, which int64 does not hold.
 
     Notes
     -----
@@ -307,6 +309,8 @@ def _weights(weights, m):
     array = np.asarray(weights)
     if array.shape != (m,):
         raise GraphError(f"weights have shape {array.shape}; expected one for each of the {m} arcs")
+    if array.dtype == np.uint64 and array.size and array.max() >= 2**63:
+        raise OverflowError(f"weight {int(array.argmax())} is {array.max()}; expected whole weights below 2^63")
     if array.dtype.kind in "biu":
         return np.ascontiguousarray(array, np.int64)
     if array.dtype.kind != "f":
