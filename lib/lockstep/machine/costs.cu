@@ -1,19 +1,19 @@
-// What one operation costs on this machine: the kernels of study 0.
+// Microbenchmarks of single operations: the kernels of study 0.
 //
-// Each kernel repeats one operation `rounds` times, so that the host can run it with few and with many rounds and take
-// the difference: launch, ramp and drain fall out, the operation stays (Zhang et al. 2020). A cost is worth something
-// only if the work was done, so every kernel leaves a result that has exactly one right value: a chain of loads must
-// end at a known element, counters must add up, and the values that atomics return must be a permutation's sum.
+// Each kernel repeats one operation `rounds` times; the host runs it with few and with many rounds, and the difference
+// cancels launch, ramp-up and drain (Zhang et al. 2020). To prove that the work was done, kernels leave results that
+// have exactly one right value: a chain of loads must end at a known element, counters must add up, and the values that
+// atomics return must have a permutation's sum.
 //
-// What keeps the compiler honest: indices come from memory or from a run-time mask, so it cannot know that the lanes of
-// a warp meet at one address and add them up first (it does so where it can see it: add_aggregated shows the effect).
+// Indices come from memory or from a run-time mask, so the compiler cannot know that the lanes of a warp address one
+// word and aggregate their atomics (where it can, it does: add_aggregated shows the effect).
 //
 // References: L. Zhang, M. Wahib, H. Zhang, S. Matsuoka, "A Study of Single and Multi-device Synchronization Methods in
 // NVIDIA GPUs", IPDPS 2020 (arXiv 2004.05371), for the method; the paper on SGD schedules, Figure 9, for the question.
 #include "device.cuh"
 
 // ---- launches
-// One node of a graph, one launch: nothing at all, and something countable.
+// For single launches and graph nodes: an empty kernel, and one that counts.
 extern "C" __global__ void nothing() {}
 
 extern "C" __global__ void count_launch(unsigned* counter) {
@@ -21,7 +21,7 @@ extern "C" __global__ void count_launch(unsigned* counter) {
 }
 
 // ---- barriers
-// passed[b] += how often block b came through; the state's top bit ends as the parity of the barriers.
+// passed[b] += barriers that block b passed; the state's top bit ends as the parity of their number.
 extern "C" __global__ void grid_barriers(unsigned* state, unsigned* passed, int rounds) {
     unsigned through = 0;
     for (int r = 0; r < rounds; ++r) {
@@ -31,10 +31,10 @@ extern "C" __global__ void grid_barriers(unsigned* state, unsigned* passed, int 
     if (threadIdx.x == 0) passed[blockIdx.x] += through;
 }
 
-// passed[t] += how often thread t of block 0 came through.
+// passed[t] += barriers that thread t of block 0 passed.
 extern "C" __global__ void block_barriers(unsigned* passed, int rounds) {
     unsigned through = 0;
-#pragma unroll 8  // else the loop's own branch is half of the figure
+#pragma unroll 8  // else the loop branch is half of the measured time
     for (int r = 0; r < rounds; ++r) {
         __syncthreads();
         ++through;
@@ -42,7 +42,7 @@ extern "C" __global__ void block_barriers(unsigned* passed, int rounds) {
     if (blockIdx.x == 0) passed[threadIdx.x] += through;
 }
 
-// Two blocks hand a number to and fro: one hop is a release store seen by the other's acquire load.
+// Ping-pong of two blocks: one hop is a release store seen by the other's acquire load.
 extern "C" __global__ void hops(unsigned* ball, int rounds) {
     if (threadIdx.x != 0) return;
     const unsigned first = *ball & ~1u;  // even at the beginning of a launch; block 1 reads it at most one hop later
@@ -52,14 +52,14 @@ extern "C" __global__ void hops(unsigned* ball, int rounds) {
     }
 }
 
-// ---- the clock: turns until so many cycles of this multiprocessor have passed
+// ---- the clock: spins until `cycles` cycles of this multiprocessor have passed
 extern "C" __global__ void count_cycles(long long* passed, long long cycles) {
     const long long begin = clock64();
     while (clock64() - begin < cycles) {}
     if (threadIdx.x == 0) passed[0] = clock64() - begin;
 }
 
-// ---- dependent loads: next[i] is the index to go to; one thread walks
+// ---- dependent loads: one thread chases indices, next[i] after i
 extern "C" __global__ void walk_l1(const unsigned* __restrict__ next, unsigned* end, unsigned start, int rounds) {
     unsigned i = start;
     for (int r = 0; r < rounds; ++r) i = __ldca(next + i);
@@ -124,7 +124,7 @@ extern "C" __global__ void add_returned(unsigned* counters, unsigned mask, unsig
     atomicAdd(sums, sum);
 }
 
-// The result is not used: the hardware need not send anything back.
+// The result is not used: compiled to a reduction, which returns nothing.
 extern "C" __global__ void add_unused(unsigned* counters, unsigned mask, unsigned long long* sums, int rounds) {
     unsigned x = global_thread() * 0x9E3779B9u;
 #pragma unroll 4
@@ -135,7 +135,7 @@ extern "C" __global__ void add_unused(unsigned* counters, unsigned mask, unsigne
     if (global_thread() == 0) sums[0] = 0;
 }
 
-// The compiler sees that all lanes add one to the same address, adds a warp up and sends one atomic.
+// The compiler knows that all lanes add to one address, and issues one atomic per warp.
 extern "C" __global__ void add_aggregated(unsigned* counters, unsigned mask, unsigned long long* sums, int rounds) {
 #pragma unroll 4
     for (int r = 0; r < rounds; ++r) atomicAdd(counters, 1u);

@@ -1,8 +1,8 @@
-// What every kernel may use beyond plain CUDA C++, the same on both executors.
+// Device functions for all kernels, with one interface on the GPU and in the emulator.
 //
 // The text of this file is pasted into each .cu that includes it, before the compiler sees it (CuPy's cache does not
-// notice a change in an included file). Under NVRTC the functions below are a few instructions each; under the host
-// executor (LOCKSTEP_HOST) the same names come from host.hpp, which runs threads as fibers.
+// notice a change in an included file). Under NVRTC the functions below are a few instructions each; in the CPU
+// emulator (LOCKSTEP_HOST) the same names come from host.hpp, which runs threads as fibers.
 //
 // Conventions of a kernel file
 //   - kernels are   extern "C" __global__ void name(const int* __restrict__ a, int n)   on plain parameter types;
@@ -24,7 +24,7 @@ constexpr unsigned full_mask = 0xffffffffu;
 #define DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) type name[]
 
 namespace lockstep {
-// Moves the bits of a 4- or 8-byte value through an integer register, which is what the PTX loads and stores want.
+// Moves the bits of a 4- or 8-byte value through an integer register, as the PTX loads and stores require.
 template <class T, int size> struct Bits;
 template <class T> struct Bits<T, 4> {
     static __device__ __forceinline__ T acquire(const T* p) {
@@ -80,7 +80,7 @@ template <class T, class V> __device__ __forceinline__ void store_relaxed(T* p, 
     lockstep::Bits<T, sizeof(T)>::relaxed(p, static_cast<T>(v));
 }
 
-// Give way for about ns nanoseconds while spinning.
+// Suspends a spinning thread for about ns nanoseconds.
 __device__ __forceinline__ void pause(unsigned ns) { __nanosleep(ns); }
 
 // A mark in the emulator's trace of an interleaving; nothing on a GPU.

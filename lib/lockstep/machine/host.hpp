@@ -1,10 +1,10 @@
-// The emulator, seen from a kernel: what CUDA C++ gives a kernel, for a host compiler.
+// The emulator's interface to kernels: the built-ins of CUDA C++ for a host compiler.
 //
-// The emulator puts this text before a .cu file and compiles both with the system's C++ compiler. Threads are
-// fibers on one OS thread, so an atomic needs no lock: no other thread runs between its read and its write. What a
-// thread can observe of the others is decided by where control may pass to another fiber, and that is in
-// host_runtime.cpp. The memory here is sequentially consistent: a missing fence does not show in results, but as a data
-// race where those are looked for (host_races.hpp).
+// The emulator puts this text before a .cu file and compiles both with the system's C++ compiler. Threads are fibers on
+// one OS thread, so an atomic needs no lock: no other thread runs between its read and its write. What a thread can
+// observe of others depends on the points at which control may switch to another fiber; see host_runtime.cpp. The
+// memory here is sequentially consistent: a missing fence shows not in results, but as a data race, if races are
+// searched for (host_races.hpp).
 #pragma once
 #define LOCKSTEP_HOST 1
 #include <cmath>
@@ -68,7 +68,7 @@ constexpr int warpSize = 32;
 namespace lockstep_host {
 
 struct Block;
-struct Thread {                 // the part of a thread that kernels read; host_runtime.cpp keeps the rest behind it
+struct Thread {                 // the part of a thread that kernels read; Fiber (host_state.hpp) adds the rest
     uint3 index;
     unsigned linear;
     Block* block;
@@ -80,19 +80,19 @@ struct Block {
     unsigned char* shared;
 };
 
-// What happened at a point where control may pass to another thread. Order as in host.py's EVENTS.
+// Events at which the scheduler may switch threads. Order as in host.py's EVENTS.
 enum Event { READ, WRITE, ATOMIC, LOAD, STORE, FENCE, BARRIER, GRID_BARRIER, WARP, PAUSE, MARK };
 
 extern Thread* current;
 extern dim3 block_dim, grid_dim;
 extern uint64_t clock_steps;
 
-// How an access that other threads may make at the same time orders what is around it; for host_races.hpp.
+// Memory order of an atomic, relaxed, acquire or release access, or a fence; for host_races.hpp.
 enum Ordering { LOADED, ACQUIRED, STORED, RELEASED, CHANGED, FENCED };
 void ordered(Ordering how, const volatile void* address, int bytes);
-void before(Event event, const volatile void* address);            // may pass control on, if fuzzed or after a long run
+void before(Event event, const volatile void* address);            // may switch threads: fuzzed, or kPatience used up
 void after(Event event, const volatile void* address, uint64_t seen, uint64_t left, int bytes);  // into the trace
-void yield();                                                      // passes control on
+void yield();                                                      // switches threads
 uint64_t block_barrier(const char* where, int operation, int value);
 void whole_grid_barrier(const char* where, unsigned* state);
 enum WarpOp { SYNC, SHUFFLE, BALLOT, ANY, ALL, MATCH_ANY, MATCH_ALL, ADD, MIN_S, MAX_S, MIN_U, MAX_U, AND, OR, XOR };
@@ -131,7 +131,7 @@ template <class T, class F> LOCKSTEP_PLAIN T atomic(T* p, F next) {
 #define LOCKSTEP_HERE __FILE__ ":" LOCKSTEP_TEXT(__LINE__)
 #define DYNAMIC_SHARED(type, name) type* const name = reinterpret_cast<type*>(lockstep_host::current->block->shared)
 
-// ---- barriers, fences, giving way
+// ---- barriers, fences, yielding
 #define __syncthreads() ((void)lockstep_host::block_barrier(LOCKSTEP_HERE, 0, 0))
 #define __syncthreads_count(p) ((int)lockstep_host::block_barrier(LOCKSTEP_HERE, 1, (p) != 0))
 #define __syncthreads_or(p) ((int)lockstep_host::block_barrier(LOCKSTEP_HERE, 2, (p) != 0))
@@ -159,7 +159,7 @@ LOCKSTEP_PLAIN unsigned block_thread() { return lockstep_host::current->linear; 
 // ---- warps
 #define __syncwarp(...) ((void)lockstep_host::warp(LOCKSTEP_HERE, lockstep_host::SYNC, lockstep_mask(__VA_ARGS__), 0, 0))
 LOCKSTEP_PLAIN unsigned lockstep_mask(unsigned mask = full_mask) { return mask; }
-// Only the calling lane is sure to be converged: a legal answer, and the one that hides no assumption of lockstep.
+// Reports only the calling lane: legal, and exposes kernels that assume lockstep execution.
 LOCKSTEP_PLAIN unsigned __activemask() { return 1u << (lockstep_host::current->linear & 31); }
 template <class T> LOCKSTEP_PLAIN T lockstep_shuffle(const char* where, unsigned mask, T v, int source) {
     return lockstep_host::from_bits<T>(

@@ -1,12 +1,12 @@
-// Data races of a launch: two accesses of which one writes, not both atomic, and nothing orders them.
+// Detects data races: two unordered accesses to one location, at least one a write, not both atomic.
 //
-// What is ordered is told by vector clocks: a clock has a count for each thread of the launch, and what happened before
-// a thread's next access is what its clock has. Barriers join the clocks of those who meet; a release store leaves its
-// thread's clock with the word, an acquiring load takes what is left there, and an atomic keeps it; a fence lets the
-// relaxed stores and atomics after it leave the clock of that moment, takes what relaxed loads and atomics before it
-// have seen, and joins the clocks of all fences before it, for __threadfence() is sequentially consistent. Votes,
-// shuffles and reductions of a warp order nothing, __syncwarp() does. So a missing fence, release, acquire or barrier
-// shows in a run whose interleaving is harmless: the memory here is sequentially consistent, the clocks are not.
+// Vector clocks track the order: a clock has a count for each thread of the launch; a thread's clock covers all that
+// happened before its next access. Barriers join the clocks of their threads; a release store attaches its thread's
+// clock to the word, an acquire load joins it, and an atomic preserves it; after a fence, relaxed stores and atomics
+// attach the clock of the fence, which joins what earlier relaxed loads and atomics have read and the clocks of all
+// fences before it, for __threadfence() is sequentially consistent. Votes, shuffles and reductions of a warp order
+// nothing, __syncwarp() does. So a missing fence, release, acquire or barrier shows even in a run with a harmless
+// interleaving: the memory here is sequentially consistent, the clocks are not.
 //
 // References: C. Flanagan, S. Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI 2009 (clocks);
 // PTX ISA, "Memory Consistency Model" (what orders). Scopes are not told apart: block, device and system are one.
@@ -33,10 +33,10 @@ struct Access {
 };
 struct Word { std::vector<Access> reads, writes; };
 
-const unsigned kMostThreads = 1 << 12;     // clocks take their square
+const unsigned kMostThreads = 1 << 12;     // clocks need its square
 std::vector<Order> orders;
 std::unordered_map<uintptr_t, Word> words;
-std::unordered_map<uintptr_t, Clock> left_there;  // by release stores and atomics
+std::unordered_map<uintptr_t, Clock> left_there;  // by stores and atomics
 Clock fences;                              // of all fences so far
 
 inline bool watched() { return launch->races; }
@@ -63,7 +63,7 @@ void start_races(unsigned threads) {
     }
 }
 
-// Shared memory that a block begins with is another one's no more.
+// Forgets the previous block's accesses to a new block's shared memory.
 void forget(const unsigned char* low, size_t bytes) {
     for (uintptr_t at = (uintptr_t)low & ~(uintptr_t)3; at < (uintptr_t)low + bytes; at += 4) words.erase(at);
 }
@@ -81,7 +81,7 @@ void conflict(const Access& other, bool write, bool other_wrote, bool atomic, ui
          + ", and no barrier, fence, release or acquire orders them");
 }
 
-// Keeps an access beside those that it is not ordered after.
+// Adds an access and drops those that it is ordered after.
 void keep(std::vector<Access>& list, const Access& mine, const Clock& now) {
     size_t left = 0;
     for (Access& one : list) {
@@ -116,7 +116,7 @@ void look(const volatile void* p, int bytes, bool write, bool atomic) {
     }
 }
 
-template <class F> void meet(F each) {     // each(visit) calls visit(fiber) for all who meet
+template <class F> void meet(F each) {     // each(visit) calls visit(fiber) for all arrived threads
     Clock all;
     each([&](Fiber& f) { join(all, orders[number_of(&f)].now); });
     each([&](Fiber& f) {

@@ -1,13 +1,13 @@
 // The emulator's scheduler: blocks and threads of one launch as fibers of one OS thread.
 //
-// A thread runs until it finishes, waits (block barrier, grid barrier, warp operation) or gives way; then the scheduler
+// A thread runs until it finishes, waits (block barrier, grid barrier, warp operation) or yields; then the scheduler
 // takes the next ready one: first in, first out, or at random when fuzzed. A thread that never waits costs one call on
-// a stack that the next thread uses again, so barrier-free launches are cheap. When no thread can run, the reason is
-// written down (who waits where) and the launch ends: the abandoned fibers hold nothing that needs undoing.
+// a stack that the next thread reuses, so barrier-free launches are cheap. When no thread can run, the launch ends with
+// a message on who waits where; the abandoned fibers hold no resources.
 //
 // A launch ends with an error code instead of a hang: divergent barrier, deadlock, no progress within a budget of
-// steps, a stack or an array left. Compiled without -fsanitize=thread; under fuzz="memory" the compiler calls the
-// __tsan_* functions of host_trace.hpp around every load and store of the kernels.
+// switches, access outside a stack or an array. Compiled without -fsanitize=thread; under fuzz="memory" the compiler
+// calls the __tsan_* functions of host_trace.hpp before every load and store of the kernels.
 #include <cstdlib>
 #include <sys/mman.h>
 
@@ -69,7 +69,7 @@ void switch_away() {
 
 inline bool fuzzed() { return launch->fuzz && (int)(next_random() % 1000) < launch->permille; }
 
-// A barrier opens only if no thread of the block has finished and all wait at the same place in the text.
+// A barrier opens only if no thread of the block has finished and all wait at the same source line.
 void check_barrier(LiveBlock* b, Fiber* newest) {
     if (b->exited && b->waiting)
         fail(DIVERGENT, "divergent barrier: " + whereabouts(b));
@@ -107,7 +107,7 @@ void step(Fiber* f) {
         f->stack = free_stacks.back();
         free_stacks.pop_back();
         unsigned char* low = stacks->low + (size_t)f->stack * kStack;
-        if (stacks->guarded <= (size_t)f->stack) {  // an overflowing stack meets this page, not its neighbour
+        if (stacks->guarded <= (size_t)f->stack) {  // guard page: an overflow faults, and spares the neighbour
             mprotect(low, kPage, PROT_NONE);
             stacks->guarded = f->stack + 1;         // they are taken in order
         }
@@ -137,7 +137,7 @@ void start_block(LiveBlock* b, unsigned linear) {
     b->waiting = b->exited = 0;
     b->reduce_count = 0;
     b->used = true;
-    // Shared memory starts as garbage, and ends at a page that cannot be touched.
+    // Shared memory starts as garbage, and ends at a guard page.
     if (launch->shared) memset(b->shared, launch->fuzz ? (int)(next_random() & 255) : 0xCD, launch->shared);
     if (watched()) forget(b->shared, launch->shared);
     for (unsigned i = 0; i < n; ++i) {
@@ -177,8 +177,8 @@ void run() {
             for (LiveBlock& b : slots)
                 if (b.used) fail(DEADLOCK, "no thread can run: " + whereabouts(&b));
         }
-        // Values that change are progress, as in a chain of thousands of releases; but not for ever, as those of a lock
-        // that is taken and given back.
+        // Changing values count as progress (a chain of thousands of releases), but only for kChanging budgets (a lock
+        // taken and released for ever).
         const uint64_t budget = launch->budget, quiet = launch->switches - last_progress;
         const bool still = launch->switches - last_change > budget && quiet > budget;
         if (still || quiet > kChanging * budget) {
@@ -324,7 +324,7 @@ extern "C" __attribute__((visibility("default"))) int lockstep_run(LockstepLaunc
     pending_write = -1;
     trace.clear();
     launching_thread = pthread_self();
-    // A fault on a full stack needs another one to be handled on.
+    // A stack overflow must be handled on another stack.
     static unsigned char handler_stack[64 * 1024];
     stack_t mine = {}, old = {};
     mine.ss_sp = handler_stack;

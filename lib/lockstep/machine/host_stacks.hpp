@@ -1,4 +1,4 @@
-// The memory of the emulator's threads and blocks: stacks and shared memory, with guard pages around them.
+// The memory of the emulator's threads and blocks: stacks and shared memory, each with one guard page.
 #pragma once
 #include <sys/mman.h>
 
@@ -7,8 +7,8 @@
 namespace lockstep_host {
 namespace {
 
-// Stacks stay from launch to launch: to map, guard and touch them anew took longer than most kernels. But every guarded
-// one is two mappings, of which a process may have some 65,000.
+// Stacks are kept between launches: mapping, guarding and touching them anew took longer than most kernels. But every
+// guarded stack is two mappings, of which a process may have some 65,000.
 void give_back_stacks() {
     constexpr size_t most = 16384;
     if (stacks->guarded <= most) return;

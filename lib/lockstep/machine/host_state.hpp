@@ -22,8 +22,8 @@ namespace {
 enum State { READY, WAIT_BARRIER, WAIT_GRID, WAIT_WARP, DONE };
 enum Error { OK, DIVERGENT, DEADLOCK, BUDGET, FAULT, MISUSE, RACE };
 const size_t kPage = 4096, kStack = 64 * 1024;
-const uint64_t kChanging = 20;             // budgets in which values may change before a launch is a livelock
-const int kPatience = 64;                  // events a thread may run through before others get their turn
+const uint64_t kChanging = 20;             // budgets with changing values before a launch counts as a livelock
+const int kPatience = 64;                  // events after which a thread is preempted
 
 struct Fiber : Thread {
     void* stack_pointer;
@@ -51,9 +51,9 @@ struct Record {                            // one line of the trace; host.py's d
 
 }  // namespace
 
-extern "C" struct LockstepStacks {         // of the threads, for all kernels' libraries; see host.py's _Stacks
+extern "C" struct LockstepStacks {         // of the threads, shared by all kernels' libraries; see host.py's _Stacks
     unsigned char* low;
-    uint64_t count, guarded;               // the first `guarded` of them end at a page that cannot be touched
+    uint64_t count, guarded;               // the first `guarded` of them have a guard page at their low end
 };
 
 extern "C" struct LockstepLaunch {         // host.py's ctypes structure mirrors it
@@ -79,7 +79,7 @@ size_t head, tail;
 LockstepStacks* stacks;
 std::vector<int> free_stacks;
 void* scheduler_pointer;
-uint64_t random_state, last_progress, last_change;  // the latter two in turns
+uint64_t random_state, last_progress, last_change;  // the latter two in switches
 unsigned live_blocks, grid_waiting;
 const void* grid_state;
 const char* grid_where;

@@ -1,5 +1,5 @@
-// The trace of a launch: every access of a thread, in the order in which they happened, and what -fsanitize=thread
-// makes the compiler call around plain accesses.
+// The trace of a launch: accesses of all threads in the order in which they happened, and the functions that
+// -fsanitize=thread makes the compiler call before plain accesses.
 //
 // A part of host_runtime.cpp, which compiles all parts as one.
 #pragma once
@@ -21,7 +21,7 @@ inline uint64_t peek(const volatile void* p, int bytes) {
     return v;
 }
 
-void settle_write() {                      // the store announced last has happened by now: no thread ran in between
+void settle_write() {                      // the last announced store has been executed: no thread ran in between
     if (pending_write < 0) return;
     Record& r = trace[pending_write];
     r.after = (int64_t)peek((const void*)r.address, r.bytes);
@@ -38,7 +38,7 @@ extern "C" __attribute__((visibility("default"))) uint64_t lockstep_trace(const 
     return trace.size();
 }
 
-// ---- what -fsanitize=thread makes the compiler call around plain accesses
+// ---- the functions that -fsanitize=thread makes the compiler call before plain accesses
 
 static inline void access(const volatile void* p, int bytes, Event event) {
     if (!current) return;

@@ -1,4 +1,4 @@
-// Warp operations: a lane waits until all lanes of its mask that still live have come, then all get their results.
+// Warp operations: a lane waits until all unfinished lanes of its mask have arrived; then all get their results.
 //
 // A part of host_runtime.cpp, which compiles all parts as one.
 #pragma once
@@ -7,7 +7,7 @@
 namespace lockstep_host {
 namespace {
 
-// Ends the warp operation that f waits at if all lanes of its mask that still live have come to it.
+// Completes f's warp operation if all unfinished lanes of its mask have arrived.
 void resolve_warp(LiveBlock* b, Fiber* f) {
     const unsigned base = f->linear & ~31u, n = (unsigned)b->fibers.size();
     unsigned here = 0;
@@ -15,7 +15,7 @@ void resolve_warp(LiveBlock* b, Fiber* f) {
         Fiber& g = b->fibers[base + lane];
         if (!(f->mask >> lane & 1u) || g.state == DONE) continue;
         if (g.state != WAIT_WARP) return;
-        // its own group, or a deadlock reported later
+        // another group's operation, or a deadlock reported later
         if (g.mask != f->mask || g.operation != f->operation) return;
         here |= 1u << lane;
     }
@@ -52,7 +52,7 @@ void resolve_warp(LiveBlock* b, Fiber* f) {
         if (!(here >> lane & 1u)) continue;
         Fiber& g = b->fibers[base + lane];
         g.result = all;
-        // a source outside the group is undefined on a GPU; here the lane keeps its own
+        // a source outside the group is undefined on a GPU; here the lane keeps its own value
         if (f->operation == SHUFFLE)
             g.result = here >> (g.source & 31) & 1u ? lane_value(g.source & 31) : g.value;
         if (f->operation == MATCH_ANY) {

@@ -1,9 +1,9 @@
-// What one block is charged for many atomics at once: the kernels of the cases in oneblock.py.
+// Throughput of the atomics of one block: the kernels of the cases in oneblock.py.
 //
-// A level that one block has to itself is a burst of atomics on counters that lie anywhere, each with its value used.
-// How many a multiprocessor gets through depends on where the counters are: in its own shared memory, where lanes that
-// meet in a bank take turns, or in L2, where each has its own way there and back. As in costs.cu every kernel leaves
-// counters that must add up and values that must be each of 0, 1, 2, ... once.
+// A level processed by one block is a burst of atomics on scattered counters whose returned values are used. Their
+// throughput depends on where the counters lie: in shared memory, where bank conflicts serialize lanes, or in L2, where
+// each atomic takes a round trip. As in costs.cu every kernel leaves counters that must add up and a sum of returned
+// values that must agree with them.
 #include "device.cuh"
 
 __device__ inline unsigned scattered(unsigned thread) {  // where a thread's sequence begins
@@ -13,7 +13,7 @@ __device__ inline unsigned scattered(unsigned thread) {  // where a thread's seq
     return x ^ (x >> 16);
 }
 
-// A linear congruence: its upper bits are as good as random, and one instruction makes the next.
+// A linear congruential generator, one multiply-add a number; its upper bits are used.
 __device__ inline unsigned next(unsigned x) { return x * 1664525u + 1013904223u; }
 
 // sums[0] += all returned values; counters: 2^bits of them, from 0 on.

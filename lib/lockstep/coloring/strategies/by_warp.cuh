@@ -1,4 +1,4 @@
-// A vertex of high degree, by a warp: its predecessors, and its color once theirs are known; see waiting.cu.
+// Warp-level functions for a vertex of high degree: gathering its predecessors, coloring it; see waiting.cu.
 #pragma once
 
 // A warp appends the predecessors of v among targets[first..last) to `up`; returns their number. With `count`, other
@@ -42,7 +42,7 @@ __device__ __forceinline__ bool stop_waiting(int s, int mine, unsigned* set) {
     return EARLY && !(s & mine);
 }
 
-// The smallest color not in the warp's set, or `window` if it is full. Lane 0 .. 31 hold words 0 .. 31.
+// The smallest color not in the warp's set, or `window` if it is full. Lane i holds word i.
 __device__ __forceinline__ int smallest_free(unsigned word) {
     const unsigned open = __ballot_sync(full_mask, lane_id() < SET_WORDS && word != full_mask);
     if (open == 0) return window;
@@ -51,7 +51,7 @@ __device__ __forceinline__ int smallest_free(unsigned word) {
 }
 
 // For a vertex whose first `window` colors are all taken and that waits for no neighbor: searches further windows,
-// reading its whole row again. Costs a pass per window; needed only by graphs with cliques of more than a thousand.
+// reading its whole row again. Costs a pass per window; only vertices of degree `window` and more can need it.
 __device__ __forceinline__ int search_further(int v, const Graph& g, const int* state, unsigned* set) {
     const int lane = lane_id(), first = g.offsets[v], last = g.offsets[v + 1], mine = g.rank[v];
     for (int low = window;; low += window) {
@@ -60,7 +60,7 @@ __device__ __forceinline__ int search_further(int v, const Graph& g, const int* 
         for (int j = first + lane; j < last; j += 32) {
             const int u = g.targets[j];
             const int s = load_relaxed(state + u);
-            if (s >= 0 || !before(g, u, g.rank[u], v, mine)) continue;  // s >= 0: a color below 30
+            if (s >= 0 || !before(g, u, g.rank[u], v, mine)) continue;  // s >= 0: below 30, or uncolored
             const int color = (s & 0x7fffffff) - low;
             if (color >= 0 && color < window) atomicOr(set + (color >> 5), 1u << (color & 31));
         }
@@ -75,7 +75,7 @@ __device__ __forceinline__ int search_further(int v, const Graph& g, const int* 
 __device__ __forceinline__ void color_by_warp(int v, int* up, int pending, const Graph& g, int* state, int* colors,
                                        unsigned* set) {
     const int lane = lane_id();
-    const int all = pending < few ? (2 << pending) - 1 : anything;  // k neighbors leave k + 1 colors
+    const int all = pending < few ? (2 << pending) - 1 : anything;  // k predecessors: the color is at most k
     int mine = all, published = all, u = -1;
     bool in_registers = false;  // the last 32 neighbors, one per lane
     set[lane] = 0;

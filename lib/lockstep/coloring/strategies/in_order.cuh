@@ -1,7 +1,7 @@
-// waiting.cu's vertices of high degree in order of priority, if they are more than the warps.
+// Sorts waiting.cu's vertices of high degree by priority, if they outnumber the warps.
 #pragma once
 
-// Where each class begins when all are in order, the largest degree first; by a block's first warp.
+// Exclusive prefix sum of the class sizes, largest degree first; called by a block's first warp.
 __device__ __forceinline__ void begin_classes(const int* sizes, int* begin) {
     const int lane = lane_id();
     int sum = 0;
@@ -17,15 +17,15 @@ __device__ __forceinline__ void begin_classes(const int* sizes, int* begin) {
     }
 }
 
-// The bucket of a vertex: within its class the random number tells how far back.
+// The bucket of a vertex: its class's first bucket plus its complemented, scaled random number.
 __device__ __forceinline__ int bucket_of(int v, const Graph& g, const int* sizes, const int* begin) {
     const int c = g.rank[v];
     const unsigned long long far = ~draw(v, g.seed);
     return begin[c] / bucket_size + classes - 1 - c + static_cast<int>(far * sizes[c] >> 32) / bucket_size;
 }
 
-// Sorts the vertices in big[0..bigs) by priority, exactly; the result is in big again. Counted into buckets, the
-// buckets put one after the other, then sorted bucket by bucket. filled: zero for each bucket, and is left so.
+// Bucket sort of big[0..bigs) by priority, in place: count per bucket, prefix sum over the buckets, scatter, rank
+// within each bucket. filled: zero for each bucket, before and after.
 __device__ __forceinline__ void sort(int* big, int bigs, int* sorted, int* filled, int* starts, const int* sizes,
                                      const int* begin, const Graph& g, unsigned* control) {
     const int buckets = bigs / bucket_size + classes, blocks = gridDim.x, lane = lane_id();

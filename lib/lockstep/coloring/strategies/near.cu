@@ -2,18 +2,18 @@
 // first, ties by a seeded hash, the smallest color that no neighbor of higher priority has; each vertex waits for those
 // alone.
 //
-// What differs is where things lie. In such graphs ids are mostly spatial, so neighbors have near ids. A block owns a
-// range of ids; the offsets and the states of its range are in its shared memory, where a read costs a tenth of one
-// from L2; only a vertex with a neighbor outside the range publishes its state in global memory as well. Any numbering
-// gives the same colors; a random one is slower.
+// The difference is the data placement. In such graphs ids mostly follow location, so neighbors have close ids. A block
+// owns a range of ids and keeps its offsets and states in shared memory, whose latency is a tenth of that of L2; only a
+// vertex with a neighbor outside the range publishes its state in global memory as well. Any numbering gives the same
+// colors; a random one is slower.
 //
-// A state is the set of colors that a vertex may still take, bits 0..15, and only ever shrinks; one bit is a final
-// color. The word carries all information. The shortcuts (EARLY) are those of waiting.cu; without them others see no
-// set before it is a color, and a vertex keeps the colors that it has seen in bits 16..31.
+// A state is the set of colors that a vertex may still take, bits 0..15, and only shrinks; one bit is a final color.
+// The word is the whole message. The shortcuts (EARLY) are those of waiting.cu; without them a vertex publishes its
+// final color only, and keeps its set private in bits 16..31.
 //
-// One cooperative launch. No block may read a state of another before its owner has cleared what the last run left
-// there. A block signals when it has, and polls the others only after it has built its lists of predecessors, which
-// hides the barrier.
+// One cooperative launch. A split grid barrier lies between clearing the states of the last run and reading those of
+// other blocks: a block arrives once it has cleared its own, and waits only after it has built its lists of
+// predecessors, which hides the barrier's latency.
 //
 // References: those of waiting.cu.
 //
@@ -96,11 +96,11 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
             for (int k = 0; k < wide; ++k) its[k] = range.degree(u[k]);
             for (int k = 0; k < wide; ++k)
                 if (k < degree) classify(k, u[k], its[k]);
-            for (int j = wide; j < degree; ++j) {  // one by one: a warp has a lane or two with so many neighbors
+            for (int j = wide; j < degree; ++j) {  // one by one: few lanes of a warp have so many neighbors
                 const int other = targets[first + j];
                 classify(j, other, range.degree(other));
             }
-            const int possible = (2 << __popc(waits)) - 1;  // k neighbors leave k + 1 colors
+            const int possible = (2 << __popc(waits)) - 1;  // k predecessors: the color is at most k
             if (EARLY || !waits) {
                 store_relaxed(mask + i, possible);
                 if (outside) store_relaxed(state + v, possible);
@@ -121,8 +121,8 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
             const unsigned item = start + lane < left ? list[start + lane] : 0;
             int waits = item >> 16 & 0x7fff;
             const int i = item & 0xffff;
-            // `published` has two bits or more while waits != 0: each dropped neighbor removes one color at most, and
-            // there is one color more than neighbors. A final color is thus published.
+            // `published` has two bits or more while waits != 0: there is one color more than predecessors, and each
+            // removes at most one. So a final color differs from `published`, and is stored.
             if (waits) {
                 const int* row = targets + at[i];
                 const int published = EARLY ? mask[i] : mask[i] >> 16 & anything;

@@ -9,12 +9,12 @@
 // which is what keeps colors few: the same independent sets, but colors are used again.
 //
 // A vertex colored in the present round still counts as uncolored for its neighbors (`stamp` holds the round), so the
-// outcome does not depend on who is faster. Every uncolored vertex reads its whole row every round, one lane a vertex:
-// that is the load imbalance that the slides are about, and WORK=1 writes down how much each lane read.
+// result does not depend on the interleaving. Every uncolored vertex reads its whole row every round, one lane a
+// vertex: this is the load imbalance that the slides address, and WORK=1 records what each warp read.
 //
-// Kernels: `one_round`, a launch a round, the host in between; `stealing`, the same with workgroups that stay and take
-// chunks of vertices from queues; `resident`, all rounds in one cooperative launch, with BINS=1 a warp for each vertex
-// of degree 30 and more.
+// Kernels: `one_round`, a launch a round, the host in between; `stealing`, the same with persistent workgroups that
+// take chunks of vertices from queues; `resident`, all rounds in one cooperative launch, with BINS=1 a warp for each
+// vertex of degree 30 and more.
 //
 // References: S. Che, G. Rodgers, B. Beckmann, S. Reinhardt, "Graph coloring on the GPU and some techniques to improve
 // load imbalance" (slides; the seed of this study). D. Cederman, P. Tsigas, "Dynamic load balancing using
@@ -40,8 +40,8 @@
 enum { RANDOM, DEGREE, LARGEST };
 // what a round reports, in progress[SLOT * (round % SLOTS) + ...]
 enum { COLORED, HIGHEST, SLOT, SLOTS = 4096 };
-enum { POPS, STEALS, LOST, LOOKS };                     // what the queues did, in `traffic`
-constexpr int many = 30;                                // a vertex of this degree and more is a warp's (BINS)
+enum { POPS, STEALS, LOST, LOOKS };                     // event counts of the queues, in `traffic`
+constexpr int many = 30;                                // from this degree on a vertex takes a warp (BINS)
 
 struct Input {
     const int* offsets;
@@ -69,9 +69,9 @@ __device__ __forceinline__ bool beats(const Input& in, int u, int v, int size, u
     return its != mine ? its > mine : draw(u, in.seed) > number;
 }
 
-// What others write. With a launch a round an old value out of L1 does no harm: a vertex that had no color when the
-// launch began counts as uncolored until it ends. Over several rounds in one launch (STAYS) it has to be the value in
-// L2.
+// Reads what other threads write. With a launch a round a stale value from L1 is harmless: a vertex that had no color
+// when the launch began counts as uncolored until it ends. With several rounds in one launch (STAYS) the load must go
+// to L2.
 template <bool STAYS> __device__ __forceinline__ int peek(const int* p) { return STAYS ? load_relaxed(p) : *p; }
 
 template <bool STAYS> __device__ __forceinline__ bool uncolored(const Input& in, int u) {
@@ -107,8 +107,8 @@ template <bool STAYS> __device__ __forceinline__ Visit visit(const Input& in, in
     const int first = in.offsets[v], size = degree(in, v);
     const unsigned number = draw(v, in.seed);
     bool maximum = true;
-    // Four at a time, and the next four on their way, so that loads overlap in every kernel alike, not just in those
-    // where the compiler finds that they may.
+    // Four at a time with the next four prefetched, so that loads overlap in every kernel, not just in those where the
+    // compiler can prove it legal.
     int u[4], next[4];
     for (int k = 0; k < 4; ++k) next[k] = size ? in.targets[first + min(k, size - 1)] : v;
     for (int j = 0; j < size; j += 4) {
@@ -139,9 +139,9 @@ __device__ __forceinline__ int warp_max(int x) {
     return x;
 }
 
-// Adds a block's part to what the round reports; the highest degree left only if it will be read, doubled, and
-// one more if a vertex of that degree is tied: then no round by degree can color it, and the highest degree stays what
-// it is.
+// Adds a block's counts to the round's report. With `watch` also the maximum over the uncolored vertices of twice the
+// degree, plus 1 if the vertex is tied: if a vertex of highest degree is tied, no round by degree can color it, and the
+// highest degree stays.
 __device__ __forceinline__ void report(const Visit& seen, int watch, unsigned* progress) {
     const int colored = __syncthreads_count(seen.colored);
     if (block_thread() == 0 && colored) atomicAdd(progress + COLORED, static_cast<unsigned>(colored));
@@ -152,9 +152,9 @@ __device__ __forceinline__ void report(const Visit& seen, int watch, unsigned* p
         atomicMax(progress + HIGHEST, static_cast<unsigned>(highest));
 }
 
-// What was read, in four words a warp: by all its lanes; by its busiest lane, which is how long the warp was held up,
-// summed over the chunks it went through; by the busiest lane of any chunk; and, in the workgroup's first warp, by the
-// busiest lane of the workgroup, summed over chunks. busiest: a word of shared memory.
+// Adds up the reads in four words a warp: [0] of all its lanes; [1] of its busiest lane, summed over the chunks (the
+// warp's time); [2] the largest of these; [3] in the workgroup's first warp, of the workgroup's busiest lane, summed
+// over the chunks. busiest: a word of shared memory.
 __device__ __forceinline__ void write_down(int read, int* work, unsigned* busiest) {
     int* mine = work + 4 * (global_thread() / 32);
     const int sum = warp_sum(read), most = warp_max(read);
@@ -180,8 +180,8 @@ extern "C" __global__ void one_round(const int* __restrict__ offsets, const int*
     if (WORK) write_down(seen.read, work, shared + 1);
 }
 
-// A queue is one word: the first chunk that is left, and (in the upper half) one past the last. Taking from either end
-// is one compare-and-swap. Nothing is put in while a round runs, so a word that comes back means the same chunks.
+// A queue is one word: the first remaining chunk and (upper half) one past the last. Taking from either end is one
+// compare-and-swap. Nothing is inserted during a round, so an equal word means the same chunks: no ABA problem.
 __device__ __forceinline__ int take(unsigned* queue, bool own, int* counted) {
     for (;;) {
         const unsigned seen = load_relaxed(queue), head = seen & 0xffffu, tail = seen >> 16;
@@ -224,7 +224,7 @@ extern "C" __global__ void stealing(const int* __restrict__ offsets, const int* 
             int chunk = -1;
             if (QUEUE) {
                 while ((chunk = take(now + victim, victim == me, counted)) < 0) {
-                    // The next in line; who steals stays with a victim until that has nothing left either.
+                    // The next workgroup in cyclic order; a thief keeps its victim until that queue is empty too.
                     if (!STEAL || load_relaxed(now + groups) == static_cast<unsigned>(chunks)) break;
                     victim = victim + 1 == groups ? 0 : victim + 1;
                 }
@@ -282,7 +282,7 @@ __device__ bool visit_together(const Input& in, int v, unsigned* set) {
 }
 #endif
 
-// progress[SLOT * round + COLORED] for all rounds, zero before; barrier: 2 zero words, and with BINS a third that
+// progress[SLOT * (round % slots) + COLORED]: a ring, zero before; barrier: 2 zero words, and with BINS a third that
 // counts the vertices in `big`. rounds[0] becomes the number of rounds.
 extern "C" __global__ void resident(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
                                     unsigned seed, int rule, int* colors, int* stamp, unsigned* progress, int slots,

@@ -1,5 +1,5 @@
-// Colors a graph as a greedy loop over the vertices in order of priority would, without that loop, without rounds and
-// without the host: every vertex waits for its neighbors of higher priority alone, inside one cooperative launch.
+// Computes the coloring of a greedy loop over the vertices in order of priority in one cooperative launch, without
+// rounds: every vertex waits only for its neighbors of higher priority.
 //
 // Priority: largest degree first. Degrees of 32 and more fall into classes of 1/16 of an octave; a seeded hash breaks
 // ties. Each vertex takes the smallest color that no neighbor of higher priority has. That defines the colors fully, so
@@ -8,8 +8,8 @@
 // A vertex publishes one word, `state`, the set of colors that it may still take:
 //     bits 0..29   color 0..29 is possible          bit 30   some color of 30 or more is possible
 //     bit 31       final, and the low bits hold the color itself (30 or more)
-// One single bit of 0..29 is a final color as well. The set only shrinks, and the word carries all information, so a
-// relaxed load suffices: no fence, no second array. A vertex of degree below 30 needs no other bits.
+// A word with a single bit, in 0..29, is a final color as well. The set only shrinks, and the word carries all
+// information, so a relaxed load suffices: no fence, no second array. A vertex of degree below 30 uses no other bits.
 //     - a neighbor whose possible colors are disjoint from the vertex's own can be dropped before it is colored;
 //     - if no remaining neighbor can take the vertex's smallest possible color, that color is final.
 // These two shortcuts (EARLY) do not change the colors; they shorten the chains of dependences.
@@ -20,13 +20,12 @@
 //     LANES and more: a warp each, claimed in order of priority. A vertex waits only for vertices already claimed by
 //         resident warps, so there is no deadlock, and vertices on which others depend start first. A set of 1,024
 //         colors lies in shared memory, a word a lane; further colors follow in windows of 1,024.
-//     above HUB: as the last, but finding the neighbors of higher priority is shared among warps, SEGMENT arcs each.
+//     above HUB: likewise, but several warps find the neighbors of higher priority, SEGMENT arcs each.
 //
-// Steps, with grid barriers between them: classes of degree; for vertices that are a warp's the neighbors of higher
-// priority; if these vertices are more than the warps, their order, in three steps more; coloring, a warp's vertices
-// first. Where no vertex is a hub and there are warps enough, a vertex' own warp goes from one to the next, and there
-// is one barrier; on a small graph the other vertices then have warps of their own too, and need not wait for a warp's
-// large one.
+// Steps, separated by grid barriers: degree classes; the neighbors of higher priority of the vertices that take a warp;
+// if these outnumber the warps, sorting them, in three further steps; coloring, these vertices first. Without hubs and
+// with a warp for each such vertex, the warp that gathers for a vertex also colors it, and one barrier suffices; on a
+// small graph the remaining vertices then get warps of their own and need not wait for a warp's large vertex.
 //
 // References: M. Jones, P. Plassmann, "A parallel graph coloring heuristic", SIAM J. Sci. Comput. 14 (1993). W.
 // Hasenplaugh et al., "Ordering heuristics for parallel graph coloring", SPAA 2014 (classes of degree). G. Alabandi, E.
@@ -37,7 +36,7 @@
 #include "priority.cuh"
 
 #ifndef LANES
-#define LANES 16  // at most 30: a lane has bits for so many colors
+#define LANES 16  // at most 30: a state has single bits for 30 colors
 #endif
 #ifndef HUB
 #define HUB 1024
@@ -46,7 +45,7 @@
 #define SEGMENT 1024
 #endif
 #ifndef SET_WORDS
-#define SET_WORDS 32  // of a warp's set of colors; fewer only where a small graph shall show what lies beyond
+#define SET_WORDS 32  // of a warp's set of colors; fewer only to test further windows on small graphs
 #endif
 
 constexpr int few = 30;                      // colors that have a bit of their own
@@ -54,7 +53,7 @@ constexpr int beyond = 1 << 30;              // "some color of 30 or more"
 constexpr int anything = beyond | (beyond - 1);
 constexpr int window = 32 * SET_WORDS;       // colors in a warp's set
 constexpr int classes = full_classes;
-constexpr int bucket_size = 16;                    // vertices that are sorted together, about
+constexpr int bucket_size = 16;                    // expected vertices per bucket of the sort
 constexpr int wide = 4;                      // loads of a lane that overlap
 enum { BIG = 2, ITEMS, TICKET, READ, SIZES = 8 };  // words of `control`
 
@@ -82,9 +81,9 @@ __device__ __forceinline__ void publish_color(int* state, int* colors, int v, in
 #include "by_warp.cuh"
 
 // A lane polls the remaining neighbors of its vertex v = item.x once, a bit each of item.z. item.w: the colors that v
-// may still take; published: the set that other threads see. True once v is colored. On graphs of low degree the
-// instructions of this loop dominate: a neighbor with one possible color (or none, beyond the bits) is colored and is
-// dropped, as is one whose possible colors are disjoint from item.w. Without EARLY an uncolored one may take any color.
+// may still take; published: the set in `state`. True once v is colored. On graphs of low degree this loop dominates
+// the instruction count. A neighbor is dropped if its word has one color bit or none (final, 30 or more), or if its
+// possible colors are disjoint from item.w; without EARLY an uncolored neighbor's word is `anything`.
 __device__ __forceinline__ bool poll(int4& item, int published, const Graph& g, int* state, int* colors) {
     const int* row = g.targets + item.y;
     int theirs = 0;
@@ -110,7 +109,7 @@ __device__ __forceinline__ bool poll(int4& item, int published, const Graph& g, 
     return false;
 }
 
-// An item: the vertex, its row, its neighbors of higher priority as bits, and the colors that it may take.
+// An item: vertex, start of its row, bit mask of its neighbors of higher priority, set of colors it may take.
 __device__ __forceinline__ int4 find_predecessors(int v, int first, int degree, const Graph& g) {
     int waiting = 0;
     for (int j = 0; j < degree; j += wide) {
@@ -135,11 +134,11 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
     int* begin = reinterpret_cast<int*>(shared) + THREADS;
     const Graph g = {offsets, targets, rank, seed};
     const int lane = lane_id(), per_block = THREADS / 32, warps = gridDim.x * per_block;
-    const int warp = warp_id() * gridDim.x + blockIdx.x;  // neighbors in this order are on different multiprocessors
+    const int warp = warp_id() * gridDim.x + blockIdx.x;  // consecutive warps belong to different blocks
     int* words = reinterpret_cast<int*>(control);
 
-    // Classes of degree, four vertices a lane. The words of `control` are zero: each run leaves them so, but for the
-    // tickets.
+    // Degree classes, four vertices a lane. Each run leaves the words of `control` zero except the ticket and the
+    // barrier's.
     if (global_thread() == 0) words[TICKET] = 0;
     for (int start = 0; start < n; start += 4 * global_threads()) {
         const int v = start + 4 * global_thread();
@@ -152,7 +151,7 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
         }
         int c[4];
         for (int i = 0; i < 4; ++i) c[i] = degree_class(at[i + 1] - at[i]);
-        if (v < n) {  // rank and state are as long as a multiple of four
+        if (v < n) {  // rank and state are padded to a multiple of four
             *reinterpret_cast<uchar4*>(rank + v) = make_uchar4(c[0], c[1], c[2], c[3]);
             *reinterpret_cast<int4*>(state + v) = make_int4(anything, anything, anything, anything);
         }
@@ -199,11 +198,11 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
         } else if (items) {
             grid_barrier(control);
         } else {
-            __syncthreads();  // a warp settles the vertex that it has gathered for
+            __syncthreads();  // each warp colors the vertex that it gathered for
         }
         if (blockIdx.x == 0)
             for (int i = threadIdx.x; i < classes; i += THREADS) words[SIZES + i] = 0;
-        // All warps of a block have read how many there are; the last block puts that back.
+        // All warps of this block have read BIG and ITEMS; the last block resets them.
         if (threadIdx.x == 0 && atomicAdd(words + READ, 1) == static_cast<int>(gridDim.x) - 1)
             words[BIG] = words[ITEMS] = words[READ] = 0;
         for (int ticket = warp; ticket < bigs;) {
@@ -231,7 +230,7 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
             bool stays = false;
             if (fresh) {
                 const int v = mine + j / 32 * THREADS, later = v + THREADS, first = next, degree = next_end - next;
-                next = later < n ? offsets[later] : 0;  // loaded a turn ahead, which hides its latency
+                next = later < n ? offsets[later] : 0;  // loaded one iteration ahead to hide its latency
                 next_end = later < n ? offsets[later + 1] : LANES;
                 stays = degree < LANES;
                 if (stays) item = find_predecessors(v, first, degree, g);

@@ -1,17 +1,17 @@
-// Maximal matchings by first-fit, many edges at a time.
+// Maximal matchings by parallel first-fit.
 //
-// An edge goes into the first matching that holds neither of its ends. That is a matter of the edges' order, and any
-// order will do: if an edge skipped a matching, one of its ends was in there already, for good. So each matching is
-// maximal in what the earlier ones left (Algorithm 1 of the first paper), in any order.
+// An edge goes into the first matching that holds neither of its ends. The edges' order matters, but any is valid: an
+// edge skips a matching only if one of its ends is in it, for matchings never shrink. So each matching is maximal among
+// the edges that the earlier ones left (Algorithm 1 of Kaleem et al., see online.cu).
 //
 // Idea. The thread that places an edge holds its user's lock, so the user's matchings cannot change. The item's
 // edges are placed by threads of one block, which take a matching for the item by an atomic "or" on a bit set in shared
 // memory; bits are never cleared, so no matching that was skipped becomes free again. Items of few edges belong to one
 // thread each, which scans its earlier edges instead.
 //
-// A user's matchings are bits, words[] from word_starts[u], for the first ones, twice as many as it has edges: a busy
-// user has nearly all of its edges there. Those beyond (a user of few edges may have them anywhere up to the degree of
-// its items) lie in a hash table, table[] from table_starts[u]. lows[u]: words before it are full.
+// A user's first matchings, twice as many as it has edges, are bits, words[] from word_starts[u]: a user of many edges
+// has nearly all of them there. Later ones (a user of few edges may have any number up to the degree of its items) lie
+// in a hash table, table[] from table_starts[u]. lows[u]: words before it are full.
 // Reference: greedy edge colouring; Grundy's condition is what makes each colour class maximal.
 // compile:
 #include "device.cuh"
@@ -120,7 +120,7 @@ extern "C" __global__ void large_items(const int* nodes, int first, int last, in
                         continue;
                     }
                     ours = atomicOr(mine + w, bit);
-                    if (ours & bit) {  // another edge of this item was faster
+                    if (ours & bit) {  // another edge of this item took it
                         open &= ~ours;
                         continue;
                     }

@@ -1,18 +1,15 @@
-// Offline schedules: conflict-free sets of edges found beforehand, a barrier between one and the next.
+// Offline schedules: precomputed conflict-free sets of edges, separated by barriers.
 //
-// Idea. Two edges conflict if they share a node. Preprocessing cuts the edges into matchings (no two edges of
-// one share a node), so that a matching needs no locks at all; what it needs is a barrier of the whole GPU
-// before the next. A node of degree d takes part in d matchings: the largest degree times (one update + one
-// barrier) is the floor of all of these.
+// Idea. Two edges conflict if they share a node. Preprocessing cuts the edges into matchings (no two edges of one share
+// a node): a matching needs no locks, but a barrier of the whole GPU before the next one. A node of degree d takes part
+// in d matchings, so the largest degree times (one update + one barrier) is a lower bound on the time of all of these.
 //
-//   matchings    edges of a matching spread over all groups: AGM-E, and both diagonal schedules (a diagonal
-//   of the
-//                matrix is a matching; a diagonal of blocks is one whose "edges" are blocks, each run by one
-//                group)
+//   matchings    edges of a matching spread over all groups: AGM-E, and both diagonal schedules (a diagonal of the
+//                matrix is a matching; a diagonal of blocks is one whose "edges" are blocks, each run by one group)
 //   node_blocks  an item belongs to one group, which keeps its vector in shared memory: AGM-N and SGM
 //
-// Both are cooperative launches: the barrier waits inside the kernel, as the published codes do.
-// Reference: the first paper of this compendium, Section III.
+// Both are cooperative launches with the barrier inside the kernel, as in the published codes.
+// Reference: Kaleem et al., IPDPS 2016, Section III (see online.cu).
 // compile: K=16 LANES=1,4
 // compile: K=16 LANES=4 BARRIER_DELAY=1000,10000,100000
 // compile: K=16 LANES=4 LOCK_DELAY=100,1000,10000
@@ -57,9 +54,9 @@ extern "C" __global__ void matchings(const int* steps, int first, int last, cons
     tally.report(applied);
 }
 
-// Group w of the grid owns items nodes[first + w]; its edges, sorted by matching, are starts[first + w] <= e
-// < starts[first + w + 1], and times[e] is the superstep in which e is due. Vectors of the items live in
-// shared memory from the begin of the block column to its end.
+// Group w of the grid owns item nodes[first + w]; its edges, sorted by matching, are starts[first + w] <= e <
+// starts[first + w + 1], and times[e] is the superstep in which e is due. The item's vector stays in shared memory for
+// the whole block column.
 extern "C" __global__ void node_blocks(const int* nodes, const int* starts, int first, int count, int rounds,
                                        const int* times, const int* users, const float* values, float* user_vectors,
                                        float* item_vectors, float rate, float keep, unsigned* barrier, int* user_clock,

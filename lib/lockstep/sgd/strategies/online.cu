@@ -12,8 +12,8 @@
 //
 // All lanes of a warp do the three phases try, update and unlock together, with warp barriers between them, as the
 // published code does on a machine whose warps run in lockstep: of two edges of a warp that conflict one is deferred.
-// No thread waits for a lock: a failed try defers the edge and gives back a lock already held. So there is no deadlock;
-// holders wait at warp barriers alone, which all lanes reach.
+// No thread waits for a lock: a failed try defers the edge and releases a lock already held. So there is no deadlock;
+// holders wait only at warp barriers, which all lanes reach.
 // Between two tries of a thread there is an even number of warp operations: the emulator resumes lanes in
 // reverse order of arrival after each, so the lowest lane tries first every time, as in the published figures.
 // Parameters: keep = 1 - rate * regularization; with LOG, *_clock: updates of a node so far, *_turn: an edge's place in

@@ -1,14 +1,14 @@
-// Passes of the edge-locked schedule inside one cooperative launch: nothing goes through the host in between.
+// All passes of the edge-locked schedule inside one cooperative launch, without the host between them.
 //
 // A pass is the published one (edge_locked of online.cu): a group takes an edge, tries the locks of both ends, and
-// defers the edge to the next pass if it gets only one or none. Deferred edges go to two lists in turns, whose lengths
-// stay on the device; between two passes lies a barrier.
+// defers the edge to the next pass if it gets only one or none. Deferred edges go to two alternating lists, whose
+// lengths stay on the device; a grid barrier separates passes.
 //
-// How many groups work in a pass follows from the pass before: the geometric mean of how many worked and how many edges
-// they got done. Where all edges want one hub's lock, most tries fail, and fewer groups take longer turns: one group's
-// later try may succeed in the pass in which its first one failed. Without conflicts each gets its edges done, and all
-// groups work. Blocks that have nothing to do wait at the barrier.
-// No thread waits while holding a lock, and a warp's three steps are taken together, as in online.cu.
+// The number of groups in a pass is the geometric mean of their number in the previous pass and of the edges applied
+// there. Where all edges want one hub's lock, most tries fail, so fewer groups process more edges each: a group's later
+// try may succeed in the pass in which its first one failed. Without conflicts all groups work. Idle blocks wait at the
+// barrier.
+// No thread waits for a lock, and a warp executes the three phases together, as in online.cu.
 // compile: K=16 LANES=1
 // compile: K=16 LANES=4 HALF=0,1
 // compile: K=16 LANES=4 LOCK_DELAY=100,1000,10000
@@ -29,7 +29,7 @@ __device__ __forceinline__ void edge_pass(const int* work, int count, int worker
         const bool some = base + worker < count;
         const int e = !some ? 0 : work ? __ldcg(work + base + worker) : base + worker;
         const int u = users[e], i = items[e];
-        const float rating = values[e];   // before the locks: its latency does not prolong their hold
+        const float rating = values[e];   // before the locks: keeps its latency out of the critical section
         int both = 0;
         if (some && part() == 0) {
             both = try_lock(item_locks + i);
@@ -68,8 +68,8 @@ __device__ __forceinline__ void edge_pass(const int* work, int count, int worker
 }
 
 // All passes over the edges that `first` lists, or over all if it is null; *first_count says how many. `odd` is filled
-// by the first pass, the third, and so on, so it is not `first`; `even` may be. lengths, zero at the beginning: of the
-// list that a pass reads, of the one that it fills, and of the one that comes next.
+// by the first pass, the third, and so on, so it is not `first`; `even` may be. lengths, zero at the beginning: list
+// lengths in rotation, of which a pass reads one, counts in the next, and clears the third.
 extern "C" __global__ void edge_passes(const int* first, const int* first_count, int* odd, int* even, int* lengths,
                                        int* passes, unsigned* barrier, const int* users, const int* items,
                                        const float* values, int* user_locks, int* item_locks, Stored* user_vectors,

@@ -1,20 +1,20 @@
 // Patches: the fastest serializable schedule here for graphs whose nodes all have few edges, such as roads.
 //
-// Idea. Without hubs there is no critical path to speak of; what counts is how often a vector travels. So the nodes
-// of both sides are cut into patches that fit in shared memory (grown by breadth-first search, see patches.py).
-// A block brings a patch, applies all edges that lie inside it, and writes it back: each vector is read and written
-// once for the many edges inside. Vectors lie in memory in the order of the patches, users and items in one array, so
-// that a patch is one piece of it. Inside a patch the edges are cut into matchings, with a barrier of the block
-// between two. No two patches of a level share a node, so blocks need no locks.
-// Edges between patches are left to the next level, with new patches that are grown over the edges that are left, and
-// whose vectors are gathered. One launch makes all levels, without a barrier between them: patches stand in one
-// sequence, level after level, and one of a later level waits until the last one that it shares a node with is done,
-// and all before that one. A free block draws the next number of the sequence, so a waiting block waits for blocks that
-// run: it needs no promise that all of them run at once.
-// Two blocks on a multiprocessor hide one another's way to memory and back, and a block brings the lists of its next
-// patch (rows, edges) while it works on the present one, so that the vectors can be sent for at once.
+// Idea. Without hubs the critical path is short; the traffic of vectors between global and shared memory bounds the
+// time. So the nodes of both sides are cut into patches that fit in shared memory (grown by breadth-first search, see
+// patches.py). A block loads a patch, applies all edges inside it, and writes it back: each vector is read and written
+// once for the many edges inside. Vectors lie in memory in the order of the patches, users and items in one array, so a
+// patch is contiguous. Inside a patch the edges are cut into matchings, separated by block barriers. No two patches of
+// a level share a node, so blocks need no locks.
+// Edges between patches are left to the next level, whose patches are grown over the remaining edges and whose vectors
+// are gathered. One launch runs all levels, without a barrier between them: patches form one sequence, level after
+// level, and one of a later level waits until the last one that shares a node with it, and all before that one, are
+// done. A free block draws the next number of the sequence, so a waiting block waits only for running blocks: the
+// blocks need not all be co-resident.
+// Two blocks on a multiprocessor hide one another's memory latency, and a block prefetches the lists of its next patch
+// (rows, edges) while it processes the present one, so that the copies of the vectors can start at once.
 //
-// An edge is an int2: the user's place in its patch and, 16 bits up, the item's; then the bits of the rating.
+// An edge is an int2: the places of user (low 16 bits) and item (high) in the patch; the bits of the rating.
 // Edges are sorted by (level, patch, matching).
 // References: Karypis and Kumar (SIAM J. Sci. Comput. 1998) for cutting graphs so that few edges cross; breadth-first
 // growth is the simplest way to do so.
@@ -35,8 +35,8 @@
 constexpr int GROUPS = THREADS / LANES;
 constexpr int PIECES = K / 4;   // of 16 bytes in a vector
 
-// Asynchronous copies from global to shared memory, 4, 8 or 16 bytes; copies are committed in batches, and all batches,
-// or all but the youngest, are waited for.
+// Asynchronous copies from global to shared memory, 4, 8 or 16 bytes; commit_copies ends a batch, wait_copies waits for
+// all but the YOUNGER youngest.
 template <class T> __device__ __forceinline__ void copy_async(T* to, const T* from) {
 #ifdef LOCKSTEP_HOST
     *to = *from;
@@ -61,7 +61,7 @@ template <int YOUNGER> __device__ __forceinline__ void wait_copies() {
 // Lists of a patch in shared memory: where its matchings begin, its rows, its edges if there is room for them.
 struct Lists {
     int* steps;
-    int2* both;           // `room` of 8 bytes: rows if it has a list of them, and behind them the edges
+    int2* both;           // `room` words of 8 bytes: the rows if the patch lists them, then the edges
     int room;
     __device__ __forceinline__ int* rows() const { return reinterpret_cast<int*>(both); }
     __device__ __forceinline__ int row(int4 p, int place) const { return p.x < 0 ? rows()[place] : p.x + place; }
@@ -88,10 +88,10 @@ struct Common {
     int drawn, left;
 };
 
-// patch_list: first row of its vectors, nodes, first edge and edges of each patch. One of the first level has its
-// vectors side by side; the others have a list of their rows in list_rows, from ~x on. steps: `matchings` + 1 numbers a
-// patch, where each of its matchings begins. after[p]: how many patches have to be done before patch p. at[b]: of the
-// patches that block b has drawn, it is done with those before this one; NO_PATCH between two launches.
+// patch_list, for each patch: first row of its vectors, nodes, first edge, edges. Patches of the first level have
+// contiguous vectors; the others list their rows in list_rows, from ~x on. steps: `matchings` + 1 numbers a patch,
+// where each of its matchings begins. after[p]: how many patches have to be done before patch p. at[b]: block b has
+// finished all patches below this number that it has drawn; NO_PATCH between two launches.
 // Shared memory: room vectors, then twice the lists: list_room times 8 bytes for rows and edges (a patch whose edges do
 // not fit reads them from global memory), matchings + 1 steps; the number drawn.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
@@ -107,10 +107,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
     Tally tally;
 
     if (block_thread() == 0) {
-        store_relaxed(at + blockIdx.x, 0);   // seen by all who draw later than this block
+        store_relaxed(at + blockIdx.x, 0);   // visible to every block that draws later
         fence_gpu();
         *drawn = atomicAdd(&all->drawn, 1);
-        fence_gpu();   // and those who drew before are seen by its threads from here on
+        fence_gpu();   // and the `at` of earlier draws is visible to this block from here on
         store_relaxed(at + blockIdx.x, *drawn < patches_in_all ? *drawn : NO_PATCH);
     }
     __syncthreads();
@@ -141,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
             fence_gpu();
         }
         __syncthreads();
-        const int q = *drawn;   // the next one's lists are sent for while these vectors travel
+        const int q = *drawn;   // prefetch the next patch's lists while these vectors are in flight
         const int4 following = q < patches_in_all ? patch_list[q] : make_int4(0, 0, 0, 0);
         if (q < patches_in_all)
             next.prefetch(following, edges, list_rows, steps + (long)q * (matchings + 1), matchings);
@@ -181,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
     __syncthreads();
     if (block_thread() == 0) {
         fence_gpu();
-        if (atomicAdd(&all->left, 1) == (int)gridDim.x - 1) {   // the last one to leave
+        if (atomicAdd(&all->left, 1) == (int)gridDim.x - 1) {   // the last block to end
             fence_gpu();
             applied[0] = atomicExch(&all->count, 0ull);
             applied[1] = atomicExch(&all->sum, 0ull);

@@ -1,5 +1,5 @@
-// The sum of squared errors of a factorization over a list of ratings: what the root mean square error is
-// made of. A group takes an edge; sums are kept in double precision and added once a warp.
+// The sum of squared errors of a factorization over a list of ratings, for the root mean square error. A group takes an
+// edge; sums are kept in double precision and added once a warp.
 // compile: K=16 LANES=4 HALF=0,1
 // compile: K=16 LANES=4 LOCK_DELAY=100,1000,10000
 // compile: K=16 LANES=4 BARRIER_DELAY=1000,10000,100000

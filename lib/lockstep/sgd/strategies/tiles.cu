@@ -1,16 +1,16 @@
 // Tiles: the fastest serializable schedule here. Items stay in a multiprocessor for a whole sweep; ranges of users
 // rotate over the blocks.
 //
-// Idea. The critical path of any serializable schedule is the largest item: its updates form a chain, so the time
-// between two of them decides, not the throughput.
+// Idea. The item with most edges is the critical path of any serializable schedule: its updates form a chain, so
+// latency bounds the time, not throughput.
 //   - Every item belongs to one group of one block for the whole sweep: no lock, and its vector stays in registers
 //     while its edges last. Blocks and groups get equal shares of the edges, the largest items first.
 //   - Users are cut into `rounds` ranges. At any time a range belongs to one block; block b begins with range
 //     b * stride and passes each on to its neighbor. There is no grid barrier: turn[range] counts the blocks that have
 //     finished it; a tile without edges is skipped, and waits[block][round] is the number of blocks that precede.
-//   - So two groups share a user only inside one block, and a lock in shared memory decides (30 ns, against 400 of a
-//     lock in global memory). Each lane tries the lock of one edge. A lane that fails retries with the next batch; no
-//     group blocks, so locks held for several batches cannot deadlock.
+//   - So two groups share a user only inside one block, and locks in shared memory suffice (30 ns, against 400 in
+//     global memory). Each lane tries the locks of EACH edges. A lane that fails retries with the next batch; no group
+//     blocks, so locks held for several batches cannot deadlock.
 //   - Locking and fetching run STAGES - 1 batches ahead: the users' vectors are copied into shared memory
 //     asynchronously while earlier batches are computed. The critical path keeps the dot product and the update.
 //
@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
 
     for (int k = block_thread(); k < locks / 32; k += THREADS) lock[k] = 0;
     for (int k = lane; k < SLOTS; k += LANES) slots[k] = no_edge;
-    for (int k = 0; k < SLOTS; ++k) store_shared(vectors, k, Vector{});  // an empty slot is computed with: no NaN in it
+    for (int k = 0; k < SLOTS; ++k) store_shared(vectors, k, Vector{});  // empty slots enter step(): no NaN
     const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
     if (table_fits) {
         for (int k = here; k < table_size; k += GROUPS) {
@@ -150,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
         const int end = starts[at + 1];
         int next = starts[at];         // first edge that no lane has taken
         int left = end - next;         // edges not applied yet
-        int4 edge[EACH];               // what this lane wants to lock next, and its numbers (-1: nothing)
+        int4 edge[EACH];               // the edges that this lane locks next, and their numbers (-1: none)
         int id[EACH], ready[STAGES][EACH];
         #pragma unroll
         for (int w = 0; w < EACH; ++w) {
@@ -164,8 +164,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
         while (__any_sync(full_mask, left > 0)) {
             #pragma unroll
             for (int stage = 0; stage < STAGES; ++stage) {
-                // (1) Every lane tries the locks of its edges, and sends for the vectors of those that it gets: a whole
-                // vector each, so that one address serves all its pieces.
+                // (1) Every lane tries the locks of its edges and starts copying the users' vectors of those that it
+                // gets: a whole vector a lane, so that one address serves all its pieces.
                 bool won[EACH];
                 #pragma unroll
                 for (int w = 0; w < EACH; ++w) won[w] = try_lock_bit(lock, edge[w].x & (locks - 1), id[w] >= 0);
@@ -190,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                     }
                     next = min(next + __popc(takers), end);
                 }
-                // (3) The vectors of the oldest batch are here by now.
+                // (3) Wait for the vectors of the oldest batch.
                 const int old = (stage + 1) % STAGES;
                 wait_batch();
                 __syncwarp();
@@ -208,9 +208,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                     left -= now.x >= 0;
                 }
                 stay = __all_sync(full_mask, stay);
-                // (4) The critical path: one update after the other, in registers alone. A slot without an edge takes
-                // part with rate 0, so that nothing branches. Stores come after: one that is under way holds its
-                // registers, and the next update would wait for them.
+                // (4) The critical path: one update after the other, in registers alone. A slot without an edge is
+                // updated with rate 0, which avoids a branch. Stores come after the loop: a store in flight occupies
+                // its source registers, and the next update would wait for them.
                 if (stay) {
                     #pragma unroll
                     for (int j = 0; j < BATCH; ++j) {
@@ -239,7 +239,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                     if (who[j] >= 0) log_update(e, who[j], rated_item, user_clock, item_clock, user_turn, item_turn);
 #endif
                 }
-                // (5) Each lane gives back the locks of its edges of that batch.
+                // (5) Each lane releases the locks of its edges of that batch.
                 __syncwarp();
                 fence_block();
                 #pragma unroll

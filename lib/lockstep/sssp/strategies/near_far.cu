@@ -3,14 +3,14 @@
 // A round relaxes the vertices of the near list; lowered vertices go to the next near list if they fall below the
 // threshold, else to the far list. When the near list is empty the threshold moves delta beyond the smallest far
 // distance and the far list is split. Where lists are short, latency bounds a round: the dependent accesses to entry,
-// arc, distance of the arc's target, atomicMin, place in the buffer, place in the list, and the barrier. Its cost
+// arc, distance of the arc's target, atomicMin, place in the buffer, place in the list, and the barrier. A round's work
 // depends on the arcs of the near list, not on n.
 //
-// Why it is so
-//   - An entry carries the vertex's distance, and is valid in the next round if dist[vertex] is that still. Of equal
-//     candidates one alone gets a larger value back from its atomicMin, so a vertex has at most one valid entry (or
-//     one set of pieces), and no flag says whether it is in a list.
-//   - An entry also carries its arcs' range, read when the vertex was lowered: one dependent load less in the chain.
+// Design
+//   - An entry carries the vertex's distance, and is valid in the next round if dist[vertex] still equals it. Of equal
+//     candidates only one gets a larger value back from its atomicMin, so a vertex has at most one valid entry (or one
+//     set of pieces), and no in-list flag is needed.
+//   - An entry also carries its arcs' range, read when the vertex was lowered: one dependent load fewer in the chain.
 //   - GROUP lanes share an entry. A vertex of more than CHUNK arcs becomes several entries, so that a hub's arcs spread
 //     over the whole GPU (R-MAT) while a road vertex takes four lanes.
 //   - The load before the atomicMin may hit a stale line of L1: an old distance is never smaller than the present one,
@@ -66,10 +66,10 @@ template <> struct EntryOf<double> {
 };
 typedef EntryOf<Distance>::Entry Entry;
 
-// control: near_count and far_count are three counters each, which rounds or buckets use in turn: read one, write the
-// next, clear the third. full: 1 + the round in which a list overflowed, 0 if none did; a block ends only where full <=
-// round, so that all blocks end in the same round; the host then repeats with longer lists. overflow: a sum would leave
-// the type. relaxed: 64 bits.
+// control: near_count and far_count are three counters each, which rounds or buckets use in rotation: read one, write
+// the next, clear the third. full: 1 + the round in which a list overflowed, 0 if none did; a block ends only where
+// full <= round, so that all blocks end in the same round; the host then repeats with longer lists. overflow: a sum
+// would exceed its type. relaxed: 64 bits.
 constexpr int near_count = 0, far_count = 3, full = 6, overflow = 7, rounds = 8, buckets = 9, relaxed = 10, words = 16;
 
 __device__ __forceinline__ void round_barrier(unsigned* barrier) {
@@ -147,7 +147,7 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
     constexpr int groups = 32 / GROUP;
     const int warps = (int)(global_threads() / 32), warp = (int)(global_thread() / 32);
     const int lane = (int)lane_id() % GROUP, group = (int)lane_id() / GROUP;
-    Entry* const near_lists = queue;  // two, taken in turn, and two of the far ones
+    Entry* const near_lists = queue;  // two, alternating, then two far lists
     Entry* const far_lists = queue + 2 * (size_t)capacity;
 
     for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads())
@@ -216,7 +216,7 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
                 e = EntryOf<Distance>::load(list + base + group);
                 at = e.first + lane, last = e.last;
                 const Distance present = load_relaxed(dist + e.vertex);
-                if (at < last) ahead = load_arc(arcs + at);  // on its way while the entry is judged
+                if (at < last) ahead = load_arc(arcs + at);  // in flight while the entry is checked
                 if (present != e.distance) last = 0;
                 if (e.distance > limit) {
                     control[overflow] = 1;
@@ -230,8 +230,8 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
                     const Arc arc = ahead;
                     if (at + GROUP < last) ahead = load_arc(arcs + at + GROUP);
                     const Distance candidate = e.distance + arc.weight;
-                    // With few arcs a vertex most relaxations succeed: the row bounds of the arc's target are loaded
-                    // beside its distance, before the comparison.
+                    // At low degree most relaxations succeed: the row bounds of the arc's target are loaded together
+                    // with its distance, before the comparison.
                     int first_arc, last_arc;
                     if (GROUP <= 4) first_arc = __ldg(offsets + arc.target), last_arc = __ldg(offsets + arc.target + 1);
                     if (candidate < dist[arc.target]) {

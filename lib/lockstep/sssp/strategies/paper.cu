@@ -1,4 +1,4 @@
-// The paper's synchronizations of delta-stepping, and the two steps that follow from them.
+// The paper's synchronization schemes for delta-stepping, a check of the result, and a persistent variant.
 //
 // Single-source shortest paths from `source`, weights >= 0: dist[v] is lowered until no arc (u, v) has
 // dist[u] + weight < dist[v]. Delta-stepping (Meyer and Sanders 2003) as the paper simplifies it: no light and heavy
@@ -6,15 +6,16 @@
 // none of them changes, then comes the next bucket that holds anything. A vertex that was lowered and has not been
 // relaxed since is "pending"; a round looks at every vertex and works on the pending ones below the bucket's end.
 //
-// Several threads may lower one distance at once. What the paper compares is how they are kept from spoiling it:
+// Several threads may lower one distance at once. The paper compares these ways to coordinate them:
 //   relax_atomic  atomicMin; a launch a round; the host reads back after each whether the bucket is empty.
 //   pull          no atomics: every vertex takes the minimum over its incoming arcs, reads the old distances and writes
-//                 the new ones elsewhere. One writer a word, so exact; the host is the barrier (launch a round).
-//   fence         the same rounds inside one launch, with a device-wide barrier made of memory fences between them.
+//                 the new ones elsewhere. One writer a word, so exact; kernel boundaries are the barrier (a launch a
+//                 round).
+//   fence         pull's rounds inside one launch, with a grid barrier between them (the paper's: memory fences).
 //   semaphores    no atomics and no barrier: a Boolean a block. Racy. See below for our reading of it.
-//   check         one pass that finds every arc that can still be relaxed: without any, the distances are exact, for a
-//                 distance is always the length of a real path and Bellman's equations then make it the shortest.
-//   persistent    relax_atomic's rounds inside one launch with the grid barrier: the first step of the ladder.
+//   check         one pass that finds every vertex with an arc that can still be relaxed: if there is none, the
+//                 distances are exact, because each is the length of a path and all satisfy Bellman's equations.
+//   persistent    relax_atomic's rounds inside one launch, with a grid barrier between them.
 //
 // References: B. Wang et al., "A synchronization mechanism between CUDA blocks for GPU", CAAI 2017; U. Meyer, P.
 // Sanders, "Delta-stepping: a parallelizable shortest path algorithm", J. Algorithms 49 (2003); fences: S. Xiao, W.
@@ -25,7 +26,7 @@
 // Control words. The three counters of a round rotate, so that the round before can still be read, this one written
 // and the next one cleared without a further barrier.
 constexpr int again = 0;       // [0..2] some vertex of this bucket is pending
-constexpr int overflow = 3;    // a sum would leave the type
+constexpr int overflow = 3;    // a sum would exceed its type
 constexpr int stuck = 4;       // more sweeps than allowed
 constexpr int work = 5;        // rounds, or the largest number of sweeps of a block
 constexpr int failing = 6;     // vertices with an arc that can still be relaxed
@@ -43,7 +44,7 @@ extern "C" __global__ void begin(int n, int source, DISTANCE* dist, DISTANCE* se
     if (global_thread() < 3) lowest[global_thread()] = infinity();
 }
 
-// Smallest distance of a pending vertex from `least` on: where the next bucket begins.
+// Smallest distance >= `least` of a pending vertex: where the next bucket begins.
 __device__ __forceinline__ void find_lowest(int n, const DISTANCE* dist, const int* active, DISTANCE least,
                                             DISTANCE* lowest) {
     Distance best = infinity();
@@ -195,21 +196,21 @@ extern "C" __global__ void fence(const int* __restrict__ offsets, const Arc* __r
 //    set it during the last sweep, for a vertex the sweep had already passed. A LOST SIGNAL: that vertex stays pending
 //    ("several nodes still need further calculation") until some other change wakes its block.
 // 5. A block whose semaphore is off counts the semaphores that are on. At most p of them: it closes the layer, for all.
-//    The count is no snapshot: a signal may move behind the reader's back, and the layer is closed TOO EARLY. So a
-//    block closes the layer only after `looks` counts in a row have said so. With looks = 1 a single moving signal (the
-//    start of every run) is overlooked at once, and next to nothing gets done.
+//    The count is no snapshot: a semaphore already counted may be set while others are read, and the layer is closed
+//    TOO EARLY. So a block closes the layer only after `looks` consecutive such counts. With looks = 1 a single moving
+//    signal (the start of every run) is missed at once, and almost no vertex is relaxed.
 // 6. "In order to reduce this mistake, it can increase the layer number of semaphore, and every layer is independence",
 //    "p1 > p2 > ... >= 0": every layer has its own array and its own threshold, the last one 0. A layer begins with all
 //    its semaphores on, so that every block sweeps at least once.
-// 7. What does that first sweep of a later layer relax? Ours (whole = 1): every vertex of the bucket that has been
-//    reached, for the layer is independent of what the layer before took to be done; it heals lost signals, and lost
-//    updates too unless the same race is lost again. The other reading (whole = 0): the pending vertices only; it heals
-//    lost signals, never a lost update. Both are measured.
+// 7. What does that first sweep of a later layer relax? Ours (whole = 1): every reached vertex below the bucket's end,
+//    for the layer does not depend on what the previous layer marked; it repairs lost signals, and lost updates too
+//    unless the same race is lost again. The other reading (whole = 0): the pending vertices only; it repairs lost
+//    signals, never a lost update. Both are measured.
 // The other reading that is measured: no decision inside the launch. A block leaves when its own semaphore is off, and
 // the host launches again while more than p semaphores are on (looks = 0; the host's loop in published.py).
-// Also tried, and dropped. Turning the semaphore off after every single sweep: a block's signals to itself are lost,
-// and nearly everything stays undone. Turning it off before the sweep: no signal is lost, but while the only working
-// block has its semaphore off all others see a quiet machine and leave. The paper would have seen either.
+// Also tried and rejected. Turning the semaphore off after every sweep loses a block's signals to itself, and most
+// vertices stay unrelaxed. Turning it off before the sweep loses no signal, but while the only active block has its
+// semaphore off, all other blocks count none and leave. The paper's authors would have noticed either.
 // A layer's array: a semaphore for each block, then one word that says whether the layer is closed.
 extern "C" __global__ void raise_semaphores(int blocks, int layers, int* modified) {
     for (int i = (int)global_thread(); i < layers * (blocks + 1); i += (int)global_threads())
@@ -234,7 +235,7 @@ extern "C" __global__ void semaphores(const int* __restrict__ offsets, const Arc
                 for (int v = first + (int)threadIdx.x; v < last; v += (int)blockDim.x) {
                     if (!all && !load_relaxed(pending + v)) continue;
                     if (load_relaxed(dist + v) >= end) continue;
-                    store_relaxed(pending + v, 0);  // before the distance is read: who lowers it later sets it again
+                    store_relaxed(pending + v, 0);  // before the distance is read: a later lowering sets it again
                     const Distance d = load_relaxed(dist + v);
                     if (d > limit) {
                         control[overflow] = 1;

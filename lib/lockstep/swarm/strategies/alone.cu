@@ -1,14 +1,15 @@
 // Betweenness of one small graph by all multiprocessors: a lane for each pair of a source and a vertex, one launch.
 //
-// What it computes: what lanes.cu does, to the bit, for an undirected graph of fewer than 2,048 vertices, and its end
-// (finish.cu) too.
+// What it computes: the result of lanes.cu and finish.cu, to the bit, for an undirected graph of fewer than 2,048
+// vertices.
 //
-// The idea: a single graph cannot hide latency by other work, so the longest dependency chain bounds the time. Sources
-// are spread over all multiprocessors (of 512, four a block), and a block's threads take the pairs (source, vertex) of
-// a level, so a level takes as long as its longest row. The next frontier is found by words, a bit a source, while path
-// counts of the level are added up, between the same two barriers, and appended to the queue of the next level.
+// The idea: a single graph leaves no other work to hide latency, so the longest dependency chain bounds the time.
+// Sources are spread over all multiprocessors (512 sources: four a block), and a block's threads take the pairs
+// (source, vertex) of a level, so a level takes as long as its longest row. The next frontier is found on words, a bit
+// a source, and appended to the next level's queue while the path counts of the level are added up, between the same
+// two barriers.
 //
-// Cost: a fill or a further launch takes several microseconds, as much as some levels do. So blocks add their shares to
+// Cost: a memset or a further launch takes several microseconds, as long as some levels. So blocks add their shares to
 // one array of sums, and the last block to arrive converts them to values and clears them for the next launch. Vertices
 // are taken by degree, so that the rows of a warp have similar lengths. Rows are read in a pipeline: four values are
 // added while the next four are loaded.
@@ -84,8 +85,8 @@ __device__ __forceinline__ REAL row_sum(const Quad* quad, int quads, const Mark*
     return sum + here.d;
 }
 
-// Copies the rows, as copy_rows does, for a block that has no other work to wait beside: begins of rows first, then
-// eight lanes a row, each with four loads under way. first, degree: n words each of shared memory that is free yet.
+// Copies the rows as copy_rows does, for a block without other work to hide latency: row bounds first, then eight lanes
+// a row, each with four entries in flight. first, degree: n words each of shared memory not yet in use.
 __device__ __forceinline__ bool fetch_rows(const Rows g, const int* __restrict__ offsets,
                                            const Arc* __restrict__ targets, int n, int threads, int* first,
                                            int* degree) {
@@ -169,8 +170,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
     const int fraction = fraction_bits(n);
     const REAL scale = (REAL)(1LL << fraction);
 
-    // Forward: the path counts of level `level`, whose pairs begin at `head` and end before `tail`, and who is in the
-    // next.
+    // Forward: the path counts of level `level`, whose pairs are line[head..tail), and the pairs of the next.
     int level = 0, head = 0, tail = 0;
     for (;; ++level) {
         const int ahead = level + 1;
@@ -225,7 +225,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
         after = oldest;
     }
 
-    // Backward: from the last level to the first. What a source reaches is counted on the way.
+    // Backward: from the last level to the first. A source's reached vertices are counted on the way.
     for (; level > 0; --level) {
         const unsigned mark = 1u << ((level + 1) & 3);
         for (int i = head + t; i < tail; i += threads) {

@@ -1,6 +1,6 @@
-// The end of a measure: whole numbers become the values that users see, and each graph gets its checksum.
+// Converts the integer sums of a measure to floating-point values, and computes each graph's checksum.
 //
-// A warp takes a graph. The checksum is over the whole numbers, before any scaling, so that it is a matter of equality.
+// A warp takes a graph. The checksum covers the integers, before any scaling, so that it can be compared exactly.
 //
 // compile:
 #include "pack.cuh"
@@ -28,7 +28,7 @@ extern "C" __global__ void finish_fixed(const long long* __restrict__ vertex_sta
     }
 }
 
-// A vertex reads its own sums of distances from the same matrix: row v, integer entries, below 0 not reachable.
+// Sums row v of one graph's matrix: integer distances, below 0 not reachable. A warp takes a row.
 extern "C" __global__ void sum_rows(int n, const MATRIX* __restrict__ matrix, u64* total, u64* reciprocal,
                                     unsigned* reach) {
     const int lane = lane_id();
@@ -55,8 +55,8 @@ extern "C" __global__ void sum_rows(int n, const MATRIX* __restrict__ matrix, u6
     }
 }
 
-// Closeness out of sums of distances. form 0: NetworkX's, (reach / total), and with wf_improved times reach / (n - 1);
-// 1: the paper's first equation, 1 / total; 2: its second, the sum of reciprocals. reach leaves the vertex itself out.
+// Closeness from sums of distances. form 0: NetworkX's, (reach / total), and with wf_improved times reach / (n - 1); 1:
+// the paper's first equation, 1 / total; 2: its second, the sum of reciprocals. reach excludes the vertex itself.
 extern "C" __global__ void finish_closeness(const long long* __restrict__ vertex_start, int graphs,
                                             const u64* __restrict__ total, const u64* __restrict__ reciprocal,
                                             const unsigned* __restrict__ reach, int form, int improved, double* values,

@@ -1,8 +1,8 @@
-// What a graph falls into and what its neighborhoods hold: components, strongly connected components, triangles.
+// Connected components, strongly connected components and triangles of many small graphs.
 //
-// A block takes a graph and keeps everything in shared memory (HOLDS=0: in global). All results are whole numbers that
-// no order of events can change: smallest vertices, counts. Labels and marks may be read while others write them: they
-// only fall (only rise), so an old one costs a round at most (a race detector reports it all the same).
+// A block takes a graph and keeps everything in shared memory (HOLDS=0: in global). All results are integers that do
+// not depend on the interleaving: smallest vertices, counts. Labels and marks may be read while others write them:
+// labels only fall and marks only rise, so a stale one costs at most a round (a race detector still reports it).
 //
 // compile:
 // compile: HOLDS=0 WIDE=1
@@ -29,7 +29,7 @@ __device__ __forceinline__ void finish_labels(const int* label, int n, int* out,
     if (sum) atomicAdd(check, sum);
 }
 
-// label[v]: the smallest vertex that v is connected with, directions left aside. checksums: zero before.
+// label[v]: the smallest vertex that v is connected with, ignoring directions. checksums: zero before.
 extern "C" __global__ void __launch_bounds__(1024, 1) components(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
     const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) components(
                 for (int a = p.offsets[v]; a < p.offsets[v + 1]; ++a) {
                     const int u = p.targets[a], here = load_relaxed(&label[v]), there = load_relaxed(&label[u]);
                     if (here == there) continue;
-                    // The larger label's vertex, and with it all that point there, learns of the smaller one.
+                    // Hooks the larger label's vertex, and with it all that point there, onto the smaller label.
                     const int low = here < there ? here : there, high = here < there ? there : here;
                     changed = true;
                     atomicMin(&label[high], low);
@@ -69,9 +69,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) components(
     }
 }
 
-// label[v]: the smallest vertex that v reaches and that reaches v. Each round every vertex without a component learns
-// the smallest vertex that reaches it; those vertices are the smallest of their components, and who reaches them from
-// within their color belongs to them.
+// label[v]: the smallest vertex that v reaches and that reaches v. Each round gives every vertex without a component a
+// color, the smallest vertex that reaches it. A vertex that is its own color is the smallest of its component: all
+// vertices of that color that reach it.
 extern "C" __global__ void __launch_bounds__(1024, 1) strong(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
     const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,
@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) strong(
         for (int v = block_thread(); v < n; v += blockDim.x) color[v] = v;
         __syncthreads();
         for (bool open = true; open;) {
-            // A vertex that reaches only itself is a component of its own. This alone solves a graph without cycles.
+            // Trimming: a vertex without arcs to open vertices is its own component. This alone solves acyclic graphs.
             for (bool moved = true; moved;) {
                 bool changed = false;
                 for (int v = block_thread(); v < n; v += blockDim.x) {

@@ -1,25 +1,24 @@
 // Betweenness of many small graphs: a lane for each source, a warp for each vertex, a block for each graph.
 //
-// What it computes: for every vertex v the sum over all sources s of delta_s(v), the share of shortest paths from s
-// that pass through v (Brandes), in 64-bit fixed point.
+// What it computes: for every vertex v the sum over all sources s of the dependency delta_s(v) (Brandes), in 64-bit
+// fixed point.
 //
-// The idea: 32 sources go through the graph together. A warp takes one vertex and walks along its row once for all of
-// them: lane i keeps the path count of source s0 + i. value[v][lane] lies in shared memory: a warp reads 32 consecutive
-// values, in one pass for floats and two for doubles, without bank conflicts, and all lanes walk the same row, so
-// skewed degrees cause no divergence. (With WIDTH < 32 the groups of a warp walk different rows, and both may occur.)
-// Which of the 32 sources have v in the present level is one word, read by all lanes.
+// The idea: 32 sources traverse the graph together. A warp takes one vertex and reads its row once for all of them:
+// lane i keeps the path count of source s0 + i. value[v][lane] lies in shared memory: a warp reads 32 consecutive
+// values, in one pass for floats and two for doubles, without bank conflicts, and all lanes read the same row, so
+// skewed degrees cause no divergence. (With WIDTH < 32 the groups of a warp read different rows, and both may occur.)
+// One word, read by all lanes, says which of the 32 sources have v in the present level.
 //
 // Why it is deterministic to the bit: a vertex collects from its predecessors (forward) and its successors (backward)
-// in the order of its row, one lane for one source; what sources give is rounded down to fixed point and added as whole
-// numbers. Any assignment of sources to lanes, warps, blocks or GPUs gives the same bits, and so does a plain loop on a
-// CPU that adds in the same order.
+// in the order of its row, one lane for one source; each dependency is rounded down to fixed point and added as an
+// integer. Any assignment of sources to lanes, warps, blocks or GPUs gives the same bits, and so does a sequential loop
+// on a CPU that adds in the same order.
 //
 // One array serves both directions: delta(v) = sigma(v) * the sum of g(w) over successors w, with g(w) = (1 + delta(w))
-// / sigma(w). Once delta(w) is added to the sums, g(w) alone is needed and takes sigma(w)'s place. Which vertices are
-// in which level is found by words alone, one level ahead
-// of the path counts and between the same two barriers: 4 threads a vertex, an OR for 32 sources. The levels are kept
-// as bit planes: bit k of the level of v under source i is bit i of planes[k][v]. Four planes lie in shared memory, the
-// rest (levels from 16 on) in global.
+// / sigma(w). Once delta(w) is added to the sums, only g(w) is needed and takes sigma(w)'s place. The levels are found
+// on words alone, one level ahead of the path counts and between the same two barriers: 4 threads a vertex, an OR for
+// 32 sources. They are kept as bit planes: bit k of the level of v under source i is bit i of planes[k][v]. Four planes
+// lie in shared memory, the rest (levels from 16 on) in global.
 //
 // REAL: float or double. WIDTH: lanes and sources of a group, 32 to 4; fewer when 32 do not fit into shared memory,
 // where the levels of 32 sources have too little in common, or when one graph shall be spread over many
@@ -95,8 +94,8 @@ __device__ __forceinline__ u64 group_sum(u64 share) {
 
 // items: graph, first batch of WIDTH sources, number of batches; several items may share a graph. in_offsets,
 // in_targets: the graph transposed; of undirected graphs the same arrays. endpoints: whether a path's ends count.
-// scratch: `stride` bytes a block. fixed: the sums, with fraction_bits(n) bits behind the point. Shared memory begins
-// with 16 bytes of the queue's.
+// scratch: `stride` bytes a block. fixed: the sums, with fraction_bits(n) fractional bits. The queue uses the first 16
+// bytes of shared memory.
 extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
     const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,
@@ -171,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
             }
             __syncthreads();
 
-            // Forward: the path counts of level `level`, and who is in the next one.
+            // Forward: the path counts of level `level`, and the vertices of the next one.
             int level = 0, reached = 0;
             for (;; ++level) {
                 const int ahead = level + 1;
@@ -209,9 +208,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                     }
                 }
                 if (level) {
-                    // A group looks at as many vertices as it has lanes and then takes those of this level one by one.
+                    // A group tests as many vertices as it has lanes and then processes those of this level one by one.
                     for (int base = 0; base < n; base += subs * WIDTH) {
-                        // Lane j of group `sub` looks at base + j * subs + (sub + j) % subs: neighboring vertices go to
+                        // Lane j of group `sub` tests base + j * subs + (sub + j) % subs: consecutive vertices go to
                         // different groups, and a warp's reads of `present` to different banks.
                         const int look = base + lane * subs + ((sub + lane) & (subs - 1));
                         const unsigned voted = __ballot_sync(full_mask, look < n && present[look < n ? look : n] != 0);

@@ -1,7 +1,8 @@
-// The conventional GPU: a launch for each level of each source, all data in global memory, the host between the levels.
+// The conventional GPU code: a launch for each level of each source, all data in global memory, the host between
+// levels.
 //
-// The kernels go through the vertices of any number of graphs side by side, each graph from its source number i: one
-// graph alone is what a framework for one large graph does; all graphs of a batch at once are one large block-diagonal
+// The kernels process the vertices of any number of graphs at once, each graph from its source number i: with one graph
+// they do what a framework for one large graph does; all graphs of a batch are one large block-diagonal graph.
 // graph.
 //
 // compile: REAL=double ARCS32=0,1
@@ -25,7 +26,7 @@ extern "C" __global__ void begin(long long first, long long count, const int* __
     if (sigma != nullptr) sigma[x] = source ? (REAL)1 : (REAL)0;
 }
 
-// Vertices without a level that a vertex of level d - 1 leads to. in_offsets, in_targets: the graphs transposed.
+// Assigns level d to unvisited out-neighbors of level d - 1. in_offsets, in_targets: the graphs transposed.
 extern "C" __global__ void forward(long long first, long long count, const int* __restrict__ owner,
                                    const long long* __restrict__ vertex_start, const long long* __restrict__ arc_start,
                                    const int* __restrict__ in_offsets, const Arc* __restrict__ in_targets, int d,
@@ -50,7 +51,7 @@ extern "C" __global__ void forward(long long first, long long count, const int* 
     *found = d;
 }
 
-// The dependencies of level d, out of those of level d + 1.
+// The dependencies of level d from those of level d + 1.
 extern "C" __global__ void backward(long long first, long long count, const int* __restrict__ owner,
                                     const long long* __restrict__ vertex_start, const long long* __restrict__ arc_start,
                                     const int* __restrict__ offsets, const Arc* __restrict__ targets, int d, int i,
@@ -87,7 +88,7 @@ extern "C" __global__ void keep(long long first, long long count, const int* __r
     if (i < n) matrix[matrix_start[graph] + i * n + (x - begin)] = (DISTANCE)level[x];
 }
 
-// Closeness' sums of the source itself: to every vertex of its graph.
+// Closeness sums of source i over all vertices of its graph.
 extern "C" __global__ void count_levels(long long first, long long count, const int* __restrict__ owner,
                                         const long long* __restrict__ vertex_start, int i,
                                         const int* __restrict__ level, u64* total, u64* reciprocal, unsigned* reach) {

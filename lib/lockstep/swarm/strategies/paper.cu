@@ -1,17 +1,15 @@
-// SwarmGraph as it is described: one graph at a time, a block for each source, levels kept in step by the block's
-// barrier.
+// SwarmGraph as published: one graph at a time, a block for each source, levels separated by the block's barrier.
 //
-// The graph stays in global memory and its caches, where rows are read one after the other; what is read and written at
-// random (levels, path counts, dependencies) lies in shared memory. With HOLDS=0 that lies in global memory too, as in
-// the frameworks the paper compares with: what the placement brings is the difference. A single kernel does a source
+// The graph stays in global memory and its caches, where rows are read sequentially; what is read and written at random
+// (levels, path counts, dependencies) lies in shared memory. With HOLDS=0 that lies in global memory too, as in the
+// frameworks the paper compares with: the difference is the gain from the placement. A single kernel processes a source
 // from its first level to its last, so a graph costs one launch (all distances) or two (closeness and betweenness:
 // sources, then sums).
 //
-// The text leaves open how a block goes through a level. Here a thread takes every blockDim-th vertex: for distances a
-// vertex of the present level looks forward along its row; for path counts a vertex that has no level yet looks back
-// along its row, in order, so that sums are the same in every run. A level may be read while it is written; what is
-// read is then -1 or the next level, and neither is the level that is looked for (a race detector reports it all the
-// same).
+// The paper leaves open how a block processes a level. Here a thread takes every blockDim-th vertex: for distances a
+// vertex of the present level scans its row (push); for path counts an unvisited vertex scans its in-arcs in order
+// (pull), so that sums are the same in every run. A level may be read while it is written; the load then returns -1 or
+// the next level, neither of which is the level tested for (a race detector still reports it).
 //
 // compile: REAL=double HOLDS=0,1,2
 // compile: REAL=double ARCS32=1
@@ -100,12 +98,12 @@ extern "C" __global__ void sum_distances(int graph, const long long* __restrict_
     }
 }
 
-// A block for each source: what it gives to every vertex, in fixed point, one row of `shares`.
+// A block for each source: its dependencies on all vertices, in fixed point, one row of `shares`.
 //
 // compute-sanitizer's racecheck reports hazards here, all between the store of level[v] and the loads of neighbors'
-// levels on the way out. Both are relaxed accesses to one word; a load gives -1 or last + 1, and only `last` has a
-// consequence, so it does not matter which. Path counts are read only where a barrier lies between. A second array of
-// levels would silence the report, at the price of the memory that the paper's placement is about.
+// levels in the forward phase. Both are relaxed accesses to one word; a load returns -1 or last + 1, and only `last`
+// has an effect, so either will do. Path counts are read only after a barrier. A second array of levels would silence
+// the report, at the cost of the shared memory that the paper's placement saves.
 extern "C" __global__ void sources_shares(int graph, const long long* __restrict__ vertex_start,
                                           const long long* __restrict__ arc_start, const int* __restrict__ offsets,
                                           const Arc* __restrict__ targets, const int* __restrict__ in_offsets,

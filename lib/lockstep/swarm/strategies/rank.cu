@@ -1,9 +1,9 @@
 // PageRank of many small graphs: a block for each, rows and ranks in shared memory (HOLDS=0: in global).
 //
-// rank'[v] = damping * (sum over arcs u -> v of rank[u] / outs[u] + held / n) + (1 - damping) / n, where `held` is what
-// vertices without arcs hold; until the ranks move by less than n * tolerance in all, as NetworkX stops. A vertex adds
-// up its row in order; what is added up over the whole graph (held, moved) is added in fixed point. So the bits do not
-// depend on the number of threads.
+// rank'[v] = damping * (sum over arcs u -> v of rank[u] / outs[u] + held / n) + (1 - damping) / n, where `held` is the
+// rank of all vertices without out-arcs; until the ranks change by less than n * tolerance in all (NetworkX's
+// criterion). A vertex sums its row in order; sums over the whole graph (held, moved) are in fixed point. So the bits
+// do not depend on the number of threads.
 //
 // compile:
 // compile: HOLDS=0 WIDE=1
@@ -11,7 +11,7 @@
 
 #define UNIT 1152921504606846976.0  // 2^60
 
-// rounds[graph]: how many; negative if the limit came first. checksums: zero before.
+// rounds[graph]: number of steps, `limit` at most. checksums: zero before.
 extern "C" __global__ void __launch_bounds__(1024, 1) pagerank(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
     const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,

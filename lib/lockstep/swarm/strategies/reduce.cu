@@ -1,5 +1,5 @@
-// What is left of a distance matrix: each row's sum, largest entry and number of finite entries, and the checksum of
-// the whole matrix. A warp takes a row.
+// Reduces distance matrices: each row's sum, largest entry and number of finite entries, without the diagonal, and the
+// checksum of the whole matrix. A warp takes a row.
 //
 // compile: ENTRY=short,int,double
 #include "pack.cuh"
@@ -8,8 +8,8 @@ __device__ __forceinline__ u64 bits_of(short d) { return (u64)(long long)d; }
 __device__ __forceinline__ u64 bits_of(int d) { return (u64)(long long)d; }
 __device__ __forceinline__ u64 bits_of(double d) { return (u64)__double_as_longlong(d); }
 
-// The graphs are a part of the pack, the arrays begin with it. reciprocal: null if it is not wanted. checksums: zero
-// before. An entry below 0 is not reachable. Lengths in double are summed in a fixed order.
+// The graphs are a range of the pack, with which the arrays begin. reciprocal: null if not wanted. checksums: zero
+// before. An entry below 0: not reachable. Lengths in double are summed in a fixed order.
 extern "C" __global__ void reduce_rows(const long long* __restrict__ vertex_start, int graphs,
                                        const long long* __restrict__ matrix_start, const ENTRY* __restrict__ matrix,
                                        double* total, double* largest, unsigned* reach, double* reciprocal,

@@ -1,4 +1,4 @@
-// Every graph of a pack transposed: row v of the result lists the sources of the arcs into v, in ascending order.
+// Transposes every graph of a pack: row v of the result lists the sources of the arcs into v, in ascending order.
 //
 // A warp takes a graph and goes through its rows in order, 32 arcs at a time; the arcs of one row go to different
 // places or are the same arc, so the order of the result is that of the rows.

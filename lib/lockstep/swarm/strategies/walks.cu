@@ -1,8 +1,8 @@
 // Random walks from every vertex of every graph, for embeddings (DeepWalk): a thread a walk.
 //
-// Step i of walk w from vertex v goes along the arc that a hash of (seed, v, w, i) points at: the same walks on every
-// machine, in any order, wherever in a batch the graph stands. Parallel arcs count as often as they are there. After a
-// dead end comes -1.
+// Step i of walk w from vertex v takes the arc that a hash of (seed, v, w, i) selects: the same walks on every machine,
+// in any order, wherever the graph lies in a batch. Parallel arcs count with their multiplicity. After a dead end the
+// entries are -1.
 //
 // compile: ARCS32=0,1
 #include "pack.cuh"
@@ -13,8 +13,7 @@ __device__ __forceinline__ u64 scrambled(u64 z) {
     return z ^ z >> 31;
 }
 
-// owner[x]: the graph of vertex x of the pack. number: of the first graph within its batch. out: (vertex, walk, step).
-// checksums: zero before.
+// owner[x]: the graph of vertex x of the pack. out: (vertex, walk, step). checksums: zero before.
 extern "C" __global__ void walks(const long long* __restrict__ vertex_start, const long long* __restrict__ arc_start,
                                  const int* __restrict__ owner, const int* __restrict__ offsets,
                                  const Arc* __restrict__ targets, long long vertices, int each, int length,

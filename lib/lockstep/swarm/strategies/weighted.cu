@@ -1,10 +1,10 @@
 // Distances between all pairs along positive weights: a lane for each target, a group of lanes for each vertex, a block
 // for each graph.
 //
-// far[v][lane] is the length of the best way known from v to target t0 + lane. A vertex looks at its out-neighbors
-// again and again, away + far, until a whole round changes nothing. Rounds may read what others just wrote: lengths
-// only fall, each is that of a real way, and the only state in which nothing changes any more is the one that
-// Dijkstra's algorithm finds, to the last bit (rounded sums are monotone). Ways are summed up from the target's end.
+// far[v][lane] is the length of the shortest path known from v to target t0 + lane. A round lowers it to the minimum of
+// arc length + far over v's out-neighbors; rounds repeat until one changes nothing. They may read what others just
+// wrote: lengths only fall, each is that of a real path, and the only fixed point is the result of Dijkstra's
+// algorithm, to the last bit (rounded sums are monotone). Paths are summed from the target's end.
 //
 // WIDTH: targets of a group. HOLDS=0: far lies in global memory.
 //
@@ -12,7 +12,7 @@
 // compile: WIDTH=32 HOLDS=0 WIDE=1
 #include "pack.cuh"
 
-// items: graph, first group, groups. matrix: entry [matrix_start[graph] + v * n + t]; -1 where there is no way.
+// items: graph, first group, groups. matrix: entry [matrix_start[graph] + v * n + t]; -1 where there is no path.
 extern "C" __global__ void __launch_bounds__(1024, 1) lengths(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
     const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,

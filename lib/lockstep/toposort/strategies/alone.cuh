@@ -1,4 +1,4 @@
-// Levels of few vertices by block 0, or by one of its warps; see narrow.cu.
+// Processes levels of few vertices by block 0 or one of its warps; see narrow.cu.
 #pragma once
 
 // Loads that are issued where they are written; the compiler would move them to where the value is used. The L1 cache
@@ -25,11 +25,11 @@ struct Problem {
     int4* rows;
     int n, capacity;
     int4* ring;
-    int* counts;    // numbers of vertices pushed; three, in turns
+    int* counts;    // numbers of vertices pushed; three, in rotation
     unsigned* hot;  // in-degrees in shared memory
 };
 
-// The frontier, uniform over the threads that process it. turn: levels so far, determines ring and count.
+// The frontier, uniform over the threads that process it. turn: levels of run_levels so far; selects ring and count.
 struct Position {
     int begin, size, level, turn;
 };

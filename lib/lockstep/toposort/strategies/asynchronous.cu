@@ -1,4 +1,4 @@
-// Ladder, step 5: no levels. A vertex is ready when its last predecessor is done, independent of all other vertices.
+// Optimization step 5: no levels. A vertex is ready when its last predecessor is done, whatever its level.
 //
 // What it computes   order: the vertices, each after its predecessors, not by layers. state: four counters (vertices
 //                    placed, queued, tickets drawn, vertices done), all zero at first, as is halt.
@@ -7,12 +7,12 @@
 //                    the vertices that it made ready; those beyond 32 it appends to a queue. An idle lane draws a
 //                    ticket, the number of a slot in that queue, and polls the slot until it is filled. Sources have
 //                    the first tickets, and are read from the order.
-// Why it is right    u is placed before any of its arcs is removed, since the place is known (the atomic has returned
+// Correctness        u is placed before any of its arcs is removed, since its place is known (the atomic has returned
 //                    and a branch depends on the result) before the next atomicSub is issued. v is placed after the
 //                    last of its arcs is removed. All places come from one counter, so place(u) < place(v).
-// How it ends        all vertices are processed when as many are done as were placed. done is read first: both only
+// Termination        all vertices are processed when as many are done as were placed. done is read first: both only
 //                    grow, and done never exceeds placed.
-// Costs              a step of a chain is a target's load, an atomicSub and an atomicAdd, without a level barrier.
+// Cost               a chain's step is a target's load, an atomicSub and an atomicAdd, without a level barrier.
 //
 // References: F. Busato, N. Bombieri, "An efficient implementation of the Bellman-Ford algorithm for Kepler GPU
 //             architectures", TPDS 2016 (following in registers); S. Tzeng, A. Patney, J. Owens, "Task management for
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         }
         Word claimed = 0;
         if (held > 0) claimed = claim(rows, buffer, held, order, state, n);
-        // All vertices made ready in this round are placed: its own vertices now count as done.
+        // All vertices made ready in this round are placed: the warp's previous vertices now count as done.
         if (lane == 0 && working) atomicAdd(state + done_word, working);
         const int rank = __popc(~taken & below);
         claimed = __shfl_sync(full_mask, claimed, rank);

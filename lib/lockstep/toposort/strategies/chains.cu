@@ -1,4 +1,4 @@
-// Ladder, step 6: runs of vertices with one arc in and one arc out are contracted first, by parallel list ranking.
+// Optimization step 6: runs of vertices with one arc in and one out are contracted first, by parallel list ranking.
 //
 // What it computes   contract: for every vertex its run (the run's first vertex) and its place in the run; for every
 //                    run's first vertex the row of its last one, which makes a smaller DAG on the first vertices alone;
@@ -14,7 +14,7 @@
 //                       list's first vertex is reached. An entry is 8 bytes and written by one store, so an older or
 //                       newer one is correct: no barrier is needed.
 // Why 1-1 runs only  the contracted graph is a DAG, sorted by `narrow`; its layers are not those of the whole graph.
-// A pure cycle of links has no first vertex: it gets no run, is never ready, and is missing from the order.
+// A pure cycle of links has no first vertex: its vertices are never ready, and are missing from the order.
 //
 // References: J. C. Wyllie, "The complexity of parallel computations", 1979 (jumping); D. R. Helman, J. JaJa,
 //             "Designing practical efficient algorithms for symmetric multiprocessors", ALENEX 1999 (splitters);
@@ -30,11 +30,11 @@ __device__ inline bool drawn(int v, int gap) {
     return h % gap == 0;  // gap: a power of two
 }
 
-// next[v]: the vertex that the link out of v leads to, or -1. linked[v]: 1 if a link leads to v (zero before).
-// splitters[i]: a splitter; number[v]: i. jumps[i]: {splitter before i or i itself, distance}. counts[0]: how many,
-// zero. run[v], place[v]: number of v's splitter (-1: none) and distance from it; at the end, first vertex of its run
-// and place. run_first, run_last: bounds of the contracted row; length[v]: vertices in the run; both of first vertices
-// only.
+// next[v]: the vertex that the link out of v leads to, or -1. linked[v]: 1 if a link leads to v. splitters[i]: a
+// splitter; number[v]: i. jumps[i]: {splitter before i or i itself, distance}. counts[0]: number of splitters, zero
+// before. run[v], place[v]: number of v's splitter (-1: none) and distance from it; at the end, first vertex of its run
+// and place. run_first, run_last: bounds of the contracted row; length[v]: vertices in the run; all three of first
+// vertices only.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     contract(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
              const int* __restrict__ in_degrees, int* next, int* linked, int* splitters, int* number,
@@ -117,8 +117,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     }
 }
 
-// heads: runs in order, heads_levels[1] of them. starts[v]: where the run of first vertex v begins (-1: not in heads).
-// parts: one int a block. placed: number of vertices written. done: if not null, 1 is written there at the end.
+// heads: first vertices of the runs in order, heads_levels[1] of them. starts[v]: where the run of v begins (-1: v not
+// in heads). parts: one int a block. placed: number of vertices written. done: if not null, 1 is written there at the
+// end.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     unfold(const int* heads, const int* heads_levels, const int* length, const int* run, const int* place, int* starts,
            int* parts, int* order, int* placed, unsigned* barrier, unsigned long long* done, int n) {

@@ -1,16 +1,16 @@
-// Ladder, step 1 (step 0: naive.cu): no scan. Only a layer's vertices are expanded; the host reads each layer's size.
+// Optimization step 1 (0: naive.cu): no scan. Only a layer's vertices are expanded; the host reads each layer's size.
 //
 // What it computes   order: the vertices, layer after layer. gates: two words of 8 bytes, zero before `sources`; the
 //                    upper 32 bits of gates[level % 2] count the vertices of layer level + 1, the lower are not used.
 // Idea               the thread whose atomicSub takes an in-degree from 1 to 0 appends that vertex to the next layer.
-//                    This replaces the scan of all n in-degrees for each layer, and its atomicAdd a ready vertex.
+//                    This replaces each layer's scan of all n in-degrees, with its atomicAdd for every ready vertex.
 // Remaining cost     a launch and a blocking read of one number for each layer: about 25 us together on an H200.
 #include "device.cuh"
 #include "expand.cuh"
 
 extern "C" __global__ void sources(const int* in_degrees, int* order, unsigned long long* gates, int n) {
     DYNAMIC_SHARED(int, shared);
-    // As layer -1: it counts layer 0 in gates[1].
+    // Expands layer -1: counts layer 0 in gates[1].
     push_sources(Rows{}, in_degrees, n, order, nullptr, gates + 1, shared);
 }
 

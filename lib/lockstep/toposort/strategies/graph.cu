@@ -1,11 +1,11 @@
-// Ladder, step 2: no host decision between levels. A CUDA graph holds many copies of one step.
+// Optimization step 2: no host decision between levels. A CUDA graph holds many copies of one step.
 //
 // What it computes   order: the vertices, layer after layer; levels[2 + k]: the size of layer k; at the end record 0 is
 //                    {vertices sorted, number of layers, 0, 0}, if the number of steps is a multiple of three.
-// Idea               a level's bounds stay on the device, in three records used in turns: a step reads one, counts the
-//                    next frontier in the second, and clears the third. All steps of a graph have the same arguments
-//                    except their turn, so one recorded graph serves every level; a step after the last level reads an
-//                    empty frontier and returns at once. The host reads once a replay, not once a level.
+// Idea               a level's bounds stay on the device, in three records used in rotation: a step reads one, counts
+//                    the next frontier in the second, and clears the third. All steps of a graph have the same
+//                    arguments except their turn, so one captured graph serves every level; a step after the last level
+//                    reads an empty frontier and returns. The host reads once per replay, not per level.
 // Remaining cost     a kernel's start and end for every level (0.6 us for an empty one on an H200, more with work), and
 //                    up to a replay of empty steps at the end.
 //

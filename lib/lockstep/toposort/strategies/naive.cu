@@ -1,6 +1,6 @@
 // The thesis's three kernels: Kahn's algorithm a layer at a time, with a scan of all vertices for each layer.
 //
-// What it computes   order: the vertices, layer after layer. A layer is what has no predecessor left.
+// What it computes   order: the vertices, layer after layer. A layer: all vertices without unplaced predecessors.
 // Idea               enqueue reads every in-degree and queues the vertices with zero (a queued vertex is marked -1);
 //                    dequeue writes the queue to the result and decrements the in-degree of every successor; reset
 //                    empties the queue. The host launches the three for every layer and reads the queue's size.

@@ -1,11 +1,12 @@
-// Ladder, step 4: the number of threads follows the width of the level. The grid processes wide levels, a subset of few
-// blocks those of middling width, one block narrow ones, one warp the narrowest.
+// Optimization step 4: the number of threads adapts to the width of the level. The grid processes wide levels, a subset
+// of few blocks those of medium width, one block narrow ones, one warp the narrowest.
 //
 // What it computes   order: the vertices, layer after layer; levels[0]: the number of layers, levels[1]: of vertices
 //                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints.
 // Idea               while at most `width` vertices are ready, block 0 processes levels alone and the others poll the
 //                    next grid barrier. A level then costs __syncthreads (30 ns for 768 threads), or __syncwarp (8 ns)
-//                    where one warp suffices, instead of 1 us. The chain of dependent loads remains; it is shortened:
+//                    if one warp suffices, instead of a grid barrier (1 us). The chain of dependent loads remains; it
+//                    is shortened:
 //                    - one 16-byte load returns a packed row {begin, end, first target, second target}; the grid packs
 //                      all rows after `patience` narrow levels with many vertices unplaced, since packing does not pay
 //                      on shallow graphs, and block 0 processes levels alone only from then on;
@@ -14,8 +15,8 @@
 //                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and
 //                      moves a row to another lane only where both successors of a vertex get ready at once; a lane's
 //                      rows are loaded first and both its atomics then overlap;
-//                    - remaining in-degrees are copied to shared memory if they fit in BITS = 8 or 16 bits each
-//                      (0: they stay), in place of a 150-200 ns atomic on L2. They are copied back when the frontier
+//                    - remaining in-degrees are copied to shared memory if they fit in BITS = 8 or 16 bits each (0:
+//                      they stay global), in place of a 150-200 ns atomic on L2. They are copied back when the frontier
 //                      exceeds the block's capacity.
 //                    - where rows have more than an arc or two (RECORDS: bits of a counter), the block reads records of
 //                      codes instead, two arcs to a lane, and counts in shared memory the predecessors of vertices near
@@ -37,8 +38,8 @@
 
 #include "alone.cuh"
 
-// With records, register pressure is high: most ways to process levels are then functions that are not inlined, so that
-// the live values of one do not spill those of another.
+// With records, register pressure is high: most level loops are then functions that are not inlined, so that the live
+// values of one do not spill those of another.
 #if RECORDS
 #define APART __device__ __noinline__
 #else
@@ -53,8 +54,8 @@ APART Position sort_alone(const Problem p, Position at, int warp_width, const St
 }
 
 constexpr int least_rest = 4, most_rest = 64;  // back-off: levels before block 0 takes over again
-constexpr int brief = 64;                      // levels; a shorter visit doubles the back-off
-constexpr int min_levels = 512;                // fewer before a slot conflict: no more records
+constexpr int brief = 64;                      // levels; a visit of no more doubles the back-off
+constexpr int min_levels = 512;                // fewer before a slot conflict rule out records
 
 #if RECORDS
 #include "records.cuh"
@@ -62,7 +63,7 @@ constexpr int min_levels = 512;                // fewer before a slot conflict: 
 #include "indexed.cuh"
 #endif
 
-// Writes the frontier's rows into the queue, where the next owner of the level polls for them.
+// Writes the frontier's rows into the queue, which the blocks of the next level poll.
 __device__ inline void publish_rows(const Sort& s, const FrontierState& at) {
     for (int i = at.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
         store_relaxed(s.queue + i, bounds(s.rows, load_relaxed(s.order + i)));
@@ -77,14 +78,14 @@ APART FrontierState sort_by_subset(const Sort s, FrontierState at, const Alone a
 
 enum Prepared { nothing, recorded, no_records, packed };  // rows of block 0: none, records, records ruled out, packed
 
-// m: number of arcs, or more. control: 24 ints, see save_frontier; gates: 4 words, gates[4]: the numbers of sources and
-// of roots; all zero. The grid processes a frontier of more than `breadth` vertices (see subset_width), block 0 one of
-// at most `width` (patience, tail: see Alone), a subset of `subset` blocks the rest (keep: see run_subset; helpers: see
-// expand). stop: see StopFlag; once it is not zero, the sort may end at once, with the order incomplete. done: if not
-// null, 1 is written there at the end; it may be the host's memory. BITS other than 0: no in-degree needs more, and
-// from hot_offset on is room for all. With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of
-// RECORDS bits lie from hot_offset on, of which `epoch_bits` and `degree_bits` are used; records: of record_bytes for
-// each number; codes: n; extra: extra_ints, and as many as the slots take. With epoch_bits, numbers: n, vertices: slots
+// m: at least the number of arcs. control: 24 ints, see save_frontier; gates: 4 words, gates[4]: the numbers of sources
+// and of roots; all zero. The grid processes a frontier of more than `breadth` vertices (see subset_width), block 0 one
+// of at most `width` (patience, tail: see Alone), a subset of `subset` blocks the rest (keep: see run_subset; helpers:
+// see expand). stop: see StopFlag; once it is not zero, the sort may end early, with the order incomplete. done: if not
+// null, 1 is written there at the end; it may be host memory. With BITS, every in-degree fits in BITS bits, and all of
+// them from hot_offset on. With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of RECORDS
+// bits lie from hot_offset on, of which `epoch_bits` and `degree_bits` are used; records: record_bytes for each number;
+// codes: n; extra: extra_ints, plus the size of the slots. With epoch_bits, numbers: n, vertices: slots * 2^epoch_bits.
 // * 2^epoch_bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
