@@ -201,7 +201,7 @@ def test_emptying_takes_colors_away():
 
 
 def test_emptying_leaves_alone_who_has_too_many_neighbors():
-    # A clique of four, one of them a hub: the hub alone could be driven out, and nobody moves it then.
+    # A clique of four, one of them a hub: only the hub could be recolored, and its degree is too large for that.
     leaves = np.arange(4, 9_004)
     pairs = [(i, j) for i in range(4) for j in range(i)] + [(0, leaf) for leaf in leaves]
     assert checked(undirected(pairs), "emptying", executor="host").count == 4
@@ -209,12 +209,13 @@ def test_emptying_leaves_alone_who_has_too_many_neighbors():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_every_limit_of_emptying_is_met_alike_by_kernel_and_oracle(seed, tmp_path, monkeypatch):
-    """With small limits, small graphs meet them: too many members, steps, neighbors, places."""
+    """With small limits, small graphs meet them: too many members, steps, neighbors, entries of the queue."""
     rng = np.random.default_rng(seed)
-    limits = {"most_colors": 12, "limit": 6, "spare": 1, "at_most": 2, "longest_row": 24, "tenure": 2, "places": 7}
+    limits = {"most_colors": 12, "most_members": 6, "base_steps": 1, "at_most": 2, "longest_row": 24, "tenure": 2,
+              "queue_capacity": 7}  # fmt: skip
     text = Emptying.second_file.read_text()
     for name, value in limits.items():
-        value = value if rng.random() < 0.7 or name == "limit" else getattr(oracle, name.upper())
+        value = value if rng.random() < 0.7 or name == "most_members" else getattr(oracle, name.upper())
         text, found = re.subn(rf"constexpr int {name} = \d+;", f"constexpr int {name} = {value};", text)
         assert found == 1
         monkeypatch.setattr(oracle, name.upper(), value)

@@ -155,10 +155,9 @@ def greedy(graph, order):
     return colors
 
 
-# As in emptying.cu: colors of a coloring that is worked on, steps (and members) of a class at most, steps that it is
-# given and those for each member, neighbors asked of one color, the longest row, the steps of tabu tenure,
-# places in the queue.
-MOST_COLORS, LIMIT, SPARE, EACH, AT_MOST, LONGEST_ROW, TENURE, PLACES = 1024, 64, 4, 2, 8, 4096, 10, 512
+# The constants of emptying.cu, under its names.
+MOST_COLORS, MOST_MEMBERS, BASE_STEPS, STEPS_PER_MEMBER = 1024, 64, 4, 2
+AT_MOST, LONGEST_ROW, TENURE, QUEUE_CAPACITY = 8, 4096, 10, 512
 
 
 @njit(cache=True)
@@ -178,10 +177,10 @@ def _elsewhere(offsets, targets, colors, top, u, used):
 def _empty(offsets, targets, colors, top):
     """Empty class top of colors; whether that worked, and the steps it took. If not, colors is no coloring any more."""
     queue = [(v, -1, -TENURE) for v in np.flatnonzero(colors == top)]
-    if len(queue) > LIMIT:
+    if len(queue) > MOST_MEMBERS:
         return False, 0
     used = np.zeros(top + 1, np.bool_)
-    steps = min(LIMIT, SPARE + EACH * len(queue))
+    steps = min(MOST_MEMBERS, BASE_STEPS + STEPS_PER_MEMBER * len(queue))
     for step in range(steps):
         v = queue[step][0]
         row = targets[offsets[v] : offsets[v + 1]]
@@ -212,7 +211,7 @@ def _empty(offsets, targets, colors, top):
             if to[i] < 0:
                 queue.append((leave[i], best, step))
         colors[v] = best
-        if len(queue) > PLACES:
+        if len(queue) > QUEUE_CAPACITY:
             return False, step + 1
         if len(queue) == step + 1:
             return True, step + 1

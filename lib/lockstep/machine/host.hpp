@@ -90,7 +90,7 @@ extern uint64_t clock_steps;
 // Memory order of an atomic, relaxed, acquire or release access, or a fence; for host_races.hpp.
 enum Ordering { LOADED, ACQUIRED, STORED, RELEASED, CHANGED, FENCED };
 void ordered(Ordering how, const volatile void* address, int bytes);
-void before(Event event, const volatile void* address);            // may switch threads: fuzzed, or kPatience used up
+void before(Event event, const volatile void* address);            // may switch threads: fuzzed, or kTimeSlice used up
 void after(Event event, const volatile void* address, uint64_t seen, uint64_t left, int bytes);  // into the trace
 void yield();                                                      // switches threads
 uint64_t block_barrier(const char* where, int operation, int value);

@@ -36,7 +36,7 @@ struct Word { std::vector<Access> reads, writes; };
 const unsigned kMostThreads = 1 << 12;     // clocks need its square
 std::vector<Order> orders;
 std::unordered_map<uintptr_t, Word> words;
-std::unordered_map<uintptr_t, Clock> left_there;  // by stores and atomics
+std::unordered_map<uintptr_t, Clock> released_clocks;  // by stores and atomics
 Clock fences;                              // of all fences so far
 
 inline bool watched() { return launch->races; }
@@ -53,7 +53,7 @@ inline void tick(uint32_t t) { ++orders[t].now[t]; }
 
 void start_races(unsigned threads) {
     words.clear();
-    left_there.clear();
+    released_clocks.clear();
     fences.clear();
     if (threads > kMostThreads) fail(MISUSE, "races are looked for among at most 4,096 threads");
     orders.assign(threads, Order());
@@ -145,15 +145,15 @@ void ordered(Ordering how, const volatile void* p, int bytes) {
     }
     look(p, bytes, how == STORED || how == RELEASED || how == CHANGED, true);
     if (how == RELEASED) {
-        left_there[at] = o.now;
+        released_clocks[at] = o.now;
         tick(t);
     } else if (how == STORED) {
-        if (o.fenced.empty()) left_there.erase(at);
-        else left_there[at] = o.fenced;
+        if (o.fenced.empty()) released_clocks.erase(at);
+        else released_clocks[at] = o.fenced;
     } else {
-        auto there = left_there.find(at);
-        if (there != left_there.end()) join(how == ACQUIRED ? o.now : o.seen, there->second);
-        if (how == CHANGED && !o.fenced.empty()) join(left_there[at], o.fenced);
+        auto there = released_clocks.find(at);
+        if (there != released_clocks.end()) join(how == ACQUIRED ? o.now : o.seen, there->second);
+        if (how == CHANGED && !o.fenced.empty()) join(released_clocks[at], o.fenced);
     }
 }
 

@@ -117,7 +117,7 @@ void step(Fiber* f) {
         for (int i = 0; i < 6; ++i) *--top = nullptr;
         f->stack_pointer = top;
     }
-    f->patience = kPatience;
+    f->patience = kTimeSlice;
     current = f;
     ++launch->switches;
     lockstep_swap(&scheduler_pointer, f->stack_pointer);
@@ -181,9 +181,10 @@ void run() {
         // taken and released for ever).
         const uint64_t budget = launch->budget, quiet = launch->switches - last_progress;
         const bool still = launch->switches - last_change > budget && quiet > budget;
-        if (still || quiet > kChanging * budget) {
+        if (still || quiet > kLivelockBudgets * budget) {
             LiveBlock* b = home(ready[head & (ready.size() - 1)]);
-            const std::string turns = std::to_string(still ? budget : kChanging * budget) + " turns without a thread"
+            const std::string turns =
+            std::to_string(still ? budget : kLivelockBudgets * budget) + " turns without a thread"
                 " finishing" + (still ? ", a barrier opening or a shared value changing" : " or a barrier opening");
             fail(BUDGET, turns + " (the executor's budget is " + std::to_string(budget) + "): " + whereabouts(b)
                  + (launch->cooperative ? "" : " (blocks of an independent launch may not wait for later"

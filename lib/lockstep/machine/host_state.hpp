@@ -22,8 +22,8 @@ namespace {
 enum State { READY, WAIT_BARRIER, WAIT_GRID, WAIT_WARP, DONE };
 enum Error { OK, DIVERGENT, DEADLOCK, BUDGET, FAULT, MISUSE, RACE };
 const size_t kPage = 4096, kStack = 64 * 1024;
-const uint64_t kChanging = 20;             // budgets with changing values before a launch counts as a livelock
-const int kPatience = 64;                  // events after which a thread is preempted
+const uint64_t kLivelockBudgets = 20;             // budgets with changing values before a launch counts as a livelock
+const int kTimeSlice = 64;                  // events after which a thread is preempted
 
 struct Fiber : Thread {
     void* stack_pointer;

@@ -22,7 +22,7 @@ RECIPROCAL = 40  # bits.cu: fraction bits of the sum of reciprocals
 
 @njit(uint64(uint64, uint64), cache=True)
 def mixed(place, value):
-    """pack.cuh's `mixed`."""
+    """pack.cuh's `checksum_term`."""
     z = value + (place + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -87,7 +87,7 @@ def dependencies(offsets, targets, in_offsets, in_targets, endpoints, unit, fixe
     level, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
     sigma, given = np.empty(n, unit.dtype), np.empty(n, unit.dtype)
     one = unit[0]
-    most = 1e37 if unit.itemsize == 4 else 1e300  # pack.cuh's `given_by`
+    most = 1e37 if unit.itemsize == 4 else 1e300  # pack.cuh's `dependency_term`
     fraction = fraction_bits(n)
     scale = np.float64(np.int64(1) << fraction)
     for s in sources:

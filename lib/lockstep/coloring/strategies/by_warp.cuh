@@ -3,7 +3,7 @@
 
 // A warp appends the predecessors of v among targets[first..last) to `up`; returns their number. With `count`, other
 // warps process other segments of the same vertex, and `count` allocates the slots.
-__device__ __forceinline__ int gather(int v, int first, int last, const Graph& g, int* up, int* count) {
+__device__ __forceinline__ int gather_predecessors(int v, int first, int last, const Graph& g, int* up, int* count) {
     const int lane = lane_id(), mine = g.rank[v];
     int found = 0;
     for (int j = first; j < last; j += 128) {
@@ -32,7 +32,7 @@ __device__ __forceinline__ int gather(int v, int first, int last, const Graph& g
 }
 
 // Whether a neighbor with state s can be dropped; records its color if it is final. s = 0: no neighbor.
-__device__ __forceinline__ bool stop_waiting(int s, int mine, unsigned* set) {
+__device__ __forceinline__ bool can_drop(int s, int mine, unsigned* set) {
     if (s == 0) return true;
     if (is_final(s)) {
         const int color = s < 0 ? s & 0x7fffffff : __ffs(s) - 1;
@@ -75,25 +75,26 @@ __device__ __forceinline__ int search_further(int v, const Graph& g, const int* 
 __device__ __forceinline__ void color_by_warp(int v, int* up, int pending, const Graph& g, int* state, int* colors,
                                        unsigned* set) {
     const int lane = lane_id();
-    const int all = pending < few ? (2 << pending) - 1 : anything;  // k predecessors: the color is at most k
+    // k predecessors: the color is at most k
+    const int all = pending < single_bit_colors ? (2 << pending) - 1 : all_colors;
     int mine = all, published = all, u = -1;
     bool in_registers = false;  // the last 32 neighbors, one per lane
     set[lane] = 0;
     __syncwarp();
     for (;;) {
-        int theirs = 0;  // colors that this lane's remaining neighbors may still take
+        int neighbor_colors = 0;  // colors that this lane's remaining neighbors may still take
         if (in_registers) {
             const int s = u < 0 ? 0 : load_relaxed(state + u);
-            if (stop_waiting(s, mine, set)) u = -1;
-            else theirs = s;
+            if (can_drop(s, mine, set)) u = -1;
+            else neighbor_colors = s;
             pending = __popc(__ballot_sync(full_mask, u >= 0));
         } else {
             int kept = 0;
             for (int j = 0; j < pending; j += 32) {
                 u = j + lane < pending ? up[j + lane] : -1;
                 const int s = u < 0 ? 0 : load_relaxed(state + u);
-                if (stop_waiting(s, mine, set)) u = -1;
-                else theirs |= s;
+                if (can_drop(s, mine, set)) u = -1;
+                else neighbor_colors |= s;
                 const unsigned votes = __ballot_sync(full_mask, u >= 0);
                 if (u >= 0) up[kept + __popc(votes & ((1u << lane) - 1))] = u;  // kept <= j: this row has been read
                 kept += __popc(votes);
@@ -107,7 +108,7 @@ __device__ __forceinline__ void color_by_warp(int v, int* up, int pending, const
         const unsigned word = set[lane];
         int color = smallest_free(word);
         mine = (all & beyond) | (all & (beyond - 1) & ~__shfl_sync(full_mask, word, 0));
-        const bool contested = __any_sync(full_mask, theirs >> min(color, few) & 1);
+        const bool contested = __any_sync(full_mask, neighbor_colors >> min(color, single_bit_colors) & 1);
         if (pending == 0 || (EARLY && !contested && color < window)) {
             if (color == window) color = search_further(v, g, state, set);
             if (lane == 0) publish_color(state, colors, v, color);

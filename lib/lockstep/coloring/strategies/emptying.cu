@@ -29,29 +29,29 @@
 
 constexpr int most_colors = 1024;  // a coloring with more is left unchanged; at most 2^color_bits
 constexpr int color_bits = 10;
-constexpr int limit = 64;          // most members of a class to be emptied, and most steps
-constexpr int spare = 4;           // steps for a class,
-constexpr int each = 2;            // plus steps for each member
+constexpr int most_members = 64;          // most members of a class to be emptied, and most steps
+constexpr int base_steps = 4;           // steps for a class,
+constexpr int steps_per_member = 2;            // plus steps for each member
 constexpr int at_most = 8;         // most neighbors of v in a candidate class
 constexpr int longest_row = 4096;  // largest degree of a recolored vertex
 constexpr int tenure = 10;         // tabu tenure: steps until an uncolored vertex may displace members of its class
-constexpr int places = 512;        // queue capacity; entries are not reused
-constexpr int nowhere = 0xffff, stays = 0xfffe;
+constexpr int queue_capacity = 512;        // queue capacity; entries are not reused
+constexpr int no_free_color = 0xffff, immovable = 0xfffe;
 // Words of `control`: 0: grid barrier; TOP: highest color; SIZE, SIZE + 1: members of a class, alternating.
 enum { TOP = 1, SIZE = 2 };
 
 struct Queue {  // in shared memory
-    int *who, *from, *when;
+    int *vertex, *old_class, *when;
 };
 
-// Returns the smallest color below top, except k, whose mark is not `stamp`, or `nowhere`. Called by one warp.
+// Returns the smallest color below top, except k, whose mark is not `stamp`, or `no_free_color`. Called by one warp.
 __device__ __forceinline__ int free_color(const int* mark, int stamp, int top, int k) {
     for (int d = 0; d < top; d += 32) {
         const int mine = d + lane_id();
         const unsigned open = __ballot_sync(full_mask, mine < top && mine != k && mark[mine] != stamp);
         if (open) return d + __ffs(open) - 1;
     }
-    return nowhere;
+    return no_free_color;
 }
 
 // Returns the cheapest class as cost << color_bits | class, or -1. Called by one warp.
@@ -64,7 +64,7 @@ __device__ __forceinline__ int best_class(const int* count, const int* stuck, in
 }
 
 // kept: the coloring before the current class. members: 2 x limit. moves: longest_row; for each candidate neighbor its
-// free color, `nowhere`, or `stays`.
+// free color, `no_free_color`, or `immovable`.
 extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
 emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n, int* colors, int* kept, int* members,
          int* moves, unsigned* control) {
@@ -72,15 +72,16 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
     int* count = shared;  // v's neighbors of each color
     int* stuck = count + most_colors;  // those without another free color
     int* mark = stuck + most_colors;
-    const Queue queue = {mark + most_colors, mark + most_colors + places, mark + most_colors + 2 * places};
-    int* out = queue.when + places;   // [at_most] arcs of v to neighbors to be uncolored
-    int* sums = out + at_most;        // one per warp
+    const Queue queue =
+        {mark + most_colors, mark + most_colors + queue_capacity, mark + most_colors + 2 * queue_capacity};
+    int* uncolored = queue.when + queue_capacity;   // [at_most] arcs of v to neighbors to be uncolored
+    int* sums = uncolored + at_most;        // one per warp
     int* found = sums + THREADS / 32;
     int* chosen = found + 1;
     // [longest_row] colors of v's neighbors, clamped to top
-    unsigned short* its = reinterpret_cast<unsigned short*>(chosen + 1);
+    unsigned short* neighbor_color = reinterpret_cast<unsigned short*>(chosen + 1);
     // [longest_row] arcs of v to candidate neighbors
-    unsigned short* list = its + longest_row;
+    unsigned short* candidates = neighbor_color + longest_row;
     const int tid = threadIdx.x, block = blockIdx.x, blocks = gridDim.x;
 
     int highest = 0;
@@ -95,33 +96,33 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
 
     for (int turn = 0; top > 0; ++turn, --top) {
         // The vertices of the highest color, by id.
-        int* own = members + (turn & 1) * limit;
+        int* own = members + (turn & 1) * most_members;
         unsigned* size = control + SIZE + (turn & 1);
         for (int v = global_thread(); v < n; v += global_threads()) {
             const int c = load_relaxed(colors + v);
             kept[v] = c;
             if (c != top) continue;
             const int place = static_cast<int>(atomicAdd(size, 1u));
-            if (place < limit) store_relaxed(own + place, v);
+            if (place < most_members) store_relaxed(own + place, v);
         }
         grid_barrier(control);
         int head = 0, tail = static_cast<int>(load_relaxed(size));
-        if (tail > limit) return;
-        const int steps = min(limit, spare + each * tail);
+        if (tail > most_members) return;
+        const int steps = min(most_members, base_steps + steps_per_member * tail);
         if (global_thread() == 0) store_relaxed(control + SIZE + ((turn + 1) & 1), 0u);
         for (int i = tid; i < tail; i += THREADS) {
             const int v = load_relaxed(own + i);
             int place = 0;
             for (int j = 0; j < tail; ++j) place += load_relaxed(own + j) < v;
-            queue.who[place] = v;
-            queue.from[place] = 0;
+            queue.vertex[place] = v;
+            queue.old_class[place] = 0;
             queue.when[place] = -tenure;
         }
         __syncthreads();
 
         bool works = true;
         for (int step = 0; works && head < tail; ++step) {
-            const int v = queue.who[head++], first = offsets[v], degree = offsets[v + 1] - first;
+            const int v = queue.vertex[head++], first = offsets[v], degree = offsets[v + 1] - first;
             works = step < steps && degree <= longest_row;
             if (!works) break;
 
@@ -132,21 +133,21 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
                 for (int y = 0; y < 4; ++y) c[y] = targets[first + min(i + y * THREADS, degree - 1)];
                 for (int y = 0; y < 4; ++y) c[y] = load_relaxed(colors + c[y]);
                 for (int y = 0; y < 4 && i + y * THREADS < degree; ++y) {
-                    its[i + y * THREADS] = static_cast<unsigned short>(min(c[y], top));
+                    neighbor_color[i + y * THREADS] = static_cast<unsigned short>(min(c[y], top));
                     if (c[y] < top) atomicAdd(count + c[y], 1);
                 }
             }
             __syncthreads();
             for (int i = tid; i < tail; i += THREADS)
-                if (queue.who[i] == v && queue.when[i] + tenure > step && count[queue.from[i]])
-                    count[queue.from[i]] = at_most + 1;
+                if (queue.vertex[i] == v && queue.when[i] + tenure > step && count[queue.old_class[i]])
+                    count[queue.old_class[i]] = at_most + 1;
             __syncthreads();
 
             // The candidates, the same list in every block, distributed cyclically over the blocks.
             int total = 0;
             for (int begin = 0; begin < degree; begin += THREADS) {
                 const int i = begin + tid;
-                const bool asked = i < degree && its[i] < top && count[its[i]] <= at_most;
+                const bool asked = i < degree && neighbor_color[i] < top && count[neighbor_color[i]] <= at_most;
                 const unsigned votes = __ballot_sync(full_mask, asked);
                 if (lane_id() == 0) sums[warp_id()] = __popc(votes);
                 __syncthreads();
@@ -155,11 +156,12 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
                     if (w == static_cast<int>(warp_id())) place = total;
                     total += sums[w];
                 }
-                if (asked) list[place + __popc(votes & ((1u << lane_id()) - 1))] = static_cast<unsigned short>(i);
+                if (asked) candidates[place + __popc(votes & ((1u << lane_id()) - 1))] = static_cast<unsigned short>(i);
                 __syncthreads();
             }
             for (int x = block; x < total; x += blocks) {
-                const int u = targets[first + list[x]], k = its[list[x]], begin = offsets[u], last = offsets[u + 1];
+                const int u = targets[first + candidates[x]], k = neighbor_color[candidates[x]], begin = offsets[u],
+                    last = offsets[u + 1];
                 const bool settled = last - begin > longest_row;
                 ++stamp;
                 for (int j = begin + tid; !settled && j < last; j += 4 * THREADS) {
@@ -170,7 +172,7 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
                 }
                 __syncthreads();
                 if (warp_id() == 0) {
-                    const int d = settled ? stays : free_color(mark, stamp, top, k);
+                    const int d = settled ? immovable : free_color(mark, stamp, top, k);
                     if (lane_id() == 0) store_relaxed(moves + x, d);
                 }
                 __syncthreads();
@@ -180,8 +182,9 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
             // All blocks compute the same choice; block 0 writes it.
             for (int x = tid; x < total; x += THREADS) {
                 const int d = load_relaxed(moves + x);
-                if (d == nowhere) atomicAdd(stuck + its[list[x]], 1);
-                if (d == stays) atomicAdd(count + its[list[x]], at_most + 1);  // excludes the class
+                if (d == no_free_color) atomicAdd(stuck + neighbor_color[candidates[x]], 1);
+                // excludes the class
+                if (d == immovable) atomicAdd(count + neighbor_color[candidates[x]], at_most + 1);
             }
             if (tid == 0) *found = 0;
             __syncthreads();
@@ -194,21 +197,21 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
             if (!works) break;
             const int k = *chosen & ((1 << color_bits) - 1);
             for (int x = tid; x < total; x += THREADS) {
-                if (its[list[x]] != k) continue;
-                const int u = targets[first + list[x]], d = load_relaxed(moves + x);
-                if (block == 0) store_relaxed(colors + u, d == nowhere ? top : d);
-                if (d == nowhere) out[atomicAdd(found, 1)] = list[x];
+                if (neighbor_color[candidates[x]] != k) continue;
+                const int u = targets[first + candidates[x]], d = load_relaxed(moves + x);
+                if (block == 0) store_relaxed(colors + u, d == no_free_color ? top : d);
+                if (d == no_free_color) uncolored[atomicAdd(found, 1)] = candidates[x];
             }
             if (global_thread() == 0) store_relaxed(colors + v, k);
             __syncthreads();
             const int more = *found;
-            works = tail + more <= places;
+            works = tail + more <= queue_capacity;
             if (!works) break;
             for (int x = tid; x < more; x += THREADS) {
                 int place = tail;
-                for (int y = 0; y < more; ++y) place += out[y] < out[x];
-                queue.who[place] = targets[first + out[x]];
-                queue.from[place] = k;
+                for (int y = 0; y < more; ++y) place += uncolored[y] < uncolored[x];
+                queue.vertex[place] = targets[first + uncolored[x]];
+                queue.old_class[place] = k;
                 queue.when[place] = step;
             }
             tail += more;

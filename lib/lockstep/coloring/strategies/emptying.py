@@ -5,7 +5,7 @@ import numpy as np
 from .shared import KERNELS
 from .waiting import Early
 
-COLORS, LIMIT, AT_MOST, LONGEST_ROW, PLACES = 1024, 64, 8, 4096, 512  # of emptying.cu
+COLORS, MOST_MEMBERS, AT_MOST, LONGEST_ROW, QUEUE_CAPACITY = 1024, 64, 8, 4096, 512  # of emptying.cu
 
 
 class Emptying(Early):
@@ -24,7 +24,7 @@ class Emptying(Early):
         """The launch of emptying.cu."""
         n, machine, threads = self.graph.n, self.executor, self.threads
         kernel = machine.load(self.second_file, {"THREADS": threads})["emptying"]
-        shared = 4 * (3 * COLORS + 3 * PLACES + AT_MOST + threads // 32 + 2) + 2 * 2 * LONGEST_ROW
+        shared = 4 * (3 * COLORS + 3 * QUEUE_CAPACITY + AT_MOST + threads // 32 + 2) + 2 * 2 * LONGEST_ROW
         # A block for every neighbor that may be asked, and enough of them to go over all colors quickly.
         widest = min(int(self.graph.out_degrees().max(initial=0)), LONGEST_ROW)
         blocks = self.resident_blocks(kernel, shared, max(widest, -(-n // threads)))
@@ -32,7 +32,7 @@ class Emptying(Early):
         self.zero = self.words(4, 0, np.uint32)
         return kernel.bind(
             blocks, threads, shared=shared, cooperative=True, offsets=self.offsets, targets=self.targets,
-            n=np.int32(n), colors=self.colors, kept=self.words(n), members=self.words(2 * LIMIT),
+            n=np.int32(n), colors=self.colors, kept=self.words(n), members=self.words(2 * MOST_MEMBERS),
             moves=self.words(LONGEST_ROW), control=self.control,
         )  # fmt: skip
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // Exclusive prefix sum of the class sizes, largest degree first; called by a block's first warp.
-__device__ __forceinline__ void begin_classes(const int* sizes, int* begin) {
+__device__ __forceinline__ void class_offsets(const int* sizes, int* begin) {
     const int lane = lane_id();
     int sum = 0;
     for (int i = classes - 1 - lane; i >= 0; i -= 32) {
@@ -20,8 +20,8 @@ __device__ __forceinline__ void begin_classes(const int* sizes, int* begin) {
 // The bucket of a vertex: its class's first bucket plus its complemented, scaled random number.
 __device__ __forceinline__ int bucket_of(int v, const Graph& g, const int* sizes, const int* begin) {
     const int c = g.rank[v];
-    const unsigned long long far = ~draw(v, g.seed);
-    return begin[c] / bucket_size + classes - 1 - c + static_cast<int>(far * sizes[c] >> 32) / bucket_size;
+    const unsigned long long complement = ~priority_hash(v, g.seed);
+    return begin[c] / bucket_size + classes - 1 - c + static_cast<int>(complement * sizes[c] >> 32) / bucket_size;
 }
 
 // Bucket sort of big[0..bigs) by priority, in place: count per bucket, prefix sum over the buckets, scatter, rank
@@ -56,9 +56,9 @@ __device__ __forceinline__ void sort(int* big, int bigs, int* sorted, int* fille
         const int from = starts[s], to = starts[s + 1];
         for (int i = from + lane; i < to; i += 32) {
             const int v = sorted[i];
-            const unsigned mine = draw(v, g.seed);
+            const unsigned mine = priority_hash(v, g.seed);
             int place = from;
-            for (int j = from; j < to; ++j) place += draw(sorted[j], g.seed) > mine;
+            for (int j = from; j < to; ++j) place += priority_hash(sorted[j], g.seed) > mine;
             big[place] = v;
         }
     }

@@ -21,7 +21,7 @@
 #include "device.cuh"
 #include "priority.cuh"
 
-constexpr int anything = 0xffff;
+constexpr int all_colors = 0xffff;
 constexpr int wide = 4;  // loads of a lane that overlap
 
 // Split grid barrier: in `barrier_arrive` thread 0 arrives and returns the phase that `barrier_done` compares. state:
@@ -39,18 +39,19 @@ struct Range {
     const int* targets;
     const int* state;
     int low, size;
-    const int* at;    // offsets of the range, in shared memory
-    const int* mask;  // states of the range, in shared memory
+    const int* shared_offsets;    // offsets of the range, in shared memory
+    const int* shared_states;  // states of the range, in shared memory
 
     __device__ __forceinline__ bool owns(int u) const {
         return static_cast<unsigned>(u - low) < static_cast<unsigned>(size);
     }
     // Two loads, each from a known state space: a generic load takes longer.
     __device__ __forceinline__ int degree(int u) const {
-        return owns(u) ? at[u - low + 1] - at[u - low] : offsets[u + 1] - offsets[u];
+        return owns(u) ? shared_offsets[u - low + 1] - shared_offsets[u - low] : offsets[u + 1] - offsets[u];
     }
     __device__ __forceinline__ int state_of(int u) const {
-        return (owns(u) ? *static_cast<const volatile int*>(mask + (u - low)) : load_relaxed(state + u)) & anything;
+        return (owns(u) ? *static_cast<const volatile int*>(shared_states + (u - low))
+                : load_relaxed(state + u)) & all_colors;
     }
 };
 
@@ -62,18 +63,18 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
          int* colors, unsigned* barrier) {
     DYNAMIC_SHARED(int, shared);
     const int lane = lane_id(), turns = (own + THREADS - 1) / THREADS, tid = threadIdx.x;
-    int* at = shared;
-    int* mask = at + own + 1;
-    unsigned* list = reinterpret_cast<unsigned*>(mask + own) + warp_id() * turns * 32;
+    int* shared_offsets = shared;
+    int* shared_states = shared_offsets + own + 1;
+    unsigned* list = reinterpret_cast<unsigned*>(shared_states + own) + warp_id() * turns * 32;
     const int low = static_cast<int>(blockIdx.x) * own, size = max(min(own, n - low), 0);
-    const Range range = {offsets, targets, state, low, size, at, mask};
+    const Range range = {offsets, targets, state, low, size, shared_offsets, shared_states};
 
     for (int i = tid; i < size; i += THREADS) {
-        at[i] = offsets[low + i];
-        mask[i] = -1;  // anything
+        shared_offsets[i] = offsets[low + i];
+        shared_states[i] = -1;  // anything
         state[low + i] = -1;
     }
-    if (tid == 0) at[size] = offsets[min(low + size, n)];
+    if (tid == 0) shared_offsets[size] = offsets[min(low + size, n)];
     __syncthreads();
     unsigned seen = 0;
     if (tid == 0) seen = barrier_arrive(barrier);
@@ -85,11 +86,11 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
         int waits = 0;
         bool outside = false;
         if (i < size) {
-            const int first = at[i], degree = at[i + 1] - first;
-            const unsigned number = draw(v, seed);
+            const int first = shared_offsets[i], degree = shared_offsets[i + 1] - first;
+            const unsigned number = priority_hash(v, seed);
             auto classify = [&](int j, int u, int its) {
                 outside |= !range.owns(u);
-                if (its != degree ? its > degree : draw(u, seed) > number) waits |= 1 << j;
+                if (its != degree ? its > degree : priority_hash(u, seed) > number) waits |= 1 << j;
             };
             int u[wide], its[wide];
             for (int k = 0; k < wide; ++k) u[k] = degree ? targets[first + min(k, degree - 1)] : v;
@@ -102,7 +103,7 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
             }
             const int possible = (2 << __popc(waits)) - 1;  // k predecessors: the color is at most k
             if (EARLY || !waits) {
-                store_relaxed(mask + i, possible);
+                store_relaxed(shared_states + i, possible);
                 if (outside) store_relaxed(state + v, possible);
             }
         }
@@ -124,9 +125,9 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
             // `published` has two bits or more while waits != 0: there is one color more than predecessors, and each
             // removes at most one. So a final color differs from `published`, and is stored.
             if (waits) {
-                const int* row = targets + at[i];
-                const int published = EARLY ? mask[i] : mask[i] >> 16 & anything;
-                int possible = published, theirs = 0;
+                const int* row = targets + shared_offsets[i];
+                const int published = EARLY ? shared_states[i] : shared_states[i] >> 16 & all_colors;
+                int possible = published, neighbor_colors = 0;
                 for (int rest = waits; rest;) {
                     int bit[wide], can[wide];
                     for (int k = 0; k < wide; ++k) {
@@ -137,15 +138,15 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
                     for (int k = 0; k < wide; ++k) {
                         if (!(can[k] & (can[k] - 1))) possible &= ~can[k];
                         if (!(can[k] & possible)) waits &= ~bit[k];
-                        else theirs |= can[k];
+                        else neighbor_colors |= can[k];
                     }
                 }
                 const int smallest = possible & -possible;
-                if (EARLY ? !(theirs & smallest) : !waits) possible = smallest, waits = 0;
+                if (EARLY ? !(neighbor_colors & smallest) : !waits) possible = smallest, waits = 0;
                 if (possible != published) {
                     const bool shown = EARLY || !waits;
                     // other threads read it concurrently
-                    atomicAnd(mask + i, shown ? possible : possible << 16 | anything);
+                    atomicAnd(shared_states + i, shown ? possible : possible << 16 | all_colors);
                     if (shown && item >> 31) store_relaxed(state + low + i, possible);
                 }
             }
@@ -160,6 +161,6 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
     // A thread's own vertices, which its warp has finished: no barrier.
     for (int turn = 0; turn < turns; ++turn) {
         const int i = turn * THREADS + tid;
-        if (i < size) colors[low + i] = __ffs(mask[i]) - 1;
+        if (i < size) colors[low + i] = __ffs(shared_states[i]) - 1;
     }
 }

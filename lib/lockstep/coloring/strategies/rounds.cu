@@ -40,7 +40,7 @@
 enum { RANDOM, DEGREE, LARGEST };
 // what a round reports, in progress[SLOT * (round % SLOTS) + ...]
 enum { COLORED, HIGHEST, SLOT, SLOTS = 4096 };
-enum { POPS, STEALS, LOST, LOOKS };                     // event counts of the queues, in `traffic`
+enum { POPS, STEALS, CAS_FAILURES, PROBES };                     // event counts of the queues, in `traffic`
 constexpr int many = 30;                                // from this degree on a vertex takes a warp (BINS)
 
 struct Input {
@@ -58,15 +58,15 @@ __device__ __forceinline__ int degree(const Input& in, int v) { return in.offset
 
 // Whether the uncolored neighbor u keeps v from being a maximum. tied: set if by degree neither of them can ever be
 // one.
-__device__ __forceinline__ bool beats(const Input& in, int u, int v, int size, unsigned number, bool& tied) {
-    if (in.rule == RANDOM) return draw(u, in.seed) > number;
+__device__ __forceinline__ bool dominates(const Input& in, int u, int v, int size, unsigned number, bool& tied) {
+    if (in.rule == RANDOM) return priority_hash(u, in.seed) > number;
     if (in.rule == DEGREE) {
         const int its = degree(in, u);
         tied |= its == size;
         return its >= size;
     }
     const int its = degree_class(degree(in, u)), mine = degree_class(size);
-    return its != mine ? its > mine : draw(u, in.seed) > number;
+    return its != mine ? its > mine : priority_hash(u, in.seed) > number;
 }
 
 // Reads what other threads write. With a launch a round a stale value from L1 is harmless: a vertex that had no color
@@ -105,7 +105,7 @@ template <bool STAYS> __device__ __forceinline__ Visit visit(const Input& in, in
     if (v >= n || peek<STAYS>(in.stamp + v) >= 0) return out;
     out.was_active = true;
     const int first = in.offsets[v], size = degree(in, v);
-    const unsigned number = draw(v, in.seed);
+    const unsigned number = priority_hash(v, in.seed);
     bool maximum = true;
     // Four at a time with the next four prefetched, so that loads overlap in every kernel, not just in those where the
     // compiler can prove it legal.
@@ -118,7 +118,7 @@ template <bool STAYS> __device__ __forceinline__ Visit visit(const Input& in, in
             for (int k = 0; k < 4; ++k) next[k] = in.targets[first + min(j + 4 + k, size - 1)];
         for (int k = 0; k < 4; ++k) open[k] = uncolored<STAYS>(in, u[k]);
         for (int k = 0; k < 4; ++k)
-            if (open[k] && beats(in, u[k], v, size, number, out.tied)) maximum = false;
+            if (open[k] && dominates(in, u[k], v, size, number, out.tied)) maximum = false;
     }
     out.read = size;
     if (maximum) {
@@ -155,7 +155,7 @@ __device__ __forceinline__ void report(const Visit& seen, int watch, unsigned* p
 // Adds up the reads in four words a warp: [0] of all its lanes; [1] of its busiest lane, summed over the chunks (the
 // warp's time); [2] the largest of these; [3] in the workgroup's first warp, of the workgroup's busiest lane, summed
 // over the chunks. busiest: a word of shared memory.
-__device__ __forceinline__ void write_down(int read, int* work, unsigned* busiest) {
+__device__ __forceinline__ void record_reads(int read, int* work, unsigned* busiest) {
     int* mine = work + 4 * (global_thread() / 32);
     const int sum = warp_sum(read), most = warp_max(read);
     if (threadIdx.x == 0) *busiest = 0;
@@ -177,7 +177,7 @@ extern "C" __global__ void one_round(const int* __restrict__ offsets, const int*
     DYNAMIC_SHARED(unsigned, shared);
     const Visit seen = visit<false>(in, global_thread(), n);
     report(seen, watch, progress + SLOT * (round % SLOTS));
-    if (WORK) write_down(seen.read, work, shared + 1);
+    if (WORK) record_reads(seen.read, work, shared + 1);
 }
 
 // A queue is one word: the first remaining chunk and (upper half) one past the last. Taking from either end is one
@@ -185,14 +185,14 @@ extern "C" __global__ void one_round(const int* __restrict__ offsets, const int*
 __device__ __forceinline__ int take(unsigned* queue, bool own, int* counted) {
     for (;;) {
         const unsigned seen = load_relaxed(queue), head = seen & 0xffffu, tail = seen >> 16;
-        ++counted[LOOKS];
+        ++counted[PROBES];
         if (head >= tail) return -1;
         const unsigned next = own ? seen - 0x10000u : seen + 1u;
         if (atomicCAS(queue, seen, next) == seen) {
             ++counted[own ? POPS : STEALS];
             return own ? tail - 1 : head;
         }
-        ++counted[LOST];
+        ++counted[CAS_FAILURES];
     }
 }
 
@@ -239,7 +239,7 @@ extern "C" __global__ void stealing(const int* __restrict__ offsets, const int* 
         if (chunk < 0) break;
         const Visit seen = visit<false>(in, chunk * blockDim.x + threadIdx.x, n);
         report(seen, watch, progress + SLOT * (round % SLOTS));  // has a block barrier: shared[0] may be written again
-        if (WORK) write_down(seen.read, work, shared + 1);
+        if (WORK) record_reads(seen.read, work, shared + 1);
     }
     if (QUEUE && threadIdx.x == 0)
         for (int i = 0; i < 4; ++i)
@@ -248,14 +248,14 @@ extern "C" __global__ void stealing(const int* __restrict__ offsets, const int* 
 
 #if BINS
 // A warp decides about v, its lanes share the row; `set` are 32 words of shared memory.
-__device__ bool visit_together(const Input& in, int v, unsigned* set) {
+__device__ bool visit_by_warp(const Input& in, int v, unsigned* set) {
     if (load_relaxed(in.stamp + v) >= 0) return false;
     const int lane = lane_id(), first = in.offsets[v], size = degree(in, v);
-    const unsigned number = draw(v, in.seed);
+    const unsigned number = priority_hash(v, in.seed);
     bool beaten = false, tied = false;
     for (int j = lane; j < size && !beaten; j += 32) {
         const int u = in.targets[first + j];
-        beaten = uncolored<true>(in, u) && beats(in, u, v, size, number, tied);
+        beaten = uncolored<true>(in, u) && dominates(in, u, v, size, number, tied);
     }
     if (__any_sync(full_mask, beaten)) return false;
     int color = -1;
@@ -302,7 +302,7 @@ extern "C" __global__ void resident(const int* __restrict__ offsets, const int* 
         int colored = 0;
 #if BINS
         for (int i = global_thread() / 32; i < bigs; i += stride / 32)
-            colored += visit_together(in, big[i], shared + 32 * warp_id()) && lane_id() == 0;
+            colored += visit_by_warp(in, big[i], shared + 32 * warp_id()) && lane_id() == 0;
 #endif
         for (int v = global_thread(); v < end; v += stride) {
             if (BINS && v < n && degree(in, v) >= many) continue;

@@ -48,14 +48,14 @@
 #define SET_WORDS 32  // of a warp's set of colors; fewer only to test further windows on small graphs
 #endif
 
-constexpr int few = 30;                      // colors that have a bit of their own
+constexpr int single_bit_colors = 30;                      // colors that have a bit of their own
 constexpr int beyond = 1 << 30;              // "some color of 30 or more"
-constexpr int anything = beyond | (beyond - 1);
+constexpr int all_colors = beyond | (beyond - 1);
 constexpr int window = 32 * SET_WORDS;       // colors in a warp's set
-constexpr int classes = full_classes;
+constexpr int classes = degree_classes;
 constexpr int bucket_size = 16;                    // expected vertices per bucket of the sort
 constexpr int wide = 4;                      // loads of a lane that overlap
-enum { BIG = 2, ITEMS, TICKET, READ, SIZES = 8 };  // words of `control`
+enum { BIG = 2, ITEMS, TICKET, BLOCKS_DONE, SIZES = 8 };  // words of `control`
 
 struct Graph {
     const int* offsets;
@@ -66,7 +66,7 @@ struct Graph {
 
 // Whether u, of class `its`, goes before v, of class `mine`.
 __device__ __forceinline__ bool before(const Graph& g, int u, int its, int v, int mine) {
-    return its != mine ? its > mine : draw(u, g.seed) > draw(v, g.seed);
+    return its != mine ? its > mine : priority_hash(u, g.seed) > priority_hash(v, g.seed);
 }
 
 __device__ __forceinline__ bool is_final(int state) {
@@ -75,7 +75,7 @@ __device__ __forceinline__ bool is_final(int state) {
 
 __device__ __forceinline__ void publish_color(int* state, int* colors, int v, int color) {
     colors[v] = color;
-    store_relaxed(state + v, color < few ? 1 << color : (int)(0x80000000u | color));
+    store_relaxed(state + v, color < single_bit_colors ? 1 << color : (int)(0x80000000u | color));
 }
 
 #include "by_warp.cuh"
@@ -83,10 +83,10 @@ __device__ __forceinline__ void publish_color(int* state, int* colors, int v, in
 // A lane polls the remaining neighbors of its vertex v = item.x once, a bit each of item.z. item.w: the colors that v
 // may still take; published: the set in `state`. True once v is colored. On graphs of low degree this loop dominates
 // the instruction count. A neighbor is dropped if its word has one color bit or none (final, 30 or more), or if its
-// possible colors are disjoint from item.w; without EARLY an uncolored neighbor's word is `anything`.
+// possible colors are disjoint from item.w; without EARLY an uncolored neighbor's word is `all_colors`.
 __device__ __forceinline__ bool poll(int4& item, int published, const Graph& g, int* state, int* colors) {
     const int* row = g.targets + item.y;
-    int theirs = 0;
+    int neighbor_colors = 0;
     for (int rest = item.z; rest;) {
         int own[wide], can[wide];
         for (int i = 0; i < wide; ++i) {
@@ -97,11 +97,11 @@ __device__ __forceinline__ bool poll(int4& item, int published, const Graph& g, 
         for (int i = 0; i < wide; ++i) {
             if (!(can[i] & (can[i] - 1))) item.w &= ~can[i];
             if (!(can[i] & item.w)) item.z &= ~own[i];
-            else theirs |= can[i];
+            else neighbor_colors |= can[i];
         }
     }
     const int smallest = item.w & -item.w;
-    if (EARLY ? !(theirs & smallest) : item.z == 0) {
+    if (EARLY ? !(neighbor_colors & smallest) : item.z == 0) {
         publish_color(state, colors, item.x, __ffs(smallest) - 1);
         return true;
     }
@@ -153,7 +153,7 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
         for (int i = 0; i < 4; ++i) c[i] = degree_class(at[i + 1] - at[i]);
         if (v < n) {  // rank and state are padded to a multiple of four
             *reinterpret_cast<uchar4*>(rank + v) = make_uchar4(c[0], c[1], c[2], c[3]);
-            *reinterpret_cast<int4*>(state + v) = make_int4(anything, anything, anything, anything);
+            *reinterpret_cast<int4*>(state + v) = make_int4(all_colors, all_colors, all_colors, all_colors);
         }
         if (!__any_sync(full_mask, max(max(c[0], c[1]), max(c[2], c[3])) >= LANES)) continue;
         for (int i = 0; i < 4; ++i) {
@@ -180,19 +180,19 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
     if (bigs) {
         for (int i = warp; i < items; i += warps) {
             const int v = hubs[2 * i], start = hubs[2 * i + 1];
-            gather(v, start, min(start + SEGMENT, offsets[v + 1]), g, up + offsets[v], count + v);
+            gather_predecessors(v, start, min(start + SEGMENT, offsets[v + 1]), g, up + offsets[v], count + v);
         }
         for (int i = warp; i < bigs; i += warps) {
             const int v = big[i], first = offsets[v], last = offsets[v + 1];
             if (last - first > HUB) continue;
-            const int known = gather(v, first, last, g, up + first, nullptr);
+            const int known = gather_predecessors(v, first, last, g, up + first, nullptr);
             if (lane == 0) {
                 count[v] = known;
-                if (EARLY && known < few) store_relaxed(state + v, (2 << known) - 1);
+                if (EARLY && known < single_bit_colors) store_relaxed(state + v, (2 << known) - 1);
             }
         }
         if (bigs > warps) {
-            if (warp_id() == 0) begin_classes(words + SIZES, begin);
+            if (warp_id() == 0) class_offsets(words + SIZES, begin);
             __syncthreads();
             sort(big, bigs, sorted, filled, starts, words + SIZES, begin, g, control);
         } else if (items) {
@@ -203,8 +203,8 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
         if (blockIdx.x == 0)
             for (int i = threadIdx.x; i < classes; i += THREADS) words[SIZES + i] = 0;
         // All warps of this block have read BIG and ITEMS; the last block resets them.
-        if (threadIdx.x == 0 && atomicAdd(words + READ, 1) == static_cast<int>(gridDim.x) - 1)
-            words[BIG] = words[ITEMS] = words[READ] = 0;
+        if (threadIdx.x == 0 && atomicAdd(words + BLOCKS_DONE, 1) == static_cast<int>(gridDim.x) - 1)
+            words[BIG] = words[ITEMS] = words[BLOCKS_DONE] = 0;
         for (int ticket = warp; ticket < bigs;) {
             const int v = big[ticket], first = offsets[v];
             color_by_warp(v, up + first, count[v], g, state, colors, set);
@@ -226,7 +226,7 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
         int kept = 0;
         for (int j = 0; j < left; j += 32) {
             int4 item;
-            int published = anything;
+            int published = all_colors;
             bool stays = false;
             if (fresh) {
                 const int v = mine + j / 32 * THREADS, later = v + THREADS, first = next, degree = next_end - next;

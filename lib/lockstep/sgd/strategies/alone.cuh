@@ -2,8 +2,8 @@
 #pragma once
 #include "group.cuh"
 
-constexpr int AHEAD = 4;    // depth of the pipeline, in updates
-constexpr int BLOCK = 16;   // updates per unrolled iteration
+constexpr int PIPELINE_DEPTH = 4;    // depth of the pipeline, in updates
+constexpr int UNROLL = 16;   // updates per unrolled iteration
 
 // An edge of such an item.
 struct __align__(8) Entry {
@@ -34,9 +34,9 @@ struct Chain {
     float4* users;        // the buffer, from this lane's first chunk on
     bool works;
     int dummy;
-    float4* at[AHEAD];
-    float scaled[AHEAD];
-    Vector user[AHEAD];
+    float4* at[PIPELINE_DEPTH];
+    float scaled[PIPELINE_DEPTH];
+    Vector user[PIPELINE_DEPTH];
 
     __device__ __forceinline__ void prefetch(int j, Entry next) {
         scaled[j] = next.scaled;
@@ -44,9 +44,9 @@ struct Chain {
         #pragma unroll
         for (int c = 0; c < CHUNKS; ++c) user[j].chunk[c] = at[j][LANES * c];
     }
-    __device__ __forceinline__ void update(Group& g, int j, Parts& parts, int id, const Clocks& clocks) {
+    __device__ __forceinline__ void update(Group& g, int j, PartialSums& parts, int id, const HistoryLog& clocks) {
         apply_gain(user[j], g.item, __fmaf_rn(-g.rate, parts.sum(), scaled[j]), g.keep);
-        if (LOG && works && part() == 0) clocks.log(id, (int)(at[j] - users) / (K / 4), 0);
+        if (LOG && works && lane_in_group() == 0) clocks.log(id, (int)(at[j] - users) / (K / 4), 0);
     }
     __device__ __forceinline__ void finish(int j, Entry next) {
         #pragma unroll
@@ -58,39 +58,39 @@ struct Chain {
 // The edges of the item in one tile: a chain of updates without locks, since the block has no other item. Any AHEAD
 // consecutive users differ (see `distinct` in resident.py), so a vector loaded AHEAD updates early is not stale.
 // Entries beyond the tile are loaded, never applied. Warp votes make conditions provably uniform.
-__device__ __forceinline__ void work_alone(Group& g, Stream& stream, int begin, int end, const Clocks& clocks) {
+__device__ __forceinline__ void work_alone(Group& g, Stream& stream, int begin, int end, const HistoryLog& clocks) {
     int2 coming = stream.far;
     stream.refill(0, stream.near, g.rate);
     stream.open(end);
-    Chain chain{reinterpret_cast<float4*>(g.users) + part(), lane_id() < LANES, g.dummy};
+    Chain chain{reinterpret_cast<float4*>(g.users) + lane_in_group(), lane_id() < LANES, g.dummy};
     #pragma unroll
-    for (int j = 0; j < AHEAD; ++j) chain.prefetch(j, stream.ring[j]);
+    for (int j = 0; j < PIPELINE_DEPTH; ++j) chain.prefetch(j, stream.ring[j]);
     #pragma unroll 1
-    for (int past = 0; __any_sync(full_mask, begin + past < end); past += BLOCK) {
+    for (int past = 0; __any_sync(full_mask, begin + past < end); past += UNROLL) {
         const int k = begin + past;
         if (past % 32 == 0) {
             stream.refill((past + 32) % 64, coming, g.rate);
             coming = stream.edges[k + 64 + lane_id()];
             if (k + (int)lane_id() < end) g.tally.add(k + lane_id());
         }
-        const Entry *here = stream.ring + past % 64, *there = stream.ring + (past + BLOCK) % 64;
-        if (__all_sync(full_mask, k + BLOCK <= end)) {
+        const Entry *here = stream.ring + past % 64, *there = stream.ring + (past + UNROLL) % 64;
+        if (__all_sync(full_mask, k + UNROLL <= end)) {
             #pragma unroll
-            for (int j = 0; j <= BLOCK; ++j) {
-                const int done = j - 1, next = done + AHEAD;
-                Parts parts;
-                if (j < BLOCK) parts = exchange(chain.user[j % AHEAD], g.item, g.boxes + 32 * (j % 2));
-                if (j > 0) chain.finish(done % AHEAD, next < BLOCK ? here[next] : there[next - BLOCK]);
-                if (j < BLOCK) chain.update(g, j % AHEAD, parts, k + j, clocks);
+            for (int j = 0; j <= UNROLL; ++j) {
+                const int done = j - 1, next = done + PIPELINE_DEPTH;
+                PartialSums parts;
+                if (j < UNROLL) parts = exchange(chain.user[j % PIPELINE_DEPTH], g.item, g.boxes + 32 * (j % 2));
+                if (j > 0) chain.finish(done % PIPELINE_DEPTH, next < UNROLL ? here[next] : there[next - UNROLL]);
+                if (j < UNROLL) chain.update(g, j % PIPELINE_DEPTH, parts, k + j, clocks);
             }
         } else {
             #pragma unroll 1
-            for (int i = 0; i < BLOCK; i += AHEAD) {
-                const Entry* next = i + AHEAD < BLOCK ? here + i + AHEAD : there;
+            for (int i = 0; i < UNROLL; i += PIPELINE_DEPTH) {
+                const Entry* next = i + PIPELINE_DEPTH < UNROLL ? here + i + PIPELINE_DEPTH : there;
                 #pragma unroll
-                for (int j = 0; j < AHEAD; ++j) {
+                for (int j = 0; j < PIPELINE_DEPTH; ++j) {
                     if (!__all_sync(full_mask, k + i + j < end)) continue;
-                    Parts parts = exchange(chain.user[j], g.item, g.boxes + 32 * (j % 2));
+                    PartialSums parts = exchange(chain.user[j], g.item, g.boxes + 32 * (j % 2));
                     chain.update(g, j, parts, k + i + j, clocks);
                     chain.finish(j, next[j]);
                 }

@@ -4,7 +4,7 @@
 
 // Exchange of the lanes' partial sums of a dot product through shared memory: one store and LANES independent loads
 // instead of a chain of shuffles. `box`: 32 floats of the warp; consecutive exchanges alternate boxes.
-struct Parts {
+struct PartialSums {
     float s[LANES];
     // In the order of `dot` in update.cuh: bit-identical.
     __device__ __forceinline__ float sum() {
@@ -16,7 +16,7 @@ struct Parts {
         return s[0];
     }
 };
-__device__ __forceinline__ Parts exchange(const Vector& a, const Vector& b, float* box) {
+__device__ __forceinline__ PartialSums exchange(const Vector& a, const Vector& b, float* box) {
     float s[CHUNKS];
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) s[c] = chain(a.chunk[c], b.chunk[c]);
@@ -27,7 +27,7 @@ __device__ __forceinline__ Parts exchange(const Vector& a, const Vector& b, floa
     }
     box[lane_id()] = s[0];
     __syncwarp();
-    Parts parts;
+    PartialSums parts;
     #pragma unroll
     for (int l = 0; l < LANES; ++l) parts.s[l] = box[lane_id() / LANES * LANES + l];
     return parts;
@@ -41,7 +41,8 @@ __device__ __forceinline__ void apply_gain(Vector& user, Vector& item, float gai
     }
 }
 
-constexpr int NEIGHBOURS = 32 / LANES;            // groups per warp; their slots are interleaved: no bank conflicts
+// groups per warp; their slots are interleaved: no bank conflicts
+constexpr int GROUPS_PER_WARP = 32 / LANES;
 
 // A slot of a batch: the operands of one update except the vectors. An empty slot has rate 0, keep 1 and the group's
 // dummy user, so that its update changes nothing and needs no branch.
@@ -66,14 +67,14 @@ struct Group {
     Tally tally;
 
     __device__ __forceinline__ void fill(int slot, int2 edge, bool live) {
-        slots[slot * NEIGHBOURS] = {live ? (edge.x & 0xffff) * (K / 4) : dummy,
+        slots[slot * GROUPS_PER_WARP] = {live ? (edge.x & 0xffff) * (K / 4) : dummy,
                                     live ? __fmul_rn(rate, __int_as_float(edge.y)) : 0.0f, live ? rate : 0.0f,
                                     live ? keep : 1.0f};
-        slot_items[slot * NEIGHBOURS] = live ? edge.x >> 16 : -1;
+        slot_items[slot * GROUPS_PER_WARP] = live ? edge.x >> 16 : -1;
     }
 };
 
-struct Clocks {           // history counters and logs: see update.cuh
+struct HistoryLog {           // history counters and logs: see update.cuh
     int *user, *item, *user_turn, *item_turn;
     int first_user;
     const int* table;

@@ -39,17 +39,17 @@ extern "C" __global__ void matchings(const int* steps, int first, int last, cons
                     held = i;
                 }
                 Vector user = load(user_vectors, u);
-                step(user, item, values[e], rate, keep, group());
+                step(user, item, values[e], rate, keep, group_mask());
                 store(user_vectors, u, user);
                 log_update(e, u, i, user_clock, item_clock, user_turn, item_turn);
-                if (part() == 0) {
+                if (lane_in_group() == 0) {
                     tally.add(e);
                     trace_event(0, e, s);
                 }
             }
             if (held >= 0) store(item_vectors, held, item);
         }
-        if (s + 1 < last) superstep(barrier);
+        if (s + 1 < last) delayed_barrier(barrier);
     }
     tally.report(applied);
 }
@@ -76,17 +76,17 @@ extern "C" __global__ void node_blocks(const int* nodes, const int* starts, int 
         if (e < end && times[e] == s) {
             const int u = users[e];
             Vector user = load(user_vectors, u), item = load_shared(shared, mine);
-            step(user, item, values[e], rate, keep, group());
+            step(user, item, values[e], rate, keep, group_mask());
             store(user_vectors, u, user);
             store_shared(shared, mine, item);
             log_update(e, u, node, user_clock, item_clock, user_turn, item_turn);
-            if (part() == 0) {
+            if (lane_in_group() == 0) {
                 tally.add(e);
                 trace_event(0, e, s);
             }
             ++e;
         }
-        if (s + 1 < rounds) superstep(barrier);
+        if (s + 1 < rounds) delayed_barrier(barrier);
     }
     if (owner) {
         const Vector item = load_shared(shared, mine);

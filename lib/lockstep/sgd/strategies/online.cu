@@ -43,7 +43,7 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
         const int e = !some ? 0 : work ? work[base + worker] : base + worker;
         const int u = users[e], i = items[e];
         int both = 0;
-        if (some && part() == 0) {
+        if (some && lane_in_group() == 0) {
             both = try_lock(item_locks + i);
             if (both && !try_lock(user_locks + u)) {
                 unlock(item_locks + i);
@@ -56,20 +56,20 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
         __syncwarp();
         if (both) {
             Vector user = load(user_vectors, u), item = load(item_vectors, i);
-            step(user, item, values[e], rate, keep, group());
+            step(user, item, values[e], rate, keep, group_mask());
             store(user_vectors, u, user);
             store(item_vectors, i, item);
             log_update(e, u, i, user_clock, item_clock, user_turn, item_turn);
         }
         __syncwarp();
-        if (part() == 0 && both) {
+        if (lane_in_group() == 0 && both) {
             fence_gpu();
             unlock(user_locks + u);
             unlock(item_locks + i);
             tally.add(e);
         }
         // Deferred edges of a warp take consecutive places, in order, by one atomic.
-        const bool defer = some && part() == 0 && !both;
+        const bool defer = some && lane_in_group() == 0 && !both;
         const unsigned deferred = __ballot_sync(full_mask, defer);
         const int first = max(__ffs(deferred) - 1, 0);
         int place = 0;
@@ -103,7 +103,7 @@ extern "C" __global__ void node_locked(int first, int last, const int* offsets, 
             const bool some = e < end && !done[e < end ? e : 0];
             const int u = some ? users[e] : 0;
             int locked = 0;
-            if (some && part() == 0) {
+            if (some && lane_in_group() == 0) {
                 locked = try_lock(user_locks + u);
                 if (locked) fence_gpu();
                 trace_event(locked ? 0 : 1, e, base);
@@ -114,13 +114,13 @@ extern "C" __global__ void node_locked(int first, int last, const int* offsets, 
                 if (fresh) store_shared(shared, mine, load(item_vectors, node));
                 fresh = false;
                 Vector user = load(user_vectors, u), item = load_shared(shared, mine);
-                step(user, item, values[e], rate, keep, group());
+                step(user, item, values[e], rate, keep, group_mask());
                 store(user_vectors, u, user);
                 store_shared(shared, mine, item);
                 log_update(e, u, node, user_clock, item_clock, user_turn, item_turn);
             }
             __syncwarp();
-            if (part() == 0 && some) {
+            if (lane_in_group() == 0 && some) {
                 if (locked) {
                     fence_gpu();
                     unlock(user_locks + u);
@@ -161,10 +161,10 @@ extern "C" __global__ void hogwild(int count, const int* users, const int* items
     for (int e = worker; e < count; e += workers) {
         const int u = users[e], i = items[e];
         Vector user = load(user_vectors, u), item = load(item_vectors, i);
-        step(user, item, values[e], rate, keep, group());
+        step(user, item, values[e], rate, keep, group_mask());
         store(user_vectors, u, user);
         store(item_vectors, i, item);
-        if (part() == 0) tally.add(e);
+        if (lane_in_group() == 0) tally.add(e);
     }
     tally.report(applied);
 }

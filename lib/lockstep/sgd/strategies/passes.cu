@@ -31,7 +31,7 @@ __device__ __forceinline__ void edge_pass(const int* work, int count, int worker
         const int u = users[e], i = items[e];
         const float rating = values[e];   // before the locks: keeps its latency out of the critical section
         int both = 0;
-        if (some && part() == 0) {
+        if (some && lane_in_group() == 0) {
             both = try_lock(item_locks + i);
             if (both && !try_lock(user_locks + u)) {
                 fence_gpu();   // the last holder's writes come before the next holder's reads
@@ -44,20 +44,20 @@ __device__ __forceinline__ void edge_pass(const int* work, int count, int worker
         __syncwarp();
         if (both) {
             Vector user = load(user_vectors, u), item = load(item_vectors, i);
-            step(user, item, rating, rate, keep, group());
+            step(user, item, rating, rate, keep, group_mask());
             store(user_vectors, u, user);
             store(item_vectors, i, item);
             log_update(e, u, i, user_clock, item_clock, user_turn, item_turn);
         }
         __syncwarp();
-        if (part() == 0 && both) {
+        if (lane_in_group() == 0 && both) {
             fence_gpu();   // once for both locks
             store_relaxed(item_locks + i, 0);
             store_relaxed(user_locks + u, 0);
             tally.add(e);
         }
         // Deferred edges of a warp take consecutive places, in order, by one atomic.
-        const bool defer = some && part() == 0 && !both;
+        const bool defer = some && lane_in_group() == 0 && !both;
         const unsigned deferred = __ballot_sync(full_mask, defer);
         const int first = max(__ffs(deferred) - 1, 0);
         int place = 0;
@@ -85,7 +85,7 @@ extern "C" __global__ void edge_passes(const int* first, const int* first_count,
             edge_pass(work, count, blocks * groups, next, length, users, items, values, user_locks, item_locks,
                       user_vectors, item_vectors, rate, keep, user_clock, item_clock, user_turn, item_turn, tally);
         if (global_thread() == 0) store_relaxed(lengths + (pass + 1) % 3, 0);   // all have read it, a barrier ago
-        superstep(barrier);
+        delayed_barrier(barrier);
         const int left = load_relaxed(length);
         const float wanted = ceilf(sqrtf((float)blocks * (float)(count - left) / (float)groups));
         blocks = max(1, min((int)gridDim.x, (int)wanted));

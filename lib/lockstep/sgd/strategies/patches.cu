@@ -155,12 +155,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
                 const int2 edge = mine[e];
                 const int user_place = edge.x & 0xffff, item_place = (int)((unsigned)edge.x >> 16);
                 Vector user = load_shared(vectors, user_place), item = load_shared(vectors, item_place);
-                step(user, item, __int_as_float(edge.y), rate, keep, group());
+                step(user, item, __int_as_float(edge.y), rate, keep, group_mask());
                 store_shared(vectors, user_place, user);
                 store_shared(vectors, item_place, item);
                 log_update(patch.z + e, now.row(patch, user_place), now.row(patch, item_place), user_clock, item_clock,
                            user_turn, item_turn);
-                if (part() == 0) tally.add(patch.z + e);
+                if (lane_in_group() == 0) tally.add(patch.z + e);
             }
             __syncthreads();
             begin = end;

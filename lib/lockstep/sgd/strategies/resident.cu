@@ -34,12 +34,12 @@
 #endif
 
 constexpr int GROUPS = (THREADS - 32) / LANES;    // the first warp moves the users
-constexpr int DUMMY = K / 4 + (LANES < 8 ? LANES : 0);   // 16-byte stride of the groups' dummies: distinct banks
+constexpr int DUMMY_STRIDE = K / 4 + (LANES < 8 ? LANES : 0);   // 16-byte stride of the groups' dummies: distinct banks
 
 // Locks are single bits of shared memory. Idle lanes issue a no-op atomic, avoiding divergence.
 __device__ __forceinline__ unsigned lock_bit(int k, bool wanted) { return wanted ? 1u << (k & 31) : 0u; }
 __device__ __forceinline__ bool try_lock_bit(unsigned* bits, int k, bool wanted) {
-    if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
+    if (LOCK_DELAY) delay_cycles(LOCK_DELAY);
     const unsigned bit = lock_bit(k, wanted);
     return wanted & !(atomicOr(bits + (k >> 5), bit) & bit);
 }
@@ -49,13 +49,13 @@ __device__ __forceinline__ void unlock_bit(unsigned* bits, int k, bool held) {
 
 __device__ __forceinline__ Vector load_shared_at(const float* users, int at) {
     Vector v;
-    const float4* from = reinterpret_cast<const float4*>(users) + part() + at;
+    const float4* from = reinterpret_cast<const float4*>(users) + lane_in_group() + at;
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = from[LANES * c];
     return v;
 }
 __device__ __forceinline__ void store_shared_at(float* users, int at, const Vector& v) {
-    float4* to = reinterpret_cast<float4*>(users) + part() + at;
+    float4* to = reinterpret_cast<float4*>(users) + lane_in_group() + at;
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) to[LANES * c] = v.chunk[c];
 }
@@ -67,8 +67,8 @@ __device__ __forceinline__ void apply(Group& g) {
     Vector user[BATCH];
     #pragma unroll
     for (int j = 0; j < BATCH; ++j) {
-        now[j] = g.slots[j * NEIGHBOURS];
-        place[j] = g.slot_items[j * NEIGHBOURS];
+        now[j] = g.slots[j * GROUPS_PER_WARP];
+        place[j] = g.slot_items[j * GROUPS_PER_WARP];
     }
     #pragma unroll
     for (int j = 0; j < BATCH; ++j) user[j] = load_shared_at(g.users, now[j].at);
@@ -80,7 +80,7 @@ __device__ __forceinline__ void apply(Group& g) {
             g.item = load_shared(g.items, g.place);
         }
         __syncwarp();
-        Parts parts = exchange(user[j], g.item, g.boxes + 32 * (j % 2));
+        PartialSums parts = exchange(user[j], g.item, g.boxes + 32 * (j % 2));
         apply_gain(user[j], g.item, __fmaf_rn(-now[j].rate, parts.sum(), now[j].scaled), now[j].keep);
     }
     #pragma unroll
@@ -89,15 +89,16 @@ __device__ __forceinline__ void apply(Group& g) {
 
 // Lock, compute, unlock: one edge for each of the first BATCH lanes of a group. Edges are loaded unconditionally, which
 // is cheaper than a branch.
-__device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int end, const Clocks& clocks) {
-    int id = part() < BATCH && begin + part() < end ? begin + part() : -1;   // the edge that this lane locks next
+__device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int end, const HistoryLog& clocks) {
+    // the edge that this lane locks next
+    int id = lane_in_group() < BATCH && begin + lane_in_group() < end ? begin + lane_in_group() : -1;
     int2 edge = edges[max(id, 0)];
     while (__any_sync(full_mask, id >= 0)) {
         const int user = edge.x & 0xffff, item = edge.x >> 16;
         const bool won = try_lock_bit(g.lock, user, id >= 0);
         if (!__any_sync(full_mask, won)) continue;
         fence_block();
-        if (part() < BATCH) g.fill(part(), edge, won);
+        if (lane_in_group() < BATCH) g.fill(lane_in_group(), edge, won);
         const int applied = won ? id : -1;
         if (won) id = id + BATCH < end ? id + BATCH : -1;
         edge = edges[max(id, 0)];
@@ -106,7 +107,7 @@ __device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int
 #if LOG
         #pragma unroll 1
         for (int j = 0; j < BATCH; ++j) {
-            if (part() == j && won) clocks.log(applied, user, item);
+            if (lane_in_group() == j && won) clocks.log(applied, user, item);
             fence_gpu();
             __syncwarp();
         }
@@ -180,7 +181,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     int* user_turn, int* item_turn,
     unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
-    const int buffer = room * K + GROUPS * DUMMY * 4;   // includes the dummies, so that one offset addresses either
+    // includes the dummies, so that one offset addresses either
+    const int buffer = room * K + GROUPS * DUMMY_STRIDE * 4;
     Entry* ring = reinterpret_cast<Entry*>(shared + 2 * buffer);
     float* boxes = reinterpret_cast<float*>(ring + 64);
     Slot* slots = reinterpret_cast<Slot*>(boxes + THREADS / 32 * 64);
@@ -194,16 +196,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     const int here = mover ? 0 : (block_thread() - 32) / LANES, groups = THREADS / LANES;
 
     for (int k = block_thread(); k < room / 32 + 1; k += THREADS) lock[k] = 0;
-    for (int k = block_thread(); k < GROUPS * DUMMY * 4; k += THREADS) {
+    for (int k = block_thread(); k < GROUPS * DUMMY_STRIDE * 4; k += THREADS) {
         shared[room * K + k] = 0.0f;
         shared[buffer + room * K + k] = 0.0f;
     }
     for (int k = block_thread() / LANES; k < table_size; k += groups) {
         store_shared(items, k, load(item_vectors, table[table_first + k]));
     }
-    const int own = here / NEIGHBOURS * NEIGHBOURS * BATCH + here % NEIGHBOURS;   // first slot of this group
+    // first slot of this group
+    const int own = here / GROUPS_PER_WARP * GROUPS_PER_WARP * BATCH + here % GROUPS_PER_WARP;
     Group g{boxes + block_thread() / 32 * 64, lock, shared, items, slots + own, slot_items + own,
-            room * (K / 4) + here * DUMMY, rate, keep};
+            room * (K / 4) + here * DUMMY_STRIDE, rate, keep};
     const int first = (int)((long)blockIdx.x * stride % rounds);                  // range of the first round
     const int* segment = starts + (long)blockIdx.x * rounds * GROUPS + (chain ? 0 : here);
     Mover moves{user_vectors, range_starts, turn, first, rounds, stride};
@@ -229,7 +232,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
                 end = segment[(v + 1) * GROUPS + 1];
             }
             g.users = shared + (v & 1) * buffer;
-            const Clocks clocks{user_clock, item_clock, user_turn, item_turn, LOG ? range_starts[moves.range(v)] : 0,
+            const HistoryLog clocks{user_clock, item_clock, user_turn, item_turn,
+            LOG ? range_starts[moves.range(v)] : 0,
                                 table + table_first};
             if (chain) {
                 if (v == 0) {

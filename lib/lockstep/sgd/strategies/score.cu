@@ -13,8 +13,8 @@ extern "C" __global__ void squared_error(int count, const int* users, const int*
     double sum = 0;
     for (int e = worker; e < count; e += workers) {
         const Vector user = load(user_vectors, users[e]), item = load(item_vectors, items[e]);
-        const double error = (double)values[e] - (double)dot(user, item, group());
-        if (part() == 0) sum += error * error;
+        const double error = (double)values[e] - (double)dot(user, item, group_mask());
+        if (lane_in_group() == 0) sum += error * error;
     }
     sum = warp_sum(sum);
     if (lane_id() == 0) atomicAdd(total, sum);

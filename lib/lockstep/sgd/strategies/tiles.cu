@@ -56,7 +56,7 @@ __device__ __forceinline__ void copy_async(float* to, const Stored* from) {
 }
 // Stores this lane's part of a vector to global memory if `wanted`, with a predicate instead of a branch.
 __device__ __forceinline__ void store_if(bool wanted, Stored* vectors, long node, const Vector& v) {
-    Stored* at = vectors + node * K + 4 * part();
+    Stored* at = vectors + node * K + 4 * lane_in_group();
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) {
 #if defined(LOCKSTEP_HOST) || HALF
@@ -83,7 +83,7 @@ __device__ __forceinline__ void wait_batch() {  // all but the STAGES - 1 younge
 // Locks are single bits: 16 KB of shared memory hold those of 131,072 users (users that share a bit exclude each
 // other). Idle lanes issue a no-op atomic, avoiding divergence.
 __device__ __forceinline__ bool try_lock_bit(unsigned* bits, int k, bool wanted) {
-    if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
+    if (LOCK_DELAY) delay_cycles(LOCK_DELAY);
     const unsigned bit = wanted ? 1u << (k & 31) : 0u;
     return !(atomicOr(bits + (k >> 5), bit) & bit) && wanted;
 }
@@ -92,7 +92,7 @@ __device__ __forceinline__ void unlock_bit(unsigned* bits, int k, bool held) {
 }
 
 // The items of one block: in shared memory if they fit, else in global memory.
-struct Home {
+struct ItemStore {
     float* resident;
     Stored* vectors;
     bool fits;
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
     const int* table_starts, int table_fits, unsigned* turn, Stored* user_vectors, Stored* item_vectors, float rate,
     float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
     DYNAMIC_SHARED(unsigned char, shared);
-    const int here = block_thread() / LANES, lane = part();
+    const int here = block_thread() / LANES, lane = lane_in_group();
     const unsigned lanes_before = (1u << lane_id()) - 1u;
     unsigned* lock = reinterpret_cast<unsigned*>(shared);
     float* vectors = reinterpret_cast<float*>(shared + locks / 8) + here * SLOTS * K;
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
             store_shared(resident, k, load(item_vectors, table[table_first + k]));
         }
     }
-    Home home{resident, item_vectors, table_fits != 0};
+    ItemStore home{resident, item_vectors, table_fits != 0};
     Vector item = {};
     Tally tally;
 
@@ -182,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                 #pragma unroll
                 for (int w = 0; w < EACH; ++w) {
                     const bool free = won[w] || id[w] < 0;
-                    const unsigned takers = __ballot_sync(full_mask, free) & group();
+                    const unsigned takers = __ballot_sync(full_mask, free) & group_mask();
                     if (free) {
                         const int take = next + __popc(takers & lanes_before);
                         id[w] = take < end ? take : -1;
@@ -197,21 +197,21 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                 int who[BATCH];
                 float rated[BATCH];
                 Vector user[BATCH];
-                bool stay = true;      // all edges of the batch belong to the item in registers
+                bool same_item = true;      // all edges of the batch belong to the item in registers
                 #pragma unroll
                 for (int j = 0; j < BATCH; ++j) {
                     const int4 now = slots[old * BATCH + j];
                     who[j] = now.x;
                     rated[j] = __int_as_float(now.y);
                     user[j] = load_shared(vectors, old * BATCH + j);
-                    stay = stay && (now.x < 0 || now.z == home.item);
+                    same_item = same_item && (now.x < 0 || now.z == home.item);
                     left -= now.x >= 0;
                 }
-                stay = __all_sync(full_mask, stay);
+                same_item = __all_sync(full_mask, same_item);
                 // (4) The critical path: one update after the other, in registers alone. A slot without an edge is
                 // updated with rate 0, which avoids a branch. Stores come after the loop: a store in flight occupies
                 // its source registers, and the next update would wait for them.
-                if (stay) {
+                if (same_item) {
                     #pragma unroll
                     for (int j = 0; j < BATCH; ++j) {
                         const bool live = who[j] >= 0;

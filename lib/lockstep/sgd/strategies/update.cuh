@@ -46,8 +46,8 @@ struct Vector {
 };
 
 // Lane of this thread in its group, and the lanes of the warp that form the group.
-__device__ __forceinline__ int part() { return block_thread() % LANES; }
-__device__ __forceinline__ unsigned group() {
+__device__ __forceinline__ int lane_in_group() { return block_thread() % LANES; }
+__device__ __forceinline__ unsigned group_mask() {
     return LANES == 32 ? full_mask : ((1u << (LANES & 31)) - 1u) << (lane_id() & ~(LANES - 1));
 }
 
@@ -110,13 +110,13 @@ __device__ __forceinline__ void store_chunk(Stored* at, float4 v) { __stcg(reint
 
 __device__ __forceinline__ Vector load(const Stored* vectors, long node) {
     Vector v;
-    const Stored* at = vectors + node * K + 4 * part();
+    const Stored* at = vectors + node * K + 4 * lane_in_group();
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = load_chunk(at + 4 * LANES * c);
     return v;
 }
 __device__ __forceinline__ void store(Stored* vectors, long node, const Vector& v) {
-    Stored* at = vectors + node * K + 4 * part();
+    Stored* at = vectors + node * K + 4 * lane_in_group();
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) store_chunk(at + 4 * LANES * c, v.chunk[c]);
 }
@@ -124,13 +124,13 @@ __device__ __forceinline__ void store(Stored* vectors, long node, const Vector& 
 // The same for a vector in shared memory that only this group accesses: each lane reads its own writes.
 __device__ __forceinline__ Vector load_shared(const float* vectors, long node) {
     Vector v;
-    const float4* at = reinterpret_cast<const float4*>(vectors + node * K) + part();
+    const float4* at = reinterpret_cast<const float4*>(vectors + node * K) + lane_in_group();
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = at[LANES * c];
     return v;
 }
 __device__ __forceinline__ void store_shared(float* vectors, long node, const Vector& v) {
-    float4* at = reinterpret_cast<float4*>(vectors + node * K) + part();
+    float4* at = reinterpret_cast<float4*>(vectors + node * K) + lane_in_group();
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) at[LANES * c] = v.chunk[c];
 }
@@ -183,7 +183,7 @@ __device__ __forceinline__ void step(Vector& user, Vector& item, float rating, f
 __device__ __forceinline__ void log_update(long e, int user, int item, int* user_clock, int* item_clock, int* user_turn,
                                            int* item_turn) {
 #if LOG
-    if (part() == 0) {
+    if (lane_in_group() == 0) {
         const int u = __ldcg(user_clock + user), i = __ldcg(item_clock + item);
         user_turn[e] = u;
         item_turn[e] = i;
@@ -221,7 +221,7 @@ struct Tally {
     }
 };
 
-__device__ __forceinline__ void wait_cycles(int cycles) {
+__device__ __forceinline__ void delay_cycles(int cycles) {
 #ifndef LOCKSTEP_HOST
     for (const long long begin = clock64(); clock64() - begin < cycles;) {}
 #endif
@@ -247,12 +247,12 @@ __device__ __forceinline__ void fence_block() {
 
 // Locks taken by single threads: 0 free, 1 held.
 __device__ __forceinline__ bool try_lock(int* lock) {
-    if (LOCK_DELAY) wait_cycles(LOCK_DELAY);
+    if (LOCK_DELAY) delay_cycles(LOCK_DELAY);
     return atomicCAS(lock, 0, 1) == 0;
 }
 __device__ __forceinline__ void unlock(int* lock) { store_release(lock, 0); }
 
-__device__ __forceinline__ void superstep(unsigned* barrier) {
-    if (BARRIER_DELAY) wait_cycles(BARRIER_DELAY);
+__device__ __forceinline__ void delayed_barrier(unsigned* barrier) {
+    if (BARRIER_DELAY) delay_cycles(BARRIER_DELAY);
     grid_barrier(barrier);
 }

@@ -7,8 +7,9 @@
 // Communication between blocks
 //   inbox    An arc that leaves the range lowers inbox[target] in global memory by an atomicMin without return value.
 //            At each step a block reads the inboxes of its vertices that have incoming arcs from other ranges (found
-//            once, at the start). Loads of a thread's first `keep` inboxes are consumed one step later, which hides the
-//            L2 latency. Without a queue there are no capacity, duplicates or lost values: a minimum persists.
+//            once, at the start). Loads of a thread's first `prefetched` inboxes are consumed one step later, which
+//            hides the L2 latency. Without a queue there are no capacity, duplicates or lost values: a minimum
+//            persists.
 //   horizon  A block relaxes its pending vertices nearer than (smallest pending distance of all blocks) + delta and
 //            defers the others. These minima are published and read without synchronization; a stale one causes
 //            redundant or deferred relaxations, never a wrong result. This is delta-stepping with a sliding bucket.
@@ -19,7 +20,7 @@
 //
 // narrow: a vertex's word is distance << 1 | pending, so that one atomicMin lowers the distance and sets the flag;
 // wide: the flags are a bit array. A list that overflows makes the next step scan all vertices (dense); that step may
-// list a vertex twice, which costs a visit per step, since `take` returns it once.
+// list a vertex twice, which costs a visit per step, since `claim` returns it once.
 //
 // Best where most arcs stay inside a range of ids: road networks with spatial ids. Correct on any graph.
 //
@@ -45,7 +46,7 @@
 #endif
 
 constexpr unsigned finished = 0xffffffffu;
-constexpr int keep = 4;                       // inboxes per thread whose loads are issued one step ahead
+constexpr int prefetched = 4;                       // inboxes per thread whose loads are issued one step ahead
 constexpr int overflow = 0, steps_word = 1, relaxed_word = 2;  // control words; relaxed counts only with COUNT
 #ifndef COUNT
 #define COUNT 0
@@ -71,12 +72,12 @@ template <> struct State<unsigned> {
         return *(volatile const unsigned*)(r.state + v) & 1u;
     }
     // Returns 0: not lowered; 1: lowered, already pending; 2: lowered, newly pending.
-    static __device__ __forceinline__ int lowered(const Range& r, int v, unsigned d) {
+    static __device__ __forceinline__ int lower_and_mark(const Range& r, int v, unsigned d) {
         const unsigned word = d << 1 | 1u, old = atomicMin((unsigned*)r.state + v, word);
         return old <= word ? 0 : old & 1u ? 1 : 2;
     }
     // Claims a pending vertex; returns its distance, or infinity if another thread claimed it.
-    static __device__ __forceinline__ unsigned take(const Range& r, int v) {
+    static __device__ __forceinline__ unsigned claim(const Range& r, int v) {
         const unsigned old = atomicAnd((unsigned*)r.state + v, ~1u);
         return old & 1u ? old >> 1 : infinity();
     }
@@ -89,14 +90,14 @@ template <> struct State<double> {
     static __device__ __forceinline__ bool pending(const Range& r, int v) {
         return *(volatile const unsigned*)(r.pending + (v >> 5)) >> (v & 31) & 1u;
     }
-    // Distance before bit here, bit before distance in `take`: each second access is issued after the first returned,
+    // Distance before bit here, bit before distance in `claim`: each second access is issued after the first returned,
     // which keeps the order without a fence.
-    static __device__ __forceinline__ int lowered(const Range& r, int v, double d) {
+    static __device__ __forceinline__ int lower_and_mark(const Range& r, int v, double d) {
         if (lower(r.state + v, (Distance)d) <= d) return 0;
         const unsigned bit = 1u << (v & 31);
         return atomicOr(r.pending + (v >> 5), bit) & bit ? 1 : 2;
     }
-    static __device__ __forceinline__ double take(const Range& r, int v) {
+    static __device__ __forceinline__ double claim(const Range& r, int v) {
         const unsigned bit = 1u << (v & 31);
         return atomicAnd(r.pending + (v >> 5), ~bit) & bit ? distance(r, v) : (double)infinity();
     }
@@ -109,9 +110,9 @@ __device__ __forceinline__ void enlist(const Range& r, int v, int slot, int list
 }
 
 // Lowers vertex v of the range and appends it to the list unless it is already pending.
-__device__ __forceinline__ void improve(const Range& r, int v, Distance d, int slot, int list, Distance& low) {
+__device__ __forceinline__ void relax(const Range& r, int v, Distance d, int slot, int list, Distance& low) {
     if (d >= Vertex::distance(r, v)) return;
-    const int change = Vertex::lowered(r, v, d);
+    const int change = Vertex::lower_and_mark(r, v, d);
     if (change == 0) return;
     low = d < low ? d : low;
     if (change == 2) enlist(r, v, slot, list);
@@ -142,14 +143,14 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     Distance* const nearest = (Distance*)at;  // [3] smallest pending distance of all blocks, possibly stale
     at += 4 * sizeof(Distance);
     r.count = (int*)at, at += 4 * sizeof(int);
-    unsigned* const generation = (unsigned*)at;
+    unsigned* const vote_number = (unsigned*)at;
     at += 2 * sizeof(unsigned);
-    int* const borders = (int*)at;
+    int* const receiver_count = (int*)at;
     at += 2 * sizeof(int);
     int* const own_offsets = (int*)at;
     if (LOCAL) at += sizeof(int) * (size_t)(range + 1);
     r.pending = (unsigned*)at;
-    if (!Type::narrow) at += sizeof(unsigned) * (size_t)((range + 31) / 32);
+    if (!Traits::narrow) at += sizeof(unsigned) * (size_t)((range + 31) / 32);
     r.lists = (unsigned short*)at;
     r.capacity = list_capacity;
 
@@ -159,7 +160,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         inbox[first + v] = infinity();
         border[first + v] = 0;
     }
-    if (!Type::narrow)
+    if (!Traits::narrow)
         for (int i = thread; i < (range + 31) / 32; i += THREADS) r.pending[i] = 0;
     const int base = size > 0 ? offsets[first] : 0, end = size > 0 ? offsets[first + size] : 0;
     if (LOCAL) {
@@ -168,9 +169,9 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     }
     if (thread == 0) {
         for (int i = 0; i < 3; ++i) r.count[i] = 0, lowest[i] = nearest[i] = infinity();
-        *borders = 0;
+        *receiver_count = 0;
         nearest[0] = 0;
-        generation[0] = generation[1] = 0;
+        vote_number[0] = vote_number[1] = 0;
         store_relaxed(lows + block, infinity());
         if (block == 0)
             store_relaxed(vote, 0u), store_relaxed(vote + 1, 0u), control[overflow] = 0, control[steps_word] = 0;
@@ -181,32 +182,33 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         if ((unsigned)(target - first) >= (unsigned)size) store_relaxed(border + target, 1);
     }
     if (thread == 0 && (unsigned)(source - first) < (unsigned)size) {
-        if (!Type::narrow) r.pending[(source - first) >> 5] = 1u << ((source - first) & 31);
+        if (!Traits::narrow) r.pending[(source - first) >> 5] = 1u << ((source - first) & 31);
         r.lists[0] = (unsigned short)(source - first);
         r.count[0] = 1;
         lowest[0] = 0;
     }
     grid_barrier(barrier);
-    int* const own_border = (int*)(dist + first);  // `dist` holds this list until the results are written
+    int* const receivers = (int*)(dist + first);  // `dist` holds this list until the results are written
     for (int v0 = 0; v0 < size; v0 += THREADS) {
         const int v = v0 + thread;
         const bool gets = v < size && load_relaxed(border + first + v);
-        if (gets) own_border[atomicAdd(borders, 1)] = v;
+        if (gets) receivers[atomicAdd(receiver_count, 1)] = v;
     }
     __syncthreads();
-    const int inboxes = *(volatile const int*)borders;
-    int place[keep];
-    for (int j = 0; j < keep; ++j) place[j] = thread + j * THREADS < inboxes ? own_border[thread + j * THREADS] : -1;
+    const int receiver_total = *(volatile const int*)receiver_count;
+    int place[prefetched];
+    for (int j = 0; j < prefetched; ++j)
+        place[j] = thread + j * THREADS < receiver_total ? receivers[thread + j * THREADS] : -1;
 
     // ---- steps
     const int lane = thread % GROUP;
     const unsigned group_mask = GROUP == 32 ? full_mask : ((1u << GROUP) - 1) << ((int)lane_id() - lane);
     bool active = true, voted = false;
-    unsigned phase = 0;
+    unsigned own_vote = 0;
     int step = 0, seen_at = -2;
-    Distance received[keep], others = 0;  // loads issued in the previous step
-    unsigned present = 0;
-    for (int j = 0; j < keep; ++j) received[j] = infinity();
+    Distance received[prefetched], loaded_min = 0;  // loads issued in the previous step
+    unsigned loaded_vote = 0;
+    for (int j = 0; j < prefetched; ++j) received[j] = infinity();
     long long relaxations = 0;
     Distance published = infinity();  // what thread 0 has published
     for (;; ++step) {
@@ -214,10 +216,10 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         const int now = step % 3, following = (step + 1) % 3, list = step & 1;
         const int count = *(volatile const int*)(r.count + now);
         const Distance near = *(volatile const Distance*)(nearest + now),
-            reach = near < infinity() ? sum(near, delta) : near;
-        const unsigned seen = *(volatile const unsigned*)(generation + (step & 1));
+            horizon = near < infinity() ? sum(near, delta) : near;
+        const unsigned seen = *(volatile const unsigned*)(vote_number + (step & 1));
         if (seen == finished) break;
-        if (voted && seen != phase) phase = seen, voted = false, seen_at = step;
+        if (voted && seen != own_vote) own_vote = seen, voted = false, seen_at = step;
         if (count > 0) active = true;
         else if (!voted && step >= seen_at + 2) {  // inboxes loaded since the vote closed hold nothing new
             __threadfence();
@@ -229,7 +231,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
                     const bool quiet = !active && (old >> 16) == 0;
                     store_relaxed(vote, 0u);
                     __threadfence();
-                    store_release(vote + 1, quiet ? finished : phase + 1);
+                    store_release(vote + 1, quiet ? finished : own_vote + 1);
                 }
             }
             voted = true;
@@ -246,26 +248,26 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
 
         // values loaded in the previous step
         Distance low = infinity();
-        for (int j = 0; j < keep; ++j)
-            if (received[j] < infinity()) improve(r, place[j], received[j], following, list ^ 1, low);
+        for (int j = 0; j < prefetched; ++j)
+            if (received[j] < infinity()) relax(r, place[j], received[j], following, list ^ 1, low);
         if (thread - (int)lane_id() < blocks) {
-            others = warp_min(others);
-            if (lane_id() == 0 && others < infinity()) lower(nearest + following, others);
+            loaded_min = warp_min(loaded_min);
+            if (lane_id() == 0 && loaded_min < infinity()) lower(nearest + following, loaded_min);
         }
         if (thread == 0) {
-            if (present != seen) __threadfence();  // sends before the vote closed are visible from here on
-            generation[(step + 1) & 1] = present;
+            if (loaded_vote != seen) __threadfence();  // sends before the vote closed are visible from here on
+            vote_number[(step + 1) & 1] = loaded_vote;
         }
 
         // loads for the next step
-        for (int j = 0; j < keep; ++j)
+        for (int j = 0; j < prefetched; ++j)
             received[j] = place[j] >= 0 ? load_relaxed(inbox + first + place[j]) : infinity();
-        others = thread < blocks ? load_relaxed(lows + thread) : infinity();
+        loaded_min = thread < blocks ? load_relaxed(lows + thread) : infinity();
         for (int i = thread + THREADS; i < blocks; i += THREADS) {
             const Distance d = load_relaxed(lows + i);
-            others = d < others ? d : others;
+            loaded_min = d < loaded_min ? d : loaded_min;
         }
-        if (thread == 0) present = load_relaxed(vote + 1);
+        if (thread == 0) loaded_vote = load_relaxed(vote + 1);
 
         // the pending vertices
         const bool dense = count > r.capacity;  // some are in no list: scan all
@@ -275,7 +277,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
             Distance d = infinity();
             if (lane == 0 && (!dense || Vertex::pending(r, v))) {
                 const Distance waiting = Vertex::distance(r, v);
-                if (waiting < reach) d = Vertex::take(r, v);
+                if (waiting < horizon) d = Vertex::claim(r, v);
                 else enlist(r, v, following, list ^ 1), low = waiting < low ? waiting : low;
             }
             d = __shfl_sync(group_mask, d, 0, GROUP);
@@ -291,17 +293,17 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
                 const Arc arc = LOCAL ? from[e] : load_arc(from + e);
                 const int target = (int)arc.target - first;
                 const Distance candidate = d + arc.weight;
-                if ((unsigned)target < (unsigned)size) improve(r, target, candidate, following, list ^ 1, low);
+                if ((unsigned)target < (unsigned)size) relax(r, target, candidate, following, list ^ 1, low);
                 else lower(inbox + arc.target, candidate);
                 if (COUNT) ++relaxations;
             }
         }
 
-        // inboxes beyond `keep` per thread
-        for (int i = thread + keep * THREADS; i < inboxes; i += THREADS) {
-            const int v = own_border[i];
+        // inboxes beyond `prefetched` per thread
+        for (int i = thread + prefetched * THREADS; i < receiver_total; i += THREADS) {
+            const int v = receivers[i];
             const Distance d = load_relaxed(inbox + first + v);
-            if (d < infinity()) improve(r, v, d, following, list ^ 1, low);
+            if (d < infinity()) relax(r, v, d, following, list ^ 1, low);
         }
         if (__any_sync(full_mask, low < infinity())) {
             low = warp_min(low);

@@ -11,7 +11,7 @@
 //
 // Design
 //   - Arcs are sorted by tail: a warp's polls fall on few sectors, and a hub's arcs are spread over many threads.
-//   - An arc is pending while its tail is below `known`, the distance used last: no flag, list, or lost wake-up.
+//   - An arc is pending while its tail is below `last_used`, the distance used last: no flag, list, or lost wake-up.
 //   - The threads of a block sweep together: the barrier after a sweep tells whether any of them found a smaller
 //     distance. A sweep polls LOOKS times, which pays more the longer the paths.
 //   - FILTER: the head's distance is read first, through L1. A stale line holds too large a distance, so it can only
@@ -68,13 +68,13 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
     const int first = (int)min((long long)blockIdx.x * share, (long long)m), end = min(first + share, m);
 
     int tail[KEEP];
-    Distance known[KEEP];
+    Distance last_used[KEEP];
     Arc held[KEEP];
 #pragma unroll
     for (int k = 0; k < KEEP; ++k) {
         const int e = first + k * THREADS + thread;
         tail[k] = e < end ? tails[e] : -1;
-        known[k] = infinity();
+        last_used[k] = infinity();
         if (HELD) held[k] = load_arc(arcs + (e < end ? e : 0));
     }
     for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads()) dist[v] = infinity();
@@ -92,7 +92,7 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
     int step = 0, from = 0;  // the first sweep that counts for the open vote
     long long relaxations = 0;
     for (;; ++step) {
-        bool moved = false;
+        bool worked = false;
         for (int look = 0; look < LOOKS; ++look) {
             Distance d[KEEP];
 #pragma unroll
@@ -102,38 +102,38 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
                 if (open != present) __threadfence();  // makes updates before the vote closed visible from here on
                 generation[step & 1] = present = open;
             }
-            unsigned fresh = 0;
+            unsigned to_relax = 0;
 #pragma unroll
             for (int k = 0; k < KEEP; ++k) {
-                if (!(d[k] < known[k])) continue;
-                known[k] = d[k];
-                moved = true;
+                if (!(d[k] < last_used[k])) continue;
+                last_used[k] = d[k];
+                worked = true;
                 if (d[k] > limit) shared_words[overflow] = 1;
-                else fresh |= 1u << k;
+                else to_relax |= 1u << k;
             }
-            if (!__any_sync(full_mask, fresh != 0)) continue;
+            if (!__any_sync(full_mask, to_relax != 0)) continue;
 #pragma unroll
             for (int part = 0; part < KEEP; part += 4) {  // four at a time, so that their loads overlap
-                Distance there[4];
+                Distance head_distance[4];
                 int head[4];
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
                     const int k = part + i;
-                    if (k >= KEEP || !(fresh >> k & 1)) continue;
+                    if (k >= KEEP || !(to_relax >> k & 1)) continue;
                     const Arc arc = HELD ? held[k] : load_arc(arcs + first + k * THREADS + thread);
                     head[i] = (int)arc.target;
                     d[k] += arc.weight;
-                    there[i] = FILTER ? dist[head[i]] : infinity();
+                    head_distance[i] = FILTER ? dist[head[i]] : infinity();
                     if (COUNT) ++relaxations;
                 }
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
                     const int k = part + i;
-                    if (k < KEEP && fresh >> k & 1 && d[k] < there[i]) lower(dist + head[i], d[k]);
+                    if (k < KEEP && to_relax >> k & 1 && d[k] < head_distance[i]) lower(dist + head[i], d[k]);
                 }
             }
         }
-        const bool any = __syncthreads_or(moved);
+        const bool any = __syncthreads_or(worked);
         const unsigned seen = *(volatile const unsigned*)(generation + (step & 1));
         if (seen == finished) break;
         if (voted && seen != phase) phase = seen, voted = false, from = step + 1;

@@ -184,15 +184,15 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
             for (int base = warp * 32; base < waiting; base += warps * 32) {
                 const int i = base + (int)lane_id();
                 Entry e = {};
-                bool good = false;
+                bool valid = false;
                 if (i < waiting) {
                     e = EntryOf<Distance>::load(far + i);
-                    good = load_relaxed(dist + e.vertex) == e.distance;
+                    valid = load_relaxed(dist + e.vertex) == e.distance;
                 }
-                const bool now = good && e.distance < threshold;
+                const bool now = valid && e.distance < threshold;
                 append(now, e, next, next_count, capacity, control, round);
-                append(good && !now, e, kept, kept_count, capacity, control, round);
-                if (good && !now) least = e.distance < least ? e.distance : least;
+                append(valid && !now, e, kept, kept_count, capacity, control, round);
+                if (valid && !now) least = e.distance < least ? e.distance : least;
             }
             least = warp_min(least);
             if (lane_id() == 0 && least < infinity()) lower(lowest + (bucket + 1) % 3, least);

@@ -15,8 +15,8 @@
 #define DISTANCE unsigned
 #endif
 
-template <class T> struct Kind;
-template <> struct Kind<unsigned> {
+template <class T> struct DistanceTraits;
+template <> struct DistanceTraits<unsigned> {
     static constexpr bool narrow = true;
     struct alignas(8) Arc { int target; unsigned weight; };
     typedef uint2 ArcWords;
@@ -27,7 +27,7 @@ template <> struct Kind<unsigned> {
     }
     static __device__ __forceinline__ unsigned warp_min(unsigned v) { return __reduce_min_sync(full_mask, v); }
 };
-template <> struct Kind<double> {
+template <> struct DistanceTraits<double> {
     static constexpr bool narrow = false;
     struct alignas(16) Arc { double weight; long long target; };
     typedef ulonglong2 ArcWords;
@@ -49,20 +49,20 @@ template <> struct Kind<double> {
     }
 };
 typedef DISTANCE Distance;
-typedef Kind<Distance> Type;
-typedef Type::Arc Arc;
+typedef DistanceTraits<Distance> Traits;
+typedef Traits::Arc Arc;
 
-__device__ __forceinline__ Distance infinity() { return Type::infinity(); }
+__device__ __forceinline__ Distance infinity() { return Traits::infinity(); }
 // Lowers *p to v if v is smaller; returns the old value.
-__device__ __forceinline__ Distance lower(Distance* p, Distance v) { return Type::lower(p, v); }
+__device__ __forceinline__ Distance lower(Distance* p, Distance v) { return Traits::lower(p, v); }
 // a + b, or infinity on overflow; wide: always larger than a.
-__device__ __forceinline__ Distance sum(Distance a, Distance b) { return Type::sum(a, b); }
+__device__ __forceinline__ Distance sum(Distance a, Distance b) { return Traits::sum(a, b); }
 // The smallest value of a warp, in every lane.
-__device__ __forceinline__ Distance warp_min(Distance v) { return Type::warp_min(v); }
+__device__ __forceinline__ Distance warp_min(Distance v) { return Traits::warp_min(v); }
 
 // Loads an arc by one 8- or 16-byte access through the read-only cache: arcs never change.
 __device__ __forceinline__ Arc load_arc(const Arc* p) {
-    const Type::ArcWords words = __ldg(reinterpret_cast<const Type::ArcWords*>(p));
+    const Traits::ArcWords words = __ldg(reinterpret_cast<const Traits::ArcWords*>(p));
     Arc arc;
     memcpy(&arc, &words, sizeof arc);
     return arc;

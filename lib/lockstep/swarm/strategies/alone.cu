@@ -136,30 +136,31 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
     const int threads = (int)blockDim.x, t = (int)block_thread(), lane = t & 31;
     const int s0 = (int)blockIdx.x * per, live = n - s0 < per ? n - s0 : per;
 
-    Carver state{shared + 16};
+    BumpAllocator state{shared + 16};
     const Rows g = carve_rows(state, n, m);
-    u64* const sums = state.take<u64>(n);
-    REAL* const value = state.take<REAL>((long long)per * (n + 1));   // path counts, then what a vertex gives
-    unsigned* before = state.take<unsigned>(n + 1);                   // words of three levels next to each other
-    unsigned* present = state.take<unsigned>(n + 1);
-    unsigned* after = state.take<unsigned>(n + 1);
-    unsigned* const seen = state.take<unsigned>(n);
-    unsigned* const sizes = state.take<unsigned>(n + 1);              // pairs of each level
-    unsigned short* const turn = state.take<unsigned short>(n);       // `order`
-    unsigned short* const line = state.take<unsigned short>((long long)per * n);   // pairs: vertex, source << 11
-    unsigned char* const code = state.take<unsigned char>((long long)per * (n + 1));
+    u64* const sums = state.allocate<u64>(n);
+    REAL* const value = state.allocate<REAL>((long long)per * (n + 1));   // path counts, then what a vertex gives
+    unsigned* before = state.allocate<unsigned>(n + 1);                   // words of three levels next to each other
+    unsigned* present = state.allocate<unsigned>(n + 1);
+    unsigned* after = state.allocate<unsigned>(n + 1);
+    unsigned* const seen = state.allocate<unsigned>(n);
+    unsigned* const sizes = state.allocate<unsigned>(n + 1);              // pairs of each level
+    unsigned short* const order_shared = state.allocate<unsigned short>(n);       // `order`
+    // pairs: vertex, source << 11
+    unsigned short* const pairs_queue = state.allocate<unsigned short>((long long)per * n);
+    unsigned char* const code = state.allocate<unsigned char>((long long)per * (n + 1));
 
     for (int v = t; v <= n; v += threads) {
         const unsigned start = v >= s0 && v < s0 + live ? 1u << (v - s0) : 0u;
         present[v] = start;
         before[v] = sizes[v] = 0;
         if (v == n) after[v] = 0;
-        else sums[v] = 0, seen[v] = start, turn[v] = order[vertex + v];
+        else sums[v] = 0, seen[v] = start, order_shared[v] = order[vertex + v];
     }
     for (int i = t; i < per * (n + 1); i += threads) code[i] = 0;
     const bool unsorted = fetch_rows(g, offsets + vertex + graph, targets + arc, n, threads, (int*)after, (int*)value);
     if (__syncthreads_or(unsorted)) {
-        blank_repeated(g, n, threads);
+        remove_duplicates(g, n, threads);
         __syncthreads();
     }
     if (t < live) {
@@ -177,7 +178,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
         const unsigned mark = 1u << (ahead & 3);
         bool found = false;
         for (int base = 0; base < n; base += threads / 4) {
-            const int at = base + (t >> 2), v = at < n ? turn[at] : n;
+            const int at = base + (t >> 2), v = at < n ? order_shared[at] : n;
             const unsigned known = v < n ? seen[v] : all, want = all & ~known;
             unsigned got = 0;
             if (want) {
@@ -205,13 +206,13 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
                 if (lane == 0 && won) place = atomicAdd(&sizes[ahead], (unsigned)__popc(won));
                 place = __shfl_sync(full_mask, place, 0) + (unsigned)__popc(won & ((1u << lane) - 1u));
                 if (mine) {
-                    line[tail + place] = (unsigned short)(v | i << 11);
+                    pairs_queue[tail + place] = (unsigned short)(v | i << 11);
                     code[i * (n + 1) + v] = (unsigned char)mark;
                 }
             }
         }
         for (int i = head + t; i < tail; i += threads) {
-            const unsigned pair = line[i], v = pair & 2047u, source = pair >> 11;
+            const unsigned pair = pairs_queue[i], v = pair & 2047u, source = pair >> 11;
             const Row row = g.rows[v];
             REAL* const there = value + source * (n + 1);
             there[v] = row_sum(g.quads + first_quad(row), (int)quads_of(row), before, 1u << source, there);
@@ -229,12 +230,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
     for (; level > 0; --level) {
         const unsigned mark = 1u << ((level + 1) & 3);
         for (int i = head + t; i < tail; i += threads) {
-            const unsigned pair = line[i], v = pair & 2047u, source = pair >> 11;
+            const unsigned pair = pairs_queue[i], v = pair & 2047u, source = pair >> 11;
             const Row row = g.rows[v];
             REAL* const there = value + source * (n + 1);
             const REAL sum =
                 row_sum(g.quads + first_quad(row), (int)quads_of(row), code + source * (n + 1), mark, there);
-            const REAL sigma = there[v], delta = times(sigma, sum), given = given_by(sigma, delta);
+            const REAL sigma = there[v], delta = times(sigma, sum), given = dependency_term(sigma, delta);
             there[v] = given;
             u64 share = 0;
             if (given == given) share = (u64)(long long)times(delta, scale);
@@ -268,7 +269,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
         const u64 word = __ldcg(&fixed[v]);
         fixed[v] = 0;
         values[vertex + v] = word & UNCOUNTABLE ? __longlong_as_double(0x7ff8000000000000LL) : (double)word * unit;
-        sum += mixed(v, word);
+        sum += checksum_term(v, word);
     }
     for (int o = 16; o; o >>= 1) sum += __shfl_xor_sync(full_mask, sum, o);
     if (t == 0) sums[0] = 0;

@@ -19,7 +19,7 @@ BUSY = 16  # items for each block, where there is as much to cut
 
 
 def up(size):
-    """Rounded up to 16 bytes, as pack.cuh's Carver does."""
+    """Rounded up to 16 bytes, as pack.cuh's BumpAllocator does."""
     return (np.asarray(size, np.int64) + 15) & ~np.int64(15)
 
 

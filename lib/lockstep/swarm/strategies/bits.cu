@@ -70,29 +70,29 @@ extern "C" __global__ void __launch_bounds__(1024, 1) distances(
         const unsigned item = next_item(queue, (unsigned*)shared, round);
         if (item >= (unsigned)count) return;
         const int graph = items[3 * item], first = items[3 * item + 1], sets = items[3 * item + 2];
-        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+        const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
         const int n = p.n;
 
-        Carver in_shared{shared + 16}, in_global{scratch + (long long)blockIdx.x * stride};
+        BumpAllocator in_shared{shared + 16}, in_global{scratch + (long long)blockIdx.x * stride};
 #if HOLDS == 0
-        Carver& state = in_global;
+        BumpAllocator& state = in_global;
 #else
-        Carver& state = in_shared;
+        BumpAllocator& state = in_shared;
 #endif
 #if HOLDS == 2
-        Carver& graphs = in_shared;
+        BumpAllocator& graphs = in_shared;
 #else
-        Carver& graphs = in_global;
+        BumpAllocator& graphs = in_global;
 #endif
-        unsigned* now = state.take<unsigned>((n + 1LL) * WORDS);
-        unsigned* next = state.take<unsigned>((n + 1LL) * WORDS);
+        unsigned* now = state.allocate<unsigned>((n + 1LL) * WORDS);
+        unsigned* next = state.allocate<unsigned>((n + 1LL) * WORDS);
         const int size = n * WORDS;
 #if OUTPUT
-        unsigned* const planes = state.take<unsigned>((long long)PLANES * size);
+        unsigned* const planes = state.allocate<unsigned>((long long)PLANES * size);
 #else
-        u64* const sums = state.take<u64>(n);
-        u64* const parts = state.take<u64>(n);
-        unsigned* const counts = state.take<unsigned>(n);
+        u64* const sums = state.allocate<u64>(n);
+        u64* const parts = state.allocate<u64>(n);
+        unsigned* const counts = state.allocate<unsigned>(n);
 #endif
         const Rows out = carve_rows(graphs, n, p.m);
         copy_rows(out, p.offsets, p.targets, n, threads);

@@ -21,7 +21,7 @@ extern "C" __global__ void finish_fixed(const long long* __restrict__ vertex_sta
         for (int v = lane; v < n; v += 32) {
             const u64 word = fixed[first + v];
             values[first + v] = word & UNCOUNTABLE ? __longlong_as_double(0x7ff8000000000000LL) : (double)word * scale;
-            sum += mixed(v, word);
+            sum += checksum_term(v, word);
         }
         for (int o = 16; o; o >>= 1) sum += __shfl_xor_sync(full_mask, sum, o);
         if (lane == 0) checksums[graph] = sum;
@@ -77,7 +77,8 @@ extern "C" __global__ void finish_closeness(const long long* __restrict__ vertex
                 if (form == 0 && improved) value = __dmul_rn(value, (double)count / (double)(n - 1));
             }
             values[first + v] = value;
-            sum += mixed(v, far) + mixed(v, parts ^ 0x5555555555555555ull) + mixed(v, ~(u64)count);
+            sum += checksum_term(v, far) + checksum_term(v, parts ^ 0x5555555555555555ull) + checksum_term(v,
+                                                                                                           ~(u64)count);
         }
         for (int o = 16; o; o >>= 1) sum += __shfl_xor_sync(full_mask, sum, o);
         if (lane == 0) checksums[graph] = sum;

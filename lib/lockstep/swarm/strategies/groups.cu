@@ -12,11 +12,11 @@
 #include "pack.cuh"
 
 // Where a block's metadata lies.
-__device__ __forceinline__ Carver state_of(unsigned char* shared, unsigned char* scratch, long long stride) {
+__device__ __forceinline__ BumpAllocator state_of(unsigned char* shared, unsigned char* scratch, long long stride) {
 #if HOLDS == 0
-    return Carver{scratch + (long long)blockIdx.x * stride};
+    return BumpAllocator{scratch + (long long)blockIdx.x * stride};
 #else
-    return Carver{shared + 16};
+    return BumpAllocator{shared + 16};
 #endif
 }
 
@@ -24,7 +24,7 @@ __device__ __forceinline__ void finish_labels(const int* label, int n, int* out,
     u64 sum = 0;
     for (int v = block_thread(); v < n; v += blockDim.x) {
         out[v] = label[v];
-        sum += mixed(v, (u64)(unsigned)label[v]);
+        sum += checksum_term(v, (u64)(unsigned)label[v]);
     }
     if (sum) atomicAdd(check, sum);
 }
@@ -39,9 +39,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) components(
         const unsigned item = next_item(queue, (unsigned*)shared, round);
         if (item >= (unsigned)count) return;
         const int graph = items[3 * item];
-        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
-        Carver state = state_of(shared, scratch, stride);
-        int* const label = state.take<int>(p.n);
+        const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
+        BumpAllocator state = state_of(shared, scratch, stride);
+        int* const label = state.allocate<int>(p.n);
         for (int v = block_thread(); v < p.n; v += blockDim.x) label[v] = v;
         __syncthreads();
         for (bool moved = true; moved;) {
@@ -81,10 +81,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) strong(
         const unsigned item = next_item(queue, (unsigned*)shared, round);
         if (item >= (unsigned)count) return;
         const int graph = items[3 * item];
-        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
-        Carver state = state_of(shared, scratch, stride);
-        int* const color = state.take<int>(p.n);   // n + c once v is known to be of component c
-        int* const mark = state.take<int>(p.n);
+        const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
+        BumpAllocator state = state_of(shared, scratch, stride);
+        int* const color = state.allocate<int>(p.n);   // n + c once v is known to be of component c
+        int* const mark = state.allocate<int>(p.n);
         const int n = p.n;
         for (int v = block_thread(); v < n; v += blockDim.x) color[v] = v;
         __syncthreads();
@@ -167,10 +167,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) triangles(
         const unsigned item = next_item(queue, (unsigned*)shared, round);
         if (item >= (unsigned)count) return;
         const int graph = items[3 * item];
-        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
-        Carver state = state_of(shared, scratch, stride);
+        const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
+        BumpAllocator state = state_of(shared, scratch, stride);
         const long long words = (p.n + 31) >> 5;
-        unsigned* const near = state.take<unsigned>(words * p.n);
+        unsigned* const near = state.allocate<unsigned>(words * p.n);
         for (long long i = block_thread(); i < words * p.n; i += blockDim.x) near[i] = 0;
         __syncthreads();
         for (int v = block_thread(); v < p.n; v += blockDim.x) {
@@ -200,7 +200,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) triangles(
             common = __reduce_add_sync(full_mask, common) / 2;
             if (lane == 0) {
                 out[p.vertex + v] = (int)common;
-                check += mixed(v, common);
+                check += checksum_term(v, common);
             }
         }
         if (check) atomicAdd(&checksums[graph], check);

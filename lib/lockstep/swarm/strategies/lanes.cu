@@ -113,28 +113,28 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
         const unsigned item = next_item(queue, (unsigned*)shared, round);
         if (item >= (unsigned)count) return;
         const int graph = items[3 * item], first = items[3 * item + 1], groups = items[3 * item + 2];
-        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+        const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
         const int n = p.n;
 
-        Carver in_shared{shared + 16}, in_global{own};
-        unsigned* const far = in_global.take<unsigned>((long long)(32 - PLANES) * n);
+        BumpAllocator in_shared{shared + 16}, in_global{own};
+        unsigned* const far = in_global.allocate<unsigned>((long long)(32 - PLANES) * n);
 #if HOLDS == 0
-        Carver& state = in_global;
+        BumpAllocator& state = in_global;
 #else
-        Carver& state = in_shared;
+        BumpAllocator& state = in_shared;
 #endif
 #if HOLDS == 2
-        Carver& graphs = in_shared;
+        BumpAllocator& graphs = in_shared;
 #else
-        Carver& graphs = in_global;
+        BumpAllocator& graphs = in_global;
 #endif
-        REAL* const value = state.take<REAL>((long long)n * WIDTH);
-        u64* const sums = state.take<u64>(n);
-        unsigned* before = state.take<unsigned>(n + 1);  // words of three levels next to each other
-        unsigned* present = state.take<unsigned>(n + 1);
-        unsigned* after = state.take<unsigned>(n + 1);
-        unsigned* const seen = state.take<unsigned>(n);
-        unsigned* const near = state.take<unsigned>((long long)PLANES * n);
+        REAL* const value = state.allocate<REAL>((long long)n * WIDTH);
+        u64* const sums = state.allocate<u64>(n);
+        unsigned* before = state.allocate<unsigned>(n + 1);  // words of three levels next to each other
+        unsigned* present = state.allocate<unsigned>(n + 1);
+        unsigned* after = state.allocate<unsigned>(n + 1);
+        unsigned* const seen = state.allocate<unsigned>(n);
+        unsigned* const near = state.allocate<unsigned>((long long)PLANES * n);
         const Rows out = carve_rows(graphs, n, p.m);
         const Rows in = directed ? carve_rows(graphs, n, p.m) : out;
         REAL* const column = value + lane;
@@ -150,8 +150,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
             unsorted |= copy_rows(in, turned, in_targets + p.arc, n, threads);
         }
         if (__syncthreads_or(unsorted)) {
-            blank_repeated(out, n, threads);
-            if (directed) blank_repeated(in, n, threads);
+            remove_duplicates(out, n, threads);
+            if (directed) remove_duplicates(in, n, threads);
         }
         for (int v = t; v < n; v += threads) sums[v] = 0;
         if (t == 0) before[n] = present[n] = after[n] = 0;
@@ -284,7 +284,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                         u64 share = 0;
                         if (me) {
                             const REAL sigma = value[(long long)v * WIDTH + lane], delta = times(sigma, sum);
-                            const REAL given = given_by(sigma, delta);
+                            const REAL given = dependency_term(sigma, delta);
                             value[(long long)v * WIDTH + lane] = given;
                             if (given == given) share = (u64)(long long)times(delta, scale);
                             else atomicOr(&fixed[p.vertex + v], UNCOUNTABLE);

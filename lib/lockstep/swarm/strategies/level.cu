@@ -34,7 +34,7 @@ extern "C" __global__ void forward(long long first, long long count, const int* 
     const long long x = first + global_thread();
     if (x >= first + count || level[x] >= 0) return;
     const int graph = owner[x];
-    const Place p = place_of(graph, vertex_start, arc_start, in_offsets, in_targets);
+    const GraphView p = view_of(graph, vertex_start, arc_start, in_offsets, in_targets);
     const int v = (int)(x - p.vertex);
     REAL sum = 0;
     bool reached = false;
@@ -59,7 +59,7 @@ extern "C" __global__ void backward(long long first, long long count, const int*
                                     REAL* given, u64* fixed) {
     const long long x = first + global_thread();
     if (x >= first + count || level[x] != d) return;
-    const Place p = place_of(owner[x], vertex_start, arc_start, offsets, targets);
+    const GraphView p = view_of(owner[x], vertex_start, arc_start, offsets, targets);
     const int v = (int)(x - p.vertex), fraction = fraction_bits(p.n);
     REAL sum = 0;
     for (int a = p.offsets[v]; a < p.offsets[v + 1]; ++a) {
@@ -67,7 +67,7 @@ extern "C" __global__ void backward(long long first, long long count, const int*
         if (level[w] == d + 1) sum += given[w];
     }
     const REAL delta = product(sigma[x], sum);
-    given[x] = given_by(sigma[x], delta);
+    given[x] = dependency_term(sigma[x], delta);
     u64 share = endpoints ? 1ull << fraction : 0ull;
     if (given[x] == given[x]) share += (u64)(long long)product(delta, (REAL)(1LL << fraction));
     else atomicOr(&fixed[x], UNCOUNTABLE);

@@ -6,7 +6,7 @@
 // is needed.
 //
 // Parallel arcs count once, as in NetworkX: their repetitions become the id n. copy_rows compares each arc with the one
-// before; only if some row is not strictly ascending does blank_repeated compare every arc with all before it.
+// before; only if some row is not strictly ascending does remove_duplicates compare every arc with all before it.
 //
 // WIDE=0: the copy's ids have 16 bits; WIDE=1: 32; ARCS32: the pack's have 32. HOLDS, the contents of shared memory: 2:
 // rows and per-vertex state; 1: state alone (the paper's placement: the graph stays in global memory and its caches);
@@ -40,9 +40,9 @@ typedef unsigned Row;
 typedef unsigned long long u64;
 
 // Bump allocator; sizes are rounded up to 16 bytes.
-struct Carver {
+struct BumpAllocator {
     unsigned char* left;
-    template <class X> __device__ __forceinline__ X* take(long long count) {
+    template <class X> __device__ __forceinline__ X* allocate(long long count) {
         X* const found = (X*)left;
         left += (count * (long long)sizeof(X) + 15) & ~15LL;
         return found;
@@ -54,10 +54,10 @@ struct Rows {
     Quad* quads;
 };
 
-__device__ __forceinline__ Rows carve_rows(Carver& from, int n, int m) {
+__device__ __forceinline__ Rows carve_rows(BumpAllocator& from, int n, int m) {
     Rows g;
-    g.rows = from.take<Row>(n);
-    g.quads = (Quad*)from.take<Id>((m + 3LL * n + 3) & ~3LL);
+    g.rows = from.allocate<Row>(n);
+    g.quads = (Quad*)from.allocate<Id>((m + 3LL * n + 3) & ~3LL);
     return g;
 }
 __device__ __forceinline__ unsigned first_quad(Row r) {
@@ -106,7 +106,7 @@ __device__ __forceinline__ bool copy_rows(const Rows g, const int* __restrict__ 
 
 // Replaces arcs that repeat an earlier one of their row by the id n. Called by all threads of the block, between
 // barriers. One thread processes a row, from its end, so an arc is compared only with arcs not yet replaced.
-__device__ __forceinline__ void blank_repeated(const Rows g, int n, int threads) {
+__device__ __forceinline__ void remove_duplicates(const Rows g, int n, int threads) {
     Id* const ids = (Id*)g.quads;
     for (int v = block_thread(); v < n; v += threads) {
         Id* const row = ids + 4 * first_quad(g.rows[v]);
@@ -123,16 +123,16 @@ __device__ __forceinline__ void blank_repeated(const Rows g, int n, int threads)
 }
 
 // A graph's place in the pack.
-struct Place {
+struct GraphView {
     int n, m;
     long long vertex, arc;
     const int* offsets;
     const Arc* targets;
 };
-__device__ __forceinline__ Place place_of(int graph, const long long* __restrict__ vertex_start,
+__device__ __forceinline__ GraphView view_of(int graph, const long long* __restrict__ vertex_start,
                                           const long long* __restrict__ arc_start, const int* offsets,
                                           const Arc* targets) {
-    Place p;
+    GraphView p;
     p.vertex = vertex_start[graph];
     p.arc = arc_start[graph];
     p.n = (int)(vertex_start[graph + 1] - p.vertex);
@@ -154,7 +154,7 @@ __device__ __forceinline__ unsigned next_item(unsigned* queue, unsigned* slot, i
 
 // A term of a checksum: a 64-bit hash of the place within the graph and the value there, bijective in the value. Sums
 // of these do not depend on their order.
-__device__ __forceinline__ u64 mixed(u64 place, u64 value) {
+__device__ __forceinline__ u64 checksum_term(u64 place, u64 value) {
     u64 z = value + (place + 1) * 0x9E3779B97F4A7C15ull;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ z >> 27) * 0x94D049BB133111EBull;
@@ -164,10 +164,10 @@ __device__ __forceinline__ u64 mixed(u64 place, u64 value) {
 // Path counts from 1e37 (float) or 1e300 (double) on are rejected: the reciprocal must be a normal number too. The
 // vertex's contribution is NaN, and so is everything computed from it. A thread that meets a NaN sets the top bit of
 // the vertex's fixed-point sum, which no sum reaches, and the vertex's value becomes NaN: never a wrong number.
-__device__ __forceinline__ float given_by(float sigma, float delta) {
+__device__ __forceinline__ float dependency_term(float sigma, float delta) {
     return sigma < 1e37f ? (1.0f + delta) / sigma : __int_as_float(0x7fc00000);
 }
-__device__ __forceinline__ double given_by(double sigma, double delta) {
+__device__ __forceinline__ double dependency_term(double sigma, double delta) {
     return sigma < 1e300 ? (1.0 + delta) / sigma : __longlong_as_double(0x7ff8000000000000LL);
 }
 #define UNCOUNTABLE (1ull << 63)

@@ -52,19 +52,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
     int endpoints, u64* fixed) {
     DYNAMIC_SHARED(unsigned char, shared);
     const int lane = (int)lane_id(), warp = (int)warp_id(), threads = (int)blockDim.x, t = (int)block_thread();
-    unsigned* const coming = (unsigned*)shared + 1;  // the first source not yet taken
+    unsigned* const next_source = (unsigned*)shared + 1;  // the first source not yet taken
 
     for (int round = 0;; ++round) {
         const unsigned item = next_item(queue, (unsigned*)shared, round);
         if (item >= (unsigned)count) return;
         const int graph = items[3 * item], first = items[3 * item + 1], total = items[3 * item + 2];
-        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+        const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
         const int n = p.n;
 
-        Carver state{shared + 16};
+        BumpAllocator state{shared + 16};
         const Rows g = carve_rows(state, n, p.m);
-        unsigned* const low = state.take<unsigned>(n);
-        unsigned* const high = state.take<unsigned>(n);
+        unsigned* const low = state.allocate<unsigned>(n);
+        unsigned* const high = state.allocate<unsigned>(n);
         // The remaining memory is divided among warps, and a warp's part among its sources.
         const int left = room - (int)(state.left - shared);
         const int each = ((int)sizeof(REAL) + 3) * (n + 1), rest = 2 * (n + 1) + 5 * 16;
@@ -77,24 +77,24 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
 
         const bool unsorted = copy_rows(g, p.offsets, p.targets, n, threads);
         for (int v = t; v < n; v += threads) low[v] = high[v] = 0;
-        if (t == 0) *coming = (unsigned)first;
+        if (t == 0) *next_source = (unsigned)first;
         if (__syncthreads_or(unsorted)) {
-            blank_repeated(g, n, threads);
+            remove_duplicates(g, n, threads);
             __syncthreads();
         }
         const int fraction = fraction_bits(n);
         const REAL scale = power_of_two((REAL)0, fraction);
 
-        Carver own{state.left + warp * share_of};
-        REAL* const value = own.take<REAL>(per * (n + 1));  // path counts, then given_by
-        unsigned* const codes = (unsigned*)own.take<unsigned char>(per * (n + 1) + 3);
+        BumpAllocator own{state.left + warp * share_of};
+        REAL* const value = own.allocate<REAL>(per * (n + 1));  // path counts, then dependency terms
+        unsigned* const codes = (unsigned*)own.allocate<unsigned char>(per * (n + 1) + 3);
         const unsigned char* const code = (const unsigned char*)codes;
-        unsigned short* const line = own.take<unsigned short>(per * n);  // the queue: vertex, source << 11
-        unsigned short* const start = own.take<unsigned short>(n + 1);   // start of each level in it
+        unsigned short* const pairs_queue = own.allocate<unsigned short>(per * n);  // the queue: vertex, source << 11
+        unsigned short* const start = own.allocate<unsigned short>(n + 1);   // start of each level in it
         const unsigned end_of_item = (unsigned)(first + total);
         while (warp < workers) {
             unsigned s0 = 0;
-            if (lane == 0) s0 = atomicAdd(coming, (unsigned)per);
+            if (lane == 0) s0 = atomicAdd(next_source, (unsigned)per);
             s0 = __shfl_sync(full_mask, s0, 0);
             if (s0 >= end_of_item) break;
             const int live = (int)(end_of_item - s0) < per ? (int)(end_of_item - s0) : per;
@@ -105,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
                 ((unsigned char*)codes)[base + n] = REACHED;
                 ((unsigned char*)codes)[base + s0 + lane] = REACHED | 1u;
                 value[base + s0 + lane] = 1;
-                line[lane] = (unsigned short)((s0 + lane) | lane << 11);
+                pairs_queue[lane] = (unsigned short)((s0 + lane) | lane << 11);
             }
             __syncwarp();
 
@@ -117,14 +117,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
                 const unsigned before = 1u << ((depth + 3) & 3), after = 1u << ((depth + 1) & 3);
                 for (int at = head; at < end; at += 32) {
                     unsigned fresh = 0, pair = 0, base = 0;
-                    const Id* behind = nullptr;  // last id of the row
+                    const Id* last_id = nullptr;  // last id of the row
                     if (at + lane < end) {
-                        pair = line[at + lane];
+                        pair = pairs_queue[at + lane];
                         const unsigned v = pair & 2047u;
                         base = (pair >> 11) * (unsigned)(n + 1);
                         const Row r = g.rows[v];
                         const Quad* quad = g.quads + first_quad(r);
-                        behind = (const Id*)(quad + quads_of(r)) - 1;
+                        last_id = (const Id*)(quad + quads_of(r)) - 1;
                         REAL sum = 0;
                         const unsigned char* const where = code + base;
                         const REAL* const there = value + base;
@@ -143,18 +143,20 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
                     }
                     __syncwarp();
                     while (__any_sync(full_mask, fresh != 0)) {
-                        unsigned u = 0, lost = 1;
+                        unsigned u = 0, already_reached = 1;
                         if (fresh) {
                             const int bit = 31 - __clz(fresh);
-                            u = *(behind - bit);
+                            u = *(last_id - bit);
                             fresh ^= 1u << bit;
                             const unsigned byte = base + u, shift = 8 * (byte & 3);
-                            lost = atomicOr(&codes[byte >> 2], (REACHED | after) << shift) & REACHED << shift;
+                            already_reached =
+                                atomicOr(&codes[byte >> 2], (REACHED | after) << shift) & REACHED << shift;
                         }
-                        const unsigned won = __ballot_sync(full_mask, lost == 0);
-                        if (lost == 0)
-                            line[tail + __popc(won & ((1u << lane) - 1u))] = (unsigned short)(u | (pair & ~2047u));
-                        tail += __popc(won);
+                        const unsigned first_lanes = __ballot_sync(full_mask, already_reached == 0);
+                        if (already_reached == 0)
+                            pairs_queue[tail + __popc(first_lanes & ((1u << lane) - 1u))] =
+                                (unsigned short)(u | (pair & ~2047u));
+                        tail += __popc(first_lanes);
                     }
                     __syncwarp();
                 }
@@ -167,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
                 const int begin = start[depth];
                 const unsigned after = 1u << ((depth + 1) & 3);
                 for (int i = begin + lane; i < end; i += 32) {
-                    const unsigned pair = line[i], v = pair & 2047u, source = pair >> 11;
+                    const unsigned pair = pairs_queue[i], v = pair & 2047u, source = pair >> 11;
                     const unsigned base = source * (unsigned)(n + 1);
                     const REAL* const there = value + base;
                     REAL sum = 0;
@@ -183,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
                         if (c & after) sum += there[q.c];
                         if (d & after) sum += there[q.d];
                     }
-                    const REAL sigma = there[v], delta = times(sigma, sum), given = given_by(sigma, delta);
+                    const REAL sigma = there[v], delta = times(sigma, sum), given = dependency_term(sigma, delta);
                     value[base + v] = given;
                     u64 share = 0;
                     if (given == given) share = (u64)(long long)times(delta, scale);

@@ -21,18 +21,18 @@
 __device__ __forceinline__ float product(float a, float b) { return __fmul_rn(a, b); }
 __device__ __forceinline__ double product(double a, double b) { return __dmul_rn(a, b); }
 
-__device__ __forceinline__ Carver metadata(unsigned char* shared, unsigned char* scratch, long long stride) {
+__device__ __forceinline__ BumpAllocator metadata(unsigned char* shared, unsigned char* scratch, long long stride) {
 #if HOLDS == 0
-    return Carver{scratch + (long long)blockIdx.x * stride};
+    return BumpAllocator{scratch + (long long)blockIdx.x * stride};
 #else
-    return Carver{shared};
+    return BumpAllocator{shared};
 #endif
 }
 
 // A block for each source: its row of the matrix; -1 where there is no path.
 template <class Distance>
-__device__ __forceinline__ void traverse(const Place p, Carver state, Distance* row) {
-    int* const level = state.take<int>(p.n);
+__device__ __forceinline__ void traverse(const GraphView p, BumpAllocator state, Distance* row) {
+    int* const level = state.allocate<int>(p.n);
     for (int v = threadIdx.x; v < p.n; v += blockDim.x) level[v] = v == (int)blockIdx.x ? 0 : -1;
     __syncthreads();
     for (int d = 0;; ++d) {
@@ -57,7 +57,7 @@ extern "C" __global__ void sources_short(int graph, const long long* __restrict_
                                          const Arc* __restrict__ targets, unsigned char* scratch, long long stride,
                                          short* matrix) {
     DYNAMIC_SHARED(unsigned char, shared);
-    const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+    const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
     traverse(p, metadata(shared, scratch, stride), matrix + (long long)blockIdx.x * p.n);
 }
 
@@ -66,7 +66,7 @@ extern "C" __global__ void sources_int(int graph, const long long* __restrict__ 
                                        const Arc* __restrict__ targets, unsigned char* scratch, long long stride,
                                        int* matrix) {
     DYNAMIC_SHARED(unsigned char, shared);
-    const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+    const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
     traverse(p, metadata(shared, scratch, stride), matrix + (long long)blockIdx.x * p.n);
 }
 
@@ -110,13 +110,13 @@ extern "C" __global__ void sources_shares(int graph, const long long* __restrict
                                           const Arc* __restrict__ in_targets, int endpoints, unsigned char* scratch,
                                           long long stride, u64* shares) {
     DYNAMIC_SHARED(unsigned char, shared);
-    const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
-    const Place in = place_of(graph, vertex_start, arc_start, in_offsets, in_targets);
-    Carver state = metadata(shared, scratch, stride);
-    REAL* const sigma = state.take<REAL>(p.n);
-    REAL* const given = state.take<REAL>(p.n);
-    int* const level = state.take<int>(p.n);
-    unsigned* const reached = state.take<unsigned>(1);
+    const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
+    const GraphView in = view_of(graph, vertex_start, arc_start, in_offsets, in_targets);
+    BumpAllocator state = metadata(shared, scratch, stride);
+    REAL* const sigma = state.allocate<REAL>(p.n);
+    REAL* const given = state.allocate<REAL>(p.n);
+    int* const level = state.allocate<int>(p.n);
+    unsigned* const reached = state.allocate<unsigned>(1);
     u64* const row = shares + (long long)blockIdx.x * p.n;
     const int n = p.n, source = blockIdx.x, fraction = fraction_bits(n);
     const REAL scale = (REAL)(1LL << fraction);
@@ -153,7 +153,7 @@ extern "C" __global__ void sources_shares(int graph, const long long* __restrict
                 if (level[p.targets[a]] == d + 1) sum += given[p.targets[a]];
             }
             const REAL delta = product(sigma[v], sum);
-            given[v] = given_by(sigma[v], delta);
+            given[v] = dependency_term(sigma[v], delta);
             row[v] = given[v] == given[v] ? (u64)(long long)product(delta, scale) : UNCOUNTABLE;
             if (endpoints) row[v] += 1ull << fraction;
         }

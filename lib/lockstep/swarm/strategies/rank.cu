@@ -23,24 +23,24 @@ extern "C" __global__ void __launch_bounds__(1024, 1) pagerank(
         const unsigned item = next_item(queue, (unsigned*)shared, round);
         if (item >= (unsigned)count) return;
         const int graph = items[3 * item];
-        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+        const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
         const int n = p.n;
 #if HOLDS == 0
-        Carver state{scratch + (long long)blockIdx.x * stride};
+        BumpAllocator state{scratch + (long long)blockIdx.x * stride};
 #else
-        Carver state{shared + 16};
+        BumpAllocator state{shared + 16};
 #endif
-        u64* const totals = state.take<u64>(4);      // held and moved, of odd and of even rounds
-        double* const rank = state.take<double>(n);
-        double* const share = state.take<double>(n + 1);
-        int* const outs = state.take<int>(n);
+        u64* const totals = state.allocate<u64>(4);      // held and moved, of odd and of even rounds
+        double* const rank = state.allocate<double>(n);
+        double* const share = state.allocate<double>(n + 1);
+        int* const outs = state.allocate<int>(n);
         const Rows out_rows = carve_rows(state, n, p.m);
         const Rows in = directed ? carve_rows(state, n, p.m) : out_rows;
         bool unsorted = copy_rows(out_rows, p.offsets, p.targets, n, threads);
         if (directed) unsorted |= copy_rows(in, in_offsets + p.vertex + graph, in_targets + p.arc, n, threads);
         if (__syncthreads_or(unsorted)) {
-            blank_repeated(out_rows, n, threads);
-            if (directed) blank_repeated(in, n, threads);
+            remove_duplicates(out_rows, n, threads);
+            if (directed) remove_duplicates(in, n, threads);
         }
         if (t < 4) totals[t] = 0;
         if (t == 0) share[n] = 0;
@@ -84,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) pagerank(
         u64 check = 0;
         for (int v = t; v < n; v += threads) {
             out[p.vertex + v] = rank[v];
-            check += mixed(v, (u64)__double_as_longlong(rank[v]));
+            check += checksum_term(v, (u64)__double_as_longlong(rank[v]));
         }
         if (check) atomicAdd(&checksums[graph], check);
         if (t == 0) rounds[graph] = step;

@@ -40,7 +40,7 @@ extern "C" __global__ void reduce_rows(const long long* __restrict__ vertex_star
                 if (reciprocal != nullptr) parts += 1.0 / (double)d;
                 ++found;
             }
-            check += mixed((u64)v * n + t, bits_of(d));
+            check += checksum_term((u64)v * n + t, bits_of(d));
         }
         for (int o = 16; o; o >>= 1) {
             sum += __shfl_xor_sync(full_mask, sum, o);

@@ -43,18 +43,19 @@ def planned(method):
 STRATEGIES = plan.Table(*(
     Strategy(name, what, family, published, planned(method))
     for name, method, family, published, what in (
-        ("cpu", Cpu, "cpu", "Brandes 2001", "a graph a core, Numba on all cores"),
-        ("cpu-sources", CpuSources, "cpu", "Brandes 2001", "one graph after the other, its sources on all cores"),
-        ("igraph", Igraph, "cpu", "igraph", "igraph, one graph after the other"),
-        ("networkx", NetworkX, "cpu", "NetworkX", "NetworkX, one graph after the other"),
-        ("level", Level, "control", "conventional GPU", "one graph at a time, a launch a level, all in global memory"),
+        ("cpu", Cpu, "cpu", "Brandes 2001", "one graph per core, Numba on all cores"),
+        ("cpu-sources", CpuSources, "cpu", "Brandes 2001", "one graph at a time, its sources on all cores"),
+        ("igraph", Igraph, "cpu", "igraph", "igraph, one graph at a time"),
+        ("networkx", NetworkX, "cpu", "NetworkX", "NetworkX, one graph at a time"),
+        ("level", Level, "control", "conventional GPU",
+         "one graph at a time, one launch per level, all in global memory"),
         ("paper", Paper, "published", "SwarmGraph",
-         "one graph at a time, a block a source, metadata in shared memory, one launch or two"),
-        ("packed", Packed, "control", "this study", "all graphs as one block-diagonal graph, a launch a level"),
+         "one graph at a time, one block per source, metadata in shared memory, one or two launches"),
+        ("packed", Packed, "control", "this study", "all graphs as one block-diagonal graph, one launch per level"),
         ("graph", Graphs, "control", "this study", "paper's launches in one CUDA graph"),
         ("swarm", Swarm, "ladder", "this study",
-         "a launch for each bin of a whole batch; a lane or a bit for each source"),
-        ("alone", Alone, "ladder", "this study", "one graph at a time, by all multiprocessors in one launch"),
+         "one launch per size class of a batch; one lane or bit per source"),
+        ("alone", Alone, "ladder", "this study", "one graph at a time on all multiprocessors, in one launch"),
     )
 ), Strategy("auto", "one of these, by the machine", plan.CHOICE, "this study", Auto), terms={
     "binned": "swarm", "single-graph": "alone", "level-synchronous": "level", "block-diagonal": "packed",

@@ -13,7 +13,7 @@ extern "C" __global__ void turn(const long long* __restrict__ vertex_start, cons
                                 int* cursor) {
     const int lane = lane_id();
     for (int graph = global_thread() >> 5; graph < graphs; graph += global_threads() >> 5) {
-        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+        const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
         int* const begin = in_offsets + p.vertex + graph;
         int* const at = cursor + p.vertex;
         for (int a = lane; a < p.m; a += 32) atomicAdd(&begin[p.targets[a] + 1], 1);

@@ -21,14 +21,15 @@ extern "C" __global__ void walks(const long long* __restrict__ vertex_start, con
     for (long long i = global_thread(); i < vertices * each; i += global_threads()) {
         const long long x = i / each;
         const int walk = (int)(i % each), graph = owner[x];
-        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+        const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
         int at = (int)(x - p.vertex);
         const u64 key = scrambled(scrambled(seed + 0x9E3779B97F4A7C15ull) + ((u64)(unsigned)at << 32 | (unsigned)walk));
         int* const path = out + i * (length + 1);
         u64 check = 0;
         for (int step = 0;; ++step) {
             path[step] = at;
-            check += mixed((x - p.vertex) * each * (length + 1LL) + walk * (length + 1LL) + step, (u64)(long long)at);
+            check += checksum_term((x - p.vertex) * each * (length + 1LL) + walk * (length + 1LL) + step,
+                                   (u64)(long long)at);
             if (step == length) break;
             if (at < 0) continue;
             const unsigned degree = p.offsets[at + 1] - p.offsets[at];

@@ -25,35 +25,35 @@ extern "C" __global__ void __launch_bounds__(1024, 1) lengths(
         const unsigned item = next_item(queue, (unsigned*)shared, round);
         if (item >= (unsigned)count) return;
         const int graph = items[3 * item], first = items[3 * item + 1], groups = items[3 * item + 2];
-        const Place p = place_of(graph, vertex_start, arc_start, offsets, targets);
+        const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
         const float* const length = weights + p.arc;
         const int n = p.n;
 #if HOLDS == 0
-        Carver state{scratch + (long long)blockIdx.x * stride};
+        BumpAllocator state{scratch + (long long)blockIdx.x * stride};
 #else
-        Carver state{shared + 16};
+        BumpAllocator state{shared + 16};
 #endif
-        double* const far = state.take<double>((long long)n * WIDTH);
+        double* const distance = state.allocate<double>((long long)n * WIDTH);
         double* const here = matrix + matrix_start[graph];
         for (int group = first; group < first + groups; ++group) {
             const int target = group * WIDTH + lane;
             __syncthreads();
             for (int v = t / WIDTH; v < n; v += threads / WIDTH) {
-                far[(long long)v * WIDTH + lane] = v == target ? 0.0 : none;
+                distance[(long long)v * WIDTH + lane] = v == target ? 0.0 : none;
             }
             __syncthreads();
             for (bool moved = true; moved;) {
                 bool changed = false;
                 for (int v = t / WIDTH; v < n; v += threads / WIDTH) {
-                    const double before = far[(long long)v * WIDTH + lane];
+                    const double before = distance[(long long)v * WIDTH + lane];
                     double best = before;
                     for (int a = p.offsets[v]; a < p.offsets[v + 1]; ++a) {
                         const double way =
-                            (double)length[a] + load_relaxed(&far[(long long)p.targets[a] * WIDTH + lane]);
+                            (double)length[a] + load_relaxed(&distance[(long long)p.targets[a] * WIDTH + lane]);
                         best = way < best ? way : best;
                     }
                     if (best < before) {
-                        store_relaxed(&far[(long long)v * WIDTH + lane], best);
+                        store_relaxed(&distance[(long long)v * WIDTH + lane], best);
                         changed = true;
                     }
                 }
@@ -61,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) lengths(
             }
             if (target < n) {
                 for (int v = t / WIDTH; v < n; v += threads / WIDTH) {
-                    const double best = far[(long long)v * WIDTH + lane];
+                    const double best = distance[(long long)v * WIDTH + lane];
                     here[(long long)v * n + target] = best < none ? best : -1.0;
                 }
             }

@@ -115,18 +115,18 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
         for (int base = (rank - lane) >> shift; base < at.size; base += threads >> shift) {
             const int i = base + (lane >> shift);
             const int4 row = i < at.size ? now[i] : make_int4(0, 0, -1, -1);
-            const int brief = min(row.y, row.x + 8 * group);
+            const int short_end = min(row.y, row.x + 8 * group);
 #pragma unroll 1
-            for (int arc = row.x + (lane & (group - 1)); arc < brief; arc += group) {
+            for (int arc = row.x + (lane & (group - 1)); arc < short_end; arc += group) {
                 visit(arc == row.x ? row.z : arc == row.x + 1 ? row.w : p.targets[arc]);
             }
             // The whole warp processes the rest of a long row.
-            unsigned more = __ballot_sync(full_mask, (lane & (group - 1)) == 0 && row.y > brief);
+            unsigned more = __ballot_sync(full_mask, (lane & (group - 1)) == 0 && row.y > short_end);
             while (more) {
                 const int owner = __ffs(more) - 1;
                 more &= more - 1;
                 const int end = __shfl_sync(full_mask, row.y, owner);
-                int arc = __shfl_sync(full_mask, brief, owner) + lane;
+                int arc = __shfl_sync(full_mask, short_end, owner) + lane;
 #pragma unroll 1
                 for (; arc < end; arc += 32) visit(p.targets[arc]);
             }
@@ -197,7 +197,7 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
 
 // Levels by block 0 until the frontier is empty or exceeds the ring, or the stop flag is set (then the frontier is
 // empty).
-__device__ void go_alone(const Problem& p, Position& at, int warp_width, const StopFlag& stop_flag) {
+__device__ void run_block_levels(const Problem& p, Position& at, int warp_width, const StopFlag& stop_flag) {
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) p.ring[i] = p.rows[load_relaxed(p.order + at.begin + i)];
     if (threadIdx.x < 3) p.counts[threadIdx.x] = 0;
     at.turn = 0;

@@ -77,7 +77,7 @@ __device__ inline Word bounds(const Rows& rows, int v) {
 }
 
 // Prefetches an address into L2.
-__device__ inline void into_l2(const void* p) {
+__device__ inline void prefetch_l2(const void* p) {
 #ifndef LOCKSTEP_HOST
     asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
 #endif
@@ -91,12 +91,12 @@ __device__ inline void append(const Rows& rows, const int* buffer, int held, int
         if (i >= 32) row = bounds(rows, v);
         order[place + i] = v;
         store_relaxed(queue + place + i, row);
-        if (static_cast<int>(row) < static_cast<int>(row >> 32)) into_l2(rows.targets + static_cast<int>(row));
+        if (static_cast<int>(row) < static_cast<int>(row >> 32)) prefetch_l2(rows.targets + static_cast<int>(row));
     }
 }
 
 // The row of vertex `lane` of the buffer; loaded before its place is known.
-__device__ inline Word row_ahead(const Rows& rows, const int* buffer, int held) {
+__device__ inline Word load_first_rows(const Rows& rows, const int* buffer, int held) {
     __syncwarp();
     return static_cast<int>(lane_id()) < held ? bounds(rows, buffer[lane_id()]) : 0;
 }
@@ -106,7 +106,7 @@ __device__ inline void flush(const Rows& rows, const int* buffer, int& held, int
                              Word* gate) {
     Word before = 0;
     if (lane_id() == 0) before = atomicAdd(gate, static_cast<Word>(held) << 32);
-    const Word row = row_ahead(rows, buffer, held);
+    const Word row = load_first_rows(rows, buffer, held);
     append(rows, buffer, held, order, queue, base + static_cast<int>(__shfl_sync(full_mask, before, 0) >> 32), row);
     held = 0;
     __syncwarp();
@@ -171,7 +171,7 @@ struct LoadBalance {
 // Decrements the in-degrees of targets, up to `slots` per lane (-1: none), of the warp's first `arcs` arcs; vertices
 // made ready go into the buffer. All atomics are issued before any result is used, so their latencies overlap.
 template <int slots>
-__device__ inline void take(const int* target, int arcs, int* in_degrees, int* buffer, int& held) {
+__device__ inline void decrement_targets(const int* target, int arcs, int* in_degrees, int* buffer, int& held) {
     int left[slots];
 #pragma unroll
     for (int j = 0; j < slots; ++j) {
@@ -198,7 +198,7 @@ __device__ inline void decrement_arcs(const Rows& rows, const LoadBalance& balan
             if (mine < balance.total) target[j] = rows.targets[arc];
         }
     }
-    take<arcs_at_once>(target, balance.total - k, in_degrees, buffer, held);
+    decrement_targets<arcs_at_once>(target, balance.total - k, in_degrees, buffer, held);
 }
 
 // Expands the rows from[begin, end): `warps` warps share them, this one is number `warp`; `buffer` is this warp's own.
@@ -212,14 +212,15 @@ __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Wor
                               int most_helpers = max_helpers) {
     const int lane = lane_id(), size = end - begin;
     // A division takes a hundred cycles: none here if there is a warp per vertex.
-    const int share = size <= warps ? 1 : min(32, (size + warps - 1) / warps);
+    const int vertices_per_warp = size <= warps ? 1 : min(32, (size + warps - 1) / warps);
     // With more warps than vertices, up to `helpers` warps share a vertex: a row may be long.
     const int helpers = size > 0 && most_helpers > 1 ? max(1, min(most_helpers, warps / size)) : 1;
     const int part = helpers > 1 ? warp / size : 0;
     const int mine = helpers > 1 ? warp - part * size : warp;
     bool flushed = false;
-    for (long long i = begin + (long long)mine * share; i < end && part < helpers; i += (long long)warps * share) {
-        const bool have = lane < share && i + lane < end;
+    for (long long i = begin + (long long)mine * vertices_per_warp; i < end && part < helpers;
+         i += (long long)warps * vertices_per_warp) {
+        const bool have = lane < vertices_per_warp && i + lane < end;
         Word row = 0;
         if (have) {
             if (!wait && begin == 0) row = bounds(rows, load_relaxed(order + i + lane));
@@ -235,43 +236,43 @@ __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Wor
     return flushed;
 }
 
-constexpr int looks = 16;  // vertices whose in-degrees a thread reads at once
+constexpr int vertices_per_thread = 16;  // vertices whose in-degrees a thread reads at once
 
 // Writes the vertices of in-degree 0 to the start of order, and the rows of those that have arcs to roots (null: none).
-// The gate's upper half counts the former, its lower half the latter. A block reads `looks` vertices a thread, all
-// loads issued at once, and appends them by one atomic; scratch: 34 ints of shared memory. most: most vertices are
-// sources, so all rows are loaded at once, too. Every thread must call.
+// The gate's upper half counts the former, its lower half the latter. A block reads `vertices_per_thread` vertices a
+// thread, all loads issued at once, and appends them by one atomic; scratch: 34 ints of shared memory. most: most
+// vertices are sources, so all rows are loaded at once, too. Every thread must call.
 __device__ inline void push_sources(const Rows& rows, const int* in_degrees, int n, int* order, Word* roots, Word* gate,
                                     int* scratch, bool most = false) {
     const int lane = lane_id(), warp = warp_id(), warps = blockDim.x / 32;
     const unsigned below = (1u << lane) - 1;
-    const int stretch = looks * blockDim.x;
+    const int stretch = vertices_per_thread * blockDim.x;
     for (long long start = (long long)blockIdx.x * stretch; start < n; start += (long long)gridDim.x * stretch) {
         const int mine = static_cast<int>(start) + threadIdx.x;
         unsigned source = 0, root = 0;  // a bit for each vertex
         int counted = 0;                // of the warp: sources in the upper half, roots in the lower one
         if (roots && most) {
 #pragma unroll
-            for (int k = 0; k < looks; ++k) {
+            for (int k = 0; k < vertices_per_thread; ++k) {
                 const int v = mine + k * blockDim.x;
                 if (v < n && rows.first[v] < rows.last[v]) root |= 1u << k;
             }
         }
 #pragma unroll
-        for (int k = 0; k < looks; ++k) {
+        for (int k = 0; k < vertices_per_thread; ++k) {
             const int v = mine + k * blockDim.x;
             if (v < n && in_degrees[v] == 0) source |= 1u << k;
         }
         root &= source;
         if (roots && !most) {
 #pragma unroll
-            for (int k = 0; k < looks; ++k) {
+            for (int k = 0; k < vertices_per_thread; ++k) {
                 const int v = mine + k * blockDim.x;
                 if (source >> k & 1 && rows.first[v] < rows.last[v]) root |= 1u << k;
             }
         }
 #pragma unroll
-        for (int k = 0; k < looks; ++k) {
+        for (int k = 0; k < vertices_per_thread; ++k) {
             counted += __popc(__ballot_sync(full_mask, source >> k & 1)) << 16
                        | __popc(__ballot_sync(full_mask, root >> k & 1));
         }
@@ -293,7 +294,7 @@ __device__ inline void push_sources(const Rows& rows, const int* in_degrees, int
         __syncthreads();
         int place = scratch[32] + (scratch[warp] >> 16), entry = scratch[33] + (scratch[warp] & 0xffff);
 #pragma unroll
-        for (int k = 0; k < looks; ++k) {
+        for (int k = 0; k < vertices_per_thread; ++k) {
             const int v = mine + k * blockDim.x;
             const unsigned sources = __ballot_sync(full_mask, source >> k & 1),
                 with_arcs = __ballot_sync(full_mask, root >> k & 1);

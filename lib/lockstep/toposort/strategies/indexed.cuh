@@ -20,8 +20,8 @@
 #include "records.cuh"
 
 // Keeps a value in a register: otherwise the compiler rereads the thread index in every level.
-__device__ inline unsigned kept(unsigned value) { return __shfl_sync(full_mask, value, lane_id()); }
-__device__ inline const char* kept(const char* p) {
+__device__ inline unsigned in_register(unsigned value) { return __shfl_sync(full_mask, value, lane_id()); }
+__device__ inline const char* in_register(const char* p) {
     return reinterpret_cast<const char*>(__shfl_sync(full_mask, reinterpret_cast<unsigned long long>(p), lane_id()));
 }
 
@@ -31,7 +31,7 @@ template <int k> struct Turn { __device__ constexpr operator int() const { retur
 // full, the stop flag is set (the returned frontier is empty unless that level failed, too), or a slot conflicts (an
 // arc's target shares it with a vertex of another epoch being counted; then `turn` is 1). In-degrees in global memory
 // are left to write_back. The order receives numbers.
-__device__ __noinline__ Position go_indexed(const Problem p, const Records r, const Position at,
+__device__ __noinline__ Position run_indexed(const Problem p, const Records r, const Position at,
                                             const StopFlag stop_flag) {
     stop_flag.drain();  // another thread requests from here on
     load_counters(p, r, at);
@@ -44,11 +44,11 @@ __device__ __noinline__ Position go_indexed(const Problem p, const Records r, co
     const unsigned field = r.field(), waits = 1u << r.degree_bits, epochs = field & ~(waits - 1),
         too_many = (r.most + 1) * one_vertex, record_bytes = r.record_bytes;
     const SharedAddress even = r.lists(), odd = skip(even, LIST), idle = skip(r.idle(), lane_id()),
-        spare = skip(r.spare(), kept(threadIdx.x));
-    const unsigned first_chunk = kept(threadIdx.x / chunk_lanes), at_once = blockDim.x / chunk_lanes;
-    const unsigned from_last = kept(blockDim.x - 1 - threadIdx.x);
+        spare = skip(r.spare(), in_register(threadIdx.x));
+    const unsigned first_chunk = in_register(threadIdx.x / chunk_lanes), at_once = blockDim.x / chunk_lanes;
+    const unsigned from_last = in_register(blockDim.x - 1 - threadIdx.x);
     const SharedAddress counters = shared_address(p.hot);
-    const char* records = kept(r.records + 8 * (threadIdx.x % chunk_lanes));
+    const char* records = in_register(r.records + 8 * (threadIdx.x % chunk_lanes));
     int begin = at.begin, size = 0, now = at.level;  // the last level's range in the order; the next level's number
     __syncthreads();
     auto level = [&](auto turn) {

@@ -48,7 +48,7 @@
 // Copies in-degrees to shared memory, runs levels on block 0, copies them back.
 APART Position sort_alone(const Problem p, Position at, int warp_width, const StopFlag stop_flag) {
     load_degrees(p);
-    go_alone(p, at, warp_width, stop_flag);
+    run_block_levels(p, at, warp_width, stop_flag);
     if (at.size > 0) store_degrees(p);
     return at;
 }
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                        epoch_bits, degree_bits, static_cast<unsigned>(record_bytes), counted_width + counted_width / 4};
     for (int i = global_thread(); i < extra_ints; i += global_threads()) extra[i] = 0;
 #endif
-    int turn = 0, rest = least_rest;
+    int turn = 0, backoff = least_rest;
     int prepared = RECORDS ? nothing : no_records;
     if (threadIdx.x < head_words) scratch[threadIdx.x] = 0;
     // At most m vertices have predecessors, so slots before n - m hold sources, whose slots are never read.
@@ -130,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const bool by_block = at.level > 0 && alone.may(at);
         // If this level holds over half of the rest, a subset would end after one level.
         if (at.level == 0 || (!by_block && (at.size > most || unplaced < at.size))) {
-            share_levels(s, at, alone, max(most, alone.width), roots, scratch, stop_flag);
+            run_all_blocks(s, at, alone, max(most, alone.width), roots, scratch, stop_flag);
             continue;
         }
         const FrontierState was = at;
@@ -144,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 continue;
             }
             prepared = recorded;
-            if (blockIdx.x == 0) stood = go_indexed(p, r, stood, stop_flag);
+            if (blockIdx.x == 0) stood = run_indexed(p, r, stood, stop_flag);
             else if (blockIdx.x == 1 && numbers) fetch_ahead(p, r);
 #endif
         } else {
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         if (by_block) {
             // Preparation takes the time of a few levels, so short visits of block 0 double the back-off.
             const bool was_brief = at.level - was.level <= brief;
-            rest = was_brief ? min(2 * rest, most_rest) : least_rest;
+            backoff = was_brief ? min(2 * backoff, most_rest) : least_rest;
 #if RECORDS
             if (prepared == recorded) {
                 write_back(p, r, queue, was, at);
@@ -171,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             } else
 #endif
             publish_rows(s, at);
-            at.patience = rest;
+            at.patience = backoff;
         }
         if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
         __syncthreads();

@@ -15,7 +15,7 @@ constexpr int first_rounds = 4;  // of pointer jumping: enough to identify verti
 
 // One round: extends every jump by that of its end vertex. Returns whether one of this thread's has changed. A vertex
 // whose jumps lead into a cycle gets n steps, more than any path has.
-__device__ inline bool jump_on(int n, Word* jumps) {
+__device__ inline bool pointer_jump(int n, Word* jumps) {
     bool any = false;
     for (int v = global_thread(); v < n; v += global_threads()) {
         const Word mine = load_relaxed(jumps + v), next = load_relaxed(jumps + static_cast<unsigned>(mine));
@@ -44,7 +44,7 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     });
     for (int round = 0; round < first_rounds; ++round) {
         grid_barrier(barrier);
-        jump_on(p.n, jumps);
+        pointer_jump(p.n, jumps);
     }
     grid_barrier(barrier);
     // Then along the predecessor with the most steps, capped to fit beside its id.
@@ -63,7 +63,7 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     for (int round = 0; round < most_rounds; ++round) {
         grid_barrier(barrier);
         if (round > 0 && load_relaxed(changed + round - 1) == 0) break;
-        if (jump_on(p.n, jumps)) store_relaxed(changed + round, 1);
+        if (pointer_jump(p.n, jumps)) store_relaxed(changed + round, 1);
     }
     auto steps = [&](int v) {
         const Word s = load_relaxed(jumps + v) >> 32;

@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     width = subset_width(s, width);
     while (at.size > 0) {
         if (at.level == 0 || at.size > width) {
-            share_levels(s, at, never, width, roots, scratch, {nullptr});
+            run_all_blocks(s, at, never, width, roots, scratch, {nullptr});
             continue;
         }
         subset_levels(s, at, never, width, subset, {nullptr});

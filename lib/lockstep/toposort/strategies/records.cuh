@@ -141,7 +141,7 @@ __device__ __noinline__ void fetch_ahead(const Problem p, const Records r) {
         for (int place = max(done, now) + threadIdx.x; place < until; place += blockDim.x) {
             const unsigned epoch = place / r.slots, number = (place - epoch * r.slots) << r.epoch_bits | epoch;
             const char* record = r.records + static_cast<unsigned long long>(number) * r.record_bytes;
-            for (int k = 0; k < chunk_bytes; k += 32) into_l2(record + k);
+            for (int k = 0; k < chunk_bytes; k += 32) prefetch_l2(record + k);
         }
         done = until;
     }

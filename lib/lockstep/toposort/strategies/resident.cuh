@@ -47,10 +47,10 @@ struct FrontierState {
 // but few.
 struct Alone {
     int width, tail, n;
-    __device__ bool could(const FrontierState& at) const {
+    __device__ bool fits(const FrontierState& at) const {
         return at.size <= width && at.size * tail <= n - at.begin - at.size;
     }
-    __device__ bool may(const FrontierState& at) const { return at.patience <= 0 && could(at); }
+    __device__ bool may(const FrontierState& at) const { return at.patience <= 0 && fits(at); }
 };
 
 // Gate bit by which the leader cancels the sort.
@@ -63,7 +63,7 @@ __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(ga
 // Level barrier of all blocks, at the end of step `step` (0, 1, ...). A block arrives by the atomic that reserves its
 // places in the queue, then appends its warps' buffers, then waits. Returns the size of the next frontier, which starts
 // at `base`; 0 if the first thread of the grid passed halt_bit. gates: 4 words, initially zero; scratch: 5 ints of
-// shared memory, initially zero, the last one share_levels's: the next step.
+// shared memory, initially zero, the last one run_all_blocks's: the next step.
 // No fence: a level needs of other blocks (1) in-degrees, changed by atomics that return before their block arrives, so
 // the last decrement of a vertex is made in its own level; (2) the queue, whose readers poll each entry.
 // Block 0's last warp clears, since it has the least work: in the first warp the exchange would delay the block's
@@ -73,7 +73,7 @@ __device__ inline int level_barrier(const Sort& s, int held, int base, int step,
     int* count = scratch + (step & 1);  // of the block
     int before = 0;
     if (lane_id() == 0 && held > 0) before = atomicAdd(count, held);
-    const Word row = row_ahead(s.rows, s.buffer, held);
+    const Word row = load_first_rows(s.rows, s.buffer, held);
     __syncthreads();
     Word* gate = s.gates + (step & 3);
     const int total = *count;
@@ -107,7 +107,7 @@ __device__ inline void take_row(const Sort& s, int first, int last, int step, in
     int target[slots];
 #pragma unroll
     for (int j = 0; j < slots; ++j) target[j] = first + j * step < last ? s.rows.targets[first + j * step] : -1;
-    take<slots>(target, 32 * slots, s.in_degrees, s.buffer, held);
+    decrement_targets<slots>(target, 32 * slots, s.in_degrees, s.buffer, held);
 }
 
 // As expand, for the first `end` rows of `from`, each processed by one warp.
@@ -142,12 +142,13 @@ __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, i
 // Processes one level by all blocks, and those after it while they have more than `widest` vertices, which exceeds the
 // width of all levels of block 0, and are not the last. roots: rows of the sources that have arcs; the first level's
 // other vertices have none.
-__device__ inline void share_levels(const Sort& s, FrontierState& at, const Alone& alone, int widest, const Word* roots,
+__device__ inline void run_all_blocks(const Sort& s, FrontierState& at, const Alone& alone, int widest,
+                                      const Word* roots,
                                     int* scratch, const StopFlag& stop_flag) {
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // consecutive warps on different multiprocessors
     const int warps = gridDim.x * (blockDim.x / 32);
     const bool leader = global_thread() == 0;
-    at.patience -= alone.could(at);
+    at.patience -= alone.fits(at);
     int step = scratch[4];
     do {
         const bool halt = leader && stop_flag.poll(at.level, 2);
@@ -184,18 +185,18 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone&
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
     bool queued = true;
-    int kept = 0, place = 0;
+    int in_register = 0, place = 0;
     Word row = 0;  // of this lane's vertex, if lane < kept
     while (at.size > least && at.size <= most && !alone.may(at)) {
-        at.patience -= alone.could(at);
+        at.patience -= alone.fits(at);
         const int end = at.begin + at.size;
         Word* gate = s.subset_gates + (at.step & 3);
         const bool halt = leader && stop_flag.poll(at.level, 2);
         if (leader) s.levels[2 + at.level] = at.size;
         int held = 0;
         bool flushed = false;
-        if (kept > 0) {
-            const LoadBalance balance(lane < kept, row);
+        if (in_register > 0) {
+            const LoadBalance balance(lane < in_register, row);
             for (int k = 0; k < balance.total; k += 32 * arcs_at_once) {
                 decrement_arcs(s.rows, balance, k, s.in_degrees, s.buffer, held);
                 flushed |= flush_full(s.rows, s.buffer, held, s.order, s.queue, end, gate);
@@ -205,16 +206,16 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone&
             flushed |= expand<true>(s.rows, s.in_degrees, s.order, s.queue, s.queue, at.begin, end, end, gate, s.buffer,
                                     held, warp, warps, s.helpers);
         }
-        kept = held <= s.keep ? held : 0;
+        in_register = held <= s.keep ? held : 0;
         Word arrival = static_cast<Word>(held) << 32 | 1;
-        if (flushed || held > kept) arrival += queue_unit;
+        if (flushed || held > in_register) arrival += queue_unit;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
         if (leader) stop_flag.request(at.level);
-        row = row_ahead(s.rows, s.buffer, held);
+        row = load_first_rows(s.rows, s.buffer, held);
         const Word cleared = leader ? clear_ahead(s.subset_gates, at.step) : 0;
         if (held > 0) {
             place = end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32);
-            append(s.rows, s.buffer, held, s.order, s.queue, place, kept > 0 ? Word(0) : row);
+            append(s.rows, s.buffer, held, s.order, s.queue, place, in_register > 0 ? Word(0) : row);
             __syncwarp();
         }
         Word seen = 0;
@@ -231,7 +232,7 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone&
         ++at.step;
     }
     // Queues the kept rows for the caller's next function.
-    if (lane < kept) store_relaxed(s.queue + place + lane, row);
+    if (lane < in_register) store_relaxed(s.queue + place + lane, row);
 }
 
 // Processes levels of at most one vertex per warp by the same subset; ends at an empty or wider level or at one of
@@ -249,7 +250,7 @@ __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& 
         target = arc < static_cast<int>(entry >> 32) ? s.rows.targets[arc] : -1;
     };
     while (at.size > 0 && at.size <= warps && !alone.may(at)) {
-        at.patience -= alone.could(at);
+        at.patience -= alone.fits(at);
         const int end = at.begin + at.size;
         Word* gate = s.subset_gates + (at.step & 3);
         const bool halt = leader && stop_flag.poll(at.level, 2);
@@ -275,7 +276,7 @@ __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& 
         Word arrival = static_cast<Word>(held) << 32 | 1;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
         if (leader) stop_flag.request(at.level);
-        const Word row = row_ahead(s.rows, s.buffer, held);
+        const Word row = load_first_rows(s.rows, s.buffer, held);
         const Word cleared = leader ? clear_ahead(s.subset_gates, at.step) : 0;
         if (held > 0) {
             append(s.rows, s.buffer, held, s.order, s.queue,
