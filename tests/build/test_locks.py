@@ -1,4 +1,4 @@
-"""The two entrances install the same pins, hashed, and name no host."""
+"""uv and conda install the same pins, hashed, and name no host."""
 
 import re
 import tomllib
@@ -62,7 +62,7 @@ def test_the_wheel_asks_for_little_and_pins_nothing():
     assert all(one.operator != "==" for each in asked for one in each.specifier)
 
 
-def test_the_conda_entrance_is_python_and_the_same_lock():
+def test_the_conda_environment_is_python_and_the_same_lock():
     environment = yaml.safe_load((paths.ROOT / "environment.yml").read_text())
     assert set(environment) == {"name", "channels", "dependencies"}
     python, pip, from_pip = environment["dependencies"]

@@ -21,7 +21,7 @@ def greeting(tmp_path, executor="host", **settings):
     return told.getvalue()
 
 
-def test_the_first_screen_tells_machine_entrance_parts_and_time(tmp_path):
+def test_the_first_screen_tells_machine_parts_and_time(tmp_path):
     (tmp_path / "0-machine").mkdir()
     (tmp_path / "0-machine" / "costs.done").touch()
     told = greeting(tmp_path)

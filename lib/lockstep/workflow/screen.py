@@ -60,7 +60,7 @@ def captions(studies, generated) -> dict:
 
 
 def greet(machine: Machine, size: str, studies: dict, results: str, *, report: bool, file=None) -> None:
-    """Print what will happen: which machine, which entrance, which parts, and the predicted time.
+    """Print what will happen: which machine, what is measured on it, which parts, and the predicted time.
 
     Parameters
     ----------
@@ -78,16 +78,16 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
     file = file or sys.stderr
     recorded = sorted(p.name for p in paths.RECORDINGS.glob("*/") if p.is_dir())
     if machine.executor == "cuda":
-        entrance = "this GPU is measured and put beside the recorded machines"
+        measured = "this GPU is measured and put beside the recorded machines"
     else:
-        entrance = (
+        measured = (
             "no GPU: results and counts come from the emulator, times from the CPU baselines; "
             "verdicts on GPUs come from the recorded machines"
         )
     lines = [
         ("machine", machine.line),
         ("folder", results),
-        ("entrance", entrance),
+        ("measured", measured),
         ("size", f"{size} (config/{size}.yaml)"),
         ("recorded", ", ".join(recorded) or "no machine yet"),
     ]
