@@ -51,8 +51,8 @@ crate: setup  ## pack what the workflow made as an RO-Crate, results/lockstep.cr
 	@$(RUN) -m lockstep.workflow crate results/lockstep.crate.zip
 
 lab: setup  ## open the notebooks in JupyterLab, explore.ipynb in front
-	@LOCKSTEP_DRAWN="$(CURDIR)/results/explored" $(RUN) -m jupyterlab --LabApp.news_url= \
-	  --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate $(if $(filter 0,$(shell id -u)),--allow-root) \
+	@LOCKSTEP_DRAWN="$(CURDIR)/results/explored" JUPYTER_CONFIG_PATH="$(CURDIR)/config/jupyter" \
+	  $(RUN) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) \
 	  notebooks/explore.ipynb
 
 wheelhouse: setup  ## collect what a GPU machine without network lacks: make wheelhouse PYTHON=3.12

@@ -1,4 +1,4 @@
-"""explore.ipynb in a real browser: it opens in JupyterLab, all cells run, and a widget changes the picture.
+"""Notebooks in a real browser: they open in JupyterLab, all cells run, and a widget changes the picture.
 
 Skipped, with the reason, where there is no Chromium with its driver (Debian: chromium, chromium-driver).
 """
@@ -18,31 +18,35 @@ import pytest
 from lockstep import paths
 
 PICTURE = ".lockstep-schedule"
+CONTROL = """from lockstep import explore
+from lockstep.evidence import Study
+explore.recorded(Study("4-coloring-phase-switch"))"""  # the control at the end of each study's notebook
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def lab(browser, tmp_path_factory):
-    """A JupyterLab on a free port, on a copy of the notebook; its address and the token."""
+    """A JupyterLab on a free port, on copies of the notebooks; its address and the token."""
     folder = tmp_path_factory.mktemp("lab")
     notebook = json.loads((paths.NOTEBOOKS / "explore.ipynb").read_text())
     for cell in notebook["cells"]:  # nothing stored: what is seen must have been made by running
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
     (folder / "explore.ipynb").write_text(json.dumps(notebook))
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": CONTROL}
+    (folder / "control.ipynb").write_text(json.dumps({**notebook, "cells": [{**cell, "id": "control"}]}))
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     token = secrets.token_hex(16)
     own = {f"JUPYTER_{kind}_DIR": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
     settings = {**os.environ, **own, "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_TOKEN": token,
+                "JUPYTER_CONFIG_PATH": str(paths.CONFIG / "jupyter"),  # as `make lab`: it asks nobody outside
                 "LOCKSTEP_DRAWN": str(folder / "drawn"), "PYTHONPATH": str(paths.ROOT / "lib")}  # fmt: skip
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", f"--ServerApp.root_dir={folder}",
         f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--ServerApp.ip=127.0.0.1",
-        # It must ask nobody outside.
-        "--LabApp.news_url=", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         *(["--allow-root"] if os.geteuid() == 0 else []),
     ]  # fmt: skip
     log = (folder / "log.txt").open("w")
@@ -68,73 +72,118 @@ def lab(browser, tmp_path_factory):
         log.close()
 
 
-def test_the_notebook_runs_and_a_widget_changes_the_picture(lab, browser):
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.common.keys import Keys
-    from selenium.webdriver.support.ui import Select, WebDriverWait
+class Page:
+    """A notebook in the browser."""
 
-    wait = WebDriverWait(browser, 90, poll_frequency=0.5)
+    def __init__(self, lab, browser, name):
+        from selenium.webdriver.support.ui import WebDriverWait
 
-    def see(selector):
-        return wait.until(lambda b: b.find_element(By.CSS_SELECTOR, selector))
+        self.browser, (self.address, self.token) = browser, lab
+        self.wait = WebDriverWait(browser, 90, poll_frequency=0.5).until
+        browser.get(f"{self.address}/lab/tree/{name}?reset&token={self.token}")  # without the tabs of before
+        self.see(".jp-Notebook .jp-Cell")
+        self.wait(self._connected)
+        self.see(".jp-Notebook-ExecutionIndicator[data-status='idle']")
 
-    def words():
-        return browser.find_element(By.CSS_SELECTOR, ".lockstep-words").text
+    def all(self, selector):
+        return self.browser.find_elements("css selector", selector)
 
-    def picture():
-        """The bytes that the browser shows, so that a change of the address alone is no change."""
-        script = (
-            "const done = arguments[1]; fetch(arguments[0]).then(r => r.arrayBuffer())"
-            ".then(b => done(Array.from(new Uint8Array(b)).join()), e => done(''))"
-        )
-        element = browser.find_element(By.CSS_SELECTOR, f"img{PICTURE}, {PICTURE} img")
-        assert browser.execute_script("return arguments[0].naturalWidth", element) > 300
-        return browser.execute_async_script(script, element.get_attribute("src"))
+    def see(self, selector):
+        return self.wait(lambda b: self.all(selector))[0]
 
-    address, token = lab
-
-    def connected(_):
+    def _connected(self, _):
         """Whether the page has its kernel: a command to run that comes earlier raises a dialog instead."""
         try:
-            with urllib.request.urlopen(f"{address}/api/kernels?token={token}", timeout=5) as answer:
+            with urllib.request.urlopen(f"{self.address}/api/kernels?token={self.token}", timeout=5) as answer:
                 kernels = json.load(answer)
         except OSError:  # a kernel that is about to start can be answered with a server error
             return False
         return any(kernel["connections"] and kernel["execution_state"] == "idle" for kernel in kernels)
 
-    browser.get(f"{address}/lab/tree/explore.ipynb?token={token}")
-    see(".jp-Notebook .jp-Cell")
-    wait.until(connected)
-    see(".jp-Notebook-ExecutionIndicator[data-status='idle']")
-    for name in ("Run", "Run All Cells"):
-        entry = f"//*[contains(@class,'lm-MenuBar-itemLabel') or contains(@class,'lm-Menu-itemLabel')][.='{name}']"
-        wait.until(lambda b, entry=entry: b.find_elements(By.XPATH, entry))[-1].click()
+    def run_all(self, until):
+        """Run all cells by the menu until something of a selector is there; no cell may end in an error."""
+        for name in ("Run", "Run All Cells"):
+            entry = f"//*[contains(@class,'lm-MenuBar-itemLabel') or contains(@class,'lm-Menu-itemLabel')][.='{name}']"
+            self.wait(lambda b, entry=entry: b.find_elements("xpath", entry))[-1].click()
 
-    def shown(_):
-        for button in browser.find_elements(By.CSS_SELECTOR, ".jp-Dialog button.jp-mod-accept"):
-            button.click()  # it asks for the kernel after all; what was to run then runs
-        return browser.find_elements(By.CSS_SELECTOR, PICTURE)
+        def shown(_):
+            for button in self.all(".jp-Dialog button.jp-mod-accept"):
+                button.click()  # it asks for the kernel after all; what was to run then runs
+            return self.all(until)
 
-    wait.until(shown)
-    wait.until(lambda b: "steps" in words())
-    errors = browser.find_elements(By.CSS_SELECTOR, "[data-mime-type='application/vnd.jupyter.error'], .jp-mod-error")
-    assert [error.text for error in errors] == []
+        self.wait(shown)
+        errors = self.all("[data-mime-type='application/vnd.jupyter.error'], .jp-mod-error")
+        assert [error.text for error in errors] == []
 
-    first, said = picture(), words()
-    number = browser.find_element(By.CSS_SELECTOR, ".widget-slider .widget-readout")
+    def picture(self, selector):
+        """The bytes that the browser shows, so that a change of the address alone is no change."""
+        script = (
+            "const done = arguments[1]; fetch(arguments[0]).then(r => r.arrayBuffer())"
+            ".then(b => done(Array.from(new Uint8Array(b)).join()), e => done(''))"
+        )
+        element = self.see(selector)
+        assert self.browser.execute_script("return arguments[0].naturalWidth", element) > 300
+        return self.browser.execute_async_script(script, element.get_attribute("src"))
+
+    def pick(self, text):
+        """Pick an entry of the first list that has one which begins so."""
+        from selenium.webdriver.support.ui import Select
+
+        lists = map(Select, self.all(".widget-dropdown select"))
+        one, entry = next((one, o.text) for one in lists for o in one.options if o.text.startswith(text))
+        one.select_by_visible_text(entry)
+
+
+def test_the_notebook_runs_and_a_widget_changes_the_picture(lab, browser):
+    from selenium.webdriver.common.keys import Keys
+
+    page, image = Page(lab, browser, "explore.ipynb"), f"img{PICTURE}, {PICTURE} img"
+
+    def words():
+        return page.all(".lockstep-words")[0].text
+
+    page.run_all(until=PICTURE)
+    page.wait(lambda b: "steps" in words())
+
+    first, said = page.picture(image), words()
+    number = page.see(".widget-slider .widget-readout")
     number.send_keys(Keys.CONTROL, "a")
     number.send_keys("12", Keys.ENTER)
-    wait.until(lambda b: "step 12:" in words())
-    second = wait.until(lambda b: picture() not in ("", first) and picture())
+    page.wait(lambda b: "step 12:" in words())
+    second = page.wait(lambda b: page.picture(image) not in ("", first) and page.picture(image))
     assert words() != said
 
-    strategy = next(Select(e) for e in browser.find_elements(By.CSS_SELECTOR, ".widget-dropdown select")
-                    if any(o.text == "near-far" for o in Select(e).options))  # fmt: skip
-    strategy.select_by_visible_text("near-far")
-    wait.until(lambda b: "step 12:" not in words())
-    wait.until(lambda b: picture() not in ("", first, second))
+    page.pick("near-far")
+    page.wait(lambda b: "step 12:" not in words())
+    page.wait(lambda b: page.picture(image) not in ("", first, second))
 
-    browser.find_element(By.CSS_SELECTOR, ".lockstep-rank").click()
-    ranking = browser.find_element(By.CSS_SELECTOR, ".lockstep-ranking")
-    wait.until(lambda b: ranking.is_displayed())
-    wait.until(lambda b: b.execute_script("return arguments[0].naturalWidth", ranking) > 300)
+    page.see(".lockstep-rank").click()
+    ranking = page.see(".lockstep-ranking")
+    page.wait(lambda b: ranking.is_displayed())
+    page.wait(lambda b: b.execute_script("return arguments[0].naturalWidth", ranking) > 300)
+
+
+def test_the_control_of_a_study_follows_what_is_picked_and_fits_a_narrow_window(lab, browser):
+    page, image = Page(lab, browser, "control.ipynb"), "img.widget-image, .widget-image img"
+    page.run_all(until=image)
+    first = page.wait(lambda b: page.picture(image))
+    assert "news" not in "".join(toast.text for toast in page.all(".Toastify__toast"))  # it is not to ask for any
+
+    page.pick("C7:")
+    page.wait(lambda b: any("C7" in words.text for words in page.all(".widget-html")))
+    second = page.wait(lambda b: page.picture(image) not in ("", first) and page.picture(image))
+    page.pick("nvidia-h200")
+    page.wait(lambda b: page.picture(image) not in ("", first, second))
+
+    # In a window of 800 px the file browser leaves the notebook some 400: the lists stand below each other.
+    before = browser.get_window_size()
+    script = (
+        "const right = e => e.getBoundingClientRect().right; const area = right(arguments[0]);"
+        "return Math.max(...Array.from(document.querySelectorAll(arguments[1]), right)) - area"
+    )
+    inside = ".widget-dropdown, .widget-image, .widget-html"
+    try:
+        browser.set_window_size(800, 800)
+        page.wait(lambda b: b.execute_script(script, page.all(".jp-OutputArea-output")[0], inside) <= 1)
+    finally:
+        browser.set_window_size(before["width"], before["height"])
