@@ -150,8 +150,8 @@ class GraphProblem(Problem):
         n, m = self.graph.n, self.graph.m
         if max(n, m) < LIMIT:
             return None
-        return (f"{self.name} has {n:,} vertices and {m:,} arcs; the GPU strategies take fewer than 2^31 of each: use "
-                f"strategy={instead!r}")  # fmt: skip
+        return (f"{self.name} has {n:,} vertices and {m:,} arcs; the GPU strategies take fewer than "
+                f"2^31 - 2^20 of each: use strategy={instead!r}")  # fmt: skip
 
 
 @dataclass(frozen=True)

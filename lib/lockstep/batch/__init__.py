@@ -1,7 +1,7 @@
-"""Many graphs at once, whatever is computed of them: batches of any source, packs, shards, streams, results, clusters.
+"""Batches of many graphs, independent of the computation: sources, packs, shards, streams, results, clusters.
 
-What computes is handed in, an engine: ``prepare(pack)`` and ``run(pack)``, ``measure`` and ``options``, ``lengths``
-(whether weights are lengths) and ``most_vertices`` (of the largest graph whose values fit into memory).
+An engine performs the computation: ``prepare(pack)`` and ``run(pack)``, ``measure`` and ``options``, ``lengths``
+(whether weights are lengths) and ``most_vertices`` (of the largest graph whose values fit in memory).
 """
 
 from .batch import GraphBatch

@@ -1,4 +1,4 @@
-"""A batch of graphs, larger than memory if need be: a sequence of graphs that is read piece by piece."""
+"""A batch of graphs, possibly larger than memory: a sequence of graphs read in pieces."""
 
 import dataclasses
 import functools
@@ -25,7 +25,7 @@ MOST = 2**31 - 1  # vertices of a graph, as offsets and ids are stored
 
 
 class Loaded(NamedTuple):
-    """A piece of a batch: the graphs that can be used, their numbers in the batch, what became of the others, and
+    """A piece of a batch: the usable graphs, their numbers in the batch, the problems of the others, and
     {number of a graph: names of its vertices}, of those that have some.
     """
 
@@ -45,19 +45,19 @@ class GraphBatch:
         archive in the TU collection's layout (``NAME_A.txt``, ``NAME_graph_indicator.txt``); the name of a registered
         batch (`PROTEINS`); a Pack; a sequence of Graphs, NetworkX graphs or SciPy matrices.
     directed : bool, optional
-        For files of edges: what each file's header says if left out, and True if it says nothing; True takes an edge
-        of an undirected file as two arcs. For shards that do not say: if left out, undirected.
+        For files of edges: by default as in each file's header, True without one; True reads an edge
+        of an undirected file as two arcs. For shards without this metadata: undirected by default.
     bad : {"skip", "refuse"}
-        What becomes of a graph that cannot be used (unreadable, empty, an id out of range, too many vertices, more
-        than ``LOCKSTEP_MEMORY`` allows, a weight that float32 does not hold): it is noted in ``problems`` and left out,
-        or it is an error.
+        Treatment of unusable graphs (unreadable, empty, an id out of range, too many vertices, more
+        than ``LOCKSTEP_MEMORY`` allows, a weight that float32 does not hold): recorded in ``problems`` and left out,
+        or an error.
     max_vertices : int
-        Graphs with more are among those.
+        Graphs with more are unusable.
     weights : bool
-        False leaves out what weights there are: for measures that take none, where they are no lengths, and where only
+        False drops all weights: for measures without weights, if weights are not lengths, or if only
         some graphs have them.
-        Weights are stored as float32. Fractions are rounded; float32 does not hold whole numbers that would
-        change (most above 2^24) and what is too small (below 1.2e-38).
+        Weights are stored as float32. Fractions are rounded; integers that float32 does not represent exactly
+        (most above 2^24) and values below 1.2e-38 are not accepted.
     pack_bytes : int
         Iteration gives packs of about this size at most.
 
@@ -71,9 +71,9 @@ class GraphBatch:
     Raises
     ------
     GraphError
-        There is no such source; files or graphs in memory are not all directed or none, or not all weighted or none
-        (found as they are loaded; one without arcs goes with weighted ones too); with ``bad="refuse"`` the first graph
-        that cannot be used.
+        There is no such source; files or graphs in memory mix directed and undirected, or weighted and unweighted ones
+        (detected on loading; graphs without arcs are compatible with both); with ``bad="refuse"`` the first unusable
+        graph.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class GraphBatch:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the source's files (of the arrays, for a batch in memory)."""
+        """Bytes of the source's files or Pack; for other sequences, graphs."""
         return sum({str(getattr(piece, "path", piece.name)): piece.size for piece in self.pieces}.values())
 
     @property
@@ -129,11 +129,11 @@ class GraphBatch:
         return sorted({path for piece in self.pieces for path in piece.files})
 
     def evict(self) -> None:
-        """Put the source's files out of the page cache: the next reading of them is a cold one."""
+        """Evict the source's files from the page cache, so that the next read is cold."""
         shards.evict(self.files)
 
     def fill(self) -> None:
-        """Bring the source's files into the page cache: the next reading of them needs no disk."""
+        """Load the source's files into the page cache, so that the next read is warm."""
         shards.Scan(self.files, 2)()
 
     def lies_in(self, folder: Path) -> bool:
@@ -142,13 +142,13 @@ class GraphBatch:
         return folder.is_dir() and any(parent.is_dir() and folder.samefile(parent) for parent in parents)
 
     def asked(self) -> dict[str, Any]:
-        """What decides which graphs there are, and how they are taken, where it is not as by default."""
+        """The non-default options that determine which graphs are read, and how."""
         usual = inspect.signature(GraphBatch).parameters
         names = ("directed", "max_vertices", "bad", "weights")
         return {name: getattr(self, name) for name in names if getattr(self, name) != usual[name].default}
 
     def digest(self) -> str:
-        """What tells this source from another or a changed one: its pieces' names, counts and contents (`content`)."""
+        """Fingerprint of the source: a hash of its pieces' names, counts and contents (`content`)."""
         return content.digest(self.pieces)
 
     def of_pieces(self, pieces: list) -> "GraphBatch":
@@ -176,8 +176,8 @@ class GraphBatch:
         return new
 
     def suited(self, engine: Any) -> "GraphBatch":
-        """The batch as an engine wants it: where weights are lengths, a graph with one that is not above 0 cannot be
-        used, as others cannot for other reasons; neither can one whose values do not fit into memory. Both note such
+        """The batch with an engine's requirements: graphs with a nonpositive weight are unusable if weights are
+        lengths, and so are graphs whose values do not fit in memory. Both batches record such
         graphs in the same ``problems``.
         """
         if engine is None:
@@ -240,7 +240,7 @@ class GraphBatch:
                 yield pack[first:last]
 
     def __getitem__(self, index: int) -> Graph:
-        """Graph ``index`` as a Graph; its piece is loaded, and kept until another one's graph is asked for."""
+        """Graph ``index`` as a Graph; its piece is loaded, and cached until another piece is accessed."""
         i = int(index)
         if not -len(self) <= i < len(self):
             raise IndexError(f"graph {i} of a batch of {len(self)}")
@@ -257,7 +257,7 @@ class GraphBatch:
 
     def write(self, folder: "PathLike", *, format: Literal["arrow", "parquet"] = "arrow",
               graphs: int = 4096) -> "GraphBatch":  # fmt: skip
-        """Write the graphs that can be used as shards; those of a folder that is written again are replaced.
+        """Write the usable graphs as shards, replacing shards in the folder.
 
         Shards number vertices from 0: names of vertices are not written.
 

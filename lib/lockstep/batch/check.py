@@ -1,4 +1,4 @@
-"""Which graphs of a pack cannot be used, and why: with an id out of range a kernel would read another's memory."""
+"""Detection of unusable graphs in a pack: with an id out of range a kernel would read another graph's memory."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ GOOD, EMPTY, LARGE, RANGE, OFFSETS, COUNT, WEIGHT = range(7)
 
 
 class Problem(NamedTuple):
-    """A graph that was left out: its number in the batch (-1 if it never got one), its name, and why."""
+    """A graph that was left out: its number in the batch, its name, and the reason."""
 
     graph: int
     name: str
@@ -37,7 +37,7 @@ def _judge(vertex_start, arc_start, offsets, targets, most, code, place):
             code[i] = OFFSETS
             continue
         outside = False
-        for arc in range(m):  # without a way out in the middle, so that the compiler takes many at a time
+        for arc in range(m):  # without early exit, so that the compiler vectorizes
             outside |= (targets[arcs + arc] < 0) | (targets[arcs + arc] >= n)
         if outside:
             code[i] = RANGE
@@ -85,9 +85,9 @@ def _one_way(vertex_start, arc_start, offsets, targets, code, found):
 
 
 def one_way(pack, code):
-    """{number: why} of the graphs of a host pack that hold an arc and not, as often, the same arc back.
+    """{number: why} of the graphs of a host pack with an arc that is not reversed equally often.
 
-    ``code``: as `judge` gives them; only GOOD graphs are looked at.
+    ``code``: as returned by `judge`; only GOOD graphs are checked.
     """
     found = np.full(len(pack), -1, np.int64)
     _one_way(pack.vertex_start, pack.arc_start, pack.offsets, pack.targets, code, found)
@@ -102,7 +102,7 @@ def one_way(pack, code):
 
 
 def reason(pack, i, code, place, most, why=""):
-    """What is wrong with graph ``i``, in words; ``why`` it may have no more vertices than ``most``."""
+    """Description of graph ``i``'s error; ``why`` explains the limit ``most`` on its vertices."""
     n, m = int(pack.vertex_start[i + 1] - pack.vertex_start[i]), int(pack.arc_start[i + 1] - pack.arc_start[i])
     if code == EMPTY:
         return "it is empty; expected at least one vertex"

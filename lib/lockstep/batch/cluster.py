@@ -1,15 +1,15 @@
 """A batch on several GPUs or several machines: a Dask cluster, one worker a GPU.
 
-Every piece of the batch is a task. Dask's scheduler gives a worker the next one when it has room, which is the paper's
-dynamic scheduling over GPUs; ``schedule="static"`` deals the pieces out beforehand, for comparison. A worker runs a few
+Every piece of the batch is a task. Dask's scheduler assigns the next one to a worker with free threads, the paper's
+dynamic scheduling over GPUs; ``schedule="static"`` assigns the pieces beforehand, for comparison. A worker runs a few
 tasks at a time in threads that share one engine, so that loading and computing overlap as on one machine (`stream`).
 
-A task writes its part of the results and gives back checksums: a worker that dies loses nothing but what it was doing,
-which another one does again. Without a scheduler, or for long without a worker, the run ends (`watching`); the same
-call goes on from the parts that are there. Dask pickles what its own processes send each other; no file is a pickle.
+A task writes its part of the results and returns checksums: if a worker dies, only its running tasks are
+repeated, by other workers. If the scheduler is lost, or without workers for long, the run ends (`watching`); the same
+call resumes it from the existing parts. Dask pickles messages between its own processes; no file is a pickle.
 
-The same code runs with workers that have no GPU, which is how it is tested. On other machines start
-``CUDA_VISIBLE_DEVICES=0 dask worker ADDRESS --nthreads 8`` a GPU, with this package installed and the same paths.
+The same code runs with workers without a GPU, as in the tests. On other machines start per GPU
+``CUDA_VISIBLE_DEVICES=0 dask worker ADDRESS --nthreads 8``, with this package installed and the same paths.
 """
 
 import contextlib
@@ -41,12 +41,12 @@ def connected(scheduler=None, workers=None, executor=None):
     workers : int, optional
         Of a cluster made here: one a GPU by default, or one in all without GPUs.
     executor : str, optional
-        "cuda" or "host"; None: GPUs if they answer.
+        "cuda" or "host"; None: GPUs if available.
 
     Raises
     ------
     ValueError
-        No worker is asked for, or more than GPUs answer.
+        Fewer than one worker, or more than available GPUs.
     """
     from distributed import Client
 
@@ -78,7 +78,7 @@ def connected(scheduler=None, workers=None, executor=None):
 
 @contextlib.contextmanager
 def _unlogged():
-    """Leave out what Dask and its event loop log of broken connections, of which `watching` says what is to be said."""
+    """Suppress the log messages of Dask and its event loop on broken connections, which `watching` reports."""
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "asyncio")]
     levels = [logger.level for logger in loggers]
     try:
@@ -91,7 +91,7 @@ def _unlogged():
 
 
 def _gpus():
-    """Names by which CUDA_VISIBLE_DEVICES knows the GPUs that this process may use."""
+    """CUDA_VISIBLE_DEVICES names of the GPUs available to this process."""
     if not gpu_available():
         return []
     import cupy
@@ -115,25 +115,25 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
     client : distributed.Client
         See `connected`.
     schedule : {"dynamic", "static"}
-        "static" is for comparison: pieces that were dealt to a worker that dies are not done.
+        "static" is for comparison: pieces assigned to a worker that dies are not computed.
     workers : int, optional
         Only so many of the cluster's.
     worker_timeout : float
-        Seconds without a worker for what is left after which the run ends.
+        Seconds without a worker for remaining pieces after which the run ends.
     keep, progress
         As for `stream.run`.
 
     Returns
     -------
     Report
-        ``seconds["wall"]`` begins when every worker has its engine; ``seconds["busiest"]`` is what the worker computed
-        that computed longest.
+        ``seconds["wall"]`` begins when every worker has its engine; ``seconds["busiest"]`` is the largest computing
+        time of a worker.
 
     Raises
     ------
     ClusterError
-        The scheduler is lost, there is no worker for `worker_timeout` seconds, or several die of one piece. What is
-        done stays in ``out``.
+        The scheduler is lost, there is no worker for `worker_timeout` seconds, or one piece kills several. Finished
+        parts stay in ``out``.
     """
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule is {schedule!r}; expected one of {', '.join(SCHEDULES)}")
@@ -165,7 +165,7 @@ def run_cluster(batch, spec, out=None, *, client, schedule="dynamic", workers=No
 
 @contextlib.contextmanager
 def _accounted(batch, output):
-    """Add to what became of a cluster what became of the batch."""
+    """Append the batch's progress to a ClusterError."""
     try:
         yield
     except ClusterError as error:
@@ -184,7 +184,7 @@ _pipelines = {}
 
 
 def _prepare(job):
-    """Make a job's engine in this process, unless it is there; the one of the job before is let go."""
+    """Create a job's engine in this process, unless it exists; the previous job's is released."""
     name, batch, spec, output = job
     with _lock:
         if name not in _pipelines:
@@ -193,7 +193,7 @@ def _prepare(job):
 
 
 def _piece(job, piece):
-    """Do a piece; says who did it."""
+    """Do a piece; returns (worker, Done)."""
     from distributed import get_worker
 
     _prepare(job)

@@ -1,8 +1,8 @@
-"""What tells a batch from one that has changed since: hashes of its files and of its graphs in memory.
+"""Detection of changed batches: hashes of files and of graphs in memory.
 
-A file up to `WHOLE` bytes is hashed in full, so that one that is copied or written again alike is the same. Of a larger
-one size, time of the last change and some blocks are hashed: shards are read about as fast as they are hashed, and a
-run that is measured from a cold disk must not find them in the page cache.
+A file up to `WHOLE` bytes is hashed in full, so that a copy has the same hash. Of a larger
+one size, modification time and some blocks are hashed: hashing takes about as long as reading shards, and
+runs measured from a cold disk must not find them in the page cache.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ BLOCKS = 4
 
 
 def digest(pieces):
-    """A text that is another one where names, counts or contents of the pieces are."""
+    """Hash of the pieces' names, counts and contents, in hexadecimal."""
     found, known = hashlib.sha256(), {}
     for piece in pieces:
         _add(found, piece.name, piece.first, piece.count, piece.size)
@@ -32,7 +32,7 @@ def digest(pieces):
 
 
 def of_file(path):
-    """A text that is another one where the file's content is."""
+    """Hash of the file's content, in hexadecimal."""
     facts, found = path.stat(), hashlib.sha256()
     whole = facts.st_size <= WHOLE
     if not whole:

@@ -1,13 +1,13 @@
-"""Results on disk: a folder with one Parquet file for each piece of the batch, so that a killed run goes on.
+"""Results on disk: a folder with one Parquet file for each piece of the batch, so that a killed run can resume.
 
-    _run.json           what was asked for, and of which batch: a folder never mixes two runs
+    _run.json           measure, options and batch: a folder never mixes two runs
     part-NAME.parquet   graph (number in the batch), name, values (a list: one a vertex; of distances the matrix row by
                         row, -1 for no path; of walks the vertices one walk after the other), checksum; labels
                         (a list of text: the vertices' names) where graphs of the piece have some
     _problems.csv       the graphs that were left out, and why; written when all is done
 
-``pandas.read_parquet(folder)`` reads all parts at once; it passes over names that begin with an underscore. A part
-appears whole or not at all.
+``pandas.read_parquet(folder)`` reads all parts at once and skips names that begin with an underscore. Parts are
+written atomically.
 """
 
 import csv
@@ -36,7 +36,7 @@ class Output:
     ----------
     folder : path-like
     what : mapping, optional
-        What is computed, of which batch, as JSON holds it; None opens a folder that `start` made.
+        Computation and batch, serializable as JSON; None opens a folder that `start` made.
     keep : {"values", "checksums"}
         What a part holds of each graph.
     """
@@ -47,7 +47,7 @@ class Output:
         self.folder, self.what, self.keep = Path(folder), what, keep
 
     def start(self):
-        """Make the folder, or take up what is there.
+        """Create the folder, or resume its run.
 
         Raises
         ------
@@ -58,7 +58,7 @@ class Output:
             raise OutputError(f"{self.folder} is a file; name a folder for the results")
         self.folder.mkdir(parents=True, exist_ok=True)
         file, what = self.folder / "_run.json", {**(self.what or {}), "keep": self.keep}
-        if not any(self.folder.glob("part-*.parquet")):  # nothing is mixed up, whatever was begun here
+        if not any(self.folder.glob("part-*.parquet")):  # no parts to mix with
             _replace(file, json.dumps(what, indent=1) + "\n")
         elif not file.is_file():
             raise OutputError(f"{self.folder} holds parts but no _run.json; choose another folder")
@@ -110,7 +110,7 @@ class Output:
         path = self.part(piece)
         scratch = path.with_name(f".{path.stem}.{os.getpid()}")  # readers of a folder pass over such names
         try:
-            packed = self.keep == "values" and np.asarray(values).dtype.kind in "iu"  # few different numbers, few bits
+            packed = self.keep == "values" and np.asarray(values).dtype.kind in "iu"  # few values: dictionary
             columns = ["values.list.element"] if packed else False
             pq.write_table(table, scratch, compression="none", use_dictionary=columns, write_statistics=False)
             scratch.replace(path)
@@ -123,7 +123,7 @@ class Output:
         Raises
         ------
         OutputError
-            The part is damaged; it does not touch the others.
+            The part is damaged; other parts are unaffected.
         """
         try:
             table = pq.read_table(self.part(piece), columns=["checksum"])

@@ -1,5 +1,5 @@
-"""Many small graphs in one set of flat arrays, so that a million of them cost as little to hold, to copy and to hand
-to a kernel as one.
+"""Many small graphs in one set of flat arrays, which are allocated, copied and passed to a kernel like one
+graph.
 
 Every graph keeps its own compressed sparse rows, with ids and offsets of its own. Graph i has the vertices
 ``vertex_start[i]`` to ``vertex_start[i + 1] - 1`` of all results. Its n + 1 offsets begin at ``vertex_start[i] + i``,
@@ -27,7 +27,7 @@ ARRAYS = ("n", "m", "vertex_start", "arc_start", "offsets", "targets", "weights"
 
 
 class Kind(NamedTuple):
-    """What all graphs of a pack have in common, and which graph or pack shows it."""
+    """Properties common to a pack's graphs, and the name of the graph or pack defining them."""
 
     directed: bool
     weighted: bool
@@ -35,8 +35,8 @@ class Kind(NamedTuple):
 
     @classmethod
     def of(cls, named):
-        """The kind of (graph or pack, name) pairs: of the first with arcs, as one without goes with weighted ones too;
-        None if there is nothing.
+        """The kind of (graph or pack, name) pairs: that of the first with arcs, else of the first;
+        None if empty.
         """
         found = None
         for graph, name in named:
@@ -90,8 +90,8 @@ class Pack:
     n, m : int32 arrays, shape (k,)
         Vertices and stored arcs of each graph.
     host : Pack
-        The same graphs in NumPy's arrays: what a pack on the device was copied from, else itself. Sizes are planned
-        with from there, without waiting for the device.
+        The same graphs in NumPy's arrays: the source of a pack on the device, else itself. Planning reads sizes
+        from it, without synchronizing with the device.
 
     Notes
     -----
@@ -133,7 +133,7 @@ class Pack:
         return self._host if self._host is not None else self.to(np)
 
     def name(self, i: int) -> str:
-        """What graph ``i`` is called; its number in the pack if it has no name."""
+        """Name of graph ``i``; its number in the pack if it has none."""
         return str(i) if self.names is None else str(self.names[i])
 
     @classmethod
@@ -155,8 +155,8 @@ class Pack:
         Raises
         ------
         GraphError
-            If something is no graph, or the graphs are not alike: all directed or none, all weighted or none (one
-            without arcs goes with both), or a weight is one that float32 does not hold (see `GraphBatch`). The
+            Something is no graph, directed and undirected or weighted and unweighted graphs are mixed (graphs
+            without arcs are compatible with both), or float32 does not hold a weight (see `GraphBatch`). The
             graph's place in the sequence is named.
         """
         if isinstance(graphs, cls):
@@ -213,7 +213,7 @@ class Pack:
         return Graph._trusted(offsets, targets, weights, self.directed, self.name(i) if self.names is not None else "")
 
     def _part(self, first, last):
-        starts = self if self._host is None else self._host  # from the device each number would have to be waited for
+        starts = self if self._host is None else self._host  # reading single numbers from the device would synchronize
         v0, v1 = int(starts.vertex_start[first]), int(starts.vertex_start[last])
         a0, a1 = int(starts.arc_start[first]), int(starts.arc_start[last])
         return Pack(

@@ -6,11 +6,11 @@
     targets   list of uint16, or of int32 where some graph has more than 65,536 vertices
     weights   list of float32, where there are any (of another type: read as float32, see `weights_not_held`)
 
-Two formats, told apart by their endings. In ``.arrow`` (Arrow's IPC file, "Feather") the lists of a column lie one
-after the other exactly as a `Pack` wants them: to read a shard is to read its bytes, wherever they shall be, into
-page-locked memory for example, and to look at them. ``.parquet`` packs ids of graphs this small into 10 or 11 bits
-each, which saves space and costs unpacking; it is what other tools write. Metadata ``directed`` says "yes" or "no";
-where it is missing, graphs are what the reader is told, else undirected, and then each arc must have one back.
+Two formats, distinguished by suffix. In ``.arrow`` (Arrow's IPC file, "Feather") the lists of a column are contiguous,
+in a `Pack`'s layout: a shard is loaded by reading its bytes, into
+page-locked memory for example, without parsing. ``.parquet`` packs ids of graphs this small into 10 or 11 bits
+each, which saves space and costs unpacking; other tools write it. Metadata ``directed`` is "yes" or "no";
+without it graphs are as the caller specifies, else undirected, and then each arc must have a reverse arc.
 """
 
 import concurrent.futures
@@ -31,12 +31,12 @@ FORMATS = ("arrow", "parquet")
 
 
 def write_shard(path, pack):
-    """Write a host pack as one shard; the file appears whole or not at all.
+    """Write a host pack as one shard, atomically.
 
     Parameters
     ----------
     path : path-like
-        Its ending, ``.arrow`` or ``.parquet``, says in which format.
+        Its suffix, ``.arrow`` or ``.parquet``, selects the format.
     pack : Pack
     """
     path = Path(path)
@@ -92,7 +92,7 @@ def evict(paths):
 
 
 class Scan:
-    """Reads files and looks at nothing: what the disk gives to so many threads.
+    """Read files without parsing, to measure the disk's rate with several threads.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Scan:
     def __init__(self, paths, threads):
         self.paths = [Path(path) for path in paths]
         most = max(path.stat().st_size for path in self.paths)
-        self.room = [np.ones(most, np.uint8) for _ in range(min(threads, len(self.paths)))]  # the system gives it now
+        self.room = [np.ones(most, np.uint8) for _ in range(min(threads, len(self.paths)))]  # touched: allocated now
 
     def __call__(self):
         """Read all files once; returns the bytes that were read."""
@@ -136,7 +136,7 @@ def pieces(path):
 
 
 def read_shard(path, piece=0, memory=None):
-    """One piece of a shard, and what its columns say that a pack cannot hold.
+    """One piece of a shard, and the contradictions between its columns.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def _pack(batch, path):
     if offsets.dtype != np.int32:
         offsets = np.clip(offsets, -1, 2**31 - 1).astype(np.int32)
     pack = Pack(offsets, targets, vertex_start, arc_start, weights, names=called)
-    # Who reads a shard that does not say whether its graphs are directed knows, or has to decide.
+    # None: the caller must determine whether graphs of a shard without this metadata are directed.
     pack.directed = None if stated is None else stated == b"yes"
     return pack, wrong
 

@@ -1,10 +1,10 @@
 """Where a batch's graphs come from. A source is cut into pieces, each loaded, computed and written as a whole.
 
-A piece is small and knows only how to load itself, so that it can be handed to another thread, process or machine. It
-gives a `Pack` as it was found, unchecked, the numbers its graphs have in the batch, what it could not even read, and
+A piece is a small descriptor with a `load` method, which can be sent to another thread, process or machine. `load`
+returns an unchecked `Pack`, the numbers of its graphs in the batch, the problems of unreadable graphs, and
 names of vertices: {number of a graph: its names}, of those that have some.
-Of a shard that does not say whether its graphs are directed, where no setting says it either, the pack's
-``directed`` is None: each arc must have one back then, which is for who checks the pack to see.
+If neither a shard nor a setting specifies whether its graphs are directed, the pack's
+``directed`` is None: the caller must then check that each arc has a reverse arc.
 """
 
 import dataclasses
@@ -98,7 +98,7 @@ class FilesPiece:
 
 @dataclass(frozen=True)
 class MemoryPiece:
-    """Some graphs that are here already: a Pack, or any sequence of what `Graph.of` takes."""
+    """Graphs in memory: a Pack, or any sequence of inputs of `Graph.of`."""
 
     name: str
     first: int
@@ -134,7 +134,7 @@ def _reader(directed, weights):
 
 
 def _taker(weights):
-    """A function that makes a Graph of what stands for one."""
+    """A function that converts graph-like inputs to a Graph."""
 
     def take(thing):
         graph = graph_of(thing)
@@ -146,7 +146,7 @@ def _taker(weights):
 
 
 def _shown(number, graph):
-    """How messages call a graph in memory."""
+    """Label of a graph in messages."""
     name = str(getattr(graph, "name", "") or "")
     return f"graph {number} of the batch" + (f" ({name})" if name else "")
 
@@ -165,7 +165,7 @@ def _kind(named, take):
 
 
 def _each(things, take, first, names, shown, kind):
-    """Load graphs one by one; those that cannot be become problems, one of another kind is an error."""
+    """Load graphs one by one; unreadable ones become problems, one of another kind is an error."""
     found, numbers, called, problems = [], [], [], []
     for i, thing in enumerate(things):
         try:
@@ -194,10 +194,10 @@ def pieces_of(source, directed=None, piece_bytes=64 * 2**20, weights=True):
     ----------
     source : path-like, str, Pack or sequence
     directed : bool, optional
-        For files of edges; what each file's header says if left out, and True if it says nothing. For shards that
-        do not say; False if left out.
+        For files of edges: by default as in each file's header, True without one. For shards without this
+        metadata: False by default.
     piece_bytes : int
-        About how large a piece of files or of graphs in memory is; shards are as large as they were written.
+        About the size of a piece of files (4096 at most) or of a Pack; sequences: 1024 graphs.
     weights : bool
         Whether pieces will be loaded with weights; files and graphs in memory must then all have them, or none.
 
@@ -280,7 +280,7 @@ def _cut_pack(pack, name, piece_bytes):
 def cuts(pack, most):
     """Where to cut a pack so that no part is larger than ``most`` bytes, unless one graph alone is."""
     each = pack.arc_start * (pack.targets.itemsize + (4 if pack.weights is not None else 0))
-    each = each + pack.vertex_start * 4 + np.arange(len(pack) + 1) * 28  # offsets, and what a graph takes itself
+    each = each + pack.vertex_start * 4 + np.arange(len(pack) + 1) * 28  # offsets, and bytes per graph
     found, first = [], 0
     while first < len(pack):
         last = int(np.searchsorted(each, each[first] + most, side="right")) - 1

@@ -1,11 +1,11 @@
 """A batch through an engine: loading, copying, computing and writing of different pieces at the same time.
 
-The paper gives loading and computing a thread each, with a queue between them. Here some threads each take a piece from
-its file to its results: load and check it, copy it to the device, launch, fetch, write. The thread that launches holds
-a lock, so the device sees one pack after the other, on one stream; while one thread waits for its results others load
-theirs. The executor's queue of pieces is the paper's queue, its order the batch's. With ``loaders=1`` one thread at a
-time loads, as in the paper; a disk of today wants several. With one thread nothing overlaps, which is the baseline that
-the paper compares with.
+The paper uses one thread for loading and one for computing, with a queue between them. Here each of several threads
+processes whole pieces: load and check, copy to the device, launch, fetch, write. A lock serializes
+launches, so the device processes one pack at a time, on one stream; fetching results overlaps with loading in other
+threads. The thread pool's queue of pieces replaces the paper's queue, in the batch's order. With ``loaders=1`` one
+thread at a time loads, as in the paper; saturating a current disk needs several. One thread without overlap is the
+paper's baseline.
 """
 
 import concurrent.futures
@@ -23,13 +23,13 @@ from .upload import Slot
 
 
 def usual_threads(workers=1):
-    """Threads for one of so many workers on this machine: eight keep a disk busy, one a core is enough."""
+    """Threads of one of `workers` workers on this machine: one a core, 2 to 8, which saturate a disk."""
     return max(2, min(8, len(os.sched_getaffinity(0)) // workers))
 
 
 @dataclass
 class Done:
-    """What became of one piece; seconds of each step, as the thread saw it (`compute`: as the device did)."""
+    """Result of one piece; seconds of each step, on the thread's clock (`compute`: device events)."""
 
     piece: str
     graphs: int
@@ -41,7 +41,7 @@ class Done:
 
 @dataclass
 class Report:
-    """What became of a batch.
+    """Report of a batch.
 
     Attributes
     ----------
@@ -76,18 +76,18 @@ class Report:
 
 
 class Pipeline:
-    """Takes pieces from files to results; several threads may use it at once.
+    """Processes pieces from files to results; thread-safe.
 
     Parameters
     ----------
     batch : GraphBatch
-        Says how pieces are checked.
+        Loads and checks pieces.
     engine : Engine or None
-        None only loads (and copies nothing), to see what loading takes.
+        None: only load, without copies, to measure loading.
     output : Output, optional
         Where results go; without it they are only summed up in checksums.
     sink : callable, optional
-        ``sink(piece, loaded, lengths, values)`` is given every piece's results in this process.
+        ``sink(piece, loaded, lengths, values)`` is called with every piece's results.
     loaders : int, optional
         Threads that load at the same time; all by default.
     """
@@ -159,7 +159,7 @@ class Pipeline:
 
 
 def _checks(checksums, pack):
-    """Checksums; of a measure without, zeros, which say nothing."""
+    """Checksums; zeros if the strategy provides none."""
     return np.zeros(len(pack), np.uint64) if checksums is None else checksums
 
 
@@ -183,10 +183,10 @@ def run(batch, engine, out=None, *, threads=None, loaders=None, keep="values", s
     engine : Engine or None
         None: only load.
     out : path-like, optional
-        Folder for the results (`Output`). A run that was killed is taken up: pieces whose results are there are not
-        done again.
+        Folder for the results (`Output`). An interrupted run is resumed: pieces with results are not
+        repeated.
     threads : int, optional
-        That each take pieces from file to results; 1: nothing overlaps. By default `usual_threads`.
+        Threads that process whole pieces; 1: no overlap. By default `usual_threads`.
     loaders : int, optional
         Threads that load at the same time; all by default.
     keep : {"values", "checksums"}
@@ -205,7 +205,7 @@ def run(batch, engine, out=None, *, threads=None, loaders=None, keep="values", s
     OutputError
         ``out`` holds the results of something else.
     GraphError
-        A graph cannot be used, and the batch refuses such.
+        A graph is unusable, with ``bad="refuse"``.
     """
     batch = GraphBatch.of(batch).suited(engine)
     output = opened(batch, engine, out, keep)

@@ -1,8 +1,8 @@
-"""From a file to the device without a detour: page-locked memory that shards are read into and copied from.
+"""Transfers from a file to the device: shards are read into page-locked memory and copied from it.
 
-A copy from ordinary memory makes the driver copy once more, and makes the caller wait. A slot has page-locked memory
-on this side and as much on the device, both used again and again, and a stream of its own, so that its copies run
-beside whatever the device computes.
+A copy from pageable memory is staged by the driver and synchronous. A slot has reusable page-locked host memory
+and equally large device memory, and its own stream, so that its copies overlap with
+computation.
 """
 
 import ctypes
@@ -26,7 +26,7 @@ class Slot:
     def __init__(self, executor):
         self.cupy = executor.xp
         self.executor = executor
-        self.cupy.cuda.Device(executor.device).use()  # which a new thread does not know
+        self.cupy.cuda.Device(executor.device).use()  # per-thread setting
         self.stream = self.cupy.cuda.Stream(non_blocking=True)
         self.here = self.there = None
         self.filled = 0  # bytes here that a file was read into: names may lie between its arrays and behind them
@@ -41,7 +41,8 @@ class Slot:
     def upload(self, pack):
         """Copy a pack to the device; returns the device's pack when it is there.
 
-        Arrays that do not lie in the slot's memory already are copied into what is left of it, or go the slow way.
+        Other arrays than those in the slot's memory are staged in its free part or, if too large, copied from pageable
+        memory.
         """
         arrays = {name: getattr(pack, name) for name in ARRAYS if getattr(pack, name) is not None}
         if self.here is None:

@@ -5,9 +5,9 @@ import time
 
 from lockstep.output import log, plural
 
-SOON = 5.0  # seconds without a worker after which one line says so
+SOON = 5.0  # seconds without a worker before a warning
 LIMIT = 300.0  # seconds without a worker after which a run ends; `--worker-timeout`
-POLL = 0.5  # seconds without a result after which the cluster is asked what it does
+POLL = 0.5  # seconds without a result between polls of the cluster's state
 
 
 class ClusterError(RuntimeError):
@@ -22,7 +22,7 @@ class Idle:
     Parameters
     ----------
     what : str
-        The state that is waited out, for the messages.
+        Description of the idle state, for messages.
     limit : float
         Seconds.
     """
@@ -32,7 +32,7 @@ class Idle:
         self.since, self.said = None, False
 
     def __call__(self, busy):
-        """Take note of the present state.
+        """Record the present state.
 
         Raises
         ------
@@ -104,7 +104,7 @@ def _next(client, done):
         return None
     except (OSError, CancelledError):
         raise _lost(client) from None
-    if future.cancelled():  # as all are that a client awaits when its connection breaks
+    if future.cancelled():  # as all pending futures when the connection breaks
         raise _lost(client)
     if error:
         raise _told(error)
@@ -112,7 +112,7 @@ def _next(client, done):
 
 
 def _told(error):
-    """What a piece raised; where each worker that took it died, this."""
+    """The piece's exception; a ClusterError if every worker that took it died."""
     from distributed import KilledWorker
 
     if not isinstance(error, KilledWorker):
@@ -126,12 +126,12 @@ def address(client):
 
 
 def asked(client, question, *what, **more):
-    """What a method of a client gives.
+    """Call a client's method.
 
     Raises
     ------
     ClusterError
-        The scheduler does not answer.
+        The scheduler is lost.
     """
     if client.status != "running":
         raise _lost(client)

@@ -30,27 +30,27 @@ def color(
     graph: "GraphLike", strategy: str = "auto", switch: int | str = "auto", seed: int = 0,
     executor: "ExecutorLike" = None, loops: Literal["ignore", "refuse"] = "ignore",
 ) -> Coloring:
-    """Give every vertex a color that none of its neighbors has.
+    """Color the vertices so that neighbors have different colors.
 
     Parameters
     ----------
     graph : Graph, NetworkX graph or SciPy sparse matrix
-        An arc counts for both its ends: a directed graph is taken as undirected, with a warning. Parallel
+        Arc directions are ignored, with a warning for directed graphs. Parallel
         arcs count once.
     strategy : str
-        A name in STRATEGIES; ``auto`` chooses by the graph and the machine and says why in
-        ``.stats["reason"]``.
+        A name in STRATEGIES; ``auto`` chooses by the graph and the machine (reason in
+        ``.stats["reason"]``).
     switch : int or str
-        For ``hybrid`` alone: the round at which it leaves degrees for random numbers (0: at once),
+        For ``hybrid`` alone: the first round with random instead of degree priorities (0: all),
         ``"never"`` (only when a round by degree colors nothing, which ends the phase in any case),
         ``"threshold"`` or ``"threshold:COUNT"`` (after a round that colors fewer vertices than the GPU has
         lanes, or than COUNT), or ``"auto"``.
     seed : int
-        Of the random numbers, 0 to 2^32 - 1. Every strategy gives the same colors in every run with one seed, on any
-        machine; only what ``auto`` chooses may differ.
+        Of the random numbers, 0 to 2^32 - 1. Colors depend on the seed alone, not the run or machine,
+        except the choice of ``auto`` and switch ``"threshold"``.
     executor : "cuda", "host", Executor or None
-        Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy
-        for the GPU runs on the emulator.
+        Where GPU strategies run. None: the GPU if available; else ``auto`` uses the CPU, and GPU strategies
+        run on the emulator.
     loops : {"ignore", "refuse"}
         Self-loops: ignored with a warning, or an error.
 
@@ -67,7 +67,7 @@ def color(
     ValueError
         No such strategy, a switch or a seed out of range, or a switch for a strategy that has none.
     NoGpuError
-        ``executor="cuda"`` and no GPU answers.
+        ``executor="cuda"`` without a usable GPU.
     """
     graph = graph_of(graph)
     strategy = STRATEGIES.find(strategy).name

@@ -1,5 +1,5 @@
-"""What every result is held against: that it is a coloring, and which one a strategy by priorities must
-give.
+"""Checks of every result: that it is a coloring and, for priority strategies, the defined
+one.
 """
 
 
@@ -38,7 +38,7 @@ def _check(offsets, targets, colors):
 
 
 def check(graph, colors, bound=None):
-    """None if ``colors`` colors ``graph``, else one line that says what is wrong.
+    """None if ``colors`` colors ``graph``, else one line naming the error.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def verify(result: Any, graph: "Graph", bound: int | None = None) -> Any:
     """Check one result: no edge within a color, none uncolored, no more colors than ``bound``. Returns
     'invariant'.
 
-    'invariant', for a right coloring is one of many; `Checker` says 'exact' where the rule defines the
+    'invariant', since a graph has many colorings; `Checker` returns 'exact' where the rule defines the
     colors.
 
     Raises
@@ -84,7 +84,7 @@ def verify(result: Any, graph: "Graph", bound: int | None = None) -> Any:
 
 
 def mix(x):
-    """The kernels' bijection of 32 bits (priority.cuh)."""
+    """The kernels' 32-bit bijective hash (priority.cuh)."""
     x = np.asarray(x).astype(np.uint32)
     x ^= x >> np.uint32(16)
     x *= np.uint32(0x7FEB352D)
@@ -101,7 +101,7 @@ def degree_class(degrees):
 
 
 def largest_first(graph, seed=0):
-    """The vertices in the order of priority that the ladder colors by: largest degree class first, ties drawn."""
+    """The vertices in the ladder's order of priority: largest degree class first, ties by a seeded hash."""
     return np.lexsort((mix(np.arange(graph.n, dtype=np.uint32) ^ np.uint32(seed)), degree_class(graph.out_degrees())))[
         ::-1
     ]
@@ -110,7 +110,7 @@ def largest_first(graph, seed=0):
 def peers_order(graph):
     """The order of priority in which ECL-GC colors: largest degree first, ties by a hash of the id, then by the id.
 
-    Its shortcuts change no color, so a greedy loop in this order tells exactly how many colors it takes on a graph,
+    Its shortcuts change no color, so a greedy loop in this order computes exactly its number of colors on a graph,
     without running it.
     """
     hashed = np.arange(graph.n, dtype=np.uint32)
@@ -137,7 +137,7 @@ def _greedy(offsets, targets, order, colors, mark):
 
 
 def greedy(graph, order):
-    """Colors of a greedy loop over ``order``: each vertex takes the smallest color that no neighbor has yet.
+    """Colors of a greedy loop over ``order``: each vertex gets the smallest color unused by its neighbors.
 
     Parameters
     ----------
@@ -231,9 +231,9 @@ def emptied(graph, colors):
     Returns
     -------
     colors : int32 array, shape (n,)
-        With so many colors or fewer.
+        At most as many colors.
     steps : int
-        One after the other, with two grid barriers each.
+        Sequential steps, with two grid barriers each.
     """
     colors, steps = np.array(colors, np.int32), 0
     for top in range(int(colors.max(initial=0)), 0, -1):
@@ -263,7 +263,7 @@ def _chain(offsets, targets, order, place, depth):
 
 
 def chain(graph, seed=0):
-    """Vertices on the longest path along which priorities fall: so many would be colored one after the
+    """Vertices on the longest path of decreasing priority, which must be colored one after the
     other.
     """
     order = largest_first(graph, seed)
@@ -273,9 +273,9 @@ def chain(graph, seed=0):
 
 
 def stuck(graph):
-    """The highest degree that two neighbors share: that at which the phase by degree gets stuck; -1 if there is none.
+    """The highest degree that two neighbors share, at which the phase by degree gets stuck; -1 if none.
 
-    Such two never are "the only local maximum", while every vertex above them is in some round.
+    Neither of the two ever is "the only local maximum"; every vertex of higher degree is in some round.
     """
     degrees = graph.out_degrees()
     sources, targets = graph.edges()
@@ -284,9 +284,9 @@ def stuck(graph):
 
 
 def stuck_expected(degrees):
-    """The same, as the degrees alone let expect it: the highest at which one such pair is expected from there upwards.
+    """Estimate of `stuck` from degrees alone: the highest degree with one expected such pair at or above it.
 
-    Two vertices of degree d are joined with a chance of about d^2 / m where arcs are drawn at random between given
+    Two vertices of degree d are adjacent with probability about d^2 / m in a random graph of given
     degrees (F. Chung, L. Lu, "Connected components in random graphs with given expected degree sequences", 2002).
 
     Parameters
@@ -316,22 +316,22 @@ class Checker:
         self._bound = int(graph.out_degrees().max(initial=0)) + 1
 
     def expected(self, fewer: bool = False) -> np.ndarray:
-        """The colors that priorities define; fewer: what `emptied` makes of them."""
+        """The colors that priorities define; fewer: after `emptied`."""
         if fewer not in self._expected:
             self._expected[fewer] = (emptied(self.graph, self.expected())[0] if fewer
                                      else greedy(self.graph, largest_first(self.graph, self.seed)))  # fmt: skip
         return self._expected[fewer]
 
     def __call__(self, result: Any, traits: "Collection[str]" = ()) -> str:
-        """'exact' if the colors are the oracle's, 'invariant' if they are right by their properties.
+        """'exact' if the colors are the oracle's, 'invariant' if only validity is checked.
 
         Parameters
         ----------
         result : Coloring
         traits : set of str
-            Of its strategy: `smallest`, each vertex takes the smallest free color, never more colors than the largest
-            degree plus one; `by-priority`, the colors are those of a greedy loop in the ladder's order of priority, bit
-            for bit; `emptied`, they are what is left of these when the highest colors are emptied.
+            Of its strategy: `smallest`, each vertex has the smallest free color, so at most the largest degree plus
+            one colors; `by-priority`, exactly the colors of a greedy loop in the ladder's order of priority;
+            `emptied`, the result of `emptied` on these.
         """
         verify(result, self.graph, self._bound if SMALLEST in traits else None)
         if not {BY_PRIORITY, EMPTIED} & set(traits):

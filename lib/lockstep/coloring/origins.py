@@ -1,4 +1,4 @@
-"""What study 4's rows follow from."""
+"""Dependencies of study 4's recorded rows."""
 
 import functools
 
@@ -20,13 +20,13 @@ PROTOCOL = (measuring.candidate, experiments.warm_run, experiments.candidates, e
 
 
 def origin(label, dataset):
-    """The `Origin` of recorded rows; None if nothing in them can go stale."""
+    """The `Origin` of recorded rows; None if the label has none."""
     strategy, options = STRATEGIES.resolve(label)
     if strategy is None:
         return None
     made = tuple(families.GENERATORS[family] for prefix, family in FAMILIES.items() if dataset.startswith(prefix))
     counted = (balance.measure,) if options.get("count") else ()
-    # Which rule decides on the switch stands in the label; all rules count for each that switches.
+    # The label names the switching rule; every hybrid label depends on all rules.
     rules = (switching.of,) if strategy.name == "hybrid" else ()
     entry = CHOOSING if strategy.name == "auto" else CONTRACT
     return Origin((strategy.plan, *rules, *counted), (Problem,), (problem.neighbors, *made[:1]), entry=entry)

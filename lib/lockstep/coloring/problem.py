@@ -36,14 +36,14 @@ def _loops_and_repeats(offsets, targets, last):
 
 
 def neighbors(graph, loops="ignore", warn=True):
-    """What has to be colored differently: a Graph whose rows hold each neighbor of a vertex once.
+    """The simple undirected graph to color: rows hold each neighbor of a vertex once.
 
     Parameters
     ----------
     graph : Graph
         If directed, an arc counts for both ends; parallel arcs count once.
     loops : {'ignore', 'refuse'}
-        A vertex with an arc to itself has no color that differs from its neighbors': ignore such arcs with
+        A vertex with an arc to itself cannot be colored: ignore such arcs with
         a warning, or raise.
     warn : bool
         Warn of what is ignored.

@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Coloring:
-    """Colors of the vertices of a graph, of which no two neighbors share one.
+    """Colors of the vertices of a graph, different for neighbors.
 
     Attributes
     ----------
@@ -18,11 +18,11 @@ class Coloring:
         Vertices that were uncolored at the begin of each iteration; the single entry n where a strategy has
         none.
     strategy : str
-        The strategy that made it; what `auto` chose, if that was asked for.
+        The strategy that made it; for `auto` its choice.
     labels : array, shape (n,), or None
-        What the vertices are called, if not 0 to n - 1.
+        Labels of the vertices, if not 0 to n - 1.
     stats : dict
-        What the strategy tells about its run: rounds, launches, read-backs, where it switched, for `auto`
+        Statistics of the run: rounds, launches, read-backs, the switching round, for `auto`
         the reason.
     """
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class DivergenceError(ArithmeticError):
-    """The error grew beyond all bounds; `sweep` says when (1 is the first)."""
+    """The error exceeded 100 times its initial value in sweep `sweep` (from 1)."""
 
     def __init__(self, text: str, sweep: int) -> None:
         super().__init__(text)
@@ -45,28 +45,27 @@ def factorize(
 ) -> Factorization:
     """Factorize a sparse matrix of ratings into vectors of users and of items.
 
-    Minimizes the squared error of ``users @ items.T`` over the ratings plus ``regularization`` times the
-    squared lengths, by stochastic gradient descent: a sweep applies every rating once, in an order that the
-    strategy decides.
+    Minimizes, summed over the ratings, the squared error of ``users @ items.T`` plus ``regularization`` times the
+    squared norms of both vectors: a stochastic gradient sweep applies every rating once, in strategy-specific order.
 
     Parameters
     ----------
     ratings : SciPy sparse matrix, (rows, columns, values), NetworkX graph or Graph
         Rows are users, columns are items. A graph's arcs are ratings (see `Ratings.of`).
     strategy : str
-        A name in STRATEGIES, or ``auto``, which chooses by graph and machine and says why in
-        ``.stats["reason"]``.
+        A name in STRATEGIES, or ``auto``, which chooses by graph and machine (reason in
+        ``.stats["reason"]``).
     rank : int
         Length of a vector, 1 to 128.
     sweeps : int
     seed : int
-        Of the first vectors and of shuffles.
+        Seed of initial vectors and of shuffles.
     learning_rate, regularization : float
     test : as `ratings`, optional
         Ratings to test on after each sweep, of the same shape.
     executor : "cuda", "host", Executor or None
-        Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy
-        for the GPU runs on the emulator.
+        Where GPU strategies run. None: the GPU if available; else ``auto`` uses the CPU, and GPU strategies
+        run on the emulator.
     nonnegative : bool
         Keep all features at zero or above.
     duplicates : "keep", "sum" or "refuse"
@@ -75,11 +74,11 @@ def factorize(
         First vectors of users and items; by default seeded, uniform, with the mean rating as their first
         prediction.
     storage : "float32" or "float16"
-        How the vectors lie in the GPU's memory: float16 halves their traffic, each is rounded to nearest whenever it
-        is written there, arithmetic stays float32. For tiles, patches, hogwild and the locked schedules. A sweep
-        is still one of updates one after the other, but no longer the bits of a serial float32 sweep.
+        Storage type of the vectors in GPU memory: float16 halves their traffic; every store rounds to nearest,
+        arithmetic stays float32. For tiles, patches, hogwild and the locked schedules (not `edge-hubs`). Sweeps
+        of exact schedules remain serializable, but not bitwise equal to serial float32 sweeps.
     **options
-        Of the strategy, for instance ``shuffle=False`` of ``edge-locked``.
+        Strategy options, for instance ``shuffle=False`` of ``edge-locked``.
 
     Returns
     -------
@@ -94,11 +93,11 @@ def factorize(
     DivergenceError
         The learning rate is too large; stopped after the sweep that shows it.
     Skip
-        The strategy has no place here: more ratings or nodes than its kernels count, a hub, a storage that it lacks.
+        The strategy is not applicable: too many ratings or nodes for its kernels, a hub, or an unsupported storage.
     ValueError
         No such strategy or option, or a setting out of range.
     NoGpuError
-        ``executor="cuda"`` and no GPU answers.
+        ``executor="cuda"`` without a usable GPU.
     """
     ratings = Ratings.of(ratings, duplicates, seed)
     chosen = STRATEGIES.find(strategy)

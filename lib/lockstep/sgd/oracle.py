@@ -1,10 +1,10 @@
-"""The reference: stochastic gradient descent by one thread in a given order, and the proof that a schedule
+"""Reference: stochastic gradient descent by one thread in a given order, and the proof that a schedule
 equals it.
 
-Every schedule here is serializable: what it computes is what one thread computes in some order of the edges.
-A logged run says for each edge where it came in the history of its user and of its item. If each history is
-complete and all of them together have no cycle, then a topological order of the edges is such an order, and
-replaying it must give the same bits.
+Every schedule except `hogwild` is serializable: it computes what one thread computes in some order of the edges.
+A logged run records each edge's position in the history of its user and of its item. If all histories are
+complete and their union is acyclic, a topological order of the edges is such an order, and
+its replay must be bitwise equal.
 """
 
 import functools
@@ -34,8 +34,8 @@ def _fma(typingctx, a, b, c):
 
 @njit(cache=True, inline="always")
 def _dot(a, b, sums):
-    """Chunks of four as chains of multiply-adds, the chunks as a binary tree, the second half to the first: the
-    kernels' order, hence their bits."""
+    """Inner product in the kernels' order, hence bitwise equal: a chain of multiply-adds for each four features, then
+    a binary-tree sum, second half onto first."""
     chunks = a.size // 4
     for c in range(chunks):
         k = 4 * c
@@ -102,7 +102,7 @@ def rmse(ratings, user_vectors, item_vectors):
 
 @functools.lru_cache(maxsize=64)
 def checksum(m, first=0):
-    """What the kernels' tally of the edges first <= e < m must be: their number and the sum of their
+    """Expected kernel tally of the edges first <= e < m: their number and the sum of their
     hashes."""
     e = np.arange(first, m, dtype=np.uint32)
     hashes = (e ^ (e >> np.uint32(15))) * np.uint32(0x9E3779B1)

@@ -1,4 +1,4 @@
-"""What study 1's rows follow from."""
+"""Dependencies of study 1's recorded rows."""
 
 import functools
 
@@ -24,7 +24,7 @@ EXAMPLE = ("agm-edge", "agm-node", "edge-locked", "node-locked")
 
 
 def origin(label, dataset):
-    """The `Origin` of recorded rows; None if nothing in them can go stale."""
+    """The `Origin` of recorded rows; None if the label has none."""
     name = label.split(" +")[0]
     made = dataset.startswith(("twin-", "random-"))
     given = (Problem, Ratings)
@@ -56,7 +56,7 @@ def trial(label):
             plan.run()
         return plan.vectors()
 
-    if strategy is None or strategy.name in ("hogwild", "multicore"):  # whose result is another each time
+    if strategy is None or strategy.name in ("hogwild", "multicore"):  # non-deterministic results
         return []
     return [functools.partial(on, made, rank) for rank in (4, 16) for made in (_ratings(60, 40, 700), cases.star(50))]
 

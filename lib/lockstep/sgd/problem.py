@@ -20,7 +20,7 @@ LANE_FEATURES = 4  # a thread's smallest share of a vector: one 16-byte load
 
 
 class OutOfMemory(RatingsError):
-    """The factorization needs more memory than there is; said before it starts, with the numbers."""
+    """The factorization needs more memory than is free; raised before allocation, with both numbers."""
 
 
 @dataclass
@@ -31,19 +31,19 @@ class Problem(plan.Problem):
     ----------
     ratings : Ratings
     rank : int
-        Features of a vector, 1 to 128. Inside, vectors are padded with zeros to a power of two (`width`),
-        which updates leave at zero.
+        Features of a vector, 1 to 128. Internally, vectors are zero-padded to a power of two (`width`);
+        updates preserve the padding.
     rate, regularization : float
         Learning rate, and weight of the vectors' squared length.
     seed : int
-        Of the first vectors, uniform in [0, 2 sqrt(mean / rank)) so that predictions begin at the mean
+        Seed of the initial vectors, uniform in [0, 2 sqrt(mean / rank)): initial predictions average the mean
         rating.
     nonnegative : bool
         Clamp features at zero after each update (non-negative factorization).
     initial : (array, array), optional
         First vectors, shapes (users, rank) and (items, rank).
     storage : "float32" or "float16"
-        How vectors lie in the GPU's memory between updates; arithmetic is float32 either way.
+        Storage type of vectors in GPU memory between updates; arithmetic is always float32.
     """
 
     ratings: Ratings
@@ -101,7 +101,7 @@ class Problem(plan.Problem):
 
     @property
     def keep(self) -> np.float32:
-        """What an update leaves of a vector: 1 - rate * regularization, as float32."""
+        """Weight decay factor of an update: 1 - rate * regularization, as float32."""
         return np.float32(1 - self.rate * self.regularization)
 
     def first_vectors(self) -> list[np.ndarray]:

@@ -1,4 +1,4 @@
-"""Ratings: a sparse matrix of users by items, out of whatever people hold them in."""
+"""Ratings: a sparse users x items matrix, from common containers."""
 
 
 from typing import TYPE_CHECKING, Any, Literal
@@ -198,7 +198,7 @@ class Ratings:
         return bool(np.any((self.users[1:] == self.users[:-1]) & (self.items[1:] == self.items[:-1])))
 
     def largest_degree(self) -> int:
-        """The most ratings that a user or an item has: the length of the critical path of any schedule."""
+        """The most ratings that a user or an item has: a lower bound on any schedule's critical path."""
         return int(max((d.max() for d in self.degrees() if d.size), default=0))
 
     def __repr__(self):
@@ -249,12 +249,12 @@ def uniform(word, xp=np):
 def planted(
     users: np.ndarray, items: np.ndarray, seed: int = 0, rank: int = 8, noise: float = 0.3, xp: Any = np,
 ) -> np.ndarray:
-    """Ratings that a factorization of rank 8 would give, plus noise: about 1 to 5, seeded, a function of the
+    """Ratings of a factorization of the given rank, plus noise: about 1 to 5, seeded, a function of the
     ids alone.
 
     The features of a node are uniform in [-1, 1); a rating is 3 plus their scaled inner product plus uniform
-    noise of the given half width. So a factorization can do better than the mean, and nothing can do better
-    than the noise.
+    noise of the given half width. So a factorization can beat the mean, and the noise bounds the expected
+    error from below.
     """
     values = xp.full(users.shape, 3.0, xp.float32)
     u, i = users.astype(xp.uint64), items.astype(xp.uint64)

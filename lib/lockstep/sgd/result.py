@@ -23,9 +23,9 @@ class Factorization:
     test_rmse : list of float
         The same on the test ratings; empty without them.
     strategy : str
-        What ran; for ``auto`` what it chose.
+        Strategy that ran; for ``auto`` its choice.
     stats : dict
-        What the strategy tells of its run, seconds of preprocessing by part, and for `auto` the reason of its
+        Statistics of the strategy's run, seconds of preprocessing by part, and for `auto` the reason of its
         choice.
     """
 

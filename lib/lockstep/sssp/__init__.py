@@ -25,7 +25,7 @@ from .strategies.table import STRATEGIES
 if TYPE_CHECKING:
     from lockstep.typing import ExecutorLike, GraphLike
 
-NotSupported = Skip  # as it was called before all studies had one name for it
+NotSupported = Skip  # its earlier name
 
 
 def shortest_paths(
@@ -36,20 +36,20 @@ def shortest_paths(
     Parameters
     ----------
     graph : Graph, NetworkX graph or SciPy sparse matrix
-        Weights >= 0; without weights every arc counts 1. Of parallel arcs the lightest counts.
+        Weights >= 0; without weights, 1 per arc. Only the lightest parallel arc counts.
     source : int or label
         A vertex, 0 to n - 1; of a graph with labels (NetworkX nodes not called 0 to n - 1, files with names) its label.
     strategy : str
-        A name in STRATEGIES; ``auto`` chooses an exact one by the graph and the machine and says why in
-        ``.stats["reason"]``. `semaphores` may be wrong, by design.
+        A name in STRATEGIES; ``auto`` chooses an exact one by the graph and the machine (reason in
+        ``.stats["reason"]``). `semaphores` may be wrong, by design.
     executor : "cuda", "host", Executor or None
-        Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy
-        for the GPU runs on the emulator.
+        Where GPU strategies run. None: the GPU if available; else ``auto`` uses the CPU, and GPU strategies
+        run on the emulator.
     **options
-        Of the strategy: ``delta``, the width of a bucket in the unit of the weights (inf: one bucket; by default the
-        strategy's own choice); ``layers`` of semaphores (2), for `semaphores` and `checked`; threads, blocks, group,
+        Strategy options: ``delta``, the bucket width in the unit of the weights (inf: one bucket);
+        ``layers`` of semaphores (2), for `semaphores` and `checked`; threads, blocks, group,
         reading, ... (`STRATEGIES[name].keywords` lists them). None
-        stands for the strategy's own choice.
+        selects the strategy's default.
 
     Returns
     -------
@@ -65,9 +65,9 @@ def shortest_paths(
     ValueError
         No such strategy, or no such option of it; layers < 1; delta <= 0.
     NoGpuError
-        ``executor="cuda"`` and no GPU answers.
+        ``executor="cuda"`` without a usable GPU.
     Skip
-        The strategy has no place here: the GPU lacks what it is built on, or a library is missing.
+        The strategy is not applicable: a required GPU feature or library is missing.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""What every result is held against: SciPy's Dijkstra, and the comparison of distances with it."""
+"""Reference for every result: SciPy's Dijkstra, and the comparison of distances with it."""
 
 
 from typing import TYPE_CHECKING, Any
@@ -19,10 +19,10 @@ class WrongDistances(WrongResult):
 
 
 def matrix(graph):
-    """The adjacency matrix that SciPy's Dijkstra takes: CSR built directly, so that parallel arcs stay apart.
+    """The adjacency matrix for SciPy's Dijkstra: CSR built directly, so that parallel arcs stay separate.
 
-    Converted from COO they would be summed (which changes 231,206 of New York's 264,346 distances).
-    Dijkstra's algorithm itself takes the better of two parallel arcs. Explicit zeros stay arcs of weight 0.
+    Conversion from COO would sum them (which changes 231,206 of New York's 264,346 distances).
+    Dijkstra's algorithm itself uses the lighter of two parallel arcs. Explicit zeros stay arcs of weight 0.
     """
     weights = np.ones(graph.m) if graph.weights is None else graph.weights.astype(np.float64)
     return csr_array((weights, graph.targets, graph.offsets), shape=(graph.n, graph.n))
@@ -36,7 +36,7 @@ def distances(graph, source, adjacency=None):
 
 
 def reference(graph, source):
-    """Distances the slow, obvious way: relax all arcs until nothing changes (tests, small graphs)."""
+    """Distances by Bellman-Ford: relax all arcs until nothing changes (tests, small graphs)."""
     sources, targets = graph.edges()
     weights = np.ones(graph.m) if graph.weights is None else graph.weights.astype(np.float64)
     result = np.full(graph.n, np.inf)
@@ -62,7 +62,7 @@ def _arcs_on_paths(offsets, targets, weights, order, distances, hops):
 
 
 def hops(graph, source, exact):
-    """Fewest arcs of a shortest path to each vertex; -1 without a path (or with zero weights on all)."""
+    """Fewest arcs of a shortest path to each vertex, for positive weights; -1 without a path."""
     weights = np.ones(graph.m) if graph.weights is None else graph.weights.astype(np.float64)
     result = np.full(graph.n, -1, np.int64)
     result[source] = 0
@@ -83,13 +83,13 @@ def _open(offsets, targets, weights, found):
 
 
 def open_vertices(graph, found):
-    """Vertices from which an arc can still be relaxed: those that need further calculation."""
+    """Number of vertices from which an arc can still be relaxed."""
     weights = np.ones(graph.m) if graph.weights is None else graph.weights.astype(np.float64)
     return int(_open(graph.offsets, graph.targets, weights, found))
 
 
 class Errors:
-    """How far distances are from the shortest.
+    """Deviation of distances from the shortest.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class Checker:
         return Errors(result.distances, self.exact(result.source))
 
     def __call__(self, result, exact=True):
-        """'exact', or 'measured-wrong' if it need not be exact; WrongDistances if it must."""
+        """'exact', or 'measured-wrong' unless `exact`; raises WrongDistances if `exact`."""
         where = f"{result.strategy} on {self.graph.name or 'the graph'} from {result.source}"
         if result.distances.shape != (self.graph.n,):
             raise WrongDistances(f"{where}: distances of shape {result.distances.shape}, not {(self.graph.n,)}")

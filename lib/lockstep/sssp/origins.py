@@ -1,4 +1,4 @@
-"""What study 2's rows follow from."""
+"""Dependencies of study 2's recorded rows."""
 
 import functools
 
@@ -20,7 +20,7 @@ PROTOCOL = (measuring.candidate, PathPlan.figures, Problem.check, oracle.Checker
 
 
 def origin(label, dataset):
-    """The `Origin` of recorded rows; None if nothing in them can go stale."""
+    """The `Origin` of recorded rows; None if the label has none."""
     name = label.removeprefix("race-")
     made = tuple(make for family, make in cases.MADE.items() if dataset.startswith(f"{family}-"))
     data = (cases.weighted, *made, *((cases._shuffled,) if dataset.endswith("-shuffled") else ()))

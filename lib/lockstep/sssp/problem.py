@@ -30,23 +30,23 @@ class Problem(GraphProblem):
         Weights >= 0 and finite; without weights every arc counts 1.
     source : int
     wide : bool, optional
-        None: narrow (whole numbers below 2^31 - 1) if the weights allow, else wide (float64). Weights that
-        are all multiples of a power of two are whole numbers after scaling, so nothing is rounded in the
-        narrow type; whether the sums stay below 2^31 - 1 shows only in the run, which raises `Outgrown` if not.
+        None: narrow (integers below 2^31 - 1) if the weights allow, else wide (float64). Weights that
+        are all multiples of a power of two become integers by scaling, so the narrow type is exact;
+        a run whose sums may leave its range raises `Outgrown`.
 
     Attributes
     ----------
     graph, source, wide
     scale : float
-        A distance of the narrow type times this is a distance of the graph.
+        Factor from distances of the narrow type to distances of the graph.
     weights : uint32 or float64 array, shape (m,)
     limit : int or float
-        A vertex farther than this may not be relaxed: its sums could leave the type.
+        Largest distance of a vertex that may be relaxed without overflow of the type.
 
     Raises
     ------
     GraphError
-        A weight is negative, infinite or NaN; the arc is named. Or there are 2^31 arcs or more.
+        A weight is negative, infinite or NaN (arc named), or vertices or arcs reach 2^31 - 2^20.
     """
 
     def __init__(self, graph: Graph, source: int = 0, wide: bool | None = None) -> None:
@@ -54,7 +54,7 @@ class Problem(GraphProblem):
         if max(graph.n, graph.m) >= 2**31 - 2**20:
             raise GraphError(
                 f"{self.name} has {graph.n:,} vertices and {graph.m:,} arcs; "
-                "shortest_paths takes fewer than 2^31 of each"
+                "shortest_paths takes fewer than 2^31 - 2^20 of each"
             )
         weights = np.ones(graph.m, np.int64) if graph.weights is None else graph.weights
         check_weights(graph, weights)
@@ -81,7 +81,7 @@ class Problem(GraphProblem):
         return self.settings["source"]
 
     def at(self, source: int) -> "Problem":
-        """The same graph from another source; what is on a device is shared."""
+        """The same graph from another source; device arrays are shared."""
         found = copy.copy(self)
         found.settings = {"source": int(source)}
         return found
@@ -93,7 +93,7 @@ class Problem(GraphProblem):
         return None if self.wide else type(self)(self.graph, self.source, wide=True)
 
     def on(self, executor: "Executor", incoming: bool = False) -> tuple:
-        """(offsets, arcs) on a machine, by tails or, for the arcs that lead to a vertex, by heads; kept there."""
+        """(offsets, arcs) on a device, by tails or, for incoming arcs, by heads; cached."""
         key = id(executor), incoming
         if key not in self._there:
             graph = self.graph
@@ -111,12 +111,12 @@ class Problem(GraphProblem):
 
     @property
     def dtype(self) -> np.dtype:
-        """Of a distance: uint32 or float64."""
+        """Distance type: uint32 or float64."""
         return np.dtype(np.float64 if self.wide else np.uint32)
 
     @property
     def infinity(self) -> int | float:
-        """What stands for "not reached"."""
+        """Distance of unreached vertices."""
         return np.inf if self.wide else NARROW_INFINITY
 
     @property
@@ -140,7 +140,7 @@ class Problem(GraphProblem):
         return offsets.astype(np.int32), arcs
 
     def distance(self, value: float) -> np.uint32 | np.float64:
-        """A number of the graph's units in the type's units; beyond its range: infinity."""
+        """A number of the graph's units in the type's; narrow: floored, 1 to infinity."""
         value = float(value) / self.scale
         if self.wide:
             return np.float64(value)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class NoPath(GraphError):
-    """No path leads to a vertex: an answer, not bad input, hence the exit code."""
+    """No path leads to a vertex: a result, not invalid input, hence exit status 1."""
 
     status = 1
 
@@ -32,12 +32,12 @@ class ShortestPaths:
     predecessors : int64 array, shape (n,)
         The vertex before each on a shortest path, -1 for the source and where there is no path.
     labels : array, shape (n,), or None
-        What the vertices are called, if not 0 to n - 1.
+        Labels of the vertices, if not 0 to n - 1.
     source : int
     strategy : str
-        The strategy that ran; what `auto` chose, if that was asked for.
+        The strategy that ran; for `auto` its choice.
     stats : dict
-        What the strategy tells about its run: rounds, launches, read-backs, delta, distance type, and for
+        Statistics of the run: rounds, launches, read-backs, delta, distance type, and for
         `auto` the reason of its choice.
     """
 
@@ -70,7 +70,7 @@ class ShortestPaths:
 
     @functools.cached_property
     def predecessors(self) -> np.ndarray:
-        # Breadth first over the arcs that a shortest path can take: a tree, whatever arcs of weight 0 there are.
+        # Breadth-first search over the arcs of shortest paths: a tree even with arcs of weight 0.
         graph, distances = self._problem.graph, self.distances
         sources, targets = graph.edges()
         weights = 1 if graph.weights is None else graph.weights

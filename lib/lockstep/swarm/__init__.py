@@ -35,24 +35,24 @@ def analyze(
     ----------
     batch : GraphBatch, or what makes one
         A sequence of Graphs, NetworkX graphs or SciPy matrices; a Pack; a path. For batches larger than memory use
-        `lockstep swarm`, which writes results out piece by piece.
+        `lockstep swarm`, which writes results incrementally.
         Weights are stored as float32: fractions are rounded, and a graph with a weight that float32 does not hold
         (see `GraphBatch`) is left out.
     measure : str
         A name in MEASURES.
     executor : "cuda", "host", Executor or None
-        None: the GPU if one answers, else the CPU for `auto`, and the emulator for a strategy of the GPU.
+        None: the GPU if available, else the CPU for `auto`, and the emulator for GPU strategies.
     strategy : str
         A name in STRATEGIES, or `auto`.
     knobs : mapping
-        Options of the strategy itself, which must be named then.
+        Options of the strategy, which must then be named.
     **options
         Of the measure: ``endpoints``, ``precision`` ("double", "single") for betweenness (NaN where there are more
-        shortest paths than 1e300, with single 1e37, which fewer than 240 vertices never have); ``form`` ("networkx",
+        shortest paths than 1e300, with single 1e37, impossible below 235 vertices); ``form`` ("networkx",
         "plain": the paper's first equation, "harmonic": its second), ``wf_improved``, ``weighted`` for closeness;
         ``reduce`` ("matrix", "total", "eccentricity", "average"), ``weighted`` for apsp; ``damping``, ``tolerance``,
-        ``limit`` for pagerank (after ``limit`` rounds the values are those reached, converged or not, and nothing tells
-        which; strategy `networkx` refuses them); ``length``, ``walks``, ``seed`` for walks.
+        ``limit`` for pagerank (at most ``limit`` rounds, convergence not reported; strategy `networkx` raises unless
+        converged); ``length``, ``walks``, ``seed`` for walks.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def analyze(
     GraphError
         The batch holds something that is no graph.
     NoGpuError
-        ``executor="cuda"`` and no GPU answers.
+        ``executor="cuda"`` without a usable GPU.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def analyze(
 
 
 def _for_one(engine, pack, options):
-    """The engine of `alone` for a batch of one graph, if that is a graph that it is for; else the one that is there."""
+    """The engine of `alone` for a batch of one graph, if `alone` supports it; else the given engine."""
     found = Engine(engine.measure.name, engine.executor, "alone", **options)
     if shares(found.method, pack) is None:
         return engine

@@ -1,21 +1,21 @@
 """Checksums of graphs by the CPU, fast enough for a million: many sources in the lanes of one vector.
 
-`oracle` searches from one source after the other, which takes a core a tenth of a second for the betweenness of a
-thousand vertices. The same checksums come from here in about a twentieth of that, by other means, so that every graph
+`oracle` searches from one source at a time, which takes 0.1 s on one core for the betweenness of a
+thousand vertices. This module computes the same checksums in about a twentieth of that, so that every graph
 of a batch is checked:
 
 `distances`     a bit for each of 512 sources: the sources that reach a vertex within d arcs are those that reach one
                 of its in-neighbors within d - 1.
-`betweenness`   from these sets Brandes' two sweeps, level by level, 32 sources side by side in float64. A vertex adds
-                up its neighbors' whole rows, in which lanes of other levels are 0: to add 0 changes no bit, so the
-                sums are those of one source after the other.
+`betweenness`   from these sets Brandes' two sweeps, level by level, 32 sources in parallel in float64. The rows of all
+                neighbors of a vertex are added; lanes of other levels are 0, and adding 0 is exact, so the
+                sums equal those of single-source sweeps.
 
-SciPy and igraph take longer for the distances alone than this for betweenness. What decides is that the sum over a
-row's arcs stays in registers, which Numba's own loops over lanes do not achieve: it is written in LLVM's vectors, which
-every processor has in some width.
+SciPy and igraph take longer for the distances alone than this for betweenness. The main reason is that the sum over a
+row's arcs stays in registers, which Numba's own loops over lanes do not achieve: it uses portable LLVM vector
+types.
 
-Numba keeps what it has made until this file changes; `oracle`'s functions are called from here (as
-`lockstep.graphs.search.visit` is from others).
+Numba's cache is invalidated only by changes of this file, not of `oracle` and `lockstep.graphs.search`, whose functions
+it calls.
 """
 
 import numpy as np
@@ -66,9 +66,9 @@ def _gathered(context, builder, rows, heads, begin, end, start, add):
 
 @intrinsic
 def _reached(typing, now, heads, begin, end, full, following, fresh, v):
-    """following[v]: what reaches v, one arc further than in `now`; fresh[v]: what is new in it. Whether there is any.
+    """following[v]: sources that reach v, one arc further than in `now`; fresh[v]: the new ones. Returns whether any.
 
-    Nothing is looked at where the set is `full`.
+    Rows whose set is `full` are skipped.
     """
 
     def codegen(context, builder, signature, args):
@@ -110,7 +110,7 @@ def _counted(typing, now, heads, begin, end, mask, following, sigma, v):
 
 @intrinsic
 def _given(typing, now, heads, begin, end, mask, following, sigma, v, scale):
-    """The dependencies on v in the lanes of `mask`, in fixed point and added up; following[v]: what v gives on."""
+    """Fixed-point sum of the dependencies on v in the lanes of `mask`; following[v]: v's term for predecessors."""
 
     def codegen(context, builder, signature, args):
         now, following, sigma = (_rows(context, builder, signature.args[i], args[i], _REALS) for i in (0, 5, 6))
@@ -145,7 +145,7 @@ def _ones(typing, word):
 
 @njit(nogil=True, cache=True)
 def _vectors(count, width):
-    """Room for so many vectors of float64, where a cache line begins."""
+    """Cache-line-aligned storage for `count` float64 vectors."""
     room = np.empty((count + 1) * width)
     skip = (-(room.ctypes.data // 8)) % 8
     return room[skip : skip + count * width].reshape(count, width)
@@ -180,7 +180,7 @@ def _search(rows, heads, first, now, following, full, fresh):
 
 @njit(nogil=True, cache=True)
 def _room(n):
-    """What a search works on: now, following, full, fresh."""
+    """Work arrays of a search: now, following, full, fresh."""
     sets = _vectors(2 * n + 1, WORDS).view(np.uint64)
     fresh = _vectors(8 * n, WORDS).view(np.uint64).reshape(8, n, WORDS)
     return sets[:n], sets[n : 2 * n], sets[2 * n :], fresh

@@ -28,9 +28,9 @@ def compute(source, measure, out, *, scheduler=None, workers=None, worker_timeou
     measure : str
         A name in MEASURES.
     out : path-like
-        Folder for the results; see `lockstep.batch.output`. A run that was killed is taken up.
+        Folder for the results; see `lockstep.batch.output`. An interrupted run is resumed.
     scheduler : str, optional
-        Address of a Dask scheduler whose workers shall compute.
+        Address of a Dask scheduler.
     workers : int, optional
         Compute on a Dask cluster made here, of so many workers. Without both: in this process.
     worker_timeout : float
@@ -38,7 +38,7 @@ def compute(source, measure, out, *, scheduler=None, workers=None, worker_timeou
     strategy, executor, options
         Of the `Engine`.
     threads : int, optional
-        That each take pieces from file to results (in this process).
+        Threads that process pieces from file to results (in this process).
     keep : {"values", "checksums"}
     bad, directed, max_vertices, weights
         Of the `GraphBatch`.
@@ -53,7 +53,7 @@ def compute(source, measure, out, *, scheduler=None, workers=None, worker_timeou
     spec = functools.partial(engine_from, measure, executor, strategy, dict(options or {}))
     if scheduler is None and workers is None:
         return run(batch, spec(), out, threads=threads, keep=keep, progress=progress)
-    spec()  # wrong names are refused here, before a cluster is asked
+    spec()  # wrong names are refused before connecting
     with connected(scheduler, workers, executor) as client:
         return run_cluster(batch, spec, out, client=client, worker_timeout=worker_timeout, keep=keep, progress=progress)
 
@@ -66,7 +66,7 @@ def main(args):
     GraphError
         Graphs were left out, and no other is there: nothing was computed, now or in an earlier run.
     ClusterError
-        The cluster was lost; the command goes on with what is left.
+        The cluster was lost; the same command resumes the run.
     """
     options = dict(pair.partition("=")[::2] for pair in args.option)
     names = ("scheduler", "workers", "worker_timeout", "strategy", "executor", "keep", "bad", "max_vertices")

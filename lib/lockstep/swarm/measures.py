@@ -1,4 +1,4 @@
-"""What can be computed of every graph of a batch."""
+"""Measures of every graph of a batch."""
 
 import math
 from dataclasses import dataclass, field
@@ -17,14 +17,13 @@ class Measure:
     Attributes
     ----------
     name, title, what : str
-        In code, in a sentence, and what it is.
-    shape : {"vertex", "matrix"}
-        One value a vertex; "matrix" may also be n x n.
+        Identifier, name in sentences, and description.
+    shape : {"vertex", "matrix", "walks"}
+        Per vertex one value, a row or walks.
     dtype : str
         Of the values.
     weights : bool
-        Whether weights are understood (positive; lengths of arcs). Other measures refuse a weighted batch unless told
-        weighted=False.
+        Whether weights are supported (positive; lengths of arcs). Other measures raise on a weighted batch.
     options : dict
         Names, and what they are by default.
     choices : dict
@@ -32,7 +31,7 @@ class Measure:
     ranges : dict
         What it may be, where it is a number: {name: Allowed}.
     oracle : str
-        Whose implementation it is held against.
+        Reference implementation.
     """
 
     name: str
@@ -134,7 +133,7 @@ def most_vertices(measure, options):
 
 
 def check_batch(measure, options, weighted):
-    """Whether lengths of arcs count; refuse a weighted batch where they mean nothing."""
+    """Whether weights are lengths; raise for weighted batches of other measures."""
     asked = options.get("weighted", False if "weighted" not in measure.options else None)
     if not weighted:
         if asked:

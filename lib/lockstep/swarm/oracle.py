@@ -1,12 +1,12 @@
-"""What every result is held against, at two speeds.
+"""Reference results, at two speeds.
 
-`reference` is slow and obvious (see `references`). The functions here, compiled by Numba, run a graph a core, fast
-enough for a hundred thousand graphs: the same numbers in the same order as the kernels, so that betweenness agrees to
-the last bit and a checksum of each graph decides. They are themselves held against `reference` by the tests, and they
-are the parallel CPU that strategies are timed against.
+`reference` is slow and simple (see `references`). The functions here, compiled by Numba, run one graph per core, fast
+enough for a hundred thousand graphs: they perform the kernels' operations in the same order, so that betweenness is
+bitwise equal and one checksum per graph suffices. The tests verify them against `reference`, and they are the parallel
+CPU baseline.
 
-They stand in one file, the search apart, because what Numba keeps of a function is made again only when that function's
-own file changes.
+They are in one file, except the search, because Numba recompiles a cached function only when that function's own file
+changes.
 """
 
 import numpy as np
@@ -327,7 +327,7 @@ def components(offsets, targets, vertex_start, arc_start, out, checksums):
 
 @njit(cache=True)
 def finish_order(offsets, targets):
-    """Vertices in the order in which a depth-first search leaves them."""
+    """Vertices in depth-first postorder."""
     n = offsets.size - 1
     order, stack, at = np.empty(n, np.int32), np.empty(n, np.int32), offsets[:-1].copy()
     seen = np.zeros(n, np.bool_)

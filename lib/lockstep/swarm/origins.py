@@ -1,4 +1,4 @@
-"""What study 5's rows follow from."""
+"""Dependencies of study 5's recorded rows."""
 
 import functools
 
@@ -24,7 +24,7 @@ STREAM = (stream.Pipeline, upload.Slot, shards.read_shard)
 
 
 def origin(label, dataset):
-    """The `Origin` of recorded rows; None if nothing in them can go stale."""
+    """The `Origin` of recorded rows; None if the label has none."""
     if label.startswith("(all three)"):
         label = "gpus" if " on " in label else "paper-one-loader" if "paper" in label else "overlapped"
     made = {"benchmark": synthetic.million, "rmat": generators.rmat}.get(dataset.split("-")[0])
@@ -61,7 +61,7 @@ def trial(label):
             values = task.run().get()
         return [values.values, values.checksums]
 
-    if strategy is None or label in ("reading", "igraph"):  # whose last bits are others each time
+    if strategy is None or label in ("reading", "igraph"):  # results not bitwise reproducible
         return []
     packs = [Pack.of([band(40, 3, both=True), band(5, 1, both=True), band(120, 2, hub=60, both=True)]),
              Pack.of([band(300, 4), band(33, 2)])]  # fmt: skip

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from lockstep.typing import GraphLike
 
-LOOKED_AT = 20  # graphs of a batch that are held in full against NetworkX and SciPy, at most
-WORK = 10**6  # vertices times arcs of these in all, at most, but for the first: about a second of NetworkX
-FIRST = 2 * 10**7  # and of the first: a graph that NetworkX takes minutes for has the checksum alone
+LOOKED_AT = 20  # most graphs of a batch that are compared in full with NetworkX and SciPy
+WORK = 10**6  # most vertices times arcs of these in sum, except the first: about a second of NetworkX
+FIRST = 2 * 10**7  # the same for the first: above, NetworkX takes minutes and only the checksum is compared
 
 
 @dataclass(eq=False)
@@ -42,7 +42,7 @@ class Case:
 
     @property
     def visits(self):
-        """Arcs that all breadth-first searches together look at: vertices times arcs, summed up."""
+        """Arcs traversed by all breadth-first searches: vertices times arcs, summed over graphs."""
         return int((self.pack.n.astype(np.int64) * self.pack.m).sum())
 
     def figures(self):
@@ -58,7 +58,7 @@ class Case:
         return {name: (value, "1") for name, value in values.items()}
 
     def check(self, measure, options, found):
-        """Hold values against the CPU's checksums, all graphs, and a seeded sample in full against the slow reference
+        """Compare all graphs with the CPU's checksums, and a seeded sample in full with the slow reference
         (unless it would take minutes).
 
         Returns

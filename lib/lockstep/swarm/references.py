@@ -1,4 +1,4 @@
-"""The measures, slow and obvious: NetworkX and SciPy, graph by graph. What is fast is held against these (`oracle`)."""
+"""Reference implementations of the measures by NetworkX and SciPy, graph by graph; `oracle` is verified by them."""
 
 
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _simple(graph, weights=False):
-    """The graph in NetworkX, parallel arcs once (of the smallest weight), since its algorithms see neighbors only."""
+    """The graph in NetworkX, parallel arcs once (smallest weight), since its algorithms are defined on neighbors."""
     found = (nx.DiGraph if graph.directed else nx.Graph)()
     found.add_nodes_from(range(graph.n))
     sources, targets = graph.edges()
@@ -94,7 +94,7 @@ def _apsp(graph, reduce="matrix", weighted=None):
 
 
 def _labels(groups, n):
-    """Every vertex's smallest fellow."""
+    """Smallest vertex per group."""
     found = np.arange(n, dtype=np.int32)
     for group in groups:
         found[list(group)] = min(group)

@@ -21,8 +21,8 @@ class Values:
     starts : int64 array, shape (k + 1,), NumPy
         Where each graph's values begin.
     checksums : uint64 array, shape (k,)
-        Of each graph's bits before any scaling (betweenness in fixed point, sums of distances, labels...): equal if
-        and, but for a chance of 2^-64, only if these are equal. All strategies give the same, on all machines.
+        Hash of each graph's unscaled results (fixed-point betweenness, sums of distances, labels...), with a collision
+        probability of about 2^-64; the same for all strategies on all machines, None for `igraph` and `networkx`.
     square : bool
         Each graph's array is n x n.
     inner : tuple of int
@@ -38,7 +38,7 @@ class Values:
     square: bool = False
     inner: tuple = ()
     extra: dict = field(default_factory=dict)
-    keep: object = None  # what kernels that may still run read
+    keep: object = None  # keeps inputs of running kernels alive
 
     def __len__(self) -> int:
         return self.starts.size - 1
@@ -88,7 +88,7 @@ class Results:
     problems : list
         Of graphs that could not be used (see `GraphBatch`).
     stats : dict
-        "reason" if the strategy was chosen, "launches" of kernels and of graphs, on what machine.
+        "graphs" computed, "machine", "launches" by the executor, and "reason" if `auto` chose.
     """
 
     def __init__(

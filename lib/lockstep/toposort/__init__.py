@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 
 def topological_sort(graph: "GraphLike", strategy: str = "auto", executor: "ExecutorLike" = None) -> TopologicalOrder:
-    """Order the vertices so that every arc leads from an earlier one to a later one.
+    """Order the vertices so that the tail of every arc precedes its head.
 
     Parameters
     ----------
     graph : Graph, NetworkX graph or SciPy sparse matrix
-        Directed. Parallel arcs count once each in the in-degree; a self-loop is a cycle. Nodes of NetworkX that are not
-        called 0, 1, ... are numbered in its order (`.labels` holds them).
+        Directed. In-degrees include every parallel arc; a self-loop is a cycle. NetworkX nodes other than
+        0, 1, ... are numbered in its order (`.labels` holds them).
     strategy : str
-        A name in STRATEGIES; ``auto`` chooses by the graph and the machine and says why in ``.stats["reason"]``.
+        A name in STRATEGIES; ``auto`` chooses by graph and machine; reason in ``.stats["reason"]``.
     executor : "cuda", "host", Executor or None
-        Where GPU strategies run. None: the GPU if one answers; else ``auto`` takes the CPU, and a strategy for the GPU
-        runs on the emulator.
+        Where GPU strategies run. None: the GPU if available; else ``auto`` uses the CPU, and GPU strategies
+        run on the emulator.
 
     Returns
     -------
@@ -45,15 +45,15 @@ def topological_sort(graph: "GraphLike", strategy: str = "auto", executor: "Exec
     Raises
     ------
     CycleError
-        Its ``cycle`` is one.
+        ``cycle`` holds one.
     GraphError
         The input is no graph, or an undirected one.
     ValueError
         No such strategy.
     NoGpuError
-        ``executor="cuda"`` and no GPU answers.
+        ``executor="cuda"`` without a usable GPU.
     Skip
-        The strategy has no place here: the graph is too large for it, or its library is not installed.
+        The strategy is not applicable: the graph is too large, or its library is not installed.
     """
     problem = Problem.of(graph)
     result = solve(STRATEGIES, strategy, problem, executor)
@@ -61,7 +61,7 @@ def topological_sort(graph: "GraphLike", strategy: str = "auto", executor: "Exec
     if left == 0:
         return result
     problem.validate()
-    # There is no cycle: the fault is the kernel's, not the graph's.
+    # No cycle: the strategy is at fault, not the graph.
     by, sound = result.strategy, "persistent" if STRATEGIES.find(strategy).gpu else "serial"
     result = solve(STRATEGIES, sound, problem, executor)
     result.stats["reason"] = f"{by} left {left} vertices out although there is no cycle, so all was sorted anew"

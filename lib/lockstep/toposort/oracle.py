@@ -1,4 +1,4 @@
-"""What every result is held against: layers by longest path, the check of an order, and a cycle where there is one."""
+"""Reference for every result: layers by longest path, the check of an order, and a cycle if any."""
 
 
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,7 @@ def layers(graph, order):
 
 
 def reference(graph):
-    """Layers the slow, obvious way: look at all arcs again and again until no layer changes (tests, small graphs)."""
+    """Layers by relaxation: process all arcs repeatedly until no layer changes (tests, small graphs)."""
     sources, targets = graph.edges()
     layer = np.zeros(graph.n, np.int64)
     for _ in range(graph.n + 1):
@@ -103,7 +103,7 @@ def _check(offsets, targets, order, place):
 
 @njit(cache=True)
 def _check_layers(order, sizes, layer):
-    """Whether stretch k of the order is layer k, and none is empty."""
+    """Whether segment k of the order is layer k, and none is empty."""
     i = 0
     for k in range(sizes.size):
         if sizes[k] < 1:
@@ -116,7 +116,7 @@ def _check_layers(order, sizes, layer):
 
 
 def check_order(graph, order):
-    """None if ``order`` sorts ``graph``, else one line that says what is wrong."""
+    """None if ``order`` sorts ``graph``, else one line naming the error."""
     order = np.asarray(order)
     verdict = _check(graph.offsets, graph.targets, order, np.empty(graph.n, np.int64))
     return (None, f"the order is not a permutation of the {graph.n} vertices", "an arc leads backwards")[verdict]
@@ -176,8 +176,8 @@ def _predecessors(offsets, targets, left, predecessor):
 def find_cycle(graph):
     """A cycle of ``graph`` as a list of vertices, the first not repeated; empty if there is none.
 
-    What Kahn's algorithm leaves over has a predecessor that is left over too, so a walk from predecessor to predecessor
-    must come back to where it has been.
+    Every vertex that Kahn's algorithm leaves unsorted has an unsorted predecessor, so a walk along predecessors
+    revisits a vertex.
     """
     from .strategies.serial import kahn
 

@@ -1,4 +1,4 @@
-"""What study 3's rows follow from."""
+"""Dependencies of study 3's recorded rows."""
 
 import functools
 
@@ -14,7 +14,7 @@ from .strategies.table import STRATEGIES
 PROTOCOL = (experiments.candidates, experiments.empty_launch, measuring.candidate, Problem.depth, Problem.check,
             experiments._transfer, experiments.kernel_times)  # fmt: skip
 
-# Generators that decide the graphs of a family. Of a real graph it is acyclic, used or not.
+# Generators of each family's graphs. For real graphs it is acyclic, used or not.
 GENERATORS = {
     "erdos-renyi": ("erdos_renyi", "acyclic"),
     "disjoint-paths": ("disjoint_paths",),
@@ -28,7 +28,7 @@ GENERATORS = {
 
 
 def origin(label, dataset):
-    """The `Origin` of recorded rows; None if nothing in them can go stale."""
+    """The `Origin` of recorded rows; None if the label has none."""
     strategy, options = STRATEGIES.resolve(label)
     if strategy is None and label != "(graph)":
         return None
@@ -49,6 +49,6 @@ def trial(label):
             result = plan.run()
         return result.order, result.level_sizes
 
-    if strategy is None or label == "auto":  # which goes by the time that the CPU takes
+    if strategy is None or label == "auto":  # whose choice depends on CPU time
         return []
     return [functools.partial(on, graph) for graph in (band(300, 2), band(200, 1), band(400, 3, hub=150), band(900, 9))]

@@ -1,4 +1,4 @@
-"""A graph made ready to be sorted, and the check of what comes out."""
+"""A graph to be sorted, and the check of results."""
 
 import functools
 from typing import TYPE_CHECKING

@@ -19,27 +19,27 @@ class TopologicalOrder:
     Attributes
     ----------
     order : int array, shape (n,)
-        The vertices; int32, or int64 if ids need it. Every arc leads from an earlier one to a later one.
+        The vertices; int32, or int64 if ids need it. The tail of every arc precedes its head.
     depth : int
         Number of layers (the published study counts arcs of the longest path, one less).
     level_sizes : int array, shape (depth,)
         Vertices in each layer. A layer holds the vertices whose longest path from a source has the same length.
     labels : array, shape (n,), or None
-        What the vertices are called, if not 0 to n - 1.
+        Labels of the vertices, if not 0 to n - 1.
     strategy : str
-        The strategy that made the order; what `auto` chose, if that was asked for.
+        The strategy that made the order; for `auto` its choice.
     layered : bool
-        Whether the order lists layer after layer. If not, depth and level_sizes are computed from the order when they
-        are first asked for.
+        Whether the order lists layer after layer. If not, depth and level_sizes are computed from the order on
+        first access.
     stats : dict
-        What the strategy tells about its run: launches, read-backs, and for `auto` the reason of its choice.
+        Statistics of the run: launches, read-backs, and for `auto` the reason of its choice.
     """
 
     def __init__(
         self, graph: "Graph", order: "Array | Callable[[], Array]", strategy: str,
         level_sizes: "Array | Callable[[], Array] | None" = None, stats: dict | None = None,
     ) -> None:
-        # order and level_sizes may be functions that bring the arrays from the device when they are first asked for.
+        # order and level_sizes may be functions that copy the arrays from the device on first access.
         self._graph, self._order, self._sizes = graph, order, level_sizes
         self.strategy = strategy
         self.layered = level_sizes is not None

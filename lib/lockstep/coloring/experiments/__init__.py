@@ -1,13 +1,13 @@
-"""What study 4 measures: kinds of cells of a parameter file (see `lockstep.evidence.parts`; graphs stand in `cases`).
+"""Measurements of study 4: kinds of cells of a parameter file (see `lockstep.evidence.parts`; graphs in `cases`).
 
     time     all strategies of a graph, interleaved
     ladder   the same, and the graph's own figures
     seeds    colors for several seeds
-    switch   the hybrid with every switch; the best is chosen in some rounds and judged in others, beside rules; a fixed
-             switch where the rule's own is tells what deciding costs from what deciding wrongly does
-    balance  what lanes, warps and workgroups read, iteration by iteration; stealing against its controls
+    switch   the hybrid with every switch; the best is selected and evaluated in different rounds, beside rules; a fixed
+             switch at the rule's round separates the rule's overhead from the loss of a wrong switch
+    balance  reads of lanes, warps and workgroups by iteration; stealing against its controls
 
-On the emulator there are no times, only counts; which switch is best is then decided by the number of
+The emulator yields counts but no times; the best switch is then the one with the fewest
 iterations. A graph's own figures are recorded under the name (graph).
 """
 
@@ -29,16 +29,16 @@ COUNTED = "-counted"  # the suffix of strategies built to count what they read
 FAMILIES = {"rmat-": "rmat", "road-like-": "road_like", "erdos-renyi-": "erdos_renyi", "window-dag-": "window_dag"}
 CURVE = ("active", "longest", "warp", "group")  # what is shown of each iteration
 CURVES = ("randomized", "hybrid", "degree")  # strategies whose iterations are shown one by one
-RULES = ("best", "worst", "auto", "own", "threshold")  # switches that hybrid is judged with; own: where auto switches
+RULES = ("best", "worst", "auto", "own", "threshold")  # evaluated switches of hybrid; own: fixed at auto's round
 SHORT = 1.0  # ms: below, three times the rounds
 
 
 def warm_run(plan):
-    """What goes before every timed run on a GPU: an untimed one of the same strategy.
+    """An untimed run of the same strategy, before every timed run on a GPU.
 
-    Otherwise it would meet whatever caches the strategy before it and the check of its colors on the host had left, on
-    either side, and a GPU that has stood still meanwhile: for runs below a millisecond that is more than the strategies
-    differ by.
+    Otherwise cache contents on host and device would depend on the previous strategy and the check of its colors,
+    and the GPU would have idled meanwhile: for runs below a millisecond these effects exceed the differences between
+    strategies.
     """
 
     def run():
@@ -56,7 +56,7 @@ def candidates(case, executor, labels, problem=None):
 
 
 def switched(case, executor, label, switch):
-    """`hybrid` with a switch, under a label that does not say which."""
+    """`hybrid` with a switch, under a label independent of the switch."""
     plan = STRATEGIES["hybrid"].plan_for(case.problem, executor, switch=switch)
     return measuring.candidate(plan, label, build(STUDY, label, case.name), warm_run)
 
@@ -73,7 +73,7 @@ def _time(study, part, cell, executor, *, made=None):
 
 
 def _ladder(study, part, cell, executor, *, made=None):
-    """All strategies; of the graph also what `figures` says."""
+    """All strategies, and the graph's `figures`."""
     found = cases.case(cell.graph, made)
     study.count(part, cell.experiment, found.name, "(graph)", figures(found), parameters=found.parameters)
     yield from _time(study, part, cell, executor, made=made)
@@ -95,7 +95,7 @@ def figures(case):
 
 
 def _seeds(study, part, cell, executor, *, seeds, made=None):
-    """Colors for so many seeds: each strategy once for each."""
+    """Colors for `seeds` seeds: one run per strategy and seed."""
     found = cases.case(cell.graph, made)
     for seed in range(seeds):
         chosen = candidates(found, executor, cell.strategies, Problem(found.graph, seed))
@@ -114,8 +114,8 @@ def _switch(study, part, cell, executor, *, switches, choose, made=None):
 def switch(study, part, cell, executor, case, switches, choose):
     """The hybrid with every switch; then the best, the worst and the rules, in rounds of their own.
 
-    All of a graph's together, for a few per cent are at stake. Of the graph itself the degree at which the phase by
-    degree gets stuck, and what its degrees alone would let expect.
+    A graph's candidates are measured together, since differences are a few per cent. Recorded of the graph: the degree
+    at which the phase by degree gets stuck, and its estimate from the degrees alone.
     """
     degrees = case.graph.out_degrees()
     figures = {
@@ -141,7 +141,7 @@ def switch(study, part, cell, executor, case, switches, choose):
         switched(case, executor, f"hybrid-{rule}", int(value) if value.isdigit() else value)
         for rule, value in rules.items()
     ]
-    short = metric == "wall" and np.exp(means.min()) < SHORT  # what else the host does weighs most there
+    short = metric == "wall" and np.exp(means.min()) < SHORT  # host noise weighs most there
     rounds = cell.rounds * (3 if short else 1)
     rows = study.measure(part, "judged", case.name, judged, rounds=rounds, seed=1, **same)
     if metric == "wall":
@@ -181,19 +181,19 @@ def unevenness(study, part, executor, case, counted, iterations):
             curve = {f"{key}@{i}": (getattr(r, key), "1") for i, r in enumerate(shown) for key in CURVE}
             study.count(part, "iterations", case.name, label, curve, parameters=parameters, **where)
         values = {**summary(case, rounds, result), **traffic}
-        if executor.name == "host":  # its workgroups run one after the other, which leaves one to steal from all
+        if executor.name == "host":  # its workgroups run in sequence, so one steals all chunks
             values = {key: value for key, value in values.items() if key not in ("between", *traffic)}
         values = {key: (float(value), "1") for key, value in values.items()}
         study.count(part, "imbalance", case.name, label, values, parameters=parameters, **where)
 
 
 def summary(case, rounds, result):
-    """What a whole coloring comes to, for the ledger.
+    """Figures of a whole coloring.
 
-    group : held up over done inside workgroups, over all iterations; `later`: after the first few
+    group : imbalance inside workgroups (see `balance`), over all iterations; `later`: after the first FIRST
     warp, between : the same inside warps, and between workgroups
-    top : share of the hundredth of vertices of highest degree that the first few iterations color
-    fading : vertices colored by an iteration by degree, in the second half of that phase over the first
+    top : share of the 1 % of vertices of highest degree that the first FIRST iterations color
+    fading : mean vertices colored per iteration by degree, second half of that phase over the first
     """
     read = np.array([r.read for r in rounds], float)
     degrees = case.graph.out_degrees()

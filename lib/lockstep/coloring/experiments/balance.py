@@ -1,9 +1,9 @@
-"""How evenly the slides' strategies spread their work: what every lane read, round by round.
+"""Load balance of the slides' strategies: reads of every lane by round.
 
-The kernels count under WORK=1. In a warp all lanes are held up by the one that reads most, in a workgroup all
-warps are; so of each chunk of vertices that a workgroup takes, the busiest lane's reads times the lanes are
-what it is held up for, and all its lanes' reads are what it gets done. The quotient is the imbalance: 1 is
-none.
+The kernels count under WORK=1. The lane with the most reads determines the time of a warp, and likewise of a
+workgroup. So for each chunk of vertices of a workgroup, its occupied lane slots are the busiest lane's reads times
+the number of lanes, and its work is the sum of all lanes' reads. The imbalance is their quotient; 1 is
+perfect balance.
 """
 
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ class Round:
     read : int
         Neighbors that all lanes read together.
     longest : int
-        Those that the busiest lane read: a round cannot end sooner.
+        Reads of the busiest lane, bounding the round's time below.
     warp, group, between : float
-        Imbalance inside warps and inside workgroups, summed over all; and between workgroups, the longest
-        held up against the mean.
+        Imbalance inside warps and inside workgroups, over all of them; and between workgroups, the
+        maximum over the mean.
     """
 
     active: int
@@ -43,7 +43,7 @@ def measure(strategy, problem, executor):
     Returns
     -------
     list of Round, Coloring, dict
-        The last says what queues did.
+        The dict holds queue statistics.
     """
     plan = strategy.plan_for(problem, executor, count=True)
     plan.reset()

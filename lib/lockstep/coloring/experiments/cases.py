@@ -27,7 +27,7 @@ class Case:
 
 
 def _registered(name):
-    """Of a batch its graphs side by side; of ratings users and items, joined where there is a rating."""
+    """A batch as the disjoint union of its graphs; ratings as the bipartite graph of users and items."""
     kind = registry.kind(name)
     if kind == "batch":
         return load_batch(name)[0]
@@ -52,7 +52,7 @@ def case(name, made=None):
     Raises
     ------
     DatasetMissing
-        The data set cannot be had here.
+        The data set is not available.
     """
     spec = (made or {}).get(name) or {}
     if "make" in spec:

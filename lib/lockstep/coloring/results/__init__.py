@@ -1,1 +1,1 @@
-"""What the notebook shows of the rows: tables and goals."""
+"""The notebook's tables and goals."""

@@ -1,4 +1,4 @@
-"""What this study set out to reach, beside what was measured; each figure comes from recorded rows."""
+"""This study's goals beside the measured figures; each figure comes from recorded rows."""
 
 import numpy as np
 
@@ -17,9 +17,9 @@ SWITCH = 1.03  # times the best fixed switch's time
 
 
 def reached(rows, costs=None):
-    """Times at no more colors than the peers, and what the switch chosen while running loses; see `report.goals`.
+    """Times at no more colors than the peers, and the run-time switch's loss; see `report.goals`.
 
-    A peer's graph that has no aim sets no goal.
+    Peer graphs without an entry in MS are skipped.
     """
     found = Goals()
     for line in views.beside_peers(rows, costs).to_dict("records"):

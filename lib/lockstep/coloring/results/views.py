@@ -22,8 +22,8 @@ PEERS = {
 EMPTYING = (2, 512)  # blocks a multiprocessor that emptying runs, and their threads
 GAINS = {"dip20090126": 1.23, "coAuthorsDBLP": 1.27}  # the slides': hybrid over randomized
 
-# What the rule that chooses the switch (switching.Auto) knows of a graph: it was fitted to it; an earlier rule had been
-# judged there; or nothing, for it was measured only when the rule had its form. Claim C8 is judged on the latter two.
+# How the switching rule (switching.Auto) depends on a graph: fitted to it; seen, an earlier rule was evaluated on it;
+# or fresh, measured only after the rule was final. Claim C8 is judged on the latter two.
 KNOWN = {
     "fitted": (
         "coAuthorsDBLP caidaRouterLevel soc-Epinions1 ego-Facebook email-Eu-core HC-BIOGRID ego-Twitter wiki-Vote "
@@ -59,7 +59,7 @@ def pictures(rows):
 
 
 def unmeasured(rows, strategies):
-    """Which of these strategies the ladder has no time of, in a sentence; nothing if all are there."""
+    """The strategies without a time in the ladder, in a sentence; empty if none."""
     there = set(rows[(rows["experiment"] == "ladder") & (rows["metric"] == "wall")]["strategy"])
     lost = [name for name in strategies if name not in there]
     return not_measured([listed(lost)] if lost else [])
@@ -80,15 +80,15 @@ def beside_peers(rows, costs=None):
     """The fastest strategy that takes no more colors than the peer, beside it, and the floors of the machine's own
     costs.
 
-    The peer's colors on this very graph (`here`) are those of a greedy loop in its order, which is what it computes;
-    where that was not counted, those that it was seen to take on a graph of the kind. `as few`: whether a strategy
-    takes no more; if none does, the fastest of all is shown. `auto`: what `color` takes by itself.
+    The peer's colors on this very graph (`here`) are those of a greedy loop in its order, which it computes;
+    if not counted, those measured with it on a similar graph. `as few`: whether a strategy
+    uses no more; if none does, the fastest of all is shown. `auto`: the default choice of `color`.
 
-    Floors in ms. `chain`: the longest chain of priorities, times one store of a block that another block's load
-    sees, since a vertex of the chain must see the color of the one before; early coloring need not follow all of
-    it. Where `emptying` is shown, its steps one after the other besides: two grid barriers each, and six loads that
-    wait for one another, of a vertex its place, its row, the colors there, and the same of a neighbor. `bytes`:
-    offsets, targets, states and colors, each moved once, over the copy bandwidth. Both can go on at once, so the floor
+    Floors in ms. `chain`: the longest chain of priorities, times the latency of a store until another block's load
+    returns it, since each vertex of the chain depends on its predecessor's color; early coloring can shorten the chain.
+    For `emptying`, plus its sequential steps: two grid barriers each, and six dependent loads (place, row and neighbor
+    colors of a vertex, and the same of a neighbor). `bytes`:
+    offsets, targets, states and colors, each moved once, over the copy bandwidth. Both can overlap, so the floor
     is a launch and the longer of the two, which `bound by` names.
     """
     shown, own = pictures(rows), figures(rows)
@@ -141,11 +141,11 @@ def sweep(rows, graph, metric):
 
 
 def switches(rows):
-    """The hybrid's switch on each graph: where the best is, what it gains, what a rule loses against it.
+    """The hybrid's switch on each graph: the best round, its gain, and each rule's loss against it.
 
-    `known`: whether the rule was fitted to the graph (KNOWN). `auto/best` is `auto/own`, what deciding costs (against
-    a fixed switch where the rule's own is), times what deciding wrongly does. Every ratio is paired within rounds in
-    which nothing was chosen. On a machine without times the ratios are of iterations.
+    `known`: whether the rule was fitted to the graph (KNOWN). `auto/best` is `auto/own`, the rule's overhead (over
+    a fixed switch at its round), times the loss of a wrong switch. Every ratio is paired within rounds not
+    used for selection. On a machine without times the ratios are of iterations.
     """
     mine = rows[rows["experiment"] == "judged"]
     metric = "wall" if (mine["metric"] == "wall").any() else "iterations"
@@ -172,8 +172,8 @@ def switches(rows):
 
 
 def stuck(rows):
-    """Where the phase by degree gets stuck: `degree` the largest, `stuck` the highest that neighbors share (below it
-    no round by degree brings the longest row), and `expected`, what the degrees alone tell of it (-1: nowhere).
+    """Where the phase by degree gets stuck: `degree` the largest, `stuck` the highest that neighbors share (rounds by
+    degree cannot shorten the longest row below it), and `expected`, its estimate from the degrees (-1: none).
     """
     mine = rows[(rows["strategy"] == "(graph)") & (rows["experiment"] == "degrees")]
     if mine.empty:
@@ -183,7 +183,7 @@ def stuck(rows):
 
 
 def lost(rows):
-    """What the rule loses against the best fixed switch by what it knew of the graphs: geometric means over graphs.
+    """Loss of the rule against the best fixed switch by class of graphs (KNOWN): geometric means over graphs.
 
     One line for `fitted`, `seen`, `fresh` and, together, `not fitted`: graphs, auto/best, auto/own, the worst graph.
     """
@@ -204,11 +204,11 @@ def lost(rows):
 
 
 def gains(rows):
-    """What the hybrid with its own switch, chosen while running, gains over random numbers: one line a graph.
+    """Gain of the hybrid with its default switch, chosen at run time, over random numbers: one line a graph.
 
-    `longest row`: the largest degree; `switched at`: the first round by random numbers, 0 where the rule never took
-    degrees. Graphs are the ladder's. Ratios are of times, paired within rounds in which nothing was chosen: of the part
-    `switch`, where both are measured together, or of the ladder, where that part is not recorded.
+    `longest row`: the largest degree; `switched at`: the first round by random numbers, 0 without rounds by
+    degree. Graphs are the ladder's. Ratios are of times, paired within rounds not used for selection: of the part
+    `switch`, which measures both together, or of the ladder if that part is not recorded.
     """
     own, lines = figures(rows), []
     of = {"judged": "hybrid-auto", "ladder": "hybrid"}
@@ -236,7 +236,7 @@ def gains(rows):
 
 
 def _ratio(cell, above, below, metric):
-    """A ratio with its interval; unknown where no round holds both, as in a recording from before one of them was."""
+    """A ratio with its interval; NaN where no round holds both, as in older recordings."""
     if statistics.paired(cell, (above, metric), (below, metric)).empty:
         return np.nan, np.nan, np.nan
     found = statistics.ratio(cell, (above, metric), (below, metric))
@@ -257,7 +257,7 @@ def curves(rows, graph, figure, strategies=("randomized", "hybrid", "degree")):
 
 
 def imbalance(rows):
-    """Held up over done, by graph and strategy: inside warps, inside workgroups, between workgroups."""
+    """Imbalance (see `balance`) by graph and strategy: inside warps, inside workgroups, between workgroups."""
     mine = rows[(rows["experiment"] == "imbalance") & rows["metric"].isin(["warp", "group", "between", "later", "top"])]
     if mine.empty:
         return pd.DataFrame()
@@ -267,11 +267,11 @@ def imbalance(rows):
 
 
 def stealing(rows):
-    """What stealing gains, and from what: each step over the one before it.
+    """Gain of stealing, by step: each over the previous one.
 
-    `staying`: workgroups that stay take the place of one each a chunk; `queues`: chunks come from queues;
-    `stealing`: others' queues too. Above 1 is faster than the step before. On a machine without times there
-    is nothing to show.
+    `staying`: persistent workgroups instead of one per chunk; `queues`: chunks come from queues;
+    `stealing`: also from other workgroups' queues. Above 1 is faster than the previous step. Empty on a machine
+    without times.
     """
     mine = rows[(rows["experiment"] == "stealing") & (rows["metric"] == "wall")]
     lines = []

@@ -1,4 +1,4 @@
-"""What `auto` takes, and why."""
+"""Choice of `auto`, with reason."""
 
 import dataclasses
 
@@ -9,8 +9,8 @@ from .baselines import Greedy
 from .emptying import Emptying
 from .waiting import Early
 
-MANY = 2**22  # arcs from which on a coloring takes so long that emptying colors may take as long again
-SHORT = 15  # rows up to this length: as on roads, where greedy's last colors are not thin enough to be emptied
+MANY = 2**22  # arcs from which emptying, which may double the coloring's time, is used
+SHORT = 15  # longest row on roads and the like, whose highest color classes are too large to be emptied
 
 
 def chosen(graph, machine):
@@ -20,7 +20,7 @@ def chosen(graph, machine):
     ----------
     graph : Graph
     machine : Executor or None
-        None: no GPU answers and none was asked for.
+        None: no GPU is available or requested.
     """
     if machine is None:
         return "greedy", "no GPU answers: a greedy loop on the CPU, largest degree first"
@@ -30,9 +30,9 @@ def chosen(graph, machine):
 def on_gpu(n, arcs, longest):
     """Strategy and reason for a graph of so many vertices and stored arcs, and so long a row, on a GPU.
 
-    The rule fitted to recorded times decides (`choose`). Time alone would never take `emptying`, which takes colors
-    away nearly everywhere, but each of its steps takes microseconds, however small the graph. Below MANY arcs that
-    would often double the time of a coloring that is about as good as the fastest public code's.
+    The rule fitted to recorded times selects (`choose`). It never selects `emptying`, which is slower but reduces the
+    colors of nearly every graph. Its steps take microseconds, however small the graph: below MANY arcs they would
+    often double the time of a coloring with about as many colors as the fastest public code's.
     """
     name, reason = choose.by_rule("coloring", {"n": n, "m": arcs, "largest": longest})
     if name in CHOICES and CHOICES[name][0].gpu and arcs >= MANY and longest > SHORT:

@@ -1,4 +1,4 @@
-"""The strategies of the CPU: what people use, and a fair opponent on one core."""
+"""CPU strategies: common libraries, and a comparable greedy loop on one core."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Fewer colors, for a little more time; see emptying.cu."""
+"""Eliminates highest color classes after `early`; see emptying.cu."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ COLORS, MOST_MEMBERS, AT_MOST, LONGEST_ROW, QUEUE_CAPACITY = 1024, 64, 8, 4096, 
 
 
 class Emptying(Early):
-    """What `early` gives, then a second kernel that takes the highest colors away, in one CUDA graph."""
+    """`early`, then a second kernel that eliminates the highest color classes, in one CUDA graph."""
 
     second_file = KERNELS / "emptying.cu"
 
@@ -25,7 +25,7 @@ class Emptying(Early):
         n, machine, threads = self.graph.n, self.executor, self.threads
         kernel = machine.load(self.second_file, {"THREADS": threads})["emptying"]
         shared = 4 * (3 * COLORS + 3 * QUEUE_CAPACITY + AT_MOST + threads // 32 + 2) + 2 * 2 * LONGEST_ROW
-        # A block for every neighbor that may be asked, and enough of them to go over all colors quickly.
+        # A block for every neighbor that a step examines, and enough blocks to scan all colors quickly.
         widest = min(int(self.graph.out_degrees().max(initial=0)), LONGEST_ROW)
         blocks = self.resident_blocks(kernel, shared, max(widest, -(-n // threads)))
         self.control = self.words(4, 0, np.uint32)

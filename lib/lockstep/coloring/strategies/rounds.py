@@ -10,9 +10,9 @@ from lockstep.plan import Options, Skip
 from . import switching
 from .shared import DevicePlan
 
-SLOTS, SLOT = 4096, 2  # rounds that rounds.cu reports side by side, and the words of each
+SLOTS, SLOT = 4096, 2  # slots for round reports in rounds.cu, and the words of each
 RANDOM, DEGREE, LARGEST = range(3)
-MANY = 30  # rounds.cu: with BINS, a vertex of this degree and more is a warp's
+MANY = 30  # rounds.cu: with BINS, one warp per vertex of at least this degree
 
 _int = np.int32
 
@@ -37,7 +37,7 @@ class HybridOptions(RoundsOptions):
     Attributes
     ----------
     switch : int, str or Switch
-        When it leaves degrees for random numbers; see `switching.of`.
+        When random numbers replace degrees; see `switching.of`.
     """
 
     switch: object = "auto"
@@ -65,7 +65,7 @@ class Rounds(DevicePlan):
         self.none, self.zero = self.words(self.graph.n, -1), self.words(SLOT * SLOTS, 0, np.uint32)
         self.blocks = -(-self.graph.n // self.threads)
         self.bind("one_round")
-        # What a rule needs of the degrees is known before the clock starts, as the slides precalculate them.
+        # A rule's degree statistics are computed before timing starts, as in the slides.
         self.started = self.switch().start(self.graph, self.executor) if self.first_phase else None
 
     def switch(self):
@@ -78,7 +78,7 @@ class Rounds(DevicePlan):
         self.executor.copy(self.progress, self.zero)
 
     def bind(self, kernel, **more):
-        """A round is a step; what changes is its rule, its number, its color and whether it is watched."""
+        """Bind a round as a step; its arguments are rule, number, color and whether it reports degrees."""
         self.work = self.words(4 * self.blocks * self.threads // 32, 0) if self.options.count else self.words(1)
         loop = self.kernels[kernel].loop(
             self.threads, shared=16, offsets=self.offsets, targets=self.targets, n=_int(self.graph.n),
@@ -88,7 +88,7 @@ class Rounds(DevicePlan):
         self.step = self.executor.step_by_part(loop, self.progress, SLOT)
 
     def round(self, rule, turn, color, watch):
-        """Launch round `turn`. It reports how many vertices it colored, and if it is watched the highest degree left
+        """Launch round `turn`. Returns the number of vertices colored and, with `watch`, the highest degree left
         and whether a vertex of that degree is tied.
         """
         colored, highest = self.step(
@@ -125,7 +125,7 @@ class Rounds(DevicePlan):
 
 
 class Randomized(Rounds):
-    """Local maxima of random numbers take the round's color."""
+    """Local maxima of random numbers get the round's color."""
 
 
 class Hybrid(Rounds):
@@ -170,7 +170,7 @@ class Stealing(Rounds):
         self.executor.copy(self.traffic, self.zero[:4])
 
     def queue_traffic(self):
-        """What the queues did in the last run: chunks popped, stolen, lost to another workgroup, reads of a
+        """Queue statistics of the last run: chunks popped, stolen, lost to another workgroup, reads of a
         queue.
         """
         return dict(zip(("pops", "steals", "lost", "looks"), self.executor.get(self.traffic).tolist(), strict=True))

@@ -1,7 +1,7 @@
-"""What plans of this study are made of, and what those on the GPU share.
+"""Base classes of this study's plans, and of those on the GPU.
 
-`reset` puts work arrays back, `run` colors. Timing covers `run` alone, for CPU and GPU alike; the graph and the memory
-are there before, and the colors stay on the device.
+`reset` restores work arrays, `run` colors. Timing covers `run` alone, for CPU and GPU alike; the graph is transferred
+and memory allocated before, and the colors stay on the device.
 """
 
 from pathlib import Path
@@ -40,7 +40,7 @@ class DevicePlan(ColoringPlan):
 
     file = ""
     defines: dict = {}
-    per_block = 256  # threads; on the emulator two warps, for threads there are no faster than one
+    per_block = 256  # threads; two warps on the emulator, where threads do not run in parallel
 
     @classmethod
     def skip(cls, problem, executor, options):
@@ -67,7 +67,7 @@ class DevicePlan(ColoringPlan):
         """Take kernels, allocate work arrays of the strategy's own."""
 
     def resident_blocks(self, kernel, shared, useful):
-        """Blocks of a cooperative launch: no more than are useful or alive together; a few on the emulator."""
+        """Blocks of a cooperative launch: at most `useful` and resident ones; a few on the emulator."""
         most = kernel.max_blocks(self.threads, shared)
         if self.executor.name == "host":
             most = min(most, 2 * self.executor.multiprocessors)

@@ -1,4 +1,4 @@
-"""When `hybrid` goes over from degrees to random numbers."""
+"""When `hybrid` switches from degrees to random numbers."""
 
 import re
 
@@ -25,9 +25,9 @@ class Switch:
         left, colored : int
             Vertices without a color before it, and those that it colored.
         highest : int
-            The highest degree left without a color after it; 0 if the rule does not watch.
+            The highest degree left uncolored after it; 0 unless `watches`.
         tied : bool
-            Whether two neighbors of that degree are left, which block each other in every round by degree to come.
+            Whether two neighbors of that degree are left, which no later round by degree can color.
         """
         return False
 
@@ -62,28 +62,28 @@ class Threshold(Switch):
 
 
 class Auto(Switch):
-    """While the highest degree left falls, and may be expected to fall fast enough to pay for the rounds.
+    """Stay while the highest degree left falls, and is expected to fall fast enough to repay the rounds.
 
-    Two facts make the choice. Of the vertices of the highest degree left a round by degree colors all that have no
-    neighbor of that degree; those that have one block each other for good, and every lane sees whether its vertex is
-    such a one. So when one of the highest is tied, no further round by degree can shorten the longest row. And before
-    that each round goes down the list of the degrees that occur by one place or more: the degree sequence tells what
-    lies ahead, a plateau or a steep fall behind it.
+    The rule rests on two facts. Of the vertices of the highest degree left a round by degree colors all that have no
+    neighbor of that degree; adjacent ones stay uncolored in all such rounds, and each lane detects this for its
+    vertex. So once a vertex of the highest degree is tied, no further round by degree can shorten the longest row.
+    Until then each round descends the list of occurring degrees by one place or more, so the degree sequence predicts
+    plateaus and steep falls.
 
-    A round lasts as long as a launch and its longest row. What a round by degree is good for is that all rounds to come
-    have shorter rows; how many those are the degrees tell too: about as many as the largest h of which h vertices have
+    A round takes the time of a launch and of its longest row. The benefit of a round by degree is that all later rounds
+    have shorter rows; their number is estimated from the degrees as the largest h for which h vertices have
     degree h or more. So stay while
 
         steepest x places a round x h  >=  WORTH x (LAUNCH + highest)
 
-    with the steepest mean fall a place from here down to any place of the list, and the places a round that were seen.
-    WORTH is below one, for a round by degree is not a round more: it colors, if few, then those that would need rounds
-    of their own later. Only counts decide, never a clock, so a seed gives the same colors again; what is known of the
-    degrees is prepared beforehand, and a round is decided on by a look into it.
+    with the steepest mean fall per place from here to any later place of the list, and the mean places per round so
+    far. WORTH is below one, since a round by degree is not purely additional: it colors vertices, if few, that would
+    need rounds of their own later. The rule uses counts only, no clock, so a seed reproduces the colors; degree
+    statistics are computed beforehand, and each decision is a table lookup.
 
-    LAUNCH, in steps along a row, is what the recorded sweeps say: on an H200 a round takes 24 us, and 72 ns for each
-    step along its longest row. That gives the time of any switch from counts alone, closely enough to find the best
-    one, so WORTH and PLACES were fitted to counts: of 76 generated graphs (R-MAT, Erdos-Renyi, preferential attachment,
+    LAUNCH, in steps along a row, comes from the recorded sweeps: on an H200 a round takes 24 us, and 72 ns for each
+    step along its longest row. This predicts the time of any switch from counts alone, accurately enough to find the
+    best: WORTH and PLACES were fitted to counts, of 76 generated graphs (R-MAT, Erdos-Renyi, preferential attachment,
     power laws, cliques, bipartite, geometric, small worlds, trees, roads) and of coAuthorsDBLP, caidaRouterLevel,
     soc-Epinions1, ego-Facebook, email-Eu-core, HC-BIOGRID, ego-Twitter, wiki-Vote, p2p-Gnutella31, rmat-14,
     erdos-renyi-1e5, road-like-1e6 and USA-road-d.NY. C8 is judged on others.
@@ -91,7 +91,7 @@ class Auto(Switch):
 
     watches = True
     WORTH, LAUNCH = 0.5, 336
-    PLACES = 5  # that the first round is expected to go down
+    PLACES = 5  # expected descent of the first round
 
     def start(self, graph, executor):
         rule = Auto()

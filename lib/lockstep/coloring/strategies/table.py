@@ -1,6 +1,6 @@
 """The strategies: what each is, where it comes from, the plan that runs it, and which colors it gives.
 
-All give the same colors in every run with one seed, on every machine.
+Colors are reproducible with one seed (switch "threshold": on one machine).
 """
 
 from lockstep.plan import CHOICE, Strategy, Table

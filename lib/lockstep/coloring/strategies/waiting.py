@@ -1,4 +1,4 @@
-"""No rounds: a vertex waits for its neighbors of higher priority alone; see waiting.cu and near.cu."""
+"""No rounds: a vertex depends only on its neighbors of higher priority; see waiting.cu and near.cu."""
 
 import numpy as np
 
@@ -7,13 +7,13 @@ from .shared import KERNELS, DevicePlan
 CLASSES, BUCKET = 256, 16  # of waiting.cu
 NEAR = "near.cu", 15  # takes graphs up to this degree, with one large block a multiprocessor
 NEAR_THREADS = 1024
-ARCS = 4  # a thread shall have no more, if there are blocks to share them
+ARCS = 4  # most arcs per thread, if enough blocks are available
 
 _int = np.int32
 
 
 class Waiting(DevicePlan):
-    """A color is taken when all neighbors of higher priority have one."""
+    """Assign a color when all neighbors of higher priority have one."""
 
     file = "waiting.cu"
     defines = {"EARLY": 0, "THREADS": 512}
@@ -21,7 +21,7 @@ class Waiting(DevicePlan):
     lanes, hub, segment = 16, 1024, 1024
 
     def build(self):
-        if self.executor.name == "host":  # small blocks, and limits that small graphs exceed: they show every path
+        if self.executor.name == "host":  # small blocks and limits, so that small graphs cover every path
             self.lanes, self.hub, self.segment = 12, 96, 64
             small = {
                 "THREADS": 64,
@@ -35,7 +35,7 @@ class Waiting(DevicePlan):
 
     def load(self):
         launch = self.near() or self.anywhere()
-        # From a graph a launch costs some microseconds less, which is much on a small graph.
+        # A CUDA graph saves some microseconds per launch, which matters for small inputs.
         with self.executor.capture() as graph:
             launch()
         self.launch = graph.launch
@@ -63,11 +63,11 @@ class Waiting(DevicePlan):
         self.kernel = self.kernels["waiting"]
         sets = 4 * (threads + CLASSES)
         big = int((self.graph.out_degrees() >= self.lanes).sum())
-        # A warp for each big vertex is worth more than a full block.
+        # A warp for each big vertex has priority over full blocks.
         useful = max(-(-n // threads), -(-m // (ARCS * threads)), -(-32 * big // threads))
-        both = -(-(32 * big + n) // threads) + 1  # so many, and the small ones need not wait for a warp's big one
+        both = -(-(32 * big + n) // threads) + 1  # with so many threads small vertices do not queue behind big ones
         useful = max(useful, both if both <= 2 * self.executor.multiprocessors else 0)
-        # Lists lie in shared memory if two blocks a multiprocessor can have theirs there.
+        # Lists are in shared memory if those of two blocks per multiprocessor fit.
         lists = 16 * threads * -(-n // (threads * min(2 * self.executor.multiprocessors, useful)))
         self.shared = sets + lists * (sets + lists <= self.executor.max_shared // 2 - 1024)
         self.blocks = self.resident_blocks(self.kernel, self.shared, useful)
@@ -90,6 +90,6 @@ class Waiting(DevicePlan):
 
 
 class Early(Waiting):
-    """`waiting`, and a color is taken as soon as it is certain."""
+    """`waiting`, but assigns a color as soon as it is certain."""
 
     defines = {"EARLY": 1, "THREADS": 512}

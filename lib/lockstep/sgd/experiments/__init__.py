@@ -2,17 +2,16 @@
 
     time           a sweep of all strategies, interleaved
     sweeps         errors sweep by sweep, untimed
-    costs          what the cost model is calibrated by, on stars
+    costs          calibration of the cost model, on stars
     paper-example  the paper's worked example, on the emulator
     atomics        atomics an edge, on the emulator, and bounds on the numbers of supersteps
     residency      threads that stay resident, on a GPU
 
-Only what the recording lacks is made ready: a strategy whose rows are all there costs nothing. Beside the times stand,
-for every strategy, the milliseconds of its preprocessing (see `preparation.built`: compilation is left out, a quick one
-is repeated) and its counts; and, for every graph, its own figures under the name (graph). Under
-(best online), (best offline) and (best) stand the times of the strategy that was best in the even rounds, taken from
-the odd rounds: chosen on one half, judged on the other. Under (predicted, diagonals counted) stand those
-of the strategy that the calibrated model named beforehand.
+Only plans whose rows are missing from the recording are built. Besides times, the milliseconds of preprocessing
+(see `preparation.built`: without compilation; short ones repeated) and the counts of every strategy are recorded;
+and, for every graph, its own figures under the name (graph). (best online), (best offline) and (best) hold
+the odd-round times of the strategy that was fastest in the even rounds, so selection and evaluation use disjoint
+rounds. (predicted, diagonals counted) holds those of the strategy that the calibrated model selected.
 """
 
 import functools
@@ -31,7 +30,7 @@ from .cases import Last, label, problem_of, star
 from .preparation import candidate
 
 STUDY = "1-sgd-schedules"
-FEW = 3  # rounds of what takes long
+FEW = 3  # rounds of slow strategies
 
 
 LAST = Last()
@@ -56,9 +55,9 @@ def _time(study, part, cell, executor, *, rank=16, storage="float32", lock_delay
           edge_blocks=None, slow=(), best=False):  # fmt: skip
     """A sweep of all strategies.
 
-    Those in `slow`, whose runs take seconds, and the CPU's have FEW rounds, and are not run once more to warm up.
-    Strategies with kernels are told `lock_delay`, `barrier_delay`, `blocks` and `edge_blocks`. `best`: what follows
-    from a cell's rows is recorded as well (`derived`).
+    Strategies in `slow`, whose runs take seconds, and CPU strategies have FEW rounds and no warm-up run.
+    `lock_delay`, `barrier_delay`, `blocks` and `edge_blocks` are options of strategies with kernels. `best`: rows
+    derived from the cell's are recorded as well (`derived`).
     """
     on_gpu, dataset = executor is not None and executor.name == "cuda", label(cell)
     names = [name for name in cell.strategies if executor is not None or not _kernels(name)]
@@ -67,10 +66,10 @@ def _time(study, part, cell, executor, *, rank=16, storage="float32", lock_delay
     parameters = {"rank": rank, **options, **({} if storage == "float32" else {"storage": storage})}
     where = (part, cell.experiment, dataset)
     wanted = names
-    if on_gpu:  # large graphs are not made for nothing, nor are plans
+    if on_gpu:  # graphs and plans are built only if needed
         wanted = _lacking(study, where, names, parameters, cell.rounds, slow)
         if not wanted:
-            if best:  # a run may have stopped before; or what it follows from was measured by another part
+            if best:  # an earlier run may have stopped here, or another part measured the underlying rows
                 derived.record(study, where, parameters)
             return
     for name in wanted if on_gpu else ():
@@ -79,7 +78,7 @@ def _time(study, part, cell, executor, *, rank=16, storage="float32", lock_delay
     _graph(study, where, ratings, parameters)
     problem, chosen = LAST.of_rank(rank, storage), []
     for name in wanted:
-        extra = {key: value for key, value in options.items() if value and _kernels(name)}  # 0: as it is
+        extra = {key: value for key, value in options.items() if value and _kernels(name)}  # 0: the default
         try:
             chosen.append(candidate(name, problem, executor, build(STUDY, name, dataset), **extra))
         except Skip as reason:
@@ -144,7 +143,7 @@ def _graph(study, where, ratings, parameters):
 
 
 def _costs(study, part, cell, executor):
-    """p, b and l of the cost model, on a star, where nothing but its critical path happens."""
+    """p, b and l of the cost model, on a star, whose updates all form one chain."""
     if executor is None:
         return
     on_gpu, edges, dataset = executor.name == "cuda", cell.sizes["edges"], label(cell)

@@ -11,7 +11,7 @@ from . import skewed as skewed_twins
 
 
 def star(edges):
-    """One item rated by that many users: nothing but its critical path."""
+    """One item rated by `edges` users: all updates form one chain."""
     users = np.arange(edges)
     items = np.zeros(edges, np.int64)
     return Ratings(users, items, planted(users, items), (edges, 1), name=f"star of {edges}")
@@ -38,7 +38,7 @@ def make(cell, executor=None):
     Raises
     ------
     DatasetMissing
-        The data set cannot be had here.
+        The data set is not available.
     """
     if cell.sizes:
         return FAMILIES[cell.graph](executor, **cell.sizes)
@@ -93,7 +93,7 @@ class Last:
         """As `make`."""
         key = label(cell)
         if self.key != key:
-            self.key = self.made = self.problem = None  # what was there goes before the next comes
+            self.key = self.made = self.problem = None  # freed before the next ratings are made
             if executor is not None:
                 executor.xp.get_default_memory_pool().free_all_blocks()
             self.made, self.key = make(cell, executor), key

@@ -1,7 +1,7 @@
-"""Whether what a schedule made beforehand runs side by side shares no node, checked where it lies, at any size.
+"""Check that concurrent ratings of an offline schedule share no node, on the device, at any size.
 
-A sweep's tally proves that each rating was applied once, not that no two of a superstep met at a node: two that did
-would race. `matchings.check` tells that of a schedule on the host; this tells it of a plan, in the time of a few sorts.
+A sweep's tally proves that each rating was applied once, not that no two ratings of a superstep share a node, which
+would be a data race. `matchings.check` checks a schedule on the host; this module checks a plan by a few sorts.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ class Conflict(VerificationError):
 
 
 def check(plan):
-    """Refuse an offline plan of which a superstep holds a node twice, or which has lost a rating.
+    """Raise unless every superstep of an offline plan has distinct nodes and no rating is missing.
 
     Parameters
     ----------

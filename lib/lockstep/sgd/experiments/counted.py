@@ -95,7 +95,7 @@ def bounds(study, part, dataset, ratings):
 
 
 def residency(study, part, executor):
-    """Threads that stay resident, of the node-locked kernel with its shared memory and of both kernels
+    """Resident threads of the node-locked kernel with its shared memory, and of both kernels
     without."""
     problem = Problem(paper_example.sample(), 16)
     for lanes in (1, 4):

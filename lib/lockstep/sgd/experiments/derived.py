@@ -1,9 +1,9 @@
 """Rows that follow from measured ones: the best of a family, sums with preprocessing, the published cost
 model.
 
-They are recorded beside what they follow from, so that claims are judged on recorded rows alone; and they follow from
-rows alone, so that they are renewed whenever what they follow from was measured anew. A choice is made on the even
-rounds and its times are taken from the odd ones: chosen on one half, judged on the other.
+They are recorded beside the measured rows, so that claims are judged on recorded rows alone, and are recomputed
+whenever those rows are measured again. A choice is made on the even rounds and its times are taken from the odd
+rounds, so that selection and evaluation use disjoint samples.
 """
 
 import functools
@@ -31,7 +31,7 @@ def rows_of(study, where, parameters, metric):
 
 
 def record(study, where, parameters):
-    """Record all that follows from a cell's rows, and renew what followed from rows of before."""
+    """Record all rows derived from a cell's rows, replacing those derived from earlier rows."""
     walls = rows_of(study, where, parameters, "wall")
     table = walls.pivot_table(index="round", columns="strategy", values="value")
     if table.empty:
@@ -54,7 +54,7 @@ def _graph(study, where, parameters):
 
 
 def _features(study, where, parameters):
-    """What `model.features` found of the cell's graph, as it is recorded; None if it is not."""
+    """The recorded `model.features` of the cell's graph; None if they are not recorded."""
     own = _graph(study, where, parameters).groupby("metric")["value"].last()
     return own[list(model.FEATURES)].to_numpy() if set(model.FEATURES) <= set(own.index) else None
 
@@ -75,7 +75,7 @@ def _best(count, derive, rows, table, kernels, known):
         if among := [name for name in guess if name in names and name in even]:
             choices[family] = among[0]
     for family, name in choices.items():
-        kernel = f"{name} {kernels[name]}"  # one for all rows of a choice: another choice makes these history
+        kernel = f"{name} {kernels[name]}"  # the same for all rows of a choice; another choice supersedes them
         derive(family, "wall", "ms", odd[name].dropna().to_dict(), kernel=kernel)
         count(family, {"chosen": (list(STRATEGIES).index(name) + 1, "1")}, kernel=kernel)
 

@@ -1,13 +1,13 @@
-"""How far a twin is from a graph that is there, and road twins with the ids of a real road network.
+"""Similarity of twins to available real graphs, and road twins with ids like those of a real road network.
 
-A grid numbered row by row has a handful of diagonals, a real road network tens of thousands: its ids follow places, but
-not on a line. `curved` numbers a road twin along a Hilbert curve and moves each vertex back along it by a distance
-that falls off as a power, at most a tenth of all ids. Power, scale and limit were fitted to New York's roads
-(USA-road-d.NY), before any schedule ran on such a twin.
+A grid numbered row by row has a handful of occupied diagonals, a real road network tens of thousands: its ids are
+spatial, but not row-major. `curved` numbers a road twin along a Hilbert curve and moves each vertex back along it by a
+power-law distance, at most a tenth of all ids. Power, scale and limit were fitted to New York's roads (USA-road-d.NY),
+before any schedule ran on such a twin.
 
-Degrees that fall as a power of their rank leave the busiest hundredth of items half of the edges that it has in real
-graphs, and no item of one edge. `skewed` twins have lognormal degrees, which need no fit, and near ids, whose power
-alone was fitted, before any schedule ran on such a twin. The table holds both kinds.
+With power-law degrees the top 1 % of items have half the edges that they have in real graphs, and no item has one
+edge. `skewed` twins have lognormal degrees, which need no fit, and near ids, whose exponent alone was fitted, before
+any schedule ran on such a twin. The table holds both kinds.
 
 ``python -m lockstep.sgd.experiments.likeness`` writes the table anew.
 """
@@ -22,8 +22,8 @@ from ..ratings import Ratings, mix, planted, uniform
 from ..strategies import model
 from . import skewed, twins
 
-SCALE, FARTHEST = 0.03, 0.1  # of the distance that a vertex is moved, whose power is -3; the farthest of all ids
-# Graphs that are there and what their twins are: no twin of the published twelve is of a graph in the mirror.
+SCALE, FARTHEST = 0.03, 0.1  # of the distance that a vertex is moved (power -3); its largest share of all ids
+# Available graphs and the kind of their twins: none of the published twelve is in the mirror.
 KINDS = {"USA-road-d.NY": "road", "coAuthorsDBLP": "scale-free", "caidaRouterLevel": "scale-free",
          "soc-Epinions1": "scale-free"}  # fmt: skip
 FILE = paths.ROOT / "data/likeness.csv"
@@ -67,7 +67,7 @@ def curved(ratings, seed=0, xp=np):
 
 
 def twin_of(ratings, kind, make=skewed.scale_free):
-    """A twin of a graph that is there: its numbers of nodes and edges, its largest degree."""
+    """A twin of an available graph with its numbers of nodes and edges and its largest degree."""
     size = twins.Size(kind, *ratings.shape, ratings.m, int(np.diff(ratings.offsets).max()), 0, 0)
     if kind == "road":
         return curved(twins.road(size))
@@ -75,7 +75,7 @@ def twin_of(ratings, kind, make=skewed.scale_free):
 
 
 def figures(ratings):
-    """What schedules depend on: degrees, how they spread, diagonals, how far an edge reaches (of all ids)."""
+    """Figures on which schedules depend: degrees, their distribution, diagonals, relative id distance of edges."""
     degrees = np.sort(np.diff(ratings.offsets))[::-1]
     reach = np.abs(ratings.items.astype(np.int64) - ratings.users)
     near, far = np.quantile(reach, [0.5, 0.9]) / max(ratings.shape)

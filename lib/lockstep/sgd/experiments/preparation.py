@@ -1,4 +1,4 @@
-"""A strategy as it is measured: its plan, the time of its preprocessing, how a sweep is checked and what it counts."""
+"""Measurement of one strategy: its plan, its preprocessing time, and the check and the counts of a sweep."""
 
 import itertools
 import time
@@ -10,9 +10,9 @@ from lockstep.evidence import VerificationError, measuring
 from ..strategies.table import STRATEGIES
 from . import conflicts, updates
 
-QUICK = 5.0  # seconds below which a preprocessing of the CPU is done again, its first time not counted
-SAMPLES, SPENT = 3, 1.0  # so often is a preprocessing timed, unless that many seconds are gone before
-WORSE = 1.001  # times the error before a sweep, that after it at most
+QUICK = 5.0  # seconds below which a CPU preprocessing is repeated and its first time discarded
+SAMPLES, SPENT = 3, 1.0  # most timings of a preprocessing; none begins after that many seconds
+WORSE = 1.001  # largest ratio of the errors after and before a sweep
 
 
 def candidate(name, problem, executor, kernel, label=None, **options):
@@ -40,8 +40,8 @@ def candidate(name, problem, executor, kernel, label=None, **options):
     machine = executor if strategy.gpu else None
     plan, seconds = built(strategy.plan_for, problem, machine, **{**own, **options})
     if strategy.family == "offline":
-        conflicts.check(plan)  # once: a tally would not tell two ratings that met at a node
-    # Nor two that locks or ranges should have kept apart.
+        conflicts.check(plan)  # once: a tally would not detect two concurrent ratings of a node
+    # Nor conflicts that locks or ranges should have prevented.
     counted = updates.check(plan) if strategy.gpu and strategy.exact else None
     begin = plan_start(plan)
     prepared = iter(seconds)
@@ -68,10 +68,10 @@ def candidate(name, problem, executor, kernel, label=None, **options):
 def built(make, problem, executor, **options):
     """A plan, and the seconds that its preprocessing took, one for each time that it was done.
 
-    Some of CuPy's reductions and scans are compiled for the size at hand, so the first graph of a size is charged with
-    compilation in spite of a warm-up on small ones. So the first building for a GPU does not count, however long it
-    took; nor does that for the CPU, unless it takes QUICK seconds, of which compilation is a small part. The
-    emulator builds once: its times mean nothing.
+    CuPy compiles some reductions and scans per size, so the first graph of a size includes compilation despite a
+    warm-up on small ones. The first GPU build is therefore discarded, whatever its duration; so is the first CPU build,
+    unless it takes QUICK seconds or more, of which compilation is a small part. The emulator builds once, since its
+    times are not reported.
     """
 
     def timed():

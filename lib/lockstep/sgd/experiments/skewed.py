@@ -1,12 +1,12 @@
 """Scale-free twins whose degrees are as skewed, and whose ids as near to one another, as those of real graphs.
 
 As in `twins`, a twin has the published number of nodes, edges and largest degree, and pairs are distinct. Here degrees
-on both sides are a lognormal's, and where both sides are the same nodes an edge's ends have near ids. `likeness` holds
-both kinds against real graphs: the busiest hundredth of items has 0.74 to 0.99 of the edges that it has there, with
-degrees that fall as a power of their rank 0.44 to 0.56.
+on both sides are lognormal, and where both sides have equally many nodes an edge's ends have near ids. `likeness`
+compares both kinds with real graphs: the top 1 % of items have 0.74 to 0.99 times the edges of the real graph's,
+against 0.44 to 0.56 with power-law degrees.
 
-Pairs are drawn as `twins.scale_free` draws them, in a loop of its own: what recorded rows of plain twins follow from is
-that function's text, and it goes when their parts do.
+Pairs are drawn as by `twins.scale_free`, in a separate loop: recorded rows of plain twins depend on that function's
+source, which is removed together with their parts.
 """
 
 import numpy as np

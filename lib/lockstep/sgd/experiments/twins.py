@@ -1,10 +1,10 @@
 """Synthetic twins of the published study's twelve graphs (its Table II), and of any other size.
 
-A twin has the published number of nodes, edges and largest degree; all else is drawn. Scale-free twins: the
-degrees of items fall as a power of their rank, users are drawn with weights that fall likewise, pairs are
-distinct, ids say nothing. Road twins: a grid with streets missing and few diagonals, both arcs of every edge,
-one crossing of the published largest degree; ids are spatial (row by row) or shuffled, as a control. Ratings
-are planted (rank 8 and noise, see `ratings.planted`). Everything is integer hashing, so CPU and GPU draw the
+A twin has the published number of nodes, edges and largest degree; all else is drawn. Scale-free twins: item
+degrees follow a power law of their rank, users are drawn with such weights, pairs are distinct, ids are
+independent of degrees. Road twins: a grid with missing streets and few diagonals, both arcs of every edge,
+one crossing of the published largest degree; ids are row-major or shuffled, as a control. Ratings
+are planted (rank 8 and noise, see `ratings.planted`). Draws are integer hashes, so CPU and GPU draw the
 same twin; on a GPU it takes seconds.
 """
 
@@ -17,8 +17,8 @@ from ..ratings import Ratings, mix, planted
 
 @dataclass(frozen=True)
 class Size:
-    """One row of Table II: users (rows) and items (columns), edges, largest degree, and the seconds it took
-    there."""
+    """One row of Table II: users (rows), items (columns), edges, largest degree, and the published
+    seconds."""
 
     kind: str
     users: int
@@ -53,7 +53,7 @@ TABLE = {
 def shrunk(size, factor):
     """The same kind of graph with 1/factor of the nodes, edges and (where it is large) largest degree."""
     users, items = (max(int(nodes / factor), 64) for nodes in (size.users, size.items))
-    edges = min(max(int(size.edges / factor), 64), users * items // 16)  # a small matrix cannot be as full as it should
+    edges = min(max(int(size.edges / factor), 64), users * items // 16)  # at most 1/16 of the matrix is occupied
     largest = size.largest if size.kind == "road" else min(max(size.largest // factor, 16), users // 2)
     return Size(size.kind, users, items, edges, largest, size.k40, size.r9, f"1/{factor} of the published size")
 
@@ -74,7 +74,7 @@ def power_law(nodes, edges, largest):
     low, high = 0.0, 5.0
     for _ in range(60):
         middle = (low + high) / 2
-        above = nodes  # those of more than one; the others need no power
+        above = nodes  # only ranks whose power exceeds 1
         if np.log(largest) < middle * np.log(nodes):
             above = min(int(largest ** (1 / middle)) + 1, nodes)
         total = np.maximum(largest * ranks[:above] ** -middle, 1).sum() + (nodes - above)  # those beyond have 1
@@ -135,7 +135,7 @@ def scale_free(size, seed=0, xp=np, name=""):
 
 def road(size, seed=0, xp=np, name="", shuffled=False):
     """A road twin: exactly `size.edges` arcs, both ways, one crossing of exactly the largest degree, the
-    others at most 6."""
+    others at most 7."""
     n = size.users
     width = int(np.ceil(np.sqrt(n)))
     v = xp.arange(n, dtype=xp.int64)

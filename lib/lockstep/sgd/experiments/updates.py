@@ -1,18 +1,18 @@
-"""Whether a timed schedule loses an update: its own kernels, run once on vectors that count.
+"""Detect lost updates of a timed schedule: one sweep of its kernels with vectors that act as counters.
 
-The tally of a sweep says that each rating was applied once; it does not say whether two updates met at a node and one
-overwrote the other, as Hogwild's do. Here a plan that is timed runs one more sweep, with the same launches, edges and
-locks; only the vectors that it starts from, the rate and `keep` differ. They are such that an update adds the rounded
-rating to a counter of its user and to one of its item, exactly, whatever the order. So every node's counter is known
-beforehand, and a lost or doubled update changes it.
+The tally of a sweep shows that each rating was applied once, not whether one of two concurrent updates of a node
+overwrote the other, as in Hogwild. Here a timed plan runs one more sweep with the same launches, edges and locks;
+only the initial vectors, the rate and `keep` differ. They are chosen so that an update adds the rounded rating to a
+counter of its user and to one of its item, exactly, in any order. So every node's final counter is known in advance,
+and a lost or doubled update changes it.
 
-Every update reads both vectors before it writes either. If none is lost, those of a node form a chain, each reading
-what the one before wrote; and a circle of updates through several nodes would need one that writes before it reads. So
-a sweep that passes equals a serial one in some order.
+Every update reads both vectors before it writes either. If none is lost, the updates of a node form a chain, each
+reading what the previous one wrote; a cycle of updates through several nodes would require a write before its read.
+So a sweep that passes is equivalent to a serial sweep in some order.
 
-How: in each four features a user has (c, B, 0, 0) and an item (B, c, 0, 0), with c = START t. With rate = s t / B, a
-power of two, and `keep` 1, an update adds s r t to both c, which a float32 near START t rounds to a multiple of t. What
-it adds to B, and the inner product times the rate, lie below half of a last bit.
+Encoding: in every four features a user has (c, B, 0, 0) and an item (B, c, 0, 0), with c = START t. With rate =
+s t / B, a power of two, and `keep` 1, an update adds s r t to both c, which float32 near START t rounds to a multiple
+of t. The increment of B and the inner product times the rate are below half an ulp.
 """
 
 import numpy as np
@@ -21,14 +21,14 @@ from lockstep.evidence import VerificationError
 
 from ..strategies.shared import WrongSweep
 
-START = 3 << 22  # in the middle of those floats whose last bit is 1
-ROOM = 1 << 22  # a counter's way from there, up or down
+START = 3 << 22  # middle of the binade whose ulp is 1
+ROOM = 1 << 22  # largest change of a counter, up or down
 UNIT, FIXED = 2.0**-60, 2.0**-10  # t and B
 LARGEST, SMALLEST = 2.0**10, 2.0**-60  # scales s for which the above holds
 
 
 class LostUpdate(VerificationError):
-    """A node has not seen all of its updates, or one twice."""
+    """An update of a node was lost or applied twice."""
 
 
 def check(plan):
@@ -42,8 +42,8 @@ def check(plan):
     Returns
     -------
     float or None
-        Share of the ratings whose loss would be seen: of the others the rounded, scaled rating is 0. None where vectors
-        cannot count: stored as float16, or ratings so large, or so many at a node, that a counter has no room.
+        Share of the ratings whose loss is detectable: the others' scaled, rounded rating is 0. None where counters are
+        impossible: float16 storage, or ratings so large, or so many at a node, that a counter would overflow.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def check(plan):
 def _expected(plan):
     """(scale, share of the ratings that count, (lowest, highest) count of each user and of each item).
 
-    The two differ by the ratings that lie in the middle between two whole numbers, which round to the even sum.
+    Lowest and highest differ by the ratings halfway between two integers, which round to the even sum.
     """
     ratings, cache = plan.problem.ratings, plan.problem._cache
     first, last = plan.swept()

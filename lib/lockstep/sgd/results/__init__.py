@@ -1,1 +1,1 @@
-"""What the study's rows say: the figures of its claims, its goals, its tables."""
+"""Evaluation of the study's rows: the figures of its claims, its goals, its tables."""

@@ -1,4 +1,4 @@
-"""What of the study's plan its rows hold, and what is not measured yet."""
+"""The measured and the missing parts of the study's plan."""
 
 import yaml
 
@@ -33,7 +33,7 @@ def measured(rows):
 
 
 def unmeasured(rows):
-    """What of the plan has no rows, in one sentence; nothing if all has."""
+    """The parts of the plan without rows, in one sentence; empty if none."""
     there, lacking = set(rows["experiment"]), []
     for experiment, names in measured(rows).items():
         lost = [name for name, size in twins.TABLE.items() if size.kind == experiment and name not in names]
@@ -48,9 +48,9 @@ def unmeasured(rows):
 
 
 def partly(rows):
-    """{twins: schedules timed on others of their class and, though planned, not on them}, in the plan's order.
+    """{twins: planned schedules timed on other twins of their class but not on them}, in table order.
 
-    Both kinds of a class's twins are planned with the same schedules, and go by one name (see `views.better_twins`).
+    Both kinds of a class's twins are planned with the same schedules and share one name (see `views.better_twins`).
     """
     block, lost = yaml.safe_load(PLAN.read_text())["studies"][experiments.STUDY], {}
     timed = rows[rows["metric"] == "wall"]

@@ -1,4 +1,4 @@
-"""What this study set out to reach, beside what was measured; each figure comes from recorded rows."""
+"""This study's goals beside the measured figures; each figure comes from recorded rows."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ MATCHINGS = ("agm-edge", "agm-node", "sgm")
 PREPARED_S = {"twin-NFLIX": 10, "twin-LIVEJ": 5}  # matchings, first-fit over all ratings
 ROADS_PREPARED_S = 1  # all schedules made beforehand, in whole or in part, on each road twin
 AHEAD = ("offline", "tiles", "hybrid")  # families of such schedules
-OF_BYTES = 0.6  # of the rate that moving each road twin's bytes once allows
+OF_BYTES = 0.6  # of the bandwidth-bound sweep rate of each road twin
 RANK, UPDATES = 32, 4  # G (10^9) a second on the twin of NFLIX, vectors in float32
 ERROR, SWEEPS = 1.01, 20  # test error over one thread's, after so many sweeps
 

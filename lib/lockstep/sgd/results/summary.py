@@ -1,4 +1,4 @@
-"""What the notebook says of its rows in sentences."""
+"""The notebook's sentences on its rows."""
 
 import json
 
@@ -90,7 +90,7 @@ def conflicts(rows):
 
 
 def brief(rows):
-    """The same in brief: a pass against a step, and what is left of it without the host."""
+    """Short form of `conflicts`: a pass against a step, and its time without the host."""
     table, _ = _steps(rows, "scale-free")
     if table.empty:
         return []
@@ -121,7 +121,7 @@ def _inside(rows, table):
 
 
 def _in_one_launch(rows, table):
-    """What is left of it without the host: the locks with all passes inside one launch, on the graphs of `table`."""
+    """The cost without host synchronization: the locks with all passes inside one launch, on the graphs of `table`."""
     inside, share, ahead = _inside(rows, table)
     if inside.empty:
         return []
@@ -144,7 +144,7 @@ def _in_one_launch(rows, table):
 
 
 def traffic(rows):
-    """What a rating costs where no node has many: the same two schedules on roads."""
+    """Cost of a rating without hubs: the same two schedules on roads."""
     table, many = _steps(rows, "road")
     if table.empty:
         return []
@@ -187,7 +187,7 @@ def _steps(rows, experiment, online="edge-locked"):
 
 
 def turning(rows):
-    """Where slower locks or barriers turn the verdict between the best offline and the best online schedule."""
+    """Delays at which slower locks or barriers change which of offline and online is fastest."""
     mine = rows[(rows["experiment"] == "platform") & (rows["metric"] == "wall")]
     said = []
     for knob, word in (("barrier_delay", "barrier"), ("lock_delay", "lock")):
@@ -213,7 +213,7 @@ def _turn(ahead, word, name):
 
 
 def halved(rows):
-    """What vectors stored as float16 bring: a sweep's time over that with float32, rank by rank."""
+    """Effect of float16 storage: a sweep's time over that with float32, by rank."""
     table = views.cells(rows, "fast")
     if table.empty or "storage" not in table:
         return []
@@ -242,7 +242,7 @@ def halved(rows):
 
 
 def star(rows):
-    """What an update costs on a star, where all of them follow one another."""
+    """Cost of an update on a star, whose updates form one chain."""
     table = views.cells(rows, "costs")
     if table.empty:
         return []

@@ -23,9 +23,9 @@ SHOWN = (*SEVEN, "node-then-edge", "edge-hubs", "edge-locked-resident", "node-th
 
 
 def better_twins(rows):
-    """Rows in which the twins nearer to real graphs (see `likeness`) stand for their class, where there are any.
+    """Rows in which the twins nearer to real graphs (see `likeness`), if any, represent their class.
 
-    They go by their class and by the name of what they are twins of, and rows of the class's other twins are left out.
+    They are labelled with their class and their original's name, and rows of the class's other twins are dropped.
     """
     for better, (kind, suffix) in BETTER.items():
         mine = rows["experiment"] == better
@@ -37,7 +37,7 @@ def better_twins(rows):
 
 
 def full_size(rows):
-    """Rows without those of the smaller twins, several of each, that verdicts count besides."""
+    """Rows without those of the smaller, repeatedly seeded twins, which only verdicts use."""
     return rows[~rows["dataset"].str.contains("-seed-")]
 
 
@@ -59,7 +59,7 @@ def cells(rows, experiment, metric="wall"):
 
 
 def whole(table, best="(best)"):
-    """The lines of `cells` whose graph was measured by all that were to be: a best one is recorded at the end alone."""
+    """The lines of `cells` whose graph was measured with all planned strategies: `best` is recorded last."""
     return table[table[best] > 0] if best in table else table
 
 
@@ -102,7 +102,7 @@ def _scaled(rows):
 
 
 def table_two(rows):
-    """Table II: the published graphs, ours, and the seconds of edge-locked there and here (a sweep)."""
+    """Table II: the published graphs with their seconds, and milliseconds of our sweeps on the twins."""
     lines = []
     found = {c: cells(rows, c) for c in CLASSES}
     for name, size in twins.TABLE.items():
@@ -125,8 +125,8 @@ def table_two(rows):
 def floors(table, costs, an_update_ns=None):
     """Floors of a sweep in milliseconds, beside the fastest strategy: bytes and the largest node's chain.
 
-    Bytes: every vector once in and once out, and 12 bytes a rating, at the machine's copy bandwidth. Chain:
-    the largest degree times `an_update_ns`, the shortest time of an update that waits for the one before.
+    Bytes: every vector read and written once, and 12 bytes a rating, at the machine's copy bandwidth. Chain:
+    the largest degree times `an_update_ns`, the shortest time of an update in a dependent chain.
     """
     lines = []
     for _, line in whole(table).iterrows():
@@ -173,8 +173,8 @@ def break_even(rows):
 
 
 def predictions(rows):
-    """The predictor on the graphs of both classes and the real ones: what it chose, what was best, what that
-    cost."""
+    """The predictor on the graphs of both classes and the real ones: its choice, the best, the time
+    ratio."""
     coefficients = model.from_rows(rows)
     lines = []
     for experiment in (*CLASSES, "real"):

@@ -1,1 +1,1 @@
-"""The strategies, each beside its kernel; `table` lists them, `shared` is what they have in common."""
+"""The strategies, each beside its kernel; `table` lists them, `shared` holds common code."""

@@ -6,20 +6,20 @@ from lockstep import plan
 
 from . import model
 
-FEW = 2_000_000  # ratings from which threads are worth their start
-SMALL, NEAR = 64, 0.05  # degree and scatter (see `model`) up to which patches are taken without calibration
+FEW = 2_000_000  # ratings from which several threads are faster
+SMALL, NEAR = 64, 0.05  # largest degree and scatter (see `model`) for `patches` without calibration
 
 
 def choose(ratings, executor):
     """The strategy for these ratings here.
 
-    On a GPU the calibrated predictor decides (`model`): with what was measured on this machine, else on a recorded one.
+    On a GPU the predictor (`model`) selects, calibrated on this machine, else on a recorded one.
 
     Parameters
     ----------
     ratings : Ratings
     executor : Executor or None
-        None: no GPU answers and none was asked for.
+        None: no GPU is available or requested.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from .tiles import cut
 
 
 def cores():
-    """Threads that this process may use: its processor affinity."""
+    """Usable threads: the processor affinity, at most NUMBA_NUM_THREADS."""
     return max(1, min(len(os.sched_getaffinity(0)), numba.config.NUMBA_NUM_THREADS))
 
 
@@ -38,7 +38,7 @@ def _spread(users, items, values, user_share, item_share, workers):
 
 @njit(cache=True, parallel=True)
 def _shuffle(starts, users, items, values, seed):
-    """Shuffles the edges of each tile in place (Fisher and Yates, with splitmix64 as the source)."""
+    """Shuffle the edges of each tile in place (Fisher-Yates with splitmix64)."""
     for tile in prange(starts.size - 1):
         first, word = starts[tile], np.uint64(seed) * np.uint64(0x632BE59BD9B4E019) + np.uint64(tile)
         for k in range(starts[tile + 1] - 1, first, -1):
@@ -107,7 +107,7 @@ class HostPlan(SweepPlan):
 
 
 class Serial(HostPlan):
-    """One thread, edges in a random order: what every parallel schedule must be as good as."""
+    """One thread, edges in a random order: the reference for every parallel schedule."""
 
     Options = SerialOptions
 
@@ -138,7 +138,7 @@ class Multicore(HostPlan):
         with self.phase("schedule"):
             rng = np.random.default_rng(self.problem.seed)
             shares = []
-            for degrees in ratings.degrees():  # nodes dealt out at random, with equal numbers of edges
+            for degrees in ratings.degrees():  # random partition of the nodes with equal numbers of edges
                 order = rng.permutation(degrees.size)
                 share = np.empty(degrees.size, np.int16)
                 share[order] = cut(degrees[order], self.workers)

@@ -1,7 +1,7 @@
 """First-fit matchings on a device: host side of `first_fit.cu`.
 
-The edges are placed by many threads at once, so which edges share a matching depends on who came first; that
-each matching is maximal in what the earlier ones left does not.
+Many threads place edges concurrently, so which edges share a matching depends on timing; that
+each matching is maximal in the edges left by earlier ones does not.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 FILE = Path(__file__).parent / "first_fit.cu"
-SMALL = 64  # an item of fewer edges is one thread's
+SMALL = 64  # items of fewer edges: one thread each
 
 
 def fits(executor, ratings):
@@ -95,7 +95,7 @@ def first_fit(executor, ratings, offsets, users, items, block=None, threads=None
 
 
 def _taken(executor, degrees, reach):
-    """Where the matchings of users stand that are taken: bits, and a table of those beyond, below `reach`.
+    """Storage for the users' used matchings, numbered below `reach`: bit sets, and hash tables beyond them.
 
     Returns
     -------

@@ -5,9 +5,9 @@ import numpy as np
 from numba import njit, prange
 
 CHUNK = 1 << 17  # items that one thread grows patches over; fixed, so that the result does not depend on the threads
-MATCHINGS = 64  # of a patch in one level; what does not fit in waits for the next
+MATCHINGS = 64  # of a patch in one level; further edges go to the next level
 LEFT = 255
-SLICES = 64  # of the users, for what threads share out
+SLICES = 64  # of the users, distributed over threads
 
 
 @njit(cache=True, parallel=True)
@@ -21,14 +21,14 @@ def _grow(
     offsets, users, user_offsets, items_by_user, user_chunk, chunk, region, room, nodes, user_at, item_at,
     bounds, counts,
 ):  # fmt: skip
-    """Breadth-first growth over the items of each chunk and the users that belong to it. The list of a chunk's nodes
-    is its queue; whenever `room` nodes have come together a patch ends, and what it has reached but not taken is
-    left to the following ones. A patch ends one node earlier where a seed would come last: it could add no neighbor.
+    """Breadth-first growth over the items of each chunk and the users assigned to it. The chunk's node list
+    is the queue; a patch ends at `room` nodes, and its unplaced neighbors remain for the following patches. A patch
+    ends one node earlier where the last node would be a seed, which could add no neighbor.
 
-    So there are edges inside patches, if there are edges: a user belongs to a chunk where it has an item. Among the
-    items of such a chunk that have a user who belongs to it, take the one that is placed first. No user of the chunk
-    is placed yet, since users are reached from such items alone; so it is a seed, is not the last of its patch, and
-    the next to be looked at: the first of its users in the chunk comes into its patch.
+    Hence at least one edge, if any, lies inside a patch: a user is assigned to a chunk that holds one of its items.
+    Consider the first placed item of such a chunk with a user assigned to it. No user of the chunk is placed yet, since
+    users are reached only from such items; so the item is a seed, not the last of its patch, and dequeued next, and
+    the first of its users in the chunk joins its patch.
     """
     for c in prange(region.size - 1):
         first = c * chunk
@@ -75,7 +75,7 @@ def _grow(
 
 @njit(cache=True, parallel=True)
 def _belong(user_degrees, items_by_user, chunk, user_offsets, user_chunk, sizes):
-    """A user belongs to the chunk of the middle one of its items (-1: it has none); counts the users of each."""
+    """Assign each user to the chunk of its median item (-1: no items); count the users of each chunk."""
     n = user_degrees.size
     width = n // SLICES + 1
     ends, found = np.zeros(SLICES + 1, np.int64), np.zeros((SLICES, sizes.size), np.int64)

@@ -2,11 +2,11 @@
 
 The published model (Section V-A) compares d (p + b) for offline schedules with d (p + l) + b / f for online
 ones: d is the largest degree, p the time of an update, b of a barrier, l of the locks, 1 / f the number of
-passes. All four are measured here on a star, where nothing else happens.
+passes. All costs are measured on stars (the last b: per pass).
 
-The predictor gives each strategy a time that is linear in six properties of a graph, with coefficients that
-are not negative, fitted to *calibration graphs* that appear in no experiment. The coefficients are the
-platform, the properties are the graph. What it is judged on are graphs that it has never seen.
+The predictor models a strategy's time as a linear function of six graph properties with nonnegative
+coefficients, fitted to *calibration graphs* that appear in no experiment. The coefficients describe the
+platform, the properties the graph. It is evaluated on graphs outside the calibration set.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ SAMPLE = 1 << 21
 
 
 def features(ratings):
-    """The properties of a graph that the predictor knows; float64, in the order of FEATURES."""
+    """The predictor's properties of a graph; float64, in the order of FEATURES."""
     m, nodes = ratings.m, sum(ratings.shape)
     return np.array([1, ratings.largest_degree(), m, nodes, diagonals(ratings), scatter(ratings) * m], float)
 
@@ -41,10 +41,10 @@ def diagonals(ratings):
 
 
 def scatter(ratings):
-    """How little the ids say of who is near: 0 if neighboring items are rated by neighboring users, 1 if by any.
+    """Lack of id locality: 0 if neighboring items are rated by neighboring users, 1 if by arbitrary ones.
 
-    Both sides' ids are cut into ranges; counted are the pairs of ranges with a rating between them, among all that
-    could have one. At most SAMPLE ratings are looked at, evenly spread.
+    Both sides' ids are cut into ranges; the result is the share of the possible pairs of ranges that hold a
+    rating. Fewer than 2 SAMPLE evenly spaced ratings are used.
     """
     some = slice(None, None, max(1, ratings.m // SAMPLE))
     ends, ranges = (ratings.users[some], ratings.items[some]), []

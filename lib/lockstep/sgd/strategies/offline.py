@@ -16,7 +16,7 @@ class DiagonalOptions(DeviceOptions):
     Attributes
     ----------
     limit : int, optional
-        Apply so many supersteps around the middle instead of all.
+        Apply only this many supersteps around the middle.
     """
 
     limit: int | None = None
@@ -43,7 +43,7 @@ class BlockOptions(DeviceOptions):
     Attributes
     ----------
     block : int, optional
-        Items of a launch, or of a turn through all passes; by default as many as there are groups, or all.
+        Items per launch or per sequence of passes; by default one per group, or all.
     """
 
     block: int | None = None
@@ -55,13 +55,13 @@ class Offline(DevicePlan):
     file = "offline.cu"
 
     def figures(self, swept):
-        """Besides, how often a block arrives at a barrier for each edge."""
+        """The base figures, and barrier arrivals of blocks per edge."""
         arrivals = self.blocks * self.stats["supersteps"] / max(self.problem.ratings.m, 1)
         on_gpu = {"barrier_arrivals_an_edge": (arrivals, "1")} if self.executor.name == "cuda" else {}
         return super().figures(swept) | on_gpu
 
     def on_device(self):
-        """Whether matchings are found on the device: on a GPU, unless an item has millions of edges."""
+        """Whether matchings are found on the device: on GPUs, if bit sets fit shared memory."""
         return self.executor.name == "cuda" and first_fit.fits(self.executor, self.problem.ratings)
 
     def compiled(self):
@@ -138,7 +138,7 @@ class Matchings(Offline):
         return (steps - limit) // 2, (steps - limit) // 2 + limit
 
     def figures(self, swept):
-        """Besides, the share of the supersteps that a run applies."""
+        """Base figures, and the share of supersteps applied."""
         known = super().figures(swept)
         if self.problem.ratings.m:
             first, last = self.span
@@ -164,7 +164,7 @@ class Matchings(Offline):
 
 
 class AllGraphEdge(Matchings):
-    """AGM-E: maximal matchings of the whole graph, their edges handed to threads as they come."""
+    """AGM-E: maximal matchings of the whole graph, their edges distributed over threads."""
 
     def find(self, ratings, edges):
         _, times, count = self.first_fit(edges)

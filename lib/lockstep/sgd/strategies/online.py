@@ -31,8 +31,7 @@ class HubOptions(DeviceOptions):
     Attributes
     ----------
     degree : int, optional
-        The smallest degree that counts as high; by default what leaves matchings of at most a sixteenth of the largest
-        degree.
+        The smallest degree that counts as high; by default a sixteenth of the largest degree, at least 2.
     """
 
     degree: int | None = None
@@ -51,12 +50,11 @@ class HybridOptions(DeviceOptions):
     edge_blocks: int | None = None
 
 
-# How many groups work at once: so many that, on average, this share of one holds an edge of the node whose lock the
-# most edges need, and not fewer than four blocks. With more groups all but one of that node's edges fail at its lock,
-# pass after pass; with fewer, the GPU idles where no node is a hub. Fitted on random graphs that no claim is judged on,
-# parts `tuning` and `tuning-skewed` (H100, 2026-11-25 and 2026-11-26), to 4 to 512 blocks: edge-locked is within 2 % of
-# the best of them on all nine graphs, node-locked within 11 % on the three with hubs (70 s a sweep became 1.8 s on the
-# twin of WIKI).
+# Number of concurrent groups: on average IN_FLIGHT of them hold an edge of the most contended node, but at least FEWEST
+# blocks run. With more groups, all but one of that node's edges fail at its lock in every pass; with fewer, the GPU
+# idles on graphs without hubs. Tuned over 4 to 512 blocks on random graphs used for no claim, parts `tuning` and
+# `tuning-skewed` (H100, 2026-11-25 and 2026-11-26): edge-locked is within 2 % of the best number on all nine graphs,
+# node-locked within 11 % on the three with hubs (on the twin of WIKI a sweep fell from 70 s to 1.8 s).
 IN_FLIGHT, FEWEST = 0.5, 4
 
 
@@ -85,7 +83,7 @@ class Online(DevicePlan):
         self.few = self.blocks_for(self.problem.ratings.largest_degree(), IN_FLIGHT)
 
     def blocks_for(self, degree, in_flight):
-        """Blocks of which `in_flight` groups hold an edge of the node of that degree, on average."""
+        """Blocks with which, on average, `in_flight` groups hold an edge of a node of that degree."""
         groups = in_flight * self.problem.ratings.m / max(degree, 1)
         return max(FEWEST, round(groups * self.lanes / self.threads))
 
@@ -137,7 +135,7 @@ class EdgeLocked(Online):
         self.begin()
         self.stats["passes"] = 0
         begin = time.perf_counter()
-        self.passes(None, self.problem.ratings.m)  # its last step waits for the device
+        self.passes(None, self.problem.ratings.m)  # its last step synchronizes with the device
         self.stats["ms_an_edge"] = (time.perf_counter() - begin) * 1e3 / max(self.problem.ratings.m, 1)
         return self
 
@@ -187,12 +185,12 @@ class NodeLocked(Online):
 
 
 class NodeThenEdge(NodeLocked):
-    """The hybrid of both: one node-locked pass, then edge-locked passes over what it left.
+    """The hybrid of both: one node-locked pass, then edge-locked passes over its deferred edges.
 
-    The pass over nodes takes all blocks, also where there are hubs: an edge that fails at a lock goes to the passes
-    over edges, and no scan of its item's list tries it again. Part `tuning-hybrid` gives either pass 4 to 512 blocks on
-    six graphs (H100, 2026-11-26): with the edge passes' own number all blocks for the first are within 10 % of the best
-    on five, and 37 % slower than 32 blocks on the sixth.
+    The node-locked pass uses all blocks, even with hubs: an edge whose lock is taken is deferred to the edge-locked
+    passes and not rescanned. Part `tuning-hybrid` measured 4 to 512 blocks for either pass on six graphs
+    (H100, 2026-11-26): with the default for the edge passes, all blocks for the first pass are within 10 % of the best
+    on five graphs, and 37 % slower than 32 blocks on the sixth.
     """
 
     Options = HybridOptions
@@ -249,7 +247,7 @@ class EdgeHubs(Online):
         with self.phase("shuffle"):
             numbers = hub_edges.astype(np.uint64) + np.uint64(problem.seed % 2**24 << 40)
             hub_edges = hub_edges[xp.argsort((mix(numbers, xp) >> np.uint64(32)).astype(np.uint32))]
-        # Edges are numbered hubs first; both parts work on the same vectors and report to the same tally and
+        # Edges are numbered hubs first; both parts share vectors, tally and
         # histories.
         self.hubs = hub_edges.size
         with self.phase("order"):
@@ -287,7 +285,7 @@ class EdgeHubs(Online):
 
 
 class Hogwild(EdgeLocked):
-    """No locks: every edge as it comes, also if another group updates its nodes. Racy by design."""
+    """No locks: every edge is applied even while another group updates its nodes. Racy by design."""
 
     def load(self):
         self.place_shuffled()

@@ -1,8 +1,8 @@
 """Edge-locked schedules whose passes stay on the GPU, inside one launch: host side of `passes.cu`.
 
-The published form asks the host after each pass how many edges were deferred, and launches the next one. On graphs
-with hubs there are thousands of passes, and a launch and a look each are most of a sweep. Here the host stays out, and
-what remains is what the locks themselves cost.
+The published form reads the number of deferred edges back to the host after each pass, then launches the next one. On
+graphs with hubs there are thousands of passes, whose launches and read-backs dominate a sweep. Without them, the
+remaining time is the cost of the locks themselves.
 """
 
 import numpy as np
@@ -55,7 +55,7 @@ class EdgeLockedResident(InOneLaunch, EdgeLocked):
 
 
 class NodeThenEdgeResident(InOneLaunch, NodeThenEdge):
-    """The hybrid with its edge-locked passes in one launch; the host looks once, after the node-locked pass."""
+    """The hybrid with its edge-locked passes in one launch; one read-back, after the node-locked pass."""
 
     Options = DeviceOptions
 
@@ -64,7 +64,7 @@ class NodeThenEdgeResident(InOneLaunch, NodeThenEdge):
         self.done.fill(0)
         self.stats.update(node_passes=0)
         m = self.problem.ratings.m
-        self.passes_done.fill(0)  # it may be that no pass follows
+        self.passes_done.fill(0)  # if no pass follows
         if m and self.one_pass(0, self.problem.ratings.n_items):
             self.length.fill(0)
             blocks = self.grid(self.collect, work=-(-m // self.lanes))

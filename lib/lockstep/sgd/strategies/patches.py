@@ -10,7 +10,7 @@ from . import growth
 from .growth import MATCHINGS
 from .shared import DeviceOptions, DevicePlan
 
-LARGEST = 16 * MATCHINGS  # degree up to which this is worth anything
+LARGEST = 16 * MATCHINGS  # largest degree for which patches are used
 LEAST = 32  # nodes of a patch of the later levels, at least
 
 
@@ -60,8 +60,8 @@ class Patches(DevicePlan):
         problem, executor, xp = self.problem, self.executor, self.xp
         ratings, width = problem.ratings, problem.width
         resident, chunk = self.options.resident, self.options.chunk or growth.CHUNK
-        # A block's share of shared memory (1 KB of each is the system's): a vector a node, and twice its lists, with
-        # 1.25 edges a node, which is a little more than what a patch of a road has.
+        # A block's share of shared memory (1 KB per block is reserved): a vector per node, and double-buffered lists
+        # with 1.25 edges per node, slightly more than in patches of roads.
         share = (executor.max_shared + 1024) // resident - 1024 - 8 * (MATCHINGS + 1) - 4
         if executor.name == "cuda" and not self.options.threads:
             self.threads = 512
@@ -90,7 +90,7 @@ class Patches(DevicePlan):
             at = executor.array(np.full(self.blocks, 2**31 - 1, np.int32))  # no block has drawn a number
             common = executor.zeros(3, np.uint64)
         user_clock, item_clock, user_turn, item_turn = self.history
-        # Not `self`: the plan would hold itself.
+        # Not `self`: avoids a reference cycle.
         self.bound = functools.cache(
             functools.partial(
                 launch.bind, self.blocks, self.threads, shared=self.shared,
@@ -109,7 +109,7 @@ class Patches(DevicePlan):
             self.launch = self.bound(rate=self.rate, keep=self.keep)
 
     def find(self, ratings, users, items, chunk):
-        """Levels until no edge is left: each takes one at least (see `growth`).
+        """Levels until no edge is left: each removes at least one (see `growth`).
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What study 2 measures: kinds of cells of a parameter file (see `lockstep.evidence.parts`; graphs stand in `cases`).
+"""Measurements of study 2: kinds of cells of a parameter file (see `lockstep.evidence.parts`; graphs in `cases`).
 
     time     all strategies from one source, interleaved
     delta    the same at each bucket width
@@ -6,7 +6,7 @@
     degrees  degrees of a graph, as the paper prints them
     race     wrong distances over fuzzed schedules, on the emulator
 
-`weights` and `arcs` of a cell say how its graphs are read.
+`weights` and `arcs` of a cell specify how its graphs are read.
 """
 
 import functools
@@ -87,7 +87,7 @@ def _sources(study, part, cell, executor, *, sources, weights="random", arcs="bo
 
 
 def _errors(plan, picked, exact):
-    """What runs from many sources got wrong, and the word for it."""
+    """Error statistics of runs from many sources, and the verification status."""
     wrong, shares, largest, sweeps, still_open = [], [], [], [], []
     problem = plan.problem
     graph, checker = problem.graph, problem.checker
@@ -141,7 +141,7 @@ def _degrees(study, part, cell, executor, *, weights="random", arcs="both", hist
 
 
 def _race(study, part, cell, executor, *, seeds):
-    """On the emulator, whatever else there is: of how many fuzzed schedules distances come out wrong."""
+    """Number of fuzzed schedules with wrong distances, always on the emulator."""
     graph = race.race_graph()
     for label, count in seeds.items():
         kernel = build(STUDY, f"race-{label}", graph.name)
@@ -168,7 +168,7 @@ measure = functools.partial(parts.measure, KINDS)
 
 
 def _prepared(cell, executor, weights, arcs):
-    """The graph of a cell with all that runs on it, and the parameters of its rows."""
+    """The prepared graph of a cell, and the parameters of its rows."""
     prepared, parameters = Prepared(cell.graph, executor, weights, arcs), {"weights": weights, "arcs": arcs}
     if "-" in cell.graph and cell.graph.rpartition("-")[2].isdigit():
         parameters["nodes"] = prepared.graph.n
@@ -176,7 +176,7 @@ def _prepared(cell, executor, weights, arcs):
 
 
 def _told(cell, prepared):
-    """What was left out, and what was done."""
+    """Messages: omitted labels, then the graph's size."""
     graph, told = prepared.graph, f"{cell.experiment} {prepared.dataset}"
     for label, reason in prepared.left_out.items():
         yield f"{told}: {label} is left out: {reason}"

@@ -1,8 +1,8 @@
-"""What study 2 measures on: graphs by name, and a graph with all that runs on it.
+"""Graphs of study 2: graphs by name, and a graph with its problem and candidates.
 
-A graph is named as in the registry, or by a generator and its size (`road-like-16384`, `rmat-20`); with `-shuffled`
-behind it, its vertices are numbered at random. Graphs without weights get whole numbers from 1 to 100, drawn with a
-fixed seed; `weights: unit` leaves them at 1. `arcs: once` keeps one arc of each edge, as the file has it.
+A graph is named as in the registry, or by a generator and its size (`road-like-16384`, `rmat-20`); the suffix
+`-shuffled` renumbers its vertices at random. Graphs without weights get integers from 1 to 100, drawn with a
+fixed seed; `weights: unit` sets all weights to 1. `arcs: once` keeps one arc of each edge, as in the file.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def make(name, weights="random", arcs="both"):
     Raises
     ------
     DatasetMissing
-        It cannot be had here.
+        It is not available.
     """
     family = next((family for family in MADE if name.startswith(f"{family}-")), None)
     told = name.removesuffix("-shuffled")
@@ -68,7 +68,7 @@ def weighted(graph, weights="random"):
 
 
 def sources(prepared, count, seed=7):
-    """`count` seeded sources with arcs that reach at least a tenth of the graph, as far as a search finds them."""
+    """`count` seeded sources that reach at least a tenth of the graph; fewer if 2 count + 20 tries find fewer."""
     candidates = np.random.default_rng(seed).permutation(np.flatnonzero(prepared.graph.out_degrees() > 0))
     found = []
     for source in candidates[: 2 * count + 20].tolist():
@@ -86,10 +86,10 @@ class Prepared:
         self.dataset, self.executor = dataset, executor
         self.graph = make(dataset, weights, arcs)
         self.problem = Problem(self.graph)
-        self.left_out = {}  # label -> why it has no place here
+        self.left_out = {}  # label -> why it was skipped
 
     def candidates(self, labels, source, delta=None):
-        """How those labels are measured from a source that have a place here; delta in mean weights."""
+        """Measurement candidates of the applicable labels from a source; delta in mean weights."""
         options = {} if delta is None else {"delta": delta * self.problem.mean_weight * self.problem.scale}
         return measuring.candidates(
             STRATEGIES, labels, self.problem.at(source), self.executor,

@@ -1,7 +1,7 @@
-"""The data race in the paper's semaphores, found and shown on the emulator.
+"""The data race of the paper's semaphores, reproduced on the emulator.
 
-Four vertices, a block each. Blocks 1 and 2 both have a candidate for vertex 3: the fuzzed schedule may let
-both read the old distance before either writes, and the larger candidate be written last.
+Four vertices, one block each. Blocks 1 and 2 each have a candidate for vertex 3: in a fuzzed schedule
+both may read the old distance before either writes, and the larger candidate may be written last.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def count_wrong(graph, seeds, strategy="semaphores", layers=1, **options):
 
 @dataclass
 class LostUpdate:
-    """A run in which a better distance was overwritten: seed, outcome, and who did what to the vertex."""
+    """A run in which a smaller distance was overwritten: seed, outcome, and accesses to the vertex."""
 
     seed: int
     vertex: int

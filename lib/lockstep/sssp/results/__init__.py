@@ -1,1 +1,1 @@
-"""What the notebook shows of the rows: tables, goals, and the forecast of layers."""
+"""The notebook's tables, goals and forecast of layers."""

@@ -1,12 +1,12 @@
-"""How many layers a graph needs: forecasts fitted on generated graphs, tried on graphs that they were not fitted on.
+"""How many layers a graph needs: forecasts fitted on generated graphs, evaluated on other graphs.
 
-If errors befall sources independently, a share p of wrong sources means lambda = -log(1 - p) errors a source. The
-model is a straight line on a logarithmic scale, log lambda = a + b x + c k for k layers (a binomial regression with the
-complementary log-log link), where x is what is known beforehand:
+If errors are independent over sources, a share p of wrong sources means lambda = -log(1 - p) errors per source. The
+model is log-linear, log lambda = a + b x + c k for k layers (a binomial regression with the
+complementary log-log link), where x holds the predictors:
 
     graph       the logarithms of its vertices and of the arcs on its longest shortest path
     four tried  log lambda after four layers, from runs
-    layers      nothing: what k layers did on average to the graphs it was fitted on, the mark to beat
+    layers      none: the average effect of k layers on the fitted graphs, the baseline
 """
 
 import numpy as np
@@ -16,10 +16,10 @@ from scipy.optimize import minimize
 from lockstep.evidence import tables
 
 LAYERS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24)
-TRIED, FIRST = 4, 6  # layers of the trial; the first number of layers that is foretold
+TRIED, FIRST = 4, 6  # layers of the trial run; the smallest predicted number of layers
 MODELS = {"graph": ("nodes", "hops"), "four tried": ("tried",), "layers": ()}
 GENERATED = ("road-like-", "rmat-")
-UNTOUCHED = ("cit-HepPh", "cit-HepTh", "ego-Twitter")  # nothing was fitted or chosen with an eye on these
+UNTOUCHED = ("cit-HepPh", "cit-HepTh", "ego-Twitter")  # used for no fit and no choice
 SOURCES = 64
 _small = 1e-9
 
@@ -49,7 +49,7 @@ def _matrix(table, names):
     """Columns of the regression: one, the layers, and what is known beforehand."""
     columns = [np.ones(len(table)), table["layers"].to_numpy(float)]
     for name in names:
-        if name == "tried":  # half a source more than were seen, so that neither none nor all is infinite
+        if name == "tried":  # half a source is added, so that shares 0 and 1 stay finite
             share = (table["tried"] * SOURCES + 0.5) / (SOURCES + 1)
             columns.append(np.log(-np.log1p(-share.to_numpy(float))))
         else:
@@ -84,7 +84,7 @@ class Forecast:
         return np.exp(np.clip((_matrix(table, self.names) - self.middle) / self.width @ self.slopes, -30, 6))
 
     def needed(self, line, most=64):
-        """Fewest layers after which `SOURCES` sources come out right with more than even odds; NaN beyond `most`."""
+        """Fewest layers after which all `SOURCES` sources are right with probability > 1/2; NaN beyond `most`."""
         each = pd.DataFrame([dict(line, layers=k) for k in range(1, most + 1)])
         enough = np.flatnonzero(SOURCES * self.errors(each) < np.log(2))
         return int(enough[0]) + 1 if enough.size else np.nan

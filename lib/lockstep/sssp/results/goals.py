@@ -1,4 +1,4 @@
-"""What this study set out to reach, beside what was measured; each figure comes from recorded rows."""
+"""This study's goals beside the measured figures; each figure comes from recorded rows."""
 
 from lockstep.report.goals import Goals
 
@@ -8,7 +8,7 @@ MS = {"USA-road-d.NY": 2.5, "ego-Facebook": 0.12, "rmat-20": 3.0, "road-like-419
 
 
 def reached(rows, costs=None):
-    """Times of the fastest exact strategy on the peers' graphs, of those that have an aim; see `report.goals`."""
+    """Times of the fastest exact strategy on those peer graphs that have a goal; see `report.goals`."""
     found = Goals()
     for line in views.beside_peers(rows, costs).to_dict("records"):
         if line["graph"] in MS:

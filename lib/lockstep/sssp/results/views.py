@@ -84,8 +84,8 @@ def beside_peers(rows, costs=None):
 
 
 def floor(rows, dataset, label, costs):
-    """What study 0's costs say that the run must take (ms): rounds times what a round waits for, the graph's bytes, and
-    a launch and its read-back.
+    """Lower bound on a run's time from study 0's costs (ms): rounds times the latency of a round, the graph's bytes,
+    and a launch with its read-back.
 
     A round of `near-far` is a grid barrier and a chain of four loads from L2 and an atomic; of `atomic` and `barrier` a
     launch and a read-back; of `fence` and `persistent` a grid barrier. A step of `asynchronous` is a block barrier and
@@ -113,7 +113,7 @@ def floor(rows, dataset, label, costs):
 
 
 def launches(rows, costs):
-    """Where the published baseline's time goes, and what three ways of saving it take: a line a graph of the paper.
+    """Launch overhead of the published baseline, and times of three ways to avoid it: a line a graph of the paper.
 
     Milliseconds. `atomic` is a launch and a read-back a round; `persistent` is the same rounds in one launch;
     `near-far` is one launch whose lanes share the rows.
@@ -204,7 +204,7 @@ def sizes(rows):
 
 
 def races(rows):
-    """Of how many fuzzed schedules the four vertices come out wrong."""
+    """Number of fuzzed schedules with wrong distances on the four vertices."""
     mine = rows[(rows["experiment"] == "race")].pivot_table(index="strategy", columns="metric", values="value")
     if mine.empty:
         return mine

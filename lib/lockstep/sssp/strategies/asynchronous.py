@@ -36,7 +36,7 @@ class AsynchronousOptions(OnDevice):
 
 
 class Asynchronous(DevicePlan):
-    """No rounds: every block owns a range in shared memory, sends messages, keeps to a horizon."""
+    """No rounds: blocks own ranges in shared memory, send messages, and relax below a horizon."""
 
     Options = AsynchronousOptions
     file = "asynchronous.cu"
@@ -75,12 +75,12 @@ class Asynchronous(DevicePlan):
         return size
 
     def size_up(self, blocks):
-        """What fits into shared memory: all arcs of a range if they do, else its distances and lists."""
+        """Lay out shared memory: distances and lists of a range, and its arcs if they fit."""
         graph, word = self.problem.graph, self.problem.dtype.itemsize
         room = self.executor.max_shared - 1024
         try:
             self.range, self.inside = self.ranges(self.problem, self.executor, blocks), True
-        except Skip:  # in global memory: slower, and no reason to choose this strategy, but right
+        except Skip:  # in global memory: correct but slower, never chosen by `auto`
             resident = self.executor.multiprocessors * (2 if self.executor.name == "cuda" else 16)
             self.range, self.inside = -(-graph.n // resident), False
             if self.range > 65535:
@@ -89,7 +89,7 @@ class Asynchronous(DevicePlan):
         self.blocks = max(1, -(-graph.n // self.range))
         ends = np.minimum(np.arange(self.blocks + 1) * self.range, graph.n)
         most_arcs = int(np.diff(graph.offsets[ends]).max(initial=0))
-        # As the kernel carves it: distances, arcs, counters, offsets, pending bits (wide), two lists of ids.
+        # The kernel's layout: distances, arcs, counters, offsets, pending bits (wide), two lists of ids.
         fixed = self.range * word + 16 + 8 * word + 8 * 4 + (-(-self.range // 32) * 4 if self.problem.wide else 0)
         arcs = most_arcs * (16 if self.problem.wide else 8) + (self.range + 1) * 4
         fits = self.inside and fixed + arcs + 4 * min(self.range, 1024) <= room

@@ -1,7 +1,7 @@
 """Atomic operations on NumPy arrays inside Numba's parallel loops, which Numba does not offer for CPUs.
 
-`a[i] += 1` in a prange loses updates, silently. Each function here is one LLVM instruction. A non-negative
-double's bits sort as those of a signed integer, so the minimum of doubles is the integers'.
+`a[i] += 1` in a prange silently loses updates. Each function here is one LLVM atomicrmw. Non-negative
+doubles compare like their bits as signed integers, so an integer minimum serves doubles.
 """
 
 from llvmlite import ir

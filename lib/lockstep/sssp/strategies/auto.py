@@ -13,12 +13,12 @@ from .delta_cpu import DeltaCpu
 from .near_far import NearFar
 from .shared import Bucketed
 
-SEVERAL = 200_000  # arcs from which several cores of a CPU are worth their start
-LIMITS = {"chaotic": Chaotic.shares, "asynchronous": Asynchronous.ranges}  # what raises Skip where a graph has no place
+SEVERAL = 200_000  # arcs from which several CPU cores are faster
+LIMITS = {"chaotic": Chaotic.shares, "asynchronous": Asynchronous.ranges}  # raise Skip where a graph does not fit
 
 
 def chosen(problem, executor):
-    """(strategy, reason): on a GPU by the rule fitted to recorded times, or near-far where the graph has no place."""
+    """(strategy, reason): on a GPU by the rule fitted to recorded times, or near-far where the graph does not fit."""
     graph = problem.graph
     if executor is None or executor.name != "cuda":
         if graph.m < SEVERAL:

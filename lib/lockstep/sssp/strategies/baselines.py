@@ -1,4 +1,4 @@
-"""What people would pick on a CPU: SciPy's Dijkstra and igraph."""
+"""Common CPU baselines: SciPy's Dijkstra and igraph."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from .shared import PathPlan
 
 
 def _overflows(problem, raw):
-    """Whether a path may have overflowed to inf, which would read as "not reached"."""
+    """Whether a distance may have overflowed to inf, the value of unreached vertices."""
     largest = np.finfo(np.float64).max
     if not problem.wide or largest - problem.limit <= largest / problem.graph.n:  # no sum of n weights can
         return False

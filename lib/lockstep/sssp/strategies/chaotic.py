@@ -1,4 +1,4 @@
-"""Chaotic relaxation, the fastest where a graph's arcs fit into the GPU's threads; see chaotic.cu."""
+"""Chaotic relaxation, fastest where the resident threads can hold a graph's arcs; see chaotic.cu."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from lockstep.plan import Skip
 
 from .shared import DevicePlan, OnDevice
 
-MOST = 32  # arcs of a thread: a bit of a word for each
-LONG = 4  # arcs a vertex: sparser graphs are taken for roads, whose paths are long
+MOST = 32  # arcs of a thread: one bit each in a 32-bit word
+LONG = 4  # arcs per vertex: sparser graphs are assumed to have long paths, as roads
 _int = np.int32
 
 
@@ -20,7 +20,7 @@ class ChaoticOptions(OnDevice):
     Attributes
     ----------
     resident : int, optional
-        Blocks of a multiprocessor.
+        Blocks per multiprocessor.
     held : bool, optional
         Arcs stay in registers.
     looks : int, optional
@@ -62,7 +62,7 @@ class Chaotic(DevicePlan):
         self.vote = ex.zeros(2, np.uint32)
         self.words, words = shared_words(ex, 3)
         self.counts = ex.zeros(1, np.int64)
-        # Bound once: what a run changes, the source, stands in the shared words.
+        # Bound once: the source, which varies between runs, is in the shared words.
         self.launch = self.kernel.bind(
             self.resident_blocks, self.threads, shared=8, cooperative=True, tails=self.tails, arcs=self.arcs,
             m=_int(graph.m), n=self.n, limit=self.limit, dist=self.dist, vote=self.vote, shared_words=words,
@@ -71,7 +71,7 @@ class Chaotic(DevicePlan):
 
     @staticmethod
     def long(problem):
-        """Whether paths are taken to be long: then every thread that can be alive helps, and few arcs share a head."""
+        """Whether paths are assumed long: then more resident threads are faster, and few arcs share a head."""
         return problem.graph.m < LONG * problem.graph.n
 
     @staticmethod
@@ -85,7 +85,7 @@ class Chaotic(DevicePlan):
     def shares(problem, executor, threads=None, resident=None):
         """(blocks, arcs of a thread); Skip if the GPU's threads cannot hold the arcs."""
         m, threads = max(problem.graph.m, 1), threads or Chaotic.threads
-        # As many threads as are alive together: the emulator has 2,048 a multiprocessor too.
+        # Number of resident threads: 2,048 a multiprocessor on the emulator too.
         each = Chaotic.together(problem, executor, resident) if executor.name == "cuda" else 2048 // threads
         blocks = min(executor.multiprocessors * each, -(-m // 32))
         keep = -(-m // (blocks * threads))
@@ -110,7 +110,7 @@ class Chaotic(DevicePlan):
 
 
 def shared_words(executor, count):
-    """(words for the host, the same for kernels): memory that both reach, so that no copy has to be waited for."""
+    """(host view, device view) of words in pinned memory, which avoids a synchronous copy."""
     words = executor.pinned(count, _int)
     if executor.name != "cuda":
         return words, words

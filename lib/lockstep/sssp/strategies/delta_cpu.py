@@ -1,8 +1,8 @@
 """Delta-stepping on the CPU's cores: the parallel baseline.
 
-The same near-far scheme as the GPU's work lists: relax the near list until it is empty, move the threshold,
-split the far list. A list entry is (distance, vertex) and counts only while that is the vertex's distance. A
-short list is relaxed by one thread: waking the others costs more than the work, and roads have thousands of
+The near-far scheme of the GPU's work lists: relax the near list until it is empty, move the threshold,
+split the far list. A list entry (distance, vertex) is valid only while the vertex has that distance. One
+thread relaxes a short list: a parallel region costs more than the work, and roads have thousands of
 short lists.
 """
 
@@ -16,12 +16,12 @@ from lockstep.plan import Outgrown
 from .atomics import atomic_add, atomic_min
 from .shared import PathPlan, road_delta
 
-SERIAL = 2048  # entries: a shorter list is not worth waking other threads
+SERIAL = 2048  # entries: shorter lists are relaxed by one thread
 BUFFER = 256  # entries that a thread collects before it takes places in a shared list
 
 
 def use_all_cores():
-    """Let Numba use every core this process may use, whatever OMP_NUM_THREADS says; returns their number."""
+    """Set Numba's threads to the process's cores, at most NUMBA_NUM_THREADS; returns their number."""
     from numba import config
 
     threads = min(len(os.sched_getaffinity(0)), config.NUMBA_NUM_THREADS)
@@ -119,7 +119,7 @@ def delta_stepping(offsets, targets, weights, source, delta, infinity):
     delta : number
         Width of a bucket, > 0.
     infinity : number of that type
-        What stands for "not reached"; larger than any sum.
+        Distance of unreached vertices; larger than any sum.
     """
     n, kind = offsets.size - 1, weights.dtype
     dist = np.full(n, infinity, kind)

@@ -59,7 +59,7 @@ class NearFar(DevicePlan):
         self.reserve(graph.n + graph.m + graph.m // 32 + 1024)
 
     def group(self):
-        """Lanes an entry: about half the mean degree, so that few lanes idle and hubs are spread."""
+        """Lanes an entry by mean degree: 4 below 8, 8 below 24, else 32; few idle."""
         if self.options.group:
             return self.options.group
         degree = self.problem.graph.m / max(self.problem.graph.n, 1)
@@ -91,7 +91,7 @@ class NearFar(DevicePlan):
             control = self.executor.get(self.control)
             if not control[6]:
                 break
-            self.reserve(2 * self.capacity)  # stale entries piled up beyond any graph seen so far
+            self.reserve(2 * self.capacity)  # more stale entries than reserved
         self.overflowed(control[7])
         counted = {"relaxations": int(control[10:12].view(np.int64)[0])} if self.counting else {}
         return self.result(self.raw(), rounds=int(control[8]), buckets=int(control[9]), **counted)

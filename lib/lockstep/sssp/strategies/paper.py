@@ -6,14 +6,14 @@ import numpy as np
 
 from .shared import DevicePlan, OnDevice, road_delta
 
-MOST_SWEEPS = 1 << 20  # of a block in one launch of the semaphores: racing blocks might chase each other
+MOST_SWEEPS = 1 << 20  # of a block in one launch of the semaphores: bounds livelock of racing blocks
 LOOKS = 3  # quiet counts in a row that close a layer
 READINGS = ("all", "pending", "relaunch")
 _int = np.int32
 
 
 class Paper(DevicePlan):
-    """The strategies of paper.cu, which look at every vertex in every round."""
+    """The strategies of paper.cu, which scan every vertex in every round."""
 
     file = "paper.cu"
 
@@ -76,7 +76,7 @@ class BarrierOptions(OnDevice):
     Attributes
     ----------
     copies : {"flag", "distances"}
-        What the host takes after each round; all distances: another reading of the paper.
+        What is read back after each round; all distances: another reading of the paper.
     """
 
     copies: str = "flag"
@@ -157,8 +157,8 @@ class SemaphoresOptions(OnDevice):
     layers : int
         Of semaphores, at least 1.
     reading : {"all", "pending", "relaunch"}
-        Readings of the paper: a later layer first sweeps all vertices, or only pending ones; or a block leaves when its
-        semaphore is off, and the host launches again while more than p are on.
+        Readings of the paper: a later layer first sweeps all vertices, or only pending ones; or a block exits when its
+        semaphore is off, and the kernel is relaunched while more than p are on.
     looks : int
         Quiet counts in a row that close a layer.
     blocks : int, optional
@@ -190,7 +190,7 @@ class Semaphores(Paper):
         wanted = self.options.blocks or min(self.blocks, 8 * self.executor.multiprocessors)
         self.resident_blocks = self.resident(kernel, min(max(self.problem.graph.n, 1), wanted))
         blocks, layers = self.resident_blocks, self.layers
-        # p1 > p2 > ... >= 0: an eighth of the blocks, half of that, ...; the last ends when all are quiet.
+        # p1 > p2 > ... >= 0: an eighth of the blocks, halved per layer; 0 for the last: all semaphores off.
         limits = [max(blocks >> (3 + layer), layers - 1 - layer) for layer in range(layers - 1)] + [0]
         self.limits, self.thresholds = limits, self.executor.array(np.array(limits, _int))
         self.modified = self.executor.empty(layers * (blocks + 1), _int)
@@ -230,7 +230,7 @@ class Semaphores(Paper):
             self.launch(end)
             buckets += 1
             if self.problem.infinity > end:
-                # What is pending below the bucket's end, the last layer has given up: the paper goes on.
+                # Vertices still pending below the bucket's end are abandoned, as in the paper.
                 low = self.waiting(end)
                 if low is not None:
                     end = self.sum(low)
@@ -257,7 +257,7 @@ class Semaphores(Paper):
         return self.lowest_pending(self.dist, self.active, end)
 
     def examine(self):
-        """Count the vertices from which an arc can still be relaxed; they are pending from now on."""
+        """Count and mark as pending the vertices from which an arc can still be relaxed."""
         self.control[6:7].fill(0)
         self.module["check"](
             self.blocks, self.threads, offsets=self.offsets, arcs=self.arcs, n=self.n, dist=self.dist,

@@ -1,7 +1,7 @@
-"""What plans of this study are made of, and what those on the GPU share.
+"""Base classes of this study's plans, and of those on the GPU.
 
-Arcs are packed and on the device, kernels compiled, memory is there. `run` is what is timed: it sets all distances to
-"not reached" and ends with the result on the device and its statistics on the host.
+A built plan has arcs packed on the device, kernels compiled, memory allocated. Timing covers `run`, which initializes
+all distances to "not reached" and ends with the result on the device and its statistics on the host.
 """
 
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class OnDevice(Bucketed):
     Attributes
     ----------
     threads : int, optional
-        Of a block.
+        Threads per block.
     """
 
     threads: int | None = None
@@ -74,7 +74,7 @@ class PathPlan(plan.Plan):
         self.delta = self.default_delta() if self.options.delta is None else self.options.delta
 
     def default_delta(self):
-        """In the graph's units. One bucket: where a round costs a launch, few rounds matter most."""
+        """Default bucket width in the graph's units; infinite (one bucket) unless overridden."""
         return np.inf
 
     def result(self, raw, **stats):
@@ -82,7 +82,7 @@ class PathPlan(plan.Plan):
         return ShortestPaths(self.problem, self.problem.source, self.strategy.name, raw, stats)
 
     def figures(self, result):
-        """Rounds of a run; of a strategy that may be wrong, how wrong."""
+        """Rounds of a run; for inexact strategies also the error."""
         found = {name: (result.stats[name], "1") for name in COUNTED if name in result.stats}
         if not self.strategy.exact:
             errors = self.problem.checker.errors(result)
@@ -91,10 +91,10 @@ class PathPlan(plan.Plan):
 
 
 def road_delta(problem):
-    """Bucket width that was best on roads within a factor of two (see the notebook): wide buckets.
+    """32 mean weights, within a factor of two of the best bucket width on roads (see the notebook).
 
     A round's cost hardly depends on its work until the GPU is full: on sparse graphs fewer rounds outweigh redundant
-    relaxations; dense graphs have more of these, and few rounds anyway.
+    relaxations; dense graphs have more redundancy and few rounds.
     """
     return 32.0 * problem.mean_weight * problem.scale
 
@@ -105,7 +105,7 @@ class DevicePlan(PathPlan):
     Options = OnDevice
     file = ""
     threads = 256
-    both_ways = False  # whether arcs are needed by their heads too
+    both_ways = False  # whether incoming arcs are needed too
 
     def build(self):
         super().build()

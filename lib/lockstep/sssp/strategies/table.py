@@ -10,7 +10,7 @@ from .delta_cpu import DeltaCpu
 from .near_far import Cluster, NearFar
 from .paper import Atomic, Barrier, Checked, Fence, Persistent, Semaphores
 
-# Labels of the tables. Layers stand in the label, for they are compared within a round.
+# Labels of the tables. Labels include the layers, which are compared within a round.
 VARIANTS = {
     **{f"semaphores-{k}": ("semaphores", {"layers": k}) for k in (*range(1, 7), 8, 12, 16, 24)},
     **{f"pending-{k}": ("semaphores", {"layers": k, "reading": "pending"}) for k in range(1, 7)},

@@ -1,10 +1,10 @@
-"""What study 5 measures: kinds of cells of a parameter file (see `lockstep.evidence.parts`; batches stand in `cases`).
+"""Measurements of study 5: kinds of cells of a parameter file (see `lockstep.evidence.parts`; batches in `cases`).
 
     batch       a whole batch by each strategy
-    single      one graph after the other, each waited for before the next, as the paper compares
+    single      one graph at a time, synchronized after each, as in the paper
     gains       how the gains of single graphs change from group to group
-    right       a measure that the paper promises for later, computed and checked
-    floor       what bounds a batch's time from below
+    right       a measure announced as future work in the paper, computed and checked
+    floor       lower bounds on a batch's time
     stream      a batch from disk, with and without overlap (`scaling`)
     sizes       loading and computing of graphs of one size (`scaling`)
     writing     results written out (`scaling`)
@@ -37,7 +37,7 @@ def candidate(case, executor, label, measure, options, single=False):
     Parameters
     ----------
     single : bool
-        One graph after the other, each waited for; else the whole batch at once.
+        One graph at a time, synchronized after each; else the whole batch at once.
     """
     engine = engine_of(label, measure, executor, options)
     tasks, machine = [], engine.executor
@@ -148,7 +148,7 @@ def _right(study, part, cell, executor, *, measures, count=None, options=None):
     name, able = cell.graph, {}
     for measure in measures:
         able[measure] = [label for label in cell.strategies if measure in STRATEGIES.resolve(label)[0].measures]
-        if measure not in oracle.REFERENCES:  # then the CPU is what the others are held against
+        if measure not in oracle.REFERENCES:  # then the CPU is the reference
             able[measure] = [label for label in able[measure] if label != "cpu"]
     todo = lacking(study, cell, name, strategies=able)
     if not todo and study.counted(cell.experiment, name, "(batch)"):
@@ -164,7 +164,7 @@ def _right(study, part, cell, executor, *, measures, count=None, options=None):
 
 
 def _floor(study, part, cell, executor):
-    """What the least that betweenness can take follows from: arcs looked at, levels, warps that find room."""
+    """Figures for the lower bound on betweenness: arcs traversed, levels, resident warps."""
     name, experiment = cell.graph, cell.experiment
     kernels = {label: build(STUDY, label, name) for label in cell.strategies}
     labels = study.lacking(experiment, name, kernels, rounds=1)
@@ -180,7 +180,7 @@ def _floor(study, part, cell, executor):
             "levels": (float(depths.sum()), "1"),
             "multiprocessors": (executor.multiprocessors, "1"),
             "warps": (task.resident(), "1"),
-            "runs": (1, "1"),  # the row that says it is done
+            "runs": (1, "1"),  # marks completion
         }
         study.count(part, experiment, name, label, values, kernel=kernels[label])
     yield f"{experiment} {name}: {found.pack!r}"

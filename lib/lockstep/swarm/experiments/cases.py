@@ -43,7 +43,7 @@ def case(name, count=None):
     Raises
     ------
     DatasetMissing
-        A data set cannot be had here.
+        A data set is not available.
     ValueError
         No such case.
     """

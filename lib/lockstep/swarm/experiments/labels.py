@@ -1,4 +1,4 @@
-"""Labels of the recording: which strategy, with which knobs, each of them means."""
+"""Labels of the recording: strategy and knobs of each."""
 
 from lockstep.provenance import build
 
@@ -16,23 +16,23 @@ def gpus_label(gpus, schedule):
 
 
 def gpus_of_label(label):
-    """How many GPUs such a label means, and how pieces are dealt out to them."""
+    """The number of GPUs of such a label, and the schedule of pieces."""
     gpus, schedule = label.removeprefix("gpus@").split("-")
     return int(gpus), schedule
 
 
 def parameters_of(cell, measure, more=None):
-    """What tells the rows of a measure apart: the cell's options of it, and what else the kind of cell adds."""
+    """Parameters of a measure's rows: the cell's options, and those of the kind of cell."""
     return {"measure": measure, **options_of(cell, measure), **(more or {})}
 
 
 def options_of(cell, measure):
-    """The options of a measure that a cell says."""
+    """A cell's options for a measure."""
     return cell.options.get("options", {}).get(measure, {})
 
 
 def lacking(study, cell, dataset, more=None, strategies=None):
-    """{measure: labels of which rows are missing}, so that nothing is made ready for what is there.
+    """{measure: labels of which rows are missing}, so that only these are prepared.
 
     Parameters
     ----------

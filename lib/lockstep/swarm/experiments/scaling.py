@@ -1,7 +1,7 @@
 """Batches from disk: overlap of loading and computing, graphs of one size, results written out, several GPUs.
 
-Shards are made once, and before every timed run they are brought to the disk and put out of the page cache, so that
-loading is loading from the disk. Every run's checksums, one for each graph, are held against the CPU's (`sums`).
+Shards are made once; before every timed run they are flushed to disk and evicted from the page cache, so that
+loading reads the disk. Every run's checksums, one for each graph, are compared with the CPU's (`sums`).
 """
 
 import functools
@@ -52,7 +52,7 @@ def candidate(batch, label, measure, options, executor, sums, dataset, out=None)
     def run():
         report = stream.run(batch, engine, out, **how)
         if out is not None:
-            shards.evict(out.glob("*.parquet"))  # what is not on the disk is not written
+            shards.evict(out.glob("*.parquet"))  # includes flushing to disk
         return report
 
     def verify(report):
@@ -76,7 +76,7 @@ def candidate(batch, label, measure, options, executor, sums, dataset, out=None)
 
 
 def _engine(strategy, measure, executor, options):
-    """The engine of a way; the emulator leaves what only takes time to the CPU."""
+    """The engine of a way; without a GPU the `cpu` strategy replaces `swarm`."""
     if executor.name == "host" and strategy == "paper":
         raise Unmeasurable("the paper's method is timed on a GPU alone")
     strategy = "cpu" if strategy and executor.name == "host" else strategy
@@ -84,7 +84,7 @@ def _engine(strategy, measure, executor, options):
 
 
 def _reading(batch, label, dataset):
-    """The shards' bytes alone, by as many threads as load: what the disk gives."""
+    """Reading the shards' bytes alone, with the loading threads: the disk's rate."""
     made = []
 
     def prepare():
@@ -194,9 +194,9 @@ def _writing(study, part, cell, executor, *, shard=4096, options=None):
 
 
 def _gpus(study, part, cell, executor, *, gpus, cached=False, shard=1024, options=None):
-    """The same batch on 1, 2, ... GPUs of this machine, pieces dealt out beforehand or as workers are free.
+    """The same batch on 1, 2, ... GPUs of this machine, with static or dynamic scheduling of pieces.
 
-    Shards lie on a cold disk; or, if the cell says `cached`, in the page cache, so that the disk sets no limit.
+    Shards are on a cold disk or, with `cached`, in the page cache, so that the disk is no bottleneck.
     """
     (_, count), here = _size_and_count(cell.graph), gpus_of(executor, gpus)
     asked, beyond = [n for n in gpus if n <= here], [str(n) for n in gpus if n > here]
@@ -231,7 +231,7 @@ def _gpus(study, part, cell, executor, *, gpus, cached=False, shard=1024, option
 
 
 def gpus_of(executor, asked):
-    """How many GPUs there are; workers without one stand in for as many as are asked for."""
+    """Number of GPUs; on the emulator the largest number requested, as CPU workers."""
     return executor.xp.cuda.runtime.getDeviceCount() if executor.name == "cuda" else max(asked)
 
 

@@ -1,8 +1,8 @@
-"""Every graph of a batch from disk held against the CPU: checksums of all, computed once and kept.
+"""CPU checksums of every graph of a batch from disk, computed once and cached.
 
-A run of a million graphs leaves a checksum for each of them. The CPU computes them all too (`checksums`) and keeps what
-it has in a file, some shards at a time: who is interrupted goes on there, and every batch that begins with the same
-graphs has them already. None of this is timed. What the CPU finds is itself held against the slower ways, on a seeded
+A run of a million graphs yields a checksum for each of them. The CPU computes all of them too (`checksums`) and saves
+them in a file after every few shards, so that interrupted computations resume and batches with the same first graphs
+share them. None of this is timed. The CPU's checksums are themselves verified by slower methods on a seeded
 sample of the graphs.
 """
 
@@ -22,7 +22,7 @@ from .. import checksums, problem
 from ..strategies.engine import Engine
 from . import synthetic
 
-AT_ONCE = 64  # graphs that a core takes at once
+AT_ONCE = 64  # graphs per task of a core
 BLOCK = 16  # shards after which what is known is written
 LOADERS = 4  # threads that load shards meanwhile
 DISTANCES = ("closeness", "apsp")  # both come from the same search, whatever their form
@@ -41,8 +41,8 @@ class Known:
     Attributes
     ----------
     file : Path
-        Holds them, as far as they are known: a line a graph, a column a measure. Its name has a digest of what makes
-        the graphs and of what computes.
+        The known checksums: a line a graph, a column a measure. Its name has a digest of the sources of generator
+        and computation.
     """
 
     def __init__(self, measure, options, size=None):
@@ -67,7 +67,7 @@ class Known:
         return found if found.dtype == np.uint64 and found.shape[1:] == nothing.shape[1:] else nothing
 
     def write(self, known):
-        """Keep them; the file appears whole or not at all."""
+        """Write them atomically."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         scratch = self.file.with_name(f"{self.file.name}.{os.getpid()}.part")
         with scratch.open("wb") as file:
@@ -121,8 +121,8 @@ class Known:
         return found.T
 
     def _look(self, batch, known):
-        """Hold a seeded sample of all graphs against one source after the other, and of these those on which it takes
-        little time against NetworkX and SciPy in full."""
+        """Verify a seeded sample of all graphs by single-source searches, and the cheap ones among these by NetworkX
+        and SciPy in full."""
         drawn = np.sort(np.random.default_rng(len(batch)).permutation(len(batch))[: problem.LOOKED_AT])
         pack = Pack.of([batch[int(i)] for i in drawn])
         few = pack.take(np.flatnonzero(pack.n.astype(np.int64) * pack.m <= problem.WORK // 4))
@@ -154,7 +154,7 @@ class Sums:
         self.expected = None
 
     def prepare(self):
-        """Compute what the CPU does not know yet."""
+        """Compute missing CPU checksums."""
         if self.expected is None:
             self.expected = self.known.of(self.batch)
 

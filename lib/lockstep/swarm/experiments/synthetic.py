@@ -1,13 +1,13 @@
 """Benchmark II: a million small graphs, R-MAT and random, in the published sizes and numbers (Table 3).
 
-Which graph has which size is a shuffle of the table, so any run of graphs from the beginning follows the table's shares
-(the paper draws its smaller sets so). A graph's average degree is a number from 8 to 16, each as likely; its edges are
-drawn until that many distinct ones are there, loops left out: a simple, undirected graph. An R-MAT graph of 32 vertices
-has its heavy corner full long before; after eight draws for every edge wanted it is left as it is. The text says
-neither whether its degrees count such repeated edges nor which probabilities X-Stream's generator was given: here those
-of Graph500.
+Sizes are a shuffle of the table, so every prefix of the graphs follows the table's shares (as do the
+paper's smaller sets). A graph's average degree is uniform from 8 to 16; edges without loops are
+drawn until that many are distinct: a simple, undirected graph. Small R-MAT graphs of 32 vertices
+saturate their dense quadrant first; drawing stops after eight draws per wanted edge. The paper specifies
+neither whether its degrees count repeated edges nor the probabilities of X-Stream's generator: Graph500's
+are used.
 
-Everything is drawn from a hash of seed, graph and counter: the same graphs on every machine, whatever the cores.
+Everything is drawn from a hash of seed, graph and counter, so graphs are independent of machine and cores.
 """
 
 import concurrent.futures
@@ -28,7 +28,7 @@ TABLE_3 = {
     "random": (42_205, 41_119, 89_169, 95_713, 94_220, 92_980),
 }
 DEGREES = (8, 16)  # the average degree lies between
-PATIENCE = 8  # draws for every edge wanted, then an R-MAT graph stays as it is
+PATIENCE = 8  # most draws per wanted edge of an R-MAT graph
 LIMITS = (np.array([0.57, 0.76, 0.95]) * 2.0**32).astype(np.uint64)  # Graph500's quadrants, cumulated
 
 
@@ -131,7 +131,7 @@ def generate(numbers, kinds, sizes, seed=0):
     Parameters
     ----------
     numbers : int array, shape (k,)
-        Which graphs; graph ``i`` is the same in whatever company it is made.
+        Numbers of the graphs; each graph depends only on its own number.
     kinds, sizes : int arrays, shape (k,)
         0 R-MAT, 1 random; vertices, a power of two from 2 to 65,536.
     seed : int
@@ -170,7 +170,7 @@ def million(folder, count=10**6, seed=0, graphs=4096, sizes=None, say=None):
     sizes : sequence of int, optional
         Only graphs of these sizes, ``count`` of them.
     say : callable, optional
-        Is told every shard's number.
+        Called with each shard's number.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""What the notebook shows of the rows: tables, goals, sentences."""
+"""The notebook's tables, goals and sentences."""

@@ -1,4 +1,4 @@
-"""What this study set out to reach, beside what was measured and the floor of each; all from recorded rows."""
+"""This study's goals beside the measured figures and their floors; all from recorded rows."""
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,10 @@ from . import views
 SECONDS = {"betweenness": 40, "closeness": 20, "apsp": 20}  # a million graphs, from a cold disk to results
 MS = {"betweenness": 6, "apsp": 3}  # kernels, all graphs of DD with fewer than 1,024 vertices
 ALONE_US = 60  # betweenness of one graph of 512 vertices
-OVER = 1.1  # of the larger of loading and computing, that a run in which they overlap takes
+OVER = 1.1  # time of an overlapped run over the larger of loading and computing
 LINEAR = 0.9  # of as many times one GPU: betweenness on several, shards in the page cache
 MOST_WARPS = 64  # on a multiprocessor
-SHARED_BYTES = 128  # that a multiprocessor's shared memory gives in a clock
+SHARED_BYTES = 128  # shared memory bandwidth of a multiprocessor per clock
 
 
 def reached(rows, costs=None, recorded=None):
@@ -72,13 +72,13 @@ def _matrices(rows, dataset):
 
 
 def floors(rows, costs):
-    """What betweenness cannot go below, and how far from it the kernels are.
+    """Lower bounds on betweenness, and the kernels' times over them.
 
-    Every source looks at every arc twice, there and back, at a path count of eight bytes. `shared memory`: what all
-    multiprocessors' shared memory needs to give these. `levels`: of a source's levels each waits, twice, for a load
-    that the one before led to; a warp has 32 sources at most. `floor`: the larger. `a load a look`: what it would take
-    if every look of a lane waited for one load from shared memory, in as many warps as find room (`occupancy`); `loads
-    a look`: how many such waits the kernels take, idle lanes, queues and barriers included.
+    Every source traverses every arc twice, forward and backward, reading an eight-byte path count. `shared memory`: the
+    time of these reads at the shared memory bandwidth of all multiprocessors. `levels`: two dependent loads for each
+    level of a source; a warp has at most 32 sources. `floor`: the larger. `a load a look`: the time with one shared
+    memory latency per arc traversal of a lane, with all resident warps (`occupancy`); `loads
+    a look`: the kernels' time in such latencies, including idle lanes, queues and barriers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the notebook says of its rows in sentences, and what of its plan is not measured yet."""
+"""The notebook's sentences on its rows, and the unmeasured parts of its plan."""
 
 import itertools
 
@@ -167,7 +167,7 @@ def seen(rows, recorded=()):
 
 
 def disk(rows):
-    """What rate a cold disk gives, and what loading makes of it."""
+    """Rates of reading from a cold disk, and of loading."""
     return [
         f"From a cold disk, with the same number of threads, {readable(line['GB'])} GB of shards are read at "
         f"{readable(line['reading GB/s'])} GB/s, and read and checked at {readable(line['loading GB/s'])} GB/s."
@@ -219,7 +219,7 @@ def _each(lists):
 
 
 def unmeasured(rows, elsewhere=()):
-    """What of the plan has no rows, in one sentence; nothing if all has.
+    """The parts of the plan without rows, in one sentence; empty if none.
 
     Parameters
     ----------

@@ -154,7 +154,7 @@ def _over(rows, dataset, measure, computing):
 
 
 def disk(rows):
-    """What the disk gives and what loading makes of it: one line a number of graphs where both were measured.
+    """Rates of reading the disk and of loading: one line a number of graphs where both were measured.
 
     `reading`: the shards' bytes alone; `loading`: read and checked, both by the same number of
     threads, from a cold page cache.
@@ -241,9 +241,9 @@ def by_size(rows):
 def several(recorded):
     """Seconds on several GPUs: one line a machine, batch, measure and number of GPUs.
 
-    `disk`: the shards lie on a cold disk, or in the page cache. `of linear` is the share of what as many times one GPU
-    would do, from there to results; `computing, of linear` the same of the kernels alone, on the GPU that computes
-    longest: what is lost by dealing out pieces, not what kernels wait for. Machines with few GPUs come first.
+    `disk`: shards on a cold disk, or in the page cache. `of linear` is the parallel efficiency over one GPU,
+    from shards to results; `computing, of linear` the same of the kernels alone, on the GPU that computes
+    longest: the load imbalance of pieces, without waiting times. Machines with few GPUs come first.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ VARIANTS = {  # knobs, and what they mean
 
 
 def ablation(rows):
-    """What each part of the design is worth: a line a measure and strategy, and one for each of its variants.
+    """Ablation of the design's parts: a line a measure and strategy, and one for each of its variants.
 
     Of every batch the device's milliseconds (launches, where there is no device with times), and of a variant how many
     times those of the strategy as it is.

@@ -1,7 +1,5 @@
 """The strategy `alone`: one graph after the other, each by all multiprocessors, in one launch (alone.cu)."""
 
-import hashlib
-import inspect
 
 import numpy as np
 
@@ -35,12 +33,12 @@ def sources(n, m, real, machine, wanted=0):
         Bytes of a path count.
     machine : Executor
     wanted : int
-        So many; 0: so many that each multiprocessor gets a block.
+        Sources; 0: one block for each multiprocessor.
 
     Returns
     -------
     int
-        Those, or as many as find room; 0 if the graph is none for this kernel.
+        Those, or as many as fit; 0 if the kernel does not support the graph.
     """
     if n > MOST_VERTICES or m + 3 * n >= 4 * binning.NARROW:
         return 0
@@ -62,7 +60,7 @@ class AloneBetweenness(DeviceTask):
         super().__init__(method, pack)
         host, executor = pack.host, self.executor
         threads = 64 if executor.name == "host" else method.knob["threads"] or THREADS
-        # A launch leaves both as it found them.
+        # Every launch restores both to zero.
         sums = executor.zeros((max(int(host.n.max(initial=0)), 1),), np.uint64)
         arrived = executor.zeros((1,), np.uint32)
         self.out = self.words(self.total, np.float64)
@@ -86,7 +84,7 @@ class AloneBetweenness(DeviceTask):
 
 
 def shares(method, pack):
-    """Sources of a block for each graph of a pack; None if there is a graph that this is not for."""
+    """Sources of a block for each graph of a pack; None if a graph is not supported."""
     real = 8 if method.options["precision"] == "double" else 4
     sizes = zip(pack.host.n.tolist(), pack.host.m.tolist(), strict=True)
     each = [sources(n, m, real, method.executor, method.knob["sources"]) for n, m in sizes]
@@ -94,7 +92,7 @@ def shares(method, pack):
 
 
 def betweenness(method, pack):
-    """A launch for each graph; as `swarm` does it, if there is a graph that this is not for."""
+    """A launch for each graph; as `swarm` if a graph is not supported."""
     each = shares(method, pack)
     if each is None:
         return Betweenness(method, pack)
@@ -104,8 +102,8 @@ def betweenness(method, pack):
 class Alone(Swarm):
     """One graph after the other, undirected and of at most 2,047 vertices; any other batch as `swarm` does it.
 
-    Every level costs two barriers of a full block. Where there are hundreds of them (a path, a large grid), `swarm`,
-    whose warps go through sparse graphs each at its own pace, is faster on a single graph too.
+    Every level costs two barriers of a full block. With hundreds of levels (a path, a large grid), `swarm`,
+    whose warps process sparse graphs without block barriers, is faster on a single graph too.
 
     Options of its own
     ------------------
@@ -114,17 +112,10 @@ class Alone(Swarm):
     threads : int
         Of a block, a power of two from 32 to 1,024; 0: 1,024.
 
-    Those of `swarm` for what goes its way.
+    `swarm`'s options apply to batches computed by it.
     """
 
     name = "alone"
     knobs = {**Swarm.knobs, "sources": 0}
     tasks = {"betweenness": betweenness}
     weighted = {}
-
-    @classmethod
-    def digest(cls):
-        """Of what decides who takes which sources, too."""
-        host = "".join(inspect.getsource(part) for part in (need, sources, by_degree, AloneBetweenness))
-        limits = map(str, (MOST_VERTICES, MOST_SOURCES, THREADS))
-        return hashlib.sha256(" ".join((super().digest(), *host.split(), *limits)).encode()).hexdigest()[:16]

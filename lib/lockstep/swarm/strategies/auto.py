@@ -1,4 +1,4 @@
-"""What `auto` takes, and why."""
+"""Choice of `auto`, with reason."""
 
 from lockstep import plan
 
@@ -9,7 +9,7 @@ def choose(machine):
     Parameters
     ----------
     machine : Executor or None
-        None: no GPU answers and none was asked for.
+        None: no GPU is available or requested.
     """
     if machine is None:
         return "cpu", "no GPU answers: all cores"

@@ -156,7 +156,7 @@ class Cpu(Method):
 
 
 class _Library(_Numba):
-    """A library's functions, graph by graph; without checksums, for they are of no whole numbers."""
+    """A library's functions, graph by graph; without checksums, which need bitwise reproducible results."""
 
     def __init__(self, method, pack):
         super().__init__(method, pack)

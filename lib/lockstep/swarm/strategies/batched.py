@@ -1,4 +1,4 @@
-"""What `swarm` shares for all measures: the launches of the bins and their queues, and what finishes sums."""
+"""Common code of `swarm`'s measures: the launches of the bins, their queues, and the final conversion of sums."""
 
 import functools
 
@@ -59,7 +59,7 @@ class Bins(DeviceTask):
         self.steps += launches if len(launches) < 2 else [functools.partial(fan, self.method, launches)]
 
     def resident(self):
-        """Warps that a multiprocessor holds at a time, on average over the arcs that are looked at."""
+        """Resident warps per multiprocessor, averaged over the traversed arcs."""
         host, arcs, warps = self.pack.host, 0.0, 0.0
         for kernel, threads, b in self.spreads:
             graphs = np.unique(b.items[:, 0])
@@ -70,10 +70,10 @@ class Bins(DeviceTask):
 
 
 def fan(method, launches):
-    """Launch side by side: a bin's last blocks leave multiprocessors to the next bin's first.
+    """Launch bins concurrently: the last blocks of a bin overlap with the first of the next.
 
-    It knows no task: a task whose steps led back to it would keep its device memory, gigabytes of distances for one,
-    until Python looks for such circles.
+    Takes no task: a reference cycle through a task's steps would keep its device memory, possibly gigabytes of
+    distances, until garbage collection.
     """
     if method.executor.name == "host":
         for launch in launches:

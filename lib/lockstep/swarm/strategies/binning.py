@@ -1,21 +1,21 @@
-"""Which block takes what: graphs in bins by the memory they need, sources in groups or dealt out to warps.
+"""Assignment of work to blocks: graphs in bins by their memory needs, sources in groups or distributed over warps.
 
-A block holds one graph in shared memory. What it needs follows from the numbers of vertices and arcs; a bin collects
-the graphs of which a multiprocessor holds the same number, so that small graphs do not wait behind the memory of large
-ones. Within a bin the largest come first, and each is cut into as many items as keep all multiprocessors busy to the
-end.
+A block holds one graph in shared memory. Its size follows from the numbers of vertices and arcs; a bin collects
+graphs with the same number of resident blocks per multiprocessor, so that large graphs do not lower the occupancy
+of small ones. Within a bin the largest come first, and each is cut into enough items to keep all multiprocessors
+busy.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-RESERVED = 1024  # bytes of shared memory that the machine keeps for itself in every block
+RESERVED = 1024  # bytes of shared memory reserved by the system for every block
 SLOT = 16  # bytes at the begin of shared memory: the number of the item
 NARROW = 2**16 - 1  # rows of 16-bit ids: fewer vertices than this, and fewer quads
 AT_ONCE = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32])  # blocks of a bin that one multiprocessor holds
 THREADS = np.array([1024, 512, 512, 256, 256, 128, 128, 64, 64, 32])
-BUSY = 16  # items for each block, where there is as much to cut
+BUSY = 16  # items per block, if there is enough work
 
 
 def up(size):
@@ -78,13 +78,13 @@ def bins(n, m, width, size, rows, far, machine, defines, holds=2, busy=BUSY, thr
     n, m : int arrays
         Vertices and arcs of each graph.
     width : sequence of int
-        Sources of a group, the most wanted first; a graph takes the first with which it fits into shared memory.
+        Sources of a group, in order of preference; the first that fits into shared memory is used.
     size : callable
         ``size(n, width)``: bytes of metadata.
     rows : int
         Copies of the rows that a block keeps: 1, or 2 for a graph and itself transposed.
     far : int
-        Bytes for each vertex that lie in global memory in any case.
+        Bytes per vertex always in global memory.
     machine : Executor
     defines : callable
         ``defines(width)``: macro definitions that go with it.
@@ -146,7 +146,7 @@ def bins(n, m, width, size, rows, far, machine, defines, holds=2, busy=BUSY, thr
 PAIRED = 2048  # fewer vertices than this: a pair of vertex and source in 16 bits (pairs.cu)
 ROW = 32  # neighbors at most: those of a row that are new, in a word
 SOURCES = 32  # of a warp at most
-PAIRS = 512  # of a vertex and a source, that a warp shall hold: fewer do not fill its lanes, more leave too few warps
+PAIRS = 512  # target pairs (vertex, source) per warp: fewer do not fill its lanes, more reduce the number of warps
 PAIR_THREADS = 128  # of a block
 
 
@@ -168,7 +168,7 @@ def paired(host, sparse, real, machine):
     found &= graph_bytes(n, m) + sum(pair_bytes(n, real)) <= machine.max_shared
     if not found.any():
         return found
-    degrees = np.append(np.diff(host.offsets), 0)  # between two graphs stands what is below 0
+    degrees = np.append(np.diff(host.offsets), 0)  # differences between graphs are negative
     return found & (np.maximum.reduceat(degrees, np.asarray(host.vertex_start)[:-1] + np.arange(n.size)) <= ROW)
 
 

@@ -121,8 +121,8 @@ class Distances(Bins):
 
 
 def room(method):
-    """Bytes for distance matrices at a time: as the strategy is told, and a sixteenth of a GPU's memory at most, since
-    each of several threads may have some on it (`stream`).
+    """Bytes for distance matrices at a time: the knob `memory`, at most a sixteenth of the GPU's memory, since
+    several threads may hold matrices at once (`stream`).
     """
     if not hasattr(method, "_room"):
         executor, method._room = method.executor, method.knob["memory"]

@@ -30,7 +30,7 @@ class Engine:
     measure : str
         A name in MEASURES.
     executor : "cuda", "host", Executor or None
-        None: the GPU if one answers, else the CPU for `auto`, and the emulator for a strategy of the GPU.
+        None: the GPU if available, else the CPU for `auto`, and the emulator for GPU strategies.
     strategy : str
         A name in STRATEGIES; `auto` takes `swarm` on a GPU and `cpu` without one.
     knobs : mapping
@@ -42,7 +42,7 @@ class Engine:
     ------
     ValueError
         No such measure, strategy or option, or a value that it cannot have; a strategy that does not compute the
-        measure; knobs without a strategy that they are of.
+        measure; knobs without a named strategy.
 
     Notes
     -----
@@ -88,7 +88,7 @@ class Engine:
 
     @property
     def most_vertices(self) -> int:
-        """Of the largest graph whose values fit into memory."""
+        """Vertices of the largest graph with values fitting memory."""
         return measures.most_vertices(self.measure, self.options)
 
     def to_device(self, pack: "Pack") -> "Pack":
@@ -96,10 +96,10 @@ class Engine:
         return pack.to(self.xp)
 
     def prepare(self, pack: "Pack") -> Any:
-        """A Task for the pack: planned, allocated, bound; `run()` it as often as you like.
+        """A Task for the pack: planned, allocated, bound; `run()` may be repeated.
 
-        Threads plan one after the other: planning is Python, and several would only take the interpreter's lock from
-        each other.
+        A lock serializes planning, which is Python code: concurrent threads would only contend for the
+        interpreter lock.
         """
         weighted = measures.check_batch(self.measure, self.options, pack.weights is not None)
         if weighted:

@@ -48,8 +48,8 @@ class Levels:
         )  # fmt: skip
 
     def kernel(self, name, read=None, **values):
-        """A kernel that is launched for `count` vertices from the first one on, with what changes beside; as a step
-        where words are read back.
+        """A kernel to launch for `count` vertices from `first` on, with its varying arguments; a step
+        if words are read back.
         """
         launch = self.module[name].loop(
             self.threads, owner=self.owner, vertex_start=self.pack.vertex_start, level=self.level, **values
@@ -57,7 +57,7 @@ class Levels:
         return functools.partial(_launch, launch if read is None else self.executor.step(launch, read), self.threads)
 
     def search(self, first, count, i):
-        """From the i-th vertex of each graph as far as it goes; the number of the last level."""
+        """Search from the i-th vertex of each graph; returns the number of the last level."""
         self.begin(first, count, _int(i))
         d = 0
         while True:
@@ -172,7 +172,7 @@ class LevelDistances(Distances):
 
 
 class Level(Method):
-    """A launch for each level of each source of each graph, one graph at a time; the host reads after each level."""
+    """A launch for each level of each source of each graph, one graph at a time; a read-back after each level."""
 
     name = "level"
     knobs = {"memory": 4 << 30}

@@ -29,7 +29,7 @@ class _Sources:
         return self.holds == 0 or self.need(n) <= self.executor.max_shared
 
     def scratch(self, most):
-        """Global memory for the metadata of as many blocks as the largest graph has, if that is where it goes."""
+        """Global memory for the metadata of the largest graph's blocks, with placement "global"."""
         size = 0 if self.holds else int(binning.up(self.need(most))) * most
         return self.words(size, np.uint8)
 

@@ -1,4 +1,4 @@
-"""Packs without parallel arcs, for the strategies that walk along a pack's own rows."""
+"""Packs without parallel arcs, for strategies that traverse a pack's own rows."""
 
 import numpy as np
 from numba import njit
@@ -20,7 +20,7 @@ def _repeats(offsets, targets, vertex_start, arc_start):
 
 
 def without_repeats(pack, executor):
-    """The pack if no arc is there twice, else one with the first of each alone; on the executor's device."""
+    """The pack if no arc is repeated, else one with the first of each; on the executor's device."""
     here = pack.host
     if not _repeats(here.offsets, here.targets, here.vertex_start, here.arc_start):
         return pack

@@ -1,7 +1,7 @@
-"""What all strategies share on the host: the values of a batch, and a pack made ready to be computed on a machine.
+"""Base classes of all strategies on the host: methods, and tasks, i.e. packs prepared for a machine.
 
-`Method.prepare(pack)` plans, allocates and copies what kernels are told; `Task.run()` only launches (or computes, on
-the CPU) and may be called again. Neither waits for the device, so that loading the next pack can go on meanwhile.
+`Method.prepare(pack)` plans, allocates and copies kernel arguments; `Task.run()` only launches (or computes, on
+the CPU) and may be repeated. Neither synchronizes with the device, so that loading the next pack can overlap.
 """
 
 from pathlib import Path
@@ -100,7 +100,7 @@ class DeviceTask(Task):
         self.cleared, self.launched = [], []  # the same steps, apart
 
     def module(self, file, **defines):
-        """The compiled module. An engine reads a file once: to do so for every pack would take longer than planning."""
+        """The compiled module, cached per method: reading the file for every pack would take longer than planning."""
         defines.setdefault("ARCS32", int(self.pack.targets.dtype != np.uint16))
         known = vars(self.method).setdefault("_modules", {})
         key = (file, *sorted(defines.items()))
@@ -135,7 +135,7 @@ class DeviceTask(Task):
         self.launches += 1
 
     def warps(self, count):
-        """A grid for `count` warps' worth of work, each going on with another when it is done."""
+        """A grid whose warps loop over `count` work items."""
         threads = 64 if self.executor.name == "host" else 256
         blocks = max(1, min(-(-int(count) * 32 // threads), 16 * self.executor.multiprocessors))
         return blocks, threads
@@ -159,7 +159,7 @@ class DeviceTask(Task):
         return offsets, targets, weights
 
     def arcs(self):
-        """The pack's targets; kernels want an address even where there is nothing."""
+        """The pack's targets, at least one word: kernels need a valid address."""
         return self.pack.targets if self.pack.targets.size else self.words(1, self.pack.targets.dtype)
 
     def run(self):

@@ -1,7 +1,7 @@
 """The strategy `cpu-sources`: one graph after the other, the sources of a graph on all cores of the CPU.
 
-What `cpu` is for a batch this is for a graph that comes alone. Core k of c takes the sources k, k + c, k + 2 c, ...;
-its sums are in fixed point, so that adding them up gives the bits that `cpu` gives.
+The counterpart of `cpu` for single graphs. Core k of c processes the sources k, k + c, k + 2 c, ...; sums
+are in fixed point, so that results are bitwise those of `cpu`.
 """
 
 import numpy as np

@@ -82,7 +82,7 @@ class PageRank(Bins):
         def size(n, width):
             return 32 + binning.up(8 * n) + binning.up(8 * (n + 1)) + binning.up(4 * n)
 
-        # Ranks go where the rows go: all in shared memory, or all in global.
+        # Ranks and rows are both in shared memory, or both in global.
         holds = 2 if method.knob["shared"] == "rows" else 0
         found = binning.bins(pack.host.n, pack.host.m, [WHOLE], size, 2 if pack.directed else 1, 0, self.executor,
                           lambda w: {}, holds, 1, method.knob["threads"])  # fmt: skip

@@ -18,9 +18,9 @@ class Swarm(Method):
     shared : {"rows", "metadata", "nothing"}
         What lies in shared memory where it fits.
     persistent : bool
-        Blocks take items from a queue until it is empty; False: a block for each item.
+        Resident blocks process items from a queue; False: a block for each item.
     width : int
-        Sources of a group, 32, 16, 8 or 4; 0: 32, or as many as fit. Otherwise no graph counts as sparse.
+        Sources of a group, 32, 16, 8 or 4; 0: 32, or as many as fit. Nonzero disables `sparse`.
     sparse : float
         Undirected graphs of fewer arcs a vertex, and short rows, get a lane for each pair of a source and a vertex
         (with ``shared="rows"``); 0: none.

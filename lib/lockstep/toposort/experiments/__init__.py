@@ -1,4 +1,4 @@
-"""What study 3 measures: kinds of cells of a parameter file (see `lockstep.evidence.parts`; graphs stand in `cases`).
+"""Measurements of study 3: kinds of cells of a parameter file (see `lockstep.evidence.parts`; graphs in `cases`).
 
     time    all strategies of a graph, interleaved
     shares  the three kernels of the naive strategy, each by itself
@@ -25,16 +25,16 @@ from .cases import case
 
 STUDY = "3-toposort-depth"
 SHARES = ("enqueue", "dequeue", "reset")
-LAYERS = 200  # whose kernels are timed one by one; those of disjoint paths are alike
-LEAD_CYCLES = 100_000  # that the device is kept busy before: longer than Python takes for a launch and two events
+LAYERS = 200  # whose kernels are timed singly; layers of disjoint paths are alike
+LEAD_CYCLES = 100_000  # of device work queued first: longer than Python takes for a launch and two events
 
 
 def candidates(labels, dataset, problem, executor, turn=0, events=True):
     """Candidates of strategies on a graph.
 
-    In every other turn the last one is laid out first. Blocks that meet in each layer do so on a few words, and where
-    in the second-level cache these lie decides some per cent of a deep graph's time: an accident of where memory was
-    free, which would be the same on all graphs if plans were always laid out alike.
+    Every other turn allocates in reverse order. Blocks synchronize in each layer on a few words, whose position in the
+    L2 cache changes a deep graph's time by a few per cent; with a fixed allocation order this bias would be the same
+    on all graphs.
     """
     return measuring.candidates(
         STRATEGIES, labels, problem, executor, lambda label: build(STUDY, label, dataset), before=empty_launch,
@@ -43,18 +43,18 @@ def candidates(labels, dataset, problem, executor, turn=0, events=True):
 
 
 def empty_launch(plan):
-    """What goes before each run that launches something on a GPU: an empty launch.
+    """An empty launch, run before each timed run that launches on a GPU.
 
-    As a serial sort finds its in-degrees in the caches, so a launch finds the driver's code there. Else it would come
-    from memory, for the run before was verified in between, and on an H200's host that takes 20 to 40 us: as long as
-    the GPU sorts a million vertices with few arcs.
+    It loads the driver's code into the CPU caches, as the in-degrees of a serial sort are cached. Verification of the
+    previous run evicts that code; reloading it takes 20 to 40 us on an H200's host, as long as the GPU
+    needs to sort a million vertices with few arcs.
     """
     return _ready(plan.executor) if plan.executor.name == "cuda" else None
 
 
 @functools.cache
 def _ready(executor):
-    """Launch next to nothing, both ways that there are, and wait for it as a timed run is waited for."""
+    """Launch a minimal kernel, ordinary and cooperative, and synchronize as in a timed run."""
     reset, word = executor.load(KERNELS / "naive.cu")["reset"], executor.zeros(1, np.int32)
     launches = [reset.bind(1, 1, queue_size=word, cooperative=cooperative) for cooperative in (False, True)]
 
@@ -67,7 +67,7 @@ def _ready(executor):
 
 
 def _time(study, part, cell, executor, *, most_levels=None, warmup=True, events=True, together=False):
-    """All strategies, but for those whose `most_levels` the graph's depth exceeds: a run would take too long.
+    """All strategies, except those whose `most_levels` the graph's depth exceeds, which bounds run times.
 
     For the other options see `Study.measure`, and of `events` the executor's timer.
     """
@@ -133,10 +133,10 @@ def _transfer(graph, executor):
 
 
 def kernel_times(problem, executor, lead=None, layers=LAYERS):
-    """Milliseconds of the device in each of the naive strategy's kernels, over the first layers of a graph.
+    """Device milliseconds of each of the naive strategy's kernels, over the first layers of a graph.
 
-    Each launch waits behind `lead`, which keeps the device busy meanwhile, so that its way from the host is not
-    counted: that way is the longest part of a launch, and alike for all three.
+    Each launch is queued behind `lead`, which keeps the device busy, so that launch latency is not
+    included: it dominates a launch and is the same for all three kernels.
     """
     plan, spent = STRATEGIES["naive"].plan_for(problem, executor), dict.fromkeys(SHARES, 0.0)
 

@@ -4,7 +4,7 @@ from lockstep.graphs import Graph, acyclic, generators, load, task_graphs
 
 
 def short(number):
-    """A size as it stands in a data set's name: 1000000 is 1e6, 262144 is 262144."""
+    """A size in a data set's name: 1000000 is 1e6, 262144 is 262144."""
     digits = str(int(number))
     stem = digits.rstrip("0")
     return f"{stem}e{len(digits) - len(stem)}" if len(digits) - len(stem) > 2 else digits
@@ -106,6 +106,6 @@ FAMILIES = {
 def case(cell):
     """The graph of a cell: the data set's name, a function that makes it, and the parameters of its rows.
 
-    The function raises DatasetMissing where the graph cannot be had.
+    The function raises DatasetMissing if the graph is unavailable.
     """
     return FAMILIES[cell.graph](**cell.sizes) if cell.sizes else _real(cell.graph)

@@ -1,1 +1,1 @@
-"""What the notebook shows of the rows: tables, goals, and the floor under the narrow graphs' times."""
+"""The notebook's tables, goals, and lower bounds on the narrow graphs' times."""

@@ -1,6 +1,6 @@
-"""What study 0's costs say that layers, and whole runs, cannot take less than.
+"""Lower bounds (floors) on the times of layers and whole runs, from study 0's costs.
 
-One place for all: tables, goals and sentences take a run's floor from `run_ms`, and a layer's is its share of that.
+Tables, goals and sentences all take a run's floor from `run_ms`; a layer's floor is its share of that.
 """
 
 import numpy as np
@@ -11,15 +11,15 @@ from lockstep.machine import MachineError
 from ..strategies.narrow import Narrow
 from . import views
 
-SUBSET = 128  # vertices: resident.cuh gives no more to a few blocks
+SUBSET = 128  # vertices: most that resident.cuh assigns to a few blocks
 EVEN = ("layered", "disjoint-paths")  # families whose layers hold about as many vertices and arcs each
 
 
 def one_vertex(costs):
-    """What a layer of one vertex must cost (us): the synchronization, and the chain of dependent accesses.
+    """Lower bound on a layer of one vertex (us): the synchronization, and the chain of dependent accesses.
 
-    Each strategy's chain is said in its kernel file. `narrow` is then a warp: a row's load beside an atomic, both on
-    L2, no barrier worth the name.
+    Each strategy's chain is documented in its kernel file. `narrow` then runs one warp: a row's load concurrent with
+    an atomic, both in L2, and a one-warp barrier.
     """
     load, atomic = costs.load_ns("L2") / 1e3, costs.atomic_ns("L2") / 1e3
     chain = 2 * load + 2 * atomic  # row and target; in-degree, place in the queue
@@ -27,8 +27,8 @@ def one_vertex(costs):
         "naive": costs.step_us + 2 * costs.launch_us,
         "frontier": costs.step_us,
         "graph": costs.graph_node_us + load + chain,
-        # A target, an in-degree, a warp's arrival, a look at the gate: its vertices' rows come beside the arrival.
-        # Where a layer holds many, a vertex's entry in the queue comes beside the looks: as many accesses.
+        # A target, an in-degree, a warp's arrival, a poll of the gate; rows are loaded concurrently with the arrival.
+        # In wider layers queue entries are loaded concurrently with the polls: as many dependent accesses.
         "persistent": 2 * load + 2 * atomic,
         "narrow": max(load, atomic) + costs.block_barrier_ns(32) / 1e3,
         "asynchronous": load + 2 * atomic,
@@ -36,11 +36,11 @@ def one_vertex(costs):
 
 
 def one_block(costs, arcs=1):
-    """What a layer of so many arcs must cost one block that counts in its shared memory (us).
+    """Lower bound on a layer of `arcs` arcs for one block with counters in shared memory (us).
 
-    The chain, for one arc: where a record lies, the record, which at best waits in L1, the count taken down, a place in
-    the next list, the barrier, and how many there are now. All other arcs are counted down too, on counters that lie
-    anywhere, and one multiprocessor gets so many answers a second.
+    The chain for one arc: a record's address, the record (at best in L1), the counter's decrement, a place in
+    the next list, the barrier, and the new list's length. The other arcs' decrements, at scattered addresses, are
+    bounded by one multiprocessor's rate of shared-memory atomics.
     """
     chain = 2 * costs.load_ns("shared") + costs.load_ns("L1") + 2 * costs.atomic_ns("shared")
     barrier = costs.block_barrier_ns(Narrow.most_threads)
@@ -55,19 +55,18 @@ def one_block(costs, arcs=1):
 def one_block_takes(line):
     """Whether one block of `narrow` takes all layers of a graph, and counts in its shared memory.
 
-    That is sure only where all layers hold about as many arcs, as with arcs that lead at most a window on. In a random
-    graph, or a commit history, some layers are wide and many have one vertex.
+    Certain only where all layers hold about equally many arcs, as when arcs span at most a window. In a random
+    graph or a commit history some layers are wide and many have one vertex.
     """
     degree, arcs = line["edges"] / line["nodes"], line["edges"] / line["depth"]
     return line.get("window", 0) > 0 and degree >= Narrow.worth_degree and arcs <= Narrow.arcs_counted
 
 
 def all_blocks(costs, arcs=1):
-    """What a layer of so many arcs must cost all blocks of `persistent` (us).
+    """Lower bound on a layer of `arcs` arcs for all blocks of `persistent` (us).
 
-    A vertex's entry in the queue, its target, an in-degree counted down, each waiting for the one before; the other
-    arcs' atomics behind the first, at the rate of as many threads on words that lie anywhere; then the barrier, without
-    which no block may go on.
+    A dependent chain of a vertex's queue entry, its target and an in-degree's decrement; then the other
+    arcs' atomics, at the rate of as many threads on scattered words; then the grid barrier.
     """
     chain = 2 * costs.load_ns("L2") + costs.atomic_ns("L2")
     others = max(arcs - 1, 0) * 1e9 / costs.atomics_per_second(10**6, arcs)
@@ -96,10 +95,10 @@ def run_ms(line, strategy, costs):
 
     Notes
     -----
-    Bytes: every arc's target once, every vertex's bounds and place in the order. Atomics: an in-degree read, changed
-    and written for each arc, in L2, where all multiprocessors help. Layers: what the cheapest one costs, times their
-    number; where one block takes them all, with the arcs that each holds, none of which then goes to L2; where all
-    blocks share each, with its atomics and the barrier after them.
+    Bytes: every arc's target once, every vertex's bounds and place in the order. Atomics: one in-degree update per arc
+    in L2, by all multiprocessors. Layers: their number times the cheapest layer's cost; if one block processes all
+    layers, the cost with the mean number of arcs, without L2 atomics; if all blocks share each layer, with its atomics
+    and the barrier after them.
     """
     if strategy == "persistent" and all_blocks_take(line):
         return (costs.launch_us + line["depth"] * all_blocks(costs, line["edges"] / line["depth"])) / 1e3

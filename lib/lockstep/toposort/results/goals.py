@@ -1,4 +1,4 @@
-"""What this study set out to reach, beside what was measured; each figure comes from recorded rows."""
+"""This study's goals beside the measured figures; each figure comes from recorded rows."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ MS = {  # graph and what it is called: at most so many milliseconds
     "commit-dag-rails": ("commits of rails, on the GPU", 10.0),
 }
 PATH_MS = 2.0  # one path of a million vertices, numbered at random
-LEVEL_US = {"persistent": 2.0, "narrow": 0.6}  # any layer that the grid shares; one that a block has to itself
+LEVEL_US = {"persistent": 2.0, "narrow": 0.6}  # layers shared by the grid; layers of one block
 DEEP_ENOUGH = 100  # layers from which on a launch is a small part of what one takes
 AUTO = (1.1, 1.5)  # over the best strategy: geometric mean, worst
 HOW = {"mean": "geometric mean", "worst": "the worst"}
@@ -95,7 +95,7 @@ def dearest_layer(rows, costs=None):
     """Where a layer costs `persistent` most, among all graphs of DEEP_ENOUGH layers: `graph`, `us` and its `floor`;
     empty if no such graph was measured.
 
-    The floor is a layer's share of the graph's, bytes or atomics included: a layer that is wide has work to do.
+    The floor is a layer's share of the graph's floor, including bytes or atomics, which dominate in wide layers.
     """
     tables = [views.cells(rows, experiment) for experiment in rows["experiment"].unique()]
     tables = [table for table in tables if {"depth", "nodes", "edges", "persistent"} <= set(table)]
@@ -112,7 +112,7 @@ def dearest_layer(rows, costs=None):
 def _best(table):
     """Times of the fastest strategy of the GPU over some lines of `views.cells`, and its name; (None, "") if none.
 
-    Those of the thesis are not what should reach a goal: without a kernel that runs all levels nothing is judged.
+    Requires rows of `persistent` or `narrow`: goals do not apply to the thesis's strategies alone.
     """
     known = [name for name in views.LADDER if name in table and (table[name] > 0).all()] if len(table) else []
     if not {"persistent", "narrow"} & set(known):
@@ -122,7 +122,7 @@ def _best(table):
 
 
 def auto(choices):
-    """What the choice costs, out of `views.choices`: over all graphs, where the GPU is best, and where the CPU is.
+    """Loss of the choice, from `views.choices`: over all graphs, those where the GPU is best, and the CPU.
 
     Returns
     -------

@@ -57,12 +57,12 @@ SHOWN = {
     "ladder": ("the table of the ladder", ALL),
     "real-dags": ("the table of graphs that are acyclic by themselves", ALL),
 }
-NEW = "withheld"  # graphs that were new to the present form of `auto`
+NEW = "withheld"  # graphs unused before the present form of `auto`
 HELD_OUT = ("held-out", "fresh", "unseen", "blind", "sealed", NEW)  # no limit was set by them
 
 
 def unmeasured(rows):
-    """What tables and figures should show and no row holds, in a sentence or two; nothing if all is there."""
+    """Entries of tables and figures without rows, in a sentence or two; empty if none."""
     lacking, walls = {}, rows[(rows["metric"] == "wall") & (rows["value"] > 0)]
     for experiment, (called, strategies) in SHOWN.items():
         there = set(walls[walls["experiment"] == experiment]["strategy"])
@@ -141,8 +141,8 @@ def _mean(group, name):
 
 
 def level_costs(rows):
-    """What a layer of disjoint paths, numbered in order, costs each strategy (us): the slope of its time between 10^3
-    layers and the deepest it was given.
+    """Cost of a layer of disjoint paths, numbered in order, by strategy (us): the slope of its time between 10^3
+    layers and the deepest measured graph.
     """
     wall = cells(rows, "table-4.3")
     if wall.empty:
@@ -192,8 +192,8 @@ def _pairs(rows, strategy):
 
 
 def choices(rows, experiments=HELD_OUT):
-    """`auto` against the best of all strategies on each graph; the best chosen on half of the rounds, judged on
-    the other.
+    """`auto` over the best of `serial` and LADDER[2:] on each graph; best selected on half the rounds,
+    evaluated on the others.
     """
     mine = rows[rows["experiment"].isin(experiments)]
     judged = statistics.best(mine, ("serial", *LADDER[2:]))

@@ -1,1 +1,1 @@
-"""The strategies, each beside its kernel; `table` lists them, `shared` is what those on the GPU have in common."""
+"""The strategies, each beside its kernel; `table` lists them, `shared` holds their base classes."""

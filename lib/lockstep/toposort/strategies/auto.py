@@ -38,13 +38,13 @@ from .shared import DevicePlan, SortPlan
 
 SMALL = 150_000  # vertices, up to which, with no more arcs than vertices, `asynchronous` is faster on shallow graphs
 ROOTS = 128  # sources with arcs at most: expanding more takes the CPU much of the time in which the GPU finishes
-WIDTH, SLACK = 8, 64  # vertices to a level for which the CPU continues alone; and as many more, for the first levels
+WIDTH, SLACK = 8, 64  # mean vertices per level up to which the CPU continues alone; allowance for the first levels
 LOOK_US = 1.5  # of sorting between two of the CPU's polls of the completion flag
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Cost model of the machine, in microseconds; it decides about small graphs only.
+    """Cost model of the machine, in microseconds, for race and small graphs.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Costs:
     brief
         Serial time up to which the CPU measures levels before it launches, and sorts without waiting first.
     patience
-        The part of a longer serial time that it waits.
+        Share of a longer serial time spent polling first.
     farewell
         Cancellation latency, flag set to kernel end.
     """

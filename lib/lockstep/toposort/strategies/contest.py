@@ -49,14 +49,14 @@ SAMPLES = 64  # vertices sampled to estimate the share of a kind
 OTHERS = 8  # of them outside runs exclude `chains`: on runs of fewer than 16 vertices other strategies are as fast
 FEW = 16  # vertices sampled to check that hardly any is a source
 PROBE = 128  # vertices by which the CPU's rate is measured before a launch, after half as many that warm the caches
-EARLY = 16  # part of the vertices after which the CPU's rate is first measured
-LAST = 5  # part of the vertices left at most when the cancellation flag is set
+EARLY = 16  # the CPU's rate is first measured after 1/EARLY of the vertices
+LAST = 5  # at most 1/LAST of the vertices are left at the cancellation flag
 WAIT = 1_000_000  # nanoseconds for which the completion flag is polled; then the driver is called
 
 
 @intrinsic
 def peek(typing, address):
-    """The 8-byte integer at an address that another thread may write: a volatile load."""
+    """The 8-byte integer at an address that others may write: a relaxed atomic load."""
 
     def code(context, builder, signature, arguments):
         return builder.load_atomic(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), "monotonic", 8)
@@ -122,7 +122,7 @@ def mostly_links(offsets, in_degrees):
 
 @njit(cache=True, nogil=True)
 def hardly_sources(in_degrees):
-    """Whether none of a few sampled vertices is a source: so sparse a graph is a tree with few sources."""
+    """Whether none of FEW sampled vertices is a source, as in sparse trees with few sources."""
     for i in range(FEW):
         if in_degrees[drawn(i, in_degrees.size)] == 0:
             return False
@@ -151,9 +151,9 @@ def follow(u, offsets, targets, in_degrees, order, tail):
 def kahn_narrow(offsets, targets, in_degrees, order, roots, width, slack, rest):
     """Kahn's algorithm while levels are too narrow to occupy a GPU.
 
-    Does not begin where more than about `roots` sources have arcs; where there are many more, a sample detects it
-    sooner than a count. Ends before the level with which more than `width` vertices to a level, and `slack` besides,
-    would have been sorted after the sources, unless at most `rest` vertices are left by then. Returns the numbers of
+    Returns (0, 0) if more than about `roots` sources have arcs; a sample detects far larger numbers before the
+    count. Ends before the level with which the vertices after the sources exceed `slack` plus `width` per
+    level, unless at most `rest` vertices are left. Returns the numbers of
     vertices sorted and queued.
     """
     one, lanes, n = np.uint64(1), np.uint64(16), np.uint64(in_degrees.size)
@@ -233,7 +233,7 @@ def _now(job):
 
 @njit(cache=True, nogil=True)
 def _wait(job, done, nanoseconds):
-    """Poll a flag for at most so many nanoseconds; returns whether it is set."""
+    """Poll a flag for at most `nanoseconds`; returns whether it is set."""
     if nanoseconds:
         until = _now(job) + nanoseconds
         while not peek(done) and _now(job) < until:

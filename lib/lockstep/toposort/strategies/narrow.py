@@ -30,7 +30,7 @@ class Code(NamedTuple):
 
 
 class Narrow(Persistent):
-    """See narrow.cu, and records.cuh for graphs whose rows have more than an arc or so.
+    """See narrow.cu, and records.cuh for graphs that `rows_are_worth_records`.
 
     `stop` and `done` are flags in host memory: `stop` cancels the kernel, `done` reports completion.
     """
@@ -97,8 +97,8 @@ class Narrow(Persistent):
 
     @property
     def waits(self):
-        """Narrow levels before block 0 takes over, and how many times a level's vertices must be unplaced, since the
-        preparation takes the time of a few levels. On the emulator small graphs have levels of block 0, too.
+        """Narrow levels before block 0 takes over, and the least ratio of unplaced vertices to a level's, since the
+        preparation takes the time of a few levels. On the emulator both are small: small graphs reach block 0.
         """
         if self.executor.name != "cuda":
             return 2, 0
@@ -140,7 +140,7 @@ class Narrow(Persistent):
 
     @functools.cached_property
     def code(self):
-        """Bit layout of codes in records.cuh; None if records do not fit or do not pay."""
+        """Bit layout of codes in records.cuh; None if records do not fit or are slower."""
         n, chunk = max(self.graph.n, 1), self.chunk
         record_bits = chunk.bit_length() + 1 + max(0, (-(-self.longest // chunk) - 1).bit_length())
         if self.longest > 4 * chunk or not self.rows_are_worth_records():

@@ -62,7 +62,7 @@ class Persistent(DevicePlan):
     @property
     def helpers(self):
         """Warps that may share a vertex: the longest row over the arcs that a warp reads at once. A warp without arcs
-        of a shared row still loads the row, and all others wait for it at the barrier.
+        of a shared row still loads the row and delays the barrier.
         """
         return int(np.clip(-(-self.longest // self.row), 1, self.most_helpers))
 

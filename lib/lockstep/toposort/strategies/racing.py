@@ -48,7 +48,7 @@ class Race:
 class _Racing:
     """A cancellable GPU strategy that signals completion.
 
-    Its run has two parts: the launches of `steps`, and `outcome`, the result object, which is built while it sorts.
+    A run has two parts: the launches of `steps`, and `outcome`, the result object, built while the kernels run.
     """
 
     @property
