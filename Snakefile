@@ -37,14 +37,14 @@ if workflow.is_main_process:
 
 
 def package(*names):
-    """All files of some of the library's packages and modules: Snakemake does not see what a notebook imports."""
+    """All files of some of the library's packages and modules, as Snakemake cannot track a notebook's imports."""
     named = [paths.ROOT / "lib/lockstep" / name for name in names]
     found = [p for one in named for p in ([one] if one.is_file() else sorted(one.rglob("*.*")))]
     return [str(p.relative_to(paths.ROOT)) for p in found if p.suffix in {".py", ".cu", ".cuh", ".hpp", ".cpp", ".h", ".typ"}]
 
 
 def recorded(*patterns):
-    """Files of published recordings, as the rules name them; a machine's further ones lie a folder deeper."""
+    """Files of published recordings, relative to the root; a machine's further recordings are a folder deeper."""
     found = [p for pattern in patterns for deep in ("*", "*/*") for p in paths.RECORDINGS.glob(f"{deep}/{pattern}")]
     return sorted(str(p.relative_to(paths.ROOT)) for p in found if p.is_file())
 
@@ -63,7 +63,7 @@ def drawn(study):
     return f"paper/generated/{study}.json"
 
 
-# `snakemake --report` takes the captions from here: those that the notebooks hand to the paper.
+# Captions for `snakemake --report`, as written by the notebooks for the paper.
 config["captions"] = screen.captions(STUDIES, "paper/generated")
 
 
@@ -82,7 +82,7 @@ rule all:
     message: "everything is up to date"
     input:
         "results/datasets.csv",
-        [part for study in STUDIES for part in parts(study)],  # else one that is missing would not be measured again
+        [part for study in STUDIES for part in parts(study)],  # so that a deleted .done file triggers its job
         [drawn(study) for study in STUDIES],
         "results/claims.csv",
         ["paper/generated/report.pdf", "paper/generated/report.html"] if TYPST else [],
@@ -94,7 +94,7 @@ rule datasets:
         "data/datasets.csv",
         package("graphs"),
     output: report("results/datasets.csv", caption="paper/captions/datasets.rst", category="Ledger and data"),
-    params: sources=screen.data_sources(),  # another mirror, or going offline, asks anew
+    params: sources=screen.data_sources(),  # a change of mirror or offline mode re-runs the rule
     shell: f"{sys.executable} -m lockstep datasets --output {{output}} > /dev/null"
 
 
@@ -137,7 +137,7 @@ rule study:
         ),
     log: f"{RESULTS}/{{study}}/study.ipynb",
     shell:
-        "mkdir -p {output[1]} {output[2]} && "  # a study without a table or a figure is no failure
+        "mkdir -p {output[1]} {output[2]} && "  # a study may have no tables or figures
         f"{JOB} notebooks/{{wildcards.study}}.ipynb {{log}} -p config {CONFIG} -p part None -p executor None"
 
 
@@ -146,7 +146,7 @@ rule claims:
     input:
         "paper/claims.yaml",
         [drawn(study) for study in STUDIES],
-        package("evidence", "graphs", "provenance", *PACKAGES.values()),  # whose rows are of earlier code
+        package("evidence", "graphs", "provenance", *PACKAGES.values()),  # code that decides whether rows are stale
         recorded("*"),
         TABLES,
     output:

@@ -1,9 +1,9 @@
-"""Notebooks that nbval runs must not overwrite what the workflow drew; they draw into a scratch folder."""
+"""Let notebooks run by nbval draw into a scratch folder, so that they do not overwrite the workflow's figures."""
 
 import os
 import tempfile
 
-# Read before the setting below, which is for the notebooks' kernels and not for the tests of this process.
+# Imported before LOCKSTEP_DRAWN is set, which shall affect the notebooks' kernels but not this process.
 import lockstep.paths  # noqa: F401
 
 _scratch = tempfile.TemporaryDirectory()
@@ -13,7 +13,7 @@ def pytest_configure():
     os.environ["LOCKSTEP_DRAWN"] = _scratch.name
 
 
-# Files whose tests take longest, each in one process: begun last, one of them would leave the other processes idle.
+# Longest-running test files, each run in one process: started first, to balance the load of the processes.
 LONGEST = (
     "test_rerun.py", "test_any_graph.py", "test_resume.py", "test_library.py", "test_experiments.py",
     "test_interleavings.py",

@@ -7,17 +7,17 @@ import shutil
 import tempfile
 from pathlib import Path
 
-MOST = 8  # files of a kind; the oldest go
+MOST = 8  # files of a suffix kept beside a new one; older ones are deleted
 
 
 def name_of(*texts, files=()):
-    """A name that tells of some texts, and of files by when and how long they were written."""
+    """A name hashed from texts and from each file's path, modification time and size (64 bits of SHA-256)."""
     told = sorted(f"{file.resolve()} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files)
     return hashlib.sha256("\n".join([*texts, *told]).encode()).hexdigest()[:16]
 
 
 def write(file, content):
-    """Put bytes into a file of the cache, all or nothing. That a cache cannot be written is no error."""
+    """Write bytes to a file of the cache atomically; OSError is ignored, since the cache is optional."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         for old in sorted(file.parent.glob(f"*{file.suffix}"), key=os.path.getmtime)[:-MOST]:
@@ -30,7 +30,7 @@ def write(file, content):
 
 
 def _writable(folder):
-    """Whether files can be made in a folder; where it is not there, in the nearest one above it that is."""
+    """Whether files can be created in a folder or, if it does not exist, in its nearest existing parent."""
     there = next(place for place in (folder, *folder.parents) if place.exists())
     try:
         with tempfile.TemporaryFile(dir=there):
@@ -42,8 +42,8 @@ def _writable(folder):
 def provide():
     """Give this process, and those that it starts, a scratch folder where neither home nor package can be written.
 
-    Numba refuses to compile what it is to keep, CuPy to be imported, and the emulator has its kernels built in a file.
-    What the environment says stands.
+    Without one, Numba cannot compile cached functions, CuPy cannot be imported and the emulator cannot build kernels.
+    Variables that are already set are not changed.
     """
     home = Path(os.path.expanduser("~"))
     kept = {

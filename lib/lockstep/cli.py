@@ -42,7 +42,7 @@ def main(arguments=None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # The reader of our output has seen enough. Python would complain once more when it closes the pipe.
+        # The reader closed the pipe. With /dev/null as stdout, Python's flush at exit does not raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -63,8 +63,8 @@ def main(arguments=None) -> int:
               file=sys.stderr)  # fmt: skip
         return 2
     except Exception as error:
-        # Our own errors and those of files and values are written for people; another one is a defect, whose
-        # place in the code matters.
+        # The package's errors, OSError and ValueError have messages for users; any other is a defect and keeps
+        # its traceback.
         if not isinstance(error, ValueError | OSError) and not type(error).__module__.startswith("lockstep"):
             raise
         print(f"lockstep: {output.error_line(error, args)}", file=sys.stderr)
@@ -73,7 +73,7 @@ def main(arguments=None) -> int:
 
 
 class _Listed(argparse.Action):
-    """A name out of a table that a function gives; `list` prints those that there are, with what each is."""
+    """A name from a table returned by `table()`; the value `list` prints all names with a description and exits."""
 
     def __init__(self, *words, table, says, **options):
         about = f"`list` prints those that there are (default: {options['default']})"
@@ -141,7 +141,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _provenance(command):
-    """Which rows are of earlier code, and what keeps the account of it."""
+    """Command `provenance` and its tasks `lock`, `confirm` and `protocol`."""
     provenance = command("provenance", commands.provenance, "which recorded rows are stale, and what has changed")
     provenance.set_defaults(task="show", studies=[], why="", same=False, prove=False)
     provenance.add_argument("--json", action="store_true", help="rows, stale rows and what changed, as JSON")
@@ -162,7 +162,7 @@ def _provenance(command):
 
 
 def _about_a_graph(command):
-    """What to choose for it, and how all strategies do on it."""
+    """Commands `advise` and `compare`."""
     text = "which strategy to choose for the graph in a file, what it gains, and why"
     advise = command("advise", commands.advise, text)
     advise.add_argument("file", metavar="FILE", nargs="+", help=f"{GRAPH}; several files are a batch")
@@ -191,7 +191,7 @@ def _about_a_graph(command):
 
 
 def _of_a_graph(command):
-    """The four problems of one graph."""
+    """Commands `sort`, `paths`, `color` and `factorize`."""
     sort = command("sort", commands.sort, "topological order of the graph in a file, one vertex a line", ids=True)
     sort.add_argument("file", metavar="FILE", help=GRAPH)
     _solver(sort, "toposort", "order")
@@ -231,7 +231,7 @@ def _of_a_graph(command):
 
 
 def _of_a_batch(command):
-    """Many graphs at once."""
+    """Command `swarm`."""
     text = "a measure of every graph of a batch, written to a folder of Parquet files"
     batch = command("swarm", commands.swarm, text)
     batch.add_argument("input", metavar="INPUT", help="folder of shards (.arrow, .parquet) or of files with one graph "
@@ -275,7 +275,7 @@ def _member(parser):
 
 
 def _reading(parser):
-    """How the file of a graph is read."""
+    """Options that control how a graph's file is read."""
     _member(parser)
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--directed", action="store_true", help="a line is an arc, whatever the file's header says")

@@ -218,7 +218,7 @@ def factorize(args) -> int:
         errors = [f"sweep {sweep}: RMSE {error:.4f}" for sweep, error in enumerate(result.rmse, 1)]
         print(*errors, sep="\n", file=sys.stderr if str(args.output) == "-" else sys.stdout)
     if args.output:
-        packed = io.BytesIO()  # written at once, for standard output cannot be wound back
+        packed = io.BytesIO()  # a zip writer seeks, which standard output may not support
         np.savez_compressed(packed, users=result.users, items=result.items, user_ids=users, item_ids=items)
         with output.open_output(args.output, "wb") as file:
             file.write(packed.getbuffer())
@@ -326,14 +326,14 @@ def _vertex(graph, called):
 
 
 def _tell_left_out(batch):
-    """Name what a batch that has been read does without."""
+    """Log the graphs that could not be read from a batch."""
     from lockstep.swarm.command import tell_left_out
 
     tell_left_out(batch.problems)
 
 
 def _ratings(file, member, duplicates="keep"):
-    """The ratings in a file, under its name, and what their users and items are called there."""
+    """The ratings in a file, named after it, with the file's ids of users and items."""
     from lockstep.graphs import read_ratings
     from lockstep.sgd import Ratings
 
@@ -345,7 +345,7 @@ def _ratings(file, member, duplicates="keep"):
 
 
 def _how(result):
-    """By which strategy, and what there is to say of it."""
+    """The strategy's name, with its notes and the reason for its choice in parentheses."""
     told = [*result.stats.get("notes", ()), *(result.stats[key] for key in ("reason",) if key in result.stats)]
     return result.strategy + (f" ({'; '.join(map(str, told))})" if told else "")
 

@@ -13,7 +13,7 @@ import time
 import warnings
 
 log = logging.getLogger("lockstep")
-LATER = 2.0  # s that a step may take before its seconds are counted on a terminal
+LATER = 2.0  # s after which a terminal shows a step's elapsed time
 
 
 def configure_logging(args) -> None:
@@ -43,7 +43,7 @@ def warnings_logged():
 
 @contextlib.contextmanager
 def timed(what):
-    """Log how long a step took, for `--verbose`; on a terminal, but for `--quiet`, count the seconds of a long one."""
+    """Log a step's time at level DEBUG; unless `--quiet`, a terminal shows elapsed seconds after `LATER` s."""
     started, ended = time.perf_counter(), threading.Event()
 
     def count():
@@ -74,7 +74,7 @@ def is_stdout(path) -> bool:
 
 
 def display_name(file) -> str:
-    """How messages call an input."""
+    """Name of an input in messages."""
     return "<stdin>" if str(file) == "-" else str(file)
 
 
@@ -140,16 +140,16 @@ def open_output(path, mode="w"):
 
 
 def _same_mode(scratch, there):
-    """Give a file that is still empty the mode of the one that it will replace."""
+    """Copy permission bits from the file to be replaced to its still empty replacement."""
     mode = stat.S_IMODE(there.stat().st_mode)
     if stat.S_IMODE(scratch.stat().st_mode) != mode:
         scratch.chmod(mode)
 
 
 def write_column(values, path, labels=None, whole=False) -> None:
-    """A vertex a line, some at a time: its value, after its name and a tab where vertices have names.
+    """Write a line per vertex, 2^16 at a time: `value`, or `name<tab>value` where vertices have names.
 
-    `whole`: finite values without a point.
+    `whole`: finite values are written as integers.
     """
     with open_output(path) as out:
         for first in range(0, len(values), 2**16):
@@ -164,7 +164,7 @@ def write_column(values, path, labels=None, whole=False) -> None:
 
 
 def write_table(found, path) -> None:
-    """Write a table as CSV where that was asked for."""
+    """Write a table as CSV, unless `path` is None."""
     if path is not None:
         with open_output(path) as out:
             found.to_csv(out, index=False, lineterminator="\n")
@@ -189,7 +189,7 @@ def write_json(args, graph, result, **found) -> None:
 
 
 def finite(value):
-    """The same with null for numbers that are not finite, which JSON does not have."""
+    """The same with None for NaN and infinities, which JSON lacks."""
     if isinstance(value, dict):
         return {key: finite(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):

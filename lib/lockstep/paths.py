@@ -1,4 +1,4 @@
-"""Where things stand: the one module that knows folder names, so that no other holds a path literal."""
+"""Paths of the compendium, the cache, results and figures; the environment is read once, at import."""
 
 import os
 from pathlib import Path
@@ -8,9 +8,9 @@ CACHE = Path(os.environ.get("LOCKSTEP_CACHE") or Path.home() / ".cache" / "locks
 
 
 def _root() -> Path:
-    """The compendium: the setting, else the checkout that this package lies in, else what the wheel carries of it.
+    """The compendium: ``LOCKSTEP_ROOT``, else the checkout that contains this package, else the wheel's copy.
 
-    What lies above the current folder does not count: it may be another project with a Snakefile of its own.
+    Parents of the working directory are not searched: they may hold another project's Snakefile.
     """
     if told := os.environ.get("LOCKSTEP_ROOT"):
         return Path(told).resolve()
@@ -23,7 +23,7 @@ CONFIG = ROOT / "config"
 DATA = ROOT / "data"
 RECORDINGS = DATA / "recordings"
 PAPER = ROOT / "paper"
-# A wheel's folder is not for rows, nor for drawings.
+# An installed wheel writes results and figures to the cache.
 _made = CACHE if ROOT == HERE / "compendium" else ROOT
 RESULTS = _made / "results"
 # Only the workflow draws into the compendium: notebooks that are tested or explored draw somewhere else.
@@ -40,7 +40,7 @@ def recordings_of(folder, study="[0-9]-*"):
     machine's folder.
     """
 
-    def turn(file):  # the ninth before the tenth; files of one recording by name
+    def turn(file):  # sort key: recordings by number, files of one recording by name
         number = file.parent.name
         return (int(number), file.name) if number.isdecimal() else (0, file.name)
 

@@ -1,8 +1,7 @@
 """The contract between a strategy and its callers: evidence, `compare`, `explore`, the command line, tests.
 
-A study has a `Problem`, an input made ready once for all strategies, and a `Table` of strategies. A strategy makes a
-`Plan` for a problem on a machine; a plan is reset and run as often as wanted, and each result verified. `run` alone is
-timed.
+A study has a `Problem`, an input prepared once for all strategies, and a `Table` of strategies. A strategy makes a
+`Plan` for a problem on a machine; a plan is reset and run repeatedly, and each result verified. Only `run` is timed.
 
 >>> from lockstep.graphs import Graph
 >>> from lockstep.toposort import STRATEGIES, Problem
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
 
     from lockstep.typing import PathLike
 
-LIMIT = 2**31 - 2**20  # kernels add the number of their threads to an int
-AGAIN = "-again"  # the suffix of a label: a strategy measured against itself
+LIMIT = 2**31 - 2**20  # kernels add the number of threads to an int32 index: 2^20 of headroom
+AGAIN = "-again"  # suffix of a label: a second measurement of the same strategy (A/A control)
 CPU, CHOICE = "cpu", "choice"  # families: a baseline without kernels; a rule that picks another strategy
 
 
 class Skip(ValueError):
-    """A strategy has no place here: a library is missing, the GPU is too old, the input too large; the text says."""
+    """A strategy cannot run here; the message says why (missing library, GPU too old, input too large)."""
 
 
 class WrongResult(AssertionError):
@@ -41,19 +40,19 @@ class WrongResult(AssertionError):
 
 
 class Outgrown(ArithmeticError):
-    """A run needs larger numbers than its problem was made ready with; `Problem.wider` has them."""
+    """A value overflows the number type of the problem; `Problem.wider` returns it with the next wider one."""
 
 
 class Problem:
-    """An input made ready once for all strategies: checked, in the types that kernels take, with its oracle.
+    """An input prepared once for all strategies: checked, in the types that kernels take, with its oracle.
 
-    What the strategies of a comparison must share is part of it and a keyword of `of`: the source of shortest paths,
-    the rank of a factorization, the measure of a batch.
+    Settings that all compared strategies share are keywords of `of`: the source of shortest paths, the rank of a
+    factorization, the measure of a batch.
 
     Attributes
     ----------
     name : str
-        What messages call the input.
+        Name of the input in messages.
     given : object
         The input, as `of` takes it.
     settings : dict
@@ -83,19 +82,19 @@ class Problem:
         return tuple(inspect.signature(cls.of).parameters)[1:]
 
     def validate(self) -> None:
-        """Raise what no strategy could solve, where it takes a walk through the input to see (a cycle)."""
+        """Raise if no strategy can solve the input, where detecting that needs a traversal (a cycle)."""
 
     @property
     def lacks(self) -> str:
-        """What the input has none of, so that there is nothing to do: `vertices`; an empty text if it has some."""
+        """What an empty input has none of, such as `vertices`; '' if the input is not empty."""
         return ""
 
     def trivial(self, strategy: "Strategy") -> Any:
-        """The result of a strategy where there is nothing to do."""
+        """The result of a strategy on an empty input."""
         raise NotImplementedError
 
     def check(self, result: Any, strategy: "Strategy") -> str:
-        """Hold a result against the oracle.
+        """Compare a result with the oracle's.
 
         Returns
         -------
@@ -163,7 +162,7 @@ class Options:
 
 
 class Plan:
-    """A strategy made ready for one problem on one machine.
+    """A strategy prepared for one problem on one machine.
 
     Parameters
     ----------
@@ -177,7 +176,7 @@ class Plan:
     Attributes
     ----------
     stats : dict
-        What the plan tells of itself; `reason` if a rule chose it.
+        Facts about the plan and its last run; `reason` if a rule chose it.
     """
 
     Options = Options
@@ -191,11 +190,11 @@ class Plan:
 
     @classmethod
     def skip(cls, problem: Any, executor: Any, options: Any) -> Any:
-        """Why it has no place here, found without building it; None if it has."""
+        """Why the plan cannot run here, found without building it; None if it can."""
 
     @classmethod
     def make(cls, strategy: "Strategy", problem: Any, executor: Any = None, options: Any = None) -> "Plan":
-        """The plan, built; one that chooses returns the plan that it chose."""
+        """Build the plan; for a `choice` strategy, the plan of the strategy chosen."""
         plan = cls(strategy, problem, executor, options)
         plan.build()
         return plan
@@ -204,19 +203,19 @@ class Plan:
         """Preprocess, compile, allocate, bind launches; not timed. May raise `Skip`."""
 
     def reset(self) -> None:
-        """Put the input back as it was before the first run; before every run, not timed."""
+        """Restore the state before the first run; called before every run, not timed."""
 
     def run(self) -> Any:
         """Solve the problem; what is timed. The result may stay on the device."""
         raise NotImplementedError
 
     def figures(self, result: Any) -> dict:
-        """{metric: (value, unit)}, recorded beside a run's time; taken when the clock has stopped."""
+        """{metric: (value, unit)}, recorded with a run's time; computed outside the timed interval."""
         return {}
 
     @property
     def timed_on(self) -> Any:
-        """The executor by whose clock a run is timed; None: the CPU's alone."""
+        """The executor whose device clock times a run; None: the host clock only."""
         return self.executor
 
     def verify(self, result: Any) -> str:
@@ -237,13 +236,13 @@ class Strategy:
         run kernels: `published` as a paper has them, `control` for comparison alone, `ladder` of this compendium's
         own, or, in the first study, the kinds of schedule that its paper tells apart.
     published : str
-        Where it comes from.
+        Source of the strategy: the publication, or this compendium.
     plan : type
-        The subclass of `Plan` that makes it ready and runs it.
+        The subclass of `Plan` that prepares and runs it.
     exact : bool
         False where results may be wrong by design.
     traits : frozenset of str
-        What else its study tells of it: which colors it gives, for example.
+        Further properties, by study: for example which coloring it produces.
     """
 
     name: str
@@ -256,7 +255,7 @@ class Strategy:
 
     @property
     def gpu(self) -> bool:
-        """Whether it runs kernels, on a GPU or on the emulator; of `auto` no."""
+        """Whether it runs kernels, on a GPU or on the emulator; False for `auto`."""
         return self.plan.gpu
 
     @property
@@ -270,7 +269,7 @@ class Strategy:
         Raises
         ------
         Skip
-            It has no place here.
+            It cannot run here.
         ValueError
             It has no such option, or not of that value.
         """
@@ -293,7 +292,7 @@ class Table(dict):
     variants : mapping
         {label of recorded rows: (name, options)}.
     terms : mapping
-        {the field's name: name}, of strategies whose rows were recorded under a name of our own; both are understood.
+        {standard term: name} of strategies recorded under another name; `find` accepts both.
     """
 
     def __init__(
@@ -311,7 +310,7 @@ class Table(dict):
     def resolve(self, label: str) -> "tuple[Strategy | None, dict]":
         """(strategy, options) that a label of recorded rows means; (None, {}) if it means none.
 
-        ``name@key=value,...`` is a strategy with options, ``name-again`` one that is measured against itself.
+        ``name@key=value,...`` is a strategy with options, ``name-again`` its second measurement (A/A control).
         """
         label = label.removesuffix(AGAIN)
         name, _, told = label.partition("@")
@@ -330,5 +329,5 @@ def _value(text):
 
 
 def missing(library: str) -> str | None:
-    """Why a plan that is built on a Python library has no place here; None if it is installed."""
+    """Why a plan that needs a Python library cannot run here; None if it is installed."""
     return None if find_spec(library) else f"{library} is not installed"

@@ -1,15 +1,15 @@
-"""A strategy run once, for its result: the machine it runs on, its first run, numbers that grow where they must."""
+"""Solve a problem once: choose the executor, run the strategy, and rerun with wider numbers after an overflow."""
 
 from lockstep.machine import get_executor
 from lockstep.plan import CPU, Outgrown
 
 
 def executor_for(strategy, executor=None):
-    """The machine that a strategy runs on: what was asked for (see `get_executor`), or the emulator for kernels where
-    no GPU answers; None for the CPU.
+    """The executor of a strategy: the requested one (see `get_executor`), or the emulator for kernels where no GPU
+    is usable; None for CPU strategies.
     """
     if strategy.family == CPU:
-        get_executor(executor)  # its error says what is wrong with the name, or that no GPU answers
+        get_executor(executor)  # only for its errors: an unknown name, no usable GPU
         return None
     machine = get_executor(executor)
     return get_executor("host") if machine is None and strategy.gpu else machine

@@ -1,9 +1,9 @@
-"""Which studies there are, for those above them: the workflow and the command line."""
+"""The studies by name, for the workflow and the command line."""
 
 from importlib import import_module
 
-# A study is a notebook of this name and the package beside this file that it explores.
-# Study 0 gives the machine's own costs: the others wait for it and predict from it.
+# Name of a study's notebook -> its package in this folder.
+# Study 0 measures the machine's costs; the others run after it and use them in predictions.
 PACKAGES = {
     "0-machine": "machine",
     "1-sgd-schedules": "sgd",

@@ -1,4 +1,4 @@
-"""What the public functions take, as types; for readers and type checkers, imported nowhere at run time."""
+"""Types of the public functions' arguments, for readers and type checkers; not imported at run time."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence

@@ -1,12 +1,12 @@
 """Which strategy for a graph: the rules that every study's `auto` follows and that `lockstep advise` prints.
 
-A rule is a tree of at most two questions about features of a graph, fitted to the times of a recording (`guide.rule`
-fits it). `data/rules.json` holds those of the recorded machines, with what each loses on graphs that it was not fitted
-on. It is written by a command (``make rules``) and never follows new rows by itself: what `auto` takes is part of what
-its rows were measured with.
+A rule is a decision tree of depth at most two on features of a graph, fitted to the times of a recording (by
+`guide.rule`). `data/rules.json` holds the rules of the recorded machines, with the regret of each on graphs outside its
+fit. It is written only by a command (``make rules``), not updated with new rows, since the choices of `auto` are part
+of the build of its rows.
 
-Of each problem there is also the size below which the plain alternative of the CPU has done its work before a launch
-has been read back. Rules are for machines with a GPU: where there is none, a study's `auto` knows what else it has.
+For each problem there is also a size below which the CPU's plain alternative takes less time than a launch and its
+read-back. Rules are for machines with a GPU: without one, a study's `auto` chooses by itself.
 """
 
 import functools
@@ -34,8 +34,9 @@ def rules(problem):
     -------
     machine : str
     entry : mapping
-        `rule`: packed, see `tree`; `small`: None or (size, strategy); `graphs`, `loss`, `worst`: how many it was judged
-        on, each left out of the fit, the mean factor that it loses there, and the largest with its graph.
+        `rule`: packed, see `tree`; `small`: None or (size, strategy); `graphs`, `loss`, `worst`: the number of graphs
+        judged, each left out of the fit, the geometric mean of time over best time there, and the largest with its
+        graph.
 
     Raises
     ------
@@ -53,7 +54,7 @@ def rules(problem):
 
 
 def stands(problem):
-    """A problem's rules as one text, without the graphs they were fitted on: what rows of `auto` were measured with."""
+    """A problem's rules as canonical JSON, without the graphs they were fitted on: part of the build of `auto`."""
 
     def bare(found):
         if "strategy" in found:

@@ -1,15 +1,15 @@
-"""Features that the rules test: of each problem the features that follow from a graph's figures, and their units.
+"""Features that the rules test: for each problem a function from a graph's figures to features, and their units.
 
-A figure must be cheap to find on a reader's graph and recorded with the graphs of the study.
+A figure must be cheap to compute on the user's graph and recorded with the graphs of the study.
 """
 
 import numpy as np
 
 
 def near_share(graph, parts=128, samples=4096):
-    """Share of arcs whose ends lie in the same of so many ranges of ids, from a regular sample of the arcs.
+    """Share of arcs with both ends in the same of `parts` equal id ranges, from a regular sample of the arcs.
 
-    It tells a graph whose ids follow space or time from one whose ids are drawn.
+    It distinguishes graphs whose ids follow space or time from those with random ids.
     """
     if not graph.m:
         return 0.0
@@ -20,7 +20,7 @@ def near_share(graph, parts=128, samples=4096):
 
 
 def of_graph(figures):
-    """Size and mean degree; the largest degree against the mean where it is known."""
+    """Size and mean degree; the ratio of largest to mean degree where it is known."""
     n, m = figures["n"], figures["m"]
     found = {"size": n + m, "degree": m / max(n, 1)}
     if "largest" in figures and m:

@@ -1,4 +1,4 @@
-"""A decision tree of few questions about the features of a graph, in Python, in JSON and in words."""
+"""A small decision tree on the features of a graph, in Python, in JSON and in words."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ WORDS = {True: "more than", False: "at most"}
 
 @dataclass(frozen=True)
 class Leaf:
-    """Where a rule ends: the strategy, and the graphs that it was decided on."""
+    """A leaf: the strategy, and the recorded graphs that lead to it."""
 
     strategy: str
     observations: tuple
@@ -16,7 +16,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Question:
-    """Is a feature above a threshold? `low` follows if it is not, `high` if it is."""
+    """An inner node: `high` if a feature is above a threshold, else `low`."""
 
     feature: str
     threshold: float
@@ -52,7 +52,7 @@ def features_of(tree):
 
 
 def packed(tree, place):
-    """A rule as plain lists and dicts; ``place(observation)`` stands for one of a leaf."""
+    """A rule as plain lists and dicts; ``place(observation)`` replaces the observations of a leaf."""
     if tree is None:
         return None
     if isinstance(tree, Leaf):
@@ -62,7 +62,7 @@ def packed(tree, place):
 
 
 def unpacked(found, observation=lambda place: place):
-    """The rule that `packed` wrote; ``observation(place)`` is the one that a place stands for."""
+    """Inverse of `packed`; ``observation(place)`` returns the observation of a place."""
     if found is None:
         return None
     if "strategy" in found:
@@ -96,7 +96,7 @@ def _unit(unit, count):
 
 
 def number(value):
-    """A threshold as one reads it: thousands apart, no digits that say nothing."""
+    """A threshold as text: thousands separated, no trailing zeros."""
     if value and (abs(value) < 1e-3 or abs(value) >= 1e15 or math.isnan(value)):
         return f"{value:.3g}"
     return f"{value:,.10g}"

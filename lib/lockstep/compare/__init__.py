@@ -1,10 +1,10 @@
-"""All strategies of a study on a graph of one's own: timed where that means something, counted elsewhere, ranked.
+"""Compare all strategies of a study on a user's graph: timed on hardware, counted on the emulator, ranked.
 
-On a machine with a GPU every strategy is timed. Without one the baselines of the CPU are timed, and the kernels run
-on the emulator, which gives results and counts but no times. Every result is verified.
+On a machine with a GPU every strategy is timed. Without one the CPU baselines are timed, and the kernels run on the
+emulator, which gives results and counts but no times. Each strategy's first result is verified.
 
-The strategies run in a process of their own: one that takes too long, or takes the process down with it, is
-ended, said so, and the others go on.
+The strategies run in a worker process: if one exceeds its time limit or crashes the process, this is reported and the
+others continue in a new one.
 """
 
 import tempfile
@@ -60,13 +60,13 @@ def compare(
     strategies : sequence of str, optional
         By default all but `auto`.
     executor : {"cuda", "host"}, optional
-        Where kernels run. None: the GPU if one answers, else the emulator.
+        Where kernels run. None: the GPU if one is usable, else the emulator.
     rounds : int
         Timed runs, of which the median counts.
     seconds : float, optional
         Longest time of a strategy, its first run included; by default 60, and 20 on the emulator.
     say : callable, optional
-        Is told which strategy has been done.
+        Called with a line for each finished strategy.
     **options
         ``source`` of sssp (by default a vertex with most arcs), ``rank`` of sgd (16), ``measure`` of swarm
         (betweenness).
@@ -74,8 +74,8 @@ def compare(
     Returns
     -------
     DataFrame
-        Columns `COLUMNS`: the timed ones first, the fastest on top; then those that were counted, by the steps
-        that they wait for; then those that failed, with a note that says why. ``.attrs`` says on what.
+        Columns `COLUMNS`: timed strategies first, by time; then counted ones, by dependent steps (see `steps`);
+        then failed ones, with the reason in `note`. ``.attrs`` holds study, executor, graph and options.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def compare(
     GraphError
         The study cannot use the graph.
     NoGpuError
-        ``executor="cuda"`` and no GPU answers.
+        ``executor="cuda"`` and no GPU is usable.
     """
     from lockstep.machine import get_executor, gpu_available
 
@@ -92,7 +92,7 @@ def compare(
     table = studies.table(package)
     names = [table.find(name).name for name in strategies or (name for name in table if name != "auto")]
     if executor is not None:
-        get_executor(executor)  # its error says why there is none
+        get_executor(executor)  # raises if there is none
     where = executor or ("cuda" if gpu_available() else "host")
     seconds = (60 if where == "cuda" else 20) if seconds is None else seconds
     if rounds < 1 or not seconds > 0:

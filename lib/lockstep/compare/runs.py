@@ -11,7 +11,7 @@ COUNTS = ("launches", "readbacks", "barriers", "grid_barriers", "atomics")
 
 
 def measure(strategy, problem, executor, rounds, seconds):
-    """Time a strategy, or count what it does on the emulator.
+    """Time a strategy, or count its operations on the emulator.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def measure(strategy, problem, executor, rounds, seconds):
     """
     machine = solving.executor_for(strategy, executor)
     if machine is not None and machine.name == "host" and not strategy.gpu:
-        machine = None  # a rule chooses the CPU there
-    # What a rule may choose is made ready before, as all others are.
+        machine = None  # `auto` chooses a CPU strategy there
+    # With `eager` a rule's possible choices are built before timing, as all other plans are.
     made = strategy.plan_for(problem, machine, **({"eager": True} if "eager" in strategy.keywords else {}))
     if machine is not None:
         machine.reset_counts()
@@ -44,7 +44,7 @@ def measure(strategy, problem, executor, rounds, seconds):
         counts = {key: int(machine.counts[key]) for key in COUNTS}
         counts["launches"] += int(machine.counts["graph_launches"])
     if hasattr(result, "colors"):
-        counts["colors"] = int(result.count)  # a coloring's time says nothing without them
+        counts["colors"] = int(result.count)  # the quality to weigh against a coloring's time
     verified, times, timed = made.verify(result), [], measuring.candidate(made, strategy.name, "", events=False)
     while machine is None or machine.name == "cuda":
         times.append(timing.once(timed)[1]["wall"][0])

@@ -9,12 +9,12 @@ from .runs import COUNTS
 
 
 def steps(line: Any) -> Any:
-    """What a run waits for one after the other, as far as it is counted: launches, read-backs, grid barriers."""
+    """Number of counted dependent steps of a run: launches, read-backs, grid barriers."""
     return sum(line.get(key) or 0 for key in ("launches", "readbacks", "grid_barriers"))
 
 
 def told(found: pd.DataFrame) -> str:
-    """The ranking as text, and in its first line what the figures are."""
+    """The ranking as text; the first line describes the figures."""
     from lockstep.report.digits import readable
 
     counted = found.attrs["executor"] == "host"

@@ -1,4 +1,4 @@
-"""A process of its own for the strategies, and who watches it: one that takes too long is ended, the others go on."""
+"""Worker process for the strategies, and its watchdog, which kills it if a strategy exceeds its time limit."""
 
 import json
 import queue
@@ -11,14 +11,14 @@ from lockstep import studies
 
 from .runs import measure
 
-START = 120  # seconds that a worker may take to begin: imports, and compiling a study's kernels
+START = 120  # seconds until a worker's first line: imports, reading the problem, opening the GPU
 
 
 def work():
-    """A worker: reads its task from standard input, tells on standard output what it does, line by line."""
+    """A worker: reads its task from standard input, writes progress and results to standard output as JSON lines."""
     task = json.loads(sys.stdin.readline())
     out = sys.stdout
-    sys.stdout = sys.stderr  # what a library prints must not come between
+    sys.stdout = sys.stderr  # keeps library output out of the JSON lines
     from lockstep.machine import get_executor
 
     table = studies.table(task["package"])
@@ -28,18 +28,18 @@ def work():
         print(json.dumps({"begin": name}), file=out, flush=True)
         try:
             found = measure(table[name], problem, executor, task["rounds"], task["seconds"])
-        except Exception as error:  # of any kind: it is told, and the others go on
+        except Exception as error:  # any error is reported, and the next strategy runs
             found = {"note": " ".join(str(error).split())[:200] or type(error).__name__}
         print(json.dumps({"done": name, **found}), file=out, flush=True)
 
 
 def watched(task, seconds):
-    """Run a worker; yield what it tells. Ends it when a strategy takes longer than it may.
+    """Run a worker and yield its results; kill it when a strategy takes more than `seconds`.
 
     Yields
     ------
     dict
-        A line of the worker; ``{"lost": name, "note": why}`` for the strategy that it was ended in.
+        A line of the worker; ``{"lost": name, "note": why}`` for the strategy during which it was killed or ended.
     """
     worker = subprocess.Popen(
         [sys.executable, "-c", "from lockstep.compare.worker import work; work()"],

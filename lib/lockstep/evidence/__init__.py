@@ -1,7 +1,7 @@
 """Evidence: how figures are measured, recorded, compared and judged.
 
-It knows no study: it is handed callables and rows. Its names are imported when they are asked for: every job of the
-workflow asks what this machine is, and need not load pandas for that.
+Apart from `passes` it depends on no study: callers pass callables and rows. Names are imported lazily, since every job
+of the workflow needs the machine's name but not pandas.
 """
 
 from importlib import import_module

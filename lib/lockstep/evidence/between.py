@@ -1,4 +1,4 @@
-"""How far apart recordings of one machine lie: a variance component that the rounds of one recording do not show."""
+"""Variance between recordings of one machine, which the rounds of a single recording cannot show."""
 
 import collections
 import math
@@ -10,12 +10,12 @@ import pandas as pd
 from lockstep.evidence import recording, statistics
 from lockstep.evidence.recording import CELL
 
-MEDIAN = 0.4549  # of a squared standard normal variable
+MEDIAN = 0.4549  # median of chi-squared with 1 degree of freedom, whose mean is 1
 
 
 @dataclass(frozen=True)
 class Between:
-    """How far apart recordings of one machine lie, on logarithms; see `components`.
+    """Scatter between recordings of one machine, on logarithms; see `components`.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ NONE = Between()
 
 
 def components(machines):
-    """What recordings of one machine differ by, study by study, from all machines that were recorded more than once.
+    """Scatter between recordings of a machine, by study, from all machines recorded more than once.
 
     Parameters
     ----------
@@ -44,10 +44,10 @@ def components(machines):
     Returns
     -------
     dict
-        {study: Between}, and under "" what studies have in common, for those of which no machine has two
-        recordings. Of each cell, strategy and build the recordings' mean logarithms of the wall time are compared: as
-        is, and less their mean over the strategies of the cell, which is what ratios feel. Medians of squares stand
-        for means, since a few runs of a CPU stray by a factor; the scatter within recordings is taken off.
+        {study: Between}, and under "" an average over studies, for those of which no machine has two recordings.
+        For each cell, strategy and build the variance over recordings of the mean log wall time is taken (`time`),
+        and of the same less its mean over the cell's strategies (`ratio`). Medians replace means of squares, since a
+        few CPU runs are outliers; the median error variance of the recordings' means is subtracted.
     """
     found = collections.defaultdict(list)
     for rows in machines:

@@ -1,10 +1,9 @@
 """Verdicts: every part of the ledger against every recorded machine.
 
-A verdict is on the published relation alone. An identity (a count) holds or fails by itself; a direction or a magnitude
-is tested, and holds or fails when its p-value is below 5 % after Holm's adjustment among the parts of its paper. Where
-it does not, two times whose ratio lies within the margin of 1 show `no difference`, and all else is `undecided`. Where
-the paper's words have several readings and these come out differently, that is the verdict. How large the figure is has
-its own column.
+A verdict is on the published relation alone. An identity (a count) holds or fails without a test; a direction or a
+magnitude holds or fails if its p-value, Holm-adjusted among the parts of its paper, is below 5 %. Otherwise a ratio
+whose interval lies within 3 % of 1 gives `no difference`, all else `undecided`. If readings of the paper's words give
+different results, the verdict is `depends on the reading`. The size of the effect has its own column.
 """
 
 import collections
@@ -41,7 +40,7 @@ def judge(machines, parts=None, apart=None):
     parts : list of Part, optional
         By default the project's ledger.
     apart : mapping, optional
-        {study: how far apart recordings lie}, see `between.components`; by default as these rows show it.
+        {study: Between}, see `between.components`; by default estimated from these rows.
 
     Returns
     -------
@@ -101,9 +100,9 @@ def _line(machine, part, by_study):
 
 
 def _read(part, rows):
-    """The finding under the first reading, and a verdict with its reason where the readings leave but one.
+    """The finding under the part's selector, and a verdict with its reason where the readings disagree.
 
-    Where all agree, the weakest finding's p-value counts.
+    Where all readings agree, the largest of their p-values is used.
     """
     found = JUDGES[part.relation](part, rows)
     if not part.readings or part.relation == "exists":
@@ -123,7 +122,7 @@ def _read(part, rows):
 
 
 def marked(judged, parts, machines, old):
-    """Verdicts with how many of a part's rows are of earlier code, and the commits that these were measured at.
+    """Add to verdicts the number of a part's rows from earlier code, and the commits at which they were measured.
 
     Parameters
     ----------
@@ -181,7 +180,7 @@ def _beside(part, by_study):
         elsewhere = change.get("study", part.study)
         rows = by_study[elsewhere]
         try:
-            # Of another study nothing of what the part selects is there.
+            # The part's selector does not apply to another study's rows.
             base = part.select if elsewhere == part.study else {}
             selected = replace(part, select=merge(base, change))
             judged = JUDGES[part.relation](selected, rows) if part.relation in OWN_FIGURE else None
@@ -216,7 +215,7 @@ class Summary:
 
 
 def summary(claims=None, recordings=None, results=None, stale=None):
-    """Judge everything that is recorded and say it in words.
+    """Judge all recordings and describe the verdicts in words.
 
     Parameters
     ----------
@@ -226,7 +225,7 @@ def summary(claims=None, recordings=None, results=None, stale=None):
         Recorded machines, and what was measured here; by default the project's.
     stale : callable, optional
         ``stale(rows)`` returns the stale strategies of a machine's rows, one line per study, strategy, data set and
-        build: `study, strategy, dataset, kernel, commit`. The caller knows the studies.
+        build: `study, strategy, dataset, kernel, commit`.
 
     Returns
     -------
@@ -245,7 +244,7 @@ def summary(claims=None, recordings=None, results=None, stale=None):
 
 
 def _stored(claims, recordings, results, machines=None):
-    """Verdicts and controls: the one place where they are made. `machines` if they are read already."""
+    """Verdicts and controls, cached; `machines` avoids a second reading of the rows."""
 
     def compute():
         rows = reading.machines(recordings, results) if machines is None else machines
@@ -256,12 +255,12 @@ def _stored(claims, recordings, results, machines=None):
 
 
 def of_study(study, machine=None):
-    """The verdicts and controls of a study, as report, README and command line tell them.
+    """The verdicts and controls of a study, as shown in report, README and command line.
 
     Parameters
     ----------
     study : Study
-        Its recordings count and, if it has a configuration, what was measured here.
+        Its recordings are used and, if it has a configuration, the results measured here.
     machine : str, optional
         One machine's alone; by default those on which any part of the study was judged.
 

@@ -1,4 +1,4 @@
-"""Which machine a recording comes from, and the state in which it was made."""
+"""Identity of the machine, the commit and the time of a recording."""
 
 import hashlib
 import json
@@ -34,23 +34,21 @@ def _package(*names):
 
 
 def cores():
-    """Cores this process may use: its affinity, not what an environment variable allows the libraries to
-    take.
-    """
+    """Cores in this process's CPU affinity mask; thread-count environment variables are not considered."""
     return len(os.sched_getaffinity(0))
 
 
 @cache
 def describe_machine():
-    """What this machine is.
+    """Describe this machine.
 
     Returns
     -------
     dict
-        `name` (folder name of its recordings: the GPU or the CPU, and a digest of what the machine is, so
-        that two machines with the same GPU never share a folder), `gpu`, `gpus`, `driver`, `cpu`, `cores`
-        (this process may use), `memory_gib`, `system`, `python`, `cuda` (what the driver supports), `nvrtc`,
-        `cupy`. What is not there is None.
+        `name` (folder name of its recordings: GPU or CPU, and a digest of GPU, number of GPUs, CPU model and
+        cores, so that machines differing in these have different folders), `gpu`, `gpus`, `driver`, `cpu`, `cores`
+        (usable by this process), `memory_gib`, `system`, `python`, `cuda` (supported by the driver), `nvrtc`,
+        `cupy`. Missing items are None.
     """
     device = nvml.gpu()
     gpu = device.identity() if device else {"gpu": None, "driver": None, "cuda": None}
@@ -79,7 +77,7 @@ def describe_machine():
 
 
 def gpu_words(machine):
-    """What GPUs a machine has, in words (`2 × NVIDIA H200`); None without any."""
+    """A machine's GPUs in words (`2 × NVIDIA H200`); None without any."""
     several = machine.get("gpus") or 1
     return f"{several} × {machine['gpu']}" if machine.get("gpu") and several > 1 else machine.get("gpu")
 
@@ -92,7 +90,7 @@ def machine_name():
 def commit():
     """The checkout's commit, with `+` where tracked files differ from it; None outside a git checkout.
 
-    A copy without its .git folder can be told by the variable LOCKSTEP_COMMIT.
+    The variable LOCKSTEP_COMMIT overrides it, for copies without a .git folder.
     """
     if os.environ.get("LOCKSTEP_COMMIT"):
         return os.environ["LOCKSTEP_COMMIT"]

@@ -1,8 +1,8 @@
-"""A/A controls: a strategy measured against itself must come out equal, or intervals are too narrow.
+"""A/A controls: a strategy measured twice must come out equal, or intervals are too narrow.
 
-A control needs cells whose time is long and steady enough to tell the margin: otherwise it tells about the cells, not
-about the protocol. Which cells these are is declared in the ledger, with the reason; what the other cells say stands
-beside it, with how much a single round strays there.
+A control needs cells whose times are long and stable enough to resolve the margin: otherwise it tests the cells, not
+the protocol. The ledger declares these cells, with the reason; ratios on other cells are shown beside it, with the
+scatter of a single round.
 """
 
 import json
@@ -20,7 +20,7 @@ COLUMNS = [
 
 
 def controls(machines, declared=None):
-    """Every strategy that was measured against itself, machine by machine.
+    """Judge every strategy that was measured twice in the same rounds, by machine.
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ def controls(machines, declared=None):
     DataFrame
         `machine, study, strategy, of, reason, value, low, high, n, scatter, passes, beside` for each strategy whose
         name with `-again` was timed in the same rounds; it passes when its interval lies inside the margin of 3 %.
-        `scatter` is the factor by which a single round's ratio strays (its standard deviation on logarithms);
+        `scatter` is the geometric standard deviation of a single round's ratio;
         `beside` is JSON, {label: [value, low, high, scatter]} of other cells.
     """
     declared = ledger.controls() if declared is None else declared
     lines = []
     for machine, rows in machines.items():
-        # Counts alone (the emulator is never timed) make no control.
+        # Untimed rows (the emulator's) cannot serve as a control.
         timed = rows[rows["metric"] == "wall"]
         for name, group in timed.groupby("study"):
             for again in sorted(s for s in group["strategy"].unique() if s.endswith(AGAIN)):
@@ -62,7 +62,7 @@ def controls(machines, declared=None):
 
 
 def _against_itself(rows, select, strategy):
-    """A strategy's time over its own in some cells, and a round's scatter; None where it was not measured there."""
+    """Ratio of a strategy's two measurements in some cells, and a round's scatter; None without such rounds."""
     pairs = statistics.paired(matching(rows, select), strategy, strategy + AGAIN)
     if pairs.empty:
         return None

@@ -1,7 +1,7 @@
 """Whether one of several strategies dominates: is nowhere slower than another.
 
-That none dominates says of every strategy that there is a graph on which another one is faster. It is a statement
-about the graphs that were measured, so rounds are what was sampled, not graphs.
+None dominates if for every strategy there is a graph on which another one is faster. The statement is about the
+measured graphs, so the sampling unit is the round, not the graph.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from lockstep.evidence.recording import CELL
 
 @dataclass(frozen=True)
 class Defeat:
-    """Where a strategy loses most clearly; where it never loses, where its lead is least clear.
+    """The comparison that a strategy loses most significantly; if it loses none, its least significant win.
 
     Attributes
     ----------
@@ -22,13 +22,13 @@ class Defeat:
     graph : tuple of str
         The cell.
     estimate : Estimate
-        The strategy's time over the rival's there. Where it loses, the interval is as much wider as befits the
-        choice of one comparison out of so many, so that it leaves out 1 just where `p` is below 5 %.
+        The strategy's time over the rival's there. If it loses, the interval is Bonferroni-adjusted for the number
+        of comparisons, so that it excludes 1 exactly if `p` is below 5 %.
     loses : bool
         Whether the strategy loses anywhere.
     p : float
-        Where it loses: p-value of that comparison times their number (Bonferroni), since the clearest was picked. Where
-        it does not: the largest of the p-values, since a strategy that dominates is ahead in all of them.
+        If it loses: the smallest p-value times the number of comparisons (Bonferroni). If not: the largest p-value,
+        since a strategy that dominates is ahead in all comparisons.
     """
 
     strategy: str
@@ -47,9 +47,9 @@ def defeats(values, strategies, apart=between.NONE):
     values : Series
         Times by cell columns, `strategy` and `round`.
     strategies : sequence of str
-        The strategies to ask about; rivals are all in `values`.
+        The strategies to test; rivals are all in `values`.
     apart : Between
-        What recordings differ by.
+        Scatter between recordings.
 
     Returns
     -------
@@ -86,11 +86,11 @@ def _defeat(strategy, against, apart):
 
 
 def weakest(found):
-    """What decides whether none dominates: an intersection-union test over the strategies.
+    """The deciding comparison for "none dominates": an intersection-union test over the strategies.
 
-    That every strategy loses somewhere is shown at a level if it is shown of each at that level, so the least clear
-    one counts, without a correction for their number (R. L. Berger, Multiparameter hypothesis testing and acceptance
-    sampling, Technometrics 24(4), 1982). It is refuted by a single strategy that is ahead everywhere.
+    That every strategy loses somewhere is shown at a level if it is shown for each at that level, so the largest
+    p-value decides, without correction for their number (R. L. Berger, Multiparameter hypothesis testing and
+    acceptance sampling, Technometrics 24(4), 1982). A single strategy that is ahead everywhere refutes it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Samples taken while the GPU was held back: flagged, never dropped; who reads decides."""
+"""Flag samples taken while the GPU was throttled or slow; flagged samples are not dropped."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from lockstep.evidence import nvml
 from lockstep.evidence.recording import CELL, CLOCKS
 from lockstep.evidence.statistics import select
 
-SLOW = 0.95  # of the machine's usual clock
+SLOW = 0.95  # of the machine's median SM clock
 
 
 def flagged(rows):
@@ -37,5 +37,5 @@ def flagged(rows):
 
 
 def watched(rows):
-    """How many rounds have the GPU's state recorded."""
+    """Number of rounds with a recorded SM clock."""
     return len(select(rows, CLOCKS, "sm_clock"))

@@ -1,9 +1,9 @@
-"""The ledger of claims: what the papers say, as data. `paper/claims.yaml` is read and checked here.
+"""The ledger of claims: the papers' claims as data, read from `paper/claims.yaml` and validated.
 
 An entry is a published claim. It has one part for each published figure, named by letters in order (D4a, D4b,
-...); an entry with a single part lends it its own name. Whatever an entry says about relation, unit or
-selection holds for its parts, unless a part says otherwise. Nothing in the file is evaluated: relations and
-selectors come from closed vocabularies, and an unknown word is an error that names the entry.
+...); a single part has the entry's name. Relation, unit and selection of an entry are inherited by its parts, which
+may override them. Nothing in the file is executed: relations and selectors come from closed vocabularies, and an
+unknown word is an error that names the entry.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ import yaml
 
 from lockstep import paths
 
-# Relation: what it says of the selected figure, and what the selector must name.
+# Relation: its condition on the selected figure.
 RELATIONS = {
     "above": "the figure lies above the bound",
     "below": "the figure lies below the bound",
@@ -34,20 +34,20 @@ RELATIONS = {
     "beats-constant": "a prediction of the faster side is right on more graphs than naming the same side on all",
     "open-question": "a question that the paper leaves open: there is no relation to judge",
 }  # fmt: skip
-# Kind: what a verdict says. A relation has the kind that is named here, others say a direction.
+# Kind: what a verdict is about. `KIND` gives a relation's default kind; relations not in it are directions.
 KINDS = {
     "direction": "which of two is faster or larger, an order, a trend",
     "magnitude": "how large: a published figure, or a bound that is no mere direction",
     "identity": "a count or a size: it agrees on every graph or it does not, and no test is needed",
 }
 KIND = {"exact": "identity", "computed": "identity", "within": "magnitude", "crossover": "magnitude"}
-# Population: of what the graphs behind a figure are a sample.
+# Population: what the graphs behind a figure are sampled from.
 POPULATIONS = {
     "strata": "named graphs that are all there: the interval is over their rounds",
     "random": "random graphs of a stated family: the interval is over graphs",
     "collection": "individual graphs, which stand for others of their kind: the interval is over graphs",
 }
-LIMITS = frozenset({"bound", "factor"})  # what a reading may change beside where the figure comes from
+LIMITS = frozenset({"bound", "factor"})  # fields that a reading may change besides the selector
 NEEDS = ("rows", "data", "hardware", "code")  # what an untested part lacks
 SELECTORS = {
     "study", "experiment", "dataset", "parameters", "any_of", "complete", "numerator", "denominator", "value",
@@ -77,7 +77,7 @@ class Part:
     id, claim, paper : str
         `D4c`, `D4`, `D`.
     statement, of : str
-        What the entry claims, and which part of it this is.
+        The entry's claim, and a label of this part.
     short : str
         The statement in a few words; the statement itself where the file gives none.
     published : float, str or None
@@ -88,34 +88,34 @@ class Part:
     kind : str
         One of `KINDS`; by default what follows from the relation.
     population : dict
-        {one of `POPULATIONS`: which graphs these are}; empty where one graph alone is looked at.
+        {one of `POPULATIONS`: the graphs in words}; empty for a single graph.
     bound : float
         For `above`, `below`, `equal`, `slope-above`.
     bounds : tuple of float
         For `slope-within`.
     factor : float
-        For `within` and `crossover`: how far from the published figure still counts.
+        For `within` and `crossover`: largest accepted factor between figure and published figure.
     select : dict
-        Where the figure comes from.
+        Selector of the rows behind the figure.
     beside : dict
-        Label to changes of `select`: figures shown beside the verdict, without a say in it.
+        Label to changes of `select`: figures shown with the verdict, which do not affect it.
     study : str
-        The study that answers it.
+        The study whose rows it is judged on.
     readings : dict
-        Label to changes of `select`, or of `LIMITS`: what the paper's words may mean. Each is judged; where two differ,
-        that is the verdict. Of `exists` they are the instances.
+        Label to changes of `select` or of `LIMITS`: possible meanings of the paper's words. Each is judged; if results
+        differ, the verdict says so. For `exists` they are the instances.
     untestable : str
-        Why no machine here can answer it; empty if one can.
+        Why it cannot be tested on any machine here; empty if it can.
     needs : str
         One of `NEEDS`: what the part lacks where it cannot be judged.
     changed : list
         What was changed in how it is judged while its rows were known: {commit, what, why}.
     why : str
-        What explains a figure that is far from the published one.
+        Explanation of a figure far from the published one.
     twins : bool
-        Answered on synthetic twins of the paper's data.
+        Judged on synthetic graphs with the sizes of the paper's data.
     apart : Between
-        What recordings differ by; not in the file, but of the machines on which the part is judged.
+        Scatter between recordings; not in the file, but estimated from the recordings.
     """
 
     id: str
@@ -188,19 +188,19 @@ def papers(path=None):
 
 @dataclass(frozen=True)
 class Control:
-    """Where a strategy that is measured against itself has to come out equal.
+    """Cells in which two measurements of one strategy must be equal (A/A control).
 
     Attributes
     ----------
     study, strategy : str
     of : str
-        The place in words.
+        The cells in words.
     reason : str
-        Why there.
+        Why these cells.
     select : dict
         `experiment`, `dataset`, `parameters` of the control's cells; all cells if it is empty.
     beside : dict
-        Label to selector: other cells that hold both, shown without a say.
+        Label to selector: other cells with both measurements, shown but not judged.
     """
 
     study: str

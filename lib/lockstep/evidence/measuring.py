@@ -1,4 +1,4 @@
-"""Plans as candidates: what is done around a timed run, the same for every strategy of a study."""
+"""Plans as candidates: the same untimed steps around a timed run for every strategy of a study."""
 
 from lockstep.plan import CPU, Skip
 
@@ -8,18 +8,17 @@ COUNTED = ("launches", "barriers", "grid_barriers")  # of an executor, recorded 
 
 
 def candidate(plan, label, kernel, before=None, **how):
-    """A plan as it is measured: reset, and perhaps something more, before each run; its kernels' launches counted.
+    """A plan as a candidate: reset before each run, optionally with a lead, and with its launches counted.
 
     Parameters
     ----------
     plan : Plan
     label : str
-        What its rows are called.
+        The strategy name of its rows.
     kernel : str
         Id of its build.
     before : callable, optional
-        ``before(plan)`` returns what a run that is timed on a GPU, or counted on the emulator, has untimed before it,
-        after the reset; None for nothing.
+        ``before(plan)`` returns a callable run untimed after each reset, on a GPU or the emulator; None for nothing.
     **how
         Further fields of `Candidate`: events, rounds, warmup.
 
@@ -47,7 +46,7 @@ def candidate(plan, label, kernel, before=None, **how):
 
 def candidates(table, labels, problem, executor, kernel, *, options=None, before=None, backwards=False, left_out=None,
                **how):  # fmt: skip
-    """Those of some labels that have a place here, built, in their order.
+    """Candidates of those labels whose strategies can run here, in the order of the labels.
 
     Parameters
     ----------
@@ -60,13 +59,13 @@ def candidates(table, labels, problem, executor, kernel, *, options=None, before
     kernel : callable
         ``kernel(label)`` is the id of its build.
     options : mapping
-        For those strategies that have such options, besides what their labels say.
+        For strategies that take them; options in a label override them.
     before, **how
         As of `candidate`.
     backwards : bool
-        Build the last one first: where arrays lie follows from the order.
+        Build in reverse order: device addresses depend on the order of allocation.
     left_out : dict, optional
-        Is told of each label that has no place here why.
+        Receives {label: reason} for labels that cannot run here.
 
     Returns
     -------
@@ -77,7 +76,7 @@ def candidates(table, labels, problem, executor, kernel, *, options=None, before
         strategy, own = table.resolve(label)
         if executor is None and strategy.gpu:
             continue
-        # What a rule may choose is made ready before, as all others are.
+        # With `eager` a rule's possible choices are built before timing, as all other plans are.
         given = {"eager": True, **(options or {})}
         own = {**{key: value for key, value in given.items() if key in strategy.keywords}, **own}
         try:

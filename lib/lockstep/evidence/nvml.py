@@ -1,14 +1,13 @@
-"""What the GPU is doing right now: clocks, power, temperature and why it slows down.
+"""The GPU's present state: clocks, power, temperature and reasons for throttling.
 
-NVML, NVIDIA's management library, is installed with every driver. It is asked here through `ctypes`, since a
-call takes microseconds where starting `nvidia-smi` takes a tenth of a second, and a recording asks once per
-round.
+NVML, NVIDIA's management library, is installed with every driver. It is called through `ctypes`, once per round: a
+call takes microseconds, starting `nvidia-smi` a tenth of a second.
 """
 
 import ctypes
 from functools import cache
 
-# Bits of nvmlClocksEventReasons that do not slow a busy GPU down: idle, and a clock that a person has set.
+# Bits of nvmlClocksEventReasons that are not flagged: GPU idle, and application clock settings.
 HARMLESS = 0x1 | 0x2
 REASONS = {
     0x4: "power cap",
@@ -31,7 +30,7 @@ class Nvml:
     place : int or str
         The GPU's number as NVML counts, or its PCI bus id.
     library : object, optional
-        Something that answers like the loaded library (tests pass their own).
+        A substitute for the loaded library, for tests.
     """
 
     def __init__(self, place=0, library=None):
@@ -55,7 +54,7 @@ class Nvml:
         return buffer.value.decode()
 
     def _number(self, name, *middle, kind=ctypes.c_uint):
-        """One number, or None where this GPU does not tell it (power on some laptops, for example)."""
+        """One number, or None where this GPU does not support the query (power on some laptops, for example)."""
         value = kind()
         if getattr(self.library, name)(self.handle, *middle, ctypes.byref(value)) != 0:
             return None
@@ -77,8 +76,7 @@ class Nvml:
 
     def sample(self):
         """The present state: `sm_clock` and `memory_clock` in MHz, `power` in W, `temperature` in degrees
-        Celsius and `throttle`, NVML's bit mask of reasons (`REASONS`). A figure the GPU does not tell is
-        None.
+        Celsius and `throttle`, NVML's bit mask of reasons (`REASONS`). Unsupported figures are None.
         """
         power = self._number("nvmlDeviceGetPowerUsage")
         return {
@@ -90,7 +88,7 @@ class Nvml:
         }
 
     def count(self):
-        """How many GPUs the driver sees."""
+        """Number of GPUs in the driver's list."""
         value = ctypes.c_uint()
         self._check(self.library.nvmlDeviceGetCount_v2(ctypes.byref(value)))
         return value.value
@@ -108,7 +106,7 @@ def _place():
 
 @cache
 def gpu():
-    """This process's GPU as an `Nvml`, or None where no driver answers."""
+    """This process's GPU as an `Nvml`, or None without a working NVML."""
     try:
         library = ctypes.CDLL("libnvidia-ml.so.1")
         return Nvml(_place(), library)
@@ -117,6 +115,6 @@ def gpu():
 
 
 def throttled(mask):
-    """Names of the reasons in an NVML bit mask that slow a busy GPU down; an empty list is good."""
+    """Names of the throttling reasons in an NVML bit mask, without `HARMLESS`; empty if there is none."""
     mask = int(mask or 0) & ~HARMLESS
     return [REASONS.get(1 << bit, f"reason {1 << bit:#x}") for bit in range(mask.bit_length()) if mask >> bit & 1]

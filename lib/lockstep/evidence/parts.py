@@ -1,6 +1,6 @@
-"""How the parts of a study are worked through: a parameter file lists cells, each measured on each of its graphs.
+"""Measure the parts of a study: a parameter file lists cells, each measured on each of its graphs.
 
-A cell is one grammar in all studies:
+All studies share one grammar of cells:
 
     {kind: time, experiment: table-4.3, graphs: {layered: {nodes: 1000000, depth: [1, 10]}}, strategies: ladder}
 
@@ -12,8 +12,8 @@ rounds      how often each is timed
 vary        {option: values}: a cell for each combination
 ...         options of the kind: the keywords that its function takes
 
-What the part's block or the common block holds besides is an option of every cell whose kind takes it; mappings are
-merged, the cell's own come last.
+Other keys of the part's block or the common block are options of every cell whose kind takes them; mappings are merged,
+and the cell's own values take precedence.
 """
 
 import inspect
@@ -29,12 +29,12 @@ NOT_OPTIONS = ("seconds", "cells", "strategies", "rounds")  # of a part's block 
 
 
 class Unmeasurable(Exception):
-    """A cell needs another machine; says which."""
+    """A cell needs another machine; the message says which."""
 
 
 @dataclass
 class Cell:
-    """What is done with one graph.
+    """A measurement of one graph.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Cell:
     turn : int
         Its place in the part.
     options : dict
-        What its kind takes besides.
+        Keyword arguments of its kind's function.
     """
 
     kind: str
@@ -71,9 +71,9 @@ def cells(block, common=None, kinds=None, rounds=8):
     common : mapping, optional
         The study's common block.
     kinds : mapping, optional
-        {kind: function}; what a cell says is checked against them.
+        {kind: function}; a cell's options are checked against their keywords.
     rounds : int
-        Those of a part that names none.
+        Default for parts that give none.
 
     Yields
     ------
@@ -142,30 +142,28 @@ def _graphs(graphs):
 
 
 def combinations(lists):
-    """Every combination of the values listed under each key, the last key's changing first; a value alone is a list
-    of one.
-    """
+    """Cartesian product of the values under each key, the last key varying fastest; a scalar is a list of one."""
     each = [values if isinstance(values, list) else [values] for values in lists.values()]
     return [dict(zip(lists, values, strict=True)) for values in itertools.product(*each)]
 
 
 def measure(kinds, study, part, executor, say=print):
-    """Measure what this machine's recording lacks of a part.
+    """Measure the samples of a part that are missing from this machine's recording.
 
-    A cell whose data set, or whose machine, is not here does not stop the others.
+    A cell that lacks its data set or needs another machine is skipped.
 
     Parameters
     ----------
     kinds : mapping
-        {kind: function}. ``function(study, part, cell, executor, **options)`` measures as it is read, and yields a line
-        for each thing done.
+        {kind: function}. ``function(study, part, cell, executor, **options)`` is a generator that measures and yields a
+        progress line per step.
     study : Study
     part : str
         A part that the study's configuration has, or `all`.
     executor : Executor or None
         Where strategies with kernels run; None leaves them out.
     say : callable
-        Is told each line, with the seconds since the cell began.
+        Called with each line, extended by the seconds since the cell began.
 
     Returns
     -------
@@ -175,7 +173,7 @@ def measure(kinds, study, part, executor, say=print):
     Raises
     ------
     ValueError
-        A part has a cell that its study does not understand; nothing is measured then.
+        A part has an invalid cell; nothing is measured then.
     """
     names = list(study.config["parts"]) if part == "all" else [part]
     each = {name: list(cells(study.config["parts"][name], study.config.get("common"), kinds)) for name in names}

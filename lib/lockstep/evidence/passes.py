@@ -1,12 +1,12 @@
-"""What a pass of a loop with the host in it costs: launches, a read-back, and what the host does between."""
+"""Cost of an iteration of a host-controlled loop: launches, a read-back, and host work between them."""
 
 import pandas as pd
 
 from lockstep.evidence import recording
 from lockstep.evidence.recording import CELL
 
-FEWEST = 5  # passes of a run; of fewer, what a run begins and ends with is most of it
-# Study, strategies, the metric that counts passes, and how many of it a pass takes; a run's first launch is none.
+FEWEST = 5  # passes of a run; in shorter runs start and end dominate
+# Study, strategies, metric that counts passes, its count per pass, and its count outside passes.
 LOOPS = (
     ("1-sgd-schedules", ("edge-locked", "edge-hubs", "node-then-edge"), "passes", 1, 0),
     ("2-sssp-sync", ("atomic", "barrier"), "rounds", 1, 0),
@@ -17,7 +17,7 @@ LOOPS = (
 
 
 def table(rows):
-    """Microseconds of a pass, recording by recording, where passes are cheapest.
+    """Microseconds per pass, by recording, on the graph with the cheapest passes.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def table(rows):
     -------
     DataFrame
         `study, strategy, graph, passes` and a column `1`, `2`... for each recording: the median of wall time over
-        passes, on the graph where it is least, so that it holds as little of the kernels' own work as there is; of
-        the graphs that most recordings have.
+        passes, on the graph where it is least, to minimize the share of the kernels' own work, among the graphs
+        with the most recordings.
     """
     rows = rows.assign(recording=recording.of(rows["round"]) + 1)
     lines = []

@@ -1,9 +1,9 @@
-"""How much a recording must hold so that its verdicts are clear: from the pilot's effects and how they scatter.
+"""Power analysis: the sample size that each part needs, from the pilot's effects and their scatter.
 
-A part's test is to come out significant with probability `POWER` at the level that Holm's adjustment leaves the least
-favored part of its paper, if the true effect is the pilot's, or `LEAST` where the pilot's is smaller. What there must
-be more of is the part's unit: graphs, where it speaks of random graphs or of a collection; places (sizes, depths),
-where it speaks of a slope; else recordings, for what rounds scatter by is little beside what recordings differ by.
+A part's test shall be significant with probability `POWER` at Holm's strictest level in its paper, if the true effect
+is the pilot's, or `LEAST` where the pilot's is smaller. The sampling unit is the graph for random graphs or a
+collection; the place (size, depth) for a slope; else the recording, assuming that scatter between rounds is small
+compared with that between recordings.
 """
 
 import math
@@ -14,9 +14,9 @@ from lockstep.evidence.telling import TESTED
 
 POWER = 0.9
 LEAST = math.log(1.05)  # of a ratio
-MOST = 10_000  # units; what needs more is not to be had
+MOST = 10_000  # units; more is infeasible
 FEWEST = 2  # of any unit
-LOST = {"graphs": 1, "places": 2}  # degrees of freedom that a mean and a line take
+LOST = {"graphs": 1, "places": 2}  # degrees of freedom used by a mean and by a line
 RATIOS = ("above", "below")
 SLOPES = ("slope-within", "slope-above", "steeper", "explained-by")
 
@@ -33,8 +33,8 @@ def table(judged, level=0.05):
     Returns
     -------
     DataFrame
-        `machine, part, population, unit, pilot, power, needed`: how many units the pilot had, the power that as many
-        have, and how many have `POWER`; NaN where `MOST` are too few. Identities need no test and are left out.
+        `machine, part, population, unit, pilot, power, needed`: the pilot's number of units, the power at that
+        number, and the number for `POWER`; NaN where `MOST` are too few. Identities need no test and are left out.
     """
     tested = judged[judged["verdict"].isin(TESTED) & judged["p"].notna() & (judged["kind"] != "identity")]
     family = tested.groupby(["machine", "paper"])["part"].transform("size")
@@ -49,7 +49,7 @@ def table(judged, level=0.05):
 
 
 def _unit(line):
-    """What there must be more of, and how many the pilot has."""
+    """The sampling unit of a part, and the pilot's number of units."""
     if line.relation in SLOPES:
         return "places", line.n
     if line.population in ("random", "collection") and line.graphs > 1:
@@ -58,7 +58,7 @@ def _unit(line):
 
 
 def _standardized(line, unit, pilot):
-    """The effect of one unit in its standard deviations; infinite where the pilot's p-value is 0."""
+    """Standardized effect size per unit, from the pilot's p-value; infinite where that is 0."""
     from scipy import stats  # half a second to import
 
     size = stats.norm.isf(line.p / 2) if unit == "recordings" else stats.t.isf(line.p / 2, pilot - LOST[unit])
@@ -67,7 +67,7 @@ def _standardized(line, unit, pilot):
 
 
 def power(effect, units, level, unit="graphs"):
-    """Probability that a two-sided test of so many units comes out significant on the effect's side."""
+    """Probability that a two-sided test on `units` units is significant in the direction of the effect."""
     from scipy import stats
 
     if math.isinf(effect):

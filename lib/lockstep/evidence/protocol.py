@@ -1,8 +1,8 @@
-"""What is fixed before rows are seen: `paper/protocol.yaml`, and whether ledger, parameters and recordings keep to it.
+"""Preregistration: `paper/protocol.yaml`, and whether ledger, parameters and recordings conform to it.
 
-The file holds digests of what the ledger judges and of what the parameter file measures. Whoever changes either adds an
-amendment that says what and why, with the new digests; a recording made by the protocol is listed with the amendment
-that it was made under, and its commits descend from the one that the amendment names.
+The file holds digests of the ledger's judged fields and of the parameter file. A change of either requires an amendment
+with description, reason and new digests; a recording made under the protocol is listed with its amendment, and its
+commits descend from the one that the amendment names.
 """
 
 import hashlib
@@ -18,11 +18,11 @@ from lockstep.evidence import ledger, power
 
 FILE = "protocol.yaml"
 JUDGED = ("id", "relation", "kind", "population", "bound", "bounds", "factor", "published", "select", "readings")
-NOT_SCIENCE = ("seconds",)  # of a part of the parameter file: what it is expected to take
+NOT_SCIENCE = ("seconds",)  # keys of a part left out of the digest: its expected run time
 
 
 def digests(claims=None, config=None):
-    """{"claims", "config"}: what the ledger judges, and what is measured for it; words and predictions left out."""
+    """{"claims", "config"}: digests of the ledger's `JUDGED` fields and of the studies' parameters."""
     parts = [{name: value for name, value in asdict(part).items() if name in JUDGED} for part in ledger.load(claims)]
     studies = yaml.safe_load(Path(config or paths.CONFIG / "paper.yaml").read_text())["studies"]
     for study in studies.values():
@@ -40,7 +40,7 @@ def load(file=None):
 
 
 def departures(protocol, now=None, root=None):
-    """Where the project does not keep to its protocol, in words; none is good.
+    """Deviations of the project from its protocol, in words; empty if there are none.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _descends(root, commit, ancestor):
 
 
 def needs(judged):
-    """What each part needs by a pilot's verdicts, as the protocol holds it: {part: {unit, pilot, power, needed}}."""
+    """Sample size of each part by a pilot's verdicts, in the protocol's form: {part: {unit, pilot, power, needed}}."""
     table = power.table(judged)
     return {line.part: {"unit": line.unit, "pilot": line.pilot, "power": round(line.power, 2),
                         "needed": None if line.needed != line.needed else int(line.needed)}

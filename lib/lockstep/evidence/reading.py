@@ -1,4 +1,4 @@
-"""Read what was recorded: of one study on one machine or on all, or of all studies."""
+"""Read recordings: of one study on one machine or on all, or of all studies."""
 
 from pathlib import Path
 
@@ -16,9 +16,9 @@ class Reader:
     name : str
         The study's name, `3-toposort-depth` for example.
     machine : mapping
-        What this machine is.
+        Description of this machine, see `computer.describe_machine`.
     results, recordings : path
-        Where this machine's rows are, and where recorded machines lie.
+        Folders of this machine's rows and of recorded machines.
     config : mapping
         The study's block of a configuration, if there is one.
     writable : bool
@@ -31,7 +31,7 @@ class Reader:
         self._recording = recording.Recording(self.folder / f"{name}.csv", writable=writable)
 
     def rows(self, machine=None):
-        """The rows that count of this machine (None) or of a recorded one, as a tidy DataFrame.
+        """Current rows (see `recording.current`) of this machine (None) or a recorded one, as a tidy DataFrame.
 
         Raises
         ------
@@ -47,14 +47,14 @@ class Reader:
         return known[machine]
 
     def recorded(self):
-        """{machine: rows} for every recorded machine that holds this study, the one that recorded most of all first."""
+        """{machine: rows} for every recorded machine with this study, by total size of recordings, descending."""
         folders = [folder for folder in by_size(self.recordings) if any(folder.rglob(f"{self.name}.csv"))]
         return {folder.name: recording.recorded(folder, self.name) for folder in folders}
 
     def machines(self):
         """{machine: rows} of the recorded machines and, with a configuration, of this one.
 
-        This one comes first, if it has measured anything, and what was measured here stands for its recording.
+        This one comes first, if it has results, which replace its recording.
         """
         here, mine = self.machine["name"], self.rows()
         found = self.recorded()
@@ -64,7 +64,7 @@ class Reader:
 
 
 def by_size(recordings):
-    """Folders of the recorded machines, the one first that recorded most, all its recordings counted."""
+    """Folders of the recorded machines, by total bytes of their recordings, descending."""
     sizes = {}
     for file in Path(recordings).rglob("[0-9]-*.csv"):
         folder = Path(recordings) / file.relative_to(recordings).parts[0]
@@ -78,15 +78,15 @@ def machines(recordings=paths.RECORDINGS, results=paths.RESULTS, earlier=False):
     Parameters
     ----------
     recordings, results : path
-        Recorded machines, and what was measured here. Where both hold a study of one machine, what was
-        measured here counts.
+        Recorded machines, and results measured here, which take precedence where both hold a study of one
+        machine.
     earlier : bool
-        Whether rows of an earlier build count beside a later recording's.
+        Whether to keep rows of an earlier build where a later recording has newer ones.
 
     Returns
     -------
     dict
-        {machine: rows that count}, recorded machines first, the one in front that recorded most.
+        {machine: current rows}, recorded machines first, by total bytes of recordings, descending.
     """
     found = {}
     for folder in (*by_size(recordings), *by_size(results)):

@@ -1,8 +1,8 @@
 """Recordings: tidy raw samples, one row each, appended as they are measured.
 
 A recording is a CSV file, `<machine>/<study>.csv`, with `machine.json` beside it. Rows are appended and
-flushed one by one, so that a killed run loses at most the row it was writing; the next start drops a torn
-last line and says so. Nothing else in the file is ever rewritten.
+flushed one by one, so that a killed run loses at most the row being written; the next writing run removes a torn
+last line and reports it. Nothing else in the file is rewritten.
 """
 
 import csv
@@ -23,10 +23,10 @@ COLUMNS = [
     "kernel",
 ]
 VERIFIED = ("exact", "invariant", "measured-wrong", "not-applicable")
-WITHDRAWN = "withdrawn"  # stands in the place of these: a figure of before that follows from no row any more
+WITHDRAWN = "withdrawn"  # in place of these: an earlier derived figure that no row supports any more
 CELL = ["study", "experiment", "dataset", "parameters"]
-CLOCKS = "(clocks)"  # the strategy column of rows that tell the GPU's state after a round
-SAMPLE = [*CELL, "strategy", "round", "kernel"]  # what one run is known by
+CLOCKS = "(clocks)"  # strategy column of rows with the GPU's state after a round
+SAMPLE = [*CELL, "strategy", "round", "kernel"]  # key of one run
 
 
 _TYPES = dict.fromkeys(COLUMNS, "object") | {"round": "int64", "value": "float64"}
@@ -60,14 +60,14 @@ def empty():
 
 
 def parse(text, name="recording", first=1):
-    """Lines of fields out of a recording's text; a last line without its line end is torn and left out.
+    """Parse a recording's text into lines of fields; a last line without line end is torn and ignored.
 
     Parameters
     ----------
     text : str
         The file's content, or with `first` above 1 what follows its first lines.
     name : str
-        What errors call the file.
+        Name of the file in errors.
     first : int
         The number of the text's first line.
 
@@ -104,27 +104,27 @@ def read(path):
         if plain and text[-1:] == b"\n" and text.count(b",\n") == (found["kernel"] == "").sum():
             return found
     except (ValueError, pd.errors.ParserError):
-        pass  # what is wrong, and in which line, the slower way says
+        pass  # the slower parser below reports the error and its line
     return frame(parse(path.read_text(), str(path)))
 
 
 def current(rows):
-    """The rows that count: of each sample the last one written, of each cell and strategy the last build.
+    """Current rows: the last written of each sample, of the last build of each cell and strategy.
 
-    After a change of a kernel the older samples stay in the file as history; to compare across digests would
-    mix two programs. What was withdrawn does not count either.
+    After a change of a kernel the older samples stay in the file as history; mixing builds would compare two programs.
+    Withdrawn figures are left out as well.
     """
     rows = rows.drop_duplicates([*SAMPLE, "metric"], keep="last")
     return rows[newest(rows) & (rows["verified"] != WITHDRAWN)].reset_index(drop=True)
 
 
-REPEAT = 1000  # the rounds of a machine's second recording begin here, those of its third at twice that
+REPEAT = 1000  # round = 1000 x recording + round within it, both from 0
 
 
 def recorded(folder, study="[0-9]-*", earlier=False):
-    """The rows that count of a machine's recordings; see `REPEAT` for their rounds and `of` for which is which.
+    """Current rows of all recordings of a machine, with rounds numbered as by `REPEAT`.
 
-    Rows of an earlier build do not count beside a later recording's, unless `earlier` asks for them.
+    Rows of an earlier build are left out where a later recording has a newer one, unless `earlier`.
     """
     found, files = [], paths.recordings_of(folder, study)
     names = list(dict.fromkeys(file.parent for file in files))
@@ -138,17 +138,17 @@ def recorded(folder, study="[0-9]-*", earlier=False):
 
 
 def of(rounds):
-    """The recording that rounds are of, from 0."""
+    """Index of the recording of each round, from 0."""
     return rounds // REPEAT
 
 
 def within(rounds):
-    """The number that rounds have within their recording, from 0."""
+    """Index of each round within its recording, from 0."""
     return rounds % REPEAT
 
 
 def newest(rows):
-    """Which rows are of the last build that was measured of their cell and strategy; a Series of booleans."""
+    """Boolean mask of rows of the last build measured for their cell and strategy."""
     return rows["kernel"] == rows.groupby([*CELL, "strategy"], sort=False)["kernel"].transform("last")
 
 
@@ -211,7 +211,7 @@ class Recording:
                 file.flush()
 
     def _read(self):
-        """Take in what was added since the last time: a study asks often, and one row more is cheap then."""
+        """Parse the lines added since the last call, so that frequent queries stay cheap."""
         if not self.path.is_file():
             return
         with self.path.open(newline="") as file:
@@ -252,9 +252,9 @@ def _text(value):
 
 
 def log_run(folder, machine, run):
-    """Note a run in `folder`/machine.json, which says what the machine is and how each run was made.
+    """Add a run to `folder`/machine.json, which describes the machine and each run.
 
-    A run of the same date, study and part as one that is there takes its place: it says more of it.
+    A run with the same date, study and part as an earlier entry replaces it.
     """
     path = Path(folder) / "machine.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -270,7 +270,7 @@ def log_run(folder, machine, run):
 
 
 def renew_command(machine):
-    """The command that renews what is stale in a machine's recording, typed on that machine.
+    """The command that remeasures stale rows of a machine's recording, to be run on that machine.
 
     Samples of the present build are kept, the others are measured again. `make publish` then copies this machine's
     rows into data/recordings.

@@ -1,7 +1,7 @@
-"""From a figure to where it stands against the published relation.
+"""Compare a figure with the published relation.
 
-Each relation is a function of a part and of one machine's rows. It returns a `Finding`; `Missing` says that
-the rows a part needs are not there.
+Each relation is a function of a part and one machine's rows. It returns a `Finding`, or raises `Missing` if rows
+that the part needs are absent.
 """
 
 import math
@@ -29,23 +29,23 @@ from lockstep.evidence.selecting import (
 
 @dataclass(frozen=True)
 class Finding:
-    """What a machine's rows say of a part.
+    """Result of a part on one machine's rows.
 
     Attributes
     ----------
     value, low, high : float
         The figure and its interval.
     n, graphs : int
-        Samples and graphs behind it; where the figure is one graph's out of several, the graphs looked at.
+        Numbers of samples and graphs behind it; where the figure is of one graph out of several, all of these.
     agrees : bool or None
         Whether the figure lies on the published side; None where there is no relation.
     p : float
         p-value of the side it lies on; NaN where there is no interval, and for an identity, which needs none.
     bootstrap : tuple of float
-        The bootstrap's interval of the figure; NaN where it has none of its own.
+        The figure's bootstrap interval; NaN if none is computed.
     weakest : str
-        Of several readings that agree the one whose p-value counts, if it is not the first; of an identity that holds
-        on some graphs alone the others.
+        If several readings agree, the one whose p-value is used, unless it is the part's own; for an identity that
+        holds only on some graphs, the others.
     """
 
     value: float
@@ -69,7 +69,7 @@ def _figure(part, rows):
 
 
 def _identity(part, rows, agrees):
-    """A count on each graph: all of them agree or not. Of random graphs their mean tells."""
+    """A count, which must agree on each graph; for random graphs, on their mean."""
     estimate, samples = _figure(part, rows), samples_of(rows, part.select)
     if samples is None or "random" in part.population:
         return _finding(estimate, agrees(estimate.value), math.nan)
@@ -97,7 +97,7 @@ def _below(part, rows):
 
 
 def _exists(part, rows):
-    """In one of the instances at least. The clearest was picked, so its p-value counts as often as there are any."""
+    """True in at least one instance: the smallest p-value, times the number of instances (Bonferroni)."""
     found = [_above(replace(part, select=merge(part.select, change)), rows) for change in part.readings.values()]
     one = min(found, key=lambda one: (not one.agrees, one.p))
     return replace(one, p=min(1.0, len(found) * one.p))
@@ -142,7 +142,7 @@ def _exact(part, rows):
 
 
 def _ordering(part, rows):
-    """All neighbours in order: it holds if each pair does (the weakest counts), and fails if one fails."""
+    """Consecutive pairs in order: holds by the largest p-value of all pairs, fails by the smallest of the wrong."""
     strategies, metric = part.select["strategies"], part.select.get("metric", "wall")
     found = []
     for fast, slow in zip(strategies, strategies[1:], strict=False):
@@ -155,7 +155,7 @@ def _ordering(part, rows):
 
 
 def _none_dominates(part, rows):
-    """Every strategy loses somewhere. With a `value` the question is put to that strategy alone."""
+    """Every strategy loses somewhere; with a `value`, only that strategy is tested."""
     base, metric = rows_of(rows, part.select), part.select.get("metric", "wall")
     strategies = part.select["strategies"]
     values = {name: means_of(base, name, metric) for name in strategies}
@@ -198,7 +198,7 @@ def _steeper(part, rows):
 
 
 def _crossover(part, rows):
-    """The published direction at both ends and the place between: the weakest of the three counts."""
+    """The published direction at both ends and the place between: the largest of the three p-values."""
     samples = places(rows, part.select, part.select)
     try:
         found = trends.crossover(samples["x"], samples["y"], samples["round"], apart=(part.apart or between.NONE))

@@ -1,4 +1,4 @@
-"""Seals: checksums of what a recording held when a part was done, and what is wrong with one that was changed since."""
+"""Seals: checksums of a recording at the end of each part, and the check of recordings against them."""
 
 import csv
 import fcntl
@@ -8,11 +8,11 @@ from pathlib import Path
 from lockstep.evidence import recording
 
 SEALS = "seals.csv"
-DRIFT, RESOLUTION = 1e-4, 0.001  # by which a GPU's clock may differ from the host's; ms, twice what its events resolve
+DRIFT, RESOLUTION = 1e-4, 0.001  # relative difference of GPU and host clock; ms, twice the resolution of CUDA events
 
 
 def seal(folder, study, part, anew=False):
-    """Write down what a study's recording holds now, at the end of measuring a part: number and checksum of its lines.
+    """Append number and checksum of the present lines of a study's recording, at the end of measuring a part.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def seal(folder, study, part, anew=False):
         A machine's; nothing is written where it has no recording of the study.
     study, part : str
     anew : bool
-        Instead of all that was written down of the study before.
+        Replace all earlier seals of the study.
     """
     folder = Path(folder)
     file = folder / f"{study}.csv"
@@ -54,10 +54,10 @@ def _checksum(lines):
 
 
 def broken(folder):
-    """What is wrong with the recordings of a machine's folder, in words: changed lines, and values that cannot be.
+    """Defects of the recordings in a machine's folder, in words: changed lines and impossible values.
 
-    Lines are held against the checksums that were written when a part was done; of each sample the time is positive,
-    and the device's time no longer than the wall's around it, but for the difference of two clocks.
+    Lines are compared with the checksums written after each part; times must be positive, and a device time must not
+    exceed its wall time by more than `DRIFT` and `RESOLUTION`.
     """
     folder, found = Path(folder), []
     for study, part, count, checksum in _seals(folder):
@@ -71,7 +71,7 @@ def broken(folder):
 
 
 def impossible(rows):
-    """Times that cannot be, in words: none, or a device time longer than the wall time around it."""
+    """Impossible times, in words: not positive, or a device time longer than its wall time."""
     times = rows[rows["metric"].isin(["wall", "device"])].drop_duplicates([*recording.SAMPLE, "metric"], keep="last")
     found = [f"{one.strategy} on {one.dataset}, round {one.round}: a {one.metric} time of {one.value:g}"
              for one in times[times["value"] <= 0].itertuples()]  # fmt: skip

@@ -1,6 +1,6 @@
-"""From a part's selector to samples, and from these to its figure.
+"""Select a part's samples and compute its figure from them.
 
-`Missing` says that the rows a part needs are not there.
+`Missing` is raised if rows that a part needs are absent.
 """
 
 import fnmatch
@@ -14,9 +14,9 @@ from lockstep.evidence import between, statistics, trends
 from lockstep.evidence.ledger import merge
 from lockstep.evidence.recording import CELL, CLOCKS
 
-# Units are brought to a common base, so that G/s over MHz is a number per clock.
+# Units are converted to a common base, so that G/s over MHz is a number per clock cycle; times to ms.
 BASE = {"G/s": 1e9, "M/s": 1e6, "GHz": 1e9, "MHz": 1e6, "s": 1e3, "us": 1e-3, "ns": 1e-6}
-OWN = {"experiment", "dataset", "parameters"}  # labels by which a side leaves the part's common cells
+OWN = {"experiment", "dataset", "parameters"}  # labels by which a side selects cells other than the part's
 
 
 class Missing(Exception):
@@ -29,7 +29,7 @@ def matching(rows, select):
     A text is matched as a file name pattern (`erdos-renyi-*`), a list means any of its members. A parameter
     that the selector does not name may have any value.
     """
-    for column in ("study", "experiment", "dataset"):  # one after the other: each leaves fewer rows to look at
+    for column in ("study", "experiment", "dataset"):  # successive filters: each leaves fewer rows
         if column in select:
             known = {value for value in rows[column].unique() if _matches(value, select[column])}
             rows = rows[rows[column].isin(known)]
@@ -67,7 +67,7 @@ def rows_of(rows, select):
 
 
 def support(rows, select):
-    """The rows that a selector's figure rests on, of whatever metric: of the strategies that it names, in their cells.
+    """The rows behind a selector's figure, of any metric: of the strategies that it names, in their cells.
 
     Parameters
     ----------
@@ -98,10 +98,10 @@ def support(rows, select):
 
 
 def host(rows, select):
-    """How slow the host was while a CPU was timed against a GPU: its probe over the least of the machine's.
+    """Slowdown of the host while a CPU was timed against a GPU: its probe over the machine's smallest.
 
-    A CPU's time, and so the ratio, is about as many times larger. Nothing is divided by it: how far a strategy follows
-    the probe is not known.
+    CPU times, and ratios to them, may be larger by about this factor. They are not corrected, since the dependence of a
+    strategy's time on the probe is not known.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def host(rows, select):
     Returns
     -------
     list of float
-        Median, least and largest over the rounds; empty where not both are timed, or no probe went with them.
+        Median, minimum and maximum over the rounds; empty unless a CPU and a GPU are timed and a probe is recorded.
     """
     used = support(rows, select)
     used = used[~used["strategy"].str.startswith("(")]  # those are derived from others
@@ -127,7 +127,7 @@ def host(rows, select):
 
 
 def words(select):
-    """What a selector looks for, for a message: experiment, data sets and parameters, or the study."""
+    """A selector in words, for messages: experiment, data sets and parameters, or the study."""
     named = [select.get("experiment", ""), select.get("dataset", "")]
     named += [f"{key} {_alternatives(value)}" for key, value in (select.get("parameters") or {}).items()]
     return ", ".join(_alternatives(word) for word in named if word) or select.get("study", "")
@@ -151,9 +151,9 @@ def side_of(rows, side, select, logarithmic=True):
     if values.empty:
         who = f"{_alternatives(strategy or 'any strategy')} ({metric})"
         raise Missing(f"no measurement here of {who} in {words({**select, **own})}")
-    if "per" in side:  # timed in part: the whole by the share that was timed
+    if "per" in side:  # only a share of the run is timed: extrapolate by it
         values = values / means_of(base, strategy, side["per"])
-    if "plus" in side:  # by another clock and in other rounds
+    if "plus" in side:  # a metric measured in other rounds: add its cell mean
         added = means_of(base, strategy, side["plus"]).groupby(CELL).mean()
         values = values + added.reindex(values.index.droplevel("round")).to_numpy()
     if "of" in side:  # a share of several metrics' sum
@@ -174,7 +174,7 @@ def side_of(rows, side, select, logarithmic=True):
 
 
 def means_of(rows, strategy, metric):
-    """A metric's values by cell and round, in base units; of one strategy, or of whichever of several ran there."""
+    """Mean of a metric by cell and round, in base units, over the given strategies (None: all)."""
     values = statistics.select(rows, metric=metric)
     values = values if strategy is None else values[values["strategy"].isin(_listed(strategy))]
     values = values.assign(value=values["value"] * values["unit"].map(BASE).astype(float).fillna(1.0))
@@ -194,9 +194,9 @@ def pairs_of(rows, select):
 
 
 def graphs_of(samples, select):
-    """Which graph each sample is of: its data set, however often it is listed or under which parameters it ran.
+    """The graph of each sample: its data set, under any parameters; names in `same` are merged.
 
-    With `once`, smaller twins of several seeds are one graph with the twin of the published size.
+    With `once`, scaled-down synthetic twins of all seeds count as one graph with the full-size twin.
     """
     names = samples["dataset"].replace(select.get("same", {})).rename("graph")
     return names.str.replace(r"-by-\d+-seed-\d+", "", regex=True) if select.get("once") else names
@@ -222,9 +222,9 @@ def figure(rows, select, strata=False, apart=between.NONE):
     rows : DataFrame
     select : mapping
     strata : bool
-        The graphs are all that there are: the interval is over rounds and recordings. Else they stand for others.
+        The graphs are the whole population: the interval is over rounds and recordings. Else they are a sample.
     apart : Between
-        What recordings of the study differ by.
+        Scatter between recordings of the study.
     """
 
     def mean(samples, apart_by):
@@ -247,12 +247,12 @@ def figure(rows, select, strata=False, apart=between.NONE):
 
 
 def is_time(rows, metric):
-    """Whether a metric is a time or a rate, which another recording would find otherwise; counts stay."""
+    """Whether a metric is a time or a rate, which varies between recordings, unlike counts."""
     return bool(rows.loc[rows["metric"] == metric, "unit"].isin([*BASE, "ms"]).any())
 
 
 def _unpaired(above, below):
-    """Quotient of two estimates with Welch's interval; a figure known exactly adds no error."""
+    """Quotient of two estimates with Welch's interval; an estimate without an error (NaN) adds none."""
     errors = [0.0 if math.isnan(e.error) else e.error for e in (above, below)]
     error = math.hypot(*errors)
     if error == 0:
@@ -283,6 +283,6 @@ def places(rows, select, side):
 
 
 def feature(rows, samples, metric):
-    """A metric of each sample's cell, whatever strategy recorded it; NaN where none did."""
+    """Mean of a metric in each sample's cell over all strategies; NaN where none is recorded."""
     known = rows[rows["metric"] == metric].groupby(CELL)["value"].mean()
     return known.reindex(pd.MultiIndex.from_frame(samples[CELL])).to_numpy()

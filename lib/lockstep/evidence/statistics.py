@@ -1,11 +1,10 @@
-"""Statistics of paired measurements: ratios with intervals, the best of several, many tests at once.
+"""Statistics of paired measurements: ratios with intervals, the best of several, multiple tests.
 
-Times spread in proportion to their size and a speedup of 2 should weigh as much as one of 1/2: so everything is done on
-logarithms. Two strategies are compared within rounds, which takes a drift of the machine out. A mean over graphs is a
-geometric mean (Fleming and Wallace, CACM 29(3), 1986), and with several graphs the graph is the unit that was sampled,
-not the round (Kalibera and Jones, ISMM 2013; Hoefler and Belli, SC 2015); unless the graphs are named strata that are
-all there (`over_strata`). How far another recording of the same machine would lie, which rounds do not show, is added
-from `lockstep.evidence.between`.
+The scatter of times is proportional to their size, and a speedup of 2 should weigh as much as one of 1/2: so logarithms
+are analyzed. Two strategies are compared within rounds, which cancels drift of the machine. A mean over graphs is a
+geometric mean (Fleming and Wallace, CACM 29(3), 1986), and with several graphs the sampling unit is the graph, not the
+round (Kalibera and Jones, ISMM 2013; Hoefler and Belli, SC 2015), unless the graphs are the whole population
+(`over_strata`). Variance between recordings of a machine is added from `lockstep.evidence.between`.
 """
 
 import math
@@ -57,7 +56,7 @@ class Estimate:
         gap = math.log(self.value / null) if self.logarithmic else self.value - null
         if self.error == 0:
             return 1.0 if gap == 0 else 0.0
-        from scipy.special import stdtr  # a fifth of a second, which no start should cost
+        from scipy.special import stdtr  # imported late: 0.2 s
 
         return float(2 * stdtr(self.freedom, -abs(gap) / self.error))
 
@@ -94,16 +93,16 @@ def over_rounds(logs, rounds=None, apart=0.0, freedom=1.0):
     ----------
     logs : array of float (n,)
     rounds : array of int (n,), optional
-        Of which recording each is; by default of the first.
+        Round of each sample, which gives its recording (`recording.of`); by default all of the first.
     apart, freedom : float
-        What recordings differ by (standard deviation), and how well that is known.
+        Standard deviation between recordings, and its degrees of freedom.
 
     Returns
     -------
     (float, float, float)
-        Recordings that differ add to the error, fewer of them more (degrees of freedom after Welch and Satterthwaite).
-        Where no recording has two rounds, it is that of the recordings' own spread, or of `apart` if that is more; NaN
-        of a single one.
+        The error combines scatter within recordings and `apart`, the latter over the number of recordings
+        (Welch-Satterthwaite). If no recording has two rounds, it is from the recordings' variance, or `apart` squared
+        if larger; NaN for a single sample.
     """
     logs = np.asarray(logs, float)
     labels = np.zeros(len(logs), int) if rounds is None else recording.of(np.asarray(rounds))
@@ -113,7 +112,7 @@ def over_rounds(logs, rounds=None, apart=0.0, freedom=1.0):
     mean = float(means.mean())
     if within == 0 and count == 1:
         return mean, math.nan, 0
-    if within == 0:  # how far they lie apart holds both kinds of scatter
+    if within == 0:  # the variance of the means includes both components
         variance, known = max((means.var(ddof=1), count - 1), (apart**2, freedom))
         return mean, math.sqrt(variance / count), known
     scatter = sum(((group - group.mean()) ** 2).sum() for group in groups) / within
@@ -130,9 +129,9 @@ def geometric_mean(logs, graphs=None, rounds=None, *, apart=0.0, freedom=1.0, co
     ----------
     logs : array of float (n,)
     graphs : array (n,), optional
-        Which graph each comes from. With several graphs the interval is over the graphs' own means: it tells
-        how another graph of the kind would do, and how another recording of them would. With one it is over the
-        rounds and, by `apart`, over recordings.
+        The graph of each sample. With several graphs the interval is over the graphs' means and covers the
+        population mean of such graphs, between-recording scatter included. With one it is over the rounds and, by
+        `apart`, over recordings.
     rounds, apart, freedom
         See `over_rounds`.
     confidence : float
@@ -169,8 +168,7 @@ def geometric_mean(logs, graphs=None, rounds=None, *, apart=0.0, freedom=1.0, co
 
 
 def over_strata(logs, labels, rounds=None, *, apart=0.0, freedom=1.0, arithmetic=False):
-    """The mean over named strata that are all there, none of them drawn from others: its interval is over the rounds
-    and recordings.
+    """The mean over strata that form the whole population; its interval is over rounds and recordings.
 
     Parameters
     ----------
@@ -180,20 +178,20 @@ def over_strata(logs, labels, rounds=None, *, apart=0.0, freedom=1.0, arithmetic
     rounds, apart, freedom
         See `over_rounds`.
     arithmetic : bool
-        Of the strata's geometric means the arithmetic mean, else the geometric one.
+        Take the arithmetic mean of the strata's geometric means, else the geometric one.
 
     Returns
     -------
     Estimate
-        Each stratum weighs the same; the standard error is the root of the summed squares of the strata's, over their
-        number, with Welch and Satterthwaite's degrees of freedom. NaN where a stratum has a single round.
+        Strata have equal weights; the standard error is the root sum of squares of the strata's errors over their
+        number, with Welch-Satterthwaite degrees of freedom. NaN where a stratum has a single sample.
     """
     logs, labels = np.asarray(logs, float), np.asarray(labels)
     rounds = np.zeros(len(logs), int) if rounds is None else np.asarray(rounds)
     strata = [labels == label for label in pd.unique(pd.Series(labels))]
     each = np.array([over_rounds(logs[own], rounds[own], apart, freedom) for own in strata])
     means, errors, freedoms = each.T
-    weights = np.exp(means) if arithmetic else np.ones(len(means))  # the exponential's slope carries the error over
+    weights = np.exp(means) if arithmetic else np.ones(len(means))  # delta method
     squares = (errors * weights) ** 2
     value = np.exp(means).mean() if arithmetic else means.mean()
     error, total = float(np.sqrt(squares.sum()) / len(strata)), squares.sum()
@@ -205,7 +203,7 @@ def over_strata(logs, labels, rounds=None, *, apart=0.0, freedom=1.0, arithmetic
 
 
 def center(values):
-    """The geometric mean of those values that are above zero, without an interval; NaN if none is."""
+    """Geometric mean of the positive values, without an interval; NaN if there are none."""
     values = np.asarray(values, float)
     values = values[values > 0]
     return float(np.exp(np.log(values).mean())) if len(values) else math.nan
@@ -306,7 +304,7 @@ def mean(rows, strategy, metric="wall", **labels):
 def best(rows, strategies, metric="wall", name="best"):
     """The best of several strategies, chosen on one half of the rounds and judged on the other.
 
-    To choose and judge on the same samples would call the luckiest one the fastest.
+    Choosing and judging on the same samples would bias the winner's time downwards.
 
     Parameters
     ----------

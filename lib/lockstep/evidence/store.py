@@ -1,4 +1,4 @@
-"""Verdicts, kept from one run to the next as long as no row, no ledger and no file that judges is written."""
+"""Cache of verdicts, valid until a recording, the ledger or a file of this package is written."""
 
 import pickle
 import sys
@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 
 
 def kept(places, compute):
-    """What `compute()` returns, or what it returned when all was as it is now.
+    """The result of `compute()`, from the cache if its inputs are unchanged.
 
     Parameters
     ----------
@@ -21,14 +21,14 @@ def kept(places, compute):
     file = _file(*places)
     try:
         return pickle.loads(file.read_bytes())
-    except Exception:  # damaged, or of another version of a library: whatever it is, it is computed anew
+    except Exception:  # missing, damaged, or pickled by another library version: compute anew
         found = compute()
     cache.write(file, pickle.dumps(found))
     return found
 
 
 def _file(claims, recordings, results):
-    """Its name tells of everything that the verdicts follow from."""
+    """Cache file named by a digest of the Python version and of the ledger, this package and all recordings."""
     files = [Path(claims or paths.PAPER / "claims.yaml"), *HERE.glob("*.py")]
     for folder in dict.fromkeys(map(Path, (recordings, results))):
         files += (file for deep in ("*", "*/*") for file in folder.glob(f"{deep}/[0-9]-*.csv"))

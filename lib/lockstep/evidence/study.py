@@ -1,4 +1,4 @@
-"""A study's evidence: measure what this machine lacks; reading what is there stands in `reading`."""
+"""A study's evidence: measure the samples missing on this machine; `reading` reads those present."""
 
 import contextlib
 import gc
@@ -29,9 +29,9 @@ class Study(Reader):
     config : path, mapping or None
         A configuration file (or its content); `study.config` is this study's block of it, `{}` without one.
     results, recordings : path
-        Where this machine's rows go, and where recorded machines lie.
+        Folders of this machine's rows and of recorded machines.
     machine : mapping, optional
-        What this machine is; by default it is looked up.
+        Description of this machine; by default `describe_machine()`.
 
     Raises
     ------
@@ -52,7 +52,7 @@ class Study(Reader):
         self._began, self._seconds = time.perf_counter(), {"warming": 0.0, "running": 0.0, "checking": 0.0}
         self._warmth = timing.Warmth()
         if part is not None:
-            gc.freeze()  # libraries loaded by now: the collections between cells need not visit them
+            gc.freeze()  # excludes loaded libraries from the collections between cells
 
     def selected(self, part):
         """Whether rows of `part` are measured now."""
@@ -62,10 +62,10 @@ class Study(Reader):
         self, part, experiment, dataset, candidates, *, parameters=None, rounds=8, seed=0, cache="warm", warmup=True,
         together=False,
     ):
-        """Measure what this machine's recording lacks of one cell, then return the cell's rows.
+        """Measure the samples of one cell that this machine's recording lacks, then return the cell's rows.
 
-        Candidates take turns in an order drawn anew for each round, so that a drift of the machine hits all
-        alike and ratios can be taken within a round. Every result is verified before its time is written.
+        Candidates run in a random order per round, so that drift of the machine affects all alike and ratios can be
+        taken within a round. Every result is verified before its time is written.
 
         Parameters
         ----------
@@ -85,8 +85,8 @@ class Study(Reader):
             Run each timed candidate once, untimed, first (compilation, allocation), and the GPU until its
             clock is steady. Switch off where one run is long and the caller has warmed up on a smaller input.
         together : bool
-            If a sample is missing, measure the whole cell anew: a ratio within a round means something only if both
-            runs were of that round, and not one of them of another day.
+            If a sample is missing, measure the whole cell anew: a ratio within a round is valid only if both runs
+            belong to the same measurement.
 
         Returns
         -------
@@ -118,14 +118,14 @@ class Study(Reader):
                 self._log()
                 if warmup:
                     self._warm_up({id(c): c for turn in todo for c in turn if c.timed and c.warmup}.values())
-                gc.collect()  # of what came before; while a run is timed the collector is off
+                gc.collect()  # the collector is off while a run is timed
                 for turn, missing in enumerate(todo):
                     order = np.random.default_rng([seed, turn]).permutation(len(candidates))
                     self._round(cell, turn, [candidates[k] for k in order if candidates[k] in missing], cache)
         return self._rows_of(cell, names)
 
     def lacking(self, experiment, dataset, kernels, *, parameters=None, rounds=8):
-        """The strategies of which rows of a cell are missing: the others need not be made ready.
+        """The strategies with missing rows in a cell; only these need to be built.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Study(Reader):
             {strategy: the id of its present build}.
         parameters : mapping
         rounds : int
-            Of each strategy; a single one of what is only counted.
+            Required of each timed strategy; of a counted one, a single round.
 
         Returns
         -------
@@ -154,7 +154,7 @@ class Study(Reader):
         return strategy in set(self._recording.cell(*cell)["strategy"])
 
     def seal(self, part):
-        """If this run measured any of a part: note what the recording holds at its end, and where the seconds went."""
+        """If this run measured anything of a part, seal the recording and log the seconds by activity."""
         if self._logged:
             seals.seal(self.folder, self.name, part)
             whole = time.perf_counter() - self._began
@@ -185,7 +185,7 @@ class Study(Reader):
                 values = {**(candidate.counts(result) if candidate.counts else {}), **times}
             if not candidate.timed:
                 values["runs"] = (1, "1")
-            # The row that says the sample is complete comes last: a kill before it repeats the sample.
+            # The row that marks the sample complete is written last: after a kill the sample is repeated.
             values[candidate.done] = values.pop(candidate.done)
             self._append(cell, candidate.strategy, values, turn, verified, candidate.kernel)
         if any(candidate.on_gpu for candidate in candidates):
@@ -208,7 +208,7 @@ class Study(Reader):
         verified : str
         round : int
         renew : bool
-            Record them also where others stand that count now: for figures that follow from rows, and change with them.
+            Replace recorded values that differ: for figures derived from rows.
 
         Returns
         -------
@@ -232,7 +232,7 @@ class Study(Reader):
         return self._rows_of(cell, [strategy])
 
     def derive(self, part, experiment, dataset, strategy, metric, unit, values, *, kernel, parameters=None):
-        """Record a figure that follows from rows, one a round; what stands in further rounds is withdrawn.
+        """Record a figure derived from rows, one per round; its values in other rounds are withdrawn.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class Study(Reader):
 
     def _append(self, cell, strategy, values, turn, verified, kernel):
         sample = {**cell, "strategy": strategy, "round": turn, "verified": verified, "kernel": kernel}
-        if hasattr(kernel, "record"):  # a build that no table knows yet says what it stands for, before its first row
+        if hasattr(kernel, "record"):  # a new build is described in the tables before its first row
             kernel.record(self.folder, self.executor)
         self._recording.append(
             {**sample, "metric": metric, "unit": unit, "value": float(value)}
@@ -284,7 +284,7 @@ class Study(Reader):
         )
 
     def _log(self):
-        """Say in machine.json who measured: once a run, and only if it measures something."""
+        """Log command, commit and versions in machine.json, once per run that measures something."""
         if self._logged:
             return
         command = ["papermill", f"notebooks/{self.name}.ipynb", "-", "-p", "part", self.part]

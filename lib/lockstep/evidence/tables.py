@@ -1,4 +1,4 @@
-"""What the views of all studies are made of: rows as a line a data set or cell, and a column a strategy."""
+"""Tables for the views of all studies: a line per data set or cell, a column per strategy."""
 
 import json
 

@@ -14,18 +14,18 @@ ANSWERED = "open question, answered"
 UNTESTED = (ANSWERED, *(f"needs {what}" for what in NEEDS))
 VERDICTS = (*TESTED, *UNTESTED)
 STALE = "†"  # beside a verdict that rests on rows of earlier code
-NAMED = 8  # stale strategies that are named one by one; a changed kernel brings dozens
+NAMED = 8  # stale strategies listed by name; a changed kernel makes dozens stale
 
 
 def entries(judged):
-    """The judged parts entry by entry.
+    """Summarize the judged parts by entry.
 
     Returns
     -------
     DataFrame
-        `machine, claim, paper, statement, parts, tested, stale, summary`, of the parts how many could be judged; the
-        summary reads `3 of 4 parts hold`, or the verdict where an entry has a single part. `stale` counts the parts
-        that rest on rows of earlier code; where there are such, the summary ends in `STALE`.
+        `machine, claim, paper, statement, parts, tested, stale, summary`. `tested` counts the parts that could be
+        judged, `stale` those that rest on rows of earlier code; if there are any, the summary ends in `STALE`. It reads
+        `3 of 4 parts hold`, or is the verdict where an entry has a single part.
     """
     lines = []
     for (machine, claim), group in judged.groupby(["machine", "claim"], sort=False):
@@ -63,7 +63,7 @@ def counted(count, verdict):
 
 
 def tally(verdicts):
-    """How the verdicts of some parts are divided, a line a kind, directions first; what was not judged comes last.
+    """Counts of the verdicts of some parts, a line per kind, directions first; parts not judged come last.
 
     Returns
     -------
@@ -80,12 +80,12 @@ def tally(verdicts):
 
 
 def differences(verdicts):
-    """How many parts every two machines decide both (hold or fail), and which of them come out differently.
+    """For each pair of machines the number of parts decided (hold or fail) on both, and those that differ.
 
     Returns
     -------
     list of str
-        A sentence for each two machines that decide any part both.
+        A sentence per pair of machines with a part decided on both.
     """
     decided = verdicts[verdicts["verdict"].isin(["holds", "fails"])]
     table = decided.pivot(index="part", columns="machine", values="verdict")
@@ -101,7 +101,7 @@ def differences(verdicts):
 
 
 def chosen(verdicts, study=None, claim=None, machine=None, verdict=None):
-    """The lines of `judge` that are of a study, a claim or part, a machine, a verdict; names as far as they are given.
+    """The lines of `judge` of a study, a claim or part, a machine, a verdict; names may be abbreviated.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def lines(found, machines):
         return
     known = found.entries[found.entries["tested"] > 0]
     tested, many = set(known["claim"]), known["machine"].value_counts()
-    for machine in sorted(machines, key=lambda machine: -many.get(machine, 0)):  # who tells most first
+    for machine in sorted(machines, key=lambda machine: -many.get(machine, 0)):  # most tested claims first
         here = found.entries[found.entries["machine"] == machine]
         parts = found.verdicts[found.verdicts["machine"] == machine]
         if tested and not here["tested"].any():

@@ -1,8 +1,8 @@
-"""Timing one run, with the same care for every strategy.
+"""Timing of one run, the same for every strategy.
 
-Before: the input is prepared, the cache is emptied if the experiment says so, Python's garbage collector is
-held still. Timed: the run alone, by the wall clock with the device synchronized on both sides, and by device
-events as well where it runs on a GPU. After: the result is verified; only then is its time worth writing.
+Before: the input is prepared, the L2 cache overwritten if requested, Python's garbage collector disabled. Timed: the
+run alone, by the wall clock with the device synchronized on both sides, and by device events as well where it runs on
+a GPU. After: the result is verified before its time is recorded.
 """
 
 import gc
@@ -16,7 +16,7 @@ from lockstep.evidence.recording import VERIFIED
 from lockstep.plan import WrongResult
 
 UNITS = {"sm_clock": "MHz", "memory_clock": "MHz", "power": "W", "temperature": "degC", "throttle": "1", "host": "us"}
-PROBE = 10_000  # additions by which the host's speed is told
+PROBE = 10_000  # additions that measure the host's speed
 
 
 class VerificationError(WrongResult):
@@ -44,16 +44,15 @@ class Candidate:
     counts : callable, optional
         `counts(result)` returns {metric: (value, unit)}, recorded beside the times.
     timed : bool
-        False records counts alone, from a single run. The emulator is never timed, whatever is said
-        here.
+        False records counts only, from a single run. Runs on the emulator are never timed.
     executor : Executor, optional
         Where it runs; None is a CPU baseline, timed by the wall clock alone.
     exact : bool
         Whether a wrong result is an error. False for strategies declared racy, whose wrong results are
         recorded as `measured-wrong`.
     events : bool
-        Whether device events are recorded around a run on a GPU. They take a few microseconds of the wall clock: where
-        strategies that need no event are compared with others that do, all should be timed without.
+        Whether device events are recorded around a run on a GPU. They add a few microseconds of wall time: strategies
+        that are compared should all be timed without if one is.
     rounds : int, optional
         At most so many samples, in the first rounds of its cell: for a run that takes seconds.
     warmup : bool
@@ -127,7 +126,7 @@ def once(candidate, cold=False):
 
 
 def _ms(value):
-    return round(float(value), 6), "ms"  # to the nanosecond: more digits would be noise
+    return round(float(value), 6), "ms"  # to 1 ns, below the clocks' resolution
 
 
 def check(candidate, result):
@@ -138,7 +137,7 @@ def check(candidate, result):
     VerificationError
         If the result of an exact strategy is wrong, with the strategy's name.
     ValueError
-        If `verify` answers with a word that is none of the four.
+        If `verify` returns a word other than the four.
     """
     try:
         word = candidate.verify(result)
@@ -159,9 +158,9 @@ def clocks():
 
 
 def probe():
-    """Microseconds that Python takes for `PROBE` additions, the least of five: how fast the host is just now.
+    """Microseconds of `PROBE` additions in Python, the minimum of five: the present speed of the host.
 
-    A run of a CPU and a loop with the host in it take as much longer as this does on a host that others use too.
+    On a host shared with other processes it indicates how much CPU runs and host-controlled loops are slowed.
     """
     took = []
     for _ in range(5):
@@ -173,14 +172,14 @@ def probe():
 
 
 class Warmth:
-    """Keeps a GPU at its working clock: an idle one is slow, and the first samples would tell of that.
+    """Raises a GPU to its working clock, since an idle GPU's lower clock would bias the first samples.
 
     Parameters
     ----------
     least, most : float
-        Seconds of work before the clock may be called steady, and after which it is taken as it is.
+        Smallest and largest duration of the warm-up in seconds.
     sample, clock : callable
-        The SM clock in MHz (None without a GPU) and the time in seconds; tests pass their own.
+        Return the SM clock in MHz (None without a GPU) and the time in seconds; replaceable for tests.
     """
 
     def __init__(self, least=0.5, most=3.0, sample=None, clock=time.perf_counter):
@@ -189,10 +188,10 @@ class Warmth:
         self.steady = None
 
     def up(self, candidates):
-        """Run the candidates in turn until the SM clock has stood still for five readings.
+        """Run the candidates in turn until five successive readings of the SM clock are equal, or `most` s have passed.
 
-        Once it did, a later call returns at once as long as the clock is still there. Returns the clock in
-        MHz, None without a GPU or without candidates.
+        Later calls return at once while the clock is at least 98 % of that. Returns the clock in MHz, None without
+        a GPU or without candidates.
         """
         now = self.sample() if candidates else None
         if now is None or (self.steady and now >= 0.98 * self.steady):

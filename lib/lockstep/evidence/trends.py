@@ -1,4 +1,4 @@
-"""Where a ratio passes 1, how steeply a figure grows, and what it depends on."""
+"""Crossover of a ratio with 1, log-log slopes, and which feature explains a figure."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from lockstep.evidence import between
 from lockstep.evidence.statistics import CONFIDENCE, RESAMPLES, Estimate, draw_means, geometric_mean, half_width
 
-TAIL = (1 - CONFIDENCE) / 2  # of the draws, on either side of a bootstrap interval
+TAIL = (1 - CONFIDENCE) / 2  # share of the draws on either side of a bootstrap interval
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class Crossover:
     Attributes
     ----------
     value, low, high : float
-        The first place and its bootstrap interval; NaN where the ratio does not pass 1 inside the range, an end NaN
-        where more than the interval's share of the draws does not.
+        The first crossing and its bootstrap interval; NaN where the ratio does not cross 1 inside the range, both
+        ends NaN where more than `TAIL` (2.5 %) of the draws do not.
     first, last : Estimate
         The ratio at the two ends of the range.
     """
@@ -47,7 +47,7 @@ def crossover(x, logs, rounds=None, *, apart=between.NONE):
         Log ratio of each sample.
     rounds : array of int (n,), optional
     apart : Between
-        What recordings differ by. The bootstrap draws that, and rounds, at each place.
+        Scatter between recordings, which the bootstrap draws at each place, besides rounds.
 
     Returns
     -------
@@ -94,8 +94,8 @@ def _crossings(place, height):
 def slope(x, y):
     """Slope of log y against log x: 1 is growth in proportion, 0 is none.
 
-    Samples at one place are averaged first: the interval then tells how well a straight line describes the
-    places, which many rounds at few places would hide.
+    Samples at one place are averaged first: the interval then reflects deviations of the places from a straight line,
+    which many rounds at few places would hide.
 
     Parameters
     ----------

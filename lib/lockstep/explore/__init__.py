@@ -1,4 +1,4 @@
-"""A schedule of the emulator as a picture, step by step; what notebooks/explore.ipynb shows.
+"""Schedules of the emulator as pictures, step by step, for notebooks/explore.ipynb.
 
 >>> from lockstep.explore import schedule
 >>> found = schedule("sssp", "two ways", "atomic")

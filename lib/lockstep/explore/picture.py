@@ -79,15 +79,15 @@ def draw(schedule: Any, until: int | None = None, figure: Any = None) -> Any:
 
 
 def told(schedule: Any, until: int | None = None, lines: int = 8) -> str:
-    """A schedule in words: what it took as a whole, and what happens at a step.
+    """A schedule in words: totals of the run, and the events of a step.
 
     Parameters
     ----------
     schedule : Schedule
     until : int, optional
-        The step to tell of; by default only the whole is told.
+        The step to describe; by default only the whole run is described.
     lines : int
-        Most events that are told of a step.
+        Largest number of events listed for a step.
     """
     kinds = schedule.kinds
     counted = ", ".join(f"{kinds[kind]:,} {kind}s" for kind in ("read", "write", "atomic") if kinds[kind])

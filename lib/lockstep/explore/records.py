@@ -1,6 +1,6 @@
-"""What is recorded of a study, picked by machine, claim and graph: the control of the study notebooks.
+"""Browse a study's recordings by machine, claim and graph: the widget of the study notebooks.
 
-A claim narrows the graphs to those that its verdict rests on, and marks the strategies that it compares.
+A claim restricts the graphs to those behind its verdict, and highlights the strategies that it compares.
 """
 
 import html
@@ -22,7 +22,7 @@ COLUMNS = ["strategy", "median", "least", "largest", "rounds"]
 
 
 def timed(rows):
-    """Wall times of strategies; what is derived from others, as the best of a family, is left out."""
+    """Wall times of strategies, without derived rows such as the best of a family."""
     return rows[(rows["metric"] == "wall") & ~rows["strategy"].str.startswith("(")]
 
 
@@ -71,7 +71,7 @@ def draw(table, title, marked, figure):
 
 
 class Recorded:
-    """Three lists to pick from, and a picture that follows.
+    """Three drop-down lists, and a figure that depends on them.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Recorded:
 
     @alone
     def _offer(self, _=None):
-        """Offer the graphs of this machine, or those of the claim, the one that was picked if it is there."""
+        """List the graphs of this machine or of the claim, keeping the selected one if possible."""
         kept, rows = self.graph.value, timed(self.rows[self.machine.value]) if self.rows else None
         if rows is not None and (resting := self._support()) is not None:
             rows = rows.merge(resting[CELL].drop_duplicates(), on=CELL)
@@ -156,7 +156,7 @@ class Recorded:
 
 
 def _name(cell, rows):
-    """A cell in words: what differs between cells of its graph is told, what all have in common is not."""
+    """A cell in words: the data set, and the labels that differ between its cells."""
     alike = rows[rows["dataset"] == cell["dataset"]]
     told = [cell["dataset"]]
     told += [cell[key] for key in CELL if key not in ("study", "dataset") and alike[key].nunique() > 1]

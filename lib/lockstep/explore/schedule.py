@@ -1,10 +1,10 @@
-"""What the threads of a run did, as steps of a machine that does in one step all that need not wait.
+"""Schedules: the events of a run, timed on an ideal parallel machine that executes all independent events in one step.
 
-The emulator runs one thread at a time and keeps what each did, in order. Here the same events are put
-onto a clock for each thread. A thread's events follow each other; an access to a word comes after the last
-write to it by another thread, so atomics on one word serialize; threads at a barrier continue when
-the last one has come; a launch begins when the one before has ended. What remains is the longest chain: the steps
-that the schedule needs however many threads there are.
+The emulator runs one thread at a time and records its events in order. Here the events get logical times (as by
+Lamport clocks): a thread's events follow each other; an access to a word comes after the last write to it by another
+thread, so atomics on one word serialize; threads at a barrier continue one step after the last arrival; a launch begins
+when the previous one has ended. The last step is the length of the critical path of this interleaving, independent of
+the number of threads that run at once.
 """
 
 from collections import Counter
@@ -21,8 +21,8 @@ from lockstep.machine import get_executor
 if TYPE_CHECKING:
     from lockstep.typing import GraphLike
 
-LIMIT = 60_000  # events of a launch that are kept: spinning threads would fill any memory
-LARGEST = 2_000  # vertices of a file: a picture holds some dozen threads, and the emulator is slow
+LIMIT = 60_000  # events recorded per launch: spinning threads generate events without bound
+LARGEST = 2_000  # vertices of a file: a figure shows 24 threads, and the emulator is slow
 STUDIES = {"toposort": "topological sort", "sssp": "shortest paths", "coloring": "coloring", "sgd": "SGD schedules"}
 READS, WRITES = ("read", "load"), ("write", "store")
 
@@ -47,7 +47,7 @@ def _star(n):
     return Graph.from_edges(np.zeros(n - 1, int), np.arange(1, n), name=f"star of {n}")
 
 
-# Small graphs of different kinds, for a picture holds a few dozen threads.
+# Small graphs of different kinds, since a figure shows at most 24 threads (`picture.ROWS`).
 GRAPHS = {
     "two ways": _two_ways,
     "path of 6": lambda: _path(6),
@@ -61,7 +61,7 @@ GRAPHS = {
 
 @dataclass(frozen=True)
 class Event:
-    """What a thread did at a step: `kind` is read, write, atomic, wait (until `until`) or mark (`what` says which)."""
+    """An event of a thread at a step: `kind` is read, write, atomic, wait (until `until`) or mark; `what` names it."""
 
     step: int
     block: int
@@ -84,11 +84,11 @@ class Schedule:
     launches : list of int
         The step with which each launch begins.
     steps : int
-        The last step: the longest chain.
+        The last step: the length of the critical path.
     cut : bool
-        Whether a launch did more than was kept.
+        Whether a launch exceeded `LIMIT` events.
     counts : dict
-        What the executor counted: launches, barriers, atomics...
+        The executor's counts: launches, barriers, atomics...
     """
 
     study: str
@@ -103,11 +103,11 @@ class Schedule:
 
     @property
     def kinds(self) -> Counter:
-        """How many events there are of each kind."""
+        """Number of events of each kind."""
         return Counter(event.kind for event in self.events)
 
     def threads(self) -> list[tuple[int, int]]:
-        """The threads that did more than wait, (block, thread): those that changed something, then the others."""
+        """(block, thread) of threads with other events than waits: those that write first, then readers."""
         changed = {(e.block, e.thread) for e in self.events if e.kind in ("write", "atomic", "mark")}
         looked = {(e.block, e.thread) for e in self.events if e.kind == "read"} - changed
         return sorted(changed) + sorted(looked)
@@ -141,7 +141,7 @@ def _ratings(file):
 
 
 def strategies_of(study: str) -> Any:
-    """The strategies of a study whose kernels can be watched."""
+    """The strategies of a study that run kernels."""
     return [name for name, strategy in studies.table(study).items() if strategy.gpu]
 
 
@@ -155,7 +155,7 @@ def suits(study: str, name: str) -> bool:
 
 
 def problem_of(study, given):
-    """The problem that is watched: paths from vertex 0, vectors of two features."""
+    """The problem to run: shortest paths from vertex 0, factorizations of rank 2."""
     if study != "sgd" and not isinstance(given, Graph):
         raise GraphError(f"{study} takes graphs, not {type(given).__name__}")
     settings = {"sssp": {"source": 0}, "sgd": {"rank": 2}}
@@ -163,7 +163,7 @@ def problem_of(study, given):
 
 
 def schedule(study: str, graph: "GraphLike", strategy: str, seed: int = 0) -> Any:
-    """Run a strategy on the emulator, and lay out what its threads did.
+    """Run a strategy on the emulator, and assign its events to steps.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def schedule(study: str, graph: "GraphLike", strategy: str, seed: int = 0) -> An
     strategy : str
         One of `strategies_of`.
     seed : int
-        Of the interleaving: another seed is another run of the same kernel.
+        Seed of the interleaving.
 
     Returns
     -------
@@ -220,7 +220,7 @@ class _Clocks:
         return self.clock.get(who, self.base)
 
     def open(self, waiting):
-        """All who wait go on together, a step after the last one came."""
+        """Release all waiting threads, one step after the last arrival."""
         if not waiting:
             return
         until = max(waiting.values()) + 1
@@ -242,7 +242,7 @@ class _Clocks:
             self.written[event.where] = step, who
         look = (event.where, event.before)
         if kind == "read" and event.event == "load" and self.looked.get(who) == look:
-            return  # it spins: nothing has changed since it looked
+            return  # spinning: the value is unchanged since its last load
         self.looked[who] = look if kind == "read" else None
         self.clock[who] = step
         self.events.append(Event(step, *who, kind, _words(event, kind)))
@@ -259,12 +259,12 @@ class _Clocks:
 
 
 def lay_out(trace):
-    """Put the events of a trace onto the threads' clocks.
+    """Assign the events of a trace to steps.
 
     Parameters
     ----------
     trace : sequence of TraceEvent
-        In the order in which they happened; the step numbers of each launch begin anew.
+        In order of execution; step numbers restart with each launch.
 
     Returns
     -------
@@ -273,7 +273,7 @@ def lay_out(trace):
     launches : list of int
         The step with which each launch begins.
     cut : bool
-        Whether a launch did more than `LIMIT` events.
+        Whether a launch reached `LIMIT` events.
     """
     clocks, launches, before, kept, cut = _Clocks(), [], None, 0, False
     for event in trace:
@@ -307,7 +307,7 @@ def lay_out(trace):
 def _words(event, kind):
     if kind == "read":
         return f"{event.where} is {_short(event.before)}"
-    if kind == "write":  # what was there before may be whatever was in memory
+    if kind == "write":  # the value before may be uninitialized
         return f"{event.where} becomes {_short(event.after)}"
     return f"{event.where} from {_short(event.before)} to {_short(event.after)}"
 

@@ -1,6 +1,6 @@
-"""The widgets of the notebook: a graph, a study and a strategy are picked, its schedule is played step by step.
+"""The widgets of the notebook: select a study, graph and strategy, and play the schedule step by step.
 
-Everything that is computed or drawn is elsewhere; here it is only connected.
+Computation and drawing are in other modules; this one connects them.
 """
 
 import functools
@@ -22,7 +22,7 @@ _drawing = threading.RLock()
 
 
 def alone(method):
-    """One callback at a time: JupyterLab hands messages of widgets to threads, and matplotlib bears one alone."""
+    """Serialize callbacks: JupyterLab may run them in several threads, and matplotlib is not thread-safe."""
 
     @functools.wraps(method)
     def locked(*args, **options):
@@ -33,7 +33,7 @@ def alone(method):
 
 
 def png(draw):
-    """The bytes of what `draw(figure)` draws: on a figure of its own, of which the notebook's backend knows nothing."""
+    """PNG bytes of `draw(figure)`, on a figure that is not registered with the notebook's backend."""
     figure = Figure(layout="constrained", dpi=95)
     draw(figure)
     buffer = io.BytesIO()
@@ -42,18 +42,18 @@ def png(draw):
 
 
 class Explorer:
-    """The widgets and what they do.
+    """The widgets and their callbacks.
 
     Attributes
     ----------
     graph, study, strategy, seed, step : ipywidgets
-        What is picked.
+        The selection.
     file : ipywidgets.Text
-        The path of a graph of one's own, which joins those to pick from.
+        The path of the user's graph, which is added to the list.
     picture, words : ipywidgets
-        The schedule, and what happens at the step.
+        The schedule, and the events of the step.
     rivals, rank, ranking, table : ipywidgets
-        The strategies to rank, the button, and what comes of it.
+        The strategies to rank, the button, and its results.
     box : ipywidgets.VBox
         All of it, to be shown.
     """
@@ -154,7 +154,7 @@ class Explorer:
         self._show()
 
     def _refuse(self, error):
-        """Say what is wrong where the picture would be: a notebook has no other place for it."""
+        """Show an error in place of the figure: widget callbacks have no other output."""
         self.words.value = _text(f"{type(error).__name__}: {error}")
         self.picture.layout.display = "none"
 

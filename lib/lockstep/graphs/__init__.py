@@ -1,4 +1,4 @@
-"""What the studies compute on: the CSR graph, readers, generators, and the registry of data sets.
+"""Inputs of the studies: the CSR graph, readers, generators, and the registry of data sets.
 
 >>> from lockstep.graphs import Graph, acyclic, load, read
 >>> acyclic(Graph.from_edges([0, 1, 2], [1, 2, 0])).m

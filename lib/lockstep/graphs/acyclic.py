@@ -1,9 +1,8 @@
 """Make a directed graph acyclic, as Graphviz's filter ``acyclic`` does (the thesis made its graphs with it).
 
-A depth-first search takes the vertices in order, and the arcs of a vertex in order; an arc to a vertex that
-is still on the search's path closes a cycle and is reversed. What is left has no cycle: each arc kept
-leads from a vertex that the search finishes later to one that it finishes earlier, and so does each arc
-reversed.
+A depth-first search visits vertices and the arcs of a vertex in stored order; an arc to a vertex on the search
+path (a back edge) closes a cycle and is reversed. The result is acyclic: each arc, kept or reversed, leads from
+a vertex of later finishing time to one of earlier finishing time.
 """
 
 import warnings
@@ -17,7 +16,7 @@ from .graph import Graph, GraphWarning
 
 @njit(cache=True)
 def _back_arcs(offsets, targets):
-    """Mark every arc: 0 kept, 1 closes a cycle, 2 loop."""
+    """Mark every arc: 0 kept, 1 back edge, 2 loop."""
     n = offsets.size - 1
     mark = np.zeros(targets.size, np.uint8)
     state = np.zeros(n, np.uint8)  # 0 new, 1 on the path, 2 finished
@@ -49,7 +48,7 @@ def _back_arcs(offsets, targets):
 
 @njit(cache=True)
 def _new_arcs(offsets, targets, mark, turned_offsets, turned_targets):
-    """Which arcs reversed are not there yet (1); the others merge with the arc that is."""
+    """Mark reversed arcs that duplicate no kept arc and no earlier reversed one (1); the others are merged."""
     n = offsets.size - 1
     fresh = np.zeros(turned_targets.size, np.uint8)
     seen = np.full(n, -1, np.int64)
@@ -73,15 +72,13 @@ def acyclic(graph: "Graph") -> Graph:
     Parameters
     ----------
     graph : Graph, NetworkX graph or SciPy sparse matrix
-        Directed, or undirected: then the result holds each edge once, in the direction in which the search
-        met it.
+        Of an undirected graph the result holds each edge once, from the later to the earlier finished end.
 
     Returns
     -------
     Graph
-        Directed and acyclic. An arc reversed that is there already merges with it (as in Graphviz's
-        strict graphs), else it keeps its weight; rows hold the arcs kept, in their order, then those turned
-        round.
+        Directed and acyclic. A reversed arc parallel to an existing one is dropped (as in Graphviz's strict
+        graphs), any other keeps its weight; rows hold the kept arcs, in their order, then the reversed ones.
 
     Warns
     -----

@@ -1,6 +1,4 @@
-"""Real graphs that need no download: those that NetworkX carries, and the packages of this very
-environment.
-"""
+"""Real graphs that need no download: those shipped with NetworkX, and the dependencies of the installed packages."""
 
 import re
 import warnings
@@ -21,9 +19,9 @@ NETWORKX = {
 
 
 def package_dependencies():
-    """Which installed distribution needs which: a real DAG, another one in every environment.
+    """Dependency graph of the installed distributions: a real DAG that differs between environments.
 
-    Arcs lead from a distribution to what it requires here (extras not asked for are left out); ``labels``
+    Arcs lead from a distribution to its installed requirements (those of extras are left out); ``labels``
     holds the names. If packages require each other in a cycle, a GraphWarning names some of them, and the
     back edges of a depth-first search are reversed, as `acyclic` does.
     """

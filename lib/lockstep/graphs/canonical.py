@@ -15,7 +15,7 @@ from .graph import Graph, GraphError
 
 
 def canonical(graph, *, loops="keep", parallel="keep", isolated="keep"):
-    """Drop loops, merge parallel arcs (the first stays), then drop isolated vertices, where asked for."""
+    """Drop loops, keep the first of parallel arcs, then drop isolated vertices, as the keywords say."""
     sources, targets = graph.edges()
     weights, n, labels = graph.weights, graph.n, graph.labels
     keep = np.ones(graph.m, bool)

@@ -1,7 +1,7 @@
-"""From a path to the text of one file: containers are told by their content, never by their name.
+"""Read the text of one file from a path: containers are recognized by content, not by file name.
 
-Archives are read in memory, member by member; nothing of them is ever written to disk, so no path inside an
-archive can reach outside it.
+Archives are read in memory, member by member, and never unpacked to disk, so member paths cannot escape the
+archive.
 """
 
 import bz2
@@ -35,7 +35,7 @@ _DAMAGE = (
 
 
 def open_text(path, member=None):
-    """The bytes of a text file, and the name to call it by in messages.
+    """The bytes of a text file, and its name for messages.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def open_text(path, member=None):
 
 
 def _content(file, name, verb):
-    """All bytes of an open file, unless they are too many."""
+    """All bytes of an open file; GraphError if they exceed `memory.check_text`'s limit."""
     found = io.BytesIO()
     while part := file.read(2**20):
         if isinstance(part, str):
@@ -120,7 +120,7 @@ def _container(data):
 
 
 def _member(data, kind, name, path, wanted):
-    """Read the one member that is the graph, or that is asked for."""
+    """Read the requested member, or the one that holds the graph."""
     if kind == "zip":
         archive = zipfile.ZipFile(io.BytesIO(data))
         names = [info.filename for info in archive.infolist() if not info.is_dir()]

@@ -39,7 +39,7 @@ def _scatter(values, position, out):
 
 @njit(cache=True)
 def _scatter_by_key(keys, values, offsets, out):
-    """Counting sort that keeps no permutation: half the memory when there are no weights."""
+    """Counting sort without the permutation array (8 bytes an arc), which only weights need."""
     cursor = offsets[:-1].copy()
     for arc in range(keys.size):
         key = keys[arc]
@@ -55,7 +55,7 @@ def _rows(offsets, out):
 
 
 def index_type(n):
-    """The dtype of ids among ``n`` vertices: int32 while it suffices, since kernels read that."""
+    """The dtype of ids below ``n``: int32, which kernels read, if ``n`` < 2^31, else int64."""
     return np.int32 if n < 2**31 else np.int64
 
 

@@ -1,11 +1,11 @@
 """Random numbers from a counter: number ``i`` of stream ``s`` under ``seed`` is a hash of the three.
 
-So a generator gives the same bits on every machine, in any order of evaluation and under any version of
-NumPy, and a kernel could draw the same numbers without passing them over. The hash is SplitMix64's finalizer
+Generators thus give the same bits on every machine, in any order of evaluation and under any version of NumPy,
+and a kernel could compute the same numbers without a transfer. The hash is SplitMix64's finalizer
 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 
-After a change here delete the compiled functions (__pycache__/*.nb?): Numba notices a change of a function's
-own file only, and the generators have these functions compiled in.
+After a change here delete the compiled functions (__pycache__/*.nb?): Numba's cache checks a function's own file
+only, and the generators inline these functions.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(
 
 @njit(uint64(uint64), cache=True)
 def mix(z):
-    """SplitMix64's finalizer: a bijection of 64-bit words in which every input bit moves every output bit."""
+    """SplitMix64's finalizer: a bijection of 64-bit words in which every input bit affects every output bit."""
     z = (z ^ (z >> _S30)) * _M1
     z = (z ^ (z >> _S27)) * _M2
     return z ^ (z >> _S31)
@@ -30,7 +30,7 @@ def _stream(seed, number):
 
 
 def stream(seed, number):
-    """The key of a stream, as a NumPy uint64: a Python int would turn signed on its way."""
+    """The key of a stream, as np.uint64: Numba would type a Python int as int64."""
     return np.uint64(_stream(np.uint64(seed), np.uint64(number)))
 
 
@@ -42,7 +42,7 @@ def word(key, i):
 
 @njit(uint64(uint64, uint64, uint64), cache=True)
 def below(key, i, bound):
-    """A number in ``0..bound-1`` for ``bound`` < 2^32; each is likely to within one part in 2^32 / bound."""
+    """A number in ``0..bound-1``, ``bound`` < 2^32; probabilities are 1/bound within a relative bound/2^32."""
     return ((word(key, i) >> _S32) * bound) >> _S32
 
 

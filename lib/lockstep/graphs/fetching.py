@@ -1,9 +1,8 @@
-"""Downloads that cannot hang: every host is asked once, all at the same time, before anything is fetched from
-it.
+"""Downloads that cannot hang: hosts are probed once, in parallel, before anything is fetched from them.
 
-A machine may reach a package registry while every data host drops its packets. So a host that has not said a
-word within 3 s (or 20 s for all of them, name look-up included) counts as not there until the program ends,
-and what it holds is reported as missing.
+A machine may reach a package registry while every data host drops its packets. A host that does not answer
+within 3 s (20 s for all hosts, name look-up included) is treated as unreachable until the program ends, and its
+data sets are reported as missing.
 """
 
 import fcntl
@@ -23,7 +22,7 @@ from .. import paths
 from .graph import GraphError
 
 CONNECT, BUDGET = 3.0, 20.0  # seconds
-_answers = {}  # host -> None if it answers, else why not
+_answers = {}  # host -> None if reachable, else the reason
 
 
 def offline():
@@ -38,25 +37,25 @@ def host_of(url):
 
 
 def probe_hosts(urls: Sequence[str], budget: float = BUDGET) -> Any:
-    """Ask the hosts of some addresses whether they are there, each once.
+    """Probe the hosts of some addresses, each once.
 
     Parameters
     ----------
     urls : sequence of str
         Addresses.
     budget : float
-        Seconds in all. Hosts are asked in parallel, each with 3 s to connect and 3 s to answer.
+        Seconds in all. Hosts are probed in parallel; timeouts are 3 s to connect and 3 s to respond.
 
     Returns
     -------
     dict
-        Host -> None if it answers, else the reason as text. Kept until the program ends.
+        Host -> None if reachable, else the reason as text. Cached until the program ends.
     """
     hosts = sorted({host_of(url) for url in urls})
     if offline():
         return dict.fromkeys(hosts, "the network is not used (LOCKSTEP_OFFLINE is set)")
     replies, waiting = queue.Queue(), {host for host in hosts if host not in _answers}
-    for host in waiting:  # daemons: a name look-up cannot be interrupted, and must not hold the program at its end
+    for host in waiting:  # daemon threads: a name look-up cannot be interrupted and must not delay the exit
         threading.Thread(target=lambda host=host: replies.put((host, _ask(host))), daemon=True).start()
     end = time.monotonic() + budget
     while waiting:
@@ -83,11 +82,10 @@ def _ask(host):
 
 
 class _Resuming:
-    """A downloader for pooch that goes on where it stopped, if the server's file is still the same.
+    """A downloader for pooch that resumes if the server's file is unchanged (HTTP Range with If-Range).
 
-    What has arrived lies in ``<name>.part`` in the cache, the server's mark of the version in
-    ``<name>.part.mark``. pooch moves the finished file into place, so a file of the right name is always
-    whole.
+    The bytes received are in ``<name>.part`` in the cache, the ETag or Last-Modified in ``<name>.part.mark``.
+    pooch moves the finished file into place, so a file under its final name is complete.
     """
 
     def __init__(self, part):
@@ -112,7 +110,7 @@ class _Resuming:
                 with tqdm(
                     total=total, initial=done, unit="B", unit_scale=True, disable=None, desc=url.rsplit("/", 1)[-1],
                 ) as bar:
-                    for chunk in reply.iter_content(1 << 14):  # small: of a broken one nothing is kept
+                    for chunk in reply.iter_content(1 << 14):  # 16 KiB: an interrupted chunk is lost
                         out.write(chunk)
                         bar.update(len(chunk))
                 if total is not None and out.tell() != total:

@@ -1,6 +1,6 @@
 """Graphs of other libraries as CSR graphs: igraph, rustworkx, tables of edges, dense matrices.
 
-None of these libraries is imported: an object tells by its type whose it is.
+igraph, rustworkx and pandas are not imported: the module of an object's type identifies its library.
 """
 
 from typing import Any
@@ -14,18 +14,18 @@ COLUMNS = (("source", "target"), ("from", "to"), ("src", "dst"))
 
 
 def graph_of(thing: Any, directed: bool = True) -> Graph:
-    """Whatever people have as a graph, as a Graph.
+    """Convert a graph of another library to a Graph.
 
     Parameters
     ----------
     thing : Graph, NetworkX graph, SciPy sparse matrix (`Graph.of`), igraph.Graph, rustworkx.PyGraph or PyDiGraph, \
             pandas.DataFrame, or ndarray
-        igraph: edge attribute ``weight`` and vertex attribute ``name`` count, where they are there. rustworkx: what
-        edges and nodes hold counts as weight and name where all hold a number or a text; holes among node indices are
-        closed. DataFrame: columns source and target (or from and to, src and dst), and weight if there is one; ends
-        that are no whole numbers are names. ndarray: square; what is not zero is an arc's weight, of Booleans an arc.
+        igraph: edge attribute ``weight`` and vertex attribute ``name`` are used if present. rustworkx: edge data are
+        weights if all are numbers, node data names if all are str; gaps in the node indices are closed. DataFrame:
+        columns source and target (or from and to, src and dst), and weight if present; if either is not of an integer
+        dtype, both hold names. ndarray: square; nonzero entries are arcs, with that weight unless Boolean.
     directed : bool
-        Of a table or a matrix; the others say it themselves.
+        Of a DataFrame or ndarray; ignored for the others.
 
     Raises
     ------

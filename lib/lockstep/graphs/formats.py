@@ -1,7 +1,7 @@
-"""One function a format: text in, arcs and header facts out. Each format is described where it is read.
+"""Parsers, one function for each format; their docstrings describe the formats.
 
-Every function takes (data, name) and returns a `Body`; `reading.read` makes the Graph. All of them check the
-header against the body, and name file, line and what was expected.
+Every parser takes (data, name) and returns a `Body`, from which `reading.read` builds the Graph; `coordinates`
+returns an array. All check the header against the body; errors name the file, the line and what was expected.
 """
 
 import re
@@ -18,7 +18,7 @@ from .numbers import EXACT, Table, ids, whole_or_real
 
 @dataclass
 class Body:
-    """What a file says: arcs or edges with ids from 0, their names; ``n`` and ``directed`` where a header tells."""
+    """Parsed content of a file: arcs or edges with ids from 0, labels; ``n`` and ``directed`` if in a header."""
 
     sources: np.ndarray
     targets: np.ndarray
@@ -72,9 +72,9 @@ def edge_list(data, name, check_header=True, names=None):
     occur. A first line of words such as ``source,target,weight`` is a header; other words are an edge, with a
     GraphWarning where both stand in no other line of a CSV file.
 
-    A comment ``# Nodes: 7115 Edges: 103689`` must agree with the body: so many lines, and so many different
-    ids, or fewer if the ids are 0..n-1 (the rest are then isolated). A comment with the word "directed" or
-    "undirected" tells which it is.
+    A comment ``# Nodes: 7115 Edges: 103689`` must match the body: 103689 lines and 7115 distinct ids, or fewer if
+    no id exceeds 7115 (the others are isolated). A comment with the word "directed" or "undirected" sets the
+    direction.
     """
     sizes, directed = None, None
     for start, line in lines(data):
@@ -114,7 +114,7 @@ def edge_list(data, name, check_header=True, names=None):
 
 
 def _warn_of_columns(name, line, found):
-    """Warn if the first row may name columns by words that are not known: both stand in no other row."""
+    """Warn if the first row may be an unknown header: neither of its words occurs in another row."""
     ends = np.append(found.sources, found.targets)
     if found.sources.size > 1 and np.bincount(ends)[[found.sources[0], found.targets[0]]].max() == 1:
         words = " and ".join(repr(str(found.labels[end])) for end in (found.sources[0], found.targets[0]))
@@ -154,7 +154,7 @@ def _check_sizes(name, sizes, sources, targets):
 
 
 def present(sources, targets):
-    """The different ids among the arcs, sorted."""
+    """The distinct ids among the arcs, sorted."""
     largest = int(max(sources.max(initial=-1), targets.max(initial=-1)))
     if largest < 16 * (sources.size + 1024):  # marking is faster than sorting, unless the ids are far apart
         seen = np.zeros(largest + 1, bool)
@@ -284,7 +284,7 @@ def metis(data, name):
     """METIS .graph: ``n m [fmt [ncon]]``, then line v lists the neighbors of vertex v, from 1.
 
     Undirected, every edge in two lines. Of ``fmt`` (hundreds: vertex sizes, tens: vertex weights, units: edge
-    weights) only edge weights are kept: nothing here weighs vertices.
+    weights) only edge weights are kept: no study uses the others.
     """
     table = Table(data, name, "the neighbors of one vertex (numbers, from 1)", comments=b"%", blank_rows=True)
     rows = np.concatenate([[0], table.ends])
@@ -336,7 +336,7 @@ def metis(data, name):
 def nde(data, name):
     """LASAGNE's .nde: a line ``n``, n lines ``vertex degree``, then a line for each edge; ids from 0.
 
-    The degrees are of no use here; the edges are what counts, and the registry checks their number.
+    The degrees are not used; the number of edges is checked only by the registry.
     """
     table = Table(data, name, "'n', then n lines 'vertex degree', then lines with the two ends of an edge")
     if len(table) < 1 or table.ends[0] != 1 or table.values[0] < 0 or table.values[0] != np.floor(table.values[0]):

@@ -1,8 +1,8 @@
-"""Graphs made on the spot: seeded, the same bits everywhere, 10^6 vertices in about a second.
+"""Graph generators: seeded, bit-identical on every machine, 10^6 vertices in about a second.
 
-Every random choice is a hash of (seed, stream, counter), see `draws`; nothing depends on a library's
-generator or on floating point. ``ids="ordered"`` numbers the vertices of a DAG in a topological order,
-``"random"`` shuffles the numbers: where neighbours lie in memory decides much of a serial algorithm's time.
+Every random choice is a hash of (seed, stream, counter), see `draws`, not a library's generator; the only
+floating point is R-MAT's quadrant limits, in IEEE float64. ``ids="ordered"`` numbers the vertices of a DAG in a
+topological order, ``"random"`` permutes the ids: memory locality strongly affects a serial algorithm's time.
 """
 
 
@@ -22,8 +22,8 @@ FAMILIES = ("erdos_renyi", "rmat", "road_like", "layered", "disjoint_paths", "wi
 def _distinct_pairs(n, m, key, window, sources, targets):
     """Draw ``m`` distinct pairs (u, v), u != v, by rejection against a hash table with open addressing.
 
-    ``window`` = 0: any ordered pair. Else 0 < v - u <= window. Ends surely while m is at most half of all
-    pairs.
+    ``window`` = 0: any ordered pair. Else 0 < v - u <= window. If m is at most half of all pairs, a draw of a
+    valid pair is new with probability at least 1/2.
     """
     size = 16
     while size < 2 * m:
@@ -53,7 +53,7 @@ def _distinct_pairs(n, m, key, window, sources, targets):
 
 
 def _sample_pairs(n, m, seed, window=0):
-    """``m`` distinct pairs; where more than half of all are asked for, those left out are drawn."""
+    """``m`` distinct pairs; if that is more than half of all pairs, the complement is drawn instead."""
     span = min(window, n - 1)
     possible = n * (n - 1) if window == 0 else n * span - span * (span + 1) // 2
     if not 0 <= m <= max(possible, 0):
@@ -74,7 +74,7 @@ def _sample_pairs(n, m, seed, window=0):
 
 
 def _graph(sources, targets, n, name, directed=True, weights=None, order=None):
-    """A Graph with rows sorted, so that the order of drawing leaves no trace; ``order`` renames."""
+    """A Graph with rows sorted, hence independent of the drawing order; ``order`` renumbers the vertices."""
     if order is not None:
         order = order.astype(csr.index_type(n))
         sources, targets = order[sources], order[targets]
@@ -84,7 +84,7 @@ def _graph(sources, targets, n, name, directed=True, weights=None, order=None):
 
 
 def _numbering(ids, n, seed):
-    """What `_graph` takes as ``order``: None if ordered, else a shuffle from a stream of its own."""
+    """The ``order`` of `_graph`: None if ordered, else a permutation from stream 1."""
     if ids not in ("ordered", "random"):
         raise GraphError(f"ids is {ids!r}; expected 'ordered' or 'random'")
     return draws.permutation(n, seed, 1) if ids == "random" else None
@@ -111,7 +111,7 @@ def erdos_renyi(n: int, m: int, seed: int = 0) -> Graph:
     Raises
     ------
     GraphError
-        If there are not that many arcs.
+        If ``m > n (n - 1)``.
     """
     n, m, seed = _whole(0, n=n, m=m, seed=seed)
     return _graph(*_sample_pairs(n, m, seed), n, f"erdos-renyi-{n}-{m}")
@@ -134,7 +134,7 @@ def window_dag(n: int, m: int, window: int, seed: int = 0, ids: Literal["random"
 
 @njit(cache=True)
 def _rmat(levels, key, limits, sources, targets):
-    """Each arc goes down ``levels`` times into one of four quadrants; a hash feeds two levels."""
+    """Each arc descends ``levels`` times into one of four quadrants; a 64-bit hash serves two levels."""
     low = np.uint64(0xFFFFFFFF)
     for arc in range(sources.size):
         u, v, bits = 0, 0, np.uint64(0)
@@ -163,7 +163,7 @@ def rmat(
     ids : "random" or "ordered"
         ``"ordered"`` leaves the heavy vertices at the low ids; Graph500 shuffles.
     simple : bool
-        Merge parallel arcs and drop loops, so that fewer than ``m`` remain; otherwise both stay as they fall.
+        Merge parallel arcs and drop loops, so that fewer than ``m`` may remain; otherwise keep both.
     """
     scale, m, seed = _whole(0, scale=scale, m=m, seed=seed)
     if scale > 31 or min(a, b, c) < 0 or a + b + c > 1:
@@ -182,7 +182,7 @@ def rmat(
 
 @njit(cache=True)
 def _road(n, width, key, sources, targets, weights):
-    """Right, down and the two diagonals downwards: one hash decides whether it is there and its length."""
+    """Candidate edges right, down and diagonally down, both ways; one hash gives presence and length."""
     edges = 0
     for v in range(n):
         column = v % width
@@ -209,11 +209,11 @@ def _road(n, width, key, sources, targets, weights):
 
 
 def road_like(n: int, seed: int = 0) -> Graph:
-    """An undirected weighted graph like a road network: a grid with streets missing and a few diagonals.
+    """An undirected weighted graph like a road network: a grid with 66 % of its edges and 4 % of the diagonals.
 
-    Ids are spatial (row by row), the largest degree is at most 8, the mean about 2.8 stored arcs a vertex
-    (the New York road network: 2.78), lengths are whole numbers from 100 to 2,798. Not everything is
-    connected: about one vertex in twenty lies outside the large component.
+    Ids are row-major, the largest degree is at most 8, the mean about 2.8 stored arcs a vertex (New York road
+    network: 2.78), lengths are integers from 100 to 2,798. The graph is not connected: about one vertex in twenty
+    lies outside the largest component.
     """
     n, seed = _whole(0, n=n, seed=seed)
     width = max(int(np.ceil(np.sqrt(n))), 1)
@@ -226,7 +226,7 @@ def road_like(n: int, seed: int = 0) -> Graph:
 
 @njit(cache=True)
 def _predecessors(starts, offsets, key, sources):
-    """For every vertex below layer 0, predecessors in the layer above, distinct if that is wide enough."""
+    """For every vertex after layer 0, predecessors in the previous layer, distinct if it is wide enough."""
     i = np.uint64(0)
     for layer in range(1, starts.size - 1):
         base, width = starts[layer - 1], starts[layer] - starts[layer - 1]
@@ -248,17 +248,16 @@ def layered(
     n: int, depth: int, in_degree: tuple[int, int] = (2, 8), seed: int = 0,
     ids: Literal["random", "topological"] = "random",
 ) -> Graph:
-    """A DAG of exactly ``depth`` layers that no contraction shortens: in-degrees of two and more.
+    """A DAG of exactly ``depth`` layers; with in-degrees of at least two it has no chain to contract.
 
     Parameters
     ----------
     n, depth : int
         Vertices, spread evenly over ``depth`` layers, ``1 <= depth <= n`` (or both 0).
     in_degree : (int, int)
-        Each vertex below the first layer has this many arcs from the layer just above, smallest and largest
-        included, equally likely. They come from distinct vertices; where the layer above is narrower than the
-        number drawn it sets the number, and where it is narrower than even the smallest there are parallel
-        arcs.
+        Smallest and largest number of arcs from the previous layer, inclusive; uniform over vertices after the
+        first layer. Arcs come from distinct vertices; the number is capped at the width of the previous layer,
+        but not below the smallest: if that exceeds the width, there are parallel arcs.
     ids : "random" or "ordered"
 
     Raises
@@ -291,7 +290,7 @@ def _uniform(key, count, low, high):
 
 
 def disjoint_paths(n: int, depth: int, seed: int = 0, ids: Literal["random", "topological"] = "random") -> Graph:
-    """The thesis's layered family: ``n // depth`` paths of ``depth`` vertices, and a rest.
+    """The thesis's layered family: ``n // depth`` paths of ``depth`` vertices, and a shorter one of the rest.
 
     Parameters
     ----------
@@ -331,7 +330,7 @@ def _pair_weights(sources, targets, key, low, high, both):
 def with_weights(graph: "Graph", low: int = 1, high: int = 100, seed: int = 0) -> Graph:
     """The same graph with whole-number weights ``low..high``, drawn for each pair of ends.
 
-    Both arcs of an undirected edge get one weight, and so do parallel arcs.
+    Both arcs of an undirected edge get the same weight, as do parallel arcs.
     """
     graph = Graph.of(graph)
     low, high, seed = _whole(0, low=low, high=high, seed=seed)

@@ -1,4 +1,4 @@
-"""The graph that everything here computes on: directed or undirected, in compressed sparse rows."""
+"""The graph type of all studies: directed or undirected, in compressed sparse rows."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ class GraphError(ValueError):
 
 
 class GraphWarning(UserWarning):
-    """Something about a graph was changed on the way in, and the caller should know."""
+    """A graph was changed or interpreted on input in a way that the caller may not expect."""
 
 
 class Graph:
@@ -36,8 +36,8 @@ class Graph:
     name : str
         Used in messages, tables and figures.
     labels : array, shape (n,), optional
-        What the vertices were called where they came from, if not ``0..n-1``. Results have them too, and a source may
-        be given by its label.
+        Names of the vertices in the source of the graph, if not ``0..n-1``. Results carry them, and a source vertex
+        may be given by its label.
 
     Raises
     ------

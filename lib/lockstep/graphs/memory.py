@@ -1,4 +1,4 @@
-"""How much memory a graph may take: what would not fit is refused before it is tried."""
+"""Memory limit for graphs: an input estimated to exceed it is refused before it is allocated."""
 
 import functools
 import os
@@ -8,18 +8,18 @@ from pathlib import Path
 from .graph import GraphError
 
 SETTING = "LOCKSTEP_MEMORY"
-TEXT = 8  # bytes that reading takes for each byte of a text: the text, its numbers, the graph
-VERTEX = 64  # bytes that a graph and what is computed of it take for each vertex, beside its arcs
+TEXT = 8  # estimated peak bytes per byte of text read: the text, its numbers, the graph
+VERTEX = 64  # estimated bytes per vertex for a graph and results on it, without arcs
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 def limit():
-    """Bytes that a graph may take: what ``LOCKSTEP_MEMORY`` says, else what was available when first asked.
+    """Bytes that a graph may take: ``LOCKSTEP_MEMORY``, else the memory available at the first call.
 
     Raises
     ------
     ValueError
-        The setting is no size.
+        ``LOCKSTEP_MEMORY`` is not a size.
     """
     text = os.environ.get(SETTING, "").strip()
     if not text:
@@ -32,7 +32,7 @@ def limit():
 
 @functools.cache
 def _available():
-    """Bytes of memory that this process can get, by the system and by the group that it runs in."""
+    """Bytes available to this process: the least of physical, available and control-group memory."""
     found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     for file, pattern, unit in (
         ("/proc/meminfo", r"^MemAvailable:\s*(\d+) kB$", 1024),
@@ -49,7 +49,7 @@ def _available():
 
 
 def size(count):
-    """A number of bytes as people write it, in units of the setting: 500 MiB, 12.5 GiB."""
+    """A number of bytes in binary units, at most GiB: 500 MiB, 12.5 GiB."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024 or unit == "GiB":
             return f"{count:.4g} {unit}"

@@ -1,8 +1,8 @@
 """Lines of text whose ids are names, and the header lines of CSV files.
 
-A first line of words such as ``source,target,weight`` is a header. Ids are names where the first line after it has an
-end that is no whole number, and the second line has one as well: a single such line is an error in a file of numbers.
-In a file of one line neither end may be a number.
+A first line of words such as ``source,target,weight`` is a header. Ids are names if each of the next two lines has an
+end that is not a number: a single such line is an error in a file of numbers. If there is only one line, neither of its
+ends may be a number.
 """
 
 import csv
@@ -86,7 +86,7 @@ def rows(data, name, start, expected, counts):
 
 
 def _split(lines, separator):
-    """Each line's fields by the rules of CSV; where a line does not hold a whole row, what it holds, in words."""
+    """Each line's fields by the rules of CSV; for a line that is not one complete row, a description as str."""
     reader = csv.reader(lines, delimiter=separator, strict=True, skipinitialspace=True)
     for count in range(1, len(lines) + 1):
         try:
@@ -110,7 +110,7 @@ def reals(column, numbers, name, expected):
 
 
 def numbered(*columns):
-    """Names as numbers, in the order in which they first occur row by row: (arrays, names)."""
+    """Number names in order of first occurrence, row by row: (arrays, names)."""
     together = np.empty((len(columns[0]), len(columns)), object)
     for place, column in enumerate(columns):
         together[:, place] = column

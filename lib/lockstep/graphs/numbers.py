@@ -1,6 +1,6 @@
-"""Tables of numbers out of text, fast: one pass over the bytes, and the exact place when something is wrong.
+"""Parse tables of numbers in one pass over the bytes; errors name the line.
 
-The general CSV readers want one separator and a fixed number of columns, and they lose the line of an error;
+General CSV readers require one separator and a fixed number of columns and do not report the line of an error;
 graph files mix blanks and commas, have rows of any length (METIS) and mark rows by a letter (DIMACS).
 """
 
@@ -11,13 +11,13 @@ from numba import njit
 
 from .graph import GraphError
 
-EXACT = 2**53  # whole numbers below are exact in float64; this one may stand for the next, rounded
+EXACT = 2**53  # integers below are exact in float64; 2^53 itself may be 2^53 + 1, rounded
 _POWERS = 10.0 ** np.arange(23)  # exact in float64, so one multiplication or division by them rounds correctly
 
 
 @njit(cache=True)
 def _scan(text, start, skip, lead, blank_rows, powers, values, ends, slow):
-    """Returns (numbers, rows, numbers left to Python, byte of the first thing that is not a number or -1)."""
+    """Return (numbers, rows, numbers left to `_leave_to_numpy`, byte offset of the first non-number or -1)."""
     i, size = start, text.size
     count, rows, hard = 0, 0, 0
     while i < size:
@@ -118,11 +118,11 @@ def _gather(text, places, out):
 
 
 def _leave_to_numpy(text, places, values, at_once=1 << 18):
-    """Parse what has too many digits for the fast path; rows of ``places``: (index, begin, end)."""
+    """Parse numbers whose digits or exponent exceed the fast path; rows of ``places``: (index, begin, end)."""
     for first in range(0, len(places), at_once):
         part = places[first : first + at_once]
         width = int((part[:, 2] - part[:, 1]).max())
-        if width > 64:  # one absurdly long number must not size the buffer of all
+        if width > 64:  # one long number must not set the width of the whole buffer
             for index, begin, end in part.tolist():
                 values[index] = float(text[begin:end].tobytes())
             continue
@@ -146,7 +146,7 @@ class Table:
         text = np.frombuffer(data, np.uint8)
         skip = np.zeros(256, np.bool_)
         skip[list(comments)] = True
-        # The arrays are as large as the text could ever need; pages never written cost nothing.
+        # Arrays have the largest size that the text can need; the OS does not back untouched pages.
         values = np.empty((text.size - start) // 2 + 2)
         ends = np.empty(data.count(b"\n", start) + 2, np.int64)
         slow = np.empty(((text.size - start) // 4 + 2, 3), np.int64)

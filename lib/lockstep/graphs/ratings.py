@@ -22,10 +22,10 @@ def read_ratings(path: "PathLike | IO[bytes]", member: str | None = None, ids: b
     ----------
     path : path-like
         CSV, with or without a header line, whose first three columns are user, item and rating (MovieLens,
-        Jester; a fourth such as the time is left out), also with tabs or ``::`` between them; or lists
-        ``user item item ...`` of what a user has seen (Gowalla), then every rating is 1; plain, compressed or in an
-        archive, or an open binary file. Ids are whole numbers, in a CSV also names: where the first line of ratings
-        has one. A first line is a header where neither of its ids nor its rating is a number.
+        Jester; a fourth such as the time is ignored), also separated by tabs or ``::``; or lists
+        ``user item item ...`` of a user's items (Gowalla), each with rating 1; plain, compressed or in an archive, or
+        an open binary file. Ids are whole numbers; in a CSV they are names if the first line of ratings has one. A
+        first line is a header if none of its three fields is a number and the third ends in a word such as "rating".
     member : str, optional
         Which file of an archive.
     ids : bool
@@ -37,7 +37,7 @@ def read_ratings(path: "PathLike | IO[bytes]", member: str | None = None, ids: b
         Users and items that occur, each numbered in the order of their ids; entries in the order of the file,
         repeated ones kept apart.
     users, items : int64 or text arrays, shapes of the matrix's rows and columns
-        Only if ``ids``: what row and column were called in the file.
+        Only if ``ids``: the file's ids of rows and columns.
 
     Raises
     ------
@@ -85,8 +85,8 @@ RATING = {"rating", "ratings", "score", "stars", "value", "weight", "count", "pr
 
 
 def _is_header(three):
-    """Whether the first fields of a line name columns: no ids and no rating; of names, whose ids may be words too, the
-    third says so.
+    """Whether the first three fields of a line name columns: none is a number, and the third is or ends in a word of
+    `RATING`, since ids may be words too.
     """
     word = three[2].strip(b'"').decode("utf-8", "replace").lower()
     return not any(map(named.numeric, three)) and (word in RATING or any(word.endswith(one) for one in RATING))

@@ -1,4 +1,4 @@
-"""Read a graph from a file: what container and what format it is, the content tells."""
+"""Read a graph from a file; container and format are detected from the content."""
 
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Literal
@@ -33,8 +33,8 @@ def read(
     path : path-like or binary file
         Plain, gz, xz, bz2, zst, zip, tar or tar.gz; container and format are found by content, not by name.
     directed : bool, optional
-        What the file's header says if left out, and True if it says nothing. False takes every line as an
-        undirected edge, of which both arcs are stored.
+        By default as in the file's header, else True. False: every line is an undirected edge, of which both arcs
+        are stored.
     weights : bool, optional
         None: weights if the file has them. False: leave them out. True: refuse a file without.
     compact : bool
@@ -42,11 +42,11 @@ def read(
         kept, and n is the header's or the largest id plus one. Ids start at 1 in DIMACS, Matrix Market and
         METIS, and become ids from 0.
     format : {"edges", "dimacs", "mtx", "metis", "nde"}, optional
-        Say it where the content leaves a doubt.
+        Required only if the content is ambiguous.
     member : str, optional
         Which file of an archive, by name or pattern.
     check_header : bool
-        False: do not hold the sizes in an edge list's comments against its body.
+        False: do not compare the sizes in an edge list's comments with its body.
     names : bool, optional
         The ids of an edge list are names, of any text without the separator; ``labels`` holds them, in the order in
         which they occur. None: where the first two lines have ends that are no numbers. False: never.
@@ -121,7 +121,7 @@ def _build(body, shown, directed, compact):
             ) from None
         graph.directed = directed
         return graph
-    # An undirected file asked for as directed gives both arcs of its edges, as an undirected graph does.
+    # An undirected file read with directed=True becomes a directed graph with both arcs of each edge.
     graph = Graph.from_edges(
         body.sources,
         body.targets,
@@ -165,15 +165,15 @@ def _is_dimacs(data):
     return bool(data.strip())
 
 
-SMALL = 10  # vertices below which a text that holds as both is an edge list
+SMALL = 10  # vertices below which a text that is valid as METIS and as edge list is an edge list
 
 
 def _is_metis(data, name):
-    """Whether the text holds as a METIS file: the header fits, every edge is there from both ends.
+    """Whether the text is a valid METIS file: the header fits, every edge is listed at both ends.
 
-    An edge list hardly ever is: its first line would have to count the lines and half the numbers that
-    follow. Small ones are: those whose lines all have two numbers, or whose header counts no edge, are edge lists,
-    unless the name says METIS.
+    An edge list rarely is: its first line would have to give the number of lines and half the numbers that follow.
+    Unless the name contains .graph or .metis, a text is no METIS file if its header gives 0 edges, or fewer than
+    `SMALL` vertices and all lines have two numbers.
     """
     by_name = any(suffix in name for suffix in (".graph", ".metis"))
     for _, line in formats.lines(data, 10_000):
@@ -193,7 +193,7 @@ def _is_metis(data, name):
         body = formats.metis(data, name)
         _build(body, name, False, False)
     except GraphError:
-        return by_name  # names decide only which error to show
+        return by_name  # the file name decides only which parser's error is raised
     return True
 
 

@@ -1,8 +1,8 @@
-"""The registry of data sets: what there is, where it officially lives, and what must be true of it.
+"""The registry of data sets: their names, official addresses and expected sizes and degree digests.
 
-`load` looks into the mirror folder (``LOCKSTEP_MIRROR``), then the cache, then asks the official address;
-whatever it finds is brought to the declared canonical form and checked. It never hands out another graph than
-the one asked for.
+`load` searches the mirror folder (``LOCKSTEP_MIRROR``), then the cache, then downloads from the official address;
+the file is brought to the declared canonical form and checked. A graph whose registered n, m or degree digest
+differs is refused.
 """
 
 import difflib
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class DatasetMissing(GraphError):
-    """A data set that cannot be had here and now; the text says how to get it."""
+    """A data set is neither stored nor downloadable here; the message says how to get it."""
 
 
 def registry():
@@ -47,7 +47,7 @@ def registered(name):
 
 
 def unknown(name):
-    """What is said of a name that is not registered, with those that look like it."""
+    """Error message for a name that is not registered, with similar names."""
     close = difflib.get_close_matches(str(name), registry()["name"], 3, 0.5)
     hint = f"; did you mean {', '.join(close)}?" if close else ""
     return f"no data set {name!r} is registered{hint} ('lockstep datasets' lists all)"
@@ -73,7 +73,7 @@ def _here(entry, mirror):
 
 
 def _file_names(entry):
-    """Names under which a mirror may hold a data set: its own, that unpacked, and the official one."""
+    """File names of a data set in a mirror: registered and official, each also without compression suffix."""
     official = entry["url"].rsplit("/", 1)[-1] if entry["url"].startswith("http") else ""
     found = {}
     for name in (*entry["mirror"].split(";"), official):
@@ -98,7 +98,7 @@ def _how(entry):
 
 
 def _locate(entry, mirror, offline):
-    """The path of a data set's file, fetched if need be; DatasetMissing if not to be had."""
+    """(path, status) of a data set's file, fetched if necessary; DatasetMissing if unobtainable."""
     status, path = _here(entry, mirror)
     if path is not None:
         return path, status
@@ -117,7 +117,7 @@ def _locate(entry, mirror, offline):
 
 
 def _loaded(name, kinds, mirror, offline, reader):
-    """Find, read, check. A file that was just fetched and is wrong does not stay in the cache."""
+    """Find, read, check. A file that was just fetched and fails the check is deleted from the cache."""
     entry = _entry(name)
     if entry["kind"] not in kinds:
         function = {
@@ -170,7 +170,7 @@ def load(name: str, mirror: "PathLike | None" = None, offline: bool | None = Non
     Raises
     ------
     DatasetMissing
-        If it cannot be had; the text says how to get it.
+        If it is neither stored nor downloadable here; the message says how to get it.
     GraphError
         If no such graph is registered, or the file is not that graph.
     """
@@ -250,7 +250,7 @@ def fetched(name: str) -> str:
 
 
 def datasets(mirror: "PathLike | None" = None) -> pd.DataFrame:
-    """Every registered data set and whether it is here; uses no network and opens no file.
+    """Every registered data set and whether it is stored here; no network, no data file is opened.
 
     Returns
     -------

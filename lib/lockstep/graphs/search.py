@@ -5,10 +5,10 @@ from numba import njit
 
 @njit(cache=True)
 def visit(offsets, targets, source, level, queue):
-    """Visit all that can be reached from a vertex, the nearest first.
+    """Visit all vertices reachable from a source, in breadth-first order.
 
-    Numba keeps what it has made of a function until that function's own file changes: after a change here, remove the
-    compiled files of the callers (`find lib -name "*.nbi" -delete`).
+    Numba's cache checks a function's own file only: after a change here delete the compiled files of the callers
+    (`find lib -name "*.nbi" -delete`).
 
     Parameters
     ----------
@@ -16,14 +16,14 @@ def visit(offsets, targets, source, level, queue):
         The graph in CSR.
     source : int
     level : array of int (n,)
-        -1 wherever the search may go; holds the number of arcs from the source afterwards where it went.
+        Input: -1 for vertices that may be visited. Output: the distance in arcs from the source for those visited.
     queue : array of int (n,)
-        Holds what was visited, in this order.
+        Output: the visited vertices, in order.
 
     Returns
     -------
     int
-        How many vertices were visited, the source among them.
+        Number of vertices visited, including the source.
     """
     level[source] = 0
     queue[0] = source

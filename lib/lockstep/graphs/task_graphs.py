@@ -1,6 +1,6 @@
-"""DAGs that programs make: what a table, a transform, a sum, calls, factorizations, workers and a simulation wait for.
+"""Task graphs: dynamic programming, FFT, reduction, calls, Cholesky and LU factorization, fork-join, stencil.
 
-Seeded and the same bits everywhere, like all of `generators`; ``ids`` as there.
+Seeded and bit-identical on every machine, like `generators`; ``ids`` as there.
 """
 
 import numpy as np
@@ -19,9 +19,10 @@ def _numbered(sources, targets, n, name, ids, seed):
 
 
 def wavefront(rows, columns, seed=0, ids="random"):
-    """A table filled in by dynamic programming: a cell waits for those above, to the left, and above to the left.
+    """Dynamic programming on a table: a cell depends on those above, to the left, and diagonally above left.
 
-    Alignment of two texts is one. Layers are the ``rows + columns - 1`` antidiagonals, at most the shorter side wide.
+    Sequence alignment is an example. Layers are the ``rows + columns - 1`` antidiagonals, of width at most
+    ``min(rows, columns)``.
     """
     rows, columns = _whole(1, rows=rows, columns=columns)
     (seed,) = _whole(0, seed=seed)
@@ -32,17 +33,17 @@ def wavefront(rows, columns, seed=0, ids="random"):
 
 
 def butterfly(levels, seed=0, ids="random"):
-    """A fast Fourier transform of ``2^levels`` points: ``levels + 1`` layers of as many, two arcs in and out each."""
+    """An FFT of ``2^levels`` points: ``levels + 1`` layers of ``2^levels`` vertices, in- and out-degree 2 between."""
     levels, seed = _whole(0, levels=levels, seed=seed)
     width = 1 << levels
     v = np.arange(levels * width, dtype=np.int64)
-    partner = v ^ (1 << (v // width))  # that bit is one of the place in the layer
+    partner = v ^ (1 << (v // width))  # layer l flips bit l of the index, which stays in the layer
     sources, targets = np.concatenate([v, v]), np.concatenate([v, partner]) + width
     return _numbered(sources, targets, (levels + 1) * width, f"butterfly-{levels}", ids, seed)
 
 
 def reduction(n, seed=0, ids="random"):
-    """A sum taken in pairs: a binary tree of ``n`` vertices with all arcs towards the root."""
+    """A pairwise sum: a complete binary tree of ``n`` vertices with all arcs towards the root."""
     n, seed = _whole(0, n=n, seed=seed)
     v = np.arange(1, n, dtype=np.int64)
     return _numbered(v, (v - 1) // 2, n, f"reduction-{n}", ids, seed)
@@ -55,7 +56,7 @@ def _callers(n, key, caller):
 
 
 def call_tree(n, seed=0, ids="random"):
-    """Who called whom: every vertex but the first has an arc from one of those before it (a random recursive tree)."""
+    """A call tree: every vertex but the first has an arc from a random earlier one (a random recursive tree)."""
     n, seed = _whole(0, n=n, seed=seed)
     caller = np.empty(max(n - 1, 0), np.int64)
     _callers(n, stream(seed, 0), caller)
@@ -65,8 +66,8 @@ def call_tree(n, seed=0, ids="random"):
 def cholesky(tiles, seed=0, ids="random"):
     """A matrix of ``tiles`` by ``tiles`` tiles factorized by Cholesky's method, one vertex for each task on a tile.
 
-    Tile (i, j) has tasks 0 to j, one after another. All but the last take away what column k has to give, and wait for
-    the last tasks of tiles (i, k) and (j, k); the last one of a tile below the diagonal waits for that of tile (j, j).
+    Tile (i, j) has tasks 0 to j in sequence. Task k < j, the update by column k, depends on the last tasks of tiles
+    (i, k) and (j, k); the last task of a tile below the diagonal depends on that of tile (j, j).
     """
     tiles, seed = _whole(1, tiles=tiles)[0], _whole(0, seed=seed)[0]
     side = np.arange(tiles)
@@ -86,7 +87,7 @@ def cholesky(tiles, seed=0, ids="random"):
 
 
 def fork_join(stages, width, seed=0, ids="random"):
-    """A program that gives out ``width`` tasks and waits for all of them, ``stages`` times over."""
+    """``stages`` successive fork-join sections of ``width`` parallel tasks each."""
     stages, width = _whole(1, stages=stages, width=width)
     (seed,) = _whole(0, seed=seed)
     task = np.arange(stages * (width + 1), dtype=np.int64).reshape(stages, width + 1)[:, 1:]
@@ -98,9 +99,9 @@ def fork_join(stages, width, seed=0, ids="random"):
 def lu(tiles, seed=0, ids="random"):
     """A matrix of ``tiles`` by ``tiles`` tiles factorized into L and U, no pivots, one vertex for each task on a tile.
 
-    Tile (i, j) has tasks 0 to min(i, j), one after another. All but the last take away what step k has to give, and
-    wait for the last tasks of tiles (i, k) and (k, j); the last one of a tile off the diagonal, step k's own, waits for
-    that of tile (k, k).
+    Tile (i, j) has tasks 0 to min(i, j) in sequence. Task k < min(i, j), the update by step k, depends on the last
+    tasks of tiles (i, k) and (k, j); the last task of an off-diagonal tile depends on that of tile (k, k),
+    k = min(i, j).
     """
     tiles, seed = _whole(1, tiles=tiles)[0], _whole(0, seed=seed)[0]
     side = np.arange(tiles)
@@ -121,7 +122,7 @@ def lu(tiles, seed=0, ids="random"):
 
 
 def stencil(steps, cells, seed=0, ids="random"):
-    """A row of cells simulated step by step: each waits for itself and its two neighbours in the step before."""
+    """A one-dimensional three-point stencil: a cell depends on itself and its two neighbours in the previous step."""
     steps, cells = _whole(1, steps=steps, cells=cells)
     (seed,) = _whole(0, seed=seed)
     cell = np.arange(steps * cells, dtype=np.int64).reshape(steps, cells)

@@ -1,7 +1,7 @@
-"""The guide: which strategy to choose for a graph, from what was recorded.
+"""The guide: which strategy to choose for a graph, from recorded times.
 
-A small decision tree for each problem is fitted to recorded times; what it loses where it is wrong is measured on
-graphs that it was not fitted on. `fitted` writes the trees to data/rules.json, which `auto` follows (`choose`).
+A small decision tree for each problem is fitted to recorded times; its regret is measured on graphs outside the fit.
+`fitted` writes the trees to data/rules.json, which `auto` follows (`choose`).
 
 >>> from lockstep.graphs import load
 >>> from lockstep.guide import advise

@@ -1,4 +1,4 @@
-"""The guide's answer: for each problem the strategy, what it should gain, and how sure that is."""
+"""Advice: for each problem the strategy, its expected speed-up, and the regret of the rule."""
 
 import math
 from dataclasses import asdict, dataclass, field
@@ -31,14 +31,14 @@ class Choice:
         None: not advised; `reason` says why.
     reason : str
     gains : list of Gain
-        Over the plain alternative and over what the study's paper proposes.
+        Speed-ups over the plain alternative and over the paper's strategy.
     nearest : tuple of str
-        The recorded graphs that are most like this one.
+        The recorded graphs nearest in feature space.
     loss : Loss or None
-        Of the rule on graphs that it was not fitted on.
+        Of the rule on graphs outside its fit.
     warnings : list of str
     auto, beside_auto : Loss or None
-        Of the study's own choice, where it loses less than the rule, and of the rule on the same graphs.
+        Of the study's own choice, if its loss is less than the rule's, and of the rule on the same graphs.
     """
 
     problem: str
@@ -55,13 +55,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Advice:
-    """What the guide says of a graph; `str()` of it is what `lockstep advise` prints.
+    """Advice for a graph; `str()` of it is the output of `lockstep advise`.
 
     Attributes
     ----------
     features : Features
     machine : str
-        Whose recorded times it rests on; "" if none is recorded.
+        The machine whose recorded times are used; "" if none is recorded.
     choices : dict
         {problem: Choice}
     notes : list of str
@@ -128,9 +128,9 @@ def advise(
         others, its arcs taken as ratings too.
     machine : str, optional
         A recorded machine's name, or the beginning of one. None: this machine, if it is recorded, else the one
-        with most rows.
+        with the largest recordings.
     recordings, results : path, optional
-        Where recorded machines lie, and what was measured here.
+        Folders of recorded machines, and of results measured here.
 
     Returns
     -------
@@ -236,9 +236,9 @@ def _choice(problem, found, machine, cost, recordings, results):
 
 
 def _too_small(lesson, features, cost):
-    """A graph smaller than all recorded ones that the plain alternative has done before a launch is read back.
+    """The CPU's plain alternative for a graph smaller than all recorded ones, if faster than a launch and read-back.
 
-    The plain time is that of the smallest recorded graphs, in proportion to the size: for less work it is rather less.
+    Its time is extrapolated from the smallest recorded graph in proportion to the size.
     """
     smallest = min(lesson.observations, key=lambda one: one.features["size"])
     plain = next((name for name in lesson.problem.plain if not math.isnan(smallest.time(name))), None)

@@ -17,8 +17,8 @@ from .lessons import lessons
 from .problems import PROBLEMS
 
 NAME = "guide"
-STEP = 1.15  # from one question to the next in the picture
-LETTERS = 42  # of a line of a question, at most as wide as its step
+STEP = 1.15  # horizontal distance of successive questions, in axis units
+LETTERS = 42  # characters per line of a question, which fit a step
 CHOSEN_BY = {
     "unseen": "the rule, graph left out",
     "unfamiliar": "the rule, its whole family left out",
@@ -40,7 +40,7 @@ def against(names, leaf):
 
 
 def choices(known):
-    """One line a leaf: the problem, when, what to take, what it gained on the recorded graphs."""
+    """A row per leaf: problem, condition, strategy, speed-up on the recorded graphs."""
     lines = []
     for lesson in known:
         for leaf, way in leaves(lesson.tree):
@@ -60,7 +60,7 @@ def choices(known):
 
 
 def losses(known):
-    """One line a problem and way of choosing: time over the best time, on graphs that it was not fitted on."""
+    """A row per problem and method of choice: time over the best time, on graphs outside the fit."""
     lines = []
     for lesson in known:
         for name, text in CHOSEN_BY.items():
@@ -78,7 +78,7 @@ def losses(known):
 
 
 def picture(known):
-    """The decisions: each problem's questions, and beside every answer what it gained on the recorded graphs.
+    """Draw each problem's decision tree, and beside each leaf its speed-ups on the recorded graphs.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def _gains(ax, lesson, height):
 
 
 def sentences(known, machine, absent):
-    """What the text says, made from the figures."""
+    """Sentences for the report, generated from the losses."""
     told = []
     for lesson in known:
         loss, family, one = lesson.unseen, lesson.unfamiliar, lesson.one

@@ -33,11 +33,10 @@ def _entry(lesson):
 
 
 def _small(lesson):
-    """(size, strategy) below which the plain alternative is done before a launch has been read back; or None.
+    """(size, strategy): below that size the CPU's plain alternative is faster than a launch and read-back; or None.
 
-    Its time is that on the smallest recorded graph, in proportion to the size: for less work it is rather less. The
-    size is rounded, so that a recording of the same machine made anew leads to the same. Of a batch no graph is small:
-    one launch serves them all.
+    Its time is extrapolated from the smallest recorded graph in proportion to the size. The size is rounded, so that a
+    new recording of the same machine usually gives the same. None for batches: one launch serves all graphs.
     """
     smallest = min(lesson.observations, key=lambda one: one.features["size"])
     plain = next((name for name in lesson.problem.plain if name in smallest.times), None)

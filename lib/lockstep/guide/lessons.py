@@ -1,8 +1,8 @@
-"""What a machine's recording teaches about a problem: the rule, and how it does on graphs left out.
+"""Lessons: the rule of a problem fitted to a machine's recording, and its loss on graphs left out.
 
-Reading tens of thousands of rows, and fitting the rule again without each graph, takes seconds. What comes out
-is kept in the cache folder under a name that carries the digest of everything that it came from: the
-recording, the table of strategies and the guide's own text. So it is never stale, and the guide answers at once.
+Reading tens of thousands of rows and refitting the rule without each graph takes seconds. The result is cached under a
+digest of the recording's path, time and size, of the strategy table and of the source of the guide and `choose`; other
+modules, such as `evidence.statistics`, are not tracked.
 """
 
 import json
@@ -22,12 +22,12 @@ from .problems import PROBLEMS, Problem
 if TYPE_CHECKING:
     from lockstep.typing import PathLike
 
-NEAREST = 3  # recorded graphs that a gain is foretold from
+NEAREST = 3  # recorded graphs from which a gain is predicted
 
 
 @dataclass(frozen=True)
 class Gain:
-    """How many times as fast the choice was as something else, on the recorded graphs nearest to a graph.
+    """Speed-up of the choice over another strategy, on the recorded graphs nearest to a graph.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class Lesson:
-    """What is known about a problem on a machine.
+    """Observations, rule and losses of a problem on a machine.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Lesson:
         return tree.decide(self.tree, features)
 
     def nearest(self, features: dict[str, float], leaf: Any) -> list[observed.Observation]:
-        """The observations of those recorded graphs of a leaf that are most like a graph, the nearest first."""
+        """The observations of a leaf's `NEAREST` graphs, by distance of standardized log features."""
         names = [name for name in features if all(name in one.features for one in self.observations)]
         known = np.array([[_scale(one.features[name]) for name in names] for one in self.observations])
         spread = known.std(axis=0)
@@ -117,7 +117,7 @@ class Lesson:
         return None
 
     def outside(self, features: dict[str, float]) -> list[tuple[str, float, float]]:
-        """Features in which a graph lies beyond all recorded ones: [(feature, value, bound), ...]."""
+        """Features of a graph outside the recorded range: [(feature, value, bound), ...]."""
         found = []
         for name, value in features.items():
             known = [one.features[name] for one in self.observations if name in one.features]
@@ -159,7 +159,7 @@ def lessons(machine: str, recordings: "PathLike | None" = None, results: "PathLi
 
 
 def _compute(file, problem):
-    """What is kept: observations, the rule, and its losses beside those of other ways to choose."""
+    """The cached content: observations, the rule, and its losses and those of other methods of choice."""
     observations = observed.from_rows(problem, observed.rows(file))
     depth, place = rule.best_depth(observations), {id(one): k for k, one in enumerate(observations)}
     unseen = rule.left_out(observations, depth)
@@ -184,9 +184,9 @@ def _first(names, one):
 
 
 def _own_text(problem):
-    """The text that decides what is learned: the guide's own, and what strategies the study has.
+    """Source that determines a lesson: the guide's, `choose`'s, and the study's strategy table.
 
-    Read, not imported: to import five studies takes longer than all the rest.
+    Read, not imported: importing five studies would dominate the time.
     """
     here = Path(__file__).parent
     files = [here / f"{name}.py" for name in ("observed", "rule", "problems", "lessons")]

@@ -1,6 +1,6 @@
-"""What was observed: of each recorded graph its features, and the time of each strategy on it.
+"""Observations: the features of each recorded graph, and the time of each strategy on it.
 
-Nothing in here knows a figure beforehand: all come out of the recordings, at run time.
+No measured figure is built in: all are read from the recordings at run time.
 """
 
 import json
@@ -14,20 +14,20 @@ from lockstep import paths
 
 @dataclass(frozen=True)
 class Observation:
-    """One cell of a recording: a graph under given parameters, and what every strategy took on it.
+    """One cell of a recording: a graph under given parameters, and every strategy's time on it.
 
     Attributes
     ----------
     dataset : str
     group : str
-        The graph without its numbering and instance: variants of one graph are left out together.
+        The data set's name without numbering and instance: variants of a graph are left out together.
     family : str
-        What generated it, or the graph itself: all sizes of a family are left out together in the harder test.
+        The generator, or the graph itself if real: in the harder test all sizes of a family are left out together.
     features : dict
     times : dict
         {strategy: milliseconds} of those that may be advised: geometric means over the rounds, by the wall clock.
     others : dict
-        The same of what they are compared with: `auto`, and published strategies that may not be advised.
+        The same for `auto`, and for published strategies that may not be advised.
     """
 
     dataset: str
@@ -44,7 +44,7 @@ class Observation:
     def loss(self, strategy):
         """Time over that of the best strategy that may be advised; NaN if it was not measured here.
 
-        The best is picked from the same rounds that it is judged on, so a loss is rather told too large.
+        The best is selected and timed on the same rounds, which biases losses upwards.
         """
         return self.time(strategy) / min(self.times.values())
 
@@ -64,14 +64,14 @@ def family_of(dataset):
     found = re.match(r"((?:[a-z]+-)+)\d+(?:e\d+)?(?:-|$)", dataset)
     if found:
         return found[1].rstrip("-")
-    # Histories of commits are of one kind; a twin made smaller, or a batch's part, is of the kind of the whole.
+    # Commit histories are one family; a scaled-down twin, or a part of a batch, belongs to the family of the whole.
     if dataset.startswith("commit-dag-"):
         return "commit-dag"
     return re.sub(r"(-(by-\d+|seed-\d+|small|printed|shuffled|curved|skewed))+$", "", dataset)
 
 
 def files(machine, recordings=None, results=None):
-    """The recordings of a machine, study by study; what was measured here counts before what was recorded."""
+    """{study: file} of a machine's first recordings; results measured here take precedence."""
     found = {}
     for folder in (results or paths.RESULTS, recordings or paths.RECORDINGS):
         for file in sorted(Path(folder).glob(f"{machine}/[1-9]-*.csv")):
@@ -80,7 +80,7 @@ def files(machine, recordings=None, results=None):
 
 
 def machine_names(recordings=None, results=None):
-    """Names of the machines with times of a GPU, the one in front that has the most rows."""
+    """Names of the NVIDIA machines recorded, by total bytes of their first recordings, descending."""
     sizes = {}
     for folder in (recordings or paths.RECORDINGS, results or paths.RESULTS):
         for file in Path(folder).glob("*/[1-9]-*.csv"):
@@ -90,7 +90,7 @@ def machine_names(recordings=None, results=None):
 
 
 def rows(file):
-    """Rows that count of a recording."""
+    """Current rows of a recording, see `recording.current`."""
     from lockstep.evidence import recording
 
     return recording.current(recording.read(file))
@@ -103,13 +103,12 @@ def from_rows(problem, rows):
     ----------
     problem : Problem
     rows : DataFrame
-        Rows that count, of one machine.
+        Current rows of one machine.
 
     Returns
     -------
     list of Observation
-        Cells in which at least two strategies that may be advised were timed, those that are needed among them, and
-        whose figures are known.
+        Cells with known figures and times of at least two strategies that may be advised, including all needed ones.
     """
     import numpy as np
 
@@ -134,9 +133,9 @@ def from_rows(problem, rows):
 
 
 def _figures(problem, rows):
-    """{(experiment, data set): {figure: value}} from the rows that tell of the graphs themselves.
+    """{(experiment, data set): {figure: value}} from the rows that describe the graphs.
 
-    Under (None, data set) stand those of any experiment, for those that have none of their own.
+    The key (None, data set) holds figures of any experiment, for experiments without their own.
     """
     told = rows[rows["strategy"].isin(("(graph)", "(batch)"))]
     place = {name: (figure, rank) for figure, names in problem.given.items() for rank, name in enumerate(names)}

@@ -1,7 +1,7 @@
-"""The problems that the guide advises on: which rows tell about each, and the figures of a graph that decide.
+"""The problems that the guide advises on: the rows used for each, and the figures of a graph that its rule may test.
 
-A figure must be cheap to find on a reader's graph and recorded with the graphs of the study, for the rule is
-fitted on those. What a study calls its figures in its rows is written here and nowhere else.
+A figure must be cheap to compute on a user's graph and recorded with the graphs of the study, to which the rule is
+fitted. The names of figures in rows are listed only here.
 """
 
 from collections.abc import Callable
@@ -13,30 +13,30 @@ from lockstep.choose.features import FEATURES
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem, as the guide sees its study.
+    """One problem, with the rows and strategies of its study that the guide uses.
 
     Attributes
     ----------
     name, study : str
-        Name of the package, and of the study whose rows count.
+        Name of the package, and of the study whose rows are used.
     title : str
-        What it is called in tables.
+        Name in tables.
     experiments : tuple of str
-        Experiments that timed the strategies against each other.
+        Experiments that timed the strategies in the same rounds.
     plain : tuple of str
-        The plain alternative that a gain is told against: the first of these that was measured.
+        The baseline of speed-ups: the first of these that was measured.
     published : tuple of str
-        What the study's paper proposes, likewise.
+        The paper's strategy, likewise.
     wanted : callable
         Whether a strategy of the study's table may be advised.
     given : mapping
         Figure -> names that it has in rows of `(graph)` or `(batch)`, or among the parameters.
     needed : tuple of str
-        Strategies without whose time a graph does not count: where only some were measured, another would seem best.
+        Strategies whose time a graph must have to be used; otherwise their absence would make others seem best.
     optional : tuple of str
-        Figures that a graph may lack; a feature counts only if all graphs of the study have it.
+        Figures that a graph may lack; a feature is used only if all graphs of the study have it.
     note : str
-        What a choice holds for.
+        Scope of a choice.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Problem:
 
     @property
     def units(self) -> dict[str, str]:
-        """Feature -> how a threshold on it is read: "arcs a vertex", for example."""
+        """{feature: unit of its thresholds}, "arcs a vertex" for example."""
         return FEATURES[self.name][1]
 
     def strategies(self) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ PROBLEMS = {
         Problem(
             "toposort", "3-toposort-depth", "topological sort", ("serial",), ("naive",),
             {**SIZE, "depth": ("depth",)},
-            # The tables with two strategies of the GPU alone would say that no other one is good.
+            # Tables that timed only two GPU strategies would bias the rule: require `narrow`.
             experiments=("auto", "ladder", "real-dags", "table-4.3", "table-4.4"), needed=("narrow",),
         ),
         Problem(
@@ -90,7 +90,7 @@ PROBLEMS = {
         Problem(
             "coloring", "4-coloring-phase-switch", "coloring", ("greedy",), ("randomized",),
             {**SIZE, "largest": ("degree",)}, experiments=("ladder",),
-            # Time alone would favor those that waste colors.
+            # By time alone, strategies that use more colors would win.
             wanted=lambda strategy: "smallest" in strategy.traits,
             note="of those that take the smallest free color",
         ),

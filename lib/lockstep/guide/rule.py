@@ -1,14 +1,13 @@
-"""The rule: a small decision tree, fitted to recorded times, and what it loses on graphs that it has not seen.
+"""The rule: a small decision tree fitted to recorded times, and its loss on graphs outside the fit.
 
-A tree of at most `DEPTH` questions is something one can remember and argue with. It is fitted to what a choice
-costs, not to which strategy has won: being second by a hair is no mistake, and ten times too slow is a large
-one. The loss of a leaf is the geometric mean of time over best time; a question stays only if it lowers that
-by more than the margin within which two strategies count as equal.
+A tree of depth at most `DEPTH` is small enough to remember and discuss. It minimizes time over best time, not
+misclassifications: a choice that is second by 1 % costs little, one that is ten times too slow much. The loss of a
+leaf is the geometric mean of time over best time; a question is kept only if it lowers that by more than the margin
+within which two strategies are considered equal (3 %).
 
-How good it is, is asked on graphs left out: each graph with its variants (another numbering, another instance),
-and, harder, each family of graphs with all its sizes. The same test on graphs says how many questions may be asked at
-all, so a few recorded graphs are not read more into than they tell. (What it then says of the rule is a little too
-good, for it has chosen among three.)
+The loss is estimated by cross-validation: leaving out each graph with its variants (another numbering, another
+instance), and, harder, each family of graphs with all sizes. The same test on graphs selects the depth, to avoid
+overfitting few graphs. (The reported loss is therefore slightly optimistic: it is that of the best of three depths.)
 """
 
 import math
@@ -20,12 +19,12 @@ from lockstep.choose.tree import Leaf, Question, decide, features_of, leaves
 
 DEPTH = 2  # questions in a row
 LEAST = 2  # graphs that a leaf must hold
-TRIED = 40  # first questions that are tried together with the next one
+TRIED = 40  # cheapest first splits for which the best second split is searched
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Time of what was chosen over time of the best, on graphs that the choice was not fitted on.
+    """Time of the chosen strategy over that of the best, on graphs outside the fit.
 
     Attributes
     ----------
@@ -66,7 +65,7 @@ class _Table:
         losses = np.array([[one.loss(name) for name in self.strategies] for one in observations])
         self.timed = ~np.isnan(losses)
         self.groups = np.unique([one.group for one in observations], return_inverse=True)[1]
-        self.weight = 1 / np.bincount(self.groups)[self.groups]  # a graph weighs one, whatever its variants
+        self.weight = 1 / np.bincount(self.groups)[self.groups]  # the variants of a graph have total weight 1
         self.weights = dict(zip(map(id, observations), self.weight.tolist(), strict=True))
         self.cost = np.where(self.timed, np.log(losses), 0.0) * self.weight[:, None]
         self.features = np.array([[one.features[name] for name in names] for one in observations])
@@ -74,7 +73,7 @@ class _Table:
     def leaf(self, rows):
         """The strategy with the least loss among those timed on most graphs, and its summed log loss.
 
-        A strategy that was left out on a graph was too slow for it there: it must not win by its absence.
+        A strategy not timed on a graph is usually one too slow for it; it must not win by missing data.
         """
         cost, count = self.cost[rows].sum(axis=0), self.timed[rows].sum(axis=0)
         best = int(np.where(count == count.max(), cost, np.inf).argmin())
@@ -85,7 +84,7 @@ class _Table:
         return Leaf(self.strategies[best], tuple(self.observations[k] for k in rows))
 
     def cost_of(self, found):
-        """Summed log loss of a tree's leaves; a graph weighs one, whichever of its variants share a leaf."""
+        """Summed log loss of a tree's leaves; the variants of a graph have total weight 1."""
         return sum(
             math.log(one.loss(leaf.strategy)) * self.weights[id(one)]
             for leaf, _ in leaves(found)
@@ -94,7 +93,7 @@ class _Table:
         )
 
     def splits(self, rows):
-        """All ways to part some rows by one threshold: (summed cost, feature, below, above), the cheapest first."""
+        """All splits of some rows by one threshold: (summed cost, feature, value below, value above), sorted."""
         found = []
         for k in range(len(self.names)):
             order = rows[np.argsort(self.features[rows, k], kind="stable")]
@@ -113,7 +112,7 @@ class _Table:
 
 
 def _margin():
-    """Within it two strategies count as equal; imported late, for who only follows a rule need not wait for it."""
+    """Factor within which strategies are considered equal; imported late, since following a rule does not need it."""
     from lockstep.evidence.statistics import MARGIN
 
     return MARGIN
@@ -127,7 +126,7 @@ def _grow(table, rows, depth):
         return best
     least = math.log(_margin()) * table.weight[rows].sum()
     for further in range(depth):
-        if further:  # what a question is worth may show only with the next one
+        if further:  # the gain of a split may appear only with a second one
             ahead = [(_looked_ahead(table, rows, split), *split) for split in splits[:TRIED]]
             _, k, below, above = min(ahead)[1:]
         else:
@@ -168,7 +167,7 @@ def rounded_between(low, high):
 
 
 def best_depth(observations):
-    """How many questions in a row pay on graphs left out: the fewest that no larger number beats by the margin."""
+    """Depth selected on graphs left out: from 0, each depth that beats the last accepted one by the margin."""
     best = 0
     least = loss(left_out(observations, 0)).mean
     for depth in range(1, DEPTH + 1):
@@ -179,12 +178,12 @@ def best_depth(observations):
 
 
 def left_out(observations, depth=DEPTH, by="group"):
-    """What is chosen for each observation by a rule fitted without its group (or family).
+    """The choice for each observation by a rule fitted without its group (or family).
 
     Returns
     -------
     list of (Observation, str)
-        Observations whose group is the only one are left away: nothing is left to fit.
+        Empty if there is a single group, since nothing is left to fit.
     """
     chosen = []
     for group in dict.fromkeys(getattr(one, by) for one in observations):

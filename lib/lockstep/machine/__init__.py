@@ -1,4 +1,4 @@
-"""Machines that run kernels: the GPU (`cuda`), and the emulator (`host`), which any C++ compiler builds.
+"""Executors of kernels: the GPU (`cuda`) and the CPU emulator (`host`), built by the system's C++ compiler.
 
 >>> from lockstep.machine import get_executor
 >>> executor = get_executor("host", seed=1)
@@ -28,7 +28,7 @@ _cuda = None
 
 
 def gpu_available() -> bool:
-    """Whether a CUDA device answers; `why_no_gpu()` says why not."""
+    """Whether a CUDA device is usable; `why_no_gpu()` returns the reason if not."""
     return why_no_gpu() is None
 
 
@@ -38,14 +38,14 @@ def get_executor(executor: Executor | str | None = None, **options: Any) -> Exec
     Parameters
     ----------
     executor : "cuda", "host", None or an Executor
-        None: the GPU if one answers, else None. An Executor is returned unchanged.
+        None: the GPU if one is usable, else None. An Executor is returned unchanged.
     **options
         For "host": seed, fuzz, multiprocessors, permille, trace, budget (see `HostExecutor`).
 
     Raises
     ------
     NoGpuError
-        "cuda" was asked for and no device answers; the text says why.
+        "cuda" is requested and no device is usable; the message gives the reason.
     """
     global _cuda
     if isinstance(executor, Executor):

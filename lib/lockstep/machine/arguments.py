@@ -1,6 +1,6 @@
 """A kernel's arguments by the names of its parameters.
 
-Measured code is told apart without this module: in what order values go to a kernel, a trace of its launches shows.
+This module is not part of a build's identity: traces of launches record the order of a kernel's arguments.
 """
 
 from .errors import LaunchError
@@ -26,12 +26,12 @@ def ordered(kernel, values) -> tuple:
 
 
 def named(kernel, args) -> dict:
-    """By name what is in the order of the kernel's signature."""
+    """{parameter name: value} of arguments in the order of the kernel's signature."""
     return dict(zip(kernel.names, args, strict=True))
 
 
 class Loop:
-    """A kernel that is launched again and again with most arguments the same.
+    """A kernel that is launched repeatedly with most arguments unchanged.
 
     Names are resolved once. `loop(grid, *changing)` launches it; `changing` are the parameters that were not given, in
     the order of the signature.
@@ -58,18 +58,18 @@ class Loop:
 
 
 class Step:
-    """A step of a loop with the host in it: set words to zero, launch, wait for all, and read words back.
+    """An iteration of a host-controlled loop: set words to zero, launch, read words back (synchronizing).
 
     Parameters
     ----------
     loop : Loop
-        The launch with what changes from step to step.
+        The launch; its open parameters change from step to step.
     read : device array
         Contiguous; what is read back.
     clear : device array, optional
         Set to zero first; whole 4-byte words.
     then : sequence of bound launches
-        What is launched behind it.
+        Launched after it in the same stream.
     """
 
     def __init__(self, loop, read, clear=None, then=()):
@@ -77,7 +77,7 @@ class Step:
         self.executor = loop.kernel.executor
 
     def __call__(self, grid, *changing):
-        """What was read back, a NumPy array that is good until the next step; `changing` as a loop takes them."""
+        """The words read back, a NumPy array that the next step may overwrite; `changing` as for `Loop`."""
         if self.clear is not None:
             self.clear.fill(0)
         self.loop(grid, *changing)
@@ -87,7 +87,7 @@ class Step:
 
 
 class StepByPart(Step):
-    """Steps that report side by side: of `read` each call reads the `size` words from `size * part` on."""
+    """Steps with separate result slots: each call reads back `read[size * part : size * (part + 1)]`."""
 
     def __init__(self, loop, read, size):
         super().__init__(loop, read[:size])

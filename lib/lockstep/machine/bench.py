@@ -1,8 +1,8 @@
-"""The cases of study 0: what is repeated, how its cost is taken, and what its result must be.
+"""The cases of study 0: the operation repeated, the estimate of its cost, and the check of its result.
 
-A sample is the difference between a launch with many and one with few repeats of an operation, so that
-launch, ramp and drain fall out. Every sample checks the result that the repeats left behind, which has
-exactly one right value.
+A sample, except of a copy, is the time of many minus that of few repeats of an operation, so that launch
+overhead, ramp and drain cancel. Samples check the result of the repeats, where the kernel has one, against
+its expected value.
 """
 
 import functools
@@ -16,19 +16,19 @@ from .throughput import GB, KB, MB, Throughput
 
 SOURCE = Path(__file__).with_name("costs.cu")
 PARTS = ("launches", "barriers", "accesses", "atomics", "copies")
-LINE = 32  # words of 4 bytes in a cache line: a ring has one cell a line
+LINE = 32  # 4-byte words of a 128-byte cache line: rings have one cell per line
 LOADS = (("walk_l1", 16 * KB, "L1"), ("walk_l2", KB, "L2"), ("walk_l2", MB, "L2"), ("walk_l2", 16 * MB, "L2"),
          ("walk_l2", 256 * MB, "HBM"), ("walk_l2", 2 * GB, "HBM"),
          ("walk_shared", 16 * KB, "shared"))  # fmt: skip
 ATOMICS = (("walk_atomic", KB, "L2"), ("walk_atomic", 4 * MB, "L2"), ("walk_atomic", 16 * MB, "L2"),
            ("walk_atomic", 256 * MB, "HBM"), ("walk_atomic_shared", KB, "shared"))  # fmt: skip
-PLACES = 64  # that a barrier's state or a small ring takes in turn
-PAGE = 4 * KB // 4  # words of 4 KB: neighbouring lines lie in the same half of L2, pages do not
+PLACES = 64  # addresses that a barrier's state or a small ring takes in turn
+PAGE = 4 * KB // 4  # words of 4 KB: adjacent lines share a half of L2, pages may not
 SECONDS = {"s": 1.0, "us": 1e6, "ns": 1e9}
 
 
 class Bench(Throughput):
-    """The cases of one executor. On the emulator they run small and checked, and have no times."""
+    """The cases of one executor. The emulator runs them with few repeats, checked and untimed."""
 
     def __init__(self, executor, quick=False):
         self.executor, self.quick, self.host = executor, quick, executor.name == "host"
@@ -43,9 +43,9 @@ class Bench(Throughput):
         return host if self.host else gpu
 
     def slope(self, run, few, many, host_bound=False):
-        """Seconds of one round of `run(rounds)`; None on the emulator.
+        """Seconds per round of `run(rounds)`; None on the emulator.
 
-        Device time, unless the host's own part is what is measured (`host_bound`): then wall time.
+        Device time, or wall time if the host's share is measured (`host_bound`).
         """
         times = []
         for rounds in (few, many):
@@ -58,7 +58,7 @@ class Bench(Throughput):
         return None if self.host else (times[1] - times[0]) / (many - few) / 1e3
 
     def device_ms(self, run):
-        """Device time of what `run` launches, without the gap in which the device waits for the launch."""
+        """Device time (ms) of what `run` launches, excluding launch latency, which a lead kernel hides."""
         if self._lead is None:
             ticks = self.executor.zeros(1, np.int64)
             cycles = np.int64(self.repeats(1, 200_000))  # 0.1 ms: longer than Python takes for one launch
@@ -71,9 +71,9 @@ class Bench(Throughput):
     ):
         """A case whose value is the time of one operation; one round is `share` operations.
 
-        `setup()` gives `run(rounds)` and `check(done)`, which raises if the result of `done` rounds in all is
-        wrong. `rounds` are the few and the many, `warm` is how many go before them: the cases between two
-        samples have evicted what was in the caches.
+        `setup()` returns `run(rounds)` and `check(done)`, which raises if the result of `done` rounds in all is
+        wrong. `rounds` is (few, many); `warm` rounds (default: few) precede them, because cases run since the last
+        sample have evicted the caches.
         """
         few, many = rounds
         state = functools.cache(setup)
@@ -210,7 +210,7 @@ class Bench(Throughput):
         yield self.latency("hop", "hops", {}, "ns", rounds, setup_hops, share=2)
 
     def _places(self, pitch=LINE):
-        """Where to put what is met in L2, in turn: its distance decides half of what it costs."""
+        """Offsets in a random cycle, each used three times: L2 latency depends on the address's L2 half."""
         order = np.random.default_rng(3).permutation(PLACES) * pitch
         return itertools.cycle(int(at) for at in order for _ in range(3))  # warm, few, many
 
@@ -222,7 +222,7 @@ class Bench(Throughput):
     # ---- dependent loads and atomics
 
     def accesses(self):
-        """One load, or one atomic, that waits for the one before it, against the size of the working set."""
+        """Latency of dependent loads and atomics against the size of the working set."""
         for strategy, size, memory in LOADS:
             if self._fits(size):
                 yield self._walk("dependent-load", strategy, size, memory)
@@ -234,14 +234,14 @@ class Bench(Throughput):
         return size <= (64 * KB if self.host else 256 * MB if self.quick else 2 * GB)
 
     def _walk(self, experiment, strategy, size, memory):
-        """A walk along a random ring, going on where the last one ended: beyond L2 it meets cold lines."""
+        """Pointer chasing on a random ring, resumed where the last walk ended: rings larger than L2 miss in it."""
         executor, words = self.executor, size // 4
         atomic = experiment == "dependent-atomic"
 
         def setup():
             order = np.random.default_rng(1).permutation(words // LINE).astype(np.uint32) * np.uint32(LINE)
-            # A small ring lies in one half of the L2 cache, near the walking thread or far from it: there are
-            # many of them, one for each sample.
+            # A small ring lies in one half of the L2 cache, near to or far from the thread's SM: samples use
+            # different ones of 64 rings.
             rings, pitch = (PLACES, PAGE) if words < PAGE else (1, words)
             cells = executor.zeros(rings * pitch, np.uint32)
             for k in range(rings):
@@ -259,14 +259,14 @@ class Bench(Throughput):
 
             def check(done):
                 expect(executor.read(end), int(order[at[0] % len(order)]), f"end of a walk in {memory}")
-                if atomic:  # each visit added `words` to a cell, above the index that it holds
+                if atomic:  # each visit adds `words` to a cell whose index part is below `words`
                     visits = int((cells[::LINE] // np.uint32(words)).sum())
                     expect(visits, at[0], f"visits of a walk in {memory}")
 
             return run, check
 
         rounds = self.repeats((3, 40), (1000, 11000))
-        # Every line of a working set that should be in a cache is met before the clock runs.
+        # Rings that fit a cache are walked twice before the timed rounds.
         warm = None if memory in ("HBM", "shared") else max(rounds[0], 2 * words // LINE)
         parameters = {"memory": memory, "bytes": size}
         return self.latency(experiment, strategy, parameters, "ns", rounds, setup, warm=warm)

@@ -1,4 +1,4 @@
-"""What one case of study 0 is, what a sample of it says, and the check that every sample passes."""
+"""Cases and samples of study 0, and the check of a sample's result."""
 
 import typing
 from collections.abc import Callable
@@ -8,11 +8,11 @@ from .errors import MachineError
 
 
 class VerificationFailed(MachineError):
-    """The measured operation left a wrong result; the figure would be worth nothing."""
+    """The measured operation left a wrong result; the sample is not recorded."""
 
 
 class Sample(typing.NamedTuple):
-    """One figure: its value (None on the emulator), and how many operations stand behind it."""
+    """One sample: its value (None on the emulator) and the number of operations checked."""
 
     value: float | None
     operations: int
@@ -21,10 +21,10 @@ class Sample(typing.NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that is measured.
+    """One measured case.
 
-    `experiment` says which operation (grid-barrier), `metric` what of it (time, throughput, bandwidth,
-    clock), `strategy` the kernel that does it, `parameters` for which case; `sample()` measures once.
+    `experiment` names the operation (grid-barrier), `metric` the quantity (time, throughput, bandwidth,
+    clock), `strategy` the kernel, `parameters` the configuration; `sample()` measures once.
     """
 
     experiment: str

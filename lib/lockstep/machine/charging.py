@@ -1,4 +1,4 @@
-"""What one operation costs on this machine, measured: once (`measure`), or into a recording (`record`)."""
+"""Measure the costs of operations on this machine: once (`measure`), or into a recording (`record`)."""
 
 import functools
 import json
@@ -12,7 +12,7 @@ import numpy as np
 from . import bench, oneblock, stepping
 
 STUDY = "0-machine"
-DATASET = "machine"  # what recordings have in the place of a graph
+DATASET = "machine"  # placeholder in the dataset column of recordings
 KINDS = {bench.Bench: bench.PARTS, oneblock.OneBlock: oneblock.PARTS, stepping.Stepping: stepping.PARTS}
 PARTS = tuple(part for parts in KINDS.values() for part in parts)
 
@@ -41,7 +41,7 @@ class Cost(typing.NamedTuple):
 
 
 def warm(executor, seconds=0.5):
-    """Keep the device busy until its clock has risen; nothing on the host."""
+    """Run vector additions for `seconds` so that the GPU clock ramps up; no-op on the emulator."""
     if executor.name == "host":
         return
     x = executor.zeros(1 << 24, np.float32)
@@ -53,12 +53,12 @@ def warm(executor, seconds=0.5):
 
 
 def measure(executor, quick=False, parts=PARTS, samples=5):
-    """All figures of this machine as they are measured, each the median of some samples.
+    """Measure all costs of this machine, each the median of `samples` samples.
 
     Parameters
     ----------
     executor : Executor
-        On "host" the same kernels run small and are checked; values are NaN, since times mean nothing there.
+        On "host" the same kernels run with few repeats and are checked; values are NaN.
     quick : bool
         Fewer cases: seconds instead of about a minute.
     parts : sequence of str
@@ -84,16 +84,15 @@ def measure(executor, quick=False, parts=PARTS, samples=5):
 
 
 def record(study, executor, part, measures=PARTS, rounds=8, quick=False, seed=0, state=dict, *, build):
-    """Append what a study's recording lacks of one part: every case once a round, in an order drawn anew
-    each round.
+    """Append the missing samples of one part to a study's recording: every case once a round, in a random order
+    per round.
 
     Parameters
     ----------
     study : lockstep.evidence.Study
         Where the rows go; nothing happens unless `part` is selected there.
     executor : Executor
-        On "host" a row says how many operations were done and found right ("operations"), and one round is
-        all.
+        On "host" there is one round, and a row holds the number of verified operations ("operations").
     part : str
         The study's part that the rows belong to.
     measures : sequence of str
@@ -107,7 +106,7 @@ def record(study, executor, part, measures=PARTS, rounds=8, quick=False, seed=0,
     state : callable
         The device's clocks, power and throttling as {metric: (value, unit)}, recorded once a round.
     build : callable
-        ``build(study, kernel, dataset)`` is the id of what runs now (`lockstep.provenance.build`).
+        ``build(study, kernel, dataset)`` returns the id of the current code (`lockstep.provenance.build`).
 
     Returns
     -------

@@ -98,7 +98,7 @@ def build(path, defines=None, architecture="sm_90"):
     library, path, virtual = nvrtc(), Path(path), architecture.startswith("compute")
     options = (*source.CUDA_OPTIONS, "-ftz=true", *source.define_text(defines), f"--gpu-architecture={architecture}",
                "-default-device", *(() if virtual else ("--ptxas-options=-v",)))  # fmt: skip
-    # #line marks are for people who read errors; PTX that is compared does without.
+    # #line directives locate errors; compared PTX omits them.
     program = library.createProgram(source.paste(path, marks=not virtual), path.name, (), ())
     try:
         library.compileProgram(program, options)
@@ -142,7 +142,7 @@ def _tasks(paths, architectures):
 
 
 def _tried(task):
-    """Resources of what a task compiles to, or why it does not compile."""
+    """Resources of a compiled task, or the compiler's error as str."""
     try:
         return compile_file(*task)
     except CompileError as error:

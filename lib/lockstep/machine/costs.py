@@ -18,14 +18,14 @@ from .errors import MachineError
 
 
 class Costs:
-    """What one operation costs on a machine, out of its recording.
+    """Costs of operations on a machine, from its recording.
 
-    Figures between measured sizes are interpolated on logarithmic axes; beyond them the nearest one counts.
+    Between measured sizes costs are interpolated on logarithmic axes; outside them the nearest one is used.
 
     Attributes
     ----------
     machine : str
-        Whose costs these are.
+        Name of the machine.
     table : dict
         (operation, canonical JSON of the parameters) -> the figure in its recorded unit, the median of all
         rounds.
@@ -67,7 +67,7 @@ class Costs:
 
     @property
     def launch_us(self) -> float:
-        """A kernel launched after the one before it, from Python."""
+        """Time per launch of back-to-back launches from Python, in us (geometric mean over grid sizes)."""
         return self.one("launch")
 
     @property
@@ -77,7 +77,7 @@ class Costs:
 
     @property
     def step_us(self) -> float:
-        """The same in compiled code, as `executor.step` does it; from Python where that alone is recorded."""
+        """The same in compiled code (`executor.step`); `readback_us` if no step is recorded."""
         return self.one("step" if any(name == "step" for name, _ in self.table) else "launch-readback")
 
     @property
@@ -87,16 +87,16 @@ class Costs:
 
     @property
     def multiprocessors(self) -> int:
-        """How many this GPU has: so many blocks the kernel of a recorded graph's node is launched with."""
+        """Number of multiprocessors, taken from the grid size of the recorded graph nodes."""
         return max(json.loads(case)["blocks"] for case in self.find("graph-node"))
 
     @property
     def hop_ns(self) -> float:
-        """A release store seen by another block's acquire load."""
+        """Latency from a block's release store to another block's acquire load of it."""
         return self.one("hop")
 
     def grid_barrier_us(self, blocks=None, threads=256) -> float:
-        """A grid barrier of so many blocks (or one a multiprocessor), of the recorded number of threads nearest."""
+        """A grid barrier of `blocks` blocks (default: one per SM), at the recorded block size nearest `threads`."""
         blocks = self.multiprocessors if blocks is None else blocks
         known = {json.loads(case)["threads"] for case in self.find("grid-barrier")}
         nearest = min(known, key=lambda n: abs(math.log(n / threads)))
@@ -107,21 +107,21 @@ class Costs:
         return self.along("block-barrier", "threads", threads)
 
     def load_ns(self, memory) -> float:
-        """A load that the next step waits for; memory is "L1", "L2", "HBM" or "shared"."""
+        """Latency of a dependent load; memory is "L1", "L2", "HBM" or "shared"."""
         return self.one("dependent-load", memory=memory)
 
     def atomic_ns(self, memory) -> float:
-        """An atomic whose result the next step waits for; memory is "L2", "HBM" or "shared"."""
+        """Latency of a dependent atomic; memory is "L2", "HBM" or "shared"."""
         return self.one("dependent-atomic", memory=memory)
 
     def atomics_per_second(self, addresses, threads, operation="add_returned") -> float:
-        """Atomics that so many threads do on so many addresses."""
+        """Throughput of atomics of `threads` threads on the recorded number of addresses nearest `addresses`."""
         known = {json.loads(case)["addresses"] for case in self.find("atomic-throughput", operation=operation)}
         nearest = min(known, key=lambda n: abs(math.log(n / addresses)))
         return 1e9 * self.along("atomic-throughput", "threads", threads, operation=operation, addresses=nearest)
 
     def block_atomics_per_second(self, memory, threads=1024) -> float:
-        """Atomics on random counters that the threads of one block do; memory is "shared" or "L2"."""
+        """Throughput of one block's atomics on random counters; memory is "shared" or "L2"."""
         return 1e9 * self.along("block-atomics", "threads", threads, memory=memory)
 
     def bytes_per_second(self, direction="device") -> float:
@@ -135,7 +135,7 @@ METRICS = ("time", "throughput", "bandwidth", "clock")
 def from_rows(machine, rows) -> Costs:
     """The costs in a recording's rows (mappings or a DataFrame).
 
-    A figure is the median of its rounds; of one recorded with several kernel texts the last text counts.
+    A cost is the median of its rounds; if builds of a kernel differ, only the last recorded build is used.
     """
     samples = {}
     for row in rows.to_dict("records") if hasattr(rows, "to_dict") else rows:
@@ -159,7 +159,7 @@ def of(machine=None, results=paths.RESULTS, recordings=paths.RECORDINGS) -> Cost
     Raises
     ------
     MachineError
-        No costs of such a machine are recorded; the text says how to measure them.
+        No costs of such a machine are recorded; the message gives the command that measures them.
     """
     for folder in (Path(results), Path(recordings)):
         for path in sorted(folder.glob(f"{machine or ''}*/{STUDY}.csv")):

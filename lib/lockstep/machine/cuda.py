@@ -17,7 +17,7 @@ _DEFAULT_SHARED = 48 * 1024  # more dynamic shared memory than this needs the ke
 
 
 def why_no_gpu() -> str | None:
-    """None if a CUDA device answers, else one line that says why not."""
+    """None if a CUDA device is usable, else the reason in one line."""
     try:
         import cupy
     except ImportError:
@@ -49,7 +49,7 @@ class CudaExecutor(Executor):
     Raises
     ------
     NoGpuError
-        No device answers; the text says why.
+        No device is usable; the message gives the reason.
     """
 
     name = "cuda"
@@ -67,8 +67,8 @@ class CudaExecutor(Executor):
         self.device = device
         self._counting = 1  # 0 while launches are only captured
         self._captured = None  # arguments of the launches captured so far
-        self._home = threading.local()  # `there` on threads that have this device as their current one
-        self._launched_once = weakref.WeakSet()  # launches to be laid out before the clock starts
+        self._home = threading.local()  # attribute `there`: this device is current on the thread
+        self._launched_once = weakref.WeakSet()  # launches whose arguments are packed before a timer starts
         self.multiprocessors = int(properties["multiProcessorCount"])
         self.max_shared = int(properties["sharedMemPerBlockOptin"])
         self.l2_bytes = int(properties["l2CacheSize"])
@@ -80,7 +80,7 @@ class CudaExecutor(Executor):
         return CudaModule(self, path, defines)
 
     def _at_home(self):
-        """The driver knows no current device on a new thread, which may have the number of one that has ended."""
+        """Make this device current on the calling thread, once: a new thread has none and may reuse a thread id."""
         if not hasattr(self._home, "there"):
             self.xp.cuda.Device(self.device).use()
             self._home.there = True
@@ -89,7 +89,7 @@ class CudaExecutor(Executor):
         if self._captured is not None or not isinstance(block, int):
             super()._call(kernel, grid, block, args, shared, cooperative)
             return
-        key = (threading.get_ident(), block, shared, cooperative)  # two threads must not lay out in the same place
+        key = (threading.get_ident(), block, shared, cooperative)  # threads must not share an argument buffer
         again = kernel.again.get(key)
         if again is not None:
             again(grid, args)
@@ -113,8 +113,8 @@ class CudaExecutor(Executor):
         return kernel
 
     def _raise_shared(self, kernel, shared):
-        # The raised limit stays with the kernel, so it is set only when a larger one is asked for. Two threads that
-        # both find it too small must not set it in the wrong order: a launch beyond the limit is refused.
+        # The limit is an attribute of the kernel and only raised. The lock keeps two threads from setting it in the
+        # wrong order: a launch above the limit fails.
         with self._making:
             if shared > kernel.raised_shared:
                 kernel.function.max_dynamic_shared_size_bytes = shared
@@ -207,9 +207,9 @@ class CudaExecutor(Executor):
 
     @contextlib.contextmanager
     def capture(self):
-        """Record launches and device copies into a CUDA graph; `graph.launch()` runs it where you are then.
+        """Record launches and device copies into a CUDA graph; `graph.launch()` runs it in CuPy's current stream.
 
-        Allocate arrays before: memory cannot be had from the driver while a stream is captured.
+        Allocate arrays before: the driver refuses to allocate memory during stream capture.
         """
         stream = self.xp.cuda.Stream(non_blocking=True)
         graph = _Graph(self.counts)

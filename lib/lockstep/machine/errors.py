@@ -1,4 +1,4 @@
-"""What can go wrong with a machine, by name."""
+"""Exceptions of executors and kernels."""
 
 
 class MachineError(Exception):
@@ -6,19 +6,19 @@ class MachineError(Exception):
 
 
 class NoGpuError(MachineError):
-    """No CUDA device answers; the text says why (no CuPy, no driver, no device)."""
+    """No CUDA device is usable; the message gives the reason (no CuPy, driver or device)."""
 
 
 class CompileError(MachineError):
-    """A kernel file does not compile, or no compiler is there; the text holds the compiler's own lines."""
+    """A kernel file does not compile, or no compiler is found; the message holds the compiler's output."""
 
 
 class LaunchError(MachineError):
-    """A launch that the machine cannot do: grid not co-resident, too much shared memory, wrong arguments."""
+    """An invalid launch: grid not co-resident, too much shared memory, wrong arguments."""
 
 
 class KernelError(MachineError):
-    """A kernel went wrong while it ran on the emulator."""
+    """A kernel failed while running on the emulator."""
 
 
 class DivergentBarrierError(KernelError):
@@ -26,7 +26,7 @@ class DivergentBarrierError(KernelError):
 
 
 class DeadlockError(KernelError):
-    """Every thread waits."""
+    """All unfinished threads are blocked."""
 
 
 class LivelockError(KernelError):
@@ -34,8 +34,8 @@ class LivelockError(KernelError):
 
 
 class DataRaceError(KernelError):
-    """Two threads touch one place, one of them writes, not both by atomics, and nothing orders them."""
+    """Two unordered accesses to an address by different threads, at least one a write and not both atomic."""
 
 
 class MemoryFaultError(KernelError):
-    """A thread touched memory outside its arrays, its shared memory or its stack."""
+    """A thread accessed memory outside its arrays, its shared memory or its stack."""

@@ -32,12 +32,11 @@ class Kernel:
     grid, block : int or tuple of up to three ints
         Blocks, and threads of a block.
     shared : int
-        Bytes of dynamic shared memory a block gets.
+        Bytes of dynamic shared memory per block.
     cooperative : bool
-        All blocks are alive together, so that they may wait for each other.
+        All blocks are co-resident, so that they can synchronize.
     **values
-        By the name of each parameter a device array (or None) for a pointer, a NumPy scalar of the exact dtype for a
-        value.
+        For each parameter name a device array (or None) for a pointer, a NumPy scalar of the exact dtype for a value.
 
     Raises
     ------
@@ -54,7 +53,7 @@ class Kernel:
         return f"<kernel {self.name} of {self.module.path.name} on {self.executor.name}>"
 
     def max_blocks(self, block, shared: int = 0) -> int:
-        """How many blocks of this size and shared memory the machine keeps alive together."""
+        """Largest number of co-resident blocks of this size and shared memory."""
         x, y, z = dimensions(block, "block")
         return self.executor._max_blocks(self, x * y * z, int(shared))
 
@@ -62,11 +61,11 @@ class Kernel:
         self.executor._call(self, grid, block, arguments.ordered(self, values), shared, cooperative)
 
     def loop(self, block, /, **values):
-        """A launch for loops, which leaves open what changes from one to the next; see `arguments.Loop`."""
+        """A repeated launch; parameters not given are passed at each call; see `arguments.Loop`."""
         return arguments.Loop(self, block, **values)
 
     def bind(self, grid, block, /, *, shared=0, cooperative=False, **values):
-        """The launch as a function without arguments: checked once, then as cheap as the machine allows."""
+        """The launch as a function without arguments, which are checked once, here."""
         grid, block, shared = dimensions(grid, "grid"), dimensions(block, "block"), int(shared)
         threads, blocks = block[0] * block[1] * block[2], grid[0] * grid[1] * grid[2]
         where = f"kernel {self.name}"
@@ -175,11 +174,11 @@ class Executor:
     def __init__(self):
         self.counts = collections.Counter()
         self._modules = {}
-        self._making = threading.RLock()  # several threads may plan at once: one module, one kernel, one limit for all
+        self._making = threading.RLock()  # guards modules, kernels and shared-memory limits against concurrent plans
 
     @property
     def modules(self) -> list:
-        """What was compiled so far."""
+        """The modules compiled so far."""
         return list(self._modules.values())
 
     def reset_counts(self) -> None:
@@ -202,15 +201,15 @@ class Executor:
             return self._modules[key]
 
     def _call(self, kernel, grid, block, args, shared, cooperative):
-        """A launch that is not bound; an executor may remember what it was like for the next one."""
+        """A launch that is not bound; an executor may cache its argument layout."""
         kernel.bind(grid, block, shared=shared, cooperative=cooperative, **arguments.named(kernel, args))()
 
     def step(self, loop: Any, read: Any, clear: Any = None, then: Any = ()) -> "Callable":
-        """Launches with a read-back as one call, as cheap as the machine allows; see `arguments.Step`."""
+        """Launches and a read-back in one call (compiled code on the GPU); see `arguments.Step`."""
         return arguments.Step(loop, read, clear, then)
 
     def step_by_part(self, loop: Any, read: Any, size: int) -> "Callable":
-        """Steps each of which reads some of an array's words; see `arguments.StepByPart`."""
+        """Steps that read back `size` words of an array each; see `arguments.StepByPart`."""
         return arguments.StepByPart(loop, read, size)
 
     def array(self, values: Any) -> Any:
@@ -218,7 +217,7 @@ class Executor:
         raise NotImplementedError
 
     def empty(self, shape: Any, dtype: Any) -> Any:
-        """A device array with whatever was in memory."""
+        """An uninitialized device array."""
         return self.xp.empty(shape, dtype)
 
     def zeros(self, shape: Any, dtype: Any) -> Any:
@@ -230,7 +229,7 @@ class Executor:
         return self.xp.full(shape, value, dtype)
 
     def get(self, array: Any) -> np.ndarray:
-        """A NumPy copy of a device array; waits for the device."""
+        """A NumPy copy of a device array; synchronizes."""
         raise NotImplementedError
 
     def copy(self, target: Any, values: Any) -> None:
@@ -242,11 +241,11 @@ class Executor:
         return np.empty(shape, dtype)
 
     def fetch(self, target: np.ndarray, array: Any) -> None:
-        """Copy a device array into a NumPy array made by `pinned`, without waiting for it."""
+        """Copy a device array into a NumPy array made by `pinned`, asynchronously on a GPU."""
         raise NotImplementedError
 
     def read(self, array: Any, index: int = 0) -> int | float:
-        """One element as a Python number; waits for the device, as a loop with the host in it does."""
+        """One element as a Python number; synchronizes, as each iteration of a host-controlled loop does."""
         raise NotImplementedError
 
     def synchronize(self) -> None:
@@ -255,8 +254,8 @@ class Executor:
     def device_ms(self, run: "Callable[[], Any]", lead: "Callable[[], Any] | None" = None) -> float | None:
         """Milliseconds that the device spends on what `run()` launches; None on the emulator.
 
-        `lead()` launches something before that keeps the device busy until `run()` has launched all: then no
-        gap in which the device waits for the host is counted.
+        `lead()` first launches a kernel that occupies the device until `run()` has issued its launches, so that
+        idle gaps between them are not counted.
         """
         run()
 
@@ -268,8 +267,8 @@ class Executor:
     def timer(self, events: bool = True) -> "Iterator[Timer]":
         """`with executor.timer() as t: ...` then t.wall_ms and t.device_ms; synchronized before and after.
 
-        Without `events` the clock alone is read, and device_ms stays None: to record two events and to wait for the
-        second takes a few microseconds more than to wait for the device.
+        Without `events` only the host clock is read and device_ms stays None: recording two events and waiting for
+        the second costs a few microseconds more than a synchronization.
         """
         t = Timer()
         self.synchronize()

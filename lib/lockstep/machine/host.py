@@ -1,8 +1,8 @@
-"""The emulator: the "hypothetical GPU" on which the first paper explains its schedules, built.
+"""The emulator: an implementation of the "hypothetical GPU" on which the first paper explains its schedules.
 
 The same .cu files are compiled by the system's C++ compiler (`host_build`) together with host.hpp and host_runtime.cpp,
-which run the threads of a launch as fibers of one OS thread. Results and counts are real and the same bits on every
-machine; times mean nothing here.
+which run the threads of a launch as fibers of one OS thread. Results and counts are exact and bit-identical on every
+machine; times are not meaningful.
 """
 
 import contextlib
@@ -60,7 +60,7 @@ _RECORD = np.dtype([("step", "i8"), ("address", "i8"), ("before", "i8"), ("after
 
 
 class TraceEvent(typing.NamedTuple):
-    """One step of an interleaving: what a thread did, where ("dist[3]"), and the value before and after."""
+    """One step of an interleaving: a thread's operation, its location ("dist[3]"), the value before and after."""
 
     step: int
     block: int
@@ -89,7 +89,7 @@ class HostModule(Module):
 
 
 def _named(kernel, args):
-    """The arrays that a kernel is given, by its parameters' names."""
+    """The array arguments of a kernel, as (parameter name, array)."""
     return [(p.name, a) for p, a in zip(kernel.parameters, args, strict=True) if p.pointer and a is not None]
 
 
@@ -128,25 +128,23 @@ class HostExecutor(Executor):
     Parameters
     ----------
     seed : int
-        Decides every random choice; the same seed gives the same interleaving and the same bits.
+        Seed of all random choices; the same seed gives the same interleaving and the same bits.
     fuzz : "none", "sync" or "memory"
-        none: a thread runs until it waits or gives way. sync: it may also lose its turn at every atomic,
-        fence and barrier. memory: also at every plain load and store of a kernel.
+        none: a thread runs until it blocks or yields. sync: it may also be preempted at every atomic, fence and
+        barrier. memory: also at every plain load and store of a kernel.
     permille : int
-        How often, in 1000, a fuzzed point does pass the turn on; None: 300 for sync, 100 for memory.
+        Probability, per mille, of preemption at such a point; None: 300 for sync, 100 for memory.
     multiprocessors : int
-        Each holds 2,048 threads, 32 blocks and 228 KB of shared memory at a time: what limits a cooperative
-        launch.
+        Each holds up to 2,048 threads, 32 blocks and 228 KB of shared memory, which limits cooperative launches.
     trace : bool or int
-        Keep what each thread does, in order, up to a million (or this many) events a launch; see `trace`.
+        Record the threads' operations in order, up to a million (or this many) events a launch; see `trace`.
     budget : int
         Turns without a thread finishing, a barrier opening or an atomic or a store that other threads see changing a
         value, after which a launch is a livelock; it also is after 20 times as many in which only values change.
     races : "none", "plain" or "all"
-        all: stop at a data race: two threads touch one place, one of them writes, not both atomically, and no
-        barrier, fence, release and acquire orders them. plain: only where the one that writes does not do so
-        atomically, for kernels that read on purpose what others may be changing. Needs fuzz="memory"; at most 4,096
-        threads a launch.
+        all: stop at a data race: two threads access an address, one of them writes, not both atomically, and no
+        barrier, fence or release-acquire pair orders them. plain: only if the write is not atomic, for kernels with
+        intended plain reads of concurrently changed values. Needs fuzz="memory"; at most 4,096 threads a launch.
     processors : 1
         OS threads; more would not be deterministic and is refused.
     """
@@ -247,11 +245,11 @@ class HostExecutor(Executor):
         self._records.append((raw, _named(kernel, args)))
 
     def trace(self, clear: bool = True) -> list:
-        """What the threads did since the last call, in order: a list of TraceEvent. Needs trace=True.
+        """Operations of the threads since the last cleared call, in order: a list of TraceEvent. Needs `trace`.
 
         Addresses inside an array argument are named by the kernel's parameter and the index ("dist[3]"),
         others "shared" (a block's shared memory, or a thread's own variables that the compiler keeps in
-        memory). Under fuzz "none" and "sync" plain loads and stores are not seen, under "memory" all are.
+        memory). Plain loads and stores are recorded only under fuzz "memory".
         """
         events = []
         for raw, arrays in self._records:
@@ -296,7 +294,7 @@ class HostExecutor(Executor):
 
     @contextlib.contextmanager
     def capture(self) -> typing.Iterator[typing.Any]:
-        """Record launches and copies instead of doing them; `graph.launch()` then does them all."""
+        """Record launches and copies instead of executing them; `graph.launch()` executes them in order."""
         if self._recording is not None:
             raise LaunchError("capture: one is under way already")
         graph = _Graph(self.counts)

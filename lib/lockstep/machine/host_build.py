@@ -1,7 +1,7 @@
 """Kernels for the emulator: the same .cu text, compiled by the system's C++ compiler and kept.
 
-What is built lies in the cache under a digest of all that it was made from. Never for the native processor and without
-contraction, so that results are the same bits on every machine.
+Libraries are cached under a digest of text, flags and compiler version. Neither -march=native nor FMA contraction is
+used, so that results are bit-identical on every machine.
 """
 
 import functools
@@ -25,12 +25,12 @@ FLAGS = ("-std=c++17", "-O2", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden
 
 @functools.lru_cache(maxsize=1)
 def compiler() -> tuple:
-    """The C++ compiler's command: $CXX, else c++, else the one in the ziglang wheel.
+    """The C++ compiler's command: $CXX, else c++, g++ or clang++, else that of the ziglang wheel.
 
     Raises
     ------
     CompileError
-        None of them is there.
+        None of them is found.
     """
     if os.environ.get("CXX"):
         return tuple(os.environ["CXX"].split())
@@ -61,7 +61,7 @@ def _run_compiler(options, what):
 
 
 def _built(name: str, digest: str, suffix: str, build) -> Path:
-    """A file of the cache folder, built under another name and renamed, so that no half file is ever seen."""
+    """A file of the cache folder, built in a scratch folder and renamed into place (atomic)."""
     folder = CACHE / "host"
     target = folder / f"{name}-{digest}{suffix}"
     if not target.exists():

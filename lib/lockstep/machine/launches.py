@@ -1,4 +1,4 @@
-"""What a launch costs on the host: as little of Python as possible from its second time on."""
+"""Launch paths with little Python overhead from a launch's second call on."""
 
 import weakref
 
@@ -10,10 +10,10 @@ from .executor import dimensions
 
 
 class LaidOut:
-    """A launch whose arguments lie in memory as the driver wants them.
+    """A launch whose arguments are packed in memory as the driver API takes them.
 
-    CuPy lays them out anew for every launch; for twenty arguments that takes longer than the launch. Worth it from a
-    launch's second time on; before that one is timed, if it is.
+    CuPy packs them at every launch, which for twenty arguments takes longer than the launch. `Launch` packs at its
+    second call, or before a timer starts if it has been called once.
     """
 
     def __init__(self, function, grid, block, shared, values, cooperative):
@@ -49,8 +49,8 @@ class Launch:
         self.laid_out = LaidOut(self.function.ptr, *self.what)
 
     def record(self):
-        """The launch as ten integers: the driver's function, grid, block, shared memory, stream, and where the
-        arguments' addresses stand; they hold as long as the launch is kept. For callers of the driver without Python.
+        """The launch as ten integers: the driver's function, grid (3), block (3), shared memory, stream, address of
+        the array of argument pointers; valid while the launch exists. For driver calls from compiled code.
         """
         if self.laid_out is None:
             self.lay_out()
@@ -74,11 +74,10 @@ class Launch:
 
 
 class Again:
-    """A kernel's next launch with the same block: only arguments that have changed are checked and laid out.
+    """Later launches of a kernel with the same block: only changed arguments are checked and packed.
 
-    A loop with the host in it launches a kernel again and again with a few arguments changed and a grid that shrinks.
-    Were all of them checked and laid out each time, that would take longer than the launch and the look that the
-    loop is about, and a strategy would be judged by it.
+    A host-controlled loop launches a kernel repeatedly with a few changed arguments and a changing grid. Checking and
+    packing all arguments each time would take longer than the launch and read-back, and bias the strategy's time.
     """
 
     def __init__(self, kernel, launch):
@@ -88,7 +87,7 @@ class Again:
         self.rest = (*block, shared)
         self.most = kernel.max_blocks(block, shared) if cooperative else None
         self.slots = self.laid_out.slots
-        # What an argument was: a weak reference to an array, since the kernel outlives every plan.
+        # The previous arguments as weak references, so that a kernel keeps no plan's arrays alive.
         self.last = [_gone if isinstance(value, np.generic) else weakref.ref(value) for value in values]
         self.scalars = [
             None if p.pointer else self.slots[k : k + 1].view(p.dtype)[:1] for k, p in enumerate(kernel.parameters)
@@ -97,7 +96,7 @@ class Again:
     def __call__(self, grid, args):
         kernel, executor, last = self.kernel, self.executor, self.last
         if len(args) != len(last):
-            kernel._checked(args, f"kernel {kernel.name}")  # says what is wanted
+            kernel._checked(args, f"kernel {kernel.name}")  # raises LaunchError
         for position, (value, scalar) in enumerate(zip(args, self.scalars, strict=True)):
             if scalar is not None:
                 if type(value) is not scalar.dtype.type:
@@ -110,7 +109,7 @@ class Again:
                 self.slots[position], last[position] = value.data.ptr, weakref.ref(value)
         x, y, z = (grid, 1, 1) if type(grid) is int and grid > 0 else dimensions(grid, "grid")
         if self.most is not None and x * y * z > self.most:
-            # says what is co-resident
+            # raises LaunchError with the co-resident maximum
             kernel.bind(grid, self.rest[:3], shared=self.rest[3], cooperative=True, **named(kernel, args))
         self.laid_out.begin = (self.laid_out.begin[0], x, y, z, *self.rest)
         executor._at_home()
@@ -123,7 +122,7 @@ def _gone():
 
 
 class CudaStep(Step):
-    """A step in compiled code: between its launches and the words that it reads back no Python runs."""
+    """A step in compiled code: no Python runs between its launches and its read-back."""
 
     def __init__(self, loop, read, clear=None, then=()):
         from . import native
@@ -152,7 +151,7 @@ class CudaStep(Step):
         self.stream = self.job[native.STREAM : native.STREAM + 1]
 
     def _scalar(self, position):
-        """Where the argument at a position lies, if it is a number."""
+        """View of the packed argument at a position; None for a pointer."""
         parameter = self.loop.kernel.parameters[position]
         slot = self.laid_out.slots[position : position + 1]
         return None if parameter.pointer else slot.view(parameter.dtype)[:1]

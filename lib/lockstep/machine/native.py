@@ -1,7 +1,7 @@
-"""The driver called from compiled code: what a C program does between a launch and the number that it waits for.
+"""CUDA driver calls from compiled code: clear, launch, read back and synchronize, as in a C program.
 
-`pointer` and `call` are compiled into their callers, and Numba's cache does not notice when this file changes: should
-they come to mean something else, the files that import them must change too.
+`pointer` and `call` are inlined into their callers, and Numba's cache does not track changes of this file: after a
+change of their semantics, the files that import them must change too.
 """
 
 import ctypes
@@ -14,14 +14,14 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 FUNCTIONS = ("cuLaunchKernel", "cuMemsetD32Async", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize")
-# A job: these functions' addresses, then what `go` hands them.
+# A job is an int64 array: these functions' addresses, then their arguments.
 STREAM, CLEAR, CLEARED, READ, HOST, BYTES, COUNT, FIRST = range(len(FUNCTIONS), len(FUNCTIONS) + 8)
 WORDS = 9  # of a launch, from FIRST on: the driver's function, grid, block, shared memory, where its arguments lie
 
 
 @intrinsic
 def pointer(typing, address):
-    """An address as what `carray` takes."""
+    """An int64 address as a void pointer, as `carray` takes it."""
 
     def code(context, builder, signature, arguments):
         return builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
@@ -31,9 +31,9 @@ def pointer(typing, address):
 
 @intrinsic
 def call(typing, address, arguments):
-    """Call the C function at an address with a tuple of 8-byte integers; its answer's upper half may be anything.
+    """Call the C function at an address with a tuple of int64; the upper half of an int32 result is undefined.
 
-    Parameters of 4 bytes take an 8-byte integer's lower half: so the calling conventions of 64-bit Linux have it.
+    A 4-byte parameter takes an argument's lower half, by the calling conventions of 64-bit Linux.
     """
     eight = ir.IntType(64)
 

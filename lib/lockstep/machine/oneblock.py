@@ -1,6 +1,6 @@
-"""What study 0 asks of one block alone: how many atomics its threads get done in a second.
+"""Study 0's cases of a single block: throughput of its threads' atomics.
 
-They stand apart from the cases of `bench`, so that figures of the one stay when the other is changed.
+They are separate from the cases of `bench`, so that a change to one leaves the other's recorded figures valid.
 """
 
 import functools
@@ -24,7 +24,7 @@ class OneBlock(Bench):
         self.kernels = executor.load(SOURCE)
 
     def block(self):
-        """Atomics a second on random counters, in shared memory and in L2, against the threads of one block."""
+        """Atomics per second on random counters, in shared memory and in L2, against the block size."""
         for memory, (kernel, bits) in KERNELS.items():
             for threads in (32, 64) if self.host else THREADS[::3] if self.quick else THREADS:
                 yield self._rate(memory, kernel, 6 if self.host else bits, threads)

@@ -1,4 +1,4 @@
-"""Kernel text: pasting includes in, reading signatures, and a digest of how it is spelled."""
+"""Kernel text: expanding includes, parsing signatures, and a digest of the text without comments and spacing."""
 
 import functools
 import hashlib
@@ -117,7 +117,7 @@ def _spelling(text: str, options: tuple) -> str:
 
 
 def spelling(path, defines=None) -> str:
-    """Digest of a kernel file as it is spelled: included text counts, comments and spacing do not.
+    """Digest of a kernel file's text with includes expanded, without comments and spacing.
 
     Parameters
     ----------
@@ -164,9 +164,9 @@ def kernels(text: str, defines=None) -> dict:
 
 
 def variants(path) -> list:
-    """The macro definitions that the file's `// compile: NAME=VALUE ...` lines ask for, set by set.
+    """The sets of macro definitions in the file's `// compile: NAME=VALUE ...` lines.
 
-    A line with several values of a name, `WIDTH=8,16,32`, stands for a set with each of them.
+    A line with several values of a name, `WIDTH=8,16,32`, gives a set for each; several names, their product.
     """
     found = []
     for match in _VARIANT.finditer(Path(path).read_text(encoding="utf-8")):
@@ -186,9 +186,9 @@ def _settled(text: str, options: tuple) -> tuple:
 
 
 def settled(path, defines=None) -> tuple:
-    """What macro definitions come to in a file: its defaults filled in, macros that it does not mention left out.
+    """Effective macro definitions of a file: with its defaults, without macros that it does not mention.
 
-    Two sets of definitions that settle alike compile to the same code.
+    Two sets of definitions with equal results compile to the same code.
 
     Returns
     -------

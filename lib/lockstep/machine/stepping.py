@@ -1,6 +1,6 @@
-"""What study 0 asks of a step: a launch and its read-back in compiled code, as loops with the host in them take it.
+"""Study 0's case of a step: a launch and its read-back in compiled code, as in a host-controlled loop.
 
-It stands apart from the cases of `bench`, so that figures of the one stay when the other is changed.
+It is separate from the cases of `bench`, so that a change to one leaves the other's recorded figures valid.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from .bench import Bench, expect
 
 PARTS = ("step",)
-KERNELS = ("count_step",)  # what its rows are called; the kernel is `count_launch`
+KERNELS = ("count_step",)  # strategy name in rows; the kernel is `count_launch`
 
 
 class Stepping(Bench):

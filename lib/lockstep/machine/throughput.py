@@ -1,4 +1,4 @@
-"""The cases of study 0 that count operations a second: atomics by threads and addresses, the clock, copies."""
+"""Study 0's throughput cases: atomics by threads and addresses, the SM clock, copies."""
 
 import functools
 
@@ -11,10 +11,10 @@ COUNTERS = (1, 32, 1 * KB, 1 * MB, 16 * MB, 64 * MB)  # one, few, 4 KB, 4 MB, 64
 
 
 class Throughput:
-    """Cases of `Bench`, which has the executor, the module and the clock."""
+    """Mixin of `Bench`, which provides the executor, the module and timing."""
 
     def atomics(self):
-        """Atomics a second against threads and addresses (the first paper's Figure 9), and the clock."""
+        """Atomics per second against threads and addresses (the first paper's Figure 9), and the SM clock."""
         yield self._clock()
         places = (1, 32, 1024) if self.host else (1, 1024, MB) if self.quick else COUNTERS
         for strategy in ("add_returned", "add_unused", "cas"):
@@ -46,7 +46,7 @@ class Throughput:
         def sample():
             if not state:
                 run(4)
-                # As many rounds as take about a millisecond; and twice as many.
+                # Rounds for about 1 ms; the second launch has twice as many.
                 state["rounds"] = 4 if self.host else int(np.clip(64 / max(run(64), 1e-3), 16, 1 << 16))
             rounds = state["rounds"]
             short, long = run(rounds), run(2 * rounds)

@@ -1,4 +1,4 @@
-"""The backend `lockstep` of NetworkX: what it serves. NetworkX reads this at its own import, so it imports nothing."""
+"""The backend `lockstep` of NetworkX: its functions. NetworkX imports this at its own import, so it must be light."""
 
 SERVED = (
     "is_directed_acyclic_graph", "topological_generations", "topological_sort", "connected_components",
@@ -9,7 +9,7 @@ SERVED = (
 
 
 def info() -> dict:
-    """What NetworkX shows of the backend."""
+    """The backend's entry in NetworkX's configuration and documentation."""
     return {
         "backend_name": "lockstep",
         "project": "lockstep",

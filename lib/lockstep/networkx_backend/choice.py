@@ -1,7 +1,7 @@
-"""Which backend answers a call sooner, conversion and transfer included: a decision tree for each function.
+"""Predict the faster backend of a call, conversion and transfer included, by a decision tree for each function.
 
-`fitted` fits the trees to the times in `data/networkx-times.csv` and writes them to `data/networkx-rules.json`; here
-they are read and followed.
+`fitted` fits the trees to the times in `data/networkx-times.csv` and writes them to `data/networkx-rules.json`, which
+this module reads.
 """
 
 import functools
@@ -15,11 +15,11 @@ FILE = paths.DATA / "networkx-rules.json"
 
 
 def arcs(G):
-    """Pairs (node, neighbor) of a NetworkX graph: an undirected edge is two, parallel edges are one."""
+    """Number of pairs (node, neighbor) of a NetworkX graph: two for an undirected edge, one for parallel edges."""
     return sum(map(len, G._adj.values()))
 
 
-# {feature of a graph: (its unit, how it is found)}; a further one, `gpu`, is 1 where a GPU answers, else 0
+# {feature of a graph: (unit, function)}; a further one, `gpu`, is 1 if a GPU is usable, else 0
 FEATURES = {
     "nodes": ("nodes", len),
     "arcs": ("arcs", arcs),
@@ -41,7 +41,7 @@ def rule(name):
 
 
 def restricted(found, gpu):
-    """A tree without its questions for a GPU."""
+    """A tree with its questions on `gpu` resolved."""
     if isinstance(found, tree.Leaf):
         return found
     if found.feature == "gpu":
@@ -53,7 +53,7 @@ def restricted(found, gpu):
 
 
 def faster(name, G):
-    """The backend that is expected to answer sooner, "lockstep" or "networkx", and the condition that says so."""
+    """The backend predicted to be faster, "lockstep" or "networkx", and the condition in words."""
     own = rule(name)
     leaf, way = tree.decide(own, {feature: FEATURES[feature][1](G) for feature in tree.features_of(own)})
     return leaf.strategy, tree.condition(way, UNITS)

@@ -1,4 +1,4 @@
-"""NetworkX graphs as graphs in compressed rows. NetworkX keeps a converted graph with the one it came from."""
+"""Convert NetworkX graphs to CSR. NetworkX caches the converted graph with the original."""
 
 import itertools
 import weakref
@@ -9,7 +9,7 @@ from lockstep.graphs import Graph, csr
 
 
 class Converted:
-    """A NetworkX graph in compressed rows, in the order of its nodes and of each node's neighbors.
+    """A NetworkX graph in CSR, in the order of its nodes and of each node's neighbors.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Converted:
         return self.multigraph
 
     def changed(self):
-        """Whether the NetworkX graph was changed since."""
+        """Whether the NetworkX graph was changed since the conversion."""
         origin = self.origin()
         return origin is not None and origin.__networkx_cache__.get("lockstep") is not self.seen
 
@@ -53,7 +53,7 @@ class Converted:
 
 
 def convert_from_nx(G, *, edge_attrs=None, preserve_edge_attrs=False, **_):
-    """Convert a NetworkX graph; edge attributes that a function asks for become arrays.
+    """Convert a NetworkX graph; the edge attributes in `edge_attrs` become arrays.
 
     Raises
     ------
@@ -92,5 +92,5 @@ def _numbers(adjacency, several, attribute, default):
 
 
 def convert_to_nx(result, *, name=None):
-    """Nothing served returns a graph."""
+    """Return the result unchanged: no function of the backend returns a graph."""
     return result

@@ -23,7 +23,7 @@ def read(file=TIMES):
 
 
 def observations(times, name):
-    """A function's graphs on each machine with the times of both backends."""
+    """Observations of a function: a graph on a machine, with the times of both backends."""
     found = []
     for row in times[times["function"] == name].itertuples():
         graph = f"{row.family}, {row.nodes:,} nodes"
@@ -34,7 +34,7 @@ def observations(times, name):
 
 
 def fit(seen):
-    """The tree of a function, and what one of as many questions chooses on each family when fitted without it."""
+    """The tree of a function, and the choices on each family by a tree of the same depth fitted without it."""
     depth = rule.best_depth(seen)
     return rule.fit(seen, depth), rule.left_out(seen, depth, by="family")
 
@@ -49,8 +49,8 @@ def regret(chosen):
     Returns
     -------
     dict
-        graphs; right: graphs on which the choice was within the margin of the faster one; mean: geometric mean over the
-        graphs; worst and its graph; always and never: the mean if the backend were always, or never, asked.
+        graphs; right: graphs on which the choice was within 3 % of the faster one; mean: geometric mean over the
+        graphs; worst and its graph; always and never: the mean if the backend were always, or never, used.
     """
     one = rule.loss(chosen)
     fixed = {backend: rule.loss([(seen, backend) for seen, _ in chosen]).mean for backend in ("lockstep", "networkx")}
@@ -69,7 +69,7 @@ def shipped(times):
 
 
 def where(found, gpu):
-    """On which graphs a tree takes the backend, in words."""
+    """The condition under which a tree chooses the backend, in words."""
     ways = [way for leaf, way in tree.leaves(choice.restricted(found, gpu)) if leaf.strategy == "lockstep"]
     if [] in ways:
         return "always"

@@ -1,14 +1,14 @@
-"""The backend `lockstep` of NetworkX: its functions on graphs in compressed rows, by compiled code and, where one
-answers, by the GPU.
+"""The backend `lockstep` of NetworkX: its functions on graphs in CSR, by compiled code and, if one is usable, by the
+GPU.
 
 >>> import networkx as nx
 >>> nx.betweenness_centrality(nx.path_graph(4), backend="lockstep")
 {0: 0.0, 1: 0.6666666666666666, 2: 0.6666666666666666, 3: 0.0}
 
-Served is what comes out as NetworkX's own: the same sets, orders and whole numbers; floating-point sums of centralities
-may differ in the last digits (harmonic ones by up to 1e-12 a term: they are summed in fixed point). `can_run` says why
-a call is not served, `should_run` why one is not worth a conversion. NetworkX keeps a converted graph with the graph it
-came from, so a second call does not convert again.
+Results equal NetworkX's in sets, orders and integers; floating-point sums of centralities may differ in the last digits
+(harmonic ones by up to 1e-12 a term: they are summed in fixed point). `can_run` returns why a call is not supported,
+`should_run` why it is not worth a conversion. NetworkX caches a converted graph with the original, so a second call
+does not convert again.
 """
 
 import inspect
@@ -37,8 +37,8 @@ def is_directed_acyclic_graph(G):
 
 
 def topological_generations(G):
-    """In NetworkX's order: the serial algorithm's, of a queue, first in, first out. As there, a graph that is changed
-    meanwhile is looked at from the next generation on.
+    """In NetworkX's order, that of the serial algorithm with a FIFO queue. As there, a change of the graph during the
+    iteration takes effect from the next generation on.
     """
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
@@ -54,7 +54,7 @@ def topological_generations(G):
 
 
 def _generations(G):
-    """Lists of places; of a graph with cycles those before any."""
+    """Generations as lists of node indices; of a graph with cycles only those before the first cycle."""
     if not G.graph.n:
         return []
     result = solve(STRATEGIES, "serial", Problem.of(G.graph))
@@ -63,7 +63,7 @@ def _generations(G):
 
 
 def _from_here(G, found, turn):
-    """NetworkX's loop on a graph that has changed since generation `turn` was handed out."""
+    """NetworkX's loop, continued on a graph that has changed since generation `turn` was yielded."""
     graph, done = G.origin(), {place for places in found[: turn + 1] for place in places}
     ready = [G.nodes[place] for place in (found[turn + 1] if turn + 1 < len(found) else [])]
     sources, targets = G.graph.edges()
@@ -101,12 +101,12 @@ def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
 def single_source_shortest_path_length(G, source, cutoff=None):
     if source not in G.index:
         raise nx.NodeNotFound(f"Source {source} is not in G")
-    # NetworkX ends behind a whole level, and at once at a cutoff that is no number.
+    # NetworkX stops after a complete level, and at once if the cutoff is NaN.
     return _reached(G, G.graph, source, None if cutoff is None else np.nan_to_num(np.ceil(cutoff), posinf=np.inf))
 
 
 def _reached(G, graph, source, cutoff):
-    """{node: distance} of what is reached, in the order in which NetworkX settles it, the source always; whole where
+    """{node: distance} of reached nodes, in the order in which NetworkX settles them, always with the source; int if
     the weights are.
     """
     start = G.index[source]
@@ -114,13 +114,13 @@ def _reached(G, graph, source, cutoff):
     places = settle_order(graph, distances, start)
     values = distances[places]
     if cutoff is not None:
-        near = ~(values > cutoff)  # as NetworkX asks: a cutoff that is no number ends nothing
+        near = ~(values > cutoff)  # as in NetworkX, a NaN cutoff excludes nothing
         near[0] = True
         places, values = places[near], values[near]
     if graph.weights is None or graph.weights.dtype.kind != "f":
         values = values.astype(np.int64)
     found = dict(zip([G.nodes[place] for place in places.tolist()], values.tolist(), strict=True))
-    found[source] = 0  # whole in NetworkX, whatever the weights
+    found[source] = 0  # int in NetworkX, also with float weights
     return found
 
 
@@ -130,7 +130,7 @@ def all_pairs_shortest_path_length(G, cutoff=None):
 
 
 def greedy_color(G, strategy="largest_first", interchange=False):
-    """Ties as NetworkX has them: in the order of the nodes; a loop counts twice in a degree."""
+    """Largest degree first, ties in node order, as in NetworkX; a loop adds two to a degree."""
     sources, targets = G.graph.edges()
     loops = np.bincount(sources[sources == targets], minlength=G.graph.n)
     order = np.argsort(-(G.graph.out_degrees() + loops), kind="stable")
@@ -166,7 +166,7 @@ def number_connected_components(G):
 
 
 def strongly_connected_components(G):
-    """In NetworkX's order: as a depth-first search ends with the first node that it met of each."""
+    """In NetworkX's order: by depth-first finishing time of each component's root."""
     labels = _labels(G, "strong", strategy="cpu")  # linear time; the kernel is for small graphs
     ended, place = finish_order(G.graph.offsets, G.graph.targets), np.empty(G.graph.n, np.int64)
     place[ended] = np.arange(G.graph.n)
@@ -180,7 +180,7 @@ def number_strongly_connected_components(G):
 
 
 def _labels(G, measure, **options):
-    """Each node's component, called by the first of its nodes."""
+    """Each node's component, identified by the component's first node."""
     if measure == "strong" and not G.is_directed():
         raise nx.NetworkXNotImplemented("not implemented for undirected type")
     return analyze([G.graph], measure, **options)[0] if G.graph.n else np.zeros(0, np.int64)
@@ -194,7 +194,7 @@ def _groups(G, labels):
 
 
 def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1e-6, nstart=None, weight="weight", dangling=None):
-    """NetworkX's iteration, from the same ranks to the same end."""
+    """NetworkX's power iteration, with the same start and stopping criterion."""
     if not G.graph.n:
         return {}
     options = {"damping": float(alpha), "tolerance": float(tol)}
@@ -202,7 +202,7 @@ def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1e-6, nstart
     before = np.full(G.graph.n, 1 / G.graph.n)
     if max_iter > 1:
         before = analyze([G.graph], "pagerank", limit=max_iter - 1, **options)[0]
-    if np.abs(found - before).sum() >= G.graph.n * tol:  # the last round moved them; had it ended before, it did not
+    if np.abs(found - before).sum() >= G.graph.n * tol:  # not converged: the last iteration changed the ranks
         raise nx.PowerIterationFailedConvergence(max_iter)
     return G.of_nodes(found)
 
@@ -224,7 +224,7 @@ REFUSED = {  # {function: (reason, arguments by name that must have one of these
     "pagerank": ("personalization, first ranks and dangling weights", {
         "personalization": (None,), "nstart": (None,), "dangling": (None,)}),
 }  # fmt: skip
-MATRIX = 4_000  # nodes: triangles are counted in a matrix of nodes by nodes, which is slower on larger graphs
+MATRIX = 4_000  # nodes: triangles are counted in an n x n matrix, too slow and large beyond
 
 
 def _bound(name, args, kwargs):
@@ -275,7 +275,7 @@ def _ranks(G, given):
 
 
 def should_run(name, args, kwargs):
-    """True, or why NetworkX is expected to answer sooner."""
+    """True, or why NetworkX is predicted to be faster."""
     G = _bound(name, args, kwargs)["G"]
     if isinstance(G, Converted) or "lockstep" in getattr(G, "__networkx_cache__", {}).get("backends", {}):
         return True
@@ -284,7 +284,7 @@ def should_run(name, args, kwargs):
 
 
 class _Backend:
-    """What NetworkX loads: functions by name."""
+    """Namespace of functions that NetworkX loads."""
 
 
 backend = _Backend()

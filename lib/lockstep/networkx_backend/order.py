@@ -5,7 +5,7 @@ from numba import njit
 
 
 def settle_order(graph, distances, start):
-    """Reached vertices by distance; of equally distant ones the one first that was reached first on a shortest path.
+    """Reached vertices by distance; ties in the order in which shortest paths first reach them.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def settle_order(graph, distances, start):
 
 @njit(cache=True)
 def _settle(offsets, targets, weights, distances, level, tails, start):
-    """One queue, first in, first out, for each distance: a vertex enters its own with its first tight arc."""
+    """A FIFO queue per distance: a vertex enters the queue of its distance with its first tight arc."""
     order, queued = np.empty((level >= 0).sum(), np.int64), level < 0
     order[0], queued[start] = start, True
     tails[0] += 1

@@ -26,13 +26,13 @@ FAMILIES = {  # {name: graph of about so many nodes}; the nodes of a grid are tu
 }
 ACYCLIC = ("topological_generations", "topological_sort", "is_directed_acyclic_graph")
 UNDIRECTED = ("connected_components", "number_connected_components", "greedy_color", "triangles")
-LIMIT = 0.05  # s: a family's larger graphs are left out once a call of NetworkX takes longer
+LIMIT = 0.05  # s: once a call of NetworkX takes longer, larger graphs of the family are skipped
 ROUNDS = 3
-SHORTEST = 0.002  # s: a round of shorter calls repeats them
+SHORTEST = 0.002  # s: shorter calls are repeated to fill a round of this length
 
 
 class Variants:
-    """A generated graph in the direction that a function asks for: acyclic, directed both ways, or as it is."""
+    """A generated graph in the form that a function requires: acyclic, with arcs both ways, or unchanged."""
 
     def __init__(self, graph):
         self.graph, self._made = graph, {}
@@ -59,7 +59,7 @@ class Variants:
 
 
 def arguments(name, graph):
-    """A call's positional arguments: the graph, and the first node where a source is asked for."""
+    """A call's positional arguments: the graph, and its first node if the function takes a source."""
     return (graph, next(iter(graph))) if name.startswith("single_source") else (graph,)
 
 
@@ -73,7 +73,7 @@ def call(name, graph, backend):
 
 
 def seconds(name, graph, backend, calls=1):
-    """Mean seconds of so many calls in a row."""
+    """Mean seconds of `calls` successive calls."""
     begin = time.perf_counter()
     for _ in range(calls):
         call(name, graph, backend)
@@ -102,16 +102,16 @@ def measure(sizes=SIZES, families=FAMILIES, names=SERVED, limit=LIMIT, rounds=RO
     names : sequence of str
         Functions.
     limit : float
-        Seconds; a function gets no larger graph of a family once NetworkX takes longer.
+        Seconds; once NetworkX takes longer, larger graphs of the family are skipped for the function.
     rounds : int
-        Rounds of which the median counts.
+        Rounds, of which the median is taken.
     progress : callable
-        Is given a line of text for each graph.
+        Called with a line of text for each graph.
 
     Returns
     -------
     DataFrame
-        machine; gpu: 1 if a GPU answers, else 0; function; family; nodes; arcs: pairs (node, neighbor); lockstep_ms and
+        machine; gpu: 1 if one is usable, else 0; function; family; nodes; arcs: pairs (node, neighbor); lockstep_ms and
         networkx_ms: median milliseconds of a call.
     """
     machine, gpu, rows = machine_name(), int(gpu_available()), []

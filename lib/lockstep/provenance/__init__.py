@@ -1,4 +1,4 @@
-"""What a recorded row follows from, and whether that is what would run today; see `builds`."""
+"""Identify the code and data behind recorded rows, and detect rows whose code has changed; see `builds`."""
 
 from .builds import build
 from .staleness import stale

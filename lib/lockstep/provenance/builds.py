@@ -1,6 +1,6 @@
-"""Builds: what a recorded row was measured with, and whether that is what would run today.
+"""Builds: the code and data that a recorded row was measured with, compared with today's.
 
-The column `kernel` of a row is the id of a build. A table says which digests an id stands for, a line an id:
+The column `kernel` of a row is the id of a build. A table gives the digests of each id, a line an id:
 
 =========  ===================================================  =======================================================
 component  what it is                                           what changes it
@@ -12,9 +12,9 @@ data       the generator, or the content of a registered file   a generator's se
 =========  ===================================================  =======================================================
 
 A row is fresh if its build has today's digests, or if a chain of confirmations (`confirm`) leads from its host code to
-today's. Kernels added since, or compiled with further macro definitions, change nothing for a row: those of its build
-are all there today. Renaming, moving, commenting or reflowing changes no digest. A study says what its labels stand
-for: ``origin(label, dataset)`` in its `origins` returns an `Origin`, or None for rows in which nothing can go stale.
+today's. Kernels added since, or compiled with further macro definitions, do not make a row stale, as long as today's
+kernels include all of its build. Renaming, moving, commenting or reflowing changes no digest. A study maps labels to
+code: ``origin(label, dataset)`` in its `origins` returns an `Origin`, or None for rows in which nothing can go stale.
 """
 
 import functools
@@ -39,7 +39,7 @@ FILE, PIECES, CONFIRMED = "builds.csv", "pieces.json", "confirmations.csv"
 COLUMNS = ["id", "study", "strategy", "device", "host", "protocol", "data", "commit", "date", "why"]
 LAUNCHED = (cuda.CudaExecutor, executor.Executor, executor.Kernel, launches.Launch, launches.LaidOut, launches.Again,
             cuda._Graph)  # fmt: skip
-# Machine code has a digest of its own, however its text is found and read, and whatever names its parameters have.
+# Not followed: kernels have digests of their own, independent of how their text is read and parameters are named.
 CUT = (*host.CUT, source.__name__, arguments.__name__, f"{lookup.NAME}.machine.errors")
 GRAPHS = f"{lookup.NAME}.graphs"
 
@@ -54,7 +54,7 @@ class Parts(NamedTuple):
 
 
 class Build(str):
-    """The id of a build, as it goes into rows. A new one can `record` what it stands for beside the rows."""
+    """The id of a build, as written in rows; `record` adds the digests of a new one to the table beside them."""
 
     def __new__(cls, name, line=None, pieces=None):
         found = super().__new__(cls, name)
@@ -90,7 +90,7 @@ def origin(study, strategy, dataset):
 
 @functools.cache
 def code(roots, given, entry):
-    """What a plan reaches, see `host.code`; one that names kernels also reaches how they are launched."""
+    """Code reachable from a plan, see `host.code`; if it names kernels, including the launch code."""
     found = host.code(*roots, entry=entry, given=(Graph, *given), cut=CUT)
     if not any(text.endswith(".cu") for text in found.texts):
         return found
@@ -105,7 +105,7 @@ def machine_code(study, texts, kernels=None):
     found = {}
     for file in files:
         names = device.kernels(file, device.variants(file)[0])
-        # a name may be put together from pieces
+        # a kernel's name may be composed from literals: match parts longer than 3 characters
         named = [name for name in names if any(len(text) > 3 and text in name for text in texts)]
         wanted = set(named or names) if kernels is None else set(kernels)
         for variant in device.variants(file):
@@ -116,7 +116,7 @@ def machine_code(study, texts, kernels=None):
 
 @functools.cache
 def data(roots, dataset, left=()):
-    """Digest of what a data set is: its generator's code, and a registered one's content."""
+    """Digest of a data set: its generator's code, and the content of a registered one."""
     cuts = [CUT if root.__module__.startswith(GRAPHS) else (*CUT, GRAPHS) for root in roots]
     found = [host.code(root, given=(Graph,), cut=cut, left=left).digest for root, cut in zip(roots, cuts, strict=True)]
     return digest(*found, _content(dataset))
@@ -131,7 +131,7 @@ def _content(dataset):
 
 @functools.cache
 def present(study, strategy, dataset):
-    """(`Parts`, pieces of device and host) of what would run today, or None where nothing can go stale."""
+    """(`Parts`, pieces of device and host) of today's code, or None where nothing can go stale."""
     found = origin(study, strategy, dataset)
     if found is None:
         return None
@@ -143,23 +143,23 @@ def present(study, strategy, dataset):
 
 
 def parts_of(study, strategy, dataset):
-    """`Parts` of what would run today, or None; kept from one run to the next."""
+    """`Parts` of today's code, or None; cached between runs."""
 
     def compute():
         now = present(study, strategy, dataset)
         return now and list(now[0])
 
     found = kept.kept(study, f"{strategy} {dataset}", compute)
-    return found and Parts(*found)._replace(protocol=str(protocol.number(study)))  # a table's, which has its own place
+    return found and Parts(*found)._replace(protocol=str(protocol.number(study)))  # not cached: read from its table
 
 
 def _by_content(kernels):
-    """Kernels by their macros and content: what a file or a kernel is called does not count."""
+    """{(macros, digest)} of kernels, without names of files and kernels."""
     return {(name.rpartition(": ")[0].partition(" ")[2], what) for name, what in kernels.items()}
 
 
 def build(study, strategy, dataset):
-    """What goes into the column `kernel` of a row that is measured now; "" where nothing can go stale."""
+    """The value of column `kernel` for a row measured now; "" where nothing can go stale."""
     now = present(study, strategy, dataset)
     if now is None:
         return ""
@@ -174,7 +174,7 @@ def build(study, strategy, dataset):
 
 @functools.lru_cache(4096)
 def _id(study, strategy, parts, dataset, _):
-    """The id of the oldest known build that stands for these parts."""
+    """The id of the oldest known build that is equivalent to these parts."""
     return next((line["id"] for line in known().get((study, strategy), ()) if same(line, parts, dataset)), None)
 
 
@@ -182,7 +182,7 @@ def _id(study, strategy, parts, dataset, _):
 
 
 def add(folder, lines, pieces=None):
-    """Append builds to a folder's table, and what their digests are made of beside it; what is there stays."""
+    """Append new builds to a folder's table, and the pieces of their digests to the file beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     have = {(line["study"], line["strategy"], line["id"]) for line in read(folder / FILE)}
     fresh = [line for line in lines if (line["study"], line["strategy"], line["id"]) not in have]
@@ -218,7 +218,7 @@ def _written():
 
 
 def made_of():
-    """{digest: what it is made of} of all builds that a table holds."""
+    """{digest: its pieces} of all builds in the tables."""
     return _pieces(tuple(file.stat().st_mtime_ns for file in _piece_files()))
 
 
@@ -250,7 +250,7 @@ def _known(_):
 
 @functools.lru_cache(1)
 def _confirmed(_):
-    """{host digest: those that it was confirmed to be the same as}, both ways."""
+    """{host digest: digests confirmed as equivalent}, symmetric."""
     found = {}
     for folder in _folders():
         for line in read(folder / CONFIRMED):
@@ -272,12 +272,12 @@ def leads(before, after):
 
 
 def same(line, parts, dataset):
-    """Whether a build's line stands for today's parts."""
+    """Whether a build's line is equivalent to today's parts."""
     return not changed(line, parts, dataset)
 
 
 def changed(line, parts, dataset):
-    """The components in which a build differs from what would run today on a data set."""
+    """The components in which a build differs from today's code on a data set."""
     checks = {"device": line["device"] == parts.device or _holds(line, dataset),
               "host": leads(line["host"], parts.host), "protocol": line["protocol"] == parts.protocol,
               "data": parts.data in line["data"].split()}  # fmt: skip
@@ -285,7 +285,7 @@ def changed(line, parts, dataset):
 
 
 def _holds(line, dataset):
-    """Whether today's kernels hold all of a build's."""
+    """Whether today's kernels include all of a build's."""
     study, strategy = line["study"], line["strategy"]
 
     def compute():

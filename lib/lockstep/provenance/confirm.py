@@ -1,8 +1,8 @@
-"""Confirm a refactoring: host code of another shape that does the same.
+"""Confirm a refactoring: changed host code with unchanged behavior.
 
-A confirmation is refused if device code, protocol or data differ (measure again), if the strategy leaves another trace
-on the emulator (`trace`), or if the literals and operators of the code that it reaches are others. Else a line says
-that rows of the build before stand for the code of today, with a reason that a person gives.
+A confirmation is refused if device code, protocol or data differ (measure again), if the strategy's trace on the
+emulator differs (`trace`), or if the multiset of literals and operators of its reachable code differs. Otherwise a
+line records that rows of the earlier build remain valid for today's code, with a reason given by the user.
 """
 
 from lockstep import paths
@@ -25,7 +25,7 @@ def traces():
 
 
 def keep_traces(folder, keys):
-    """Add what today's code leaves, for (study, strategy) of which `folder` has no line with today's host digest."""
+    """Add traces of today's code, for each (study, strategy) without one for today's host digest; their number."""
     known, new = traces(), []
     for study, strategy in keys:
         found = builds.origin(study, strategy, "")
@@ -38,7 +38,7 @@ def keep_traces(folder, keys):
 
 
 def confirm(strategies, why, folder=None):
-    """Confirm strategies whose host code alone differs from that of a recorded build.
+    """Confirm strategies that differ from a recorded build only in host code.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def _stale():
 
 
 def _refused(before, study, strategy):
-    """Why it cannot be confirmed, or nothing."""
+    """Reason for a refusal, or ""."""
     if before is None:
         return "its earlier trace is in no table; measure again"
     origin = builds.origin(study, strategy, "")

@@ -1,4 +1,4 @@
-"""What study 0's rows follow from. It stands here, for the executors in the same package know no provenance."""
+"""The `Origin` of study 0's rows; here, since the package `machine` must not depend on provenance."""
 
 from lockstep.machine import bench, charging, oneblock, stepping
 

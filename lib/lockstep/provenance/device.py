@@ -1,16 +1,16 @@
-"""Device code as what it compiles to: PTX without the names and numbers that come from how the text is spelled.
+"""Digests of device code: canonical PTX, independent of names and numbering in the source.
 
-A kernel counts with all that it calls and refers to, and with nothing else of its file. Comments, directives that tell
-of the compiler, names of functions and variables, numbers of registers and labels, and texts of ``printf`` are dropped
-or numbered in the order of their appearance; parameters stand for their byte offsets. So a renamed variable, a helper
-that is factored out and inlined again, or another kernel in the file leaves a digest as it is; a changed constant,
-barrier, atomic, type or launch bound does not.
+A kernel's digest covers all that it calls and refers to, and nothing else of its file. Comments, compiler directives,
+names of functions and variables, numbers of registers and labels, and strings of ``printf`` are dropped or numbered in
+order of appearance; parameters are replaced by their byte offsets. A renamed variable, an inlined helper function, or
+another kernel in the file thus leaves a digest unchanged; a changed constant, barrier, atomic, type or launch bound
+changes it.
 
-PTX, not machine code: the assembler comes after it and adds nothing of ours. The pinned version of NVRTC alone judges.
-Its answers stand in a tracked lock, by the digest of the text, so that reading them takes no compiler;
-``python -m lockstep provenance lock --prove`` compiles all again. NVRTC is not quite repeatable: one long kernel comes
-out otherwise in one to two compilations of four. So a kernel's digest counts that is known or that was seen twice, and
-the lock is proven by the known one alone.
+PTX is compared, not machine code, since the assembler depends on PTX alone. Digests are made by a pinned version of
+NVRTC and stored in a tracked lock, keyed by the digest of the text, so that reading them needs no compiler;
+``python -m lockstep provenance lock --prove`` compiles all again. NVRTC is not deterministic: for one long kernel, one
+to two of four compilations differ. A digest is therefore accepted if it is in the lock or was obtained twice, and the
+lock is proven only by its own digests.
 """
 
 import functools
@@ -50,7 +50,7 @@ def canonical(ptx) -> dict:
     text = _DROPPED.sub("", ptx.decode() if isinstance(ptx, bytes) else ptx).rstrip("\0")
     functions = {name: (kind, *parts) for kind, name, *parts in _FUNCTION.findall(text)}
     variables = {
-        # the texts of printf, which the compiler calls $str, count for nothing
+        # the strings of printf, named $str by the compiler, are ignored
         name: "" if name.startswith("$str") else " ".join(f"{kind} {size} {value}".split())
         for kind, name, size, value in _VARIABLE.findall(text)
     }
@@ -91,7 +91,7 @@ class _Canonical:
                     self.places[own] = len(self.places)
                     named.append(own)
                 return f"#{self.places[own]}"
-            return own  # an instruction's word, or a name inside inline assembly, which the compiler keeps as it is
+            return own  # part of an instruction, or a name in inline assembly, which the compiler keeps
 
         body = re.sub(r"parameter\+(\d+)\+(\d+)", lambda sum: f"parameter+{int(sum[1]) + int(sum[2])}",
                       _WORD.sub(word, body))  # fmt: skip
@@ -99,7 +99,7 @@ class _Canonical:
 
 
 def _offsets(parameters):
-    """{parameter: its offset in bytes}, as the driver lays parameters out."""
+    """{parameter: offset in bytes}, aligned as in the kernel's parameter space."""
     found, at = {}, 0
     for align, bits, name, count in _PARAMETER.findall(parameters):
         size = SIZES[bits]
@@ -114,7 +114,7 @@ def _offsets(parameters):
 
 
 def key(path, defines=None) -> str:
-    """What a compiled text is called: `toposort/strategies/narrow.cu -DRECORDS=4`."""
+    """Key of a compiled text: `toposort/strategies/narrow.cu -DRECORDS=4`."""
     file = Path(path).resolve()
     file = file.relative_to(compiler.PACKAGE).as_posix() if file.is_relative_to(compiler.PACKAGE) else file.name
     return " ".join((file, *source.define_text(dict(defines or {}))))
@@ -139,9 +139,9 @@ def _settled(path) -> frozenset:
 
 
 def unlisted(modules) -> list:
-    """The compiled modules of this package, in words, whose macro definitions no `// compile:` line comes to.
+    """Keys of compiled modules of this package whose macro definitions match no `// compile:` line.
 
-    What was measured with one could not be held against the lock: `builds` refuses to record it.
+    Rows measured with one could not be compared with the lock: `builds` refuses to record them.
     """
     own = [one for one in modules if one.path.resolve().is_relative_to(compiler.PACKAGE)]
     return [key(one.path, one.defines) for one in own
@@ -151,8 +151,8 @@ def unlisted(modules) -> list:
 def kernels(path, defines=()) -> dict:
     """{kernel: digest} of a file with a set of macro definitions, as the lock has it.
 
-    Where the lock does not hold this text, the pinned NVRTC is asked; where that is not here, the text's own digest
-    stands for each kernel, which is known nowhere: rows measured with it read as stale.
+    If the lock does not hold this text, it is compiled with the pinned NVRTC; without that, the digest of the text is
+    used for each kernel, which matches no build: rows compared with it are stale.
     """
     defines = dict(defines)
     spelled, known = source.spelling(path, defines), lock().get(key(path, defines))
@@ -179,7 +179,7 @@ def _compiled_now(path, defines):
 
 
 def compiled(path, defines=None, known=None) -> dict:
-    """{kernel: digest} of a file, compiled now, until each kernel's digest is the one `known` of it or was seen twice.
+    """{kernel: digest} of a file, compiled until each kernel's digest is in `known` or was obtained twice.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def proven(path, defines) -> list:
     known = lock().get(name)
     if known is None or known["text"] != source.spelling(path, defines):
         return [f"{name}: {'not in the lock' if known is None else 'another text than the lock has'}"]
-    # The text is the lock's: one compilation that comes out as recorded proves it.
+    # The text matches the lock: one compilation per kernel with the recorded digest proves it.
     missing = dict(known["kernels"])
     for _ in range(ATTEMPTS):
         now = _compiled_now(path, defines)

@@ -1,14 +1,13 @@
-"""Host code as what it does: the syntax trees of all that a strategy reaches in this package, without their names.
+"""Digests of host code: the syntax trees of all code of this package reachable from a strategy, without names.
 
-Reached is what the roots name: functions and classes directly, through modules, closures and containers; and of the
-classes that are reached, those members that some reached function mentions (rapid type analysis: D. Bacon and
-P. Sweeney, "Fast static analysis of C++ virtual function calls", OOPSLA 1996), from a base where no class below it has
-them or where that asks `super`. Names are resolved as they are at run time. A function, class or constant that is named
-counts by its content, never by its name or place; local variables, private members and the package's own attributes are
-numbered in the order of their appearance; parameters keep their names, for options are matched by them. Formatting,
-comments, docstrings, annotations and the wording of errors do not count; nor do guards (an `if` that only raises),
-unless something reached catches what they raise: a run that was recorded passed them. What is outside the package
-counts by its dotted name, and `CUT` not at all.
+Reachable are functions and classes named by the roots, directly or through modules, closures and containers; and those
+members of reachable classes that a reachable function mentions (rapid type analysis: D. Bacon and P. Sweeney, "Fast
+static analysis of C++ virtual function calls", OOPSLA 1996), from a base class if no subclass overrides them or the
+override calls `super`. Names are resolved as at run time. A named function, class or constant enters by its content,
+not by its name or place; local variables, private members and the package's own attributes are numbered in order of
+appearance; parameters keep their names, since options are matched by them. Formatting, comments, docstrings,
+annotations and texts of errors are ignored; so are guards (an `if` that only raises), since recorded runs passed them,
+unless reachable code catches what they raise. Code outside the package enters by its dotted name; `CUT` is ignored.
 """
 
 import ast
@@ -25,23 +24,23 @@ from .texts import Dump
 
 CUT = tuple(f"{NAME}.{part}" for part in ("cli", "commands", "compare", "evidence", "explore", "guide", "provenance",
                                           "report", "studies", "workflow"))  # fmt: skip
-UNCOUNTED = {"__repr__", "__str__", "__doc__", "__del__"}  # special methods that no result depends on
+UNCOUNTED = {"__repr__", "__str__", "__doc__", "__del__"}  # special methods that affect no result
 
 
 @dataclasses.dataclass(frozen=True)
 class Code:
-    """What some roots reach.
+    """The code reachable from some roots.
 
     Attributes
     ----------
     digest : str
-        Of all of it.
+        Digest of all of it.
     pieces : dict
-        {name for people: short digest, or the value of a constant}.
+        {readable name: short digest, or the value of a constant}.
     words : str
-        Digest of the multiset of literals (but None) and operators: what no refactoring changes.
+        Digest of the multiset of literals (except None) and operators, which most refactorings preserve.
     texts : frozenset of str
-        Literal texts, and the fixed pieces of formatted ones; files and kernels are named by such.
+        String literals, and the fixed parts of f-strings; files and kernels are found by these.
     """
 
     digest: str
@@ -52,33 +51,33 @@ class Code:
 
 @functools.cache
 def code(*roots, entry=(), given=(), cut=CUT, left=(), guards=False):
-    """What functions, classes and values come down to.
+    """Collect the code reachable from functions, classes and values.
 
     Parameters
     ----------
     *roots : object
         Functions (Numba's too), classes, or anything that a name may stand for.
     entry : tuple of str
-        Members by which the roots are entered: ``("prepare", "run")``.
+        Members called on the roots: ``("prepare", "run")``.
     given : tuple of type
-        Classes of what the roots are handed, whose members count where they are mentioned.
+        Classes of the roots' arguments; their members are reachable where mentioned.
     cut : tuple of str
         Modules of the package that are not followed.
     left : tuple
         Functions and classes that are not followed.
     guards : bool
-        Whether guards count, whatever they raise: of checks they are all there is.
+        Whether to include all guards; checks consist of nothing else.
 
     Raises
     ------
     TypeError
-        A name stands for a value of which nothing says how it counts; the message names it.
+        A name refers to a value of a type without a rule in `texts.WRITERS`; the message names it.
     """
     return _Reached(roots, entry, given, cut, left, guards).code()
 
 
 class _Reached:
-    """All that is reached from some roots, in the order in which it is met: a place in it replaces the name."""
+    """Worklist of reachable objects in discovery order; an object's index in it replaces its name."""
 
     def __init__(self, roots, entry, given, cut, left, guards):
         self.left, self.handled = {id(one) for one in left}, frozenset({BaseException} if guards else ())
@@ -89,7 +88,7 @@ class _Reached:
             found = frozenset(kind for kind in dropped if issubclass(kind, caught))
             if found <= self.handled:
                 return
-            self.handled |= found  # their guards decide which way is taken
+            self.handled |= found  # their guards affect control flow
 
     def _walk(self, roots, entry, given, cut):
         self.cut, self.places, self.objects, self.classes = cut, {}, [], []
@@ -133,7 +132,7 @@ class _Reached:
             self.classes.append(found)
 
     def _member(self, kind, name, looked):
-        """A member that is mentioned and that a reached class has."""
+        """Add a mentioned member of a reachable class."""
         if name == "name" or (name.startswith("__") and name != "__call__"):
             return
         for owner in kind.__mro__:
@@ -192,10 +191,10 @@ def _function_text(function, handled=frozenset()):
 
 @functools.cache
 def _class_text(kind):
-    """Bases, decorators, fields with defaults, and special methods; others when they are mentioned."""
+    """Bases, decorators, fields with defaults, special methods; other members are added when mentioned."""
     node, module = lookup.definitions(kind.__module__)[1].get(kind.__qualname__), sys.modules[kind.__module__]
     dump = Dump(vars(module) | lookup.libraries(kind.__module__), kind.__module__)
-    if node is None:  # made by a call: what it was made from says it
+    if node is None:  # created by a call, without a class statement: only its bases are used
         dump.slots += [("base", base) for base in kind.__bases__ if lookup.inside(base)]
     else:
         dump.fixed("class")
@@ -220,7 +219,7 @@ def _class_text(kind):
 
 
 def _asks_super(value):
-    """Whether a member of a class goes on to what the next class says of it."""
+    """Whether a member of a class uses `super`."""
     plain = inspect.unwrap(value.__func__ if hasattr(value, "__func__") else value) if callable(value) else value
     plain = getattr(plain, "fget", getattr(plain, "func", plain))
     return inspect.isfunction(plain) and "super" in plain.__code__.co_names

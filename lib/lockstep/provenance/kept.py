@@ -1,4 +1,4 @@
-"""What today's code comes to, kept from one run to the next as long as no file that decides it is written."""
+"""Cache of the digests of today's code, keyed by the files that they depend on."""
 
 import functools
 import json
@@ -13,7 +13,7 @@ from . import device, lookup
 
 @functools.cache
 def _file(study):
-    """Where it is kept: the name tells of all files of the library but other studies', and of the tables that count."""
+    """Cache file of a study, named by its own and shared source files, the lock and data/datasets.csv."""
     files = [device.LOCK, *(file for kind in ("*.py", "*.cu*", "*.[hc]pp") for file in lookup.PACKAGE.rglob(kind))]
     others = tuple(lookup.PACKAGE / name for name in PACKAGES.values() if name not in ("machine", PACKAGES[study]))
     files = [file for file in files if not any(other in file.parents for other in others)]
@@ -30,7 +30,7 @@ def _held(study):
 
 
 def kept(study, key, compute):
-    """What was kept of a study under a text; else what `compute()` returns now: a text, a list of texts, or None."""
+    """The cached value of a study under a key, else that of `compute()`: str, list of str, or None."""
     held = _held(study)
     if key not in held:
         held[key] = compute()
@@ -39,7 +39,7 @@ def kept(study, key, compute):
 
 
 def keep():
-    """Write down what is new."""
+    """Write changed caches to disk."""
     for study in PACKAGES:
         held = _held(study)
         if held.pop("", None):

@@ -1,4 +1,4 @@
-"""What names stand for in the modules of this package, as far as their texts and the running program tell."""
+"""Resolve names in the modules of this package from their source and from the loaded modules."""
 
 import ast
 import functools
@@ -27,7 +27,7 @@ def inside(found):
 
 
 def shown(found):
-    """What people call it: its module's file and its name there."""
+    """Readable name: the module's file and the qualified name."""
     return f"{found.__module__.removeprefix(f'{NAME}.').replace('.', '/')}.py: {found.__qualname__}"
 
 
@@ -70,7 +70,7 @@ def state(module):
 
 @functools.cache
 def libraries(module):
-    """What a module imports from outside the package, by the names that it gives to it."""
+    """{local name: `Outside`} of a module's imports from outside the package."""
     found, waiting = {}, list(syntax(module).body)
     while waiting:
         part = waiting.pop()
@@ -117,7 +117,7 @@ def plain(value):
 
 
 def bound(function):
-    """Names that a function binds by itself: what it assigns and defines; what it imports is looked up instead."""
+    """Names bound in a function by parameters, assignments and definitions, but not by imports."""
     found, free = {part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)}, set()
     waiting = list(function.body) if isinstance(function.body, list) else [function.body]
     while waiting:

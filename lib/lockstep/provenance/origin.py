@@ -1,32 +1,32 @@
-"""What a study says of its rows: the one thing that provenance asks of it (`<study>/origins.py`)."""
+"""Origins of rows: the interface between a study (`<study>/origins.py`) and provenance."""
 
 from importlib import import_module
 from typing import NamedTuple
 
 from lockstep.studies import PACKAGES
 
-CONTRACT = ("build", "reset", "run")  # by which plans of `lockstep.plan` are entered
-CHOOSING = ("make", *CONTRACT)  # and one that chooses another
-ENTRY = ("prepare", "run")  # and methods of batches, whose tasks run
+CONTRACT = ("build", "reset", "run")  # entry points of plans (`lockstep.plan`)
+CHOOSING = ("make", *CONTRACT)  # of plans that choose another plan
+ENTRY = ("prepare", "run")  # of batch methods, whose tasks run
 
 
 class Origin(NamedTuple):
-    """What rows of a label on a data set follow from.
+    """The code and data behind the rows of a label on a data set.
 
     Attributes
     ----------
     roots : tuple
         The plan's class, functions, and values that the label fixes.
     given : tuple of type
-        What plans are handed besides a Graph and an executor.
+        Types of plans' arguments besides a Graph and an executor.
     data : tuple
-        What makes the data set: generators, and functions that draw weights.
+        Functions that make the data set: generators, and functions that draw weights.
     left : tuple
-        What decides nothing in the data set, though its makers name it: how it is written to disk.
+        Functions named by these that do not affect the data set, such as writing it to disk.
     kernels : tuple of str, optional
-        Names of the kernels that are launched; by default those that the host code names.
+        Names of the kernels launched; by default those named in the host code.
     entry : tuple of str
-        Members by which the plan is entered.
+        Entry points of the plan.
     """
 
     roots: tuple

@@ -1,10 +1,10 @@
-"""The protocol of a study: how runs are timed, ordered, verified and derived from, as a number.
+"""The protocol of a study: a version number of the code that times, orders, verifies and derives from runs.
 
-What all strategies of a study share would make all its rows stale with each edit. So the protocol is a number, which a
-person raises, with a reason, when rows of before and after must not be compared. The code is checked against it: the
-table holds the digest of the trees that each number stands for, and trees that the table does not hold for the present
-number are told as an error (`unclear`) until a person says which it is: ``lockstep provenance protocol STUDY --why
-"..."`` raises the number, with ``--same`` it confirms the new trees for the old one.
+A digest of code shared by all strategies of a study would make all its rows stale with each edit. So the protocol is a
+number, raised manually, with a reason, when rows before and after must not be compared. The table lists the digests of
+the syntax trees that are valid for each number; trees not listed for the present number are reported as an error
+(`unclear`) until the user decides: ``lockstep provenance protocol STUDY --why "..."`` raises the number, with
+``--same`` it confirms the new trees for the present one.
 """
 
 import functools
@@ -25,7 +25,7 @@ FILE = "protocol.csv"
 COLUMNS = ["study", "number", "trees", "commit", "date", "why"]
 HARNESS = (Study.measure, Study._round, Study._warm_up, timing.once, timing.check, timing.Warmth.up,
            cuda.CudaExecutor.timer, cuda.CudaExecutor.device_ms)  # fmt: skip
-# Who writes rows and where decides nothing in them.
+# Modules that store or describe rows do not affect measured values.
 CUT = tuple(name for name in host.CUT if name != f"{lookup.NAME}.evidence") + tuple(
     f"{lookup.NAME}.evidence.{name}" for name in ("recording", "computer", "nvml", "reading", "ledger", "parts")
 )
@@ -50,7 +50,7 @@ def _numbers(file, _):
 
 @functools.cache
 def trees(study):
-    """Digest of the code that a study's protocol is."""
+    """Digest of the code of a study's protocol."""
     table = getattr(import_module(f"{lookup.NAME}.{PACKAGES[study]}"), "STRATEGIES", {})
     own = origins(study).PROTOCOL
     plans = tuple(dict.fromkeys(kind for strategy in table.values() for kind in strategy.plan.__mro__))
@@ -60,7 +60,7 @@ def trees(study):
 
 
 def unclear():
-    """Studies whose code is none that the table holds for the present number."""
+    """Studies whose present trees the table does not list for the present number."""
     held = {(line["study"], int(line["number"]), line["trees"]) for line in lines()}
     now = {study: kept.kept(study, "protocol", lambda study=study: trees(study)) for study in PACKAGES}
     kept.keep()

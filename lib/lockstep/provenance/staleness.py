@@ -1,4 +1,4 @@
-"""Which recorded rows are of code that is no longer what would run."""
+"""Find recorded rows whose build differs from today's code."""
 
 import pandas as pd
 
@@ -11,8 +11,8 @@ from .device import digest
 def stale(rows):
     """Which recorded strategies are stale.
 
-    Rows that follow from those of one strategy, under a name in brackets, carry ``"<strategy> <id>"`` and go stale with
-    it; those that follow from several carry their ids.
+    Rows derived from one strategy's rows have a name in parentheses and the build ``"<strategy> <id>"``, and go stale
+    with it; those derived from several have the ids of all.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def stale(rows):
     -------
     DataFrame
         One line per study, strategy, data set and build: `study, strategy, dataset, kernel, commit, changed`, where
-        `commit` is the one that was measured, as far as it is known, and `changed` names the components; empty is good.
+        `commit` is the one measured, if known, and `changed` names the components; empty if no row is stale.
     """
     found = []
     cells, table = rows[["study", "strategy", "dataset", "kernel"]].drop_duplicates(), builds.known()

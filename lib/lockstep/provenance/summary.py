@@ -1,4 +1,4 @@
-"""How many recorded rows are stale, and what changed: what `lockstep provenance` tells."""
+"""Number of stale rows and what has changed, for `lockstep provenance`."""
 
 from lockstep import paths
 from lockstep.evidence import reading, seals
@@ -14,10 +14,10 @@ def summary(recordings=paths.RECORDINGS, results=paths.RESULTS):
     Returns
     -------
     dict
-        `rows` and `stale`, the totals; `unclear`, studies whose protocol's code no number stands for; `broken`, what
-        was changed after it was written, or cannot be; `machines`:
-        {machine: {study: {strategy: {id: {"rows", "stale", "commit", "changed"}}}}}, where `changed` says in words what
-        is not as it was measured.
+        `rows` and `stale`, the totals; `unclear`, studies whose protocol code matches no number; `broken`, recordings
+        changed after writing or with impossible values; `machines`:
+        {machine: {study: {strategy: {id: {"rows", "stale", "commit", "changed"}}}}}, where `changed` describes the
+        differences from the measured build.
     """
     folders = [folder for place in dict.fromkeys((recordings, results)) for folder in sorted(place.glob("**/"))]
     wrong = [what for folder in folders for what in seals.broken(folder)]
@@ -41,7 +41,7 @@ def summary(recordings=paths.RECORDINGS, results=paths.RESULTS):
 
 
 def _changed(row, known):
-    """What differs between a stale row's build and what would run today, in words."""
+    """Differences between a stale row's build and today's code, in words."""
     if row["changed"] == "unknown":
         return ["the build is in no table: it was recorded elsewhere, or before the table began"]
     found = []
@@ -87,7 +87,7 @@ def _kernel(name):
 
 
 def text(found):
-    """What the command prints: a line a study, below it one for each strategy with stale rows, and what changed."""
+    """Output of the command: a line per study, below it one per strategy with stale rows, and the changes."""
     lines = []
     for machine, studies in found["machines"].items():
         for study, strategies in studies.items():

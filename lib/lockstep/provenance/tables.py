@@ -1,4 +1,4 @@
-"""The tables that the account of builds is kept in: CSV files, appended line by line."""
+"""Tables of builds, confirmations, traces and protocols: CSV files to which lines are appended."""
 
 import csv
 

@@ -1,4 +1,4 @@
-"""Syntax trees as texts: fixed words, values, members, and places where what is named goes; see `host`."""
+"""Serialize syntax trees and values as slots: fixed words, values, members, and references to objects; see `host`."""
 
 import ast
 import builtins
@@ -22,10 +22,10 @@ SILENT = {"lineno", "col_offset", "end_lineno", "end_col_offset", "ctx", "type_c
 
 @dataclasses.dataclass(frozen=True)
 class Text:
-    """A piece as slots: fixed words, values of constants, members, and places where an object goes.
+    """A function, class or value as slots: fixed words, values of constants, members, and references to objects.
 
-    `fields` are attributes that it assigns, `words` its literals and operators, `texts` its literal texts, `constant`
-    the value of a plain constant, `constants` those that it names; `dropped` are errors that left-out guards raise,
+    `fields` are attributes that it assigns, `words` its literals and operators, `texts` its string literals, `constant`
+    the value of a plain constant, `constants` those that it names; `dropped` are errors raised by omitted guards,
     `catches` those that it catches.
     """
 
@@ -60,7 +60,7 @@ class Dump(ast.NodeVisitor):
 
     def literal(self, value):
         self.fixed(repr(value))
-        self.words += [] if value is None else [repr(value)]  # the default of what is not given says nothing
+        self.words += [] if value is None else [repr(value)]  # None is usually just a default
         if isinstance(value, str):
             self.texts.add(value)
 
@@ -83,7 +83,7 @@ class Dump(ast.NodeVisitor):
         self.fixed(")")
 
     def locally(self, name):
-        """What stands for a variable: a parameter's own name, else its number; None if it is none of a function."""
+        """Replacement of a local variable: a parameter's name, else a number; None if it is not local."""
         for scope in reversed(self.scopes):
             if name in scope:
                 if scope[name] is None:
@@ -92,7 +92,7 @@ class Dump(ast.NodeVisitor):
         return None
 
     def inside(self, bound, *parts, parameters=()):
-        """Visit parts that see names of their own."""
+        """Visit parts in a new scope."""
         self.scopes.append(dict.fromkeys(bound) | {name: f"${name}" for name in parameters})
         for part in parts:
             self.visit(part)
@@ -144,14 +144,14 @@ class Dump(ast.NodeVisitor):
             self.visit(ast.Assign([node.target], node.value))
 
     def visit_Raise(self, node):
-        """What an error says counts for nothing; that it is raised, and which one, does."""
+        """An error enters with its class, without its arguments."""
         self.fixed("(raise")
         if node.exc is not None:
             self.visit(node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
         self.fixed(")")
 
     def visit_If(self, node):
-        """A guard counts only if what it raises is caught somewhere."""
+        """A guard is omitted unless its error is in `handled`, i.e. caught by reachable code."""
         guard = len(node.body) == 1 and isinstance(node.body[0], ast.Raise) and node.body[0].exc and not node.orelse
         if guard and not any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.test)):
             raised = self._errors(node.body[0].exc)
@@ -181,7 +181,7 @@ class Dump(ast.NodeVisitor):
         self.fixed(")")
 
     def visit_Global(self, node):
-        """Says of which scope a name is, which the name's own places show."""
+        """Omitted: the uses of the name already reflect its scope."""
 
     visit_Nonlocal = visit_Global
 
@@ -220,7 +220,7 @@ class Dump(ast.NodeVisitor):
         self.fixed(")")
 
     def static(self, node):
-        """What a name, or an attribute of a module or class, stands for, where the text alone tells it."""
+        """Value of a name, or of an attribute of a module or class, if it can be resolved statically."""
         if isinstance(node, ast.Name):
             return UNKNOWN if self.locally(node.id) else self.names.get(node.id, UNKNOWN)
         if not isinstance(node, ast.Attribute):
@@ -238,7 +238,7 @@ class Dump(ast.NodeVisitor):
     # -- values
 
     def named(self, value, name):
-        """What a global name, or a member of a module, stands for."""
+        """Add the value of a global name or of a module's member."""
         begin = len(self.slots)
         self.value(value, name)
         if lookup.plain(value):  # a piece of its own
@@ -283,7 +283,7 @@ class Dump(ast.NodeVisitor):
 
     def path_value(self, value, name):
         self.fixed("path")
-        if value.suffix == ".cu":  # which file it is, the digest of its kernels says
+        if value.suffix == ".cu":  # its content enters by the digests of its kernels
             self.texts.add(value.name)
 
     def wrapped(self, value, name):

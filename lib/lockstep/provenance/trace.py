@@ -1,11 +1,10 @@
-"""What the host decides, seen on the emulator: the launches of a strategy on small fixed graphs, in order.
+"""Traces of host decisions: the launches of a strategy on small fixed graphs on the emulator, in order.
 
-An emulator with the figures of the recorded GPU (multiprocessors, shared memory, second-level cache) runs the strategy;
-each launch is noted with the digest of the kernel's machine code, grid, block, dynamic shared memory, scalars, and the
-sizes of its arrays, each copy and read-back with its size, and last the result. Two builds that leave the same trace
-launch the same on these graphs. That is needed for being the same, not enough: on a GPU some plans branch otherwise
-than on the emulator, and larger graphs take other ways. So a confirmation also compares what the code is made of
-(`Code.words`) and carries a reason.
+An emulator with the recorded GPU's shared memory and L2 size, but 6 multiprocessors, runs the strategy; recorded are
+each launch with the digest of the kernel's PTX, grid, block, dynamic shared memory, scalars and sizes of its arrays,
+each copy and read-back with its size, and the result. Equal traces mean equal launches on these graphs. This is
+necessary for equivalence, not sufficient: some plans branch differently on a GPU, and larger graphs take other code
+paths. So a confirmation also compares the code's literals and operators (`Code.words`) and records a reason.
 """
 
 import functools
@@ -20,12 +19,12 @@ from lockstep.studies import PACKAGES
 from . import device
 from .device import digest
 
-# The GPU of the recordings, an H200; fewer multiprocessors, for the emulator runs every thread.
+# Shared memory and L2 of an H200; fewer multiprocessors, since the emulator runs every thread serially.
 MULTIPROCESSORS, SHARED, L2 = 6, 232_448, 60 << 20
 
 
 class Tracer(HostExecutor):
-    """The emulator, which notes what reaches the device in `lines`."""
+    """The emulator; `lines` records launches, copies and read-backs."""
 
     max_shared, l2_bytes = SHARED, L2
 
@@ -55,18 +54,18 @@ class Tracer(HostExecutor):
 
 @functools.cache
 def machine_code(path, options):
-    """{kernel: digest} of a file with compiler options; of a text that no lock holds, as it is spelled."""
+    """{kernel: digest} of a file with compiler options; for unlisted ones, the digests of the first listed variant."""
     pairs = [option.removeprefix("-D").partition("=") for option in options]
     defines = tuple((name, value) for name, _, value in pairs)
     if defines in device.variants(path):
         return device.kernels(path, defines)
-    # fewer threads than on a GPU: the kernel's own text decides
+    # macro definitions that only the emulator's smaller size produces
     names = source.kernels(source.paste(path, marks=False), dict(defines))
     return dict.fromkeys(names, "text of " + " ".join(sorted(device.kernels(path, device.variants(path)[0]).values())))
 
 
 def band(n, degree, hub=0, weights=None, both=False):
-    """Vertex v has arcs to v + 1, ..., v + degree, as far as there are such; vertex 0 to `hub` vertices more."""
+    """Vertex v has arcs to v + 1, ..., v + degree, if below n; vertex 0 has `hub` further arcs."""
     v = np.arange(n, dtype=np.int64)
     sources = np.concatenate([np.repeat(v, degree), np.zeros(hub, np.int64)])
     targets = np.concatenate([(v[:, None] + np.arange(1, degree + 1)).ravel(), np.arange(degree + 1, degree + 1 + hub)])
@@ -78,7 +77,7 @@ def band(n, degree, hub=0, weights=None, both=False):
 
 @functools.cache
 def trace(study, label):
-    """Digest of what a label does on the emulator; "" where a study cannot try it."""
+    """Digest of a label's traces on the emulator; "" where the study defines no trial."""
     trial = getattr(import_module(f"lockstep.{PACKAGES[study]}.origins"), "trial", None) if study[0] != "0" else None
     if trial is None:
         return ""

@@ -1,6 +1,6 @@
 """The report: house style, figures, tables, goals and numbers for the paper, and the paper itself.
 
-Its parts are imported when they are first used: the guide wants a number written well, and no plotting library.
+Its parts are imported lazily: the guide formats numbers by it without importing a plotting library.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Numbers and lists as one reads them."""
+"""Format numbers and lists for readers."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def readable(value):
-    """A value as a table shows it: three significant digits, thousands apart, a dash for what is missing."""
+    """A value as text: three significant digits for floats, thousands separated, a dash for missing values."""
     missing = value is None or type(value).__name__ == "NAType"  # pandas' own, which need not be imported for it
     if missing or (isinstance(value, (float, np.floating)) and math.isnan(value)):
         return "\N{EN DASH}"
@@ -20,7 +20,7 @@ def readable(value):
 
 
 def apart(value, bound, digits=3):
-    """A value beside a bound: with three significant digits, or as many as tell the two apart (1.104 beside 1.1)."""
+    """A value to be shown beside a bound: three significant digits, or as many as distinguish them (1.104 and 1.1)."""
     while digits < 17 and value != bound and significant(value, digits) == significant(bound, digits):
         digits += 1
     return significant(value, digits)
@@ -33,7 +33,7 @@ def listed(words):
 
 
 def not_measured(lacking):
-    """What a study names as not measured, in a sentence in a list; an empty list if nothing lacks."""
+    """A list with one sentence that names what was not measured; empty if nothing is missing."""
     return [f"Not measured on this machine in its present form: {'; '.join(lacking)}."] if lacking else []
 
 

@@ -1,7 +1,7 @@
-"""Plots that all studies share: time against a size, ratios with intervals, verdicts at a glance.
+"""Plots shared by all studies: time against a size, ratios with intervals, verdicts, costs of a step.
 
-Each takes tidy rows or estimates, draws on a given or a new axis and returns it. Measured points are filled,
-published ones hollow; a band or a bar is always an interval.
+Most take tidy rows, verdicts or costs and return an Axes. Measured points are filled, published ones hollow; bands,
+and the bars of `published`, are intervals.
 """
 
 import json
@@ -30,7 +30,7 @@ MARKS = dict(zip(SYMBOLS, "oXsPD*.", strict=True))
 
 
 def look(verdict):
-    """The key of a verdict in `SYMBOLS`, `MARKS` and `VERDICT`: what a part needs makes no difference there."""
+    """The key of a verdict in `SYMBOLS`, `MARKS` and `VERDICT`; all untested parts share one."""
     return verdict if verdict in VERDICT else "not tested"
 
 
@@ -42,9 +42,9 @@ def against(rows, x, *, metric="wall", strategies=None, published=None, ax=None,
     rows : DataFrame
         Tidy rows.
     x : str
-        A parameter, `depth` for example, or `metric:depth` for a metric that a cell's rows hold.
+        A parameter, `depth` for example, or `metric:depth` for a metric of the same cell.
     metric : str or mapping
-        The metric on the y axis, or one a strategy.
+        The metric on the y axis, or {strategy: metric}.
     strategies : sequence of str, optional
         Which to draw, in the order of the legend; by default those in `rows`.
     published : mapping, optional
@@ -101,7 +101,7 @@ def curve(rows, strategy, metric, x):
 
 
 def published(judged, claims):
-    """The published figures of some entries beside ours on a logarithmic axis: a line a part, colored by its verdict.
+    """Published and measured figures of some entries on a logarithmic axis: a line per part, colored by its verdict.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def published(judged, claims):
 
 
 def mosaic(judged, papers, *, across=54):
-    """All parts of one machine in a few lines: a block of squares a paper, in the ledger's order.
+    """All parts of one machine as squares: a block per paper, in the ledger's order.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def mosaic(judged, papers, *, across=54):
     return ax
 
 
-MECHANISMS = {  # of synchronization: (strategies that the studies' text names, as a sentence goes on, ns of a `Costs`)
+MECHANISMS = {  # mechanism: (strategies that use it, end of a sentence or "", function from `Costs` to ns)
     "launch and blocking read-back": ("SGD: edge-locked; paths: atomic; sort: naive; coloring: hybrid",
                                       "by a launch plus a blocking read-back", lambda cost: 1e3 * cost.step_us),
     "launch by the host": ("", "by a launch alone", lambda cost: 1e3 * cost.launch_us),
@@ -191,13 +191,13 @@ MECHANISMS = {  # of synchronization: (strategies that the studies' text names, 
 
 
 def ladder(cost, told=False):
-    """What one step costs, by mechanism: a line a mechanism, the most expensive on top.
+    """Cost of one step by mechanism: a line per mechanism, the most expensive on top.
 
     Parameters
     ----------
     cost : Costs
     told : bool
-        Only those of `MECHANISMS` that a sentence tells.
+        Only those of `MECHANISMS` with a sentence.
     """
     ways = {way: (beside, ns(cost)) for way, (beside, sentence, ns) in MECHANISMS.items() if sentence or not told}
     ax = plt.subplots(figsize=(WIDTH, 0.55 + 0.24 * len(ways)))[1]

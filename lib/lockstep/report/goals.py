@@ -1,8 +1,8 @@
-"""What a study set out to reach, beside what it reached: the same table and the same sentences in every study.
+"""Goals of a study and measured figures: the same table and sentences for every study.
 
-A study's own `goals` module says what its goals are and where its rows show them; how that is judged and told is here.
-Each has `reached(rows, costs=None)`: of one machine's rows of the study, and its `machine.costs.Costs` (without them
-there are fewer floors), it makes `Goals.table()`, a line a goal that was measured.
+A study's own `goals` module defines its goals and their figures; this module judges and formats them. Each has
+`reached(rows, costs=None)`, which returns `Goals.table()`, a line per measured goal, from one machine's rows of the
+study and its `machine.costs.Costs` (without them there are fewer floors).
 """
 
 import numpy as np
@@ -29,18 +29,18 @@ class Goals:
         Parameters
         ----------
         goal : str
-            On what, in words.
+            The goal in words.
         unit : str
             Of aim, figure and floor.
         aim, measured : float
         by : str
             The strategy that was measured.
         floor : float
-            What a run at the floor of the machine's own costs would come to; NaN where there is none.
+            Lower bound from the machine's own costs; NaN where there is none.
         least : bool
-            The aim is the least that is wanted, not the most.
+            The aim is a minimum, not a maximum.
         also : bool
-            What else has to hold for the goal to be reached.
+            Further condition for the goal to be reached.
         """
         if measured is None or not np.isfinite(measured):
             return
@@ -55,7 +55,7 @@ class Goals:
 
 
 def shown(table):
-    """The table as it is read: without strategies and floors where no line has one, and with as many digits as tell a
+    """The table for display: without empty columns of strategies and floors, and with enough digits to distinguish a
     figure from its aim.
     """
     empty = {"least": True, "by": not table["by"].any(), "floor": table["floor"].isna().all()}
@@ -70,7 +70,7 @@ def _bound(line):
 
 
 def told(table):
-    """How many goals are reached, and each other one in a sentence; nothing where none was measured."""
+    """Sentences: the number of goals reached, and each goal missed; an empty list if none was measured."""
     if table.empty:
         return []
     missed = table[~table["reached"]]

@@ -1,4 +1,4 @@
-"""What notebooks hand to the paper: figures, tables, numbers. Equal data gives equal bytes."""
+"""Write figures, tables and numbers for the paper; equal data give equal bytes."""
 
 import json
 import math
@@ -48,7 +48,7 @@ def save(figure, name, folder=None, close=True):
 
 
 def printed(text):
-    """Text of a figure as it is printed: microseconds with their sign, powers raised."""
+    """Text of a figure for print: `us` as µs, powers as superscripts."""
     text = re.sub(r"(?<![A-Za-z])us\b", "\N{MICRO SIGN}s", text)
     return text if "$" in text else re.sub(r"\b(\d+)\^(-?\d+)", r"$\1^{\2}$", text)
 
@@ -56,7 +56,7 @@ def printed(text):
 def table(rows, name, folder=None):
     """Write a table for the paper as CSV: `paper/generated/<name>.csv`.
 
-    Cells are written as they should be read: floats with three significant digits, missing values as a dash.
+    Cells are formatted for display: floats with three significant digits, missing values as a dash.
     A study's tables are named `<study>/<table>`.
     """
     path = Path(folder or paths.GENERATED) / f"{name}.csv"
@@ -84,7 +84,7 @@ def shown(rows):
 
 
 def _whole(column):
-    """A column of counts as pandas keeps them where none is missing: it makes floats of them where one is."""
+    """Convert a float column of whole numbers to Int64: pandas stores counts as floats if one is missing."""
     numbers = column.dropna()
     if not pd.api.types.is_float_dtype(column) or numbers.empty or not np.isfinite(numbers).all():
         return column

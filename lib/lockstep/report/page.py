@@ -1,4 +1,4 @@
-"""What every notebook does with a table or a figure: show it, and hand it to the report where that is asked for."""
+"""Show a notebook's tables and figures, and optionally write them for the report."""
 
 import pandas as pd
 

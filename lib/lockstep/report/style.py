@@ -7,8 +7,8 @@ import numpy as np
 import seaborn as sns
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-# Paul Tol's "bright" and "muted" schemes, ordered so that neighbours differ in lightness as well as in hue:
-# the figures can be told apart by readers with any color vision and on a gray print.
+# Paul Tol's color-blind safe "bright" and "muted" schemes, ordered so that neighbours differ in lightness as well as
+# in hue; markers differ too, for gray prints.
 PALETTE = ["#4477AA", "#EE6677", "#228833", "#CCBB44", "#AA3377", "#66CCEE", "#882255", "#44AA99", "#332288",
            "#999933", "#117733", "#DDCC77", "#777777"]  # fmt: skip
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*", "d"]
@@ -68,15 +68,15 @@ def use():
 
 
 def color_of(names):
-    """{name: (color, marker)} in a fixed order of names, so that a strategy looks alike in all figures of a
-    study. Where colors begin again, the next marker goes with each.
+    """{name: (color, marker)} by position, so that a strategy looks the same in all figures of a study. When the
+    colors repeat, markers are shifted by one.
     """
     n = len(PALETTE)
     return {name: (PALETTE[k % n], MARKERS[(k + k // n) % len(MARKERS)]) for k, name in enumerate(names)}
 
 
 class _Decades(LogLocator):
-    """Decades; where fewer than two of them are in sight, 2 and 5 of each besides."""
+    """Ticks at powers of ten; if fewer than two are visible, also at 2 and 5 times each."""
 
     def tick_values(self, vmin, vmax):
         found = super().tick_values(vmin, vmax)
@@ -86,7 +86,7 @@ class _Decades(LogLocator):
 
 
 def decades(axis):
-    """Decades, or a little more where there are few: plain numbers up to a thousand, powers of ten beyond."""
+    """Set `_Decades` ticks: plain numbers from 0.001 to below 10,000, powers of ten beyond."""
 
     def text(value, _):
         power = math.floor(math.log10(value) + 1e-9) if value > 0 else 0

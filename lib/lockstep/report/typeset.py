@@ -1,8 +1,7 @@
-"""From recordings, verdicts and what notebooks drew to the typeset report.
+"""Typeset the report from recordings, verdicts and the notebooks' figures.
 
-`collect` writes what report.typ reads: the ledger with its verdicts, the machines, the missing data sets, and
-an inventory of the figures, tables and numbers that exist. A study that has not drawn anything yet is said to
-be missing in the report; nothing else changes, so the report grows with the studies.
+`collect` writes the inputs of report.typ: the ledger with its verdicts, the machines, the data sets, and an
+inventory of the figures, tables and numbers that exist. The report marks a study without output as missing.
 """
 
 import contextlib
@@ -66,7 +65,7 @@ def build(generated=None, **places):
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         for warning in warnings:
             text = str(getattr(warning, "message", warning))
-            if "under active development" not in text:  # what typst says of its HTML on every run
+            if "under active development" not in text:  # typst's notice on HTML export, at every run
                 print(f"report: {file.name}: {text}")
         files.append(file)
     return files
@@ -87,7 +86,7 @@ def collect(generated=None, *, recordings=None, results=None, drawn=None, ledger
     Returns
     -------
     Summary
-        What was judged, see `lockstep.evidence.claims.summary`.
+        The verdicts, see `lockstep.evidence.claims.summary`.
     """
     generated, results = Path(generated or paths.GENERATED), Path(results or paths.RESULTS)
     recordings, drawn = Path(recordings or paths.RECORDINGS), Path(drawn or paths.FIGURES)
@@ -116,17 +115,18 @@ def _recorded(file):
 
 
 def _runs(files):
-    """The runs that some machine.json tell of, each once, the earliest first."""
+    """The runs listed in some machine.json files, without duplicates, by date."""
     told = [run for file in files for run in json.loads(file.read_text()).get("runs", [])]
     once = {tuple(map(run.get, ("date", "study", "part"))): run for run in told}
     return sorted(once.values(), key=lambda run: run["date"])
 
 
 def machines_of(found, recordings, results):
-    """What each judged machine is; the first leads: the one with tested parts that recorded most, as in the notebooks.
+    """Description of each judged machine. The first is the lead: of those with tested parts, the one with the largest
+    recordings.
 
-    `short` is what a heading calls it: its GPU, with how many there are, and its digest where two would read alike;
-    `studies` what it has rows of.
+    `short` is its name in headings: its GPUs with their number, and its digest where names collide; `studies` are those
+    with rows.
     """
     tested = found.verdicts[found.verdicts["verdict"].isin(telling.TESTED)].groupby("machine").size()
     rows, listed = reading.machines(recordings, results), []
@@ -204,7 +204,7 @@ def _ledger(found, machines, parts, papers, held):
 
 
 def _methods(judged, machines):
-    """The constants of the protocol, so that the text cannot disagree with the code, and how its intervals agree."""
+    """Statistical constants for the report's text, and the ratio of bootstrap to t interval widths."""
     ends = judged[["low", "high", "bootstrap_low", "bootstrap_high"]].astype(float)
     ends = np.log(ends[(ends > 0).all(axis=1) & (ends["high"] > ends["low"])])
     widths = (ends["bootstrap_high"] - ends["bootstrap_low"]) / (ends["high"] - ends["low"])
@@ -222,7 +222,7 @@ def _methods(judged, machines):
 
 
 def _overview(found, machines, generated, results, recordings):
-    """The picture of the ladder, and published against measured for entries of ratios, on the machine that leads."""
+    """Figures of the step costs, and of published and measured ratios of study 3, on the lead machine."""
     chosen = ["D1", "D2", "D3", "D4", "D7", "D11"]
     shutil.rmtree(generated / "overview", ignore_errors=True)
     if not machines:
@@ -245,7 +245,7 @@ def _inventory(generated, drawn):
     for file in sorted(drawn.glob("*/*.svg")):
         studies.setdefault(file.parent.name, _nothing())["figures"].append(file.stem)
     for file in sorted(generated.glob("*/*.csv")):
-        if file.read_text().count("\n") < 2:  # a heading alone: nothing was measured for it
+        if file.read_text().count("\n") < 2:  # only a header: nothing was measured
             continue
         studies.setdefault(file.parent.name, _nothing())["tables"].append(file.stem)
     for file in (*sorted(generated.glob("[0-9]-*.json")), *generated.glob("guide.json")):

@@ -1,4 +1,4 @@
-"""How the ledger's parts are told: the published figure, ours with its interval, what over what, and why not."""
+"""Wording of the ledger's parts: published figure, measured figure with interval, ratio, and reason if untested."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from lockstep.graphs.registry import registry
 from lockstep.report import figures
 from lockstep.report.digits import significant
 
-LONG = 14  # letters of a unit that stands beside a figure
+LONG = 14  # longest unit, in characters, that is written after each figure
 
 
 def ratio(value, low, high):
@@ -19,7 +19,7 @@ def ratio(value, low, high):
 
 
 def percent(factor):
-    """By how much a factor strays from 1, in percent; nothing where it is not known."""
+    """Deviation of a factor from 1 in percent; "" if unknown."""
     return "" if factor is None or math.isnan(factor) else f"{100 * (factor - 1):.2g} %"
 
 
@@ -30,7 +30,7 @@ def _coded(value, unit):
 
 
 def over(part):
-    """What over what a part's figure is, where it is a ratio: `time: node-locked over edge-locked`."""
+    """Numerator and denominator of a part's ratio in words: `time: node-locked over edge-locked`; "" for others."""
     top, bottom = (part.select.get(side, {}) for side in ("numerator", "denominator"))
     if part.unit not in ("", "x", "slope") or not (top.get("strategy") and bottom.get("strategy")):
         return ""
@@ -50,8 +50,8 @@ def over(part):
 
 
 def _named(strategy):
-    """A strategy with its variant in words: `paper@placement=global` is paper with placement global, and a variant that
-    has a name of its own, `node-locked +no shared memory`, is told likewise.
+    """A strategy with its variant in words: `paper@placement=global` is paper with placement global, and
+    `node-locked +no shared memory` is node-locked with no shared memory.
     """
     if isinstance(strategy, list):  # one of them on each graph
         return _named(strategy[0])
@@ -60,7 +60,7 @@ def _named(strategy):
 
 
 def trend(part):
-    """What a part's figure is where it is a trend and no ratio: `power of depth in time: naive`."""
+    """A part's figure in words if it is a trend: `power of depth in time: naive`; "" for others."""
     select, value = part.select, part.select.get("value", {})
     if part.relation == "explained-by":
         first, *others = select["features"]
@@ -84,7 +84,7 @@ _ONE = {"launches": "launch", "graphs": "graph", "layers": "layer", "atomics an 
 
 
 def published(part):
-    """The published figure of a part as one reads it."""
+    """The published figure of a part as text."""
     if isinstance(part.published, int) and (word := _coded(part.published, part.unit)):
         return word
     if isinstance(part.published, (int, float)) and not isinstance(part.published, bool):
@@ -95,9 +95,9 @@ def published(part):
 
 
 def told(line, part=None, held=()):
-    """A line of `claims.judge` in words: the figure with its interval, its unit, how large it is, the reason.
+    """A line of `claims.judge` in words: figure with interval, unit, comparison with the published figure, reason.
 
-    `held` are the data sets that the machine has rows of: one that is not among them was not there.
+    `held` are the data sets with rows of the machine; a data set outside it was not available.
     """
     unit = {"x": "×", "slope": "", "share explained, ahead": ""}.get(line["unit"], f" {line['unit']}").rstrip()
     coded = bool(re.match(r" \d+: ", unit))  # which the figures beside do not follow
@@ -115,7 +115,7 @@ def told(line, part=None, held=()):
         "figure": figure,
         "value": value,
         "meaning": meaning,
-        # how large says nothing of a word or of a count that is right or not
+        # a comparison of size is meaningless for a code or an identity
         "factor": "" if coded or line["kind"] == "identity" else line["factor"],
         "reason": _reason(line["reason"], part.select if part else {}, held),
         "beside": {label: _figure(ends, unit) for label, ends in json.loads(line["beside"]).items()} | _host(line),
@@ -125,13 +125,13 @@ def told(line, part=None, held=()):
 
 
 def _host(line):
-    """How slow the host was in a ratio of CPU to GPU, where a probe went with it."""
+    """The host's slowdown for a ratio of CPU to GPU, if a probe was recorded."""
     slow = json.loads(line["host"])
     return {"the host's probe over its least": _figure(slow, "×")} if slow else {}
 
 
 def _reason(reason, select, held):
-    """Why a part is not testable: for want of its graph, or of a measurement, in words."""
+    """Why a part is untested, in words: its graph or a measurement is missing."""
     if not reason.startswith("no measurement here of "):
         return reason
     dataset = select.get("dataset")

@@ -1,4 +1,4 @@
-"""What Snakefile and Makefile lean on: parameter files, notebooks as jobs, the first and the last screen.
+"""Support of Snakefile and Makefile: parameter files, notebooks as jobs, the first and the last screen.
 
-Nothing here knows what a study computes. Each module is also a subcommand of ``python -m lockstep.workflow``.
+Only `pictures` and `readme` name strategies and claims. ``python -m lockstep.workflow`` has a subcommand per chore.
 """

@@ -1,4 +1,4 @@
-"""`make check`: lint, and the tests of what has changed since a branch: the quick look before a commit."""
+"""`make check`: lint, and the tests of files changed since a branch, for use before a commit."""
 
 import ast
 import subprocess
@@ -11,7 +11,7 @@ LIB, TESTS = Path("lib/lockstep"), Path("tests")
 
 
 def changed(base="main"):
-    """Files that differ from where this branch left `base`, and those that git does not know yet.
+    """Files that differ from the merge base with `base`, and untracked files.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def tests_of(files, root=None):
 
 
 def imported(file):
-    """Names of modules that a file imports, of packages too, and of what it takes from them."""
+    """Dotted names that a file imports: modules, packages, and members of them."""
     found = set()
     for part in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(part, ast.Import):

@@ -1,7 +1,7 @@
 """A run as an RO-Crate: workflow, parameters, environment, recordings, verdicts and report, packed and described.
 
-The entities are those of the profile Workflow Run Crate: what ran (the Snakefile), on which machine and commit, from
-what to what. See S. Soiland-Reyes et al., "Packaging research artefacts with RO-Crate", Data Science 5 (2022).
+The entities follow the profile Workflow Run Crate: the workflow (the Snakefile), machine, commit, inputs and outputs.
+See S. Soiland-Reyes et al., "Packaging research artefacts with RO-Crate", Data Science 5 (2022).
 """
 
 import json

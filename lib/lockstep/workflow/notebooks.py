@@ -15,9 +15,9 @@ from lockstep.workflow.plan import renew
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 PARAMETERS = ("config", "part", "executor")
-# jsonschema would build a grammar of internationalized addresses, a second of each job, for a format of which no
-# notebook holds anything. papermill warns that its standard input has no file extension. One kernel in five misses the
-# request to shut down, and is terminated after half of the time that it is given: of 5 seconds, if nothing is said.
+# Blocking rfc3987_syntax saves 1 s per job: jsonschema would compile a grammar for a format that notebooks do not use.
+# papermill warns that its standard input has no file extension. One kernel in five misses the shutdown request and is
+# terminated after half of the wait time, 5 s by default.
 PAPERMILL = """
 import sys, warnings
 sys.modules["rfc3987_syntax"] = None
@@ -27,11 +27,11 @@ from papermill.__main__ import papermill
 KernelManager.shutdown_wait_time.default_value = 1.0
 papermill()
 """
-MEASURES = "measure"  # the tag of the cell after which a job that measures a part is done
+MEASURES = "measure"  # tag of the last cell that a measuring job runs
 
 
 class NotebookError(ValueError):
-    """A notebook does not keep the rules that its job relies on."""
+    """A notebook lacks what its job requires: the file, a parameters cell, or a parameter."""
 
 
 def parameters(notebook) -> list[str]:
@@ -73,10 +73,10 @@ def check(notebook, names=PARAMETERS) -> None:
 
 
 def measuring(notebook) -> str:
-    """The text of a notebook that ends with the cell that measures.
+    """The text of a notebook up to the cell tagged `measure`.
 
-    What follows draws and judges all rows, which the job that draws a study does once: a part need not wait for it on a
-    GPU, and is not lost to it.
+    Later cells draw and judge all rows, which the study's drawing job does once: a measuring job need not hold the GPU
+    for it, nor fail by it.
     """
     text = Path(notebook).read_text(encoding="utf-8")
     known = json.loads(text)
@@ -89,7 +89,7 @@ def measuring(notebook) -> str:
 def write_code(study: str, folder) -> None:
     """Write ``<folder>/<study>/measuring.py`` and ``drawing.py``: the code cells up to the one that measures, and all.
 
-    Jobs depend on these: a notebook that was saved, with other outputs or prose, is no reason to measure again.
+    Jobs depend on these, so that changed outputs or prose of a notebook do not trigger a new measurement.
     """
     notebook = f"notebooks/{study}.ipynb"
     for name, text in (("measuring", measuring(notebook)), ("drawing", Path(notebook).read_text(encoding="utf-8"))):
@@ -99,9 +99,9 @@ def write_code(study: str, folder) -> None:
 
 
 def run(notebook, log, values: dict, journal=None, done=None) -> int:
-    """Run a notebook by papermill; the executed copy goes to `log` and stays there when a cell fails.
+    """Run a notebook by papermill; the executed copy is written to `log` and kept if a cell fails.
 
-    Where the values name a part, only up to the cell that measures it.
+    If the values include a part, cells after the measuring one are not run.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def run(notebook, log, values: dict, journal=None, done=None) -> int:
     journal : path, optional
         The file that the notebook appends its rows to.
     done : path, optional
-        Written after success: a digest of the journal. Snakemake compares small inputs by content, so what is
-        drawn from the rows is drawn again exactly when the rows changed.
+        Written after success: a digest of the journal. Snakemake compares small inputs by checksum, so figures are
+        redrawn only if the rows changed.
 
     Returns
     -------
@@ -149,9 +149,9 @@ def _quiet_ipython() -> Path:
 
 
 def _die_with_parent() -> None:
-    """Ask Linux to end this process when its parent dies.
+    """Let Linux send SIGTERM to this process when its parent dies.
 
-    A killed Snakemake would otherwise leave its notebook measuring, beside the one that the next run starts.
+    Otherwise a notebook of a killed Snakemake would go on measuring, concurrently with that of the next run.
     """
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM, 0, 0, 0)
@@ -178,7 +178,7 @@ def refresh(notebooks=None) -> None:
 
 
 def strip(notebook) -> None:
-    """Take out of a notebook what differs between two runs on two machines (in place)."""
+    """Remove metadata, times and widget outputs, which differ between runs, from a notebook (in place)."""
     notebook.metadata = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "language_info": {"name": "python"},
@@ -186,5 +186,5 @@ def strip(notebook) -> None:
     for cell in notebook.cells:
         for key in ("execution", "papermill", "collapsed", "scrolled"):
             cell.metadata.pop(key, None)
-        if cell.cell_type == "code":  # a stored widget is a number that each run draws anew, and shows nothing
+        if cell.cell_type == "code":  # a stored widget is only a random model id
             cell.outputs = [one for one in cell.outputs if WIDGET not in one.get("data", {})]

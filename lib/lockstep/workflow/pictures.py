@@ -1,4 +1,4 @@
-"""The pictures that README.md shows: drawn from what is published, tracked under paper/published/."""
+"""The figures of README.md: drawn from published recordings, tracked under paper/published/."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,7 +11,7 @@ from lockstep.report import figures, style
 from lockstep.report.output import save
 
 FOLDER = "published"
-DEPTHS = {  # strategy: (what it is called beside its last point, which way from there, its color)
+DEPTHS = {  # strategy: (label at its last point, offset of the label in points, color)
     "naive": ("naive: the paper's", (-7, 0), "#AA3377"),
     "serial": ("serial: one CPU core", (7, -9), "#222222"),
     "narrow": ("narrow: one launch, blocks\nleave as layers narrow", (7, 9), "#228833"),
@@ -55,7 +55,7 @@ def mosaic(found, lead):
 
 
 def steps(lead):
-    """What one step costs by each mechanism, from study 0."""
+    """Cost of one step by mechanism, from study 0."""
     try:
         cost = costs.of(lead["name"], paths.RECORDINGS, paths.RECORDINGS)
     except MachineError:

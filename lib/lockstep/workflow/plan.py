@@ -1,8 +1,8 @@
-"""The parameter files: read, checked against their schema, and cut into one small file for each part.
+"""Parameter files: read, validated against their schema, and split into one file for each part.
 
-Snakemake re-runs a job when an input file changed. If every part depended on the whole parameter file,
-changing one size would run all studies again; so each part gets a file with just what concerns it, rewritten
-only when its content is new.
+Snakemake re-runs a job when an input file changed. If every part depended on the whole parameter file, changing one
+size would re-run all studies; so each part gets a file with its own and its study's common parameters, rewritten only
+when its content changes.
 """
 
 import json
@@ -96,13 +96,13 @@ def write_blocks(studies: dict, folder) -> None:
         shared = {key: value for key, value in block.items() if key != "parts"}
         for part, sizes in block["parts"].items():
             file = Path(folder) / study / f"{part}.json"
-            # The predicted time is for the reader's screen; a better prediction is no reason to measure.
+            # The predicted time is only displayed; changing it must not trigger a measurement.
             sizes = {key: value for key, value in sizes.items() if key != "seconds"}
             renew(file, json.dumps({**shared, "part": sizes}, indent=1, sort_keys=True) + "\n")
 
 
 def renew(file: Path, text: str) -> None:
-    """Write a text into a file, unless it stands there already: then the file keeps its time."""
+    """Write a text to a file unless its content is equal, so that the modification time is kept."""
     if not file.is_file() or file.read_text(encoding="utf-8") != text:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Copy what this machine made to where git tracks it: on purpose, never by a rule."""
+"""Copy this machine's report and recordings to tracked folders: by command only, not by a workflow rule."""
 
 import json
 import shutil
@@ -14,9 +14,8 @@ REPORT = ("report.pdf", "report.html")
 def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPER, name=None) -> list[Path]:
     """Copy the report to paper/published/ and this machine's rows to data/recordings/<machine>/.
 
-    Every row that counts is copied as it was written; samples of a strategy that was measured again in the same cell
-    with other code are left out. Rows of earlier code that nothing replaces are copied: they are marked wherever they
-    are shown.
+    Rows of the last build of each cell and strategy are copied byte for byte; samples replaced by a later build are
+    left out. Rows of earlier code without a replacement are copied and marked as stale wherever they are shown.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ def _copy_current(source: Path, target: Path) -> Path:
 
 
 def _refuse_uncommitted(ours: Path, theirs: Path) -> None:
-    """What is published names the commit that was measured, so there must be one."""
+    """Raise ValueError if an unpublished run was measured on uncommitted or unknown code."""
     published = json.loads(theirs.read_text()).get("runs", []) if theirs.is_file() else []
     for run in json.loads(ours.read_text()).get("runs", []):
         if run not in published and (run.get("commit") or "+").endswith("+"):
@@ -83,7 +82,7 @@ def _refuse_uncommitted(ours: Path, theirs: Path) -> None:
 
 
 def _refuse_foreign(ours: Path, theirs: Path) -> None:
-    """A folder's name holds a digest of what the machine is; should two share it, they are not mixed."""
+    """Raise ValueError if the published folder of this name describes another machine (a digest collision)."""
     if not theirs.is_file():
         return
     one, other = (json.loads(file.read_text(encoding="utf-8")) for file in (ours, theirs))

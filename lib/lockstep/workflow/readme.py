@@ -1,7 +1,7 @@
-"""The parts of README.md that are made, not typed: what was found, the workflow's picture, the data's licences.
+"""The generated parts of README.md: results, the workflow's rule graph, the data's licences.
 
-They stand between markers (`<!-- made: NAME -->` ... `<!-- end -->`). No rule writes them, for git tracks the
-file: `make publish` does, on purpose, together with the recording that they tell of, and a test compares.
+They are between markers (`<!-- made: NAME -->` ... `<!-- end -->`). Since git tracks the file, no workflow rule writes
+them: `make publish` does, together with the recording that they describe, and a test compares.
 """
 
 import csv
@@ -26,16 +26,16 @@ from lockstep.workflow import pictures
 from lockstep.workflow.screen import last_lines
 
 MADE = re.compile(r"(<!-- made: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-PUBLISHED_CLAIMS = "published/claims.txt"  # what the workflow's first screen tells before the first run
+PUBLISHED_CLAIMS = "published/claims.txt"  # shown by the workflow's first screen before the first run
 HEADLINES = ("A2", "A3", "B2", "B5b", "C3", "D5a", "D10b", "E1a")
 LISTED = 15  # parts of earlier code, at most, that are named one by one
-SENTENCE = 40  # letters from which on the name of a part stands for itself
+SENTENCE = 40  # characters above which a part's name is shown without the claim's
 
 
 def refresh():
-    """Write the made parts of README.md anew, the pictures that it shows, and what `lockstep claims` prints.
+    """Regenerate the generated parts of README.md, its figures, and the output of `lockstep claims`.
 
-    Only what is published counts, not what was measured here, so that every clone makes the same text.
+    Only published recordings are used, not results measured here, so that every clone generates the same text.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def refresh():
 
 
 def made(text, found, recordings=paths.RECORDINGS):
-    """`text` with each part between markers made anew.
+    """`text` with each part between markers regenerated.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ def made(text, found, recordings=paths.RECORDINGS):
 
 
 def _lead(found, recordings):
-    """The machine that leads: what it is, as of `machines_of`."""
+    """Description of the lead machine, the first of `machines_of`; None without machines."""
     return next(iter(machines_of(found, recordings, recordings)), None)
 
 
 def ladder(found, recordings=paths.RECORDINGS):
-    """What each synchronization mechanism costs on the machine that leads, from study 0."""
+    """Cost of a step by mechanism on the lead machine, from study 0."""
     lead = _lead(found, recordings)
     try:
         cost = costs.of(lead["name"] if lead else None, recordings, recordings)
@@ -105,14 +105,14 @@ def _time(ns):
 
 
 def guided(found, recordings=paths.RECORDINGS):
-    """Name and lessons of the machine of which the guide has most to say; of several the one that leads."""
+    """Name and lessons of the machine with the most lessons; of several, the first of `machines_of`."""
     known = [(one["short"], list(filter(None, lessons(one["name"], recordings, recordings).values())))
              for one in machines_of(found, recordings, recordings)]  # fmt: skip
     return max(known, key=lambda one: len(one[1]), default=("no machine", []))
 
 
 def choices(found, recordings=paths.RECORDINGS):
-    """The guide's choices: what to take where, and how many times as fast that is as the paper's way and as a CPU."""
+    """The guide's choices by condition, and their speed-ups over the paper's strategy and over a CPU."""
     machine, known = guided(found, recordings)
     lines = [
         "| to compute | on graphs with | take | × the paper's way | × a CPU |",
@@ -211,7 +211,7 @@ def _dated(machine):
 
 
 def screen(found):
-    """What `make` ends with on a machine that adds no verdict of its own."""
+    """The last screen of `make` on a machine that adds no verdicts."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder, "claims.txt")
         told.write_text(found.text, encoding="utf-8")
@@ -219,17 +219,17 @@ def screen(found):
 
 
 def workflow():
-    """Snakemake's own picture of the rules, as Mermaid text that code hosts draw."""
+    """Snakemake's rule graph as Mermaid text, which code hosts render."""
     command = [sys.executable, "-m", "snakemake", "--rulegraph", "mermaid-js", "--forceall", "--config", "size=smoke"]
     told = subprocess.run(command, cwd=paths.ROOT, text=True, capture_output=True, check=True).stdout
-    # Snakemake numbers the rules and draws its arrows in another order each time.
+    # Snakemake's numbering of rules and order of edges vary between calls.
     names = dict(re.findall(r"(id\d+)\[(\w+)\]", told))
     arrows = sorted(f"    {names[one]} --> {names[other]}" for one, other in re.findall(r"(id\d+) --> (id\d+)", told))
     return "\n".join(["```mermaid", "flowchart LR", *arrows, "```"])
 
 
 def licences():
-    """The registered data sets: whose they are, under what licence, and their official address."""
+    """The registered data sets with source, licence and official address."""
     lines = ["| data sets | source | licence | official address |", "|---|---|---|---|"]
     together = {}
     with (paths.DATA / "datasets.csv").open(encoding="utf-8", newline="") as file:

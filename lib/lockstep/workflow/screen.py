@@ -1,4 +1,4 @@
-"""The workflow's first and last screen: what this machine is, what will run and how long, what was found."""
+"""The workflow's first and last screen: the machine, the parts to run and their predicted time, the verdicts."""
 
 import importlib.util
 import json
@@ -15,7 +15,7 @@ SUMS = tuple(f"  {kind}: " for kind in (*KINDS, "not judged"))  # lines of claim
 
 
 class Machine(NamedTuple):
-    """What the workflow asks about this machine: its folder's name, a line for people, and its executor."""
+    """This machine: the name of its folder, a description in one line, and its executor."""
 
     name: str
     line: str
@@ -23,7 +23,7 @@ class Machine(NamedTuple):
 
 
 def this_machine() -> Machine:
-    """This machine; the executor is ``cuda`` if a GPU answers CuPy, else ``host``."""
+    """This machine; the executor is ``cuda`` if CuPy can use a GPU, else ``host``."""
     from lockstep.evidence import describe_machine, gpu_words
     from lockstep.machine import gpu_available
 
@@ -50,7 +50,7 @@ def data_sources() -> str:
 
 
 def captions(studies, generated) -> dict:
-    """{study: {figure: caption}} as far as the notebooks have handed captions over, for Snakemake's own report."""
+    """{study: {figure: caption}} from the notebooks' generated numbers, for Snakemake's own report."""
     found = {}
     for study in studies:
         file = Path(generated) / f"{study}.json"
@@ -60,7 +60,7 @@ def captions(studies, generated) -> dict:
 
 
 def greet(machine: Machine, size: str, studies: dict, results: str, *, report: bool, file=None) -> None:
-    """Print what will happen: which machine, what is measured on it, which parts, and the predicted time.
+    """Print the plan: machine, kind of measurements, parts, and predicted time.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
     studies : dict
         What `plan.load` returned.
     results : str
-        Folder of this machine's results; parts with a ``.done`` file there count as measured. Of one without, whose
-        rows are there (it has a seal), only what they lack is measured.
+        Folder of this machine's results; parts with a ``.done`` file there are measured. Of a part without one but with
+        a seal, only missing samples will be measured.
     report : bool
         Whether the report can be typeset.
     """
@@ -119,7 +119,7 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
 
 
 def _found(told, published=paths.PAPER / "published" / "claims.txt") -> list[str]:
-    """What an earlier run found on the machines that test claims; before the first run, what is published."""
+    """Verdict summaries of an earlier run for machines with tested claims; before the first run, the published ones."""
     earlier = told.is_file()
     lines = [line for line in verdict_lines(told if earlier else published) if _sums_up(line)]
     lines = [line for line in lines if "no claim is tested" not in line] or lines
@@ -135,18 +135,18 @@ def _duration(seconds: float) -> str:
 
 
 def conclude(*, report: bool, file=None) -> None:
-    """Print what was found: verdicts for each machine, and where the report is."""
+    """Print the verdicts for each machine, and the paths of the report."""
     built = (paths.GENERATED / "report.pdf").is_file() if report else None
     print("", *last_lines(paths.RESULTS / "claims.txt", built), sep="\n", file=file or sys.stderr, flush=True)
 
 
 def last_lines(told, built) -> list[str]:
-    """What a run ends with.
+    """Lines of the last screen.
 
     Parameters
     ----------
     told : path
-        What `lockstep claims` printed.
+        File with the output of `lockstep claims`.
     built : bool or None
         Whether the report is there; None: it cannot be typeset here.
     """
@@ -159,7 +159,7 @@ def last_lines(told, built) -> list[str]:
 
 
 def verdict_lines(told) -> list[str]:
-    """The lines of results/claims.txt that sum up a machine, and those that warn; not the single claims."""
+    """The lines of results/claims.txt that summarize a machine, and warnings; not the single claims."""
     told = Path(told)
     if not told.is_file():
         return ["no verdicts yet"]

@@ -13,7 +13,7 @@ from lockstep import paths
 
 
 def holders(folder=None) -> list[int]:
-    """Process ids of Snakemake runs in a folder; one whose folder cannot be read counts too."""
+    """Process ids of Snakemake runs in a folder; those with an unreadable working directory are included."""
     folder = Path(folder or paths.ROOT).resolve()
     found = []
     for process in Path("/proc").glob("[0-9]*"):

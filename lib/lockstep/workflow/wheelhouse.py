@@ -1,7 +1,7 @@
-"""Wheels for a machine without network: what the lock has and such a machine lacks.
+"""Wheels for a machine without network: locked packages that such a machine lacks.
 
-The locked requirements name for each package who asks for it ("# via"), so the needs of a few packages can be
-followed through the file for any Python version, installed or not.
+The lock lists the dependents of each package ("# via"), so the dependencies of a few packages can be followed through
+the file for any Python version, installed or not.
 """
 
 import re
@@ -10,12 +10,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-# What the workflow needs to run and test notebooks, and the libraries that the studies compare with.
+# Packages to run and test notebooks, and the libraries that the studies compare with.
 WANTED = (
     "papermill ipykernel snakemake nbconvert nbval fastjsonschema pooch rustworkx igraph distributed sortedcontainers "
     "shtab"
 ).split()
-# What an image for GPU computing with the usual PyData packages holds already, with everything these need.
+# Packages assumed present in an image for GPU computing with PyData, with their dependencies.
 PRESENT = (
     "numpy scipy pandas pyarrow numba networkx matplotlib seaborn cupy-cuda13x cuda-toolkit pyyaml jinja2 tqdm psutil "
     "requests packaging pytest hypothesis pytest-xdist pip certifi click attrs aiohttp pygments fonttools setuptools"
@@ -26,7 +26,7 @@ PLATFORMS += ["manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64
 
 
 def parse(text: str, python: str) -> dict[str, dict]:
-    """Read a hashed lock: package -> pin, hashes and the packages that ask for it, for one Python version.
+    """Parse a hashed lock: package -> pin, hashes and dependents, for one Python version.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def parse(text: str, python: str) -> dict[str, dict]:
 
 
 def closure(packages: dict[str, dict], roots) -> set[str]:
-    """The roots and all that they need, as far as the lock holds them."""
+    """The roots and their transitive dependencies in the lock."""
     reached = set(roots) & set(packages)
     while True:
         more = {name for name, entry in packages.items() if name not in reached and entry["via"] & reached}
@@ -89,7 +89,7 @@ def collect(lock, python: str, folder) -> list[Path]:
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     with tempfile.TemporaryDirectory() as scratch:
         wheels, sources = Path(scratch, "wheels.txt"), Path(scratch, "sources.txt")
-        # The one package that comes as source only; pip has to build it here.
+        # connection-pool is distributed as source only and built here.
         for file, source in ((wheels, False), (sources, True)):
             names = [name for name in chosen if (name == "connection-pool") == source]
             lines = (" ".join([packages[n]["pin"], *(f"--hash={h}" for h in packages[n]["hashes"])]) for n in names)
