@@ -41,6 +41,12 @@ def test_the_component_is_found_and_noise_is_not_taken_for_it():
     assert again["s"] == found, "two builds are two strategies"
 
 
+@pytest.mark.parametrize("recordings", [2, 3, 4])
+def test_the_component_follows_neither_the_number_of_recordings_nor_the_noise_of_rounds(recordings):
+    found = between.components([rows_of(recordings, cells=800, apart=0.05, noise=0.1)])["s"]
+    assert found.time == pytest.approx(0.05, rel=0.15) and found.ratio == pytest.approx(0.05 * 2**0.5, rel=0.15)
+
+
 def test_a_study_without_a_second_recording_takes_what_the_others_have():
     found = between.components([rows_of(2, apart=0.1), rows_of(2, apart=0.3).assign(study="t")])
     assert found["s"].ratio < found[""].ratio < found["t"].ratio

@@ -33,6 +33,14 @@ def test_an_ordering_fails_by_its_clearest_contradiction(make_rows):
     assert judge(rows, "ordering", {"strategies": ["a", "b", "c"]})["verdict"] == "fails"
 
 
+def test_one_wrong_pair_of_many_was_picked(make_rows):
+    """p is 3 % of the only wrong pair: of one pair that is a finding, of nine it is none."""
+    times = {"a": [1.0, 1.1] * 4, "b": [1.0] * 8, **{name: 2.0 + k for k, name in enumerate("cdefghij")}}
+    rows = make_rows({"times": times})
+    assert judge(rows, "ordering", {"strategies": ["a", "b"]})["verdict"] == "fails"
+    assert judge(rows, "ordering", {"strategies": list(times)})["verdict"] == "undecided"
+
+
 def test_what_lies_just_outside_of_a_band_is_undecided(make_rows):
     """Its nearer edge, 4, cannot be told from it; the farther one, 1, can."""
     rows = make_rows({"times": {"a": (4.1 * UNCLEAR).tolist(), "b": [1.0] * 8}})
@@ -63,6 +71,11 @@ def test_a_crossover_elsewhere_fails(make_rows):
 
 def test_a_crossover_with_an_unclear_end_is_undecided(make_rows):
     assert crossing(make_rows, [4, 2, 0.5, 0.99], published=31.6, last=1 / UNCLEAR) == "undecided"
+
+
+def test_one_wrong_test_of_a_crossover_is_one_of_three(make_rows):
+    """p is 3 % at the wrong end alone."""
+    assert crossing(make_rows, [4, 2, 0.5, 1.0], published=31.6, last=np.array([1.0, 1.1] * 4)) == "undecided"
 
 
 def test_one_clear_instance_of_many_was_picked(make_rows):

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from lockstep import cli, paths
+from lockstep import choose, cli, paths
 from lockstep.evidence import Candidate, Study, reading
 from lockstep.machine import MachineError, get_executor
 from lockstep.provenance import builds, device, kept, lookup, protocol, staleness, summary
@@ -229,3 +229,19 @@ def test_nothing_recorded_here_is_of_earlier_code_that_the_account_does_not_tell
     told = [one for studies in found["machines"].values() for strategies in studies.values()
             for ids in strategies.values() for one in ids.values() if one["stale"]]  # fmt: skip
     assert sum(one["stale"] for one in told) == found["stale"] and all(one["changed"] for one in told)
+
+
+@pytest.mark.parametrize("name", ["rules.json", "datasets.csv"])
+def test_what_is_kept_of_a_study_is_looked_up_anew_when_its_data_changes(name, tmp_path, monkeypatch):
+    for file in ("rules.json", "datasets.csv"):
+        (tmp_path / file).write_bytes((paths.DATA / file).read_bytes())
+    monkeypatch.setattr(paths, "DATA", tmp_path)
+    before = kept._file.__wrapped__("2-sssp-sync")
+    assert kept._file.__wrapped__("2-sssp-sync") == before
+    (tmp_path / name).write_text((tmp_path / name).read_text() + "\n")
+    assert kept._file.__wrapped__("2-sssp-sync") != before
+
+
+@pytest.mark.parametrize("study, problem", [("2-sssp-sync", "sssp"), ("4-coloring-phase-switch", "coloring")])
+def test_the_rule_that_auto_follows_is_among_what_its_rows_were_measured_with(study, problem):
+    assert choose.stands(problem) in builds.origin(study, "auto", "les-miserables").roots

@@ -2,6 +2,7 @@
 
 import functools
 
+from lockstep import choose
 from lockstep.evidence import measuring
 from lockstep.graphs import families
 from lockstep.provenance.origin import CHOOSING, CONTRACT, Origin
@@ -28,7 +29,10 @@ def origin(label, dataset):
     counted = (balance.measure,) if options.get("count") else ()
     # The label names the switching rule; every hybrid label depends on all rules.
     rules = (switching.of,) if strategy.name == "hybrid" else ()
-    entry = CHOOSING if strategy.name == "auto" else CONTRACT
+    if strategy.name == "auto":  # follows a rule that is data
+        rules, entry = (choose.stands("coloring"),), CHOOSING
+    else:
+        entry = CONTRACT
     return Origin((strategy.plan, *rules, *counted), (Problem,), (problem.neighbors, *made[:1]), entry=entry)
 
 

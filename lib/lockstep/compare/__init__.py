@@ -1,7 +1,7 @@
 """Compare all strategies of a study on a user's graph: timed on hardware, counted on the emulator, ranked.
 
 On a machine with a GPU every strategy is timed. Without one the CPU baselines are timed, and the kernels run on the
-emulator, which gives results and counts but no times. Each strategy's first result is verified.
+emulator, which gives results and counts but no times. Every result is verified.
 
 The strategies run in a worker process: if one exceeds its time limit or crashes the process, this is reported and the
 others continue in a new one.

@@ -10,8 +10,6 @@ import pandas as pd
 from lockstep.evidence import recording, statistics
 from lockstep.evidence.recording import CELL
 
-MEDIAN = 0.4549  # median of chi-squared with 1 degree of freedom, whose mean is 1
-
 
 @dataclass(frozen=True)
 class Between:
@@ -56,13 +54,16 @@ def components(machines):
         if timed["recording"].nunique() < 2:
             continue
         told = timed.groupby([*CELL, "strategy", "kernel", "recording"])["log"].agg(["mean", "var", "count"])
-        noise = (told["var"] / told["count"]).groupby([*CELL, "strategy", "kernel"]).mean()
+        own = [*CELL, "strategy", "kernel"]
+        noise = _unbiased((told["var"] / told["count"]).groupby(own).mean(), (told["count"] - 1).groupby(own).sum())
         means = told["mean"].unstack("recording").dropna(thresh=2)
+        freedom = means.notna().sum(axis=1) - 1
         inside = means - means.groupby(CELL).transform("mean")
         size = means.groupby(CELL)[means.columns[0]].transform("size")
         inside = inside[size > 1].mul(np.sqrt(size / (size - 1))[size > 1], axis=0)
-        for study, own in means.groupby("study"):
-            found[study].append((own.var(axis=1), inside[inside.index.isin(own.index)].var(axis=1), noise[own.index]))
+        times, inside = (_unbiased(each.var(axis=1), freedom[each.index]) for each in (means, inside))
+        for study, own in times.groupby("study"):
+            found[study].append((own, inside[inside.index.isin(own.index)], noise.reindex(own.index)))
     each = {study: _between(*map(pd.concat, zip(*told, strict=True))) for study, told in found.items()}
     if each:
         known = each.values()
@@ -71,8 +72,14 @@ def components(machines):
     return each
 
 
+def _unbiased(variances, freedom):
+    """Sample variances over the median of chi-squared per degree of freedom: their median estimates the variance."""
+    from scipy.special import gammaincinv
+
+    return variances[freedom > 0] / (2 * gammaincinv(freedom[freedom > 0] / 2, 0.5) / freedom[freedom > 0])
+
+
 def _between(times, inside, noise):
-    scatter = noise.median() / MEDIAN
-    time, one = (max(0.0, squares.median() / MEDIAN - scatter) for squares in (times, inside))
+    time, one = (max(0.0, squares.median() - noise.median()) for squares in (times, inside))
     cells = times.groupby(CELL).ngroups
     return Between(math.sqrt(2 * one), math.sqrt(time), max(1, cells - 1))

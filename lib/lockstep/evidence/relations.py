@@ -142,7 +142,9 @@ def _exact(part, rows):
 
 
 def _ordering(part, rows):
-    """Consecutive pairs in order: holds by the largest p-value of all pairs, fails by the smallest of the wrong."""
+    """Consecutive pairs in order: holds by the largest p-value of all pairs, fails by the smallest of the wrong ones
+    times the number of pairs (Bonferroni).
+    """
     strategies, metric = part.select["strategies"], part.select.get("metric", "wall")
     found = []
     for fast, slow in zip(strategies, strategies[1:], strict=False):
@@ -151,7 +153,10 @@ def _ordering(part, rows):
         estimate = _figure(replace(part, select={**part.select, **sides}), rows)
         found.append(_finding(estimate, estimate.value > 1, estimate.p_value()))
     wrong = [one for one in found if not one.agrees]
-    return min(wrong, key=lambda one: one.p) if wrong else max(found, key=lambda one: one.p)
+    if not wrong:
+        return max(found, key=lambda one: one.p)
+    worst = min(wrong, key=lambda one: one.p)
+    return replace(worst, p=min(1.0, len(found) * worst.p))
 
 
 def _none_dominates(part, rows):
@@ -198,7 +203,9 @@ def _steeper(part, rows):
 
 
 def _crossover(part, rows):
-    """The published direction at both ends and the place between: the largest of the three p-values."""
+    """The published direction at both ends and the place between: holds by the largest of the three p-values, fails by
+    the smallest of the wrong ones times three (Bonferroni).
+    """
     samples = places(rows, part.select, part.select)
     try:
         found = trends.crossover(samples["x"], samples["y"], samples["round"], apart=(part.apart or between.NONE))
@@ -208,7 +215,7 @@ def _crossover(part, rows):
     place = _inside(found.place(len(samples)), part.published / part.factor, part.published * part.factor)
     tests.append((place.agrees, place.p))
     wrong = [p for agrees, p in tests if not agrees]
-    p = min(wrong) if wrong else max(p for _, p in tests)
+    p = min(1.0, len(tests) * min(wrong)) if wrong else max(p for _, p in tests)
     return Finding(found.value, found.low, found.high, len(samples), 1, not wrong, p)
 
 

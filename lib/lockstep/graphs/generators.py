@@ -117,14 +117,14 @@ def erdos_renyi(n: int, m: int, seed: int = 0) -> Graph:
     return _graph(*_sample_pairs(n, m, seed), n, f"erdos-renyi-{n}-{m}")
 
 
-def random_dag(n: int, m: int, seed: int = 0, ids: Literal["random", "topological"] = "random") -> Graph:
+def random_dag(n: int, m: int, seed: int = 0, ids: Literal["random", "ordered"] = "random") -> Graph:
     """A random DAG: ``m`` distinct arcs u -> v, u before v in a hidden order (of the ids, if ordered)."""
     n, m, seed = _whole(0, n=n, m=m, seed=seed)
     pairs = _sample_pairs(n, m, seed, window=max(n - 1, 1))
     return _graph(*pairs, n, f"random-dag-{n}-{m}-{ids}", order=_numbering(ids, n, seed))
 
 
-def window_dag(n: int, m: int, window: int, seed: int = 0, ids: Literal["random", "topological"] = "random") -> Graph:
+def window_dag(n: int, m: int, window: int, seed: int = 0, ids: Literal["random", "ordered"] = "random") -> Graph:
     """A deep random DAG: ``m`` distinct arcs, each leading at most ``window`` places on in a hidden order."""
     n, m, seed = _whole(0, n=n, m=m, seed=seed)
     (window,) = _whole(1, window=window)
@@ -150,7 +150,7 @@ def _rmat(levels, key, limits, sources, targets):
 
 def rmat(
     scale: int, m: int, seed: int = 0, a: float = 0.57, b: float = 0.19, c: float = 0.19,
-    ids: Literal["random", "topological"] = "random", directed: bool = True, simple: bool = False,
+    ids: Literal["random", "ordered"] = "random", directed: bool = True, simple: bool = False,
 ) -> Graph:
     """A scale-free graph on 2^scale vertices (R-MAT: Chakrabarti, Zhan, Faloutsos, SDM 2004).
 
@@ -246,7 +246,7 @@ def _predecessors(starts, offsets, key, sources):
 
 def layered(
     n: int, depth: int, in_degree: tuple[int, int] = (2, 8), seed: int = 0,
-    ids: Literal["random", "topological"] = "random",
+    ids: Literal["random", "ordered"] = "random",
 ) -> Graph:
     """A DAG of exactly ``depth`` layers; with in-degrees of at least two it has no chain to contract.
 
@@ -289,7 +289,7 @@ def _uniform(key, count, low, high):
     return out
 
 
-def disjoint_paths(n: int, depth: int, seed: int = 0, ids: Literal["random", "topological"] = "random") -> Graph:
+def disjoint_paths(n: int, depth: int, seed: int = 0, ids: Literal["random", "ordered"] = "random") -> Graph:
     """The thesis's layered family: ``n // depth`` paths of ``depth`` vertices, and a shorter one of the rest.
 
     Parameters

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from lockstep import cache, paths
+from lockstep import cache, choose, paths
 from lockstep.studies import PACKAGES
 
 from . import device, lookup
@@ -13,11 +13,11 @@ from . import device, lookup
 
 @functools.cache
 def _file(study):
-    """Cache file of a study, named by its own and shared source files, the lock and data/datasets.csv."""
+    """Cache file of a study, named by its own and shared source files, the lock, the registry and the fitted rules."""
     files = [device.LOCK, *(file for kind in ("*.py", "*.cu*", "*.[hc]pp") for file in lookup.PACKAGE.rglob(kind))]
     others = tuple(lookup.PACKAGE / name for name in PACKAGES.values() if name not in ("machine", PACKAGES[study]))
     files = [file for file in files if not any(other in file.parents for other in others)]
-    files.append(paths.DATA / "datasets.csv")
+    files += [paths.DATA / "datasets.csv", paths.DATA / choose.FILE]  # `auto` follows rules that are data
     return paths.CACHE / "provenance" / f"{study}-{cache.name_of(sys.version, files=filter(Path.is_file, files))}.json"
 
 
