@@ -58,7 +58,8 @@ def test_an_identity_counts_and_times_nothing():
 
 
 def test_what_was_changed_names_a_commit_that_changed_the_ledger_or_its_statistics():
-    git = ["git", "-C", paths.ROOT, "log", "--format=%h", "--abbrev=7", "--", "paper/claims.yaml", "lib/lockstep/evidence"]
+    judging = ("paper/claims.yaml", "lib/lockstep/evidence")
+    git = ["git", "-C", paths.ROOT, "log", "--format=%h", "--abbrev=7", "--", *judging]
     known = subprocess.run(git, text=True, capture_output=True).stdout.split()
     named = [change for part in load() for change in part.changed]
     assert named and all(change["what"] and change["why"] for change in named)
