@@ -123,3 +123,23 @@ def test_what_is_asked_for_is_checked(launch):
         get_executor("host", races="plain")
     with pytest.raises(KernelError, match="at most 4,096 threads"):
         launch("out[0] = 0;", grid=200, cooperative=False)
+
+
+COPIED = """
+    struct Big { int words[16]; };
+    Big* all = (Big*)data;
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        %(body)s
+    } else if (blockIdx.x == 1 && threadIdx.x == 0) out[0] = %(other)s;
+"""
+
+
+@pytest.mark.parametrize("body, other", [
+    ("all[1] = all[0];", "data[13] = 5"),  # a word of what is copied is written
+    ("all[1] = all[0];", "data[16 + 13]"),  # a word of the copy is read
+    ("Big none = {}; all[0] = none;", "data[13]"),
+])  # fmt: skip
+def test_a_struct_is_copied_word_by_word(launch, body, other):
+    with pytest.raises(DataRaceError):
+        launch(COPIED % {"body": body, "other": other})
+    launch(COPIED % {"body": body, "other": "data[48] = 1"})

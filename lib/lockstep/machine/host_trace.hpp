@@ -65,11 +65,31 @@ LOCKSTEP_ACCESS(2)
 LOCKSTEP_ACCESS(4)
 LOCKSTEP_ACCESS(8)
 LOCKSTEP_ACCESS(16)
-extern "C" void __tsan_read_range(void* p, long n) { access(p, n < 8 ? (int)n : 8, READ); }
-extern "C" void __tsan_write_range(void* p, long n) { access(p, n < 8 ? (int)n : 8, WRITE); }
-extern "C" void* __tsan_memcpy(void* d, const void* s, size_t n) { access(d, 1, WRITE); return memcpy(d, s, n); }
-extern "C" void* __tsan_memmove(void* d, const void* s, size_t n) { access(d, 1, WRITE); return memmove(d, s, n); }
-extern "C" void* __tsan_memset(void* d, int v, size_t n) { access(d, 1, WRITE); return memset(d, v, n); }
+
+// A range is accessed in words of eight bytes, each of which is an event of its own.
+template <class Touch> inline void in_words(size_t bytes, Touch touch) {
+    for (size_t at = 0; at < bytes; at += 8) touch(at, bytes - at < 8 ? (int)(bytes - at) : 8);
+}
+inline void read_words(const void* p, size_t bytes) {
+    in_words(bytes, [&](size_t at, int size) { access((char*)p + at, size, READ); });
+}
+inline void* write_words(void* p, const char* values, size_t bytes) {
+    in_words(bytes, [&](size_t at, int size) {
+        access((char*)p + at, size, WRITE);
+        memcpy((char*)p + at, values + at, size);
+    });
+    return p;
+}
+extern "C" void __tsan_read_range(void* p, long n) { read_words(p, n); }
+extern "C" void __tsan_write_range(void* p, long n) {
+    in_words(n, [&](size_t at, int size) { access((char*)p + at, size, WRITE); });
+}
+extern "C" void* __tsan_memmove(void* d, const void* s, size_t n) {
+    read_words(s, n);
+    return write_words(d, std::string((const char*)s, n).data(), n);
+}
+extern "C" void* __tsan_memcpy(void* d, const void* s, size_t n) { return __tsan_memmove(d, s, n); }
+extern "C" void* __tsan_memset(void* d, int v, size_t n) { return write_words(d, std::string(n, (char)v).data(), n); }
 extern "C" void __tsan_init() {}
 extern "C" void __tsan_func_entry(void*) {}
 extern "C" void __tsan_func_exit() {}
