@@ -138,14 +138,19 @@ def _settled(path) -> frozenset:
     return frozenset(source.settled(path, dict(one)) for one in variants(path))
 
 
+@functools.cache
+def _listed(module) -> bool:
+    """Whether a `// compile:` line lists a module's macro definitions; asked before each row, so once per module."""
+    return source.settled(module.path, module.defines) in _settled(module.path)
+
+
 def unlisted(modules) -> list:
     """Keys of compiled modules of this package whose macro definitions match no `// compile:` line.
 
     Rows measured with one could not be compared with the lock: `builds` refuses to record them.
     """
     own = [one for one in modules if one.path.resolve().is_relative_to(compiler.PACKAGE)]
-    return [key(one.path, one.defines) for one in own
-            if source.settled(one.path, one.defines) not in _settled(one.path)]  # fmt: skip
+    return [key(one.path, one.defines) for one in own if not _listed(one)]
 
 
 def kernels(path, defines=()) -> dict:
