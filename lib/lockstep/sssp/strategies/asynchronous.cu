@@ -68,8 +68,10 @@ template <> struct State<unsigned> {
     static __device__ __forceinline__ unsigned distance(const Range& r, int v) {
         return *(volatile const unsigned*)(r.state + v) >> 1;
     }
-    static __device__ __forceinline__ bool pending(const Range& r, int v) {
-        return *(volatile const unsigned*)(r.state + v) & 1u;
+    // The distance of a pending vertex; infinity if it is not pending.
+    static __device__ __forceinline__ unsigned pending_distance(const Range& r, int v) {
+        const unsigned word = *(volatile const unsigned*)(r.state + v);
+        return word & 1u ? word >> 1 : infinity();
     }
     // Returns 0: not lowered; 1: lowered, already pending; 2: lowered, newly pending.
     static __device__ __forceinline__ int lower_and_mark(const Range& r, int v, unsigned d) {
@@ -87,44 +89,52 @@ template <> struct State<double> {
     static __device__ __forceinline__ double distance(const Range& r, int v) {
         return *(volatile const double*)(r.state + v);
     }
-    static __device__ __forceinline__ bool pending(const Range& r, int v) {
-        return *(volatile const unsigned*)(r.pending + (v >> 5)) >> (v & 31) & 1u;
+    static __device__ __forceinline__ double pending_distance(const Range& r, int v) {
+        const bool pending = *(volatile const unsigned*)(r.pending + (v >> 5)) >> (v & 31) & 1u;
+        return pending ? distance(r, v) : (double)infinity();
     }
-    // Distance before bit here, bit before distance in `claim`: each second access is issued after the first returned,
-    // which keeps the order without a fence.
+    // Distance before bit here, bit before distance in `claim`, so that whoever claims a vertex reads the distance that
+    // the bit announces. A block's accesses to shared memory are performed in program order; those to global memory
+    // need the fence.
+    static __device__ __forceinline__ void fence() {
+        if (OUTSIDE) __threadfence_block();
+    }
     static __device__ __forceinline__ int lower_and_mark(const Range& r, int v, double d) {
         if (lower(r.state + v, (Distance)d) <= d) return 0;
+        fence();
         const unsigned bit = 1u << (v & 31);
         return atomicOr(r.pending + (v >> 5), bit) & bit ? 1 : 2;
     }
     static __device__ __forceinline__ double claim(const Range& r, int v) {
         const unsigned bit = 1u << (v & 31);
-        return atomicAnd(r.pending + (v >> 5), ~bit) & bit ? distance(r, v) : (double)infinity();
+        if (!(atomicAnd(r.pending + (v >> 5), ~bit) & bit)) return (double)infinity();
+        fence();
+        return distance(r, v);
     }
 };
 typedef State<Distance> Vertex;
 
 __device__ __forceinline__ void enlist(const Range& r, int v, int slot, int list) {
-    const int place = atomicAdd(r.count + slot, 1);
-    if (place < r.capacity) r.lists[list * r.capacity + place] = (unsigned short)v;
+    const int index = atomicAdd(r.count + slot, 1);
+    if (index < r.capacity) r.lists[list * r.capacity + index] = (unsigned short)v;
 }
 
 // Lowers vertex v of the range and appends it to the list unless it is already pending.
-__device__ __forceinline__ void relax(const Range& r, int v, Distance d, int slot, int list, Distance& low) {
+__device__ __forceinline__ void relax(const Range& r, int v, Distance d, int slot, int list, Distance& lane_minimum) {
     if (d >= Vertex::distance(r, v)) return;
     const int change = Vertex::lower_and_mark(r, v, d);
     if (change == 0) return;
-    low = d < low ? d : low;
+    lane_minimum = d < lane_minimum ? d : lane_minimum;
     if (change == 2) enlist(r, v, slot, list);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, int source, int range,
-             int local_arcs, int list_capacity, DISTANCE delta, DISTANCE limit, DISTANCE* inbox, int* border,
-             DISTANCE* lows, unsigned* vote, int* control, DISTANCE* dist, unsigned* barrier, unsigned char* outside,
-             long long stride) {
+             int local_arcs, int list_capacity, DISTANCE delta, DISTANCE limit, DISTANCE* inbox, int* receives,
+             DISTANCE* block_minima, unsigned* vote, int* control, DISTANCE* dist, unsigned* barrier,
+             unsigned char* global_state, long long stride) {
 #if OUTSIDE
-    unsigned char* const memory = outside + stride * blockIdx.x;
+    unsigned char* const memory = global_state + stride * blockIdx.x;
 #else
     DYNAMIC_SHARED(unsigned char, memory);
 #endif
@@ -133,32 +143,32 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
 
     // ---- memory layout of the block
     Range r;
-    unsigned char* at = memory;
-    r.state = (Distance*)at, at += sizeof(Distance) * (size_t)range;
-    at = memory + (((size_t)(at - memory) + 15) & ~(size_t)15);
-    Arc* const own_arcs = (Arc*)at;
-    if (LOCAL) at += sizeof(Arc) * (size_t)local_arcs;
-    Distance* const lowest = (Distance*)at;  // [3] smallest pending distance of the block
-    at += 4 * sizeof(Distance);
-    Distance* const nearest = (Distance*)at;  // [3] smallest pending distance of all blocks, possibly stale
-    at += 4 * sizeof(Distance);
-    r.count = (int*)at, at += 4 * sizeof(int);
-    unsigned* const vote_number = (unsigned*)at;
-    at += 2 * sizeof(unsigned);
-    int* const receiver_count = (int*)at;
-    at += 2 * sizeof(int);
-    int* const own_offsets = (int*)at;
-    if (LOCAL) at += sizeof(int) * (size_t)(range + 1);
-    r.pending = (unsigned*)at;
-    if (!Traits::narrow) at += sizeof(unsigned) * (size_t)((range + 31) / 32);
-    r.lists = (unsigned short*)at;
+    unsigned char* next = memory;
+    r.state = (Distance*)next, next += sizeof(Distance) * (size_t)range;
+    next = memory + (((size_t)(next - memory) + 15) & ~(size_t)15);
+    Arc* const own_arcs = (Arc*)next;
+    if (LOCAL) next += sizeof(Arc) * (size_t)local_arcs;
+    Distance* const own_minimum = (Distance*)next;  // [3] smallest pending distance of the block
+    next += 4 * sizeof(Distance);
+    Distance* const global_minimum = (Distance*)next;  // [3] smallest pending distance of all blocks, possibly stale
+    next += 4 * sizeof(Distance);
+    r.count = (int*)next, next += 4 * sizeof(int);
+    unsigned* const vote_number = (unsigned*)next;
+    next += 2 * sizeof(unsigned);
+    int* const receiver_count = (int*)next;
+    next += 2 * sizeof(int);
+    int* const own_offsets = (int*)next;
+    if (LOCAL) next += sizeof(int) * (size_t)(range + 1);
+    r.pending = (unsigned*)next;
+    if (!Traits::narrow) next += sizeof(unsigned) * (size_t)((range + 31) / 32);
+    r.lists = (unsigned short*)next;
     r.capacity = list_capacity;
 
     // ---- start: distances and inboxes; then flags of vertices that other blocks send to; then their list
     for (int v = thread; v < size; v += THREADS) {
         r.state[v] = Vertex::start(first + v == source);
         inbox[first + v] = infinity();
-        border[first + v] = 0;
+        receives[first + v] = 0;
     }
     if (!Traits::narrow)
         for (int i = thread; i < (range + 31) / 32; i += THREADS) r.pending[i] = 0;
@@ -168,44 +178,43 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         for (int e = thread; e < end - base; e += THREADS) own_arcs[e] = load_arc(arcs + base + e);
     }
     if (thread == 0) {
-        for (int i = 0; i < 3; ++i) r.count[i] = 0, lowest[i] = nearest[i] = infinity();
+        for (int i = 0; i < 3; ++i) r.count[i] = 0, own_minimum[i] = global_minimum[i] = infinity();
         *receiver_count = 0;
-        nearest[0] = 0;
+        global_minimum[0] = 0;
         vote_number[0] = vote_number[1] = 0;
-        store_relaxed(lows + block, infinity());
+        store_relaxed(block_minima + block, infinity());
         if (block == 0)
             store_relaxed(vote, 0u), store_relaxed(vote + 1, 0u), control[overflow] = 0, control[steps_word] = 0;
     }
     grid_barrier(barrier);
     for (int e = base + thread; e < end; e += THREADS) {
         const int target = (int)load_arc(arcs + e).target;
-        if ((unsigned)(target - first) >= (unsigned)size) store_relaxed(border + target, 1);
+        if ((unsigned)(target - first) >= (unsigned)size) store_relaxed(receives + target, 1);
     }
     if (thread == 0 && (unsigned)(source - first) < (unsigned)size) {
         if (!Traits::narrow) r.pending[(source - first) >> 5] = 1u << ((source - first) & 31);
         r.lists[0] = (unsigned short)(source - first);
         r.count[0] = 1;
-        lowest[0] = 0;
+        own_minimum[0] = 0;
     }
     grid_barrier(barrier);
     int* const receivers = (int*)(dist + first);  // `dist` holds this list until the results are written
     for (int v0 = 0; v0 < size; v0 += THREADS) {
         const int v = v0 + thread;
-        const bool gets = v < size && load_relaxed(border + first + v);
-        if (gets) receivers[atomicAdd(receiver_count, 1)] = v;
+        if (v < size && load_relaxed(receives + first + v)) receivers[atomicAdd(receiver_count, 1)] = v;
     }
     __syncthreads();
     const int receiver_total = *(volatile const int*)receiver_count;
-    int place[prefetched];
+    int inbox_vertex[prefetched];
     for (int j = 0; j < prefetched; ++j)
-        place[j] = thread + j * THREADS < receiver_total ? receivers[thread + j * THREADS] : -1;
+        inbox_vertex[j] = thread + j * THREADS < receiver_total ? receivers[thread + j * THREADS] : -1;
 
     // ---- steps
     const int lane = thread % GROUP;
     const unsigned group_mask = GROUP == 32 ? full_mask : ((1u << GROUP) - 1) << ((int)lane_id() - lane);
     bool active = true, voted = false;
     unsigned own_vote = 0;
-    int step = 0, seen_at = -2;
+    int step = 0, vote_opened = -2;
     Distance received[prefetched], loaded_min = 0;  // loads issued in the previous step
     unsigned loaded_vote = 0;
     for (int j = 0; j < prefetched; ++j) received[j] = infinity();
@@ -213,15 +222,15 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     Distance published = infinity();  // what thread 0 has published
     for (;; ++step) {
         __syncthreads();
-        const int now = step % 3, following = (step + 1) % 3, list = step & 1;
-        const int count = *(volatile const int*)(r.count + now);
-        const Distance near = *(volatile const Distance*)(nearest + now),
-            horizon = near < infinity() ? sum(near, delta) : near;
-        const unsigned seen = *(volatile const unsigned*)(vote_number + (step & 1));
-        if (seen == finished) break;
-        if (voted && seen != own_vote) own_vote = seen, voted = false, seen_at = step;
+        const int slot = step % 3, next_slot = (step + 1) % 3, list = step & 1;
+        const int count = *(volatile const int*)(r.count + slot);
+        const Distance nearest = *(volatile const Distance*)(global_minimum + slot),
+            horizon = nearest < infinity() ? sum(nearest, delta) : nearest;
+        const unsigned open_vote = *(volatile const unsigned*)(vote_number + (step & 1));
+        if (open_vote == finished) break;
+        if (voted && open_vote != own_vote) own_vote = open_vote, voted = false, vote_opened = step;
         if (count > 0) active = true;
-        else if (!voted && step >= seen_at + 2) {  // inboxes loaded since the vote closed hold nothing new
+        else if (!voted && step >= vote_opened + 2) {  // inboxes loaded since the vote closed hold nothing new
             __threadfence();
             __syncthreads();
             if (thread == 0) {
@@ -238,33 +247,33 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
             active = false;
         }
         if (thread == 0) {
-            const Distance low = *(volatile const Distance*)(lowest + now);
-            if (low != published) store_relaxed(lows + block, low), published = low;
-            const int clear = (step + 2) % 3;
-            r.count[clear] = 0;
-            lowest[clear] = infinity();
-            nearest[clear] = infinity();
+            const Distance now = *(volatile const Distance*)(own_minimum + slot);
+            if (now != published) store_relaxed(block_minima + block, now), published = now;
+            const int slot_to_clear = (step + 2) % 3;
+            r.count[slot_to_clear] = 0;
+            own_minimum[slot_to_clear] = infinity();
+            global_minimum[slot_to_clear] = infinity();
         }
 
         // values loaded in the previous step
-        Distance low = infinity();
+        Distance lane_minimum = infinity();
         for (int j = 0; j < prefetched; ++j)
-            if (received[j] < infinity()) relax(r, place[j], received[j], following, list ^ 1, low);
+            if (received[j] < infinity()) relax(r, inbox_vertex[j], received[j], next_slot, list ^ 1, lane_minimum);
         if (thread - (int)lane_id() < blocks) {
             loaded_min = warp_min(loaded_min);
-            if (lane_id() == 0 && loaded_min < infinity()) lower(nearest + following, loaded_min);
+            if (lane_id() == 0 && loaded_min < infinity()) lower(global_minimum + next_slot, loaded_min);
         }
         if (thread == 0) {
-            if (loaded_vote != seen) __threadfence();  // sends before the vote closed are visible from here on
+            if (loaded_vote != open_vote) __threadfence();  // sends before the vote closed are visible from here on
             vote_number[(step + 1) & 1] = loaded_vote;
         }
 
         // loads for the next step
         for (int j = 0; j < prefetched; ++j)
-            received[j] = place[j] >= 0 ? load_relaxed(inbox + first + place[j]) : infinity();
-        loaded_min = thread < blocks ? load_relaxed(lows + thread) : infinity();
+            received[j] = inbox_vertex[j] >= 0 ? load_relaxed(inbox + first + inbox_vertex[j]) : infinity();
+        loaded_min = thread < blocks ? load_relaxed(block_minima + thread) : infinity();
         for (int i = thread + THREADS; i < blocks; i += THREADS) {
-            const Distance d = load_relaxed(lows + i);
+            const Distance d = load_relaxed(block_minima + i);
             loaded_min = d < loaded_min ? d : loaded_min;
         }
         if (thread == 0) loaded_vote = load_relaxed(vote + 1);
@@ -275,10 +284,14 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         for (int i = thread / GROUP; i < entries; i += THREADS / GROUP) {
             const int v = dense ? i : (int)r.lists[list * list_capacity + i];
             Distance d = infinity();
-            if (lane == 0 && (!dense || Vertex::pending(r, v))) {
-                const Distance waiting = Vertex::distance(r, v);
-                if (waiting < horizon) d = Vertex::claim(r, v);
-                else enlist(r, v, following, list ^ 1), low = waiting < low ? waiting : low;
+            if (lane == 0) {
+                const Distance pending = Vertex::pending_distance(r, v);
+                if (pending < horizon) {
+                    d = Vertex::claim(r, v);
+                } else if (pending < infinity()) {
+                    enlist(r, v, next_slot, list ^ 1);
+                    lane_minimum = pending < lane_minimum ? pending : lane_minimum;
+                }
             }
             d = __shfl_sync(group_mask, d, 0, GROUP);
             if (d > limit) {
@@ -286,14 +299,14 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
                 continue;
             }
             int e, last;
-            const Arc* from;
-            if (LOCAL) e = own_offsets[v], last = own_offsets[v + 1], from = own_arcs;
-            else e = __ldg(offsets + first + v), last = __ldg(offsets + first + v + 1), from = arcs;
+            const Arc* arc_list;
+            if (LOCAL) e = own_offsets[v], last = own_offsets[v + 1], arc_list = own_arcs;
+            else e = __ldg(offsets + first + v), last = __ldg(offsets + first + v + 1), arc_list = arcs;
             for (e += lane; e < last; e += GROUP) {
-                const Arc arc = LOCAL ? from[e] : load_arc(from + e);
+                const Arc arc = LOCAL ? arc_list[e] : load_arc(arc_list + e);
                 const int target = (int)arc.target - first;
                 const Distance candidate = d + arc.weight;
-                if ((unsigned)target < (unsigned)size) relax(r, target, candidate, following, list ^ 1, low);
+                if ((unsigned)target < (unsigned)size) relax(r, target, candidate, next_slot, list ^ 1, lane_minimum);
                 else lower(inbox + arc.target, candidate);
                 if (COUNT) ++relaxations;
             }
@@ -303,11 +316,11 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         for (int i = thread + prefetched * THREADS; i < receiver_total; i += THREADS) {
             const int v = receivers[i];
             const Distance d = load_relaxed(inbox + first + v);
-            if (d < infinity()) relax(r, v, d, following, list ^ 1, low);
+            if (d < infinity()) relax(r, v, d, next_slot, list ^ 1, lane_minimum);
         }
-        if (__any_sync(full_mask, low < infinity())) {
-            low = warp_min(low);
-            if (lane_id() == 0) lower(lowest + following, low);
+        if (__any_sync(full_mask, lane_minimum < infinity())) {
+            lane_minimum = warp_min(lane_minimum);
+            if (lane_id() == 0) lower(own_minimum + next_slot, lane_minimum);
         }
         if (count == 0) pause(20);
     }

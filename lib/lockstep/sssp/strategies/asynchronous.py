@@ -58,8 +58,8 @@ class Asynchronous(DevicePlan):
         }
         self.kernel = self.kernels(**defines)["asynchronous"]
         self.inbox = ex.empty(n, self.problem.dtype)
-        self.border = ex.empty(n, _int)
-        self.lows = ex.empty(self.blocks, self.problem.dtype)
+        self.receives = ex.empty(n, _int)
+        self.block_minima = ex.empty(self.blocks, self.problem.dtype)
         self.vote = ex.zeros(2, np.uint32)
 
     @staticmethod
@@ -101,7 +101,7 @@ class Asynchronous(DevicePlan):
         self.local_arcs = most_arcs if self.local else 0
         needed = used + 4 * self.list_capacity + 16
         self.shared, self.stride = (needed, 0) if self.inside else (0, -(-needed // 16) * 16)
-        self.outside = None if self.inside else self.executor.empty(self.blocks * self.stride, np.uint8)
+        self.global_state = None if self.inside else self.executor.empty(self.blocks * self.stride, np.uint8)
 
     def default_delta(self):
         return road_delta(self.problem)
@@ -116,8 +116,8 @@ class Asynchronous(DevicePlan):
             self.blocks, self.threads, shared=self.shared, cooperative=True, offsets=self.offsets, arcs=self.arcs,
             n=self.n, source=_int(self.problem.source), range=_int(self.range), local_arcs=_int(self.local_arcs),
             list_capacity=_int(self.list_capacity), delta=self.width, limit=self.limit, inbox=self.inbox,
-            border=self.border, lows=self.lows, vote=self.vote, control=self.control, dist=self.dist,
-            barrier=self.barrier, outside=self.outside, stride=np.int64(self.stride),
+            receives=self.receives, block_minima=self.block_minima, vote=self.vote, control=self.control,
+            dist=self.dist, barrier=self.barrier, global_state=self.global_state, stride=np.int64(self.stride),
         )  # fmt: skip
         control = self.executor.get(self.control)
         self.overflowed(control[0])
