@@ -3,7 +3,7 @@
 #include "update.cuh"
 
 // Exchange of the lanes' partial sums of a dot product through shared memory: one store and LANES independent loads
-// instead of a chain of shuffles. `box`: 32 floats of the warp; consecutive exchanges alternate boxes.
+// instead of a chain of shuffles. `buffer`: 32 floats of the warp; consecutive exchanges alternate buffers.
 struct PartialSums {
     float s[LANES];
     // In the order of `dot` in update.cuh: bit-identical.
@@ -16,28 +16,28 @@ struct PartialSums {
         return s[0];
     }
 };
-__device__ __forceinline__ PartialSums exchange(const Vector& a, const Vector& b, float* box) {
+__device__ __forceinline__ PartialSums exchange(const Vector& a, const Vector& b, float* buffer) {
     float s[CHUNKS];
     #pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) s[c] = chain(a.chunk[c], b.chunk[c]);
+    for (int c = 0; c < CHUNKS; ++c) s[c] = chunk_dot(a.chunk[c], b.chunk[c]);
     #pragma unroll
     for (int width = CHUNKS / 2; width; width /= 2) {
         #pragma unroll
         for (int c = 0; c < width; ++c) s[c] = __fadd_rn(s[c], s[c + width]);
     }
-    box[lane_id()] = s[0];
+    buffer[lane_id()] = s[0];
     __syncwarp();
     PartialSums parts;
     #pragma unroll
-    for (int l = 0; l < LANES; ++l) parts.s[l] = box[lane_id() / LANES * LANES + l];
+    for (int l = 0; l < LANES; ++l) parts.s[l] = buffer[lane_id() / LANES * LANES + l];
     return parts;
 }
-__device__ __forceinline__ void apply_gain(Vector& user, Vector& item, float gain, float keep) {
+__device__ __forceinline__ void apply_error(Vector& user, Vector& item, float scaled_error, float keep) {
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) {
         const float4 u = user.chunk[c], i = item.chunk[c];
-        user.chunk[c] = plus(times(u, keep), gain, i);
-        item.chunk[c] = plus(times(i, keep), gain, u);
+        user.chunk[c] = plus(times(u, keep), scaled_error, i);
+        item.chunk[c] = plus(times(i, keep), scaled_error, u);
     }
 }
 
@@ -47,22 +47,22 @@ constexpr int GROUPS_PER_WARP = 32 / LANES;
 // A slot of a batch: the operands of one update except the vectors. An empty slot has rate 0, keep 1 and the group's
 // dummy user, so that its update changes nothing and needs no branch.
 struct __align__(16) Slot {
-    int at;               // user vector's offset in the buffer, in 16-byte units
-    float scaled;         // rate * rating
+    int user_offset;      // user vector's offset in the buffer, in 16-byte units
+    float scaled_rating;  // rate * rating
     float rate, keep;
 };
 
 // State of a group.
 struct Group {
-    float* boxes;         // two per warp, 32 floats each
+    float* exchange_buffers;   // two per warp, 32 floats each
     unsigned* lock;
     float* users;         // of the present tile
     float* items;         // of the block
     Slot* slots;
     int* slot_items;      // index of each slot's item, or -1
-    int dummy;            // offset of the dummy user, as Slot::at
+    int dummy;            // offset of the dummy user, as Slot::user_offset
     float rate, keep;
-    int place = -1;       // index of the item in registers, or -1
+    int item_index = -1;  // index of the item in registers, or -1
     Vector item = {};
     Tally tally;
 
@@ -74,16 +74,17 @@ struct Group {
     }
 };
 
-struct HistoryLog {           // history counters and logs: see update.cuh
-    int *user, *item, *user_turn, *item_turn;
+// Updates of each node so far, and each edge's positions in the histories of its two nodes: see update.cuh.
+struct HistoryLog {
+    int *user_updates, *item_updates, *user_position, *item_position;
     int first_user;
     const int* table;
-    __device__ __forceinline__ void log(int id, int user_place, int item_place) const {
-        const int u = first_user + user_place, i = table[item_place];
-        const int user_at = __ldcg(user + u), item_at = __ldcg(item + i);
-        user_turn[id] = user_at;
-        item_turn[id] = item_at;
-        __stcg(user + u, user_at + 1);
-        __stcg(item + i, item_at + 1);
+    __device__ __forceinline__ void log(int edge, int user_index, int item_index) const {
+        const int u = first_user + user_index, i = table[item_index];
+        const int user_count = __ldcg(user_updates + u), item_count = __ldcg(item_updates + i);
+        user_position[edge] = user_count;
+        item_position[edge] = item_count;
+        __stcg(user_updates + u, user_count + 1);
+        __stcg(item_updates + i, item_count + 1);
     }
 };

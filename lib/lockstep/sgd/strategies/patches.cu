@@ -61,9 +61,9 @@ template <int YOUNGER> __device__ __forceinline__ void wait_copies() {
 // Lists of a patch in shared memory: where its matchings begin, its rows, its edges if there is room for them.
 struct Lists {
     int* steps;
-    int2* both;           // `room` words of 8 bytes: the rows if the patch lists them, then the edges
+    int2* words;          // `room` words of 8 bytes: the rows if the patch lists them, then the edges
     int room;
-    __device__ __forceinline__ int* rows() const { return reinterpret_cast<int*>(both); }
+    __device__ __forceinline__ int* rows() const { return reinterpret_cast<int*>(words); }
     __device__ __forceinline__ int row(int4 p, int place) const { return p.x < 0 ? rows()[place] : p.x + place; }
     __device__ __forceinline__ int first(int4 p) const { return p.x < 0 ? (p.y + 1) / 2 : 0; }
     __device__ __forceinline__ bool fits(int4 p) const { return first(p) + p.w <= room; }
@@ -73,7 +73,7 @@ struct Lists {
             for (int k = block_thread(); k < p.y; k += THREADS) copy_async(rows() + k, all_rows + ~p.x + k);
         }
         if (fits(p)) {
-            int2* to = both + first(p);
+            int2* to = words + first(p);
             for (int k = block_thread(); k < p.w; k += THREADS) copy_async(to + k, all_edges + p.z + k);
         }
         for (int k = block_thread(); k <= matchings; k += THREADS) copy_async(steps + k, from_steps + k);
@@ -85,7 +85,7 @@ constexpr int NO_PATCH = 0x7fffffff;
 // Words shared by all blocks, 0 between two launches: updates applied, tickets drawn, blocks that have ended.
 struct Common {
     unsigned long long count, sum;
-    int drawn, left;
+    int drawn, ended;
 };
 
 // patch_list, for each patch: first row of its vectors, nodes, first edge, edges. Patches of the first level have
@@ -148,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
         commit_copies();
         wait_copies<1>();
         __syncthreads();
-        const int2* mine = now.fits(patch) ? now.both + now.first(patch) : edges + patch.z;
+        const int2* mine = now.fits(patch) ? now.words + now.first(patch) : edges + patch.z;
         for (int begin = 0, s = 0; begin < patch.w; ++s) {
             const int end = now.steps[s + 1];
             for (int e = begin + (int)(block_thread() / LANES); e < end; e += GROUPS) {
@@ -181,12 +181,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
     __syncthreads();
     if (block_thread() == 0) {
         fence_gpu();
-        if (atomicAdd(&all->left, 1) == (int)gridDim.x - 1) {   // the last block to end
+        if (atomicAdd(&all->ended, 1) == (int)gridDim.x - 1) {   // the last block to end
             fence_gpu();
             applied[0] = atomicExch(&all->count, 0ull);
             applied[1] = atomicExch(&all->sum, 0ull);
             store_relaxed(&all->drawn, 0);
-            store_relaxed(&all->left, 0);
+            store_relaxed(&all->ended, 0);
         }
     }
 }

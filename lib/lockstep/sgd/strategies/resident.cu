@@ -1,16 +1,16 @@
 // Resident tiles: tiles for data with many ratings per user. Both sides of a tile are in shared memory.
 //
 // Idea. As in tiles.cu, a block owns items for a whole sweep and ranges of users rotate among blocks, passed on by
-// `turn`. Loading each edge's user from global memory would put its latency on the chain of updates; so the whole range
-// is copied:
+// `turn`, the number of blocks that have finished a range. Loading each edge's user from global memory would put its
+// latency on the chain of updates; so the whole range is copied:
 //   - One warp (the mover) fetches the range of the next tile and writes back that of the previous one, while the
 //     others work on the present tile. So the computing warps read from global memory only tile bounds and edges, in
 //     order, one batch ahead.
 //   - Inside a tile two groups can update the same user: a group try-locks the users of its next batch, applies the
 //     locked edges, unlocks. Few warps, because held locks conflict.
 //   - The edges of the largest item are the critical path. Such an item has a block to itself, in which only one warp
-//     updates users: no locks and an uninterrupted chain of updates, see work_alone. The dependency from one update to
-//     the next is a dot product and two multiply-adds.
+//     updates users: no locks and an uninterrupted chain of updates, see update_dedicated. The dependency from
+//     one update to the next is a dot product and two multiply-adds.
 //   - The partial sums of a dot product are exchanged through shared memory: see exchange.
 //
 // racecheck does not model locks: it reports users' vectors that several warps exchange under locks, and nothing with
@@ -33,7 +33,7 @@
 #define BATCH LANES       // edges that a group locks at once
 #endif
 
-constexpr int GROUPS = (THREADS - 32) / LANES;    // the first warp moves the users
+constexpr int WORKING_GROUPS = (THREADS - 32) / LANES;    // of a block: the first warp moves the users
 constexpr int DUMMY_STRIDE = K / 4 + (LANES < 8 ? LANES : 0);   // 16-byte stride of the groups' dummies: distinct banks
 
 // Locks are single bits of shared memory. Idle lanes issue a no-op atomic, avoiding divergence.
@@ -49,73 +49,74 @@ __device__ __forceinline__ void unlock_bit(unsigned* bits, int k, bool held) {
 
 __device__ __forceinline__ Vector load_shared_at(const float* users, int at) {
     Vector v;
-    const float4* from = reinterpret_cast<const float4*>(users) + lane_in_group() + at;
+    const float4* vector = reinterpret_cast<const float4*>(users) + lane_in_group() + at;
     #pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = from[LANES * c];
+    for (int c = 0; c < CHUNKS; ++c) v.chunk[c] = vector[LANES * c];
     return v;
 }
 __device__ __forceinline__ void store_shared_at(float* users, int at, const Vector& v) {
-    float4* to = reinterpret_cast<float4*>(users) + lane_in_group() + at;
+    float4* vector = reinterpret_cast<float4*>(users) + lane_in_group() + at;
     #pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) to[LANES * c] = v.chunk[c];
+    for (int c = 0; c < CHUNKS; ++c) vector[LANES * c] = v.chunk[c];
 }
 
 // Applies the edges in the slots in sequence.
 __device__ __forceinline__ void apply(Group& g) {
-    Slot now[BATCH];
-    int place[BATCH];
+    Slot slot[BATCH];
+    int item_index[BATCH];
     Vector user[BATCH];
     #pragma unroll
     for (int j = 0; j < BATCH; ++j) {
-        now[j] = g.slots[j * GROUPS_PER_WARP];
-        place[j] = g.slot_items[j * GROUPS_PER_WARP];
+        slot[j] = g.slots[j * GROUPS_PER_WARP];
+        item_index[j] = g.slot_items[j * GROUPS_PER_WARP];
     }
     #pragma unroll
-    for (int j = 0; j < BATCH; ++j) user[j] = load_shared_at(g.users, now[j].at);
+    for (int j = 0; j < BATCH; ++j) user[j] = load_shared_at(g.users, slot[j].user_offset);
     #pragma unroll
     for (int j = 0; j < BATCH; ++j) {
-        if (place[j] >= 0 && place[j] != g.place) {
-            if (g.place >= 0) store_shared(g.items, g.place, g.item);
-            g.place = place[j];
-            g.item = load_shared(g.items, g.place);
+        if (item_index[j] >= 0 && item_index[j] != g.item_index) {
+            if (g.item_index >= 0) store_shared(g.items, g.item_index, g.item);
+            g.item_index = item_index[j];
+            g.item = load_shared(g.items, g.item_index);
         }
         __syncwarp();
-        PartialSums parts = exchange(user[j], g.item, g.boxes + 32 * (j % 2));
-        apply_gain(user[j], g.item, __fmaf_rn(-now[j].rate, parts.sum(), now[j].scaled), now[j].keep);
+        PartialSums parts = exchange(user[j], g.item, g.exchange_buffers + 32 * (j % 2));
+        apply_error(user[j], g.item, __fmaf_rn(-slot[j].rate, parts.sum(), slot[j].scaled_rating), slot[j].keep);
     }
     #pragma unroll
-    for (int j = 0; j < BATCH; ++j) store_shared_at(g.users, now[j].at, user[j]);
+    for (int j = 0; j < BATCH; ++j) store_shared_at(g.users, slot[j].user_offset, user[j]);
 }
 
 // Lock, compute, unlock: one edge for each of the first BATCH lanes of a group. Edges are loaded unconditionally, which
 // is cheaper than a branch.
-__device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int end, const HistoryLog& clocks) {
+__device__ __forceinline__ void update_locked(Group& g, const int2* edges, int begin, int end,
+                                              const HistoryLog& history) {
     // the edge that this lane locks next
-    int id = lane_in_group() < BATCH && begin + lane_in_group() < end ? begin + lane_in_group() : -1;
-    int2 edge = edges[max(id, 0)];
-    while (__any_sync(full_mask, id >= 0)) {
+    int edge_index = lane_in_group() < BATCH && begin + lane_in_group() < end ? begin + lane_in_group() : -1;
+    int2 edge = edges[max(edge_index, 0)];
+    while (__any_sync(full_mask, edge_index >= 0)) {
         const int user = edge.x & 0xffff, item = edge.x >> 16;
-        const bool won = try_lock_bit(g.lock, user, id >= 0);
-        if (!__any_sync(full_mask, won)) continue;
+        const bool locked = try_lock_bit(g.lock, user, edge_index >= 0);
+        if (!__any_sync(full_mask, locked)) continue;
         fence_block();
-        if (lane_in_group() < BATCH) g.fill(lane_in_group(), edge, won);
-        const int applied = won ? id : -1;
-        if (won) id = id + BATCH < end ? id + BATCH : -1;
-        edge = edges[max(id, 0)];
+        if (lane_in_group() < BATCH) g.fill(lane_in_group(), edge, locked);
+        const int applied = locked ? edge_index : -1;
+        if (locked) edge_index = edge_index + BATCH < end ? edge_index + BATCH : -1;
+        edge = edges[max(edge_index, 0)];
         __syncwarp();
         apply(g);
 #if LOG
         #pragma unroll 1
         for (int j = 0; j < BATCH; ++j) {
-            if (lane_in_group() == j && won) clocks.log(applied, user, item);
+            if (lane_in_group() == j && locked) history.log(applied, user, item);
             fence_gpu();
             __syncwarp();
         }
 #endif
         __syncwarp();
         fence_block();
-        unlock_bit(g.lock, user, won);
-        if (won) g.tally.add(applied);
+        unlock_bit(g.lock, user, locked);
+        if (locked) g.tally.add(applied);
     }
 }
 
@@ -124,19 +125,20 @@ __device__ __forceinline__ void work(Group& g, const int2* edges, int begin, int
 struct Mover {
     Stored* vectors;
     const int* range_starts;
-    unsigned* turn;
-    int first, rounds, stride;
+    unsigned* blocks_done;
+    int first_range, rounds, stride;
 
     __device__ __forceinline__ int range(int round) const {
-        const int r = first + round;
+        const int r = first_range + round;
         return r < rounds ? r : r - rounds;
     }
     // Copies the range of a round into `buffer`, once the preceding blocks have released it.
     __device__ __forceinline__ void fetch_range(float* buffer, int round) const {
-        const int which = range(round), from = range_starts[which], count = range_starts[which + 1] - from;
-        const Stored* source = vectors + (long)from * K;
+        const int range_index = range(round), first_user = range_starts[range_index];
+        const int count = range_starts[range_index + 1] - first_user;
+        const Stored* source = vectors + (long)first_user * K;
         if (lane_id() == 0) {
-            while (load_acquire(turn + which) != (unsigned)(round / stride)) pause(50);
+            while (load_acquire(blocks_done + range_index) != (unsigned)(round / stride)) pause(50);
         }
         __syncwarp();
 #if defined(LOCKSTEP_HOST) || HALF
@@ -155,8 +157,9 @@ struct Mover {
 #endif
     }
     __device__ __forceinline__ void store_range(const float* buffer, int round) const {
-        const int which = range(round), from = range_starts[which], count = range_starts[which + 1] - from;
-        Stored* target = vectors + (long)from * K;
+        const int range_index = range(round), first_user = range_starts[range_index];
+        const int count = range_starts[range_index + 1] - first_user;
+        Stored* target = vectors + (long)first_user * K;
         #pragma unroll 8
         for (int k = lane_id(); k < count * (K / 4); k += 32) {
             store_chunk(target + 4 * (long)k, reinterpret_cast<const float4*>(buffer)[k]);
@@ -164,7 +167,7 @@ struct Mover {
         __syncwarp();
         if (lane_id() == 0) {
             fence_gpu();
-            store_release(turn + which, (unsigned)(round / stride) + 1u);
+            store_release(blocks_done + range_index, (unsigned)(round / stride) + 1u);
         }
     }
 };
@@ -172,8 +175,8 @@ struct Mover {
 // Block b has range (b * stride + v) % rounds in round v, after v / stride other blocks. starts: the first edge of each
 // (block, round, group); range_starts: the first user of each range of at most `room`. alone: whether a block has a
 // single item, of distinct users. `edges` is padded by 96 entries, which are loaded but not applied.
-// Shared memory: two buffers, each of `room` vectors and a dummy vector per group; ring; boxes; slots and their items;
-// items; locks.
+// Shared memory: two buffers, each of `room` vectors and a dummy vector per group; ring; exchange buffers; slots and
+// their items; items; locks.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     const int* starts, const int* range_starts, int rounds, int stride, int room, const int* alone, const int2* edges,
     const int* table, const int* table_starts, unsigned* turn,
@@ -181,75 +184,73 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     int* user_turn, int* item_turn,
     unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
-    // includes the dummies, so that one offset addresses either
-    const int buffer = room * K + GROUPS * DUMMY_STRIDE * 4;
+    // of each buffer; includes the dummies, so that one offset addresses either
+    const int buffer = room * K + WORKING_GROUPS * DUMMY_STRIDE * 4;
     Entry* ring = reinterpret_cast<Entry*>(shared + 2 * buffer);
-    float* boxes = reinterpret_cast<float*>(ring + 64);
-    Slot* slots = reinterpret_cast<Slot*>(boxes + THREADS / 32 * 64);
-    int* slot_items = reinterpret_cast<int*>(slots + GROUPS * BATCH);
-    float* items = reinterpret_cast<float*>(slot_items + (GROUPS * BATCH + 3) / 4 * 4);
+    float* exchange_buffers = reinterpret_cast<float*>(ring + 64);
+    Slot* slots = reinterpret_cast<Slot*>(exchange_buffers + THREADS / 32 * 64);
+    int* slot_items = reinterpret_cast<int*>(slots + WORKING_GROUPS * BATCH);
+    float* items = reinterpret_cast<float*>(slot_items + (WORKING_GROUPS * BATCH + 3) / 4 * 4);
     const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
     unsigned* lock = reinterpret_cast<unsigned*>(items + table_size * K);
     // Warp votes: make the conditions provably uniform.
-    const bool mover = __any_sync(full_mask, block_thread() < 32);
-    const bool chain = __all_sync(full_mask, alone[blockIdx.x] && block_thread() >= 32 && block_thread() < 64);
-    const int here = mover ? 0 : (block_thread() - 32) / LANES, groups = THREADS / LANES;
+    const bool is_mover = __any_sync(full_mask, block_thread() < 32);
+    const bool is_dedicated = __all_sync(full_mask, alone[blockIdx.x] && block_thread() >= 32 && block_thread() < 64);
+    const int group_index = is_mover ? 0 : (block_thread() - 32) / LANES, all_groups = THREADS / LANES;
 
     for (int k = block_thread(); k < room / 32 + 1; k += THREADS) lock[k] = 0;
-    for (int k = block_thread(); k < GROUPS * DUMMY_STRIDE * 4; k += THREADS) {
+    for (int k = block_thread(); k < WORKING_GROUPS * DUMMY_STRIDE * 4; k += THREADS) {
         shared[room * K + k] = 0.0f;
         shared[buffer + room * K + k] = 0.0f;
     }
-    for (int k = block_thread() / LANES; k < table_size; k += groups) {
+    for (int k = block_thread() / LANES; k < table_size; k += all_groups) {
         store_shared(items, k, load(item_vectors, table[table_first + k]));
     }
-    // first slot of this group
-    const int own = here / GROUPS_PER_WARP * GROUPS_PER_WARP * BATCH + here % GROUPS_PER_WARP;
-    Group g{boxes + block_thread() / 32 * 64, lock, shared, items, slots + own, slot_items + own,
-            room * (K / 4) + here * DUMMY_STRIDE, rate, keep};
-    const int first = (int)((long)blockIdx.x * stride % rounds);                  // range of the first round
-    const int* segment = starts + (long)blockIdx.x * rounds * GROUPS + (chain ? 0 : here);
-    Mover moves{user_vectors, range_starts, turn, first, rounds, stride};
-    int begin = 0, end = 0;   // of this group's edges in the next tile
+    const int first_slot = group_index / GROUPS_PER_WARP * GROUPS_PER_WARP * BATCH + group_index % GROUPS_PER_WARP;
+    Group g{exchange_buffers + block_thread() / 32 * 64, lock, shared, items, slots + first_slot,
+            slot_items + first_slot, room * (K / 4) + group_index * DUMMY_STRIDE, rate, keep};
+    const int first_range = (int)((long)blockIdx.x * stride % rounds);
+    const int* edge_start = starts + (long)blockIdx.x * rounds * WORKING_GROUPS + (is_dedicated ? 0 : group_index);
+    Mover mover{user_vectors, range_starts, turn, first_range, rounds, stride};
+    int next_begin = 0, next_end = 0;   // of this group's edges in the next tile
     Stream stream{edges, ring};
-    if (mover) {
-        moves.fetch_range(shared, 0);
+    if (is_mover) {
+        mover.fetch_range(shared, 0);
     } else {
-        begin = segment[0];
-        end = segment[1];
+        next_begin = edge_start[0];
+        next_end = edge_start[1];
     }
-    if (chain) stream.open(begin);
+    if (is_dedicated) stream.load_chunks(next_begin);
     for (int v = 0; v < rounds; ++v) {
         __syncthreads();      // the tile is loaded and the previous one computed
-        if (mover) {
-            float* other = shared + ((v + 1) & 1) * buffer;
-            if (v > 0) moves.store_range(other, v - 1);
-            if (v + 1 < rounds) moves.fetch_range(other, v + 1);
+        if (is_mover) {
+            float* other_buffer = shared + ((v + 1) & 1) * buffer;
+            if (v > 0) mover.store_range(other_buffer, v - 1);
+            if (v + 1 < rounds) mover.fetch_range(other_buffer, v + 1);
         } else {
-            const int from = begin, to = end;
+            const int begin = next_begin, end = next_end;
             if (v + 1 < rounds) {
-                begin = segment[(v + 1) * GROUPS];
-                end = segment[(v + 1) * GROUPS + 1];
+                next_begin = edge_start[(v + 1) * WORKING_GROUPS];
+                next_end = edge_start[(v + 1) * WORKING_GROUPS + 1];
             }
             g.users = shared + (v & 1) * buffer;
-            const HistoryLog clocks{user_clock, item_clock, user_turn, item_turn,
-            LOG ? range_starts[moves.range(v)] : 0,
-                                table + table_first};
-            if (chain) {
+            const HistoryLog history{user_clock, item_clock, user_turn, item_turn,
+                                     LOG ? range_starts[mover.range(v)] : 0, table + table_first};
+            if (is_dedicated) {
                 if (v == 0) {
-                    g.place = lane_id() < LANES ? 0 : -1;
+                    g.item_index = lane_id() < LANES ? 0 : -1;
                     g.item = load_shared(items, 0);
                 }
-                work_alone(g, stream, from, to, clocks);
+                update_dedicated(g, stream, begin, end, history);
             } else {
-                work(g, edges, from, to, clocks);
+                update_locked(g, edges, begin, end, history);
             }
         }
     }
-    if (!mover && g.place >= 0) store_shared(items, g.place, g.item);
+    if (!is_mover && g.item_index >= 0) store_shared(items, g.item_index, g.item);
     __syncthreads();
-    if (mover) moves.store_range(shared + ((rounds - 1) & 1) * buffer, rounds - 1);
-    for (int k = block_thread() / LANES; k < table_size; k += groups) {
+    if (is_mover) mover.store_range(shared + ((rounds - 1) & 1) * buffer, rounds - 1);
+    for (int k = block_thread() / LANES; k < table_size; k += all_groups) {
         store(item_vectors, table[table_first + k], load_shared(items, k));
     }
     g.tally.report(applied);

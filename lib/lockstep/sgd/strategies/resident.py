@@ -167,7 +167,7 @@ class Resident(DevicePlan):
         # Dummy users and slots of each group; then, for each user, two vectors and a lock. One block a
         # multiprocessor: it takes nearly all of the shared memory.
         fixed = groups * (2 * (width * 4 + 128) + batch * 20)
-        fixed += 16 + 512 + self.threads * 8  # the edges ahead of an item alone; two boxes of 32 floats a warp
+        fixed += 16 + 512 + self.threads * 8  # edges ahead of an item alone; exchange buffers
         free, user_bytes, item_bytes = self.executor.max_shared - fixed - 64, 2 * width * 4 + 1, width * 4
         time, self.blocks, count = self.layout(item_degrees, free, user_bytes, item_bytes)
         if given.users is None and not self.worth(time, user_degrees, item_degrees):

@@ -1,10 +1,10 @@
 // One update of stochastic gradient descent, and the functions that all schedules share.
 //
-//     gain = rate rating - rate <user, item>;   user' = keep user + gain item;   item' = keep item + gain user
+//     e = rate rating - rate <user, item>;   user' = keep user + e item;   item' = keep item + e user
 //
-// with keep = 1 - rate * regularization and the old vectors on the right; only the last multiply-add of each depends on
-// the dot product. K is the padded rank (a power of two from 4), LANES the threads per edge (1: the published form;
-// K/4: one 16-byte load per thread).
+// with keep = 1 - rate * regularization, e the scaled error, and the old vectors on the right; only the last
+// multiply-add of each depends on the dot product. K is the padded rank (a power of two from 4), LANES the threads per
+// edge (1: the published form; K/4: one 16-byte load per thread).
 //
 // Both vectors are cut into chunks of four features; the products of a chunk are a chain of fused multiply-adds, the
 // chunks are added as a binary tree: the second half to the first, and so on. So the bits of a result depend neither on
@@ -144,7 +144,7 @@ __device__ __forceinline__ float4 plus(float4 a, float s, float4 b) {  // a + s 
     if (NONNEGATIVE) r = make_float4(max(r.x, 0.0f), max(r.y, 0.0f), max(r.z, 0.0f), max(r.w, 0.0f));
     return r;
 }
-__device__ __forceinline__ float chain(float4 a, float4 b) {
+__device__ __forceinline__ float chunk_dot(float4 a, float4 b) {
     return __fmaf_rn(a.w, b.w, __fmaf_rn(a.z, b.z, __fmaf_rn(a.y, b.y, __fmul_rn(a.x, b.x))));
 }
 
@@ -152,7 +152,7 @@ __device__ __forceinline__ float chain(float4 a, float4 b) {
 __device__ __forceinline__ float dot(const Vector& a, const Vector& b, unsigned lanes) {
     float s[CHUNKS];
     #pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) s[c] = chain(a.chunk[c], b.chunk[c]);
+    for (int c = 0; c < CHUNKS; ++c) s[c] = chunk_dot(a.chunk[c], b.chunk[c]);
     #pragma unroll
     for (int width = CHUNKS / 2; width; width /= 2) {
         #pragma unroll
@@ -164,15 +164,15 @@ __device__ __forceinline__ float dot(const Vector& a, const Vector& b, unsigned 
     return sum;
 }
 
-// The update itself, in registers; `scaled` is rate * rating.
-__device__ __forceinline__ void step_scaled(Vector& user, Vector& item, float scaled, float rate, float keep,
+// The update itself, in registers; scaled_rating: rate * rating, scaled_error: rate * (rating - <user, item>).
+__device__ __forceinline__ void step_scaled(Vector& user, Vector& item, float scaled_rating, float rate, float keep,
                                             unsigned lanes) {
-    const float gain = __fmaf_rn(-rate, dot(user, item, lanes), scaled);
+    const float scaled_error = __fmaf_rn(-rate, dot(user, item, lanes), scaled_rating);
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) {
         const float4 u = user.chunk[c], i = item.chunk[c];
-        user.chunk[c] = plus(times(u, keep), gain, i);
-        item.chunk[c] = plus(times(i, keep), gain, u);
+        user.chunk[c] = plus(times(u, keep), scaled_error, i);
+        item.chunk[c] = plus(times(i, keep), scaled_error, u);
     }
 }
 __device__ __forceinline__ void step(Vector& user, Vector& item, float rating, float rate, float keep, unsigned lanes) {
