@@ -76,7 +76,7 @@ def h200():
 
 def test_the_subset_is_the_kernels():
     text = (KERNELS / "resident.cuh").read_text()
-    assert int(re.search(r"subset_at_most = (\d+)", text).group(1)) == floors.SUBSET
+    assert int(re.search(r"max_subset_width = (\d+)", text).group(1)) == floors.SUBSET
 
 
 def test_which_graphs():

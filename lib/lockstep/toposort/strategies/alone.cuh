@@ -29,9 +29,9 @@ struct Problem {
     unsigned* hot;  // in-degrees in shared memory
 };
 
-// The frontier, uniform over the threads that process it. turn: levels of run_levels so far; selects ring and count.
+// The frontier, uniform over the threads that process it. phase: levels of run_levels so far; selects ring and count.
 struct Position {
-    int begin, size, level, turn;
+    int begin, size, level, phase;
 };
 
 __device__ inline int4 pack(const Problem& p, int v) {
@@ -44,9 +44,9 @@ __device__ __forceinline__ bool decrement(const Problem& p, int v) {
 #if BITS == 0
     return atomicSub(&p.in_degrees[v], 1) == 1;
 #else
-    constexpr unsigned in_word = 32 / BITS;
-    const unsigned place = static_cast<unsigned>(v) % in_word * BITS;
-    const unsigned before = atomicSub(&p.hot[static_cast<unsigned>(v) / in_word], 1u << place);
+    constexpr unsigned degrees_per_word = 32 / BITS;
+    const unsigned place = static_cast<unsigned>(v) % degrees_per_word * BITS;
+    const unsigned before = atomicSub(&p.hot[static_cast<unsigned>(v) / degrees_per_word], 1u << place);
     return (before >> place & ((1u << BITS) - 1)) == 1;
 #endif
 }
@@ -72,12 +72,12 @@ __device__ __forceinline__ void decrement(const Problem& p, int v, int w, bool& 
     v_ready = before_v == 1;
     w_ready = before_w == 1;
 #else
-    constexpr unsigned in_word = 32 / BITS, all = (1u << BITS) - 1;
+    constexpr unsigned degrees_per_word = 32 / BITS, all = (1u << BITS) - 1;
     const unsigned hot = static_cast<unsigned>(__cvta_generic_to_shared(p.hot));
-    const unsigned place_v = static_cast<unsigned>(v) % in_word * BITS,
-        place_w = static_cast<unsigned>(w) % in_word * BITS;
-    const unsigned at_v = hot + static_cast<unsigned>(v) / in_word * 4,
-        at_w = hot + static_cast<unsigned>(w) / in_word * 4;
+    const unsigned place_v = static_cast<unsigned>(v) % degrees_per_word * BITS,
+        place_w = static_cast<unsigned>(w) % degrees_per_word * BITS;
+    const unsigned at_v = hot + static_cast<unsigned>(v) / degrees_per_word * 4,
+        at_w = hot + static_cast<unsigned>(w) / degrees_per_word * 4;
     const unsigned less_v = 0u - (1u << place_v), less_w = 0u - (1u << place_w);
     TWO_ATOMICS("shared", "r");
     v_ready = (before_v >> place_v & all) == 1;
@@ -87,17 +87,18 @@ __device__ __forceinline__ void decrement(const Problem& p, int v, int w, bool& 
 #endif
 }
 
-// Levels before `until` of more than `least` and at most `most` vertices, by `threads` threads: the block, or one warp.
+// Levels before `until` of more than `lower` and at most `upper` vertices, by `threads` threads: the block, or one
+// warp.
 template <bool one_warp>
-__device__ void run_levels(const Problem& p, Position& at, int least, int most, int until, int rank, int threads) {
+__device__ void run_levels(const Problem& p, Position& at, int lower, int upper, int until, int rank, int threads) {
     const int lane = lane_id();
-    while (at.size > least && at.size <= most && at.level < until) {
-        const int4* now = p.ring + (at.turn & 1) * p.capacity;
-        int4* next = p.ring + (~at.turn & 1) * p.capacity;
-        int* pushed = p.counts + (at.turn + 1) % 3;
+    while (at.size > lower && at.size <= upper && at.level < until) {
+        const int4* now = p.ring + (at.phase & 1) * p.capacity;
+        int4* next = p.ring + (~at.phase & 1) * p.capacity;
+        int* pushed = p.counts + (at.phase + 1) % 3;
         int* found = p.order + at.begin + at.size;
         if (rank == 0) {
-            p.counts[(at.turn + 2) % 3] = 0;
+            p.counts[(at.phase + 2) % 3] = 0;
             p.levels[2 + at.level] = at.size;
         }
         auto visit = [&](int v) {
@@ -136,7 +137,7 @@ __device__ void run_levels(const Problem& p, Position& at, int least, int most, 
         at.begin += at.size;
         at.size = *const_cast<volatile int*>(pushed);
         ++at.level;
-        ++at.turn;
+        ++at.phase;
     }
 }
 
@@ -146,10 +147,10 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
     const int lane = lane_id();
     const unsigned below = (1u << lane) - 1;
     const int4 none = make_int4(0, 0, -1, -1);
-    int4 row = lane < at.size ? p.ring[(at.turn & 1) * p.capacity + lane] : none;
+    int4 row = lane < at.size ? p.ring[(at.phase & 1) * p.capacity + lane] : none;
     int* found = p.order + at.begin + at.size;
     int* levels = p.levels + 2;
-    bool held = lane < at.size;
+    bool has_row = lane < at.size;
     while (at.size > 0 && at.level < until) {
         // Idle lanes load row 0 (one broadcast), cheaper than a branch; issued first, having the longest latency.
         const int4 row_a = fetch(p.rows + max(row.z, 0)), row_b = fetch(p.rows + max(row.w, 0));
@@ -167,14 +168,14 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
         at.begin += at.size;
         at.size = pushed;
         if (pushed > 32) {  // too many for a warp: write them to the ring
-            int4* ring = p.ring + (at.turn & 1) * p.capacity;
+            int4* ring = p.ring + (at.phase & 1) * p.capacity;
             if (a) ring[place_a] = row_a;
             if (b) ring[place_b] = row_b;
-            held = false;
+            has_row = false;
             break;
         }
         // A lane keeps its first ready successor; a second one moves to an idle lane.
-        held = a || b;
+        has_row = a || b;
         row = a ? row_a : b ? row_b : none;
         unsigned many = all_a & all_b, idle = ~(all_a | all_b);
         while (many) {
@@ -186,12 +187,12 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
                                          __shfl_sync(full_mask, row_b.w, giver));
             if (lane == taker) {
                 row = given;
-                held = true;
+                has_row = true;
             }
         }
     }
-    const unsigned holders = __ballot_sync(full_mask, held);
-    if (held) p.ring[(at.turn & 1) * p.capacity + __popc(holders & below)] = row;
+    const unsigned with_rows = __ballot_sync(full_mask, has_row);
+    if (has_row) p.ring[(at.phase & 1) * p.capacity + __popc(with_rows & below)] = row;
     __syncwarp();
 }
 
@@ -200,7 +201,7 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
 __device__ void run_block_levels(const Problem& p, Position& at, int warp_width, const StopFlag& stop_flag) {
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) p.ring[i] = p.rows[load_relaxed(p.order + at.begin + i)];
     if (threadIdx.x < 3) p.counts[threadIdx.x] = 0;
-    at.turn = 0;
+    at.phase = 0;
     int* shared_position = p.counts + 3;
     int until = stop_flag.stop ? at.level + between_requests : 0x7fffffff;
     __syncthreads();
@@ -230,7 +231,7 @@ __device__ void run_block_levels(const Problem& p, Position& at, int warp_width,
                 shared_position[0] = at.begin;
                 shared_position[1] = at.size;
                 shared_position[2] = at.level;
-                shared_position[3] = at.turn;
+                shared_position[3] = at.phase;
                 shared_position[4] = until;
             }
         }
@@ -258,9 +259,9 @@ __device__ inline void load_degrees(const Problem& p) {
 
 __device__ inline void store_degrees(const Problem& p) {
 #if BITS != 0
-    constexpr int in_word = 32 / BITS;
+    constexpr int degrees_per_word = 32 / BITS;
     for (int v = threadIdx.x; v < p.n; v += blockDim.x) {
-        p.in_degrees[v] = p.hot[v / in_word] >> (v % in_word * BITS) & ((1u << BITS) - 1);
+        p.in_degrees[v] = p.hot[v / degrees_per_word] >> (v % degrees_per_word * BITS) & ((1u << BITS) - 1);
     }
 #endif
 }

@@ -20,35 +20,35 @@
 #include "device.cuh"
 #include "expand.cuh"
 
-constexpr int between_looks = 16;  // rounds between two polls of the stop flag
+constexpr int poll_interval = 16;  // rounds between two polls of the stop flag
 
 // Words of state, each on a cache line of its own, which avoids false sharing between pollers and writers.
 constexpr int placed_word = 1, handed_word = 32, ticket_word = 64, done_word = 96;
 
 // Assigns places to the buffer's vertices (at most buffer_slots). Returns the row of vertex `lane` of the buffer, which
 // is loaded while the atomic is in flight.
-__device__ inline Word claim(const Rows& rows, const int* buffer, int held, int* order, int* state, int n) {
+__device__ inline Word claim(const Rows& rows, const int* buffer, int buffered, int* order, int* state, int n) {
     __syncwarp();
     const int lane = lane_id();
     int place = 0;
-    if (lane == 0) place = atomicAdd(state + placed_word, held);
-    const int v = lane < held ? buffer[lane] : -1;
+    if (lane == 0) place = atomicAdd(state + placed_word, buffered);
+    const int v = lane < buffered ? buffer[lane] : -1;
     const Word row = v >= 0 ? bounds(rows, v) : 0;
     place = __shfl_sync(full_mask, place, 0);
-    if (place + held > n) return 0;  // never true; makes later instructions depend on the atomic's result
-    for (int i = lane; i < held; i += 32) order[place + i] = buffer[i];
+    if (place + buffered > n) return 0;  // never true; makes later instructions depend on the atomic's result
+    for (int i = lane; i < buffered; i += 32) order[place + i] = buffer[i];
     return row;
 }
 
 // Places the buffer's vertices and appends their rows to the queue, whose slots idle lanes poll.
-__device__ inline void hand_over(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int* state,
+__device__ inline void hand_over(const Rows& rows, const int* buffer, int buffered, int* order, Word* queue, int* state,
                                  int n) {
     const int lane = lane_id();
-    Word row = claim(rows, buffer, held, order, state, n);
+    Word row = claim(rows, buffer, buffered, order, state, n);
     int slot = 0;
-    if (lane == 0) slot = atomicAdd(state + handed_word, held);
+    if (lane == 0) slot = atomicAdd(state + handed_word, buffered);
     slot = __shfl_sync(full_mask, slot, 0);
-    for (int i = lane; i < held; i += 32) {
+    for (int i = lane; i < buffered; i += 32) {
         if (i > lane) row = bounds(rows, buffer[i]);
         store_relaxed(queue + slot + i, row);
     }
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     const Rows rows = {first, last, targets};
     int* buffer = shared + head_words + warp_id() * buffer_slots;
     const StopFlag stop_flag = {stop};
-    const bool asks = global_thread() == 0;  // polls the host's flag; all others poll a copy in the GPU's memory
+    const bool polls_host = global_thread() == 0;  // all others poll a copy of the flag in the GPU's memory
     if (threadIdx.x < head_words) shared[threadIdx.x] = 0;
     for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(rows, in_degrees, n, order, nullptr, reinterpret_cast<Word*>(state), shared + head_words);
@@ -80,8 +80,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     int ticket = -1;
     unsigned idle = 0, rounds = 0;
     for (;;) {
-        if (stop && ++rounds % between_looks == 0) {
-            if (asks) {
+        if (stop && ++rounds % poll_interval == 0) {
+            if (polls_host) {
                 if (stop_flag.poll()) store_relaxed(halt, 1);
                 stop_flag.request();
             }
@@ -100,14 +100,14 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
             if (ticket < sources) seen = bounds(rows, load_relaxed(order + ticket));
             else if (ticket - sources < n) seen = load_relaxed(queue + ticket - sources);
         }
-        int held = 0, working = __popc(__ballot_sync(full_mask, busy));
+        int buffered = 0, working = __popc(__ballot_sync(full_mask, busy));
         if (working) {
             const LoadBalance balance(busy, row);
             for (int k = 0; k < balance.total; k += 32 * arcs_at_once) {
-                decrement_arcs(rows, balance, k, in_degrees, buffer, held);
-                if (held > 0 && k + 32 * arcs_at_once < balance.total) {  // more arcs follow: queue these, keep none
-                    hand_over(rows, buffer, held, order, queue, state, n);
-                    held = 0;
+                decrement_arcs(rows, balance, k, in_degrees, buffer, buffered);
+                if (buffered > 0 && k + 32 * arcs_at_once < balance.total) {  // more arcs follow: queue all of these
+                    hand_over(rows, buffer, buffered, order, queue, state, n);
+                    buffered = 0;
                 }
             }
         }
@@ -127,17 +127,17 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
             continue;
         }
         idle = 0;
-        if (held > 32 - __popc(taken)) {  // more than this warp's idle lanes
-            hand_over(rows, buffer, held, order, queue, state, n);
-            held = 0;
+        if (buffered > 32 - __popc(taken)) {  // more than this warp's idle lanes
+            hand_over(rows, buffer, buffered, order, queue, state, n);
+            buffered = 0;
         }
         Word claimed = 0;
-        if (held > 0) claimed = claim(rows, buffer, held, order, state, n);
+        if (buffered > 0) claimed = claim(rows, buffer, buffered, order, state, n);
         // All vertices made ready in this round are placed: the warp's previous vertices now count as done.
         if (lane == 0 && working) atomicAdd(state + done_word, working);
         const int rank = __popc(~taken & below);
         claimed = __shfl_sync(full_mask, claimed, rank);
-        busy = found || rank < held;
+        busy = found || rank < buffered;
         row = found ? seen : claimed;
         if (found) ticket = -1;
         __syncwarp();

@@ -84,9 +84,9 @@ __device__ inline void prefetch_l2(const void* p) {
 }
 
 // Appends the buffer's vertices to the next frontier, from order[place] on.
-__device__ inline void append(const Rows& rows, const int* buffer, int held, int* order, Word* queue, int place,
+__device__ inline void append(const Rows& rows, const int* buffer, int buffered, int* order, Word* queue, int place,
                               Word row) {
-    for (int i = lane_id(); i < held; i += 32) {
+    for (int i = lane_id(); i < buffered; i += 32) {
         const int v = buffer[i];
         if (i >= 32) row = bounds(rows, v);
         order[place + i] = v;
@@ -96,34 +96,34 @@ __device__ inline void append(const Rows& rows, const int* buffer, int held, int
 }
 
 // The row of vertex `lane` of the buffer; loaded before its place is known.
-__device__ inline Word load_first_rows(const Rows& rows, const int* buffer, int held) {
+__device__ inline Word load_first_rows(const Rows& rows, const int* buffer, int buffered) {
     __syncwarp();
-    return static_cast<int>(lane_id()) < held ? bounds(rows, buffer[lane_id()]) : 0;
+    return static_cast<int>(lane_id()) < buffered ? bounds(rows, buffer[lane_id()]) : 0;
 }
 
 // Empties the buffer; the next frontier starts at `base`, and the gate's upper half counts it.
-__device__ inline void flush(const Rows& rows, const int* buffer, int& held, int* order, Word* queue, int base,
+__device__ inline void flush(const Rows& rows, const int* buffer, int& buffered, int* order, Word* queue, int base,
                              Word* gate) {
     Word before = 0;
-    if (lane_id() == 0) before = atomicAdd(gate, static_cast<Word>(held) << 32);
-    const Word row = load_first_rows(rows, buffer, held);
-    append(rows, buffer, held, order, queue, base + static_cast<int>(__shfl_sync(full_mask, before, 0) >> 32), row);
-    held = 0;
+    if (lane_id() == 0) before = atomicAdd(gate, static_cast<Word>(buffered) << 32);
+    const Word row = load_first_rows(rows, buffer, buffered);
+    append(rows, buffer, buffered, order, queue, base + static_cast<int>(__shfl_sync(full_mask, before, 0) >> 32), row);
+    buffered = 0;
     __syncwarp();
 }
 
 // The same, if the buffer holds 32 or more.
-__device__ inline bool flush_full(const Rows& rows, const int* buffer, int& held, int* order, Word* queue, int base,
+__device__ inline bool flush_full(const Rows& rows, const int* buffer, int& buffered, int* order, Word* queue, int base,
                                   Word* gate) {
-    const bool full = held >= 32;
-    if (full) flush(rows, buffer, held, order, queue, base, gate);
+    const bool full = buffered >= 32;
+    if (full) flush(rows, buffer, buffered, order, queue, base, gate);
     return full;
 }
 
-__device__ inline void push(bool ready, int v, int* buffer, int& held) {
+__device__ inline void push(bool ready, int v, int* buffer, int& buffered) {
     const unsigned all = __ballot_sync(full_mask, ready);
-    if (ready) buffer[held + __popc(all & ((1u << lane_id()) - 1))] = v;
-    held += __popc(all);
+    if (ready) buffer[buffered + __popc(all & ((1u << lane_id()) - 1))] = v;
+    buffered += __popc(all);
 }
 
 // Sum over the lanes up to and including this one.
@@ -171,7 +171,7 @@ struct LoadBalance {
 // Decrements the in-degrees of targets, up to `slots` per lane (-1: none), of the warp's first `arcs` arcs; vertices
 // made ready go into the buffer. All atomics are issued before any result is used, so their latencies overlap.
 template <int slots>
-__device__ inline void decrement_targets(const int* target, int arcs, int* in_degrees, int* buffer, int& held) {
+__device__ inline void decrement_targets(const int* target, int arcs, int* in_degrees, int* buffer, int& buffered) {
     int left[slots];
 #pragma unroll
     for (int j = 0; j < slots; ++j) {
@@ -180,13 +180,13 @@ __device__ inline void decrement_targets(const int* target, int arcs, int* in_de
     }
 #pragma unroll
     for (int j = 0; j < slots; ++j) {
-        if (32 * j < arcs) push(left[j] == 1, target[j], buffer, held);
+        if (32 * j < arcs) push(left[j] == 1, target[j], buffer, buffered);
     }
 }
 
 // Decrements the target in-degrees of arcs k to k + 32 * arcs_at_once - 1; vertices made ready go into the buffer.
 __device__ inline void decrement_arcs(const Rows& rows, const LoadBalance& balance, int k, int* in_degrees, int* buffer,
-                                      int& held) {
+                                      int& buffered) {
     const int lane = lane_id();
     int target[arcs_at_once];
 #pragma unroll
@@ -198,17 +198,17 @@ __device__ inline void decrement_arcs(const Rows& rows, const LoadBalance& balan
             if (mine < balance.total) target[j] = rows.targets[arc];
         }
     }
-    decrement_targets<arcs_at_once>(target, balance.total - k, in_degrees, buffer, held);
+    decrement_targets<arcs_at_once>(target, balance.total - k, in_degrees, buffer, buffered);
 }
 
 // Expands the rows from[begin, end): `warps` warps share them, this one is number `warp`; `buffer` is this warp's own.
 // Vertices made ready are written from order[base] on. wait: `from` is the queue, filled in this launch, and entries
 // may still be in flight, so they are polled; else the sources (begin == 0) are read from order. most_helpers: warps
-// that share a vertex at most; one is enough where no row has more arcs than a warp reads at once. held: vertices in
-// the buffer, before and after. Returns whether the buffer was emptied in between.
+// that share a vertex at most; one is enough where no row has more arcs than a warp reads at once. buffered: vertices
+// in the buffer, before and after. Returns whether the buffer was emptied in between.
 template <bool wait>
 __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Word* queue, const Word* from, int begin,
-                              int end, int base, Word* gate, int* buffer, int& held, int warp, int warps,
+                              int end, int base, Word* gate, int* buffer, int& buffered, int warp, int warps,
                               int most_helpers = max_helpers) {
     const int lane = lane_id(), size = end - begin;
     // A division takes a hundred cycles: none here if there is a warp per vertex.
@@ -229,8 +229,8 @@ __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Wor
         }
         const LoadBalance balance(have, row);
         for (int k = part * 32 * arcs_at_once; k < balance.total; k += helpers * 32 * arcs_at_once) {
-            decrement_arcs(rows, balance, k, in_degrees, buffer, held);
-            flushed |= flush_full(rows, buffer, held, order, queue, base, gate);
+            decrement_arcs(rows, balance, k, in_degrees, buffer, buffered);
+            flushed |= flush_full(rows, buffer, buffered, order, queue, base, gate);
         }
     }
     return flushed;

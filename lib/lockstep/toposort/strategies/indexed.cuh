@@ -25,11 +25,11 @@ __device__ inline const char* in_register(const char* p) {
     return reinterpret_cast<const char*>(__shfl_sync(full_mask, reinterpret_cast<unsigned long long>(p), lane_id()));
 }
 
-template <int k> struct Turn { __device__ constexpr operator int() const { return k; } };
+template <int k> struct Phase { __device__ constexpr operator int() const { return k; } };
 
-// Processes levels in block 0 until the frontier is empty, a level makes more than `most` vertices ready, a list is
+// Processes levels in block 0 until the frontier is empty, a level makes more than max_vertices ready, a list is
 // full, the stop flag is set (the returned frontier is empty unless that level failed, too), or a slot conflicts (an
-// arc's target shares it with a vertex of another epoch being counted; then `turn` is 1). In-degrees in global memory
+// arc's target shares it with a vertex of another epoch being counted; then `phase` is 1). In-degrees in global memory
 // are left to write_back. The order receives numbers.
 __device__ __noinline__ Position run_indexed(const Problem p, const Records r, const Position at,
                                             const StopFlag stop_flag) {
@@ -42,29 +42,29 @@ __device__ __noinline__ Position run_indexed(const Problem p, const Records r, c
     }
     const int to_number = r.to_number(), to_slot = to_number + r.epoch_bits;
     const unsigned field = r.field(), waits = 1u << r.degree_bits, epochs = field & ~(waits - 1),
-        too_many = (r.most + 1) * one_vertex, record_bytes = r.record_bytes;
-    const SharedAddress even = r.lists(), odd = skip(even, LIST), idle = skip(r.idle(), lane_id()),
-        spare = skip(r.spare(), in_register(threadIdx.x));
-    const unsigned first_chunk = in_register(threadIdx.x / chunk_lanes), at_once = blockDim.x / chunk_lanes;
+        too_many = (r.max_vertices + 1) * vertex_unit, record_bytes = r.record_bytes;
+    const SharedAddress even = r.lists(), odd = skip(even, list_words), lane_dummy = skip(r.lane_dummy(), lane_id()),
+        thread_dummy = skip(r.thread_dummy(), in_register(threadIdx.x));
+    const unsigned first_chunk = in_register(threadIdx.x / chunk_lanes), rows_at_once = blockDim.x / chunk_lanes;
     const unsigned from_last = in_register(blockDim.x - 1 - threadIdx.x);
     const SharedAddress counters = shared_address(p.hot);
     const char* records = in_register(r.records + 8 * (threadIdx.x % chunk_lanes));
     int begin = at.begin, size = 0, now = at.level;  // the last level's range in the order; the next level's number
     __syncthreads();
-    auto level = [&](auto turn) {
+    auto level = [&](auto phase) {
         // A warp vote makes the condition provably uniform.
         if (__any_sync(full_mask, count.x == 0 || count.x >= too_many || count.y != 0)) return false;
-        const SharedAddress from = turn & 1 ? odd : even, to = turn & 1 ? even : odd,
-            counting = skip(r.counts, ((turn + 1) & 3) * 2);
-        unsigned mine = load_at(skip(from, first_chunk));
+        const SharedAddress from = phase & 1 ? odd : even, to = phase & 1 ? even : odd,
+            next_count = skip(r.counts, ((phase + 1) & 3) * 2);
+        unsigned code = load_at(skip(from, first_chunk));
         begin += size;
-        size = count.x / one_vertex;
+        size = count.x / vertex_unit;
         const unsigned chunks = size + (count.x & 0xffff);
         if (from_last == 0) {  // the last warp has the least work
-            store_two(skip(r.counts, ((turn + 2) & 3) * 2), 0, 0);
+            store_two(skip(r.counts, ((phase + 2) & 3) * 2), 0, 0);
             p.levels[2 + now] = size;
-            if (turn == 2 && stop_flag.poll()) or_at(skip(counting, 1), halt);
-            if (turn == 3) {
+            if (phase == 2 && stop_flag.poll()) or_at(skip(next_count, 1), halt);
+            if (phase == 3) {
                 stop_flag.request();
                 if (epochs) store_relaxed(r.placed(), begin);
             }
@@ -73,74 +73,78 @@ __device__ __noinline__ Position run_indexed(const Problem p, const Records r, c
             unsigned offset = 0;
             if (__any_sync(full_mask, i >= size && i < chunks)) {  // a further chunk of a long row
                 if (i >= size && i < chunks) {
-                    mine = load_at(skip(from, LIST - 1 - (i - size)));
-                    offset = chunk_bytes * (mine & further);
+                    code = load_at(skip(from, list_words - 1 - (i - size)));
+                    offset = chunk_bytes * (code & chunk_mask);
                 }
                 __syncwarp();  // forces a branch instead of predicated instructions of all lanes
             }
-            const char* record = records + static_cast<unsigned long long>(mine >> to_number) * record_bytes;
-            const uint2 two = fetch(reinterpret_cast<const uint2*>(record + offset));
-            const unsigned arcs[2] = {i < chunks ? two.x : 0, i < chunks ? two.y : 0};
-            SharedAddress where[2];
-            unsigned place[2], one[2], before[2], others[2], gets[2];
-            bool rare = false;
+            const char* record = records + static_cast<unsigned long long>(code >> to_number) * record_bytes;
+            const uint2 loaded = fetch(reinterpret_cast<const uint2*>(record + offset));
+            const unsigned arcs[2] = {i < chunks ? loaded.x : 0, i < chunks ? loaded.y : 0};
+            SharedAddress counter[2];
+            unsigned shift[2], increment[2], before[2], predecessors_left[2], old_count[2];
+            bool slow_path = false;
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
                 const unsigned slot = arcs[j] >> to_slot;
-                where[j] = arcs[j] ? skip(counters, slot / in_word) : idle;
-                place[j] = slot % in_word * RECORDS;
-                one[j] = 1u << place[j];
+                counter[j] = arcs[j] ? skip(counters, slot / slots_per_word) : lane_dummy;
+                shift[j] = slot % slots_per_word * slot_bits;
+                increment[j] = 1u << shift[j];
             }
-            add_two(where, one, before);
+            add_two(counter, increment, before);
             auto conflicts =
-                [&](int j) { return arcs[j] && ((arcs[j] >> chunk_bits ^ before[j] >> place[j]) & epochs); };
+                [&](int j) { return arcs[j] && ((arcs[j] >> chunk_bits ^ before[j] >> shift[j]) & epochs); };
 #pragma unroll
-            for (int j = 0; j < 2; ++j) {  // others: predecessors left; nonzero if the slot counts another vertex
-                others[j] = arcs[j] ? ((arcs[j] >> chunk_bits) - (before[j] >> place[j])) & field : 1;
-                where[j] = others[j] == 0 ? counting : idle;
-                one[j] = one_vertex | (arcs[j] & further);
+            for (int j = 0; j < 2; ++j) {  // nonzero, too, if the slot counts another vertex
+                predecessors_left[j] = arcs[j] ? ((arcs[j] >> chunk_bits) - (before[j] >> shift[j])) & field : 1;
+                counter[j] = predecessors_left[j] == 0 ? next_count : lane_dummy;
+                increment[j] = vertex_unit | (arcs[j] & chunk_mask);
             }
-            add_two(where, one, gets);
-#pragma unroll
-            for (int j = 0; j < 2; ++j) {
-                prefetch(others[j] == 0,
-                         r.records + static_cast<unsigned long long>(arcs[j] >> to_number) * record_bytes, spare);
-            }
+            add_two(counter, increment, old_count);
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
-                store_if(others[j] == 0 && gets[j] < too_many, skip_bytes(to, gets[j] >> 16), arcs[j]);
-                rare |= conflicts(j) || (others[j] == 0 && (arcs[j] & further));
+                prefetch(predecessors_left[j] == 0,
+                         r.records + static_cast<unsigned long long>(arcs[j] >> to_number) * record_bytes,
+                         thread_dummy);
             }
-            if (rare) {
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {
+                store_if(predecessors_left[j] == 0 && old_count[j] < too_many, skip_bytes(to, old_count[j] >> 16),
+                         arcs[j]);
+                slow_path |= conflicts(j) || (predecessors_left[j] == 0 && (arcs[j] & chunk_mask));
+            }
+            if (slow_path) {
                 for (int j = 0; j < 2; ++j) {
-                    if (conflicts(j)) or_at(skip(counting, 1), slot_conflicts);
-                    if (others[j] == 0 && !enter_further(r, to, gets[j], arcs[j])) or_at(skip(counting, 1), no_room);
+                    if (conflicts(j)) or_at(skip(next_count, 1), slot_conflicts);
+                    if (predecessors_left[j] == 0 && !enter_chunks(r, to, old_count[j], arcs[j])) {
+                        or_at(skip(next_count, 1), no_room);
+                    }
                 }
             }
-            if (!__any_sync(full_mask, i + at_once < chunks)) break;
-            i += at_once;
-            mine = load_at(skip(from, i < size ? i : 0));
+            if (!__any_sync(full_mask, i + rows_at_once < chunks)) break;
+            i += rows_at_once;
+            code = load_at(skip(from, i < size ? i : 0));
         }
         // The last warps, which have less work, write the level's vertices to the order and advance their slots to the
         // next epoch.
         for (unsigned i = from_last; i < size; i += blockDim.x) {
-            const unsigned code = load_at(skip(from, i)), which = code >> to_slot;
-            p.order[begin + i] = code >> to_number;
+            const unsigned order_code = load_at(skip(from, i)), slot = order_code >> to_slot;
+            p.order[begin + i] = order_code >> to_number;
             if (epochs && now > at.level) {
-                add_at(skip(counters, which / in_word),
-                       (waits - 1 - (code >> chunk_bits & (waits - 1))) << which % in_word * RECORDS);
+                add_at(skip(counters, slot / slots_per_word),
+                       (waits - 1 - (order_code >> chunk_bits & (waits - 1))) << slot % slots_per_word * slot_bits);
             }
         }
         __syncthreads();
         ++now;
-        count = load_two(counting);
+        count = load_two(next_count);
         return true;
     };
     for (;;) {
-        if (!level(Turn<0>())) break;
-        if (!level(Turn<1>())) break;
-        if (!level(Turn<2>())) break;
-        if (!level(Turn<3>())) break;
+        if (!level(Phase<0>())) break;
+        if (!level(Phase<1>())) break;
+        if (!level(Phase<2>())) break;
+        if (!level(Phase<3>())) break;
     }
     prefetch_wait();  // also completes the copy of the stop flag
     if (threadIdx.x == 0) store_relaxed(r.placed(), -1);

@@ -53,9 +53,9 @@ APART Position sort_alone(const Problem p, Position at, int warp_width, const St
     return at;
 }
 
-constexpr int least_rest = 4, most_rest = 64;  // back-off: levels before block 0 takes over again
-constexpr int brief = 64;                      // levels; a visit of no more doubles the back-off
-constexpr int min_levels = 512;                // fewer before a slot conflict rule out records
+constexpr int min_backoff = 4, max_backoff = 64;  // back-off: levels before block 0 takes over again
+constexpr int brief_visit = 64;                  // levels; a visit of no more doubles the back-off
+constexpr int min_levels = 512;                  // fewer before a slot conflict rule out records
 
 #if RECORDS
 #include "records.cuh"
@@ -70,9 +70,9 @@ __device__ inline void publish_rows(const Sort& s, const FrontierState& at) {
     }
 }
 
-APART FrontierState sort_by_subset(const Sort s, FrontierState at, const Alone alone, int width, int subset,
-                                   const StopFlag stop_flag) {
-    subset_levels(s, at, alone, width, subset, stop_flag);
+APART FrontierState sort_by_subset(const Sort s, FrontierState at, const SingleBlockRule rule, int width,
+                                   int subset, const StopFlag stop_flag) {
+    run_subset_levels(s, at, rule, width, subset, stop_flag);
     return at;
 }
 
@@ -80,13 +80,13 @@ enum Prepared { nothing, recorded, no_records, packed };  // rows of block 0: no
 
 // m: at least the number of arcs. control: 24 ints, see save_frontier; gates: 4 words, gates[4]: the numbers of sources
 // and of roots; all zero. The grid processes a frontier of more than `breadth` vertices (see subset_width), block 0 one
-// of at most `width` (patience, tail: see Alone), a subset of `subset` blocks the rest (keep: see run_subset; helpers:
-// see expand). stop: see StopFlag; once it is not zero, the sort may end early, with the order incomplete. done: if not
-// null, 1 is written there at the end; it may be host memory. With BITS, every in-degree fits in BITS bits, and all of
-// them from hot_offset on. With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of RECORDS
-// bits lie from hot_offset on, of which `epoch_bits` and `degree_bits` are used; records: record_bytes for each number;
-// codes: n; extra: extra_ints, plus the size of the slots. With epoch_bits, numbers: n, vertices: slots * 2^epoch_bits.
-// * 2^epoch_bits.
+// of at most `width` (patience: narrow_levels_left at first; tail: see SingleBlockRule), a subset of `subset` blocks
+// the rest (keep: see run_subset; helpers: see expand). stop: see StopFlag; once it is not zero, the sort may end
+// early, with the order incomplete. done: if not null, 1 is written there at the end; it may be host memory. With BITS,
+// every in-degree fits in BITS bits, and all of them from hot_offset on. With RECORDS block 0 has up to `counted_width`
+// vertices. Then `slots` counters of RECORDS bits lie from hot_offset on, of which `epoch_bits` and `degree_bits` are
+// used; records: record_bytes for each number; codes: n; extra: the workspace, extra_ints and the size of the slots.
+// With epoch_bits, numbers (number_of): n, vertices (vertex_of): slots * 2^epoch_bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
            int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows,
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                        epoch_bits, degree_bits, static_cast<unsigned>(record_bytes), counted_width + counted_width / 4};
     for (int i = global_thread(); i < extra_ints; i += global_threads()) extra[i] = 0;
 #endif
-    int turn = 0, backoff = least_rest;
+    int turn = 0, backoff = min_backoff;
     int prepared = RECORDS ? nothing : no_records;
     if (threadIdx.x < head_words) scratch[threadIdx.x] = 0;
     // At most m vertices have predecessors, so slots before n - m hold sources, whose slots are never read.
@@ -125,18 +125,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             at = {n, 0, at.level + 1, at.step, 0};
             break;
         }
-        const Alone alone = {RECORDS && prepared < no_records ? counted_width : width, tail, n};
-        const int most = subset_width(s, breadth);
-        const bool by_block = at.level > 0 && alone.may(at);
+        const SingleBlockRule rule = {RECORDS && prepared < no_records ? counted_width : width, tail, n};
+        const int max_subset = subset_width(s, breadth);
+        const bool by_block = at.level > 0 && rule.applies(at);
         // If this level holds over half of the rest, a subset would end after one level.
-        if (at.level == 0 || (!by_block && (at.size > most || unplaced < at.size))) {
-            run_all_blocks(s, at, alone, max(most, alone.width), roots, scratch, stop_flag);
+        if (at.level == 0 || (!by_block && (at.size > max_subset || unplaced < at.size))) {
+            run_all_blocks(s, at, rule, max(max_subset, rule.width), roots, scratch, stop_flag);
             continue;
         }
         const FrontierState was = at;
-        Position stood = {at.begin, at.size, at.level, 0};
+        Position reached = {at.begin, at.size, at.level, 0};
         if (!by_block) {
-            at = sort_by_subset(s, at, alone, most, subset, stop_flag);
+            at = sort_by_subset(s, at, rule, max_subset, subset, stop_flag);
 #if RECORDS
         } else if (prepared < no_records) {
             if (!build_records(p, r, at.begin, prepared == nothing, roots, barrier)) {
@@ -144,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 continue;
             }
             prepared = recorded;
-            if (blockIdx.x == 0) stood = run_indexed(p, r, stood, stop_flag);
+            if (blockIdx.x == 0) reached = run_indexed(p, r, reached, stop_flag);
             else if (blockIdx.x == 1 && numbers) fetch_ahead(p, r);
 #endif
         } else {
@@ -153,25 +153,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 prepared = packed;
             }
             grid_barrier(barrier);
-            if (blockIdx.x == 0) stood = sort_alone(p, stood, warp_width, stop_flag);
+            if (blockIdx.x == 0) reached = sort_alone(p, reached, warp_width, stop_flag);
         }
-        if (by_block) at = {stood.begin, stood.size, stood.level, at.step, stood.turn};
+        // run_indexed's conflict travels to the other blocks in narrow_levels_left, which is set below.
+        if (by_block) at = {reached.begin, reached.size, reached.level, at.step, reached.phase};
         if (global_thread() == 0) save_frontier(control, turn, at);
         grid_barrier(barrier);
         at = load_frontier(control, turn++);
         if (by_block) {
             // Preparation takes the time of a few levels, so short visits of block 0 double the back-off.
-            const bool was_brief = at.level - was.level <= brief;
-            backoff = was_brief ? min(2 * backoff, most_rest) : least_rest;
+            const bool was_brief = at.level - was.level <= brief_visit;
+            backoff = was_brief ? min(2 * backoff, max_backoff) : min_backoff;
 #if RECORDS
             if (prepared == recorded) {
                 write_back(p, r, queue, was, at);
-                if (at.patience && at.level - was.level < min_levels) prepared = no_records;
+                if (at.narrow_levels_left && at.level - was.level < min_levels) prepared = no_records;
                 grid_barrier(barrier);
             } else
 #endif
             publish_rows(s, at);
-            at.patience = backoff;
+            at.narrow_levels_left = backoff;
         }
         if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
         __syncthreads();

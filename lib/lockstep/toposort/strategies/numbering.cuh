@@ -30,7 +30,8 @@ __device__ inline bool pointer_jump(int n, Word* jumps) {
 // jumps: n words. The links overlay the packed rows, which are not written yet; the blocks' bin counts overlay the
 // ring, which is not in use yet. Called by all blocks; the numbers are valid after the next barrier.
 __device__ __noinline__ void number_by_steps(const Problem p, const Records r, Word* jumps, unsigned* barrier) {
-    int *totals = r.totals(), *most = totals + bins, *changed = most + 1, *scratch = reinterpret_cast<int*>(p.ring);
+    int *totals = r.totals(), *max_steps = totals + bins, *changed = max_steps + 1;
+    int* scratch = reinterpret_cast<int*>(p.ring);
     unsigned* links = reinterpret_cast<unsigned*>(p.rows);
     // A jump: its end vertex in the lower half, its number of steps in the upper one. First along any predecessor.
     for (int v = global_thread(); v < p.n; v += global_threads()) {
@@ -49,9 +50,9 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     grid_barrier(barrier);
     // Then along the predecessor with the most steps, capped to fit beside its id.
     const int bits = 32 - __clz(p.n);
-    const unsigned enough = min(1u << first_rounds, (1u << (32 - bits)) - 2);
+    const unsigned step_limit = min(1u << first_rounds, (1u << (32 - bits)) - 2);
     auto link_to =
-        [&](int v) { return (min(static_cast<unsigned>(load_relaxed(jumps + v) >> 32), enough) + 1) << bits | v; };
+        [&](int v) { return (min(static_cast<unsigned>(load_relaxed(jumps + v) >> 32), step_limit) + 1) << bits | v; };
     for_arcs(p, link_to, same, [&](unsigned link, int, int target) {
         if (target >= 0) atomicMax(links + target, link);
     });
@@ -69,14 +70,14 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
         const Word s = load_relaxed(jumps + v) >> 32;
         return s < static_cast<Word>(p.n) ? static_cast<int>(s) : 0;  // leads into a cycle: 0, never ready
     };
-    int far = 0;
-    for (int v = global_thread(); v < p.n; v += global_threads()) far = max(far, steps(v));
-    for (int step = 16; step > 0; step /= 2) far = max(far, __shfl_xor_sync(full_mask, far, step));
-    if (lane_id() == 0) atomicMax(most, far);
+    int local_max = 0;
+    for (int v = global_thread(); v < p.n; v += global_threads()) local_max = max(local_max, steps(v));
+    for (int step = 16; step > 0; step /= 2) local_max = max(local_max, __shfl_xor_sync(full_mask, local_max, step));
+    if (lane_id() == 0) atomicMax(max_steps, local_max);
     for (int i = threadIdx.x; i < bins; i += blockDim.x) scratch[i] = 0;
     grid_barrier(barrier);
-    const long long all = load_relaxed(most) + 1ll;
-    auto bin = [&](int v) { return static_cast<int>(static_cast<long long>(steps(v)) * bins / all); };
+    const long long step_values = load_relaxed(max_steps) + 1ll;
+    auto bin = [&](int v) { return static_cast<int>(static_cast<long long>(steps(v)) * bins / step_values); };
     // A block counts its vertices per bin and reserves as many places there; a bin starts at the sum of earlier sizes.
     for (int v = global_thread(); v < p.n; v += global_threads()) atomicAdd(scratch + bin(v), 1);
     __syncthreads();
@@ -94,8 +95,8 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
     for (int v = global_thread(); v < p.n; v += global_threads()) {
         const int place = atomicAdd(scratch + bin(v), 1), epoch = place / r.slots;
         const int number = (place - epoch * r.slots) << r.epoch_bits | epoch;
-        r.numbers[v] = number;
-        r.vertices[number] = v;
+        r.number_of[v] = number;
+        r.vertex_of[number] = v;
     }
 }
 
@@ -103,7 +104,7 @@ __device__ __noinline__ void number_by_steps(const Problem p, const Records r, W
 __device__ inline bool build_records(const Problem& p, const Records& r, int begin, bool first, Word* jumps,
                                      unsigned* barrier) {
     if (first) {
-        if (r.numbers) {
+        if (r.number_of) {
             number_by_steps(p, r, jumps, barrier);
             grid_barrier(barrier);
         }

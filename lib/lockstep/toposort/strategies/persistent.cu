@@ -16,7 +16,7 @@
 #include "resident.cuh"
 
 // control: 24 ints, see save_frontier; gates: 4 gates, then one word that counts sources and roots; all zero. subset:
-// blocks that process a level of up to `width` vertices (see subset_levels); keep: see run_subset; helpers:
+// blocks that process a level of up to `width` vertices (see run_subset_levels); keep: see run_subset; helpers:
 // most_helpers of expand.
 extern "C" __global__ void __launch_bounds__(512, 1)
     persistent(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     const Rows rows = {first, last, targets};
     const Sort s = {rows, in_degrees, order, queue, levels, gates, gates_of_subset(control),
                     shared + warp_id() * buffer_slots, n, helpers, keep};
-    const Alone never = {0, 0, n};
+    const SingleBlockRule disabled = {0, 0, n};
     if (threadIdx.x < 5) scratch[threadIdx.x] = 0;
     for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(rows, in_degrees, n, order, roots, gates + 4, shared);
@@ -38,10 +38,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     width = subset_width(s, width);
     while (at.size > 0) {
         if (at.level == 0 || at.size > width) {
-            run_all_blocks(s, at, never, width, roots, scratch, {nullptr});
+            run_all_blocks(s, at, disabled, width, roots, scratch, {nullptr});
             continue;
         }
-        subset_levels(s, at, never, width, subset, {nullptr});
+        run_subset_levels(s, at, disabled, width, subset, {nullptr});
         if (global_thread() == 0) save_frontier(control, turn, at);
         grid_barrier(barrier);
         at = load_frontier(control, turn++);

@@ -16,54 +16,55 @@
 
 #ifndef LIST
 #define LIST 1020  // words. A level reads at most LIST chunks of CHUNK <= 16 arcs: fewer than 2^14 vertices get ready,
-// which is what a count's upper 14 bits hold (one_vertex).
+// which is what a count's upper 14 bits hold (vertex_unit).
 #endif
+constexpr int list_words = LIST, slot_bits = RECORDS;
 static_assert(LIST * CHUNK < 1 << 14, "a count would overflow");
 constexpr int chunk_bytes = 4 * CHUNK, chunk_lanes = CHUNK / 2, most_chunks = 4;
 constexpr int chunk_bits = 3;  // low bits of a code: marker, further chunks
-constexpr unsigned some_code = 4, further = 3;
+constexpr unsigned code_marker = 4, chunk_mask = 3;
 // A count: upper half 4 x vertices (a byte offset), lower half further chunks.
-constexpr unsigned one_vertex = 1u << 18;
-constexpr unsigned in_word = 32 / RECORDS;  // slots
+constexpr unsigned vertex_unit = 1u << 18;
+constexpr unsigned slots_per_word = 32 / slot_bits;
 constexpr int bins = 512, most_rounds = 32, extra_ints = 3 + bins + most_rounds;  // each round doubles the jumps
 // Reasons for block 0 to stop; after any but `halt` its last level is discarded.
 constexpr unsigned halt = 1, no_room = 2, slot_conflicts = 4;
 
-// Shared memory from `counts` on, 4 * (40 + 2 * LIST + blockDim.x) bytes: four counts, used in rotation, of {vertices
-// and further chunks, reasons to stop}; two lists of codes of up to `most` + 1 vertices; idle: a dummy word for each
-// lane, updated by lanes without an arc; spare: a dummy word for each thread.
+// Shared memory from `counts` on, 4 * (40 + 2 * list_words + blockDim.x) bytes: four counts, used in rotation, of
+// {vertices and further chunks, reasons to stop}; two lists of codes of up to max_vertices + 1; lane_dummy: a dummy
+// word for each lane, updated by lanes without an arc; thread_dummy: one for each thread.
 struct Records {
     SharedAddress counts;
     char* records;
     unsigned* codes;
-    int *numbers, *vertices;  // number of each vertex, and the inverse; null: the identity
-    int* more;                // extra_ints, then the image of the slots
+    int *number_of, *vertex_of;  // number of each vertex, and the inverse; null: the identity
+    int* workspace;              // extra_ints, then the initial slots
     int slots, epoch_bits, degree_bits;
     unsigned record_bytes;
-    int most;
+    int max_vertices;
     __device__ SharedAddress lists() const { return skip(counts, 8); }
-    __device__ SharedAddress idle() const { return skip(counts, 8 + 2 * LIST); }
-    __device__ SharedAddress spare() const { return skip(counts, 40 + 2 * LIST); }
-    __device__ int* no_room_flag() const { return more; }      // see find_counters
-    __device__ int* placed() const { return more + 1; }   // see fetch_ahead
+    __device__ SharedAddress lane_dummy() const { return skip(counts, 8 + 2 * list_words); }
+    __device__ SharedAddress thread_dummy() const { return skip(counts, 40 + 2 * list_words); }
+    __device__ int* no_room_flag() const { return workspace; }  // see find_counters
+    __device__ int* placed() const { return workspace + 1; }    // see fetch_ahead
     // Initial slots: see find_counters.
-    __device__ unsigned* image() const { return reinterpret_cast<unsigned*>(more) + extra_ints; }
+    __device__ unsigned* initial_slots() const { return reinterpret_cast<unsigned*>(workspace) + extra_ints; }
     // Bin sizes, largest number of steps, change flag per round: numbering.cuh.
-    __device__ int* totals() const { return more + 2; }
+    __device__ int* totals() const { return workspace + 2; }
     __device__ int to_number() const { return degree_bits + chunk_bits; }
     // Mask of a slot, and of code >> chunk_bits.
     __device__ unsigned field() const { return (1u << (epoch_bits + degree_bits)) - 1; }
     __device__ unsigned degrees() const { return (1u << degree_bits) - 1; }
-    __device__ unsigned number(int v) const { return numbers ? numbers[v] : v; }
-    __device__ int vertex(unsigned number) const { return vertices ? vertices[number] : number; }
-    __device__ int words() const { return (slots + in_word - 1) / in_word; }
+    __device__ unsigned number(int v) const { return number_of ? number_of[v] : v; }
+    __device__ int vertex(unsigned number) const { return vertex_of ? vertex_of[number] : number; }
+    __device__ int words() const { return (slots + slots_per_word - 1) / slots_per_word; }
 };
 
 __device__ __noinline__ void make_codes(const Problem p, const Records r) {
     for (int v = global_thread(); v < p.n; v += global_threads()) {
         const unsigned left = __ldcg(p.in_degrees + v);
         const unsigned chunks = max(1u, static_cast<unsigned>(p.last[v] - p.first[v] + CHUNK - 1) / CHUNK);
-        r.codes[v] = r.number(v) << r.to_number() | (left - 1 & r.degrees()) << chunk_bits | some_code | (chunks - 1);
+        r.codes[v] = r.number(v) << r.to_number() | (left - 1 & r.degrees()) << chunk_bits | code_marker | (chunks - 1);
     }
 }
 
@@ -108,25 +109,25 @@ __device__ __noinline__ void make_records(const Problem p, const Records r) {
 // Computes the slots at the start of block 0's levels: each slot counts its first vertex with predecessors left. If
 // another of its vertices has lost some already, the slot cannot hold both counts: *no_room_flag() becomes 1.
 __device__ __noinline__ void find_counters(const Problem p, const Records r) {
-    const int all = r.words() * in_word;
+    const int all = r.words() * slots_per_word;
     for (int slot = global_thread(); slot - static_cast<int>(lane_id()) < all; slot += global_threads()) {
-        unsigned epoch = 0, held = 0;
+        unsigned epoch = 0, value = 0;
         bool found = false;
         for (int place = slot; slot < r.slots && place < p.n; place += r.slots) {
             const int v = r.vertex(slot << r.epoch_bits | epoch);
             const unsigned left = __ldcg(p.in_degrees + v),
                 whole = (__ldcg(r.codes + v) >> chunk_bits & r.degrees()) + 1;
             if (left && !found) {
-                held = epoch << r.degree_bits | (whole - left);
+                value = epoch << r.degree_bits | (whole - left);
                 found = true;
             } else if (left && left != whole) {
                 store_relaxed(r.no_room_flag(), 1);
             }
             ++epoch;
         }
-        unsigned word = ((found ? held : epoch << r.degree_bits) & r.field()) << slot % in_word * RECORDS;
-        for (unsigned other = 1; other < in_word; other *= 2) word |= __shfl_xor_sync(full_mask, word, other);
-        if (slot < all && slot % in_word == 0) r.image()[slot / in_word] = word;
+        unsigned word = ((found ? value : epoch << r.degree_bits) & r.field()) << slot % slots_per_word * slot_bits;
+        for (unsigned other = 1; other < slots_per_word; other *= 2) word |= __shfl_xor_sync(full_mask, word, other);
+        if (slot < all && slot % slots_per_word == 0) r.initial_slots()[slot / slots_per_word] = word;
     }
 }
 
@@ -148,25 +149,25 @@ __device__ __noinline__ void fetch_ahead(const Problem p, const Records r) {
 }
 
 // Enters the further chunks of a vertex's row into a list, behind those already entered; false if there is no room.
-__device__ inline bool enter_further(const Records& r, SharedAddress list, unsigned gets, unsigned code) {
-    const unsigned behind = gets & 0xffff, more = code & further;
-    if (behind + more > LIST - r.most - 1) return false;
-    for (unsigned c = 1; c <= more; ++c) store_at(skip(list, LIST - behind - c), code - more + c);
+__device__ inline bool enter_chunks(const Records& r, SharedAddress list, unsigned old_count, unsigned code) {
+    const unsigned entered = old_count & 0xffff, chunks = code & chunk_mask;
+    if (entered + chunks > list_words - r.max_vertices - 1) return false;
+    for (unsigned c = 1; c <= chunks; ++c) store_at(skip(list, list_words - entered - c), code - chunks + c);
     return true;
 }
 
 // Block 0 loads the slots' values from find_counters into shared memory and writes the frontier as a list.
 __device__ inline void load_counters(const Problem& p, const Records& r, const Position& at) {
     for (int w = threadIdx.x; w < r.words(); w += blockDim.x)
-        store_at(skip(shared_address(p.hot), w), __ldcg(r.image() + w));
-    for (int i = threadIdx.x; i < 8 + 2 * LIST; i += blockDim.x) store_at(skip(r.counts, i), 0);
+        store_at(skip(shared_address(p.hot), w), __ldcg(r.initial_slots() + w));
+    for (int i = threadIdx.x; i < 8 + 2 * list_words; i += blockDim.x) store_at(skip(r.counts, i), 0);
     __syncthreads();
     for (int i = threadIdx.x; i < at.size; i += blockDim.x) {
         const unsigned code = __ldcg(r.codes + load_relaxed(p.order + at.begin + i));
         p.order[at.begin + i] = code >> r.to_number();
         store_at(skip(r.lists(), i), code);
-        const unsigned gets = add_at(r.counts, one_vertex | (code & further));
-        if (!enter_further(r, r.lists(), gets, code)) or_at(skip(r.counts, 1), no_room);
+        const unsigned old_count = add_at(r.counts, vertex_unit | (code & chunk_mask));
+        if (!enter_chunks(r, r.lists(), old_count, code)) or_at(skip(r.counts, 1), no_room);
     }
     __syncthreads();
 }
@@ -178,7 +179,7 @@ __device__ __noinline__ void write_back(const Problem p, const Records r, Word* 
                                         const FrontierState at) {
     for (int i = was.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
         const int v = r.vertex(load_relaxed(p.order + i));
-        if (r.vertices) p.order[i] = v;
+        if (r.vertex_of) p.order[i] = v;
         if (i >= at.begin) store_relaxed(queue + i, bounds({p.first, p.last, p.targets}, v));
         else if (at.size > 0)
             for (int arc = p.first[v]; arc < p.last[v]; ++arc) atomicSub(p.in_degrees + p.targets[arc], 1);

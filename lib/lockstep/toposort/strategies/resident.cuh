@@ -8,8 +8,8 @@
 //           queue, and polls the gate itself. So a level has no block barrier, and warps without work arrive early,
 //           which reduces contention on the gate. The subset is small because every arrival of a warp is an atomic on
 //           one address. Where rows are short, all blocks are faster above 128 vertices.
-// ahead     A warp with at most one vertex per level loads the next one's row before the gate opens.
-// alone     narrow.cu processes levels in block 0 alone; this file detects and counts them.
+// prefetch  A warp with at most one vertex per level loads the next one's row before the gate opens.
+// one block narrow.cu processes levels in block 0 alone; this file detects and counts them.
 // gate      The counter of a level barrier, an 8-byte word: its upper half counts the vertices pushed, its lower half
 //           the blocks or warps arrived (and queue_unit, halt_bit). The poll that ends the barrier thus also returns
 //           the next level's size. A subset has separate gates: it is levels ahead while a late block outside it still
@@ -22,7 +22,7 @@
 
 constexpr int subset_threads = 512;  // per block that take part
 // Larger levels go to all blocks, however few arcs they have, unless rows are long: warps of a subset share those.
-constexpr int subset_at_most = 128;
+constexpr int max_subset_width = 128;
 
 // The arrays of a sort. buffer: this warp's own; helpers: most_helpers of expand; keep: see run_subset.
 struct Sort {
@@ -39,18 +39,18 @@ struct Sort {
 struct FrontierState {
     int begin, size, level;  // range in `order`; layer
     int step;                // barriers of the subset so far; determines its next gate
-    int patience;            // levels narrow enough for block 0 that grid or subset still process first
+    int narrow_levels_left;  // levels narrow enough for block 0 that grid or subset still process first
 };
 
-// Levels that block 0 processes alone: of at most `width` vertices, after `patience` such levels. Only if at least
+// Levels that block 0 processes alone: of at most `width` vertices, once narrow_levels_left is 0. Only if at least
 // `tail` times as many vertices as the level holds are unplaced: the last levels of a shallow graph are narrow, too,
 // but few.
-struct Alone {
+struct SingleBlockRule {
     int width, tail, n;
     __device__ bool fits(const FrontierState& at) const {
         return at.size <= width && at.size * tail <= n - at.begin - at.size;
     }
-    __device__ bool may(const FrontierState& at) const { return at.patience <= 0 && fits(at); }
+    __device__ bool applies(const FrontierState& at) const { return at.narrow_levels_left <= 0 && fits(at); }
 };
 
 // Gate bit by which the leader cancels the sort.
@@ -68,12 +68,12 @@ __device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(ga
 // the last decrement of a vertex is made in its own level; (2) the queue, whose readers poll each entry.
 // Block 0's last warp clears, since it has the least work: in the first warp the exchange would delay the block's
 // vertices, which other blocks poll for, by a round trip to L2.
-__device__ inline int level_barrier(const Sort& s, int held, int base, int step, int* scratch, unsigned halt,
+__device__ inline int level_barrier(const Sort& s, int buffered, int base, int step, int* scratch, unsigned halt,
                                     const StopFlag& stop_flag, int level) {
     int* count = scratch + (step & 1);  // of the block
     int before = 0;
-    if (lane_id() == 0 && held > 0) before = atomicAdd(count, held);
-    const Word row = load_first_rows(s.rows, s.buffer, held);
+    if (lane_id() == 0 && buffered > 0) before = atomicAdd(count, buffered);
+    const Word row = load_first_rows(s.rows, s.buffer, buffered);
     __syncthreads();
     Word* gate = s.gates + (step & 3);
     const int total = *count;
@@ -87,7 +87,7 @@ __device__ inline int level_barrier(const Sort& s, int held, int base, int step,
     if (total > 0) {
         __syncthreads();
         const int place = scratch[2] + __shfl_sync(full_mask, before, 0);
-        append(s.rows, s.buffer, held, s.order, s.queue, place, row);
+        append(s.rows, s.buffer, buffered, s.order, s.queue, place, row);
     }
     if (global_thread() == 0) stop_flag.request(level);
     if (threadIdx.x == 0) {
@@ -103,52 +103,51 @@ __device__ inline int level_barrier(const Sort& s, int held, int base, int step,
 
 // The arcs first, first + step, ... of a row that ends at `last`, `slots` of them.
 template <int slots>
-__device__ inline void take_row(const Sort& s, int first, int last, int step, int& held) {
+__device__ inline void take_row(const Sort& s, int first, int last, int step, int& buffered) {
     int target[slots];
 #pragma unroll
     for (int j = 0; j < slots; ++j) target[j] = first + j * step < last ? s.rows.targets[first + j * step] : -1;
-    decrement_targets<slots>(target, 32 * slots, s.in_degrees, s.buffer, held);
+    decrement_targets<slots>(target, 32 * slots, s.in_degrees, s.buffer, buffered);
 }
 
 // As expand, for the first `end` rows of `from`, each processed by one warp.
-__device__ inline void expand_evenly(const Sort& s, const Word* from, int end, int base, Word* gate, int& held,
+__device__ inline void expand_evenly(const Sort& s, const Word* from, int end, int base, Word* gate, int& buffered,
                                      int warp, int warps) {
     const int lane = lane_id();
-    int share = 0;  // a warp processes 2^share vertices at a time
-    while (share < 5 && warps << share < end) ++share;
-    const int lanes = 32 >> share, part = lane & (lanes - 1), stride = warps << share;
-    for (int start = warp << share; start < end; start += stride) {
-        const int i = start + (lane >> (5 - share));
+    int vertices_log2 = 0;  // a warp processes 2^vertices_log2 vertices at a time
+    while (vertices_log2 < 5 && warps << vertices_log2 < end) ++vertices_log2;
+    const int lanes = 32 >> vertices_log2, part = lane & (lanes - 1), stride = warps << vertices_log2;
+    for (int start = warp << vertices_log2; start < end; start += stride) {
+        const int i = start + (lane >> (5 - vertices_log2));
         Word row = 0;
         if (i < end) do row = load_relaxed(from + i);
             while (row == unwritten);
         const int first = static_cast<int>(row), last = static_cast<int>(row >> 32);
         if (!__any_sync(full_mask, last - first > lanes)) {
-            take_row<1>(s, first + part, last, lanes, held);
-            flush_full(s.rows, s.buffer, held, s.order, s.queue, base, gate);
+            take_row<1>(s, first + part, last, lanes, buffered);
+            flush_full(s.rows, s.buffer, buffered, s.order, s.queue, base, gate);
         } else if (!__any_sync(full_mask, last - first > arcs_at_once * lanes)) {
-            take_row<arcs_at_once>(s, first + part, last, lanes, held);
-            flush_full(s.rows, s.buffer, held, s.order, s.queue, base, gate);
+            take_row<arcs_at_once>(s, first + part, last, lanes, buffered);
+            flush_full(s.rows, s.buffer, buffered, s.order, s.queue, base, gate);
         } else {
             const LoadBalance balance(part == 0, row);
             for (int k = 0; k < balance.total; k += 32 * arcs_at_once) {
-                decrement_arcs(s.rows, balance, k, s.in_degrees, s.buffer, held);
-                flush_full(s.rows, s.buffer, held, s.order, s.queue, base, gate);
+                decrement_arcs(s.rows, balance, k, s.in_degrees, s.buffer, buffered);
+                flush_full(s.rows, s.buffer, buffered, s.order, s.queue, base, gate);
             }
         }
     }
 }
 
-// Processes one level by all blocks, and those after it while they have more than `widest` vertices, which exceeds the
-// width of all levels of block 0, and are not the last. roots: rows of the sources that have arcs; the first level's
-// other vertices have none.
-__device__ inline void run_all_blocks(const Sort& s, FrontierState& at, const Alone& alone, int widest,
-                                      const Word* roots,
-                                    int* scratch, const StopFlag& stop_flag) {
+// Processes one level by all blocks, and those after it while they have more than `max_subset` vertices, which exceeds
+// the width of all levels of block 0, and are not the last. roots: rows of the sources that have arcs; the first
+// level's other vertices have none.
+__device__ inline void run_all_blocks(const Sort& s, FrontierState& at, const SingleBlockRule& rule, int max_subset,
+                                      const Word* roots, int* scratch, const StopFlag& stop_flag) {
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // consecutive warps on different multiprocessors
     const int warps = gridDim.x * (blockDim.x / 32);
     const bool leader = global_thread() == 0;
-    at.patience -= alone.fits(at);
+    at.narrow_levels_left -= rule.fits(at);
     int step = scratch[4];
     do {
         const bool halt = leader && stop_flag.poll(at.level, 2);
@@ -157,65 +156,64 @@ __device__ inline void run_all_blocks(const Sort& s, FrontierState& at, const Al
         const int work = at.level > 0 ? at.size : static_cast<int>(load_relaxed(s.gates + 4));
         at.begin += at.size;
         Word* gate = s.gates + (step & 3);
-        int held = 0;
+        int buffered = 0;
         if (s.helpers == 1 || work > warps) {
-            expand_evenly(s, from, work, at.begin, gate, held, warp, warps);
+            expand_evenly(s, from, work, at.begin, gate, buffered, warp, warps);
         } else {
-            expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, at.begin, gate, s.buffer, held, warp,
-                         warps, s.helpers);
+            expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, at.begin, gate, s.buffer, buffered,
+                         warp, warps, s.helpers);
         }
-        at.size = level_barrier(s, held, at.begin, step, scratch, halt ? halt_bit : 0, stop_flag, at.level);
+        at.size = level_barrier(s, buffered, at.begin, step, scratch, halt ? halt_bit : 0, stop_flag, at.level);
         ++at.level;
         ++step;
-    } while (at.size > widest && at.size < s.n - at.begin);
+    } while (at.size > max_subset && at.size < s.n - at.begin);
     if (threadIdx.x == 0) scratch[4] = step;
     __syncthreads();
 }
 
-// Processes levels of more than `least` and at most `most` vertices by a subset of `warps` warps, of which this is
+// Processes levels of more than `lower` and at most `upper` vertices by a subset of `warps` warps, of which this is
 // number `warp`; ends at any other level or one of block 0.
 // A warp that made up to `keep` vertices ready processes them itself: their rows are in its registers before their
 // places in the queue are known. Their queue entries are empty rows, for warps that read the queue in that level; the
 // gate counts, in units of queue_unit, the warps that queued rows with arcs.
 constexpr unsigned queue_unit = 1u << 12;
 
-__device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone& alone, int least, int most, int warp,
-                                  int warps,
-                                const StopFlag& stop_flag) {
+__device__ inline void run_subset(const Sort& s, FrontierState& at, const SingleBlockRule& rule, int lower, int upper,
+                                  int warp, int warps, const StopFlag& stop_flag) {
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
     bool queued = true;
     int in_register = 0, place = 0;
-    Word row = 0;  // of this lane's vertex, if lane < kept
-    while (at.size > least && at.size <= most && !alone.may(at)) {
-        at.patience -= alone.fits(at);
+    Word row = 0;  // of this lane's vertex, if lane < in_register
+    while (at.size > lower && at.size <= upper && !rule.applies(at)) {
+        at.narrow_levels_left -= rule.fits(at);
         const int end = at.begin + at.size;
         Word* gate = s.subset_gates + (at.step & 3);
         const bool halt = leader && stop_flag.poll(at.level, 2);
         if (leader) s.levels[2 + at.level] = at.size;
-        int held = 0;
+        int buffered = 0;
         bool flushed = false;
         if (in_register > 0) {
             const LoadBalance balance(lane < in_register, row);
             for (int k = 0; k < balance.total; k += 32 * arcs_at_once) {
-                decrement_arcs(s.rows, balance, k, s.in_degrees, s.buffer, held);
-                flushed |= flush_full(s.rows, s.buffer, held, s.order, s.queue, end, gate);
+                decrement_arcs(s.rows, balance, k, s.in_degrees, s.buffer, buffered);
+                flushed |= flush_full(s.rows, s.buffer, buffered, s.order, s.queue, end, gate);
             }
         }
         if (queued) {
             flushed |= expand<true>(s.rows, s.in_degrees, s.order, s.queue, s.queue, at.begin, end, end, gate, s.buffer,
-                                    held, warp, warps, s.helpers);
+                                    buffered, warp, warps, s.helpers);
         }
-        in_register = held <= s.keep ? held : 0;
-        Word arrival = static_cast<Word>(held) << 32 | 1;
-        if (flushed || held > in_register) arrival += queue_unit;
+        in_register = buffered <= s.keep ? buffered : 0;
+        Word arrival = static_cast<Word>(buffered) << 32 | 1;
+        if (flushed || buffered > in_register) arrival += queue_unit;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
         if (leader) stop_flag.request(at.level);
-        row = load_first_rows(s.rows, s.buffer, held);
+        row = load_first_rows(s.rows, s.buffer, buffered);
         const Word cleared = leader ? clear_ahead(s.subset_gates, at.step) : 0;
-        if (held > 0) {
+        if (buffered > 0) {
             place = end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32);
-            append(s.rows, s.buffer, held, s.order, s.queue, place, in_register > 0 ? Word(0) : row);
+            append(s.rows, s.buffer, buffered, s.order, s.queue, place, in_register > 0 ? Word(0) : row);
             __syncwarp();
         }
         Word seen = 0;
@@ -231,7 +229,7 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone&
         ++at.level;
         ++at.step;
     }
-    // Queues the kept rows for the caller's next function.
+    // Queues the rows in registers for the caller's next function.
     if (lane < in_register) store_relaxed(s.queue + place + lane, row);
 }
 
@@ -239,8 +237,8 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Alone&
 // block 0. A level's vertices are consecutive entries of the queue, so a warp's entry is known before the level's size.
 // While it polls the gate, a warp also polls its entry of the next level and loads that row early. Idle warps (beyond
 // 5/4 of the level's size + 2) poll less often, which reduces contention.
-__device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& alone, int warp, int warps,
-                                 const StopFlag& stop_flag) {
+__device__ inline void run_subset_prefetching(const Sort& s, FrontierState& at, const SingleBlockRule& rule, int warp,
+                                              int warps, const StopFlag& stop_flag) {
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
     Word entry = unwritten;
@@ -249,13 +247,13 @@ __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& 
         const int arc = static_cast<int>(entry) + lane;
         target = arc < static_cast<int>(entry >> 32) ? s.rows.targets[arc] : -1;
     };
-    while (at.size > 0 && at.size <= warps && !alone.may(at)) {
-        at.patience -= alone.fits(at);
+    while (at.size > 0 && at.size <= warps && !rule.applies(at)) {
+        at.narrow_levels_left -= rule.fits(at);
         const int end = at.begin + at.size;
         Word* gate = s.subset_gates + (at.step & 3);
         const bool halt = leader && stop_flag.poll(at.level, 2);
         if (leader) s.levels[2 + at.level] = at.size;
-        int held = 0;
+        int buffered = 0;
         if (warp < at.size) {
             if (entry == unwritten) {
                 if (lane == 0) do entry = load_relaxed(s.queue + at.begin + warp);
@@ -263,30 +261,30 @@ __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& 
                 entry = __shfl_sync(full_mask, entry, 0);
                 first_target();
             }
-            push(target >= 0 && atomicSub(&s.in_degrees[target], 1) == 1, target, s.buffer, held);
+            push(target >= 0 && atomicSub(&s.in_degrees[target], 1) == 1, target, s.buffer, buffered);
             const int from = static_cast<int>(entry) + 32, to = static_cast<int>(entry >> 32);
             if (from < to) {
                 const LoadBalance rest(lane == 0, static_cast<Word>(to) << 32 | static_cast<unsigned>(from));
                 for (int k = 0; k < rest.total; k += 32 * arcs_at_once) {
-                    decrement_arcs(s.rows, rest, k, s.in_degrees, s.buffer, held);
-                    flush_full(s.rows, s.buffer, held, s.order, s.queue, end, gate);
+                    decrement_arcs(s.rows, rest, k, s.in_degrees, s.buffer, buffered);
+                    flush_full(s.rows, s.buffer, buffered, s.order, s.queue, end, gate);
                 }
             }
         }
-        Word arrival = static_cast<Word>(held) << 32 | 1;
+        Word arrival = static_cast<Word>(buffered) << 32 | 1;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
         if (leader) stop_flag.request(at.level);
-        const Word row = load_first_rows(s.rows, s.buffer, held);
+        const Word row = load_first_rows(s.rows, s.buffer, buffered);
         const Word cleared = leader ? clear_ahead(s.subset_gates, at.step) : 0;
-        if (held > 0) {
-            append(s.rows, s.buffer, held, s.order, s.queue,
+        if (buffered > 0) {
+            append(s.rows, s.buffer, buffered, s.order, s.queue,
                    end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32), row);
             __syncwarp();
         }
         const bool idle = 4 * warp >= 5 * at.size + 8;
         Word seen = 0;
         bool open = false;
-        auto look = [&]() {
+        auto poll_gate = [&]() {
             seen = load_relaxed(gate);
             open = static_cast<int>(static_cast<unsigned>(seen) & ~halt_bit) >= warps;
         };
@@ -294,7 +292,7 @@ __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& 
         target = -1;
         if (lane == 0) {
             do {
-                look();
+                poll_gate();
                 if (idle) {
                     if (!open) pause(100);
                 } else if (end + warp < s.n) {
@@ -305,30 +303,32 @@ __device__ inline void run_ahead(const Sort& s, FrontierState& at, const Alone& 
         entry = __shfl_sync(full_mask, entry, 0);
         if (entry != unwritten) first_target();
         if (lane == 0) {
-            while (!open) look();
+            while (!open) poll_gate();
             if (cleared == unwritten) seen = 0;
         }
         seen = __shfl_sync(full_mask, seen, 0);
-        at = {end, seen & halt_bit ? 0 : static_cast<int>(seen >> 32), at.level + 1, at.step + 1, at.patience};
+        at = {end, seen & halt_bit ? 0 : static_cast<int>(seen >> 32), at.level + 1, at.step + 1,
+              at.narrow_levels_left};
     }
 }
 
-// Widest level of a subset, where `breadth` is the limit for long rows.
-__device__ inline int subset_width(const Sort& s, int breadth) {
-    return s.helpers == 1 ? min(breadth, subset_at_most) : breadth;
+// Widest level of a subset; max_width_long_rows: the limit for long rows.
+__device__ inline int subset_width(const Sort& s, int max_width_long_rows) {
+    return s.helpers == 1 ? min(max_width_long_rows, max_subset_width) : max_width_long_rows;
 }
 
 // Processes levels by `subset` blocks, while the others poll the grid barrier, until one is empty, has more than 5/4
 // (long rows: 2) `width` vertices, or is one of block 0. Rows are loaded ahead only where not kept or shared by warps.
-__device__ inline void subset_levels(const Sort& s, FrontierState& at, const Alone& alone, int width, int subset,
-                                     const StopFlag& stop_flag) {
+__device__ inline void run_subset_levels(const Sort& s, FrontierState& at, const SingleBlockRule& rule, int width,
+                                         int subset, const StopFlag& stop_flag) {
     if (static_cast<int>(blockIdx.x) >= subset || threadIdx.x >= subset_threads) return;
     const int warp = warp_id() * subset + blockIdx.x, warps = subset * (min(blockDim.x, subset_threads) / 32);
-    const int each = s.keep == 0 && s.helpers == 1 ? warps : 0, most = s.helpers == 1 ? width + width / 4 : 2 * width;
+    const int prefetch_width = s.keep == 0 && s.helpers == 1 ? warps : 0;
+    const int max_width = s.helpers == 1 ? width + width / 4 : 2 * width;
     do {
-        run_subset(s, at, alone, each, most, warp, warps, stop_flag);
-        run_ahead(s, at, alone, warp, each, stop_flag);
-    } while (at.size > 0 && at.size <= most && !alone.may(at));
+        run_subset(s, at, rule, prefetch_width, max_width, warp, warps, stop_flag);
+        run_subset_prefetching(s, at, rule, warp, prefetch_width, stop_flag);
+    } while (at.size > 0 && at.size <= max_width && !rule.applies(at));
 }
 
 // Block 0 publishes the frontier state through global memory, double-buffered. control: two sets of 8 ints, in turns: a
@@ -342,7 +342,7 @@ __device__ inline void save_frontier(int* control, int turn, const FrontierState
     c[1] = at.size;
     c[2] = at.level;
     c[3] = at.step;
-    c[4] = at.patience;
+    c[4] = at.narrow_levels_left;
 }
 
 __device__ inline FrontierState load_frontier(const int* control, int turn) {

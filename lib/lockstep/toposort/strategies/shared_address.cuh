@@ -79,17 +79,17 @@ __device__ __forceinline__ void store_if(bool wanted, SharedAddress p, unsigned 
 }
 // If `wanted`, prefetches a chunk of a record into L1 by an asynchronous copy to a dummy word:
 // prefetch instructions reach L2 only, and a load into a register would stall later ones.
-__device__ __forceinline__ void prefetch(bool wanted, const char* record, SharedAddress spare) {
+__device__ __forceinline__ void prefetch(bool wanted, const char* record, SharedAddress dummy) {
     asm volatile("{\n\t.reg .pred a;\n\tsetp.ne.u32 a, %0, 0;\n\t@a cp.async.ca.shared.global [%1], [%2], 4;\n\t"
 #if CHUNK > 8  // a sector has 32 bytes
                  "@a cp.async.ca.shared.global [%1], [%2+32], 4;\n\t"
 #endif
                  "}"
                  :
-                 : "r"(static_cast<unsigned>(wanted)), "r"(spare), "l"(record)
+                 : "r"(static_cast<unsigned>(wanted)), "r"(dummy), "l"(record)
                  : "memory");
 }
-// Waits for all of the thread's prefetches, before the spare words are reused.
+// Waits for all of the thread's prefetches, before the dummy words are reused.
 __device__ __forceinline__ void prefetch_wait() { asm volatile("cp.async.wait_all;" : : : "memory"); }
 // As for the kernel's other rows, the L1 cache is allowed: they do not change after the grid barrier that the reader
 // has passed.
