@@ -211,8 +211,8 @@ def test_emptying_leaves_alone_who_has_too_many_neighbors():
 def test_every_limit_of_emptying_is_met_alike_by_kernel_and_oracle(seed, tmp_path, monkeypatch):
     """With small limits, small graphs meet them: too many members, steps, neighbors, entries of the queue."""
     rng = np.random.default_rng(seed)
-    limits = {"most_colors": 12, "most_members": 6, "base_steps": 1, "at_most": 2, "longest_row": 24, "tenure": 2,
-              "queue_capacity": 7}  # fmt: skip
+    limits = {"most_colors": 12, "most_members": 6, "base_steps": 1, "most_conflicts": 2, "longest_row": 24,
+              "tenure": 2, "queue_capacity": 7}  # fmt: skip
     text = Emptying.second_file.read_text()
     for name, value in limits.items():
         value = value if rng.random() < 0.7 or name == "most_members" else getattr(oracle, name.upper())

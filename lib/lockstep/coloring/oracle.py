@@ -157,7 +157,7 @@ def greedy(graph, order):
 
 # The constants of emptying.cu, under its names.
 MOST_COLORS, MOST_MEMBERS, BASE_STEPS, STEPS_PER_MEMBER = 1024, 64, 4, 2
-AT_MOST, LONGEST_ROW, TENURE, QUEUE_CAPACITY = 8, 4096, 10, 512
+MOST_CONFLICTS, LONGEST_ROW, TENURE, QUEUE_CAPACITY = 8, 4096, 10, 512
 
 
 @njit(cache=True)
@@ -189,18 +189,18 @@ def _empty(offsets, targets, colors, top):
         count = np.bincount(colors[row], minlength=top + 1)
         for who, origin, when in queue:
             if who == v and when + TENURE > step and count[origin]:
-                count[origin] = AT_MOST + 1
+                count[origin] = MOST_CONFLICTS + 1
         stuck = np.zeros(top, np.int64)
         for u in row:
             if offsets[u + 1] - offsets[u] > LONGEST_ROW:
-                count[colors[u]] = AT_MOST + 1
+                count[colors[u]] = MOST_CONFLICTS + 1
         for u in row:
-            if colors[u] < top and count[colors[u]] <= AT_MOST:
+            if colors[u] < top and count[colors[u]] <= MOST_CONFLICTS:
                 stuck[colors[u]] += _elsewhere(offsets, targets, colors, top, u, used) < 0
         best, least = -1, np.int64(0)
         for color in range(top):
-            cost = stuck[color] * (AT_MOST + 1) + count[color]
-            if count[color] <= AT_MOST and (best < 0 or cost < least):
+            cost = stuck[color] * (MOST_CONFLICTS + 1) + count[color]
+            if count[color] <= MOST_CONFLICTS and (best < 0 or cost < least):
                 best, least = color, cost
         if best < 0:
             return False, step + 1

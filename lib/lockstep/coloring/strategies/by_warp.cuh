@@ -4,16 +4,16 @@
 // A warp appends the predecessors of v among targets[first..last) to `up`; returns their number. With `count`, other
 // warps process other segments of the same vertex, and `count` allocates the slots.
 __device__ __forceinline__ int gather_predecessors(int v, int first, int last, const Graph& g, int* up, int* count) {
-    const int lane = lane_id(), mine = g.rank[v];
+    const int lane = lane_id(), class_v = g.rank[v];
     int found = 0;
     for (int j = first; j < last; j += 128) {
-        int u[4], its[4];
+        int u[4], class_u[4];
         unsigned votes[4];
         for (int i = 0; i < 4; ++i) u[i] = g.targets[min(j + i * 32 + lane, last - 1)];
-        for (int i = 0; i < 4; ++i) its[i] = g.rank[u[i]];
+        for (int i = 0; i < 4; ++i) class_u[i] = g.rank[u[i]];
         int total = 0;
         for (int i = 0; i < 4; ++i) {
-            votes[i] = __ballot_sync(full_mask, j + i * 32 + lane < last && before(g, u[i], its[i], v, mine));
+            votes[i] = __ballot_sync(full_mask, j + i * 32 + lane < last && before(g, u[i], class_u[i], v, class_v));
             total += __popc(votes[i]);
         }
         if (total == 0) continue;
@@ -31,15 +31,15 @@ __device__ __forceinline__ int gather_predecessors(int v, int first, int last, c
     return found;
 }
 
-// Whether a neighbor with state s can be dropped; records its color if it is final. s = 0: no neighbor.
-__device__ __forceinline__ bool can_drop(int s, int mine, unsigned* set) {
-    if (s == 0) return true;
-    if (is_final(s)) {
-        const int color = s < 0 ? s & 0x7fffffff : __ffs(s) - 1;
+// Whether a neighbor can be dropped; records its color if it is final. neighbor_state = 0: no neighbor.
+__device__ __forceinline__ bool can_drop(int neighbor_state, int possible, unsigned* set) {
+    if (neighbor_state == 0) return true;
+    if (is_final(neighbor_state)) {
+        const int color = neighbor_state < 0 ? neighbor_state & 0x7fffffff : __ffs(neighbor_state) - 1;
         if (color < window) atomicOr(set + (color >> 5), 1u << (color & 31));
         return true;
     }
-    return EARLY && !(s & mine);
+    return EARLY && !(neighbor_state & possible);
 }
 
 // The smallest color not in the warp's set, or `window` if it is full. Lane i holds word i.
@@ -53,14 +53,14 @@ __device__ __forceinline__ int smallest_free(unsigned word) {
 // For a vertex whose first `window` colors are all taken and that waits for no neighbor: searches further windows,
 // reading its whole row again. Costs a pass per window; only vertices of degree `window` and more can need it.
 __device__ __forceinline__ int search_further(int v, const Graph& g, const int* state, unsigned* set) {
-    const int lane = lane_id(), first = g.offsets[v], last = g.offsets[v + 1], mine = g.rank[v];
+    const int lane = lane_id(), first = g.offsets[v], last = g.offsets[v + 1], class_v = g.rank[v];
     for (int low = window;; low += window) {
         set[lane] = 0;
         __syncwarp();
         for (int j = first + lane; j < last; j += 32) {
             const int u = g.targets[j];
             const int s = load_relaxed(state + u);
-            if (s >= 0 || !before(g, u, g.rank[u], v, mine)) continue;  // s >= 0: below 30, or uncolored
+            if (s >= 0 || !before(g, u, g.rank[u], v, class_v)) continue;  // s >= 0: below 30, or uncolored
             const int color = (s & 0x7fffffff) - low;
             if (color >= 0 && color < window) atomicOr(set + (color >> 5), 1u << (color & 31));
         }
@@ -76,8 +76,8 @@ __device__ __forceinline__ void color_by_warp(int v, int* up, int pending, const
                                        unsigned* set) {
     const int lane = lane_id();
     // k predecessors: the color is at most k
-    const int all = pending < single_bit_colors ? (2 << pending) - 1 : all_colors;
-    int mine = all, published = all, u = -1;
+    const int initial = pending < single_bit_colors ? (2 << pending) - 1 : all_colors;
+    int possible = initial, published = initial, u = -1;
     bool in_registers = false;  // the last 32 neighbors, one per lane
     set[lane] = 0;
     __syncwarp();
@@ -85,7 +85,7 @@ __device__ __forceinline__ void color_by_warp(int v, int* up, int pending, const
         int neighbor_colors = 0;  // colors that this lane's remaining neighbors may still take
         if (in_registers) {
             const int s = u < 0 ? 0 : load_relaxed(state + u);
-            if (can_drop(s, mine, set)) u = -1;
+            if (can_drop(s, possible, set)) u = -1;
             else neighbor_colors = s;
             pending = __popc(__ballot_sync(full_mask, u >= 0));
         } else {
@@ -93,7 +93,7 @@ __device__ __forceinline__ void color_by_warp(int v, int* up, int pending, const
             for (int j = 0; j < pending; j += 32) {
                 u = j + lane < pending ? up[j + lane] : -1;
                 const int s = u < 0 ? 0 : load_relaxed(state + u);
-                if (can_drop(s, mine, set)) u = -1;
+                if (can_drop(s, possible, set)) u = -1;
                 else neighbor_colors |= s;
                 const unsigned votes = __ballot_sync(full_mask, u >= 0);
                 if (u >= 0) up[kept + __popc(votes & ((1u << lane) - 1))] = u;  // kept <= j: this row has been read
@@ -107,16 +107,16 @@ __device__ __forceinline__ void color_by_warp(int v, int* up, int pending, const
         __syncwarp();
         const unsigned word = set[lane];
         int color = smallest_free(word);
-        mine = (all & beyond) | (all & (beyond - 1) & ~__shfl_sync(full_mask, word, 0));
+        possible = (initial & beyond) | (initial & (beyond - 1) & ~__shfl_sync(full_mask, word, 0));
         const bool contested = __any_sync(full_mask, neighbor_colors >> min(color, single_bit_colors) & 1);
         if (pending == 0 || (EARLY && !contested && color < window)) {
             if (color == window) color = search_further(v, g, state, set);
             if (lane == 0) publish_color(state, colors, v, color);
             return;
         }
-        if (EARLY && mine != published) {
-            if (lane == 0) store_relaxed(state + v, mine);
-            published = mine;
+        if (EARLY && possible != published) {
+            if (lane == 0) store_relaxed(state + v, possible);
+            published = possible;
         }
     }
 }

@@ -5,7 +5,7 @@ import numpy as np
 from .shared import KERNELS
 from .waiting import Early
 
-COLORS, MOST_MEMBERS, AT_MOST, LONGEST_ROW, QUEUE_CAPACITY = 1024, 64, 8, 4096, 512  # of emptying.cu
+COLORS, MOST_MEMBERS, MOST_CONFLICTS, LONGEST_ROW, QUEUE_CAPACITY = 1024, 64, 8, 4096, 512  # of emptying.cu
 
 
 class Emptying(Early):
@@ -24,7 +24,7 @@ class Emptying(Early):
         """The launch of emptying.cu."""
         n, machine, threads = self.graph.n, self.executor, self.threads
         kernel = machine.load(self.second_file, {"THREADS": threads})["emptying"]
-        shared = 4 * (3 * COLORS + 3 * QUEUE_CAPACITY + AT_MOST + threads // 32 + 2) + 2 * 2 * LONGEST_ROW
+        shared = 4 * (3 * COLORS + 3 * QUEUE_CAPACITY + MOST_CONFLICTS + threads // 32 + 2) + 2 * 2 * LONGEST_ROW
         # A block for every neighbor that a step examines, and enough blocks to scan all colors quickly.
         widest = min(int(self.graph.out_degrees().max(initial=0)), LONGEST_ROW)
         blocks = self.resident_blocks(kernel, shared, max(widest, -(-n // threads)))

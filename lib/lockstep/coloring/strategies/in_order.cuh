@@ -33,16 +33,17 @@ __device__ __forceinline__ void sort(int* big, int bigs, int* sorted, int* fille
         atomicAdd(filled + bucket_of(big[i], g, sizes, begin), 1);
     grid_barrier(control);
 
-    const int each = (buckets + blocks - 1) / blocks, first = min(static_cast<int>(blockIdx.x) * each, buckets);
+    const int per_block = (buckets + blocks - 1) / blocks;
+    const int first = min(static_cast<int>(blockIdx.x) * per_block, buckets);
     if (warp_id() == 0) {
         int sum = 0;
         for (int i = lane; i < first; i += 32) sum += filled[i];
         for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(full_mask, sum, d);
-        for (int i = first; i < min(first + each, buckets); ++i) {
+        for (int i = first; i < min(first + per_block, buckets); ++i) {
             if (lane == 0) starts[i] = sum;
             sum += filled[i];
         }
-        if (lane == 0 && first + each >= buckets) starts[buckets] = bigs;
+        if (lane == 0 && first + per_block >= buckets) starts[buckets] = bigs;
     }
     grid_barrier(control);
 
@@ -56,9 +57,9 @@ __device__ __forceinline__ void sort(int* big, int bigs, int* sorted, int* fille
         const int from = starts[s], to = starts[s + 1];
         for (int i = from + lane; i < to; i += 32) {
             const int v = sorted[i];
-            const unsigned mine = priority_hash(v, g.seed);
+            const unsigned hash_v = priority_hash(v, g.seed);
             int place = from;
-            for (int j = from; j < to; ++j) place += priority_hash(sorted[j], g.seed) > mine;
+            for (int j = from; j < to; ++j) place += priority_hash(sorted[j], g.seed) > hash_v;
             big[place] = v;
         }
     }

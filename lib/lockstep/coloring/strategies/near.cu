@@ -30,8 +30,8 @@ __device__ __forceinline__ unsigned barrier_arrive(unsigned* state) {
     __threadfence();
     return atomicAdd(state, blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u);
 }
-__device__ __forceinline__ bool barrier_done(const unsigned* state, unsigned seen) {
-    return (load_acquire(state) ^ seen) & 0x80000000u;
+__device__ __forceinline__ bool barrier_done(const unsigned* state, unsigned old_phase) {
+    return (load_acquire(state) ^ old_phase) & 0x80000000u;
 }
 
 struct Range {
@@ -62,10 +62,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n, unsigned seed, int own, int* state,
          int* colors, unsigned* barrier) {
     DYNAMIC_SHARED(int, shared);
-    const int lane = lane_id(), turns = (own + THREADS - 1) / THREADS, tid = threadIdx.x;
+    const int lane = lane_id(), per_thread = (own + THREADS - 1) / THREADS, tid = threadIdx.x;
     int* shared_offsets = shared;
     int* shared_states = shared_offsets + own + 1;
-    unsigned* list = reinterpret_cast<unsigned*>(shared_states + own) + warp_id() * turns * 32;
+    unsigned* list = reinterpret_cast<unsigned*>(shared_states + own) + warp_id() * per_thread * 32;
     const int low = static_cast<int>(blockIdx.x) * own, size = max(min(own, n - low), 0);
     const Range range = {offsets, targets, state, low, size, shared_offsets, shared_states};
 
@@ -76,91 +76,92 @@ near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n
     }
     if (tid == 0) shared_offsets[size] = offsets[min(low + size, n)];
     __syncthreads();
-    unsigned seen = 0;
-    if (tid == 0) seen = barrier_arrive(barrier);
+    unsigned old_phase = 0;
+    if (tid == 0) old_phase = barrier_arrive(barrier);
 
     // Predecessor lists: the neighbors of higher priority, a bit each.
-    int left = 0;
-    for (int turn = 0; turn < turns; ++turn) {
-        const int i = turn * THREADS + tid, v = low + i;
-        int waits = 0;
+    int remaining = 0;
+    for (int pass = 0; pass < per_thread; ++pass) {
+        const int i = pass * THREADS + tid, v = low + i;
+        int pending = 0;
         bool outside = false;
         if (i < size) {
             const int first = shared_offsets[i], degree = shared_offsets[i + 1] - first;
-            const unsigned number = priority_hash(v, seed);
-            auto classify = [&](int j, int u, int its) {
+            const unsigned hash_v = priority_hash(v, seed);
+            auto classify = [&](int j, int u, int degree_u) {
                 outside |= !range.owns(u);
-                if (its != degree ? its > degree : priority_hash(u, seed) > number) waits |= 1 << j;
+                if (degree_u != degree ? degree_u > degree : priority_hash(u, seed) > hash_v) pending |= 1 << j;
             };
-            int u[wide], its[wide];
+            int u[wide], degree_u[wide];
             for (int k = 0; k < wide; ++k) u[k] = degree ? targets[first + min(k, degree - 1)] : v;
-            for (int k = 0; k < wide; ++k) its[k] = range.degree(u[k]);
+            for (int k = 0; k < wide; ++k) degree_u[k] = range.degree(u[k]);
             for (int k = 0; k < wide; ++k)
-                if (k < degree) classify(k, u[k], its[k]);
+                if (k < degree) classify(k, u[k], degree_u[k]);
             for (int j = wide; j < degree; ++j) {  // one by one: few lanes of a warp have so many neighbors
                 const int other = targets[first + j];
                 classify(j, other, range.degree(other));
             }
-            const int possible = (2 << __popc(waits)) - 1;  // k predecessors: the color is at most k
-            if (EARLY || !waits) {
+            const int possible = (2 << __popc(pending)) - 1;  // k predecessors: the color is at most k
+            if (EARLY || !pending) {
                 store_relaxed(shared_states + i, possible);
                 if (outside) store_relaxed(state + v, possible);
             }
         }
-        const unsigned votes = __ballot_sync(full_mask, waits != 0);
-        if (waits) list[left + __popc(votes & ((1u << lane) - 1))] = i | waits << 16 | (outside ? 0x80000000u : 0u);
-        left += __popc(votes);
+        const unsigned votes = __ballot_sync(full_mask, pending != 0);
+        if (pending)
+            list[remaining + __popc(votes & ((1u << lane) - 1))] = i | pending << 16 | (outside ? 0x80000000u : 0u);
+        remaining += __popc(votes);
     }
     if (tid == 0)
-        while (!barrier_done(barrier, seen)) {}
+        while (!barrier_done(barrier, old_phase)) {}
     __syncthreads();
 
     // A warp polls its list repeatedly and drops finished vertices.
-    while (left) {
+    while (remaining) {
         int kept = 0;
-        for (int start = 0; start < left; start += 32) {
-            const unsigned item = start + lane < left ? list[start + lane] : 0;
-            int waits = item >> 16 & 0x7fff;
+        for (int start = 0; start < remaining; start += 32) {
+            const unsigned item = start + lane < remaining ? list[start + lane] : 0;
+            int pending = item >> 16 & 0x7fff;
             const int i = item & 0xffff;
-            // `published` has two bits or more while waits != 0: there is one color more than predecessors, and each
-            // removes at most one. So a final color differs from `published`, and is stored.
-            if (waits) {
+            // `published` has two bits or more while pending != 0: there is one color more than predecessors, and
+            // each removes at most one. So a final color differs from `published`, and is stored.
+            if (pending) {
                 const int* row = targets + shared_offsets[i];
                 const int published = EARLY ? shared_states[i] : shared_states[i] >> 16 & all_colors;
                 int possible = published, neighbor_colors = 0;
-                for (int rest = waits; rest;) {
-                    int bit[wide], can[wide];
+                for (int unpolled = pending; unpolled;) {
+                    int bit[wide], allowed[wide];
                     for (int k = 0; k < wide; ++k) {
-                        bit[k] = rest & -rest;
-                        rest ^= bit[k];
+                        bit[k] = unpolled & -unpolled;
+                        unpolled ^= bit[k];
                     }
-                    for (int k = 0; k < wide; ++k) can[k] = bit[k] ? range.state_of(row[31 - __clz(bit[k])]) : 0;
+                    for (int k = 0; k < wide; ++k) allowed[k] = bit[k] ? range.state_of(row[31 - __clz(bit[k])]) : 0;
                     for (int k = 0; k < wide; ++k) {
-                        if (!(can[k] & (can[k] - 1))) possible &= ~can[k];
-                        if (!(can[k] & possible)) waits &= ~bit[k];
-                        else neighbor_colors |= can[k];
+                        if (!(allowed[k] & (allowed[k] - 1))) possible &= ~allowed[k];
+                        if (!(allowed[k] & possible)) pending &= ~bit[k];
+                        else neighbor_colors |= allowed[k];
                     }
                 }
                 const int smallest = possible & -possible;
-                if (EARLY ? !(neighbor_colors & smallest) : !waits) possible = smallest, waits = 0;
+                if (EARLY ? !(neighbor_colors & smallest) : !pending) possible = smallest, pending = 0;
                 if (possible != published) {
-                    const bool shown = EARLY || !waits;
+                    const bool shown = EARLY || !pending;
                     // other threads read it concurrently
                     atomicAnd(shared_states + i, shown ? possible : possible << 16 | all_colors);
                     if (shown && item >> 31) store_relaxed(state + low + i, possible);
                 }
             }
-            const unsigned votes = __ballot_sync(full_mask, waits != 0);
-            if (waits) list[kept + __popc(votes & ((1u << lane) - 1))] = i | waits << 16 | (item & 0x80000000u);
+            const unsigned votes = __ballot_sync(full_mask, pending != 0);
+            if (pending) list[kept + __popc(votes & ((1u << lane) - 1))] = i | pending << 16 | (item & 0x80000000u);
             kept += __popc(votes);  // kept <= start: those places have been read
         }
         __syncwarp();
-        if (kept == left) pause(40);
-        left = kept;
+        if (kept == remaining) pause(40);
+        remaining = kept;
     }
     // A thread's own vertices, which its warp has finished: no barrier.
-    for (int turn = 0; turn < turns; ++turn) {
-        const int i = turn * THREADS + tid;
+    for (int pass = 0; pass < per_thread; ++pass) {
+        const int i = pass * THREADS + tid;
         if (i < size) colors[low + i] = __ffs(shared_states[i]) - 1;
     }
 }

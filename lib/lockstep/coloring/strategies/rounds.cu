@@ -58,15 +58,15 @@ __device__ __forceinline__ int degree(const Input& in, int v) { return in.offset
 
 // Whether the uncolored neighbor u keeps v from being a maximum. tied: set if by degree neither of them can ever be
 // one.
-__device__ __forceinline__ bool dominates(const Input& in, int u, int v, int size, unsigned number, bool& tied) {
-    if (in.rule == RANDOM) return priority_hash(u, in.seed) > number;
+__device__ __forceinline__ bool dominates(const Input& in, int u, int v, int size, unsigned hash_v, bool& tied) {
+    if (in.rule == RANDOM) return priority_hash(u, in.seed) > hash_v;
     if (in.rule == DEGREE) {
-        const int its = degree(in, u);
-        tied |= its == size;
-        return its >= size;
+        const int degree_u = degree(in, u);
+        tied |= degree_u == size;
+        return degree_u >= size;
     }
-    const int its = degree_class(degree(in, u)), mine = degree_class(size);
-    return its != mine ? its > mine : priority_hash(u, in.seed) > number;
+    const int class_u = degree_class(degree(in, u)), class_v = degree_class(size);
+    return class_u != class_v ? class_u > class_v : priority_hash(u, in.seed) > hash_v;
 }
 
 // Reads what other threads write. With a launch a round a stale value from L1 is harmless: a vertex that had no color
@@ -105,20 +105,20 @@ template <bool STAYS> __device__ __forceinline__ Visit visit(const Input& in, in
     if (v >= n || peek<STAYS>(in.stamp + v) >= 0) return out;
     out.was_active = true;
     const int first = in.offsets[v], size = degree(in, v);
-    const unsigned number = priority_hash(v, in.seed);
+    const unsigned hash_v = priority_hash(v, in.seed);
     bool maximum = true;
     // Four at a time with the next four prefetched, so that loads overlap in every kernel, not just in those where the
     // compiler can prove it legal.
     int u[4], next[4];
     for (int k = 0; k < 4; ++k) next[k] = size ? in.targets[first + min(k, size - 1)] : v;
     for (int j = 0; j < size; j += 4) {
-        bool open[4];
+        bool is_uncolored[4];
         for (int k = 0; k < 4; ++k) u[k] = next[k];
         if (j + 4 < size)
             for (int k = 0; k < 4; ++k) next[k] = in.targets[first + min(j + 4 + k, size - 1)];
-        for (int k = 0; k < 4; ++k) open[k] = uncolored<STAYS>(in, u[k]);
+        for (int k = 0; k < 4; ++k) is_uncolored[k] = uncolored<STAYS>(in, u[k]);
         for (int k = 0; k < 4; ++k)
-            if (open[k] && dominates(in, u[k], v, size, number, out.tied)) maximum = false;
+            if (is_uncolored[k] && dominates(in, u[k], v, size, hash_v, out.tied)) maximum = false;
     }
     out.read = size;
     if (maximum) {
@@ -251,13 +251,13 @@ extern "C" __global__ void stealing(const int* __restrict__ offsets, const int* 
 __device__ bool visit_by_warp(const Input& in, int v, unsigned* set) {
     if (load_relaxed(in.stamp + v) >= 0) return false;
     const int lane = lane_id(), first = in.offsets[v], size = degree(in, v);
-    const unsigned number = priority_hash(v, in.seed);
-    bool beaten = false, tied = false;
-    for (int j = lane; j < size && !beaten; j += 32) {
+    const unsigned hash_v = priority_hash(v, in.seed);
+    bool dominated = false, tied = false;
+    for (int j = lane; j < size && !dominated; j += 32) {
         const int u = in.targets[first + j];
-        beaten = uncolored<true>(in, u) && dominates(in, u, v, size, number, tied);
+        dominated = uncolored<true>(in, u) && dominates(in, u, v, size, hash_v, tied);
     }
-    if (__any_sync(full_mask, beaten)) return false;
+    if (__any_sync(full_mask, dominated)) return false;
     int color = -1;
     for (int low = 0; color < 0; low += 1024) {
         set[lane] = 0;

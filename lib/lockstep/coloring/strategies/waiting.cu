@@ -65,8 +65,8 @@ struct Graph {
 };
 
 // Whether u, of class `its`, goes before v, of class `mine`.
-__device__ __forceinline__ bool before(const Graph& g, int u, int its, int v, int mine) {
-    return its != mine ? its > mine : priority_hash(u, g.seed) > priority_hash(v, g.seed);
+__device__ __forceinline__ bool before(const Graph& g, int u, int class_u, int v, int class_v) {
+    return class_u != class_v ? class_u > class_v : priority_hash(u, g.seed) > priority_hash(v, g.seed);
 }
 
 __device__ __forceinline__ bool is_final(int state) {
@@ -87,17 +87,17 @@ __device__ __forceinline__ void publish_color(int* state, int* colors, int v, in
 __device__ __forceinline__ bool poll(int4& item, int published, const Graph& g, int* state, int* colors) {
     const int* row = g.targets + item.y;
     int neighbor_colors = 0;
-    for (int rest = item.z; rest;) {
-        int own[wide], can[wide];
+    for (int remaining = item.z; remaining;) {
+        int bit[wide], allowed[wide];
         for (int i = 0; i < wide; ++i) {
-            own[i] = rest & -rest;
-            rest ^= own[i];
+            bit[i] = remaining & -remaining;
+            remaining ^= bit[i];
         }
-        for (int i = 0; i < wide; ++i) can[i] = own[i] ? max(load_relaxed(state + row[31 - __clz(own[i])]), 0) : 0;
+        for (int i = 0; i < wide; ++i) allowed[i] = bit[i] ? max(load_relaxed(state + row[31 - __clz(bit[i])]), 0) : 0;
         for (int i = 0; i < wide; ++i) {
-            if (!(can[i] & (can[i] - 1))) item.w &= ~can[i];
-            if (!(can[i] & item.w)) item.z &= ~own[i];
-            else neighbor_colors |= can[i];
+            if (!(allowed[i] & (allowed[i] - 1))) item.w &= ~allowed[i];
+            if (!(allowed[i] & item.w)) item.z &= ~bit[i];
+            else neighbor_colors |= allowed[i];
         }
     }
     const int smallest = item.w & -item.w;
@@ -111,15 +111,15 @@ __device__ __forceinline__ bool poll(int4& item, int published, const Graph& g, 
 
 // An item: vertex, start of its row, bit mask of its neighbors of higher priority, set of colors it may take.
 __device__ __forceinline__ int4 find_predecessors(int v, int first, int degree, const Graph& g) {
-    int waiting = 0;
+    int predecessors = 0;
     for (int j = 0; j < degree; j += wide) {
-        int u[wide], its[wide];
+        int u[wide], class_u[wide];
         for (int i = 0; i < wide; ++i) u[i] = g.targets[first + min(j + i, degree - 1)];
-        for (int i = 0; i < wide; ++i) its[i] = g.rank[u[i]];
+        for (int i = 0; i < wide; ++i) class_u[i] = g.rank[u[i]];
         for (int i = 0; i < wide; ++i)
-            if (j + i < degree && before(g, u[i], its[i], v, degree)) waiting |= 1 << (j + i);
+            if (j + i < degree && before(g, u[i], class_u[i], v, degree)) predecessors |= 1 << (j + i);
     }
-    return make_int4(v, first, waiting, (2 << __popc(waiting)) - 1);
+    return make_int4(v, first, predecessors, (2 << __popc(predecessors)) - 1);
 }
 
 #include "in_order.cuh"
@@ -142,33 +142,33 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
     if (global_thread() == 0) words[TICKET] = 0;
     for (int start = 0; start < n; start += 4 * global_threads()) {
         const int v = start + 4 * global_thread();
-        int at[5];
+        int row[5];
         if (v + 3 < n) {
             const int4 four = *reinterpret_cast<const int4*>(offsets + v);
-            at[0] = four.x, at[1] = four.y, at[2] = four.z, at[3] = four.w, at[4] = offsets[v + 4];
+            row[0] = four.x, row[1] = four.y, row[2] = four.z, row[3] = four.w, row[4] = offsets[v + 4];
         } else {
-            for (int i = 0; i < 5; ++i) at[i] = offsets[min(v + i, n)];
+            for (int i = 0; i < 5; ++i) row[i] = offsets[min(v + i, n)];
         }
         int c[4];
-        for (int i = 0; i < 4; ++i) c[i] = degree_class(at[i + 1] - at[i]);
+        for (int i = 0; i < 4; ++i) c[i] = degree_class(row[i + 1] - row[i]);
         if (v < n) {  // rank and state are padded to a multiple of four
             *reinterpret_cast<uchar4*>(rank + v) = make_uchar4(c[0], c[1], c[2], c[3]);
             *reinterpret_cast<int4*>(state + v) = make_int4(all_colors, all_colors, all_colors, all_colors);
         }
         if (!__any_sync(full_mask, max(max(c[0], c[1]), max(c[2], c[3])) >= LANES)) continue;
         for (int i = 0; i < 4; ++i) {
-            const int degree = at[i + 1] - at[i];
-            const unsigned large = __ballot_sync(full_mask, degree >= LANES);
+            const int degree = row[i + 1] - row[i];
+            const unsigned large_lanes = __ballot_sync(full_mask, degree >= LANES);
             int place = 0;
-            if (lane == 0 && large) place = atomicAdd(words + BIG, __popc(large));
-            place = __shfl_sync(full_mask, place, 0) + __popc(large & ((1u << lane) - 1));
+            if (lane == 0 && large_lanes) place = atomicAdd(words + BIG, __popc(large_lanes));
+            place = __shfl_sync(full_mask, place, 0) + __popc(large_lanes & ((1u << lane) - 1));
             if (degree < LANES) continue;
             big[place] = v + i;
             atomicAdd(words + SIZES + c[i], 1);
             if (degree <= HUB) continue;
             count[v + i] = 0;
             int item = atomicAdd(words + ITEMS, (degree + SEGMENT - 1) / SEGMENT);
-            for (int from = at[i]; from < at[i + 1]; from += SEGMENT, ++item) {
+            for (int from = row[i]; from < row[i + 1]; from += SEGMENT, ++item) {
                 hubs[2 * item] = v + i;
                 hubs[2 * item + 1] = from;
             }
@@ -215,37 +215,37 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
     }
 
     // Vertices of low degree: each warp polls its own list, first all of them, then those without a color.
-    const int turns = (n + 32 * warps - 1) / (32 * warps);
-    int mine = 32 * (static_cast<int>(blockIdx.x) * turns * per_block + static_cast<int>(warp_id())) + lane;
-    if (bigs + (n + 31) / 32 <= warps) mine = warp < bigs ? n : 32 * (warp - bigs) + lane;  // warps enough for both
+    const int per_lane = (n + 32 * warps - 1) / (32 * warps);
+    int base = 32 * (static_cast<int>(blockIdx.x) * per_lane * per_block + static_cast<int>(warp_id())) + lane;
+    if (bigs + (n + 31) / 32 <= warps) base = warp < bigs ? n : 32 * (warp - bigs) + lane;  // warps enough for both
     int4* list = in_shared ? shared + (THREADS + classes) / 4 + warp_id() * in_shared
-                           : reinterpret_cast<int4*>(listed) + static_cast<long long>(warp) * turns * 32;
-    int left = turns * 32;
-    int next = mine < n ? offsets[mine] : 0, next_end = mine < n ? offsets[mine + 1] : LANES;
-    for (bool fresh = true; left; fresh = false) {
+                           : reinterpret_cast<int4*>(listed) + static_cast<long long>(warp) * per_lane * 32;
+    int remaining = per_lane * 32;
+    int next = base < n ? offsets[base] : 0, next_end = base < n ? offsets[base + 1] : LANES;
+    for (bool first_pass = true; remaining; first_pass = false) {
         int kept = 0;
-        for (int j = 0; j < left; j += 32) {
+        for (int j = 0; j < remaining; j += 32) {
             int4 item;
             int published = all_colors;
-            bool stays = false;
-            if (fresh) {
-                const int v = mine + j / 32 * THREADS, later = v + THREADS, first = next, degree = next_end - next;
+            bool pending = false;
+            if (first_pass) {
+                const int v = base + j / 32 * THREADS, later = v + THREADS, first = next, degree = next_end - next;
                 next = later < n ? offsets[later] : 0;  // loaded one iteration ahead to hide its latency
                 next_end = later < n ? offsets[later + 1] : LANES;
-                stays = degree < LANES;
-                if (stays) item = find_predecessors(v, first, degree, g);
-            } else if (j + lane < left) {
+                pending = degree < LANES;
+                if (pending) item = find_predecessors(v, first, degree, g);
+            } else if (j + lane < remaining) {
                 item = list[j + lane];
                 published = item.w;
-                stays = true;
+                pending = true;
             }
-            if (stays) stays = !poll(item, published, g, state, colors);
-            const unsigned votes = __ballot_sync(full_mask, stays);
-            if (stays) list[kept + __popc(votes & ((1u << lane) - 1))] = item;  // kept <= j: that has been read
+            if (pending) pending = !poll(item, published, g, state, colors);
+            const unsigned votes = __ballot_sync(full_mask, pending);
+            if (pending) list[kept + __popc(votes & ((1u << lane) - 1))] = item;  // kept <= j: that has been read
             kept += __popc(votes);
         }
         __syncwarp();
-        if (kept == left) pause(100);
-        left = kept;
+        if (kept == remaining) pause(100);
+        remaining = kept;
     }
 }
