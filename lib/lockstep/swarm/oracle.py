@@ -16,7 +16,7 @@ from lockstep.graphs.search import visit
 
 from .references import REFERENCES, reference  # noqa: F401 (both speeds under one name)
 
-UNCOUNTABLE = np.uint64(1 << 63)  # pack.cuh: a vertex with more shortest paths than a number can count
+OVERFLOWED = np.uint64(1 << 63)  # pack.cuh: a vertex with more shortest paths than a number can count
 RECIPROCAL = 40  # bits.cu: fraction bits of the sum of reciprocals
 
 
@@ -113,7 +113,7 @@ def dependencies(offsets, targets, in_offsets, in_targets, endpoints, unit, fixe
             if not np.isnan(given[v]):
                 fixed[v] += np.uint64(np.int64(np.float64(delta) * scale))
             else:
-                fixed[v] |= UNCOUNTABLE
+                fixed[v] |= OVERFLOWED
             if endpoints:
                 fixed[v] += np.uint64(np.int64(1) << fraction)
         if endpoints:

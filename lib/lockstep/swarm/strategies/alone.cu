@@ -32,8 +32,8 @@ struct Four {
     REAL a, b, c, d;
 };
 template <class Mark>
-__device__ __forceinline__ Four given_of(const Quad q, const Mark* marks, unsigned me, const REAL* values) {
-    const unsigned a = marks[q.a] & me, b = marks[q.b] & me, c = marks[q.c] & me, d = marks[q.d] & me;
+__device__ __forceinline__ Four masked_values(const Quad q, const Mark* marks, unsigned mask, const REAL* values) {
+    const unsigned a = marks[q.a] & mask, b = marks[q.b] & mask, c = marks[q.c] & mask, d = marks[q.d] & mask;
     Four f;
 #ifndef LOCKSTEP_HOST
     // By predicates: compiled from `if`s they become branches, which cost more instructions than what they save.
@@ -63,26 +63,26 @@ __device__ __forceinline__ Four given_of(const Quad q, const Mark* marks, unsign
     return f;
 }
 
-// The sum over a row (of at least one quad) of the values of those neighbors whose mark has one of `me`'s bits, in
-// order.
+// The sum over a row (of at least one quad) of the values of those neighbors whose mark has one of the bits of
+// `mask`, in order.
 template <class Mark>
-__device__ __forceinline__ REAL row_sum(const Quad* quad, int quads, const Mark* marks, unsigned me,
+__device__ __forceinline__ REAL row_sum(const Quad* quad, int quads, const Mark* marks, unsigned mask,
                                         const REAL* values) {
     REAL sum = 0;
-    Four here = given_of(*quad, marks, me, values);
+    Four current = masked_values(*quad, marks, mask, values);
 #pragma unroll 1
     for (; --quads > 0;) {
-        const Four next = given_of(*++quad, marks, me, values);
-        sum = sum + here.a;
-        sum = sum + here.b;
-        sum = sum + here.c;
-        sum = sum + here.d;
-        here = next;
+        const Four next = masked_values(*++quad, marks, mask, values);
+        sum = sum + current.a;
+        sum = sum + current.b;
+        sum = sum + current.c;
+        sum = sum + current.d;
+        current = next;
     }
-    sum = sum + here.a;
-    sum = sum + here.b;
-    sum = sum + here.c;
-    return sum + here.d;
+    sum = sum + current.a;
+    sum = sum + current.b;
+    sum = sum + current.c;
+    return sum + current.d;
 }
 
 // Copies the rows as copy_rows does, for a block without other work to hide latency: row bounds first, then eight lanes
@@ -108,18 +108,18 @@ __device__ __forceinline__ bool fetch_rows(const Rows g, const int* __restrict__
         const int count = degree[v], end = (count + 3) & ~3;
         Id* const ids = (Id*)(g.quads + first_quad(g.rows[v]));
         for (int i = lane; i < end; i += 32) {
-            Id id[4], left[4];
+            Id id[4], previous[4];
 #pragma unroll
             for (int k = 0; k < 4; ++k) {
-                const int at = i + 8 * k;
-                id[k] = at < count ? (Id)from[at] : (Id)n;
-                left[k] = at < count && at > 0 ? (Id)from[at - 1] : (Id)0;
+                const int index = i + 8 * k;
+                id[k] = index < count ? (Id)from[index] : (Id)n;
+                previous[k] = index < count && index > 0 ? (Id)from[index - 1] : (Id)0;
             }
 #pragma unroll
             for (int k = 0; k < 4; ++k) {
-                const int at = i + 8 * k;
-                if (at < end) ids[at] = id[k];
-                unsorted |= at > 0 && at < count && left[k] >= id[k];
+                const int index = i + 8 * k;
+                if (index < end) ids[index] = id[k];
+                unsorted |= index > 0 && index < count && previous[k] >= id[k];
             }
         }
     }
@@ -134,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
     unsigned* arrived, double* values, u64* checksums) {
     DYNAMIC_SHARED(unsigned char, shared);
     const int threads = (int)blockDim.x, t = (int)block_thread(), lane = t & 31;
-    const int s0 = (int)blockIdx.x * per, live = n - s0 < per ? n - s0 : per;
+    const int s0 = (int)blockIdx.x * per, sources = n - s0 < per ? n - s0 : per;
 
     BumpAllocator state{shared + 16};
     const Rows g = carve_rows(state, n, m);
@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
     unsigned char* const code = state.allocate<unsigned char>((long long)per * (n + 1));
 
     for (int v = t; v <= n; v += threads) {
-        const unsigned start = v >= s0 && v < s0 + live ? 1u << (v - s0) : 0u;
+        const unsigned start = v >= s0 && v < s0 + sources ? 1u << (v - s0) : 0u;
         present[v] = start;
         before[v] = sizes[v] = 0;
         if (v == n) after[v] = 0;
@@ -163,49 +163,49 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
         remove_duplicates(g, n, threads);
         __syncthreads();
     }
-    if (t < live) {
+    if (t < sources) {
         value[t * (n + 1) + s0 + t] = 1;
         code[t * (n + 1) + s0 + t] = 1;
     }
-    const unsigned all = (unsigned)((1ull << live) - 1);
+    const unsigned all_sources = (unsigned)((1ull << sources) - 1);
     const int fraction = fraction_bits(n);
     const REAL scale = (REAL)(1LL << fraction);
 
-    // Forward: the path counts of level `level`, whose pairs are line[head..tail), and the pairs of the next.
+    // Forward: the path counts of level `level`, whose pairs are pairs_queue[head..tail), and the pairs of the next.
     int level = 0, head = 0, tail = 0;
     for (;; ++level) {
-        const int ahead = level + 1;
-        const unsigned mark = 1u << (ahead & 3);
+        const int next_level = level + 1;
+        const unsigned mark = 1u << (next_level & 3);
         bool found = false;
         for (int base = 0; base < n; base += threads / 4) {
-            const int at = base + (t >> 2), v = at < n ? order_shared[at] : n;
-            const unsigned known = v < n ? seen[v] : all, want = all & ~known;
-            unsigned got = 0;
-            if (want) {
+            const int index = base + (t >> 2), v = index < n ? order_shared[index] : n;
+            const unsigned reached = v < n ? seen[v] : all_sources, unreached = all_sources & ~reached;
+            unsigned newly = 0;
+            if (unreached) {
                 const Row row = g.rows[v];
                 const Quad* const quads = g.quads + first_quad(row);
-                for (int k = t & 3; k < (int)quads_of(row) && (got & want) != want; k += 4) {
+                for (int k = t & 3; k < (int)quads_of(row) && (newly & unreached) != unreached; k += 4) {
                     const Quad q = quads[k];
-                    got |= present[q.a] | present[q.b] | present[q.c] | present[q.d];
+                    newly |= present[q.a] | present[q.b] | present[q.c] | present[q.d];
                 }
             }
-            got |= __shfl_xor_sync(full_mask, got, 1);
-            got |= __shfl_xor_sync(full_mask, got, 2);
-            got &= want;
+            newly |= __shfl_xor_sync(full_mask, newly, 1);
+            newly |= __shfl_xor_sync(full_mask, newly, 2);
+            newly &= unreached;
             __syncwarp();
             if (v < n && (t & 3) == 0) {
-                after[v] = got;
-                if (got) seen[v] = known | got;
+                after[v] = newly;
+                if (newly) seen[v] = reached | newly;
             }
-            if (!__any_sync(full_mask, got != 0)) continue;
+            if (!__any_sync(full_mask, newly != 0)) continue;
             found = true;
             for (int i = t & 3; i < (per + 3 & ~3); i += 4) {
-                const bool mine = got >> i & 1;
-                const unsigned won = __ballot_sync(full_mask, mine);
+                const bool is_new = newly >> i & 1;
+                const unsigned new_lanes = __ballot_sync(full_mask, is_new);
                 unsigned place = 0;
-                if (lane == 0 && won) place = atomicAdd(&sizes[ahead], (unsigned)__popc(won));
-                place = __shfl_sync(full_mask, place, 0) + (unsigned)__popc(won & ((1u << lane) - 1u));
-                if (mine) {
+                if (lane == 0 && new_lanes) place = atomicAdd(&sizes[next_level], (unsigned)__popc(new_lanes));
+                place = __shfl_sync(full_mask, place, 0) + (unsigned)__popc(new_lanes & ((1u << lane) - 1u));
+                if (is_new) {
                     pairs_queue[tail + place] = (unsigned short)(v | i << 11);
                     code[i * (n + 1) + v] = (unsigned char)mark;
                 }
@@ -214,16 +214,17 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
         for (int i = head + t; i < tail; i += threads) {
             const unsigned pair = pairs_queue[i], v = pair & 2047u, source = pair >> 11;
             const Row row = g.rows[v];
-            REAL* const there = value + source * (n + 1);
-            there[v] = row_sum(g.quads + first_quad(row), (int)quads_of(row), before, 1u << source, there);
+            REAL* const source_values = value + source * (n + 1);
+            source_values[v] =
+                row_sum(g.quads + first_quad(row), (int)quads_of(row), before, 1u << source, source_values);
         }
         if (!__syncthreads_or(found)) break;
         head = tail;
-        tail += (int)sizes[ahead];
-        unsigned* const oldest = before;
+        tail += (int)sizes[next_level];
+        unsigned* const swap = before;
         before = present;
         present = after;
-        after = oldest;
+        after = swap;
     }
 
     // Backward: from the last level to the first. A source's reached vertices are counted on the way.
@@ -232,14 +233,14 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
         for (int i = head + t; i < tail; i += threads) {
             const unsigned pair = pairs_queue[i], v = pair & 2047u, source = pair >> 11;
             const Row row = g.rows[v];
-            REAL* const there = value + source * (n + 1);
+            REAL* const source_values = value + source * (n + 1);
             const REAL sum =
-                row_sum(g.quads + first_quad(row), (int)quads_of(row), code + source * (n + 1), mark, there);
-            const REAL sigma = there[v], delta = times(sigma, sum), given = dependency_term(sigma, delta);
-            there[v] = given;
+                row_sum(g.quads + first_quad(row), (int)quads_of(row), code + source * (n + 1), mark, source_values);
+            const REAL sigma = source_values[v], delta = times(sigma, sum), term = dependency_term(sigma, delta);
+            source_values[v] = term;
             u64 share = 0;
-            if (given == given) share = (u64)(long long)times(delta, scale);
-            else atomicOr(&fixed[v], UNCOUNTABLE);
+            if (term == term) share = (u64)(long long)times(delta, scale);
+            else atomicOr(&fixed[v], OVERFLOWED);
             if (endpoints) {
                 share += 1ull << fraction;
                 atomicAdd(&sums[s0 + source], 1ull << fraction);
@@ -268,7 +269,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
     for (int v = t; v < n; v += threads) {
         const u64 word = __ldcg(&fixed[v]);
         fixed[v] = 0;
-        values[vertex + v] = word & UNCOUNTABLE ? __longlong_as_double(0x7ff8000000000000LL) : (double)word * unit;
+        values[vertex + v] = word & OVERFLOWED ? __longlong_as_double(0x7ff8000000000000LL) : (double)word * unit;
         sum += checksum_term(v, word);
     }
     for (int o = 16; o; o >>= 1) sum += __shfl_xor_sync(full_mask, sum, o);

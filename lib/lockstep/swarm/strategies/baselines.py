@@ -30,7 +30,7 @@ class Betweenness(_Numba):
         n = np.asarray(self.pack.n, np.int64)
         length = np.where(n > 0, np.floor(np.log2(np.maximum(n, 1))).astype(np.int64) + 1, 0)
         scale = factor / 2.0 ** np.minimum(61 - 2 * length, 40)
-        values = np.where(fixed >= oracle.UNCOUNTABLE, np.nan, fixed * np.repeat(scale, n))
+        values = np.where(fixed >= oracle.OVERFLOWED, np.nan, fixed * np.repeat(scale, n))
         return Values(self.measure.name, values, self.starts, self.checks)
 
 

@@ -20,7 +20,7 @@ extern "C" __global__ void finish_fixed(const long long* __restrict__ vertex_sta
         u64 sum = 0;
         for (int v = lane; v < n; v += 32) {
             const u64 word = fixed[first + v];
-            values[first + v] = word & UNCOUNTABLE ? __longlong_as_double(0x7ff8000000000000LL) : (double)word * scale;
+            values[first + v] = word & OVERFLOWED ? __longlong_as_double(0x7ff8000000000000LL) : (double)word * scale;
             sum += checksum_term(v, word);
         }
         for (int o = 16; o; o >>= 1) sum += __shfl_xor_sync(full_mask, sum, o);

@@ -287,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                             const REAL given = dependency_term(sigma, delta);
                             value[(long long)v * WIDTH + lane] = given;
                             if (given == given) share = (u64)(long long)times(delta, scale);
-                            else atomicOr(&fixed[p.vertex + v], UNCOUNTABLE);
+                            else atomicOr(&fixed[p.vertex + v], OVERFLOWED);
                             if (endpoints) share += 1ull << fraction;
                         }
                         if (__any_sync(full_mask, share != 0)) {

@@ -70,7 +70,7 @@ extern "C" __global__ void backward(long long first, long long count, const int*
     given[x] = dependency_term(sigma[x], delta);
     u64 share = endpoints ? 1ull << fraction : 0ull;
     if (given[x] == given[x]) share += (u64)(long long)product(delta, (REAL)(1LL << fraction));
-    else atomicOr(&fixed[x], UNCOUNTABLE);
+    else atomicOr(&fixed[x], OVERFLOWED);
     atomicAdd(&fixed[x], share);
     if (endpoints) {
         atomicAdd(&fixed[p.vertex + i], 1ull << fraction);

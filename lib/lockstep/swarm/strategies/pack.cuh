@@ -170,7 +170,7 @@ __device__ __forceinline__ float dependency_term(float sigma, float delta) {
 __device__ __forceinline__ double dependency_term(double sigma, double delta) {
     return sigma < 1e300 ? (1.0 + delta) / sigma : __longlong_as_double(0x7ff8000000000000LL);
 }
-#define UNCOUNTABLE (1ull << 63)
+#define OVERFLOWED (1ull << 63)
 
 // Fraction bits of the fixed point in which a graph's dependencies are summed: sums over n sources of up to n each fit
 // 62 bits. Integer sums do not depend on the order.

@@ -66,14 +66,15 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
         unsigned* const low = state.allocate<unsigned>(n);
         unsigned* const high = state.allocate<unsigned>(n);
         // The remaining memory is divided among warps, and a warp's part among its sources.
-        const int left = room - (int)(state.left - shared);
-        const int each = ((int)sizeof(REAL) + 3) * (n + 1), rest = 2 * (n + 1) + 5 * 16;
-        const int fit = left / (each + rest + 16), workers = fit < threads >> 5 ? fit : threads >> 5;
-        const int share_of = left / workers & ~15;
-        int per = (share_of - rest) / each;
-        per = per < 32 ? per : 32;
-        const int wanted = (total + workers - 1) / workers;
-        per = per < wanted ? per : wanted;
+        const int free_bytes = room - (int)(state.left - shared);
+        const int bytes_per_source = ((int)sizeof(REAL) + 3) * (n + 1), bytes_per_warp = 2 * (n + 1) + 5 * 16;
+        const int warps_that_fit = free_bytes / (bytes_per_source + bytes_per_warp + 16);
+        const int warps_used = warps_that_fit < threads >> 5 ? warps_that_fit : threads >> 5;
+        const int warp_bytes = free_bytes / warps_used & ~15;
+        int sources_per_warp = (warp_bytes - bytes_per_warp) / bytes_per_source;
+        sources_per_warp = sources_per_warp < 32 ? sources_per_warp : 32;
+        const int sources_needed = (total + warps_used - 1) / warps_used;
+        sources_per_warp = sources_per_warp < sources_needed ? sources_per_warp : sources_needed;
 
         const bool unsorted = copy_rows(g, p.offsets, p.targets, n, threads);
         for (int v = t; v < n; v += threads) low[v] = high[v] = 0;
@@ -85,57 +86,60 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
         const int fraction = fraction_bits(n);
         const REAL scale = power_of_two((REAL)0, fraction);
 
-        BumpAllocator own{state.left + warp * share_of};
-        REAL* const value = own.allocate<REAL>(per * (n + 1));  // path counts, then dependency terms
-        unsigned* const codes = (unsigned*)own.allocate<unsigned char>(per * (n + 1) + 3);
-        const unsigned char* const code = (const unsigned char*)codes;
-        unsigned short* const pairs_queue = own.allocate<unsigned short>(per * n);  // the queue: vertex, source << 11
-        unsigned short* const start = own.allocate<unsigned short>(n + 1);   // start of each level in it
+        BumpAllocator warp_memory{state.left + warp * warp_bytes};
+        // path counts, then dependency terms
+        REAL* const value = warp_memory.allocate<REAL>(sources_per_warp * (n + 1));
+        unsigned* const code_words = (unsigned*)warp_memory.allocate<unsigned char>(sources_per_warp * (n + 1) + 3);
+        const unsigned char* const code = (const unsigned char*)code_words;
+        // the queue: vertex, source << 11
+        unsigned short* const pairs_queue = warp_memory.allocate<unsigned short>(sources_per_warp * n);
+        unsigned short* const start = warp_memory.allocate<unsigned short>(n + 1);   // start of each level in it
         const unsigned end_of_item = (unsigned)(first + total);
-        while (warp < workers) {
+        while (warp < warps_used) {
             unsigned s0 = 0;
-            if (lane == 0) s0 = atomicAdd(next_source, (unsigned)per);
+            if (lane == 0) s0 = atomicAdd(next_source, (unsigned)sources_per_warp);
             s0 = __shfl_sync(full_mask, s0, 0);
             if (s0 >= end_of_item) break;
-            const int live = (int)(end_of_item - s0) < per ? (int)(end_of_item - s0) : per;
-            for (int i = lane; i < (live * (n + 1) + 3) >> 2; i += 32) codes[i] = 0;
+            const int sources = (int)(end_of_item - s0) < sources_per_warp ? (int)(end_of_item - s0) : sources_per_warp;
+            for (int i = lane; i < (sources * (n + 1) + 3) >> 2; i += 32) code_words[i] = 0;
             __syncwarp();
-            if (lane < live) {
+            if (lane < sources) {
                 const int base = lane * (n + 1);
-                ((unsigned char*)codes)[base + n] = REACHED;
-                ((unsigned char*)codes)[base + s0 + lane] = REACHED | 1u;
+                ((unsigned char*)code_words)[base + n] = REACHED;
+                ((unsigned char*)code_words)[base + s0 + lane] = REACHED | 1u;
                 value[base + s0 + lane] = 1;
                 pairs_queue[lane] = (unsigned short)((s0 + lane) | lane << 11);
             }
             __syncwarp();
 
             // Forward: path counts of level `depth`, and the vertices of the next.
-            int head = 0, tail = live, depth = 0;
+            int head = 0, tail = sources, depth = 0;
             for (;; ++depth) {
                 const int end = tail;
                 if (lane == 0) start[depth] = (unsigned short)head;
                 const unsigned before = 1u << ((depth + 3) & 3), after = 1u << ((depth + 1) & 3);
-                for (int at = head; at < end; at += 32) {
+                for (int begin = head; begin < end; begin += 32) {
                     unsigned fresh = 0, pair = 0, base = 0;
                     const Id* last_id = nullptr;  // last id of the row
-                    if (at + lane < end) {
-                        pair = pairs_queue[at + lane];
+                    if (begin + lane < end) {
+                        pair = pairs_queue[begin + lane];
                         const unsigned v = pair & 2047u;
                         base = (pair >> 11) * (unsigned)(n + 1);
                         const Row r = g.rows[v];
                         const Quad* quad = g.quads + first_quad(r);
                         last_id = (const Id*)(quad + quads_of(r)) - 1;
                         REAL sum = 0;
-                        const unsigned char* const where = code + base;
-                        const REAL* const there = value + base;
+                        const unsigned char* const source_codes = code + base;
+                        const REAL* const source_values = value + base;
 #pragma unroll 1
                         for (int k = (int)quads_of(r); k > 0; --k) {
                             const Quad q = *quad++;
-                            const unsigned a = where[q.a], b = where[q.b], c = where[q.c], d = where[q.d];
-                            if (a & before) sum += there[q.a];
-                            if (b & before) sum += there[q.b];
-                            if (c & before) sum += there[q.c];
-                            if (d & before) sum += there[q.d];
+                            const unsigned a = source_codes[q.a], b = source_codes[q.b];
+                            const unsigned c = source_codes[q.c], d = source_codes[q.d];
+                            if (a & before) sum += source_values[q.a];
+                            if (b & before) sum += source_values[q.b];
+                            if (c & before) sum += source_values[q.c];
+                            if (d & before) sum += source_values[q.d];
                             const unsigned word = a | b << 8 | c << 16 | d << 24;
                             fresh = fresh << 4 | (~word & EACH) * GATHER >> 28;
                         }
@@ -150,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
                             fresh ^= 1u << bit;
                             const unsigned byte = base + u, shift = 8 * (byte & 3);
                             already_reached =
-                                atomicOr(&codes[byte >> 2], (REACHED | after) << shift) & REACHED << shift;
+                                atomicOr(&code_words[byte >> 2], (REACHED | after) << shift) & REACHED << shift;
                         }
                         const unsigned first_lanes = __ballot_sync(full_mask, already_reached == 0);
                         if (already_reached == 0)
@@ -171,25 +175,27 @@ extern "C" __global__ void __launch_bounds__(512, 2) pairs(
                 for (int i = begin + lane; i < end; i += 32) {
                     const unsigned pair = pairs_queue[i], v = pair & 2047u, source = pair >> 11;
                     const unsigned base = source * (unsigned)(n + 1);
-                    const REAL* const there = value + base;
+                    const REAL* const source_values = value + base;
                     REAL sum = 0;
                     const Row r = g.rows[v];
                     const Quad* quad = g.quads + first_quad(r);
-                    const unsigned char* const where = code + base;
+                    const unsigned char* const source_codes = code + base;
 #pragma unroll 1
                     for (int k = (int)quads_of(r); k > 0; --k) {
                         const Quad q = *quad++;
-                        const unsigned a = where[q.a], b = where[q.b], c = where[q.c], d = where[q.d];
-                        if (a & after) sum += there[q.a];
-                        if (b & after) sum += there[q.b];
-                        if (c & after) sum += there[q.c];
-                        if (d & after) sum += there[q.d];
+                        const unsigned a = source_codes[q.a], b = source_codes[q.b];
+                        const unsigned c = source_codes[q.c], d = source_codes[q.d];
+                        if (a & after) sum += source_values[q.a];
+                        if (b & after) sum += source_values[q.b];
+                        if (c & after) sum += source_values[q.c];
+                        if (d & after) sum += source_values[q.d];
                     }
-                    const REAL sigma = there[v], delta = times(sigma, sum), given = dependency_term(sigma, delta);
-                    value[base + v] = given;
+                    const REAL sigma = source_values[v], delta = times(sigma, sum);
+                    const REAL term = dependency_term(sigma, delta);
+                    value[base + v] = term;
                     u64 share = 0;
-                    if (given == given) share = (u64)(long long)times(delta, scale);
-                    else atomicOr(&fixed[p.vertex + v], UNCOUNTABLE);
+                    if (term == term) share = (u64)(long long)times(delta, scale);
+                    else atomicOr(&fixed[p.vertex + v], OVERFLOWED);
                     if (endpoints) {
                         share += 1ull << fraction;
                         add_share(low, high, s0 + source, 1ull << fraction);

@@ -154,7 +154,7 @@ extern "C" __global__ void sources_shares(int graph, const long long* __restrict
             }
             const REAL delta = product(sigma[v], sum);
             given[v] = dependency_term(sigma[v], delta);
-            row[v] = given[v] == given[v] ? (u64)(long long)product(delta, scale) : UNCOUNTABLE;
+            row[v] = given[v] == given[v] ? (u64)(long long)product(delta, scale) : OVERFLOWED;
             if (endpoints) row[v] += 1ull << fraction;
         }
         __syncthreads();
@@ -170,8 +170,8 @@ extern "C" __global__ void sum_shares(int graph, const long long* __restrict__ v
     for (int v = threadIdx.x; v < n; v += blockDim.x) {
         u64 sum = 0, bad = 0;
         for (int s = 0; s < n; ++s) {
-            sum += shares[(long long)s * n + v] & ~UNCOUNTABLE;
-            bad |= shares[(long long)s * n + v] & UNCOUNTABLE;
+            sum += shares[(long long)s * n + v] & ~OVERFLOWED;
+            bad |= shares[(long long)s * n + v] & OVERFLOWED;
         }
         fixed[first + v] = sum | bad;
     }

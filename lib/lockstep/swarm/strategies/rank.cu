@@ -1,9 +1,9 @@
 // PageRank of many small graphs: a block for each, rows and ranks in shared memory (HOLDS=0: in global).
 //
-// rank'[v] = damping * (sum over arcs u -> v of rank[u] / outs[u] + held / n) + (1 - damping) / n, where `held` is the
-// rank of all vertices without out-arcs; until the ranks change by less than n * tolerance in all (NetworkX's
-// criterion). A vertex sums its row in order; sums over the whole graph (held, moved) are in fixed point. So the bits
-// do not depend on the number of threads.
+// rank'[v] = damping * (sum over arcs u -> v of rank[u] / out_degree[u] + dangling / n) + (1 - damping) / n, where
+// `dangling` is the rank of all vertices without out-arcs; until the ranks change by less than n * tolerance in all
+// (NetworkX's criterion). A vertex sums its row in order; sums over the whole graph (dangling, moved) are in fixed
+// point. So the bits do not depend on the number of threads.
 //
 // compile:
 // compile: HOLDS=0 WIDE=1
@@ -30,10 +30,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) pagerank(
 #else
         BumpAllocator state{shared + 16};
 #endif
-        u64* const totals = state.allocate<u64>(4);      // held and moved, of odd and of even rounds
+        u64* const totals = state.allocate<u64>(4);      // dangling and moved, of even and of odd steps
         double* const rank = state.allocate<double>(n);
         double* const share = state.allocate<double>(n + 1);
-        int* const outs = state.allocate<int>(n);
+        int* const out_degree = state.allocate<int>(n);
         const Rows out_rows = carve_rows(state, n, p.m);
         const Rows in = directed ? carve_rows(state, n, p.m) : out_rows;
         bool unsorted = copy_rows(out_rows, p.offsets, p.targets, n, threads);
@@ -49,37 +49,38 @@ extern "C" __global__ void __launch_bounds__(1024, 1) pagerank(
             const Id* const row = (const Id*)(out_rows.quads + first_quad(out_rows.rows[v]));
             int degree = 0;
             for (int i = 0; i < (int)(4 * quads_of(out_rows.rows[v])); ++i) degree += row[i] != (Id)n;
-            outs[v] = degree;
+            out_degree[v] = degree;
             rank[v] = 1.0 / n;
         }
         int step = 0;
         for (bool moving = true; moving && step < limit; ++step) {
-            u64* const held = totals + 2 * (step & 1);
-            u64* const other = totals + 2 * (~step & 1);
-            u64 mine = 0;
+            u64* const sums = totals + 2 * (step & 1);
+            u64* const old_sums = totals + 2 * (~step & 1);
+            u64 dangling = 0;
             for (int v = t; v < n; v += threads) {
-                if (outs[v]) share[v] = rank[v] / outs[v];
+                if (out_degree[v]) share[v] = rank[v] / out_degree[v];
                 else {
                     share[v] = 0;
-                    mine += (u64)(rank[v] * UNIT);
+                    dangling += (u64)(rank[v] * UNIT);
                 }
             }
-            if (mine) atomicAdd(&held[0], mine);
+            if (dangling) atomicAdd(&sums[0], dangling);
             __syncthreads();
-            if (t < 2) other[t] = 0;                 // of the round before; all threads have read it
-            const double all = (double)held[0] / UNIT / n, rest = (1.0 - damping) / n;
-            u64 far = 0;
+            if (t < 2) old_sums[t] = 0;              // of the step before; all threads have read it
+            const double dangling_share = (double)sums[0] / UNIT / n, teleport = (1.0 - damping) / n;
+            u64 moved = 0;
             for (int v = t; v < n; v += threads) {
                 const Id* const row = (const Id*)(in.quads + first_quad(in.rows[v]));
                 double sum = 0;
                 for (int i = 0; i < (int)(4 * quads_of(in.rows[v])); ++i) sum += share[row[i]];
-                const double now = __dadd_rn(__dmul_rn(damping, __dadd_rn(sum, all)), rest), change = now - rank[v];
-                far += (u64)((change < 0 ? -change : change) * UNIT);
-                rank[v] = now;
+                const double new_rank = __dadd_rn(__dmul_rn(damping, __dadd_rn(sum, dangling_share)), teleport);
+                const double change = new_rank - rank[v];
+                moved += (u64)((change < 0 ? -change : change) * UNIT);
+                rank[v] = new_rank;
             }
-            if (far) atomicAdd(&held[1], far);
+            if (moved) atomicAdd(&sums[1], moved);
             __syncthreads();
-            moving = (double)held[1] / UNIT >= n * tolerance;
+            moving = (double)sums[1] / UNIT >= n * tolerance;
         }
         u64 check = 0;
         for (int v = t; v < n; v += threads) {

@@ -33,7 +33,7 @@ def betweenness(offsets, targets, vertex_start, arc_start, directed, endpoints, 
         turned = oracle.turned(rows, heads) if directed else (rows, heads)
         found = np.zeros((get_num_threads(), own.stop - own.start), np.uint64)
         _dependencies(rows, heads, *turned, endpoints, unit, found)
-        flags = found & oracle.UNCOUNTABLE
+        flags = found & oracle.OVERFLOWED
         fixed[own] = (found ^ flags).sum(axis=0, dtype=np.uint64) | np.bitwise_or.reduce(flags, axis=0)
         checksums[g] = oracle.check_of(fixed[own])
 

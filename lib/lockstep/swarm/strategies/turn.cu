@@ -15,30 +15,30 @@ extern "C" __global__ void turn(const long long* __restrict__ vertex_start, cons
     for (int graph = global_thread() >> 5; graph < graphs; graph += global_threads() >> 5) {
         const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
         int* const begin = in_offsets + p.vertex + graph;
-        int* const at = cursor + p.vertex;
+        int* const next_slot = cursor + p.vertex;
         for (int a = lane; a < p.m; a += 32) atomicAdd(&begin[p.targets[a] + 1], 1);
         __syncwarp();
-        int before = 0;
+        int prefix = 0;
         for (int base = 0; base < p.n; base += 32) {
             const int v = base + lane;
             int sum = v < p.n ? load_relaxed(&begin[v + 1]) : 0;
-            const int own = sum;
+            const int degree = sum;
             for (int o = 1; o < 32; o <<= 1) {
                 const int other = __shfl_up_sync(full_mask, sum, o);
                 if (lane >= o) sum += other;
             }
             if (v < p.n) {
-                begin[v + 1] = before + sum;
-                at[v] = before + sum - own;
+                begin[v + 1] = prefix + sum;
+                next_slot[v] = prefix + sum - degree;
             }
-            before += __shfl_sync(full_mask, sum, 31);
+            prefix += __shfl_sync(full_mask, sum, 31);
         }
         __syncwarp();
         for (int v = 0; v < p.n; ++v) {
             for (int a = p.offsets[v] + lane; a < p.offsets[v + 1]; a += 32) {
-                const int place = atomicAdd(&at[p.targets[a]], 1);
-                in_targets[p.arc + place] = (Arc)v;
-                if (weights != nullptr) in_weights[p.arc + place] = weights[p.arc + a];
+                const int slot = atomicAdd(&next_slot[p.targets[a]], 1);
+                in_targets[p.arc + slot] = (Arc)v;
+                if (weights != nullptr) in_weights[p.arc + slot] = weights[p.arc + a];
             }
             __syncwarp();
         }
