@@ -57,29 +57,30 @@
 constexpr unsigned finished = 0xffffffffu;
 // Words of memory that host and GPU share, so that a run is one launch and one wait. In: the source; out: whether a sum
 // would overflow, and the sweep in which the last vote closed.
-constexpr int source_word = 0, overflow = 1, sweeps = 2;
+constexpr int source_word = 0, overflow = 1, last_sweep = 2;
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int n, DISTANCE limit, DISTANCE* dist,
         unsigned* vote, int* shared_words, int* counts, unsigned* barrier) {
-    DYNAMIC_SHARED(unsigned, generation);  // [2] number of the open vote, alternating by sweep
+    DYNAMIC_SHARED(unsigned, vote_number);  // [2] number of the open vote, alternating by sweep
     const int thread = (int)threadIdx.x, blocks = (int)gridDim.x;
-    const int share = (m + blocks - 1) / blocks;
-    const int first = (int)min((long long)blockIdx.x * share, (long long)m), end = min(first + share, m);
+    const int arcs_per_block = (m + blocks - 1) / blocks;
+    const int first = (int)min((long long)blockIdx.x * arcs_per_block, (long long)m);
+    const int end = min(first + arcs_per_block, m);
 
     int tail[KEEP];
     Distance last_used[KEEP];
-    Arc held[KEEP];
+    Arc own_arcs[KEEP];
 #pragma unroll
     for (int k = 0; k < KEEP; ++k) {
         const int e = first + k * THREADS + thread;
         tail[k] = e < end ? tails[e] : -1;
         last_used[k] = infinity();
-        if (HELD) held[k] = load_arc(arcs + (e < end ? e : 0));
+        if (HELD) own_arcs[k] = load_arc(arcs + (e < end ? e : 0));
     }
     for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads()) dist[v] = infinity();
     int source = 0;
-    if (thread == 0) generation[0] = generation[1] = 0;
+    if (thread == 0) vote_number[0] = vote_number[1] = 0;
     if (global_thread() == 0) {
         vote[0] = vote[1] = 0;
         source = load_relaxed(shared_words + source_word);
@@ -88,19 +89,20 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
     if (global_thread() == 0) store_relaxed(dist + source, Distance(0));  // precedes its block's first vote
 
     bool active = true, voted = false;
-    unsigned phase = 0, present = 0;
-    int step = 0, from = 0;  // the first sweep that counts for the open vote
+    unsigned current_vote = 0, latest_vote = 0;
+    int sweep = 0, first_sweep = 0;  // the first sweep that counts for the open vote
     long long relaxations = 0;
-    for (;; ++step) {
+    for (;; ++sweep) {
         bool worked = false;
-        for (int look = 0; look < LOOKS; ++look) {
+        for (int poll = 0; poll < LOOKS; ++poll) {
             Distance d[KEEP];
 #pragma unroll
             for (int k = 0; k < KEEP; ++k) d[k] = tail[k] >= 0 ? load_relaxed(dist + tail[k]) : infinity();
-            if (thread == 0 && look == LOOKS - 1) {
-                const unsigned open = load_relaxed(vote + 1);
-                if (open != present) __threadfence();  // makes updates before the vote closed visible from here on
-                generation[step & 1] = present = open;
+            if (thread == 0 && poll == LOOKS - 1) {
+                const unsigned open_vote = load_relaxed(vote + 1);
+                // makes updates before the vote closed visible from here on
+                if (open_vote != latest_vote) __threadfence();
+                vote_number[sweep & 1] = latest_vote = open_vote;
             }
             unsigned to_relax = 0;
 #pragma unroll
@@ -120,7 +122,7 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
                 for (int i = 0; i < 4; ++i) {
                     const int k = part + i;
                     if (k >= KEEP || !(to_relax >> k & 1)) continue;
-                    const Arc arc = HELD ? held[k] : load_arc(arcs + first + k * THREADS + thread);
+                    const Arc arc = HELD ? own_arcs[k] : load_arc(arcs + first + k * THREADS + thread);
                     head[i] = (int)arc.target;
                     d[k] += arc.weight;
                     head_distance[i] = FILTER ? dist[head[i]] : infinity();
@@ -133,22 +135,22 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
                 }
             }
         }
-        const bool any = __syncthreads_or(worked);
-        const unsigned seen = *(volatile const unsigned*)(generation + (step & 1));
-        if (seen == finished) break;
-        if (voted && seen != phase) phase = seen, voted = false, from = step + 1;
-        if (any) {
+        const bool any_worked = __syncthreads_or(worked);
+        const unsigned loaded_vote = *(volatile const unsigned*)(vote_number + (sweep & 1));
+        if (loaded_vote == finished) break;
+        if (voted && loaded_vote != current_vote) current_vote = loaded_vote, voted = false, first_sweep = sweep + 1;
+        if (any_worked) {
             active = true;
-        } else if (!voted && step >= from) {
+        } else if (!voted && sweep >= first_sweep) {
             if (thread == 0) {
                 __threadfence();  // cumulative: covers the block's atomics before the barrier
                 const unsigned old = atomicAdd(vote, 1u + (active ? 0x10000u : 0u));
                 if ((old & 0xffffu) == (unsigned)blocks - 1) {
                     const bool quiet = !active && (old >> 16) == 0;
-                    if (quiet) shared_words[sweeps] = step;
+                    if (quiet) shared_words[last_sweep] = sweep;
                     store_relaxed(vote, 0u);
                     __threadfence();
-                    store_release(vote + 1, quiet ? finished : phase + 1);
+                    store_release(vote + 1, quiet ? finished : current_vote + 1);
                 }
             }
             voted = true;

@@ -170,32 +170,33 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
         Entry* const next = near_lists + ((round + 1) & 1) * (size_t)capacity;
         int* const next_count = control + near_count + (round + 1) % 3;
         if (global_thread() == 0) store_relaxed(control + near_count + (round + 2) % 3, 0);
-        const int filled = load_relaxed(control + full);
-        if (filled && filled <= round) break;  // a list was too short in an earlier round: all blocks read the same
+        const int full_round = load_relaxed(control + full);
+        // a list was too short in an earlier round: all blocks read the same
+        if (full_round && full_round <= round) break;
         if (entries == 0) {  // the next bucket: split the far list
-            const int waiting = load_relaxed(control + far_count + bucket % 3);
-            const Distance low = load_relaxed(lowest + bucket % 3);
-            if (waiting == 0 || low >= infinity()) break;
-            threshold = sum(low, delta);
+            const int far_size = load_relaxed(control + far_count + bucket % 3);
+            const Distance smallest = load_relaxed(lowest + bucket % 3);
+            if (far_size == 0 || smallest >= infinity()) break;
+            threshold = sum(smallest, delta);
             const Entry* const far = far_lists + (bucket & 1) * (size_t)capacity;
             Entry* const kept = far_lists + ((bucket + 1) & 1) * (size_t)capacity;
             int* const kept_count = control + far_count + (bucket + 1) % 3;
-            Distance least = infinity();
-            for (int base = warp * 32; base < waiting; base += warps * 32) {
+            Distance far_min = infinity();
+            for (int base = warp * 32; base < far_size; base += warps * 32) {
                 const int i = base + (int)lane_id();
                 Entry e = {};
                 bool valid = false;
-                if (i < waiting) {
+                if (i < far_size) {
                     e = EntryOf<Distance>::load(far + i);
                     valid = load_relaxed(dist + e.vertex) == e.distance;
                 }
-                const bool now = valid && e.distance < threshold;
-                append(now, e, next, next_count, capacity, control, round);
-                append(valid && !now, e, kept, kept_count, capacity, control, round);
-                if (valid && !now) least = e.distance < least ? e.distance : least;
+                const bool is_near = valid && e.distance < threshold;
+                append(is_near, e, next, next_count, capacity, control, round);
+                append(valid && !is_near, e, kept, kept_count, capacity, control, round);
+                if (valid && !is_near) far_min = e.distance < far_min ? e.distance : far_min;
             }
-            least = warp_min(least);
-            if (lane_id() == 0 && least < infinity()) lower(lowest + (bucket + 1) % 3, least);
+            far_min = warp_min(far_min);
+            if (lane_id() == 0 && far_min < infinity()) lower(lowest + (bucket + 1) % 3, far_min);
             if (global_thread() == 0) {  // the counter that the split before this one read, and the next one writes
                 store_relaxed(control + far_count + (bucket + 2) % 3, 0);
                 store_relaxed(lowest + (bucket + 2) % 3, infinity());
@@ -206,17 +207,17 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
         }
         const Entry* const list = near_lists + (round & 1) * (size_t)capacity;
         Entry* const far = far_lists + (bucket & 1) * (size_t)capacity;
-        int* const waiting = control + far_count + bucket % 3;
-        Distance least = infinity();
+        int* const far_counter = control + far_count + bucket % 3;
+        Distance far_min = infinity();
         for (int base = warp * groups; base < entries; base += warps * groups) {
             Entry e = {};
-            Arc ahead = {};
+            Arc next_arc = {};
             int at = 0, last = 0;
             if (base + group < entries) {
                 e = EntryOf<Distance>::load(list + base + group);
                 at = e.first + lane, last = e.last;
                 const Distance present = load_relaxed(dist + e.vertex);
-                if (at < last) ahead = load_arc(arcs + at);  // in flight while the entry is checked
+                if (at < last) next_arc = load_arc(arcs + at);  // in flight while the entry is checked
                 if (present != e.distance) last = 0;
                 if (e.distance > limit) {
                     control[overflow] = 1;
@@ -224,11 +225,11 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
                 }
             }
             while (__any_sync(full_mask, at < last)) {
-                bool won = false;
-                Entry out = {};
+                bool lowered = false;
+                Entry new_entry = {};
                 if (at < last) {
-                    const Arc arc = ahead;
-                    if (at + GROUP < last) ahead = load_arc(arcs + at + GROUP);
+                    const Arc arc = next_arc;
+                    if (at + GROUP < last) next_arc = load_arc(arcs + at + GROUP);
                     const Distance candidate = e.distance + arc.weight;
                     // At low degree most relaxations succeed: the row bounds of the arc's target are loaded together
                     // with its distance, before the comparison.
@@ -237,23 +238,23 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
                     if (candidate < dist[arc.target]) {
                         if (GROUP > 4)
                             first_arc = __ldg(offsets + arc.target), last_arc = __ldg(offsets + arc.target + 1);
-                        won = candidate < lower(dist + arc.target, candidate) && first_arc < last_arc;
-                        out = Entry{candidate, (int)arc.target, first_arc, last_arc};
+                        lowered = candidate < lower(dist + arc.target, candidate) && first_arc < last_arc;
+                        new_entry = Entry{candidate, (int)arc.target, first_arc, last_arc};
                     }
                     if (COUNT) ++relaxations;
                 }
                 at += GROUP;
-                const bool soon = won && out.distance < threshold;
-                collect(soon, out, buffer, used, next, next_count, capacity, control, round);
-                if (__any_sync(full_mask, won && !soon)) {
-                    append(won && !soon, out, far, waiting, capacity, control, round);
-                    if (won && !soon) least = out.distance < least ? out.distance : least;
+                const bool is_near = lowered && new_entry.distance < threshold;
+                collect(is_near, new_entry, buffer, used, next, next_count, capacity, control, round);
+                if (__any_sync(full_mask, lowered && !is_near)) {
+                    append(lowered && !is_near, new_entry, far, far_counter, capacity, control, round);
+                    if (lowered && !is_near) far_min = new_entry.distance < far_min ? new_entry.distance : far_min;
                 }
             }
         }
-        if (__any_sync(full_mask, least < infinity())) {
-            least = warp_min(least);
-            if (lane_id() == 0) lower(lowest + bucket % 3, least);
+        if (__any_sync(full_mask, far_min < infinity())) {
+            far_min = warp_min(far_min);
+            if (lane_id() == 0) lower(lowest + bucket % 3, far_min);
         }
         __syncthreads();
         const int collected = min(*used, BUFFER);

@@ -25,11 +25,11 @@
 
 // Control words. The three counters of a round rotate, so that the round before can still be read, this one written
 // and the next one cleared without a further barrier.
-constexpr int again = 0;       // [0..2] some vertex of this bucket is pending
-constexpr int overflow = 3;    // a sum would exceed its type
-constexpr int stuck = 4;       // more sweeps than allowed
-constexpr int work = 5;        // rounds, or the largest number of sweeps of a block
-constexpr int failing = 6;     // vertices with an arc that can still be relaxed
+constexpr int bucket_pending = 0;  // [0..2] some vertex of this bucket is pending
+constexpr int overflow = 3;        // a sum would exceed its type
+constexpr int stuck = 4;           // more sweeps than allowed
+constexpr int work = 5;            // rounds, or the largest number of sweeps of a block
+constexpr int failing = 6;         // vertices with an arc that can still be relaxed
 
 extern "C" __global__ void begin(int n, int source, DISTANCE* dist, DISTANCE* second, int* active, int* next,
                                  int* control, DISTANCE* lowest) {
@@ -80,7 +80,7 @@ __device__ __forceinline__ void push_round(const int* offsets, const Arc* arcs, 
             const Distance candidate = d + arc.weight;
             if (candidate < load_relaxed(dist + arc.target) && candidate < lower(dist + arc.target, candidate)) {
                 store_relaxed(next + arc.target, 1);
-                if (candidate < end) store_relaxed(control + again + round % 3, 1);
+                if (candidate < end) store_relaxed(control + bucket_pending + round % 3, 1);
             }
         }
     }
@@ -90,7 +90,7 @@ extern "C" __global__ void relax_atomic(const int* __restrict__ offsets, const A
                                         DISTANCE* dist, int* active, int* next, DISTANCE end, DISTANCE limit,
                                         int* control, DISTANCE* lowest, int round) {
     if (global_thread() == 0) {
-        control[again + (round + 1) % 3] = 0;
+        control[bucket_pending + (round + 1) % 3] = 0;
         lowest[0] = infinity();
     }
     push_round(offsets, arcs, n, dist, active, next, end, limit, control, round);
@@ -103,10 +103,10 @@ extern "C" __global__ void persistent(const int* __restrict__ offsets, const Arc
     int round = 0;
     for (int bucket = 0;; ++bucket) {
         for (bool more = true; more; ++round) {
-            if (global_thread() == 0) store_relaxed(control + again + (round + 1) % 3, 0);
+            if (global_thread() == 0) store_relaxed(control + bucket_pending + (round + 1) % 3, 0);
             push_round(offsets, arcs, n, dist, active, next, end, limit, control, round);
             grid_barrier(barrier);
-            more = load_relaxed(control + again + round % 3);
+            more = load_relaxed(control + bucket_pending + round % 3);
             int* const swap = active;
             active = next, next = swap;
         }
@@ -141,7 +141,7 @@ __device__ __forceinline__ void pull_round(const int* offsets, const Arc* arcs, 
         fresh[v] = best;
         const bool lowered = best < before;
         next[v] = lowered || (load_relaxed(active + v) && before >= end);
-        if (lowered && best < end) store_relaxed(control + again + round % 3, 1);
+        if (lowered && best < end) store_relaxed(control + bucket_pending + round % 3, 1);
     }
 }
 
@@ -149,7 +149,7 @@ extern "C" __global__ void pull(const int* __restrict__ offsets, const Arc* __re
                                 const DISTANCE* old, DISTANCE* fresh, const int* active, int* next, DISTANCE end,
                                 DISTANCE limit, int* control, DISTANCE* lowest, int round) {
     if (global_thread() == 0) {
-        control[again + (round + 1) % 3] = 0;
+        control[bucket_pending + (round + 1) % 3] = 0;
         lowest[0] = infinity();
     }
     pull_round(offsets, arcs, n, old, fresh, active, next, end, limit, control, round);
@@ -162,10 +162,10 @@ extern "C" __global__ void fence(const int* __restrict__ offsets, const Arc* __r
     int round = 0;
     for (int bucket = 0;; ++bucket) {
         for (bool more = true; more; ++round) {
-            if (global_thread() == 0) store_relaxed(control + again + (round + 1) % 3, 0);
+            if (global_thread() == 0) store_relaxed(control + bucket_pending + (round + 1) % 3, 0);
             pull_round(offsets, arcs, n, old, fresh, active, next, end, limit, control, round);
             grid_barrier(barrier);
-            more = load_relaxed(control + again + round % 3);
+            more = load_relaxed(control + bucket_pending + round % 3);
             DISTANCE* const swap = old;
             old = fresh, fresh = swap;
             int* const other = active;
@@ -197,17 +197,17 @@ extern "C" __global__ void fence(const int* __restrict__ offsets, const Arc* __r
 //    ("several nodes still need further calculation") until some other change wakes its block.
 // 5. A block whose semaphore is off counts the semaphores that are on. At most p of them: it closes the layer, for all.
 //    The count is no snapshot: a semaphore already counted may be set while others are read, and the layer is closed
-//    TOO EARLY. So a block closes the layer only after `looks` consecutive such counts. With looks = 1 a single moving
-//    signal (the start of every run) is missed at once, and almost no vertex is relaxed.
+//    TOO EARLY. So a block closes the layer only after `confirmations` consecutive such counts. With 1 a single
+//    moving signal (the start of every run) is missed at once, and almost no vertex is relaxed.
 // 6. "In order to reduce this mistake, it can increase the layer number of semaphore, and every layer is independence",
 //    "p1 > p2 > ... >= 0": every layer has its own array and its own threshold, the last one 0. A layer begins with all
 //    its semaphores on, so that every block sweeps at least once.
-// 7. What does that first sweep of a later layer relax? Ours (whole = 1): every reached vertex below the bucket's end,
-//    for the layer does not depend on what the previous layer marked; it repairs lost signals, and lost updates too
-//    unless the same race is lost again. The other reading (whole = 0): the pending vertices only; it repairs lost
-//    signals, never a lost update. Both are measured.
+// 7. What does that first sweep of a later layer relax? Ours (sweep_all = 1): every reached vertex below the bucket's
+//    end, for the layer does not depend on what the previous layer marked; it repairs lost signals, and lost updates
+//    too unless the same race is lost again. The other reading (sweep_all = 0): the pending vertices only; it repairs
+//    lost signals, never a lost update. Both are measured. (sweep_all = 2: the first layer sweeps all of them as well.)
 // The other reading that is measured: no decision inside the launch. A block leaves when its own semaphore is off, and
-// the host launches again while more than p semaphores are on (looks = 0; the host's loop in published.py).
+// the host launches again while more than p semaphores are on (confirmations = 0; the host's loop in paper.py).
 // Also tried and rejected. Turning the semaphore off after every sweep loses a block's signals to itself, and most
 // vertices stay unrelaxed. Turning it off before the sweep loses no signal, but while the only active block has its
 // semaphore off, all other blocks count none and leave. The paper's authors would have noticed either.
@@ -219,7 +219,7 @@ extern "C" __global__ void raise_semaphores(int blocks, int layers, int* modifie
 
 extern "C" __global__ void semaphores(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n,
                                       DISTANCE* dist, int* pending, int* modified, const int* thresholds, int layers,
-                                      int whole, DISTANCE end, DISTANCE limit, int looks, int most_sweeps,
+                                      int sweep_all, DISTANCE end, DISTANCE limit, int confirmations, int most_sweeps,
                                       int* control) {
     const int range = (n + (int)gridDim.x - 1) / (int)gridDim.x;
     const int first = min((int)blockIdx.x * range, n), last = min(first + range, n);
@@ -227,13 +227,13 @@ extern "C" __global__ void semaphores(const int* __restrict__ offsets, const Arc
     for (int layer = 0; layer < layers; ++layer) {
         int* const semaphore = modified + layer * ((int)gridDim.x + 1);
         int* const closed = semaphore + gridDim.x;
-        bool all = whole > 1 || (layer > 0 && whole);
-        int quiet = 0;
+        bool all_vertices = sweep_all > 1 || (layer > 0 && sweep_all);
+        int quiet_counts = 0;
         while (!__syncthreads_or(threadIdx.x == 0 && load_acquire(closed))) {
             if (__syncthreads_or(threadIdx.x == 0 && load_relaxed(semaphore + blockIdx.x))) {
-                bool own = false;
+                bool own_lowered = false;
                 for (int v = first + (int)threadIdx.x; v < last; v += (int)blockDim.x) {
-                    if (!all && !load_relaxed(pending + v)) continue;
+                    if (!all_vertices && !load_relaxed(pending + v)) continue;
                     if (load_relaxed(dist + v) >= end) continue;
                     store_relaxed(pending + v, 0);  // before the distance is read: a later lowering sets it again
                     const Distance d = load_relaxed(dist + v);
@@ -248,19 +248,19 @@ extern "C" __global__ void semaphores(const int* __restrict__ offsets, const Arc
                             store_relaxed(dist + arc.target, candidate);  // the racy write
                             store_relaxed(pending + arc.target, 1);
                             if (candidate >= end) continue;
-                            if (arc.target >= first && arc.target < last) own = true;
+                            if (arc.target >= first && arc.target < last) own_lowered = true;
                             else store_relaxed(semaphore + arc.target / range, 1);
                         }
                     }
                 }
-                all = false;
-                quiet = 0;
-                if (!__syncthreads_or(own) && threadIdx.x == 0) store_relaxed(semaphore + blockIdx.x, 0);
+                all_vertices = false;
+                quiet_counts = 0;
+                if (!__syncthreads_or(own_lowered) && threadIdx.x == 0) store_relaxed(semaphore + blockIdx.x, 0);
                 if (++sweeps > most_sweeps) {
                     control[stuck] = 1;
                     store_relaxed(closed, 1);
                 }
-            } else if (looks == 0) {
+            } else if (confirmations == 0) {
                 break;
             } else {
                 int on = 0;
@@ -268,8 +268,8 @@ extern "C" __global__ void semaphores(const int* __restrict__ offsets, const Arc
                     const int i = base + (int)threadIdx.x;
                     on += __syncthreads_count(i < (int)gridDim.x && load_relaxed(semaphore + i) != 0);
                 }
-                quiet = on <= thresholds[layer] ? quiet + 1 : 0;
-                if (quiet == looks) store_relaxed(closed, 1);
+                quiet_counts = on <= thresholds[layer] ? quiet_counts + 1 : 0;
+                if (quiet_counts == confirmations) store_relaxed(closed, 1);
                 else pause(200);
             }
         }
@@ -289,13 +289,13 @@ extern "C" __global__ void check(const int* __restrict__ offsets, const Arc* __r
                                  const DISTANCE* dist, int* pending, int* control) {
     for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads()) {
         const Distance d = load_relaxed(dist + v);
-        bool open = false;
+        bool can_relax = false;
         if (d < infinity())
-            for (int e = offsets[v]; e < offsets[v + 1] && !open; ++e) {
+            for (int e = offsets[v]; e < offsets[v + 1] && !can_relax; ++e) {
                 const Arc arc = load_arc(arcs + e);
-                open = d + arc.weight < load_relaxed(dist + arc.target);
+                can_relax = d + arc.weight < load_relaxed(dist + arc.target);
             }
-        if (open) {
+        if (can_relax) {
             pending[v] = 1;
             atomicAdd(control + failing, 1);
         }
