@@ -70,7 +70,7 @@ void forget(const unsigned char* low, size_t bytes) {
 
 void conflict(const Access& other, bool write, bool other_wrote, bool atomic, uintptr_t at) {
     const uint32_t n = block_dim.x * block_dim.y * block_dim.z;
-    const Fiber* f = me();
+    const Fiber* f = current_fiber();
     auto does = [](bool writes, bool one) {
         return std::string(one ? "atomically " : "") + (writes ? "writes" : "reads");
     };
@@ -81,8 +81,8 @@ void conflict(const Access& other, bool write, bool other_wrote, bool atomic, ui
          + ", and no barrier, fence, release or acquire orders them");
 }
 
-// Adds an access and drops those that it is ordered after.
-void keep(std::vector<Access>& list, const Access& mine, const Clock& now) {
+// Records an access and drops those that it is ordered after.
+void record_access(std::vector<Access>& list, const Access& mine, const Clock& now) {
     size_t left = 0;
     for (Access& one : list) {
         const bool before = one.count <= now[one.thread];
@@ -93,10 +93,10 @@ void keep(std::vector<Access>& list, const Access& mine, const Clock& now) {
     list.push_back(mine);
 }
 
-void look(const volatile void* p, int bytes, bool write, bool atomic) {
+void check_access(const volatile void* p, int bytes, bool write, bool atomic) {
     const uintptr_t first = (uintptr_t)p, stack = (uintptr_t)stacks->low;
     if (first >= stack && first < stack + stacks->count * kStack) return;  // a thread's own
-    const uint32_t t = number_of(me());
+    const uint32_t t = number_of(current_fiber());
     const Clock& now = orders[t].now;
     for (uintptr_t at = first & ~(uintptr_t)3; at < first + bytes; at += 4) {
         Access mine = {t, now[t], 0, atomic};
@@ -112,11 +112,11 @@ void look(const volatile void* p, int bytes, bool write, bool atomic) {
         if (write)
             for (const Access& one : word.reads)
                 if (races(one, false)) conflict(one, write, false, atomic, first);
-        keep(write ? word.writes : word.reads, mine, now);
+        record_access(write ? word.writes : word.reads, mine, now);
     }
 }
 
-template <class F> void meet(F each) {     // each(visit) calls visit(fiber) for all arrived threads
+template <class F> void join_all(F each) {  // each(visit) calls visit(fiber) for all arrived threads
     Clock all;
     each([&](Fiber& f) { join(all, orders[number_of(&f)].now); });
     each([&](Fiber& f) {
@@ -132,7 +132,7 @@ template <class F> void meet(F each) {     // each(visit) calls visit(fiber) for
 
 void ordered(Ordering how, const volatile void* p, int bytes) {
     if (!watched()) return;
-    const uint32_t t = number_of(me());
+    const uint32_t t = number_of(current_fiber());
     Order& o = orders[t];
     const uintptr_t at = (uintptr_t)p;
     if (how == FENCED) {
@@ -143,7 +143,7 @@ void ordered(Ordering how, const volatile void* p, int bytes) {
         tick(t);
         return;
     }
-    look(p, bytes, how == STORED || how == RELEASED || how == CHANGED, true);
+    check_access(p, bytes, how == STORED || how == RELEASED || how == CHANGED, true);
     if (how == RELEASED) {
         released_clocks[at] = o.now;
         tick(t);

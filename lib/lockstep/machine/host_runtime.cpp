@@ -47,7 +47,7 @@ lockstep_swap:
 )");
 
 void to_scheduler() {
-    Fiber* f = me();
+    Fiber* f = current_fiber();
     lockstep_swap(&f->stack_pointer, scheduler_pointer);
 }
 
@@ -63,7 +63,7 @@ Fiber* pop() {
 }
 
 void switch_away() {
-    push(me());
+    push(current_fiber());
     to_scheduler();
 }
 
@@ -79,7 +79,7 @@ void check_barrier(LiveBlock* b, Fiber* newest) {
 }
 
 void finish(Fiber* f) {
-    LiveBlock* b = home(f);
+    LiveBlock* b = block_of(f);
     f->state = DONE;
     --b->alive;
     ++b->exited;
@@ -93,7 +93,7 @@ void finish(Fiber* f) {
 extern "C" void lockstep_body() {          // runs on a fresh fiber's stack
     launch->entry(launch->arguments);
     settle_write();
-    Fiber* f = me();
+    Fiber* f = current_fiber();
     f->state = DONE;
     void* unused;
     lockstep_swap(&unused, scheduler_pointer);
@@ -117,7 +117,7 @@ void step(Fiber* f) {
         for (int i = 0; i < 6; ++i) *--top = nullptr;
         f->stack_pointer = top;
     }
-    f->patience = kTimeSlice;
+    f->slice_left = kTimeSlice;
     current = f;
     ++launch->switches;
     lockstep_swap(&scheduler_pointer, f->stack_pointer);
@@ -182,7 +182,7 @@ void run() {
         const uint64_t budget = launch->budget, quiet = launch->switches - last_progress;
         const bool still = launch->switches - last_change > budget && quiet > budget;
         if (still || quiet > kLivelockBudgets * budget) {
-            LiveBlock* b = home(ready[head & (ready.size() - 1)]);
+            LiveBlock* b = block_of(ready[head & (ready.size() - 1)]);
             const std::string turns =
             std::to_string(still ? budget : kLivelockBudgets * budget) + " turns without a thread"
                 " finishing" + (still ? ", a barrier opening or a shared value changing" : " or a barrier opening");
@@ -202,13 +202,13 @@ void on_fault(int number, siginfo_t* info, void*) {
     launch->error = FAULT;
     const unsigned char* at = (const unsigned char*)info->si_addr;
     const char* what = "an address outside every array";
-    if (Fiber* f = me()) {                 // a large frame can jump over the guard page
+    if (Fiber* f = current_fiber()) {      // a large frame can jump over the guard page
         const unsigned char* low = stacks->low + (size_t)f->stack * kStack;
         if (at >= low - (1 << 20) && at < low + kPage) what = "beyond its stack of 60 KB";
     }
     for (LiveBlock& b : slots)
         if (b.arena && at >= b.arena && at < b.arena + b.arena_bytes) what = "beyond the block's shared memory";
-    Fiber* f = me();
+    Fiber* f = current_fiber();
     if (f)
         snprintf(launch->message, sizeof launch->message, "block %u, thread %u touched %s (%p)", f->block->linear,
                  f->linear, what, info->si_addr);
@@ -226,7 +226,7 @@ void before(Event event, const volatile void*) {
     ++clock_steps;
     if (event == ATOMIC) ++launch->atomics;
     if (pending_write >= 0) settle_write();
-    if (--me()->patience <= 0 || fuzzed()) switch_away();
+    if (--current_fiber()->slice_left <= 0 || fuzzed()) switch_away();
 }
 
 void after(Event event, const volatile void* address, uint64_t seen, uint64_t left, int bytes) {
@@ -242,8 +242,8 @@ void yield() {
 }
 
 uint64_t block_barrier(const char* where, int operation, int value) {
-    Fiber* f = me();
-    LiveBlock* b = home(f);
+    Fiber* f = current_fiber();
+    LiveBlock* b = block_of(f);
     ++launch->steps;
     ++clock_steps;
     if (pending_write >= 0) settle_write();
@@ -265,7 +265,7 @@ uint64_t block_barrier(const char* where, int operation, int value) {
     const uint64_t result = operation == 1 ? count : operation == 2 ? count > 0 : operation == 3 ? count == n : 0;
     b->waiting = 0;
     b->reduce_count = 0;
-    if (watched()) meet([&](auto visit) { for (Fiber& g : b->fibers) visit(g); });
+    if (watched()) join_all([&](auto visit) { for (Fiber& g : b->fibers) visit(g); });
     for (Fiber& g : b->fibers) {
         g.result = result;
         if (&g != f) push(&g);
@@ -277,7 +277,7 @@ uint64_t block_barrier(const char* where, int operation, int value) {
 
 void whole_grid_barrier(const char* where, unsigned* state) {
     block_barrier(where, 0, 0);
-    Fiber* f = me();
+    Fiber* f = current_fiber();
     if (f->linear == 0) {
         const unsigned total = grid_dim.x * grid_dim.y * grid_dim.z;
         if (!launch->cooperative && total > 1)
@@ -300,7 +300,7 @@ void whole_grid_barrier(const char* where, unsigned* state) {
             grid_waiting = 0;
             state[0] ^= 0x80000000u;       // as on the GPU
             if (watched())
-                meet([&](auto visit) { for (LiveBlock& b : slots) if (b.used && b.alive) visit(b.fibers[0]); });
+                join_all([&](auto visit) { for (LiveBlock& b : slots) if (b.used && b.alive) visit(b.fibers[0]); });
             for (LiveBlock& b : slots)
                 if (b.used && b.fibers[0].state == WAIT_GRID) push(&b.fibers[0]);
         }

@@ -29,7 +29,7 @@ struct Fiber : Thread {
     void* stack_pointer;
     int stack;                             // index into the stacks, -1 before its first step
     State state;
-    int patience;
+    int slice_left;
     const char* where;                     // file:line of what it waits for
     WarpOp operation;
     unsigned mask;
@@ -89,8 +89,8 @@ sigjmp_buf escape;
 pthread_t launching_thread;
 struct sigaction old_segv, old_bus;
 
-inline Fiber* me() { return static_cast<Fiber*>(current); }
-inline LiveBlock* home(Fiber* f) { return static_cast<LiveBlock*>(f->block); }
+inline Fiber* current_fiber() { return static_cast<Fiber*>(current); }
+inline LiveBlock* block_of(Fiber* f) { return static_cast<LiveBlock*>(f->block); }
 
 inline uint64_t next_random() {            // splitmix64
     uint64_t z = (random_state += 0x9E3779B97F4A7C15ull);

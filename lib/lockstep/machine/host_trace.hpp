@@ -10,7 +10,7 @@ namespace {
 
 void note(Event event, const volatile void* address, uint64_t seen, uint64_t left, int bytes) {
     if (trace.size() >= launch->trace_limit) { launch->trace_full = 1; return; }
-    Fiber* f = me();
+    Fiber* f = current_fiber();
     trace.push_back({(int64_t)launch->steps, (int64_t)address, (int64_t)seen, (int64_t)left,
                      (int32_t)f->block->linear, (int32_t)f->linear, (int32_t)event, bytes});
 }
@@ -43,7 +43,7 @@ extern "C" __attribute__((visibility("default"))) uint64_t lockstep_trace(const 
 static inline void access(const volatile void* p, int bytes, Event event) {
     if (!current) return;
     before(event, p);
-    if (watched()) look(p, bytes, event == WRITE, false);
+    if (watched()) check_access(p, bytes, event == WRITE, false);
     if (!launch->trace_limit) return;
     const uint64_t seen = peek(p, bytes);  // no thread runs between here and the access itself
     note(event, p, seen, seen, bytes);

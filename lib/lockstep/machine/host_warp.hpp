@@ -44,7 +44,7 @@ void resolve_warp(LiveBlock* b, Fiber* f) {
         first = false;
     }
     if (watched() && f->operation == SYNC)
-        meet([&](auto visit) {
+        join_all([&](auto visit) {
             for (unsigned lane = 0; lane < 32; ++lane)
                 if (here >> lane & 1u) visit(b->fibers[base + lane]);
         });
@@ -68,7 +68,7 @@ void resolve_warp(LiveBlock* b, Fiber* f) {
 }  // namespace
 
 uint64_t warp(const char* where, WarpOp operation, unsigned mask, uint64_t value, int source) {
-    Fiber* f = me();
+    Fiber* f = current_fiber();
     ++launch->steps;
     ++clock_steps;
     if (pending_write >= 0) settle_write();
@@ -81,7 +81,7 @@ uint64_t warp(const char* where, WarpOp operation, unsigned mask, uint64_t value
     f->mask = mask;
     f->value = value;
     f->source = source;
-    resolve_warp(home(f), f);
+    resolve_warp(block_of(f), f);
     if (f->state == WAIT_WARP) to_scheduler();
     else if (fuzzed()) switch_away();
     return f->result;
