@@ -55,3 +55,12 @@ def test_an_option_is_shown_as_speedups_over_the_default():
     assert shown.loc["atomic", "threads=512"] == pytest.approx(2)
     assert shown.loc["semaphores-2", "threads=512"] == pytest.approx(3)
     assert tables.by_option(made, table, "delta").empty and tables.by_option(tuned(), table, "threads").empty
+
+
+def test_a_default_is_to_change_where_a_value_is_faster_over_all_cells():
+    shown = pd.DataFrame(
+        [["paper", "closeness", 1.5, 0.3], ["paper", "apsp", 1.0, 0.4], ["swarm", "closeness", 1.1, 1.0],
+         ["swarm", "apsp", 0.95, 1.0]], columns=["strategy", "measure", "threads=512", "threads=64"])  # fmt: skip
+    said = tables.better(shown)
+    assert "`paper` to `threads=512` (1.22 times as fast)" in said and "swarm" not in said  # 1.5 x 1.0, 1.1 x 0.95
+    assert tables.better(shown[2:]).endswith("none does.") and tables.better(shown[:0]) == ""

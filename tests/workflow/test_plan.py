@@ -47,7 +47,7 @@ def test_the_two_parameter_files_are_valid(size):
         ),
         (
             {"studies": {"3-toposort-depth": {"parts": {"depth": {"seconds": 5000}}}}},
-            ["yaml: studies.3-toposort-depth.parts.depth.seconds must be smaller than or equal to 480"],
+            ["yaml: studies.3-toposort-depth.parts.depth.seconds must be smaller than or equal to 540"],
         ),
         ({"studies": {"toposort": {"parts": {}}}}, ["studies", "unknown key toposort", "^[0-9]+-"]),
         ({"studies": {"3-toposort-depth": None}}, ["expected an object"]),

@@ -47,19 +47,42 @@ def by_option(rows, table, option, experiment="tuning"):
     found = {}
     for _, parameters, cell in cells(rows, experiment):
         spent = times(cell)
-        resolved = {label: table.resolve(label) for label in spent}
-        for label, (strategy, options) in resolved.items():
-            if option not in options:
-                continue
-            rest = {name: value for name, value in options.items() if name != option}
-            base = next((other for other, one in resolved.items() if one == (strategy, rest)), None)
-            if base is not None:
+        defaults = {repr(table.resolve(label)): label for label in spent}
+        for label in spent:
+            strategy, options = table.resolve(label)
+            value = options.pop(option, None)
+            base = defaults.get(repr((strategy, options)))
+            if value is not None and base is not None:
                 line = found.setdefault((base, parameters.get("measure", "")), {})
-                line.setdefault(options[option], []).append(spent[base] / spent[label])
+                line.setdefault(value, []).append(spent[base] / spent[label])
     lines = [{"strategy": base, "measure": measure, **{f"{option}={value}": center(ratios) for value, ratios in
               sorted(line.items())}} for (base, measure), line in found.items()]  # fmt: skip
     shown = pd.DataFrame(lines)
     return shown.drop(columns="measure") if lines and not any(shown["measure"]) else shown
+
+
+def better(shown, least=1.03):
+    """What a table of `by_option` says of the defaults, by the protocol's rule.
+
+    Parameters
+    ----------
+    shown : DataFrame
+    least : float
+        Speed-up over all cells from which a default is to change.
+
+    Returns
+    -------
+    str
+        A sentence; '' for an empty table.
+    """
+    if shown.empty:
+        return ""
+    over_all = shown.drop(columns="measure", errors="ignore").groupby("strategy", sort=False).agg(center)
+    best = over_all.agg(["idxmax", "max"], axis=1)
+    faster = best[best["max"] > least]
+    changed = [f"`{name}` to `{value}` ({gain:.2f} times as fast)" for name, value, gain in faster.itertuples()]
+    rule = f"By the protocol a default changes where another value is more than {least - 1:.0%} faster over all cells"
+    return f"{rule}: " + (f"{', '.join(changed)}, with the next recording of it." if changed else "none does.")
 
 
 def of_graph(cell, take="mean"):
