@@ -6,6 +6,7 @@ python tests/provenance/mutate.py chaotic    those whose file or text holds a wo
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -83,11 +84,17 @@ def changed(lib, before, *replaced):
 
 
 def meant(expected, before):
-    """The labels that a list of expected ones stands for."""
+    """The labels that a list of expected ones stands for: a tuned one, `near-far@threads=64`, goes with its default."""
     launched = {name for name, what in before.items() if isinstance(what, list) and what[0]}
     every = {f"{package}/every": {name for name in launched if name.startswith(f"{package}/")} for package in DATA}
     found = set(expected) - {"every", *every}
+    found |= {name for name in before if name != (default := _default(name)) and default in found}
     return found.union(*(every[name] for name in expected if name in every), launched if "every" in expected else ())
+
+
+def _default(label):
+    """A label without its threads; `semaphores@layers=2` is recorded as `semaphores-2`."""
+    return re.sub(r"@layers=(\d+)$", r"-\1", re.sub(r"[@,]threads=\d+", "", label))
 
 
 def run(mutations, say=print):
