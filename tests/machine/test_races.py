@@ -143,3 +143,45 @@ def test_a_struct_is_copied_word_by_word(launch, body, other):
     with pytest.raises(DataRaceError):
         launch(COPIED % {"body": body, "other": other})
     launch(COPIED % {"body": body, "other": "data[48] = 1"})
+
+
+REDUCTION = """
+__device__ __forceinline__ int lowest(int* p, int v) { return atomicMin(p, v); }
+extern "C" __global__ void litmus(int* data, int* flag, unsigned* state, int* out) {
+    if (blockIdx.x == 0) {
+        if (threadIdx.x == 1) LOCKSTEP_REDUCTION(lowest, data, -1);
+        %(between)s
+        if (threadIdx.x == %(writer)s) { %(fence)s atomicExch(flag, 1); }
+        while (load_relaxed(flag + 1) == 0) pause(10);
+    } else if (threadIdx.x == 0) {
+        while (load_relaxed(flag) == 0) pause(10);
+        __threadfence();
+        out[0] = load_relaxed(data);
+        store_relaxed(flag + 1, 1);
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "writer", "fence", "late"),
+    [
+        ("", 1, "__threadfence();", False),
+        ("", 1, "", True),
+        ("__syncthreads();", 0, "__threadfence();", False),  # a fence orders what came before a barrier of its block
+        ("__syncthreads();", 0, "", True),
+        ("", 0, "__threadfence();", True),  # without the barrier it orders the thread's own alone
+        ("", 1, "out[1] = load_relaxed(data);", False),  # a thread sees its own at once, and then all do
+    ],
+)
+def test_a_reduction_is_seen_late_unless_a_fence_orders_it(tmp_path, between, writer, fence, late):
+    (tmp_path / "litmus.cu").write_text(REDUCTION % {"between": between, "writer": writer, "fence": fence})
+    seen = set()
+    for seed in range(20):
+        executor = get_executor("host", seed=seed, fuzz="sync")
+        given = {name: executor.zeros(4, np.int32) for name in ("data", "flag", "out")}
+        kernel = executor.load(tmp_path / "litmus.cu")["litmus"]
+        kernel(2, 32, cooperative=True, state=executor.zeros(2, np.uint32), **given)
+        seen.add(int(given["out"][0]))
+        assert given["data"][0] == -1 and given["out"][1] == -("out" in fence)  # performed in the end
+    assert (0 in seen) == late

@@ -21,6 +21,7 @@
 
 constexpr unsigned full_mask = 0xffffffffu;
 
+#define LOCKSTEP_REDUCTION(reduce, p, v) (void)reduce(p, v)
 #define DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) type name[]
 
 namespace lockstep {

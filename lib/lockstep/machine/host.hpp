@@ -3,8 +3,8 @@
 // The emulator puts this text before a .cu file and compiles both with the system's C++ compiler. Threads are fibers on
 // one OS thread, so an atomic needs no lock: no other thread runs between its read and its write. What a thread can
 // observe of others depends on the points at which control may switch to another fiber; see host_runtime.cpp. The
-// memory here is sequentially consistent: a missing fence shows not in results, but as a data race, if races are
-// searched for (host_races.hpp).
+// memory here is sequentially consistent but for LOCKSTEP_REDUCTION: a missing fence shows in the results of what goes
+// through it, else as a data race, if races are searched for (host_races.hpp).
 #pragma once
 #define LOCKSTEP_HOST 1
 #include <cmath>
@@ -95,6 +95,9 @@ void after(Event event, const volatile void* address, uint64_t seen, uint64_t le
 void yield();                                                      // switches threads
 uint64_t block_barrier(const char* where, int operation, int value);
 void whole_grid_barrier(const char* where, unsigned* state);
+typedef void (*Reduction)(void* address, uint64_t value);
+void reduce_late(Reduction perform, void* address, uint64_t value);
+void perform_late();                                               // the thread's, and its block's before a barrier
 enum WarpOp { SYNC, SHUFFLE, BALLOT, ANY, ALL, MATCH_ANY, MATCH_ALL, ADD, MIN_S, MAX_S, MIN_U, MAX_U, AND, OR, XOR };
 uint64_t warp(const char* where, WarpOp operation, unsigned mask, uint64_t value, int source);
 
@@ -138,6 +141,7 @@ template <class T, class F> LOCKSTEP_PLAIN T atomic(T* p, F next) {
 #define __syncthreads_and(p) ((int)lockstep_host::block_barrier(LOCKSTEP_HERE, 3, (p) != 0))
 #define grid_barrier(state) (lockstep_host::whole_grid_barrier(LOCKSTEP_HERE, (state)))
 LOCKSTEP_PLAIN void lockstep_fence() {
+    lockstep_host::perform_late();
     lockstep_host::before(lockstep_host::FENCE, nullptr);
     lockstep_host::ordered(lockstep_host::FENCED, nullptr, 0);
 }
@@ -216,6 +220,15 @@ LOCKSTEP_ATOMIC(atomicExch, v)
 LOCKSTEP_ATOMIC(atomicInc, old >= v ? (T)0 : (T)(old + 1))
 LOCKSTEP_ATOMIC(atomicDec, old == 0 || old > v ? v : (T)(old - 1))
 #undef LOCKSTEP_ATOMIC
+// reduce(p, v) without its result. A GPU performs it at any time before the next fence that orders it; when fuzzed, so
+// does the emulator.
+#define LOCKSTEP_REDUCTION(reduce, p, v) lockstep_host::reduction<reduce>(p, v)
+namespace lockstep_host {
+template <auto reduce, class T> LOCKSTEP_PLAIN void reduction(T* p, T v) {
+    reduce_late([](void* at, uint64_t value) LOCKSTEP_UNSEEN { reduce(static_cast<T*>(at), from_bits<T>(value)); }, p,
+                bits(v));
+}
+}  // namespace lockstep_host
 template <class T> LOCKSTEP_PLAIN T atomicCAS(T* p, typename lockstep_host::Same<T>::type expected,
                                              typename lockstep_host::Same<T>::type desired) {
     const T old = lockstep_host::atomic(
@@ -247,6 +260,7 @@ template <class T> LOCKSTEP_PLAIN T load_acquire(const T* p) {
 }
 template <class T, class V>
 LOCKSTEP_PLAIN void lockstep_store(T* p, V value, lockstep_host::Ordering how) {
+    if (how == lockstep_host::RELEASED) lockstep_host::perform_late();
     lockstep_host::before(lockstep_host::STORE, p);
     lockstep_host::ordered(how, p, sizeof(T));
     const T old = *p;

@@ -8,6 +8,7 @@
 // A launch ends with an error code instead of a hang: divergent barrier, deadlock, no progress within a budget of
 // switches, access outside a stack or an array. Compiled without -fsanitize=thread; under fuzz="memory" the compiler
 // calls the __tsan_* functions of host_trace.hpp before every load and store of the kernels.
+#include <algorithm>
 #include <cstdlib>
 #include <sys/mman.h>
 
@@ -58,7 +59,11 @@ inline void push(Fiber* f) {
 
 Fiber* pop() {
     const size_t mask = ready.size() - 1;
-    if (launch->fuzz) std::swap(ready[head & mask], ready[(head + next_random() % (tail - head)) & mask]);
+    if (launch->fuzz) {
+        auto draw = [&] { std::swap(ready[head & mask], ready[(head + next_random() % (tail - head)) & mask]); };
+        draw();
+        if (slow_first && ready[head & mask]->linear == 0 && next_random() % 16) draw();
+    }
     return ready[head++ & mask];
 }
 
@@ -92,6 +97,7 @@ void finish(Fiber* f) {
 
 extern "C" void lockstep_body() {          // runs on a fresh fiber's stack
     launch->entry(launch->arguments);
+    perform_late();
     settle_write();
     Fiber* f = current_fiber();
     f->state = DONE;
@@ -221,7 +227,26 @@ void on_fault(int number, siginfo_t* info, void*) {
 
 // ---- called by kernels
 
-void before(Event event, const volatile void*) {
+namespace {
+
+void perform(std::vector<Late>& late, bool all = true) {
+    performing = true;                     // no thread runs between those that a fence orders
+    for (const Late& one : late)
+        if (all || one.shared) one.perform(one.address, one.value);
+    performing = false;
+    late.erase(std::remove_if(late.begin(), late.end(), [&](const Late& one) { return all || one.shared; }), late.end());
+}
+
+}  // namespace
+
+void before(Event event, const volatile void* address) {
+    if (performing) return;
+    std::vector<Late>& late = current_fiber()->late;
+    if (!late.empty()) {                   // a thread sees its own at once, and others see them in the end
+        bool now = next_random(late_state) % kLateness == 0;
+        for (const Late& one : late) now |= one.address == address;
+        if (now) perform(late);
+    }
     ++launch->steps;
     ++clock_steps;
     if (event == ATOMIC) ++launch->atomics;
@@ -239,6 +264,19 @@ void yield() {
     ++clock_steps;
     if (pending_write >= 0) settle_write();
     switch_away();
+}
+
+void reduce_late(Reduction perform, void* address, uint64_t value) {
+    slow_first = late_state & 2;
+    if (late_state) current_fiber()->late.push_back({perform, address, value, false});
+    else perform(address, value);
+}
+
+void perform_late() {
+    if (!late_state) return;
+    Fiber* own = current_fiber();
+    for (Fiber& f : block_of(own)->fibers)
+        if (!f.late.empty()) perform(f.late, &f == own);
 }
 
 uint64_t block_barrier(const char* where, int operation, int value) {
@@ -267,6 +305,7 @@ uint64_t block_barrier(const char* where, int operation, int value) {
     b->reduce_count = 0;
     if (watched()) join_all([&](auto visit) { for (Fiber& g : b->fibers) visit(g); });
     for (Fiber& g : b->fibers) {
+        for (Late& one : g.late) one.shared = true;
         g.result = result;
         if (&g != f) push(&g);
     }
@@ -276,6 +315,7 @@ uint64_t block_barrier(const char* where, int operation, int value) {
 }
 
 void whole_grid_barrier(const char* where, unsigned* state) {
+    perform_late();
     block_barrier(where, 0, 0);
     Fiber* f = current_fiber();
     if (f->linear == 0) {
@@ -320,6 +360,8 @@ extern "C" __attribute__((visibility("default"))) int lockstep_run(LockstepLaunc
     block_dim = {request->block[0], request->block[1], request->block[2]};
     grid_dim = {request->grid[0], request->grid[1], request->grid[2]};
     random_state = request->seed;
+    performing = slow_first = false;
+    late_state = launch->fuzz && !launch->races ? request->seed | 1 : 0;
     last_progress = last_change = 0;
     clock_steps = 0;
     pending_write = -1;

@@ -23,9 +23,17 @@ enum State { READY, WAIT_BARRIER, WAIT_GRID, WAIT_WARP, DONE };
 enum Error { OK, DIVERGENT, DEADLOCK, BUDGET, FAULT, MISUSE, RACE };
 const size_t kPage = 4096, kStack = 64 * 1024;
 const uint64_t kLivelockBudgets = 20;             // budgets with changing values before a launch counts as a livelock
+const uint64_t kLateness = 256;             // a thread's late reductions are performed at one event in so many
 const int kTimeSlice = 64;                  // events after which a thread is preempted
 
+struct Late {                              // a reduction that other threads do not see yet
+    Reduction perform;
+    void* address;
+    uint64_t value;
+    bool shared;                           // a barrier of its block came after it: a fence of any thread there orders it
+};
 struct Fiber : Thread {
+    std::vector<Late> late;
     void* stack_pointer;
     int stack;                             // index into the stacks, -1 before its first step
     State state;
@@ -79,6 +87,9 @@ size_t head, tail;
 LockstepStacks* stacks;
 std::vector<int> free_stacks;
 void* scheduler_pointer;
+uint64_t late_state;                       // chooses when late reductions are performed; 0: at once
+bool performing;                           // late reductions
+bool slow_first;                           // the launch reduces, and the first thread of each block is to be slow
 uint64_t random_state, last_progress, last_change;  // the latter two in switches
 unsigned live_blocks, grid_waiting;
 const void* grid_state;
@@ -92,8 +103,8 @@ struct sigaction old_segv, old_bus;
 inline Fiber* current_fiber() { return static_cast<Fiber*>(current); }
 inline LiveBlock* block_of(Fiber* f) { return static_cast<LiveBlock*>(f->block); }
 
-inline uint64_t next_random() {            // splitmix64
-    uint64_t z = (random_state += 0x9E3779B97F4A7C15ull);
+inline uint64_t next_random(uint64_t& state = random_state) {  // splitmix64
+    uint64_t z = (state += 0x9E3779B97F4A7C15ull);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     return z ^ (z >> 31);

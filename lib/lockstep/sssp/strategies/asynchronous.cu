@@ -17,6 +17,8 @@
 //            block votes again after it has reread its inboxes and found nothing. A vote in which no block reports
 //            work since the previous vote ends the run: all values were sent before that previous vote (a fence
 //            precedes each), and every block has since reread its inboxes without a change.
+//            Rereading takes two steps after the one in which a block learns that a vote has closed: the fence of the
+//            thread that learns it precedes the next step's loads, and these are consumed one step later.
 //
 // narrow: a vertex's word is distance << 1 | pending, so that one atomicMin lowers the distance and sets the flag;
 // wide: the flags are a bit array. A list that overflows makes the next step scan all vertices (dense); that step may
@@ -230,7 +232,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         if (open_vote == finished) break;
         if (voted && open_vote != own_vote) own_vote = open_vote, voted = false, vote_opened = step;
         if (count > 0) active = true;
-        else if (!voted && step >= vote_opened + 2) {  // inboxes loaded since the vote closed hold nothing new
+        else if (!voted && step >= vote_opened + 2) {  // inboxes loaded after the fence hold nothing new
             __threadfence();
             __syncthreads();
             if (thread == 0) {
@@ -307,7 +309,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
                 const int target = (int)arc.target - first;
                 const Distance candidate = d + arc.weight;
                 if ((unsigned)target < (unsigned)size) relax(r, target, candidate, next_slot, list ^ 1, lane_minimum);
-                else lower(inbox + arc.target, candidate);
+                else send(inbox + arc.target, candidate);
                 if (COUNT) ++relaxations;
             }
         }

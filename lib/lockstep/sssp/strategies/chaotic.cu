@@ -131,7 +131,7 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
                     const int k = part + i;
-                    if (k < KEEP && to_relax >> k & 1 && d[k] < head_distance[i]) lower(dist + head[i], d[k]);
+                    if (k < KEEP && to_relax >> k & 1 && d[k] < head_distance[i]) send(dist + head[i], d[k]);
                 }
             }
         }

@@ -55,6 +55,8 @@ typedef Traits::Arc Arc;
 __device__ __forceinline__ Distance infinity() { return Traits::infinity(); }
 // Lowers *p to v if v is smaller; returns the old value.
 __device__ __forceinline__ Distance lower(Distance* p, Distance v) { return Traits::lower(p, v); }
+// The same without the old value: a reduction, which other blocks see late unless a fence orders it.
+__device__ __forceinline__ void send(Distance* p, Distance v) { LOCKSTEP_REDUCTION(lower, p, v); }
 // a + b, or infinity on overflow; wide: always larger than a.
 __device__ __forceinline__ Distance sum(Distance a, Distance b) { return Traits::sum(a, b); }
 // The smallest value of a warp, in every lane.
