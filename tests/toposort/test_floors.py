@@ -9,6 +9,7 @@ import pytest
 from lockstep.machine.costs import Costs, of
 from lockstep.toposort.results import floors, goals
 from lockstep.toposort.strategies.narrow import Narrow
+from lockstep.toposort.strategies.persistent import Persistent
 from lockstep.toposort.strategies.shared import KERNELS
 
 FIGURES = {
@@ -77,6 +78,13 @@ def h200():
 def test_the_subset_is_the_kernels():
     text = (KERNELS / "resident.cuh").read_text()
     assert int(re.search(r"max_subset_width = (\d+)", text).group(1)) == floors.SUBSET
+
+
+@pytest.mark.parametrize("plan", [Persistent, Narrow])
+def test_a_gate_counts_all_warps_of_the_subset(plan):
+    text = (KERNELS / "resident.cuh").read_text()
+    unit = 1 << int(re.search(r"queue_unit = 1u << (\d+)", text).group(1))  # the count of arrivals ends below it
+    assert plan.subset * 1024 // 32 < unit
 
 
 def test_which_graphs():

@@ -26,6 +26,8 @@ COLUMNS = [
     "population", "value", "low", "high", "n", "graphs", "recordings", "verdict", "reason", "factor", "times", "p",
     "adjusted", "beside", "host", "twins", "bootstrap_low", "bootstrap_high", "stale", "measured",
 ]  # fmt: skip
+BUILD = ["study", "strategy", "dataset", "kernel"]
+CODED = [*BUILD, "experiment", "parameters", "metric", "unit", "verified"]  # selected by code, not letter by letter
 LEVEL = 0.05
 OWN_FIGURE = ("beats-constant", "computed", "crossover", "exact", "none-dominates")  # not the plain ratio or mean
 
@@ -121,28 +123,45 @@ def _read(part, rows):
     return replace(found, p=math.nan), "depends on the reading" if clear else "undecided", f"readings differ ({told})"
 
 
-def marked(judged, parts, machines, old):
+def marked(judged, used, old):
     """Add to verdicts the number of a part's rows from earlier code, and the commits at which they were measured.
 
     Parameters
     ----------
     judged : DataFrame
         See `judge`; a copy is returned.
-    parts : list of Part
-    machines : mapping
-        {machine: rows}.
+    used : DataFrame
+        See `builds_of`.
     old : mapping
         {machine: its stale strategies}, see `summary`.
     """
-    judged, by_id, keys = judged.copy(), {part.id: part for part in parts}, ["study", "strategy", "dataset", "kernel"]
-    for place, line in enumerate(judged.itertuples()):
-        if line.machine in old and line.n:
-            part, rows = by_id[line.part], machines[line.machine]
-            used = support(rows[rows["study"] == part.study], part.select)
-            found = used.merge(old[line.machine][[*keys, "commit"]], on=keys)
-            told = ", ".join(dict.fromkeys(filter(None, found["commit"])))
-            judged.loc[judged.index[place], ["stale", "measured"]] = len(found), told
+    judged = judged.copy()
+    for machine, gone in old.items():
+        found = used[used["machine"] == machine].merge(gone[[*BUILD, "commit"]], on=BUILD)
+        for part, mine in found.groupby("part", sort=False):
+            told = ", ".join(dict.fromkeys(filter(None, mine["commit"])))
+            here = (judged["machine"] == machine) & (judged["part"] == part)
+            judged.loc[here, ["stale", "measured"]] = mine["rows"].sum(), told
     return judged
+
+
+def builds_of(judged, parts, machines):
+    """The builds behind the verdicts: `machine, part, study, strategy, dataset, kernel, rows`, in the rows' order.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        See `judge`.
+    parts : list of Part
+    machines : mapping
+        {machine: rows}.
+    """
+    found, by_id = [], {part.id: part for part in parts}
+    for line in judged[judged["n"] > 0].itertuples():
+        part, rows = by_id[line.part], machines[line.machine]
+        count = support(rows[rows["study"] == part.study], part.select).groupby(BUILD, sort=False).size()
+        found.append(count.reset_index(name="rows").assign(machine=line.machine, part=part.id))
+    return pd.concat(found) if found else pd.DataFrame(columns=["machine", "part", *BUILD, "rows"])
 
 
 def _verdict(line):
@@ -224,32 +243,33 @@ def summary(claims=None, recordings=None, results=None, stale=None):
     recordings, results : path, optional
         Recorded machines, and what was measured here; by default the project's.
     stale : callable, optional
-        ``stale(rows)`` returns the stale strategies of a machine's rows, one line per study, strategy, data set and
-        build: `study, strategy, dataset, kernel, commit`.
+        ``stale(builds)`` returns the stale ones of a machine's builds (`study, strategy, dataset, kernel`), each with
+        its `commit`.
 
     Returns
     -------
     Summary
     """
     recordings, results = recordings or paths.RECORDINGS, results or paths.RESULTS
-    machines = reading.machines(recordings, results)
-    old = {machine: stale(rows) for machine, rows in machines.items()} if stale else {}
+    judged, held, used, present = _stored(claims, recordings, results)
+    old = {machine: stale(builds) for machine, builds in present.items()} if stale else {}
     old = {machine: lines for machine, lines in old.items() if len(lines)}
-    parts = load(claims)
-    judged, held = _stored(claims, recordings, results, machines)
-    verdicts = marked(judged, parts, machines, old)
+    verdicts = marked(judged, used, old)
     found = Summary(verdicts, entries(verdicts), held, old)
-    found.text = "\n".join(lines(found, machines))
+    found.text = "\n".join(lines(found, list(present)))
     return found
 
 
-def _stored(claims, recordings, results, machines=None):
-    """Verdicts and controls, cached; `machines` avoids a second reading of the rows."""
+def _stored(claims, recordings, results):
+    """Verdicts, controls, builds behind the verdicts, and {machine: all its builds}; cached."""
 
     def compute():
-        rows = reading.machines(recordings, results) if machines is None else machines
+        machines, parts = reading.machines(recordings, results), load(claims)
         apart = between.components(reading.machines(recordings, results, earlier=True).values())
-        return judge(rows, load(claims), apart), controls(rows, ledger.controls(claims))
+        machines = {name: rows.astype(dict.fromkeys(CODED, "category")) for name, rows in machines.items()}
+        judged = judge(machines, parts, apart)
+        present = {machine: rows[BUILD].drop_duplicates() for machine, rows in machines.items()}
+        return judged, controls(machines, ledger.controls(claims)), builds_of(judged, parts, machines), present
 
     return store.kept((claims, recordings, results), compute)
 
@@ -270,7 +290,7 @@ def of_study(study, machine=None):
         See `judge` and `controls`.
     """
     results = study.folder.parent if study.config else study.recordings
-    judged, held = (table[table["study"] == study.name] for table in _stored(None, study.recordings, results))
+    judged, held = (table[table["study"] == study.name] for table in _stored(None, study.recordings, results)[:2])
     known = judged.loc[judged["verdict"].isin(TESTED), "machine"].unique() if machine is None else [machine]
     return tuple(table[table["machine"].isin(known)].reset_index(drop=True) for table in (judged, held))
 
