@@ -185,3 +185,24 @@ def test_a_reduction_is_seen_late_unless_a_fence_orders_it(tmp_path, between, wr
         seen.add(int(given["out"][0]))
         assert given["data"][0] == -1 and given["out"][1] == -("out" in fence)  # performed in the end
     assert (0 in seen) == late
+
+
+ABANDONED = """
+__device__ __forceinline__ int lowest(int* p, int v) { return atomicMin(p, v); }
+extern "C" __global__ void abandoned(int* data, int* flag) {
+    LOCKSTEP_REDUCTION(lowest, data, -1);
+    while (*(volatile int*)flag == 0) pause(10);
+}
+"""
+
+
+def test_an_abandoned_launch_leaves_no_reduction_to_the_next(tmp_path):
+    (tmp_path / "abandoned.cu").write_text(ABANDONED)
+    executor = get_executor("host", seed=1, fuzz="sync", budget=100)
+    kernel = executor.load(tmp_path / "abandoned.cu")["abandoned"]
+    first, second, go = executor.zeros(1, np.int32), executor.zeros(1, np.int32), executor.array(np.ones(1, np.int32))
+    with pytest.raises(KernelError):
+        kernel(1, 32, data=first, flag=executor.zeros(1, np.int32))
+    assert first[0] == 0
+    kernel(1, 32, data=second, flag=go)
+    assert second[0] == -1 and first[0] == 0

@@ -153,6 +153,7 @@ void start_block(LiveBlock* b, unsigned linear) {
         f.block = b;
         f.stack = -1;
         f.where = "";
+        f.late.clear();                    // an earlier launch may have been abandoned
         push(&f);
     }
     ++live_blocks;
