@@ -161,6 +161,12 @@ class Options:
     """
 
 
+def check_threads(threads: int | None) -> None:
+    """ValueError unless `threads` of a block are None or whole warps, 1,024 threads at most."""
+    if threads is not None and (type(threads) is not int or threads % 32 or not 0 < threads <= 1024):
+        raise ValueError(f"threads={threads!r}; expected a multiple of 32, 1024 at most: whole warps of a block")
+
+
 class Plan:
     """A strategy prepared for one problem on one machine.
 

@@ -142,7 +142,7 @@ def test_lists_longer_than_an_int_counts_are_refused(name):
     ("asynchronous", {"threads": 0}, "threads=0; expected a whole number, 1 or more"),
     ("asynchronous", {"blocks": -5}, "blocks=-5; expected a whole number"),
     ("asynchronous", {"list": -1}, "list=-1; expected a whole number"),
-    ("chaotic", {"looks": 1.5}, "looks=1.5; expected a whole number"),
+    ("chaotic", {"polls": 1.5}, "polls=1.5; expected a whole number"),
 ])  # fmt: skip
 def test_options_that_no_kernel_can_take(strategy, options, told):
     """Kernels check nothing: half a warp, say, or a group that does not divide one would hang or read elsewhere."""

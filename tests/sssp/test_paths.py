@@ -104,16 +104,16 @@ def test_short_lists_of_a_range():
     np.testing.assert_array_equal(result.distances, oracle.distances(graph, source))
 
 
-@pytest.mark.parametrize("looks", [1, 2])
+@pytest.mark.parametrize("polls", [1, 2])
 @pytest.mark.parametrize("filtered", [0, 1])
-def test_chaotic_with_several_arcs_a_thread(filtered, looks):
+def test_chaotic_with_several_arcs_a_thread(filtered, polls):
     """A switch is possible at every access: the end comes, and not too soon."""
     graph = generators.road_like(150, seed=6)
     source = int(np.argmax(graph.out_degrees()))
     expected = oracle.distances(graph, source)
     for seed in range(6):
         executor = get_executor("host", seed=seed, fuzz="memory", multiprocessors=1)
-        options = {"threads": 32, "looks": looks, "filter": bool(filtered)}
+        options = {"threads": 32, "polls": polls, "filter": bool(filtered)}
         plan = STRATEGIES["chaotic"].plan_for(Problem(graph, source), executor, **options)
         np.testing.assert_array_equal(plan.run().distances, expected)
 

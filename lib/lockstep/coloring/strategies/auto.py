@@ -53,7 +53,7 @@ class Auto(plan.Plan):
         told = kind.skip(problem, executor, None)
         if told:
             raise plan.Skip(told)
-        found = kind.make(entry, problem, executor if kind.gpu else None)
+        found = kind.make(entry, problem, executor if kind.gpu else None, kind.Options())
         found.stats["reason"] = reason
         return found
 

@@ -24,7 +24,7 @@
 // & Operations Research 35 (2008); here the tenure is fixed. Another color reduction on a GPU: G. Alabandi, M.
 // Burtscher, "Improving the speed and quality of parallel graph coloring", ACM Trans. Parallel Computing 9 (2022).
 //
-// compile: THREADS=512
+// compile: THREADS=128,256,512,1024
 #include "device.cuh"
 
 constexpr int most_colors = 1024;    // a coloring with more is left unchanged; at most 2^color_bits

@@ -17,7 +17,7 @@
 //
 // References: those of waiting.cu.
 //
-// compile: EARLY=0,1 THREADS=1024
+// compile: EARLY=0,1 THREADS=128,256,512,1024
 #include "device.cuh"
 #include "priority.cuh"
 
@@ -55,18 +55,18 @@ struct Range {
     }
 };
 
-// own: vertices of a block, a multiple of 32; two words a vertex in shared memory bound it far below 65,536. An item of
-// a list is a vertex of the range (bits 0..15), which of its neighbors it waits for (16..30), and whether it has
-// neighbors outside (31).
+// per_block: vertices of a block, a multiple of 32; two words a vertex in shared memory bound it far below 65,536. An
+// item of a list is a vertex of the range (bits 0..15), which of its neighbors it waits for (16..30), and whether it
+// has neighbors outside (31).
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n, unsigned seed, int own, int* state,
-         int* colors, unsigned* barrier) {
+near_ids(const int* __restrict__ offsets, const int* __restrict__ targets, int n, unsigned seed, int per_block,
+         int* state, int* colors, unsigned* barrier) {
     DYNAMIC_SHARED(int, shared);
-    const int lane = lane_id(), per_thread = (own + THREADS - 1) / THREADS, tid = threadIdx.x;
+    const int lane = lane_id(), per_thread = (per_block + THREADS - 1) / THREADS, tid = threadIdx.x;
     int* shared_offsets = shared;
-    int* shared_states = shared_offsets + own + 1;
-    unsigned* list = reinterpret_cast<unsigned*>(shared_states + own) + warp_id() * per_thread * 32;
-    const int low = static_cast<int>(blockIdx.x) * own, size = max(min(own, n - low), 0);
+    int* shared_states = shared_offsets + per_block + 1;
+    unsigned* list = reinterpret_cast<unsigned*>(shared_states + per_block) + warp_id() * per_thread * 32;
+    const int low = static_cast<int>(blockIdx.x) * per_block, size = max(min(per_block, n - low), 0);
     const Range range = {offsets, targets, state, low, size, shared_offsets, shared_states};
 
     for (int i = tid; i < size; i += THREADS) {

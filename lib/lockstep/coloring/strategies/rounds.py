@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lockstep.plan import Options, Skip
+from lockstep.plan import Skip
 
 from . import switching
-from .shared import DevicePlan
+from .shared import DevicePlan, OnDevice
 
 SLOTS, SLOT = 4096, 2  # slots for round reports in rounds.cu, and the words of each
 RANDOM, DEGREE, LARGEST = range(3)
@@ -18,7 +18,7 @@ _int = np.int32
 
 
 @dataclass(frozen=True)
-class RoundsOptions(Options):
+class RoundsOptions(OnDevice):
     """Options of strategies in rounds.
 
     Attributes
@@ -43,6 +43,7 @@ class HybridOptions(RoundsOptions):
     switch: object = "auto"
 
     def __post_init__(self):
+        super().__post_init__()
         switching.of(self.switch)
 
 

@@ -4,6 +4,7 @@
 and memory allocated before, and the colors stay on the device.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -35,9 +36,26 @@ class ColoringPlan(plan.Plan):
         return found
 
 
+@dataclass(frozen=True)
+class OnDevice(plan.Options):
+    """Options of strategies on the GPU.
+
+    Attributes
+    ----------
+    threads : int, optional
+        Threads per block, a multiple of 32; None: the strategy's own number.
+    """
+
+    threads: int | None = None
+
+    def __post_init__(self):
+        plan.check_threads(self.threads)
+
+
 class DevicePlan(ColoringPlan):
     """What the strategies on the GPU share: the graph there, and how the colors come back."""
 
+    Options = OnDevice
     file = ""
     defines: dict = {}
     per_block = 256  # threads; two warps on the emulator, where threads do not run in parallel
@@ -49,7 +67,7 @@ class DevicePlan(ColoringPlan):
     def build(self):
         """The graph on the device, and what `load` adds."""
         graph, executor = self.graph, self.executor
-        self.threads = self.per_block if executor.name == "cuda" else 64
+        self.threads = (self.options.threads or self.per_block) if executor.name == "cuda" else 64
         self.offsets = executor.array(graph.offsets.astype(np.int32))
         self.targets = (
             self.words(graph.m) if graph.m == 0 else executor.array(graph.targets.astype(np.int32, copy=False))

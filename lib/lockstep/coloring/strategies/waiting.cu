@@ -31,7 +31,7 @@
 // Hasenplaugh et al., "Ordering heuristics for parallel graph coloring", SPAA 2014 (classes of degree). G. Alabandi, E.
 // Powers, M. Burtscher, "Increasing the parallelism of graph coloring via shortcutting", PPoPP 2020 (the shortcuts).
 //
-// compile: EARLY=0,1 THREADS=512
+// compile: EARLY=0,1 THREADS=128,256,512,1024
 #include "device.cuh"
 #include "priority.cuh"
 
@@ -127,8 +127,8 @@ __device__ __forceinline__ int4 find_predecessors(int v, int first, int degree, 
 // in_shared: items of a warp's list that shared memory holds; 0: the lists are in `listed`.
 extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
 waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n, unsigned seed, unsigned char* rank,
-        int* up, int* count, int* listed, int in_shared, int* big, int* sorted, int* hubs, int* filled, int* starts,
-        unsigned* control, int* state, int* colors) {
+        int* up, int* count, int* listed, int in_shared, int* big, int* sorted, int* hubs, int* filled,
+        int* bucket_starts, unsigned* control, int* state, int* colors) {
     DYNAMIC_SHARED(int4, shared);  // a set of 32 words for each warp; where each class begins; lists
     unsigned* set = reinterpret_cast<unsigned*>(shared) + warp_id() * 32;
     int* begin = reinterpret_cast<int*>(shared) + THREADS;
@@ -194,7 +194,7 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
         if (bigs > warps) {
             if (warp_id() == 0) class_offsets(words + SIZES, begin);
             __syncthreads();
-            sort(big, bigs, sorted, filled, starts, words + SIZES, begin, g, control);
+            sort(big, bigs, sorted, filled, bucket_starts, words + SIZES, begin, g, control);
         } else if (items) {
             grid_barrier(control);
         } else {

@@ -31,6 +31,8 @@ class Waiting(DevicePlan):
                 "SET_WORDS": 2,
             }
             self.defines = {**self.defines, **small}
+        elif self.options.threads:
+            self.defines = {**self.defines, "THREADS": self.options.threads}
         super().build()
 
     def load(self):
@@ -45,15 +47,15 @@ class Waiting(DevicePlan):
         if self.graph.out_degrees().max(initial=0) > NEAR[1]:
             return None
         n, machine = self.graph.n, self.executor
-        threads = self.threads if machine.name == "host" else NEAR_THREADS
+        threads = self.threads if machine.name == "host" else self.options.threads or NEAR_THREADS
         kernel = machine.load(KERNELS / NEAR[0], {**self.defines, "THREADS": threads})["near_ids"]
-        own = 32 * -(-n // (32 * min(machine.multiprocessors, -(-n // threads))))  # vertices of a block
-        shared = 4 * (2 * own + 1 + threads * -(-own // threads))
+        per_block = 32 * -(-n // (32 * min(machine.multiprocessors, -(-n // threads))))  # vertices of a block
+        shared = 4 * (2 * per_block + 1 + threads * -(-per_block // threads))
         if shared > machine.max_shared:
             return None
         return kernel.bind(
-            -(-n // own), threads, shared=shared, cooperative=True, offsets=self.offsets, targets=self.targets,
-            n=_int(n), seed=np.uint32(self.seed), own=_int(own), state=self.words(n), colors=self.colors,
+            -(-n // per_block), threads, shared=shared, cooperative=True, offsets=self.offsets, targets=self.targets,
+            n=_int(n), seed=np.uint32(self.seed), per_block=_int(per_block), state=self.words(n), colors=self.colors,
             barrier=self.words(2, 0, np.uint32),
         )  # fmt: skip
 
@@ -80,7 +82,7 @@ class Waiting(DevicePlan):
             count=self.words(vertices), listed=self.words(0 if in_shared else 4 * each * threads // 32 * self.blocks),
             in_shared=_int(in_shared), big=self.words(big), sorted=self.words(big),
             hubs=self.words(2 * (m // self.segment + m // self.hub + 1)),
-            filled=self.words(big // BUCKET + CLASSES, 0), starts=self.words(big // BUCKET + CLASSES + 1),
+            filled=self.words(big // BUCKET + CLASSES, 0), bucket_starts=self.words(big // BUCKET + CLASSES + 1),
             control=self.words(8 + CLASSES, 0, np.uint32), state=self.words(n + 3), colors=self.colors,
         )  # fmt: skip
 

@@ -1,5 +1,5 @@
-// Asynchronous shortest paths: each block owns a range of vertices, holds their distances in shared memory (OUTSIDE:
-// global memory) and iterates without grid barriers.
+// Asynchronous shortest paths: each block owns a range of vertices, holds their distances in shared memory (with
+// STATE_IN_GLOBAL in global memory) and iterates without grid barriers.
 //
 // A step costs a block barrier (tens of ns) instead of a grid barrier (a microsecond) and uses shared-memory atomics.
 // On road networks, whose paths have thousands of arcs, the number of dependent steps determines the time.
@@ -28,9 +28,9 @@
 //
 // References: optimistic execution (here without rollback): D. Jefferson, Virtual time, TOPLAS 1985; two-wave
 // termination: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
-// compile: DISTANCE=unsigned,double GROUP=4 THREADS=512,1024 LOCAL=0,1
-// compile: DISTANCE=unsigned GROUP=4 THREADS=512,1024 LOCAL=0 OUTSIDE=1
-// compile: DISTANCE=double GROUP=4 THREADS=512 LOCAL=0 OUTSIDE=1
+// compile: DISTANCE=unsigned,double GROUP=4 THREADS=512,1024 ARCS_IN_SHARED=0,1
+// compile: DISTANCE=unsigned GROUP=4 THREADS=512,1024 ARCS_IN_SHARED=0 STATE_IN_GLOBAL=1
+// compile: DISTANCE=double GROUP=4 THREADS=512 ARCS_IN_SHARED=0 STATE_IN_GLOBAL=1
 #include "types.cuh"
 
 #ifndef GROUP
@@ -39,12 +39,12 @@
 #ifndef THREADS
 #define THREADS 256
 #endif
-#ifndef LOCAL
-#define LOCAL 0   // 1: the range's arcs and offsets are copied to shared memory
+#ifndef ARCS_IN_SHARED
+#define ARCS_IN_SHARED 0  // 1: the range's arcs and offsets are copied to shared memory
 #endif
 
-#ifndef OUTSIDE
-#define OUTSIDE 0  // 1: the range exceeds shared memory and lies in global memory: slower
+#ifndef STATE_IN_GLOBAL
+#define STATE_IN_GLOBAL 0  // 1: the range exceeds shared memory and lies in global memory: slower
 #endif
 
 constexpr unsigned finished = 0xffffffffu;
@@ -54,7 +54,7 @@ constexpr int overflow = 0, steps_word = 1, relaxed_word = 2;  // control words;
 #define COUNT 0
 #endif
 
-// A block's state in shared (OUTSIDE: global) memory.
+// A block's state in shared (STATE_IN_GLOBAL: global) memory.
 struct Range {
     Distance* state;           // narrow: (distance << 1) | pending; wide: distance
     unsigned* pending;         // wide only: one bit per vertex
@@ -99,7 +99,7 @@ template <> struct State<double> {
     // the bit announces. A block's accesses to shared memory are performed in program order; those to global memory
     // need the fence.
     static __device__ __forceinline__ void fence() {
-        if (OUTSIDE) __threadfence_block();
+        if (STATE_IN_GLOBAL) __threadfence_block();
     }
     static __device__ __forceinline__ int lower_and_mark(const Range& r, int v, double d) {
         if (lower(r.state + v, (Distance)d) <= d) return 0;
@@ -135,7 +135,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
              int local_arcs, int list_capacity, DISTANCE delta, DISTANCE limit, DISTANCE* inbox, int* receives,
              DISTANCE* block_minima, unsigned* vote, int* control, DISTANCE* dist, unsigned* barrier,
              unsigned char* global_state, long long stride) {
-#if OUTSIDE
+#if STATE_IN_GLOBAL
     unsigned char* const memory = global_state + stride * blockIdx.x;
 #else
     DYNAMIC_SHARED(unsigned char, memory);
@@ -149,7 +149,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     r.state = (Distance*)next, next += sizeof(Distance) * (size_t)range;
     next = memory + (((size_t)(next - memory) + 15) & ~(size_t)15);
     Arc* const own_arcs = (Arc*)next;
-    if (LOCAL) next += sizeof(Arc) * (size_t)local_arcs;
+    if (ARCS_IN_SHARED) next += sizeof(Arc) * (size_t)local_arcs;
     Distance* const own_minimum = (Distance*)next;  // [3] smallest pending distance of the block
     next += 4 * sizeof(Distance);
     Distance* const global_minimum = (Distance*)next;  // [3] smallest pending distance of all blocks, possibly stale
@@ -160,7 +160,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     int* const receiver_count = (int*)next;
     next += 2 * sizeof(int);
     int* const own_offsets = (int*)next;
-    if (LOCAL) next += sizeof(int) * (size_t)(range + 1);
+    if (ARCS_IN_SHARED) next += sizeof(int) * (size_t)(range + 1);
     r.pending = (unsigned*)next;
     if (!Traits::narrow) next += sizeof(unsigned) * (size_t)((range + 31) / 32);
     r.lists = (unsigned short*)next;
@@ -175,7 +175,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     if (!Traits::narrow)
         for (int i = thread; i < (range + 31) / 32; i += THREADS) r.pending[i] = 0;
     const int base = size > 0 ? offsets[first] : 0, end = size > 0 ? offsets[first + size] : 0;
-    if (LOCAL) {
+    if (ARCS_IN_SHARED) {
         for (int v = thread; v <= size && size > 0; v += THREADS) own_offsets[v] = offsets[first + v] - base;
         for (int e = thread; e < end - base; e += THREADS) own_arcs[e] = load_arc(arcs + base + e);
     }
@@ -302,10 +302,10 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
             }
             int e, last;
             const Arc* arc_list;
-            if (LOCAL) e = own_offsets[v], last = own_offsets[v + 1], arc_list = own_arcs;
+            if (ARCS_IN_SHARED) e = own_offsets[v], last = own_offsets[v + 1], arc_list = own_arcs;
             else e = __ldg(offsets + first + v), last = __ldg(offsets + first + v + 1), arc_list = arcs;
             for (e += lane; e < last; e += GROUP) {
-                const Arc arc = LOCAL ? arc_list[e] : load_arc(arc_list + e);
+                const Arc arc = ARCS_IN_SHARED ? arc_list[e] : load_arc(arc_list + e);
                 const int target = (int)arc.target - first;
                 const Distance candidate = d + arc.weight;
                 if ((unsigned)target < (unsigned)size) relax(r, target, candidate, next_slot, list ^ 1, lane_minimum);

@@ -52,9 +52,9 @@ class Asynchronous(DevicePlan):
         defines = {
             "GROUP": self.options.group,
             "THREADS": self.threads,
-            "LOCAL": int(self.local),
+            "ARCS_IN_SHARED": int(self.local),
             "COUNT": int(self.counting),
-            "OUTSIDE": int(not self.inside),
+            "STATE_IN_GLOBAL": int(not self.inside),
         }
         self.kernel = self.kernels(**defines)["asynchronous"]
         self.inbox = ex.empty(n, self.problem.dtype)

@@ -2,7 +2,7 @@
 // of those whose distance decreased.
 //
 // A GPU has up to a quarter of a million resident threads; a graph of up to some millions of arcs fits into their
-// registers and L1, KEEP arcs per thread. A thread polls its arcs' tails repeatedly; where a distance is smaller than
+// registers and L1, ARCS_PER_THREAD each. A thread polls its arcs' tails repeatedly; where a distance is smaller than
 // the one it used last, it lowers the head's. There is no queue and no list of pending vertices. One arc of a path
 // costs an atomic at L2, the next poll of its target, and a block barrier: about half a microsecond, where a round with
 // a grid barrier costs several. Most relaxations are redundant, but occupy otherwise idle threads. For the same reason
@@ -13,7 +13,7 @@
 //   - Arcs are sorted by tail: a warp's polls fall on few sectors, and a hub's arcs are spread over many threads.
 //   - An arc is pending while its tail is below `last_used`, the distance used last: no flag, list, or lost wake-up.
 //   - The threads of a block sweep together: the barrier after a sweep tells whether any of them found a smaller
-//     distance. A sweep polls LOOKS times, which pays more the longer the paths.
+//     distance. A sweep polls POLLS times, which pays more the longer the paths.
 //   - FILTER: the head's distance is read first, through L1. A stale line holds too large a distance, so it can only
 //     admit a redundant atomic. Where heads have many arcs this saves most atomics; on roads it is cheaper to issue
 //     them all than to wait for the load.
@@ -24,16 +24,16 @@
 //
 // References: D. Chazan, W. Miranker, Chaotic relaxation, Linear Algebra and its Applications 2 (1969); two-wave
 // termination: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
-// compile: DISTANCE=unsigned KEEP=1,2,3 THREADS=1024 HELD=1 FILTER=1
-// compile: DISTANCE=unsigned KEEP=4,6,8,10,12,14,16,18,20,22,24,26,28,30,32 THREADS=1024 FILTER=1
-// compile: DISTANCE=unsigned KEEP=1,2,3 THREADS=1024 RESIDENT=2 HELD=1 LOOKS=2
-// compile: DISTANCE=unsigned KEEP=4,6,8,10,12,14,16,18,20,22,24,26,28,30,32 THREADS=1024 RESIDENT=2 LOOKS=2
-// compile: DISTANCE=double KEEP=1,2,3 THREADS=1024 HELD=1 FILTER=1
-// compile: DISTANCE=double KEEP=3 THREADS=1024 HELD=1 LOOKS=2
+// compile: DISTANCE=unsigned ARCS_PER_THREAD=1,2,3 THREADS=1024 ARCS_IN_REGISTERS=1 FILTER=1
+// compile: DISTANCE=unsigned ARCS_PER_THREAD=4,6,8,10,12,14,16,18,20,22,24,26,28,30,32 THREADS=1024 FILTER=1
+// compile: DISTANCE=unsigned ARCS_PER_THREAD=1,2,3 THREADS=1024 RESIDENT=2 ARCS_IN_REGISTERS=1 POLLS=2
+// compile: DISTANCE=unsigned ARCS_PER_THREAD=4,6,8,10,12,14,16,18,20,22,24,26,28,30,32 THREADS=1024 RESIDENT=2 POLLS=2
+// compile: DISTANCE=double ARCS_PER_THREAD=1,2,3 THREADS=1024 ARCS_IN_REGISTERS=1 FILTER=1
+// compile: DISTANCE=double ARCS_PER_THREAD=3 THREADS=1024 ARCS_IN_REGISTERS=1 POLLS=2
 #include "types.cuh"
 
-#ifndef KEEP
-#define KEEP 2     // arcs per thread, at most 32
+#ifndef ARCS_PER_THREAD
+#define ARCS_PER_THREAD 2  // at most 32
 #endif
 #ifndef THREADS
 #define THREADS 64
@@ -41,11 +41,11 @@
 #ifndef RESIDENT
 #define RESIDENT 1  // blocks per multiprocessor
 #endif
-#ifndef HELD
-#define HELD 0     // 1: arcs stay in registers; 0: reloaded through L1 when needed
+#ifndef ARCS_IN_REGISTERS
+#define ARCS_IN_REGISTERS 0  // 1: arcs stay in registers; 0: reloaded through L1 when needed
 #endif
-#ifndef LOOKS
-#define LOOKS 1
+#ifndef POLLS
+#define POLLS 1
 #endif
 #ifndef FILTER
 #define FILTER 0
@@ -68,15 +68,15 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
     const int first = (int)min((long long)blockIdx.x * arcs_per_block, (long long)m);
     const int end = min(first + arcs_per_block, m);
 
-    int tail[KEEP];
-    Distance last_used[KEEP];
-    Arc own_arcs[KEEP];
+    int tail[ARCS_PER_THREAD];
+    Distance last_used[ARCS_PER_THREAD];
+    Arc own_arcs[ARCS_PER_THREAD];
 #pragma unroll
-    for (int k = 0; k < KEEP; ++k) {
+    for (int k = 0; k < ARCS_PER_THREAD; ++k) {
         const int e = first + k * THREADS + thread;
         tail[k] = e < end ? tails[e] : -1;
         last_used[k] = infinity();
-        if (HELD) own_arcs[k] = load_arc(arcs + (e < end ? e : 0));
+        if (ARCS_IN_REGISTERS) own_arcs[k] = load_arc(arcs + (e < end ? e : 0));
     }
     for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads()) dist[v] = infinity();
     int source = 0;
@@ -94,11 +94,11 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
     long long relaxations = 0;
     for (;; ++sweep) {
         bool worked = false;
-        for (int poll = 0; poll < LOOKS; ++poll) {
-            Distance d[KEEP];
+        for (int poll = 0; poll < POLLS; ++poll) {
+            Distance d[ARCS_PER_THREAD];
 #pragma unroll
-            for (int k = 0; k < KEEP; ++k) d[k] = tail[k] >= 0 ? load_relaxed(dist + tail[k]) : infinity();
-            if (thread == 0 && poll == LOOKS - 1) {
+            for (int k = 0; k < ARCS_PER_THREAD; ++k) d[k] = tail[k] >= 0 ? load_relaxed(dist + tail[k]) : infinity();
+            if (thread == 0 && poll == POLLS - 1) {
                 const unsigned open_vote = load_relaxed(vote + 1);
                 // makes updates before the vote closed visible from here on
                 if (open_vote != latest_vote) __threadfence();
@@ -106,7 +106,7 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
             }
             unsigned to_relax = 0;
 #pragma unroll
-            for (int k = 0; k < KEEP; ++k) {
+            for (int k = 0; k < ARCS_PER_THREAD; ++k) {
                 if (!(d[k] < last_used[k])) continue;
                 last_used[k] = d[k];
                 worked = true;
@@ -115,14 +115,14 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
             }
             if (!__any_sync(full_mask, to_relax != 0)) continue;
 #pragma unroll
-            for (int part = 0; part < KEEP; part += 4) {  // four at a time, so that their loads overlap
+            for (int part = 0; part < ARCS_PER_THREAD; part += 4) {  // four at a time, so that their loads overlap
                 Distance head_distance[4];
                 int head[4];
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
                     const int k = part + i;
-                    if (k >= KEEP || !(to_relax >> k & 1)) continue;
-                    const Arc arc = HELD ? own_arcs[k] : load_arc(arcs + first + k * THREADS + thread);
+                    if (k >= ARCS_PER_THREAD || !(to_relax >> k & 1)) continue;
+                    const Arc arc = ARCS_IN_REGISTERS ? own_arcs[k] : load_arc(arcs + first + k * THREADS + thread);
                     head[i] = (int)arc.target;
                     d[k] += arc.weight;
                     head_distance[i] = FILTER ? dist[head[i]] : infinity();
@@ -131,7 +131,7 @@ chaotic(const int* __restrict__ tails, const Arc* __restrict__ arcs, int m, int 
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
                     const int k = part + i;
-                    if (k < KEEP && to_relax >> k & 1 && d[k] < head_distance[i]) send(dist + head[i], d[k]);
+                    if (k < ARCS_PER_THREAD && to_relax >> k & 1 && d[k] < head_distance[i]) send(dist + head[i], d[k]);
                 }
             }
         }

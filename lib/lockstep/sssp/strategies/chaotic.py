@@ -15,23 +15,24 @@ _int = np.int32
 
 @dataclass(frozen=True)
 class ChaoticOptions(OnDevice):
-    """Options of `chaotic`; see the kernel's macros of these names. There is no bucket: `delta` has no effect.
+    """Options of `chaotic`; see the kernel's macros. There is no bucket: `delta` has no effect.
 
     Attributes
     ----------
     resident : int, optional
         Blocks per multiprocessor.
-    held : bool, optional
+    in_registers : bool, optional
         Arcs stay in registers.
-    looks : int, optional
+    polls : int, optional
+        Reads of its arcs' tails in a sweep.
     filter : bool, optional
     count : bool
         Count relaxations.
     """
 
     resident: int | None = None
-    held: bool | None = None
-    looks: int | None = None
+    in_registers: bool | None = None
+    polls: int | None = None
     filter: bool | None = None
     count: bool = False
 
@@ -48,11 +49,11 @@ class Chaotic(DevicePlan):
         self.delta, self.counting = np.inf, options.count
         self.resident_blocks, keep = self.shares(self.problem, ex, self.threads, options.resident)
         defines = {
-            "KEEP": keep,
+            "ARCS_PER_THREAD": keep,
             "THREADS": self.threads,
             "RESIDENT": self.together(self.problem, ex, options.resident),
-            "HELD": int(keep <= 3 if options.held is None else options.held),
-            "LOOKS": options.looks or (2 if long else 1),
+            "ARCS_IN_REGISTERS": int(keep <= 3 if options.in_registers is None else options.in_registers),
+            "POLLS": options.polls or (2 if long else 1),
             "FILTER": int(not long if options.filter is None else options.filter),
             "COUNT": int(self.counting),
         }

@@ -11,7 +11,7 @@
 //   pull          no atomics: every vertex takes the minimum over its incoming arcs, reads the old distances and writes
 //                 the new ones elsewhere. One writer a word, so exact; kernel boundaries are the barrier (a launch a
 //                 round).
-//   fence         pull's rounds inside one launch, with a grid barrier between them (the paper's: memory fences).
+//   pull_rounds   pull's rounds inside one launch, with a grid barrier between them (the paper's: memory fences).
 //   semaphores    no atomics and no barrier: a Boolean a block. Racy. See below for our reading of it.
 //   check         one pass that finds every vertex with an arc that can still be relaxed: if there is none, the
 //                 distances are exact, because each is the length of a path and all satisfy Bellman's equations.
@@ -155,9 +155,9 @@ extern "C" __global__ void pull(const int* __restrict__ offsets, const Arc* __re
     pull_round(offsets, arcs, n, old, fresh, active, next, end, limit, control, round);
 }
 
-extern "C" __global__ void fence(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, DISTANCE* old,
-                                 DISTANCE* fresh, int* active, int* next, DISTANCE delta, DISTANCE limit, int* control,
-                                 DISTANCE* lowest, unsigned* barrier) {
+extern "C" __global__ void pull_rounds(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n,
+                                       DISTANCE* old, DISTANCE* fresh, int* active, int* next, DISTANCE delta,
+                                       DISTANCE limit, int* control, DISTANCE* lowest, unsigned* barrier) {
     Distance end = sum(0, delta);
     int round = 0;
     for (int bucket = 0;; ++bucket) {

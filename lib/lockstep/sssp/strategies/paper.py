@@ -86,6 +86,7 @@ class Barrier(Paper):
     """One writer a vertex reduces its candidates."""
 
     Options = BarrierOptions
+    threads = 512  # by part tuning on an H100
     both_ways = True
 
     def load(self):
@@ -120,7 +121,7 @@ class Fence(Paper):
     both_ways = True
 
     def run(self):
-        kernel = self.module["fence"]
+        kernel = self.module["pull_rounds"]
         blocks = self.resident(kernel, min(self.blocks, 8 * self.executor.multiprocessors))
         self.start()
         kernel(

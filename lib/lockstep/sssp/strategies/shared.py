@@ -41,7 +41,7 @@ class Bucketed(plan.Options):
 
 def _out_of_range(options):
     """What is wrong with the counts among some options, since kernels check nothing; "" if nothing is."""
-    for name in ("threads", "group", "blocks", "list", "resident", "looks"):
+    for name in ("threads", "group", "blocks", "list", "resident", "looks", "polls"):
         value = getattr(options, name, None)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1):
             return f"{name}={value!r}; expected a whole number, 1 or more"

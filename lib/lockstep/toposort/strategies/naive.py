@@ -1,14 +1,39 @@
 """The published strategy: three launches a layer."""
 
+from dataclasses import dataclass
+
 import numpy as np
+
+from lockstep import plan
 
 from .shared import KERNELS, DevicePlan
 
 _int = np.int32
 
 
+@dataclass(frozen=True)
+class NaiveOptions(plan.Options):
+    """Options of `naive`.
+
+    Attributes
+    ----------
+    threads : int, optional
+        Threads per block, a multiple of 32; None: the most that a block may have, as in the thesis.
+    """
+
+    threads: int | None = None
+
+    def __post_init__(self):
+        plan.check_threads(self.threads)
+
+
 class Naive(DevicePlan):
+    Options = NaiveOptions
     name = "naive"
+
+    def build(self):
+        self.per_block = self.options.threads or self.per_block
+        super().build()
 
     def load(self):
         kernels = self.executor.load(KERNELS / "naive.cu")
