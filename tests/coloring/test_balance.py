@@ -21,7 +21,7 @@ def graph():
 def test_reads_of_a_round(graph, name):
     strategy, host = STRATEGIES[name], get_executor("host")
     problem = Problem(graph)
-    rounds, result, _ = balance.measure(strategy, problem, host)
+    rounds, result, _ = balance.measure(strategy, problem, host, count=True)
     problem.check(result, strategy)
     plain = strategy.plan_for(problem, host)
     plain.reset()

@@ -172,8 +172,8 @@ def unevenness(study, part, executor, case, counted, iterations):
         known = known[(known["strategy"] == label) & (known["dataset"] == case.name) & (known["kernel"] == kernel)]
         if (known["metric"] == "group").any():
             continue
-        strategy = STRATEGIES[name]
-        rounds, result, traffic = balance.measure(strategy, case.problem, executor)
+        strategy, options = STRATEGIES.resolve(label)
+        rounds, result, traffic = balance.measure(strategy, case.problem, executor, **options)
         verified = case.problem.check(result, strategy)
         where = {"kernel": kernel, "verified": verified}
         if name in CURVES:

@@ -37,15 +37,15 @@ class Round:
     between: float
 
 
-def measure(strategy, problem, executor):
-    """Color once with a counting build of a strategy in rounds.
+def measure(strategy, problem, executor, **options):
+    """Color once with a counting build (option `count`) of a strategy in rounds.
 
     Returns
     -------
     list of Round, Coloring, dict
         The dict holds queue statistics.
     """
-    plan = strategy.plan_for(problem, executor, count=True)
+    plan = strategy.plan_for(problem, executor, **options)
     plan.reset()
     result = plan.run()
     colored = -np.diff(result.active, append=0)

@@ -12,6 +12,7 @@ class Emptying(Early):
     """`early`, then a second kernel that eliminates the highest color classes, in one CUDA graph."""
 
     second_file = KERNELS / "emptying.cu"
+    per_block = 512
 
     def load(self):
         first, second = self.near() or self.anywhere(), self.second()

@@ -14,10 +14,11 @@ from .waiting import Early, Waiting
 
 # fmt: off
 _TRAITS = {"": (), "smallest": (SMALLEST,), "priority": (SMALLEST, BY_PRIORITY), "emptied": (SMALLEST, EMPTIED)}
-# Labels of recorded rows: builds that count, controls, and hybrid with a switch of its own or one found by measuring.
+# Labels of recorded rows: builds that count, with one size of workgroup, as imbalance depends on it; controls, and
+# hybrid with a switch of its own or one found by measuring.
 _COUNTED = ("randomized", "hybrid", "degree", "staying", "stealing")
 VARIANTS = {
-    **{f"{name}-counted": (name, {"count": True}) for name in _COUNTED},
+    **{f"{name}-counted": (name, {"count": True, "threads": 256}) for name in _COUNTED},
     **{f"hybrid@{at}": ("hybrid", {"switch": at}) for at in (*range(65), "never")},
     **{f"hybrid-{rule}": ("hybrid", {}) for rule in ("best", "worst", "auto", "own", "threshold")},
 }

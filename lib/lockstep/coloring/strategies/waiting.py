@@ -16,7 +16,7 @@ class Waiting(DevicePlan):
     """Assign a color when all neighbors of higher priority have one."""
 
     file = "waiting.cu"
-    defines = {"EARLY": 0, "THREADS": 512}
+    defines = {"EARLY": 0}
     per_block = 512
     lanes, hub, segment = 16, 1024, 1024
 
@@ -31,8 +31,8 @@ class Waiting(DevicePlan):
                 "SET_WORDS": 2,
             }
             self.defines = {**self.defines, **small}
-        elif self.options.threads:
-            self.defines = {**self.defines, "THREADS": self.options.threads}
+        else:
+            self.defines = {**self.defines, "THREADS": self.options.threads or self.per_block}
         super().build()
 
     def load(self):
@@ -94,4 +94,5 @@ class Waiting(DevicePlan):
 class Early(Waiting):
     """`waiting`, but assigns a color as soon as it is certain."""
 
-    defines = {"EARLY": 1, "THREADS": 512}
+    defines = {"EARLY": 1}
+    per_block = 1024  # by part tuning on an H100

@@ -17,11 +17,11 @@ class NaiveOptions(plan.Options):
 
     Attributes
     ----------
-    threads : int, optional
-        Threads per block, a multiple of 32; None: the most that a block may have, as in the thesis.
+    threads : int
+        Threads per block, a multiple of 32; by default as many as a block may have, as in the thesis.
     """
 
-    threads: int | None = None
+    threads: int = DevicePlan.per_block
 
     def __post_init__(self):
         plan.check_threads(self.threads)
@@ -32,7 +32,7 @@ class Naive(DevicePlan):
     name = "naive"
 
     def build(self):
-        self.per_block = self.options.threads or self.per_block
+        self.per_block = self.options.threads
         super().build()
 
     def load(self):
