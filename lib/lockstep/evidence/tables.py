@@ -2,9 +2,10 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 
-from lockstep.evidence.statistics import center, select
+from lockstep.evidence.statistics import center, over_strata, select
 
 
 def means(rows, experiment, metric="wall"):
@@ -28,6 +29,22 @@ def times(cell, metric="wall", take=center):
     return select(cell, metric=metric).groupby("strategy")["value"].agg(take).to_dict()
 
 
+def _against_default(rows, table, option, experiment):
+    """Log speed-ups over the default, {(default's label, measure): {value: {cell: array over rounds}}}."""
+    found = {}
+    for number, (_, parameters, cell) in enumerate(cells(rows, experiment)):
+        spent = np.log(select(cell, metric="wall").pivot_table("value", "round", "strategy"))
+        defaults = {repr(table.resolve(label)): label for label in spent}
+        for label in spent:
+            strategy, options = table.resolve(label)
+            value = options.pop(option, None)
+            base = defaults.get(repr((strategy, options)))
+            if value is not None and base is not None:
+                line = found.setdefault((base, parameters.get("measure", "")), {})
+                line.setdefault(value, {})[number] = (spent[base] - spent[label]).dropna().to_numpy()
+    return found
+
+
 def by_option(rows, table, option, experiment="tuning"):
     """How much faster a strategy is with each value of an option than with its default: above 1 is faster.
 
@@ -44,44 +61,48 @@ def by_option(rows, table, option, experiment="tuning"):
     DataFrame
         Geometric means over the cells of the experiment: one line a strategy (and measure), one column a value.
     """
-    found = {}
-    for _, parameters, cell in cells(rows, experiment):
-        spent = times(cell)
-        defaults = {repr(table.resolve(label)): label for label in spent}
-        for label in spent:
-            strategy, options = table.resolve(label)
-            value = options.pop(option, None)
-            base = defaults.get(repr((strategy, options)))
-            if value is not None and base is not None:
-                line = found.setdefault((base, parameters.get("measure", "")), {})
-                line.setdefault(value, []).append(spent[base] / spent[label])
-    lines = [{"strategy": base, "measure": measure, **{f"{option}={value}": center(ratios) for value, ratios in
-              sorted(line.items())}} for (base, measure), line in found.items()]  # fmt: skip
-    shown = pd.DataFrame(lines)
-    return shown.drop(columns="measure") if lines and not any(shown["measure"]) else shown
+    found = _against_default(rows, table, option, experiment)
+    values = sorted({value for line in found.values() for value in line})
+    shown = pd.DataFrame([
+        {"strategy": base, "measure": measure,
+         **{f"{option}={value}": np.exp(np.mean([logs.mean() for logs in line[value].values()]))
+            for value in values if value in line}}
+        for (base, measure), line in found.items()
+    ], columns=["strategy", "measure", *(f"{option}={value}" for value in values)])  # fmt: skip
+    return shown if any(shown["measure"]) else shown.drop(columns="measure")
 
 
-def better(shown, least=1.03):
-    """What a table of `by_option` says of the defaults, by the protocol's rule.
+def better(rows, table, option, experiment="tuning", least=1.03):
+    """What an experiment says of the defaults of an option, by the protocol's rule.
 
     Parameters
     ----------
-    shown : DataFrame
+    rows, table, option, experiment
+        As of `by_option`.
     least : float
-        Speed-up over all cells from which a default is to change.
+        Speed-up over all cells from which a default is to change, if the interval of the speed-up excludes one.
 
     Returns
     -------
     str
-        A sentence; '' for an empty table.
+        A sentence; '' without rows.
     """
-    if shown.empty:
+    merged = {}
+    for (base, measure), line in _against_default(rows, table, option, experiment).items():
+        for value, by_cell in line.items():
+            merged.setdefault(base, {}).setdefault(value, {}).update(
+                {(measure, number): logs for number, logs in by_cell.items()})  # fmt: skip
+    if not merged:
         return ""
-    over_all = shown.drop(columns="measure", errors="ignore").groupby("strategy", sort=False).agg(center)
-    best = over_all.agg(["idxmax", "max"], axis=1)
-    faster = best[best["max"] > least]
-    changed = [f"`{name}` to `{value}` ({gain:.2f} times as fast)" for name, value, gain in faster.itertuples()]
-    rule = f"By the protocol a default changes where another value is more than {least - 1:.0%} faster over all cells"
+    changed = []
+    for base, line in merged.items():
+        found = {value: over_strata(np.concatenate(list(by_cell.values())), np.repeat(
+            np.arange(len(by_cell)), [len(logs) for logs in by_cell.values()])) for value, by_cell in line.items()}  # fmt: skip
+        value = max(found, key=lambda value: found[value].value)
+        if found[value].value > least and found[value].low > 1:
+            changed.append(f"`{base}` to `{option}={value}` ({found[value].value:.2f} times as fast)")
+    rule = (f"By the protocol a default changes where another value is more than {least - 1:.0%} faster over all cells "
+            "and the interval of its speed-up excludes one")  # fmt: skip
     return f"{rule}: " + (f"{', '.join(changed)}, with the next recording of it." if changed else "none does.")
 
 
