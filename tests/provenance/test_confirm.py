@@ -65,15 +65,15 @@ def test_a_reason_and_a_known_strategy_are_asked_for(world):
 
 
 def test_a_launch_of_another_shape_leaves_another_trace(monkeypatch):
-    from lockstep.toposort.strategies.shared import DevicePlan
+    from lockstep.toposort.strategies.frontier import Frontier
 
-    before = trace.trace(STUDY, "naive")
+    before = trace.trace(STUDY, "frontier")
     trace.trace.cache_clear()
-    assert trace.trace(STUDY, "naive") == before, "the same each time"
-    monkeypatch.setattr(DevicePlan, "per_block", 32)  # of a GPU's 1,024 and the emulator's 64
+    assert trace.trace(STUDY, "frontier") == before, "the same each time"
+    monkeypatch.setattr(Frontier, "per_block", 32)  # of a GPU's 256 and the emulator's 64
     trace.trace.cache_clear()
     try:
-        assert trace.trace(STUDY, "naive") != before
+        assert trace.trace(STUDY, "frontier") != before
     finally:
         trace.trace.cache_clear()
 
