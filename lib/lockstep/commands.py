@@ -234,6 +234,7 @@ def advise(args) -> int:
         graph = _ratings(args.file[0], args.member)[0]
     elif args.batch:
         from lockstep.swarm import GraphBatch
+        from lockstep.swarm.command import tell_left_out
 
         graph = GraphBatch(args.file[0])
     else:
@@ -245,7 +246,7 @@ def advise(args) -> int:
         print(json.dumps(output.finite(found.record()), indent=1) if args.json else found)
     finally:
         if args.batch:
-            _tell_left_out(graph)
+            tell_left_out(graph.problems)
     return 0
 
 
@@ -261,11 +262,12 @@ def compare(args) -> int:
         from lockstep.batch import GraphBatch
         from lockstep.batch.pack import join
         from lockstep.swarm import MEASURES
+        from lockstep.swarm.command import tell_left_out
 
         measure = MEASURES.get(args.measure or "betweenness")  # of which most take no weights
         batch = GraphBatch(args.file, weights=measure is None or measure.weights)
         graph = join(list(batch))
-        _tell_left_out(batch)
+        tell_left_out(batch.problems)
     else:
         graph = _graph(args.file, args)
         args.source = _vertex(graph, args.source)
@@ -323,13 +325,6 @@ def _vertex(graph, called):
         return int(called)
     except ValueError:
         raise ValueError(f"no vertex is called {called!r}: the vertices of this graph are numbers") from None
-
-
-def _tell_left_out(batch):
-    """Log the graphs that could not be read from a batch."""
-    from lockstep.swarm.command import tell_left_out
-
-    tell_left_out(batch.problems)
 
 
 def _ratings(file, member, duplicates="keep"):

@@ -10,7 +10,7 @@ from lockstep.batch import shards, stream
 from lockstep.evidence import VerificationError
 from lockstep.graphs import draws, search
 from lockstep.provenance import host, lookup
-from lockstep.swarm import checksums, oracle, problem
+from lockstep.swarm import checksums, oracle, oracle_structure, problem
 from lockstep.swarm.experiments import cases, sums, synthetic
 from lockstep.swarm.strategies import baselines
 from lockstep.swarm.strategies.engine import Engine
@@ -187,7 +187,7 @@ def test_numbers_that_the_kept_sums_depend_on(monkeypatch):
     forget()
 
 
-@pytest.mark.parametrize("function", [oracle.pagerank, oracle.closeness, shards.write_shard])
+@pytest.mark.parametrize("function", [oracle_structure.pagerank, oracle.closeness, shards.write_shard])
 def test_what_the_kept_sums_do_not_depend_on(function, monkeypatch):
     """So they are not computed anew without need: it takes sixteen cores minutes."""
     assert not changes_the_key(FAST, function, monkeypatch)

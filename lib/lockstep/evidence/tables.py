@@ -96,14 +96,18 @@ def better(rows, table, option, experiment="tuning", least=1.03):
         return ""
     changed = []
     for base, line in merged.items():
-        found = {value: over_strata(np.concatenate(list(by_cell.values())), np.repeat(
-            np.arange(len(by_cell)), [len(logs) for logs in by_cell.values()])) for value, by_cell in line.items()}  # fmt: skip
+        found = {value: _over_cells(list(by_cell.values())) for value, by_cell in line.items()}
         value = max(found, key=lambda value: found[value].value)
         if found[value].value > least and found[value].low > 1:
             changed.append(f"`{base}` to `{option}={value}` ({found[value].value:.2f} times as fast)")
     rule = (f"By the protocol a default changes where another value is more than {least - 1:.0%} faster over all cells "
             "and the interval of its speed-up excludes one")  # fmt: skip
     return f"{rule}: " + (f"{', '.join(changed)}, with the next recording of it." if changed else "none does.")
+
+
+def _over_cells(logs):
+    """The geometric mean over cells, each with an array of logarithms over its rounds."""
+    return over_strata(np.concatenate(logs), np.repeat(np.arange(len(logs)), [len(one) for one in logs]))
 
 
 def of_graph(cell, take="mean"):

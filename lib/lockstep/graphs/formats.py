@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import named
+from . import named, text
 from .graph import GraphError, GraphWarning
 from .numbers import EXACT, Table, ids, whole_or_real
 
@@ -29,31 +29,9 @@ class Body:
     labels: Any = None  # array (n,) of text, if ids are names
 
 
-def lines(data, count=60):
-    """The first lines of a text with their byte offsets."""
-    start = 0
-    for _ in range(count):
-        if start >= len(data):
-            return
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        yield start, data[start:end].strip()
-        start = end + 1
-
-
-def after(data, start):
-    """Where the next line begins."""
-    end = data.find(b"\n", start)
-    return len(data) if end < 0 else end + 1
-
-
-def line_number(data, place):
-    return data.count(b"\n", 0, place) + 1
-
-
 # ------------------------------------------------------------------------- SNAP edge lists
 def _error(data, name, place, told):
-    return GraphError(f"{name}, line {line_number(data, place)}: {told}")
+    return GraphError(f"{name}, line {text.line_number(data, place)}: {told}")
 
 
 def _shown(line):
@@ -77,25 +55,25 @@ def edge_list(data, name, check_header=True, names=None):
     direction.
     """
     sizes, directed = None, None
-    for start, line in lines(data):
+    for start, line in text.lines(data):
         if line and line[:1] not in b"#%":
             break
         found = _SIZES.search(line)
         if found and sizes is None:
-            sizes = (line_number(data, start), *(int(group.replace(b",", b"")) for group in found.groups()))
+            sizes = (text.line_number(data, start), *(int(group.replace(b",", b"")) for group in found.groups()))
         word = re.search(rb"\b(un)?directed\b", line, re.I)
         if word and directed is None:
             directed = not word.group(1)
-    body = [(at, line) for at, line in lines(data, 10_000) if line and line[:1] not in b"#%"][:3]
+    body = [(at, line) for at, line in text.lines(data, 10_000) if line and line[:1] not in b"#%"][:3]
     start = header = body[0][0] if body else 0
     if body and named.is_header(body[0][1]):
-        start, body = after(data, start), body[1:]
+        start, body = text.after(data, start), body[1:]
     if body and (names or (names is None and named.is_named([line for _, line in body]))):
         found = _named(data, name, start, directed)
         if header < start and {*found.labels} & {field.decode() for field in named.fields(data[header:start])}:
             found = _named(data, name, header, directed)  # the words are vertices: they occur again
         if start == header and re.search(rb"[,\t]", body[0][1]):
-            _warn_of_columns(name, line_number(data, start), found)
+            _warn_of_columns(name, text.line_number(data, start), found)
         if sizes is not None and check_header and sizes[1:] != (found.n, found.sources.size):
             there = f"{found.n} names and {found.sources.size} lines"
             told = f"the header says {sizes[1]} nodes and {sizes[2]} edges; found {there}"
@@ -169,7 +147,7 @@ def dimacs(data, name):
     """DIMACS .gr (9th challenge): ``p sp n m``, then ``a from to weight``, ids from 1; ``c`` comments. Or .col (2nd
     challenge): ``p edge n m``, then ``e one other``, undirected; a file may list each edge once or both ways.
     """
-    for start, line in lines(data, 10_000):
+    for start, line in text.lines(data, 10_000):
         fields = line.split()
         if not fields or fields[0] == b"c":
             continue
@@ -187,7 +165,7 @@ def dimacs(data, name):
     if fields[1] in (b"edge", b"col"):
         return _coloring(data, name, start, n, m)
     expected = f"'a <from> <to> [<weight>]' with node ids 1 to {n}"
-    table = Table(data, name, expected, start=after(data, start), comments=b"c", lead=b"a")
+    table = Table(data, name, expected, start=text.after(data, start), comments=b"c", lead=b"a")
     columns = table.columns((2, 3))
     if len(table) != m:
         told = f"the header says {m} arcs; expected as many 'a' lines, found {len(table)}"
@@ -198,7 +176,7 @@ def dimacs(data, name):
 
 def _coloring(data, name, start, n, m):
     expected = f"'e <one> <other>' with node ids 1 to {n}"
-    table = Table(data, name, expected, start=after(data, start), comments=b"cnd", lead=b"e")
+    table = Table(data, name, expected, start=text.after(data, start), comments=b"cnd", lead=b"e")
     columns = table.columns((2,))
     one, other = (ids(table, columns[:, k], 1, n) - 1 for k in (0, 1))
     if len(table) not in (m, 2 * m, m / 2):
@@ -210,7 +188,7 @@ def _coloring(data, name, start, n, m):
 
 def coordinates(data, name):
     """DIMACS .co: ``p aux sp co n``, then ``v id x y``; returns float64, shape (n, 2), row v for vertex v."""
-    for start, line in lines(data, 10_000):
+    for start, line in text.lines(data, 10_000):
         fields = line.split()
         if fields[:4] == [b"p", b"aux", b"sp", b"co"] and len(fields) == 5 and fields[4].isdigit():
             break
@@ -220,7 +198,8 @@ def coordinates(data, name):
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p aux sp co <nodes>'")
     n = int(fields[4])
-    table = Table(data, name, f"'v <id> <x> <y>' with ids 1 to {n}", start=after(data, start), comments=b"c", lead=b"v")
+    expected = f"'v <id> <x> <y>' with ids 1 to {n}"
+    table = Table(data, name, expected, start=text.after(data, start), comments=b"c", lead=b"v")
     columns = table.columns((3,))
     nodes = ids(table, columns[:, 0], 1, n) - 1
     if nodes.size != n or np.unique(nodes).size != n:
@@ -250,7 +229,7 @@ def matrix_market(data, name):
             f"{name}, line 1: found '{' '.join(banner)}'; expected '%%MatrixMarket matrix coordinate' with "
             "pattern, integer or real, and general or symmetric"
         )
-    body = ((at, line) for at, line in lines(data, len(data)) if line and not line.startswith(b"%"))
+    body = ((at, line) for at, line in text.lines(data, len(data)) if line and not line.startswith(b"%"))
     start, line = next(body, (len(data), b""))
     fields = line.split()
     if len(fields) != 3 or not all(field.isdigit() for field in fields):
@@ -261,7 +240,7 @@ def matrix_market(data, name):
         raise _error(data, name, start, told)
     pattern = banner[3] == "pattern"
     expected = f"'i j{'' if pattern else ' value'}', i from 1 to {rows}, j from 1 to {width}"
-    table = Table(data, name, expected, start=after(data, start), comments=b"%")
+    table = Table(data, name, expected, start=text.after(data, start), comments=b"%")
     columns = table.columns((2,) if pattern else (3,))
     if len(table) != entries:
         told = f"the header says {entries} entries; expected as many lines, found {len(table)}"

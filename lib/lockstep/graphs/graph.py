@@ -36,8 +36,7 @@ class Graph:
     name : str
         Used in messages, tables and figures.
     labels : array, shape (n,), optional
-        Names of the vertices in the source of the graph, if not ``0..n-1``. Results carry them, and a source vertex
-        may be given by its label.
+        Names of the vertices, if not ``0..n-1``. Results carry them, and a source vertex may be given by its label.
 
     Raises
     ------
@@ -241,8 +240,8 @@ class Graph:
     def from_scipy(cls, matrix: "Sparse", directed: bool = True, name: str = "") -> "Graph":
         """Convert a square SciPy sparse matrix: every stored entry (i, j) is an arc, zeros too.
 
-        Entries become weights, unless the matrix is Boolean. Entries stored twice stay two arcs.
-        ``directed=False`` needs a symmetric matrix.
+        Entries become weights, unless the matrix is Boolean; stored twice, they stay two arcs. ``directed=False`` needs
+        a symmetric matrix.
         """
         if not sparse.issparse(matrix) or matrix.ndim != 2:
             raise GraphError(f"expected a two-dimensional SciPy sparse matrix or array, found {type(matrix).__name__}")
@@ -259,8 +258,7 @@ class Graph:
     def to_scipy(self) -> sparse.csr_array:
         """The adjacency matrix as a CSR array, Boolean if unweighted.
 
-        Parallel arcs stay apart as duplicate entries; SciPy sums them as soon as something asks for canonical
-        form.
+        Parallel arcs stay apart as duplicate entries; SciPy sums them as soon as something asks for canonical form.
         """
         data = np.ones(self.m, bool) if self.weights is None else self.weights.copy()
         return sparse.csr_array((data, self.targets.copy(), self.offsets.copy()), shape=(self.n, self.n))

@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sparse
 
-from . import formats, named, numbers
+from . import formats, named, numbers, text
 from .containers import open_text
 from .graph import Graph, GraphError
 from .numbers import Table
@@ -45,13 +45,13 @@ def read_ratings(path: "PathLike | IO[bytes]", member: str | None = None, ids: b
         Names file and line of what is not a rating.
     """
     data, name = open_text(path, member)
-    start, first = next(((at, line) for at, line in formats.lines(data) if line and line[:1] not in b"#%"), (0, b""))
+    start, first = next(((at, line) for at, line in text.lines(data) if line and line[:1] not in b"#%"), (0, b""))
     for mark in (b"::", b"\t"):
         if b"," not in first and ((mark == b"::" and mark in first) or _in_columns(data, mark)):
             data, first = data.replace(mark, b","), first.replace(mark, b",")
     if b"," in first:
         header = _is_header((named.fields(first) + [b""] * 3)[:3])
-        users, items, values = _csv(data, name, formats.after(data, start) if header else start)
+        users, items, values = _csv(data, name, text.after(data, start) if header else start)
     else:
         table = Table(data, name, "a user id and the ids of items, separated by blanks")
         widths = np.diff(table.ends, prepend=0)
@@ -77,7 +77,7 @@ def read_ratings(path: "PathLike | IO[bytes]", member: str | None = None, ids: b
 
 def _in_columns(data, mark):
     """Whether the first lines all have three or four fields between marks, as ratings have; lists have any number."""
-    widths = {line.count(mark) for _, line in formats.lines(data) if line and line[:1] not in b"#%"}
+    widths = {line.count(mark) for _, line in text.lines(data) if line and line[:1] not in b"#%"}
     return widths in ({2}, {3})
 
 
@@ -104,7 +104,7 @@ def _all_ids(table):
 
 
 def _csv(data, name, start):
-    some = formats.lines(data[start : start + 2**16])
+    some = text.lines(data[start : start + 2**16])
     first = next((line for _, line in some if line and line[:1] not in b"#%"), b"")
     if not all(map(named.numeric, named.fields(first)[:2])):
         expected = "'user,item,rating' with a finite rating"

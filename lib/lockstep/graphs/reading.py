@@ -5,7 +5,7 @@ from typing import IO, TYPE_CHECKING, Literal
 
 import numpy as np
 
-from . import csr, formats, memory
+from . import csr, formats, memory, text
 from .containers import GRAPH_SUFFIXES, open_text
 from .graph import Graph, GraphError
 
@@ -138,7 +138,7 @@ def sniff(data, name):
     """Which format a text is, by its first lines; edge list or METIS, which look alike, by their sizes."""
     if data[:14].lower() == b"%%matrixmarket":
         return "mtx"
-    for _, line in formats.lines(data, 10_000):
+    for _, line in text.lines(data, 10_000):
         fields = line.split()
         if not fields or line[:1] in b"#%":
             continue
@@ -157,7 +157,7 @@ PROBLEMS = (b"sp", b"edge", b"col", b"aux", b"max", b"tw")  # of DIMACS, as a li
 
 def _is_dimacs(data):
     """Whether the first line that is no comment `c` is a problem line, or an arc of numbers without one before it."""
-    for _, line in formats.lines(data, 10_000):
+    for _, line in text.lines(data, 10_000):
         fields = line.split()
         if fields and fields[0] != b"c":
             arc = fields[0] == b"a" and len(fields) == 4 and all(map(bytes.isdigit, fields[1:]))
@@ -176,7 +176,7 @@ def _is_metis(data, name):
     `SMALL` vertices and all lines have two numbers.
     """
     by_name = any(suffix in name for suffix in (".graph", ".metis"))
-    for _, line in formats.lines(data, 10_000):
+    for _, line in text.lines(data, 10_000):
         if line and not line.startswith(b"%"):
             break
     fields = line.split()
@@ -199,4 +199,4 @@ def _is_metis(data, name):
 
 def _all_pairs(data):
     """Whether each line of a small text has two numbers, as an edge without a weight has."""
-    return all(len(line.split()) in (0, 2) for _, line in formats.lines(data, 2 * SMALL))
+    return all(len(line.split()) in (0, 2) for _, line in text.lines(data, 2 * SMALL))

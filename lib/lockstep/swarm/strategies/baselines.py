@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .. import oracle
+from .. import oracle, oracle_structure
 from ..result import Values
 from .batched import FORMS
 from .shared import Method, Task
@@ -118,22 +118,22 @@ class _Labels(_Numba):
 
 
 class _Components(_Labels):
-    function = staticmethod(oracle.components)
+    function = staticmethod(oracle_structure.components)
 
 
 class _Strong(_Labels):
-    function = staticmethod(oracle.strong)
+    function = staticmethod(oracle_structure.strong)
 
 
 class _Triangles(_Labels):
-    function = staticmethod(oracle.triangles)
+    function = staticmethod(oracle_structure.triangles)
 
 
 class _PageRank(_Numba):
     def run(self):
         out, rounds = np.empty(self.total), np.empty(self.graphs, np.int32)
         given = [self.options[name] for name in ("damping", "tolerance", "limit")]
-        oracle.pagerank(*self.arrays, self.pack.directed, *given, out, rounds, self.checks)
+        oracle_structure.pagerank(*self.arrays, self.pack.directed, *given, out, rounds, self.checks)
         return Values(self.measure.name, out, self.starts, self.checks)
 
 
@@ -141,7 +141,7 @@ class _Walks(_Numba):
     def run(self):
         each, length, seed = (self.options[k] for k in ("walks", "length", "seed"))
         out = np.empty((self.total, each, length + 1), np.int32)
-        oracle.walks(*self.arrays, each, length, np.uint64(seed), out, self.checks)
+        oracle_structure.walks(*self.arrays, each, length, np.uint64(seed), out, self.checks)
         inner = (each, length + 1)
         return Values(self.measure.name, out.reshape(-1), self.starts * (each * (length + 1)), self.checks, inner=inner)
 

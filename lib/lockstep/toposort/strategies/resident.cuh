@@ -11,9 +11,8 @@
 // prefetch  A warp with at most one vertex per level loads the next one's row before the gate opens.
 // one block narrow.cu processes levels in block 0 alone; this file detects and counts them.
 // gate      The counter of a level barrier, an 8-byte word: its upper half counts the vertices pushed, its lower half
-//           the blocks or warps arrived (and queue_unit, halt_bit). The poll that ends the barrier thus also returns
-//           the next level's size. A subset has separate gates: it is levels ahead while a late block outside it still
-//           polls the common one.
+//           the blocks or warps arrived (and queue_unit, halt_bit). So the poll that ends the barrier returns the next
+//           level's size. A subset has separate gates: it is levels ahead while a late block polls the common ones.
 //
 // References: as in expand.cuh, and S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization",
 // IPDPS 2010.
@@ -42,9 +41,8 @@ struct FrontierState {
     int narrow_levels_left;  // levels narrow enough for block 0 that grid or subset still process first
 };
 
-// Levels that block 0 processes alone: of at most `width` vertices, once narrow_levels_left is 0. Only if at least
-// `tail` times as many vertices as the level holds are unplaced: the last levels of a shallow graph are narrow, too,
-// but few.
+// Levels that block 0 processes alone: of at most `width` vertices, once narrow_levels_left is 0. Only if at least `tail`
+// times as many vertices as the level holds are unplaced: a shallow graph's last levels are narrow, too, but few.
 struct SingleBlockRule {
     int width, tail, n;
     __device__ bool fits(const FrontierState& at) const {

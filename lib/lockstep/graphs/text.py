@@ -1,0 +1,23 @@
+"""Lines of a file held as bytes."""
+
+
+def lines(data, count=60):
+    """The first lines of a text with their byte offsets."""
+    start = 0
+    for _ in range(count):
+        if start >= len(data):
+            return
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        yield start, data[start:end].strip()
+        start = end + 1
+
+
+def after(data, start):
+    """Where the next line begins."""
+    end = data.find(b"\n", start)
+    return len(data) if end < 0 else end + 1
+
+
+def line_number(data, place):
+    return data.count(b"\n", 0, place) + 1
