@@ -102,3 +102,8 @@ def test_numbers_are_plain_json(tmp_path):
 )
 def test_text_of_a_figure_is_printed_as_in_the_report(written, text):
     assert printed(written) == text
+
+
+def test_a_heading_is_a_word_of_the_text():
+    shown = output.shown([{"dataset": "a", "nodes": 3, "layers_needed": 2.0, 1: "x"}])
+    assert list(shown) == ["graph", "vertices", "layers needed", 1]

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from lockstep.evidence import statistics
 from lockstep.evidence.telling import counted
-from lockstep.report.output import significant
+from lockstep.report.output import heading, significant
 from lockstep.report.style import FAINT, INK, VERDICT, WIDTH, color_of, decades
 
 # Verdicts differ by mark as well as by color.
@@ -71,7 +71,7 @@ def against(rows, x, *, metric="wall", strategies=None, published=None, ax=None,
         if published and strategy in published:
             given = sorted((at, value) for at, value in published[strategy].items() if value > 0)
             ax.plot(*zip(*given, strict=True), marker, mfc="none", mec=color, linestyle="none")
-    ax.set(xscale="log", yscale="log", xlabel=x.removeprefix("metric:"), ylabel="time (ms)", title=title)
+    ax.set(xscale="log", yscale="log", xlabel=heading(x.removeprefix("metric:")), ylabel="time (ms)", title=title)
     handles, labels = ax.get_legend_handles_labels()
     if published:
         handles.append(Line2D([], [], marker="o", mfc="none", mec=INK, linestyle="none"))

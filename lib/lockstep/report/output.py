@@ -65,9 +65,17 @@ def table(rows, name, folder=None):
     return path
 
 
+HEADINGS = {"nodes": "vertices", "dataset": "graph", "lost": "failed CAS", "looks": "queue reads"}  # of recorded names
+
+
+def heading(name):
+    """What a reader sees of a recorded name: its words apart, or the word that the text uses."""
+    return HEADINGS.get(name, name.replace("_", " ")) if isinstance(name, str) else name
+
+
 def shown(rows):
-    """Rows as a table that is to be read: see `readable`. Words of a heading stand apart, and counts stay whole where
-    some are missing.
+    """Rows as a table that is to be read: see `readable`. Columns have their `heading`, and counts stay whole where some
+    are missing.
 
     Parameters
     ----------
@@ -80,7 +88,7 @@ def shown(rows):
     """
     table = pd.DataFrame(rows)
     told = table.apply(lambda column: _whole(column).map(readable))
-    return told.rename(columns=lambda name: name.replace("_", " ") if isinstance(name, str) else name)
+    return told.rename(columns=heading)
 
 
 def _whole(column):
