@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lockstep import report
-from lockstep.report.output import printed, readable, significant
+from lockstep.report.output import printed, readable, shown, significant
 
 
 def draw():
@@ -105,5 +105,5 @@ def test_text_of_a_figure_is_printed_as_in_the_report(written, text):
 
 
 def test_a_heading_is_a_word_of_the_text():
-    shown = output.shown([{"dataset": "a", "nodes": 3, "layers_needed": 2.0, 1: "x"}])
-    assert list(shown) == ["graph", "vertices", "layers needed", 1]
+    table = shown([{"dataset": "a", "nodes": 3, "layers_needed": 2.0, 1: "x"}])
+    assert list(table) == ["graph", "vertices", "layers needed", 1]
