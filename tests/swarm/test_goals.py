@@ -59,9 +59,9 @@ def test_floors_of_betweenness_follow_from_edge_visits():
     # 2 looks of 8 bytes; 10 multiprocessors give 128 bytes a clock of a nanosecond
     assert line["shared memory ms"] == pytest.approx(2 * 32e9 * 8 / (10 * 128) * 1e-6)
     # 2 looks, 32 lanes, 10 ns each, in 160 warps
-    assert line["a load a look ms"] == pytest.approx(2 * 32e9 / 32 * 10 / 160 * 1e-6)
+    assert line["a load a visit ms"] == pytest.approx(2 * 32e9 / 32 * 10 / 160 * 1e-6)
     assert line["floor ms"] == line["shared memory ms"] and line["occupancy"] == pytest.approx(0.25)
-    assert line["loads a look"] == pytest.approx(2000 / line["a load a look ms"])
+    assert line["loads a visit"] == pytest.approx(2000 / line["a load a visit ms"])
     dd = goals.reached(pd.DataFrame(rows), costs=COSTS).set_index("goal").loc["DD, kernels, betweenness"]
     assert dd["floor"] == pytest.approx(line["floor ms"]) and not dd["reached"]
 

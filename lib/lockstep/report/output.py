@@ -74,8 +74,8 @@ def heading(name):
 
 
 def shown(rows):
-    """Rows as a table that is to be read: see `readable`. Columns have their `heading`, and counts stay whole where some
-    are missing.
+    """Rows as a table that is to be read: see `readable`. Columns have their `heading`, and counts stay whole where
+    some are missing.
 
     Parameters
     ----------

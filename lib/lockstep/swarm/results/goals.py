@@ -76,9 +76,9 @@ def floors(rows, costs):
 
     Every source traverses every arc twice, forward and backward, reading an eight-byte path count. `shared memory`: the
     time of these reads at the shared memory bandwidth of all multiprocessors. `levels`: two dependent loads for each
-    level of a source; a warp has at most 32 sources. `floor`: the larger. `a load a look`: the time with one shared
+    level of a source; a warp has at most 32 sources. `floor`: the larger. `a load a visit`: the time with one shared
     memory latency per arc traversal of a lane, with all resident warps (`occupancy`); `loads
-    a look`: the kernels' time in such latencies, including idle lanes, queues and barriers.
+    a visit`: the kernels' time in such latencies, including idle lanes, queues and barriers.
 
     Parameters
     ----------
@@ -104,11 +104,11 @@ def floors(rows, costs):
         warps = machine * known["warps"]
         bandwidth = 2 * known["visits"] * 8 / (machine * SHARED_BYTES * clock)
         levels = 2 * known["levels"] / 32 * load / warps
-        looks = 2 * known["visits"] / 32 * load / warps
+        visits = 2 * known["visits"] / 32 * load / warps
         kernels = center(mine["value"])
         floor = max(bandwidth, levels) * 1e3
         lines.append({"batch": dataset, "kernels ms": kernels, "shared memory ms": bandwidth * 1e3,
                       "levels ms": levels * 1e3, "floor ms": floor, "over floor": kernels / floor,
-                      "a load a look ms": looks * 1e3, "loads a look": kernels / looks / 1e3,
+                      "a load a visit ms": visits * 1e3, "loads a visit": kernels / visits / 1e3,
                       "occupancy": known["warps"] / MOST_WARPS})  # fmt: skip
     return pd.DataFrame(lines)
