@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import pytest
 
@@ -121,6 +122,16 @@ def test_two_machines_that_read_alike_are_told_apart(two_machines, tmp_path):
     report.collect(tmp_path, recordings=two_machines, results=tmp_path / "none", drawn=tmp_path / "none")
     shorts = [one["short"] for one in json.loads((tmp_path / "machines.json").read_text())]
     assert shorts == ["NVIDIA Test (1)", "NVIDIA Test (0)"]
+
+
+def test_recordings_of_a_machine_are_counted_over_all_studies(two_machines, tmp_path):
+    first = two_machines / "nvidia-test-1"
+    for number, study in enumerate(sorted(first.glob("[0-9]-*.csv")), 2):  # each study once more, in a start of its own
+        (first / str(number)).mkdir()
+        shutil.copy(study, first / str(number))
+    report.collect(tmp_path, recordings=two_machines, results=tmp_path / "none", drawn=tmp_path / "none")
+    counted = {one["name"]: one["recordings"] for one in json.loads((tmp_path / "machines.json").read_text())}
+    assert counted == {"nvidia-test-1": 1 + len(list(first.glob("[0-9]-*.csv"))), "nvidia-test-0": 1}
 
 
 def test_the_report_shows_verdicts_and_says_what_is_missing(built):

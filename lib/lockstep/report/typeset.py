@@ -145,7 +145,7 @@ def machines_of(found, recordings, results):
             "dates": sorted({run["date"][:10] for run in runs}),
             "commits": list(dict.fromkeys(run["commit"] for run in runs if run.get("commit"))),
             "runs": len(runs),
-            "recordings": int(recording.of(rows[name]["round"]).nunique()),
+            "recordings": len({file.parent for at in (results, recordings) for file in paths.recordings_of(at / name)}),
             "tested": int(tested.get(name, 0)),
             "watched": flags.watched(rows[name]),
             "flagged": len(flags.flagged(rows[name])),
