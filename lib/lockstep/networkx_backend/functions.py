@@ -21,7 +21,7 @@ from lockstep.graphs import GraphError
 from lockstep.solving import solve
 from lockstep.sssp import shortest_paths
 from lockstep.swarm import analyze
-from lockstep.swarm.oracle import finish_order
+from lockstep.swarm.oracle_structure import finish_order
 from lockstep.toposort import STRATEGIES, Problem
 
 from . import SERVED
