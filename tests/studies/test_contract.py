@@ -162,3 +162,15 @@ def test_nothing_to_do_is_no_run():
 def test_a_label_says_strategy_and_options(label, name, options):
     strategy, told = studies.table("swarm").resolve(label)
     assert (strategy and strategy.name, told) == (name, options)
+
+
+@pytest.mark.parametrize("study", ["toposort", "coloring"])
+@pytest.mark.parametrize("threads", [0, 48, 2048, 64.0, True])
+def test_blocks_are_of_whole_warps(study, threads):
+    table = studies.table(study)
+    taking = [strategy for strategy in table.values() if "threads" in strategy.keywords]
+    assert taking, "no strategy of the study takes the option"
+    for strategy in taking:
+        with pytest.raises(ValueError, match=f"threads={threads}; expected a multiple of 32, 1024 at most"):
+            strategy.plan.Options(threads=threads)
+        assert strategy.plan.Options(threads=96).threads == 96
