@@ -1,5 +1,7 @@
 """Rows as tables: a line a cell, a column a strategy."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -73,4 +75,13 @@ def test_a_default_is_to_change_where_a_value_is_faster_over_all_cells_beyond_th
     assert tables.better(times(0.001, {"a": 1.1, "b": 0.95}), table, "threads").endswith("none does.")  # less than 3 %
     assert tables.better(times(0.3, {"a": 1.1, "b": 1.1}), table, "threads").endswith("none does.")  # within the noise
     assert tables.better(tuned(), table, "threads") == ""
+
+
+def test_each_measure_has_a_default_of_its_own():
+    rows = tuned(*(("tuning", "a", label, turn, time) for turn in range(4)
+                   for label, time in (("paper", 2.0), ("paper@threads=1024", 1.0))))  # fmt: skip
+    rows = pd.concat([rows.assign(parameters=json.dumps({"measure": "closeness"})),
+                      rows.assign(parameters=json.dumps({"measure": "apsp"}), value=1.0)])  # fmt: skip
+    said = tables.better(rows, studies.table("swarm"), "threads")
+    assert said.count("times as fast") == 1 and "`paper` for closeness to `threads=1024` (2.00 times as fast)" in said
 

@@ -204,7 +204,7 @@ def test_errors_say_what_to_do(call, words):
         ("swarm", {"persistent": 1}, "persistent=1; expected one of False, True"),
         ("swarm", {"sparse": "few"}, "sparse='few'; expected a number of at least 0"),
         ("swarm", {"busy": 0}, "busy=0; expected a whole number from 1"),
-        ("paper", {"threads": 40}, "strategy 'paper': threads=40; expected a multiple of 32 from 32 to 1,024"),
+        ("paper", {"threads": 40}, "strategy 'paper': threads=40; expected 0, or a multiple of 32 from 32 to 1,024"),
         ("paper", {"placement": "far"}, "placement='far'; expected one of 'shared', 'global'"),
         ("level", {"memory": 0}, "memory=0; expected a whole number from 1"),
         ("alone", {"sources": 1.5}, "strategy 'alone': sources=1.5; expected a whole number from 0 to 32"),

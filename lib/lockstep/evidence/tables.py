@@ -80,26 +80,24 @@ def better(rows, table, option, experiment="tuning", least=1.03):
     rows, table, option, experiment
         As of `by_option`.
     least : float
-        Speed-up over all cells from which a default is to change, if the interval of the speed-up excludes one.
+        Speed-up over all cells (of a measure) from which a default is to change, if the interval of the speed-up
+        excludes one.
 
     Returns
     -------
     str
         A sentence; '' without rows.
     """
-    merged = {}
-    for (base, measure), line in _against_default(rows, table, option, experiment).items():
-        for value, by_cell in line.items():
-            merged.setdefault(base, {}).setdefault(value, {}).update(
-                {(measure, number): logs for number, logs in by_cell.items()})  # fmt: skip
-    if not merged:
+    found = _against_default(rows, table, option, experiment)
+    if not found:
         return ""
     changed = []
-    for base, line in merged.items():
-        found = {value: _over_cells(list(by_cell.values())) for value, by_cell in line.items()}
-        value = max(found, key=lambda value: found[value].value)
-        if found[value].value > least and found[value].low > 1:
-            changed.append(f"`{base}` to `{option}={value}` ({found[value].value:.2f} times as fast)")
+    for (base, measure), line in found.items():
+        speedups = {value: _over_cells(list(by_cell.values())) for value, by_cell in line.items()}
+        value = max(speedups, key=lambda value: speedups[value].value)
+        if speedups[value].value > least and speedups[value].low > 1:
+            which = f"`{base}` for {measure}" if measure else f"`{base}`"
+            changed.append(f"{which} to `{option}={value}` ({speedups[value].value:.2f} times as fast)")
     rule = (f"By the protocol a default changes where another value is more than {least - 1:.0%} faster over all cells "
             "and the interval of its speed-up excludes one")  # fmt: skip
     return f"{rule}: " + (f"{', '.join(changed)}, with the next recording of it." if changed else "none does.")

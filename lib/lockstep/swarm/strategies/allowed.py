@@ -47,10 +47,11 @@ def power(low, high, *also):
                    lambda v: _whole(v) and (v in also or (low <= v <= high and v & (v - 1) == 0)))  # fmt: skip
 
 
-def multiple(of, low, high):
-    """A multiple of a number, of a range."""
-    return Allowed(f"a multiple of {of} from {low:,} to {high:,}",
-                   lambda v: _whole(v) and low <= v <= high and v % of == 0)  # fmt: skip
+def multiple(of, low, high, *also):
+    """A multiple of a number, of a range, or one of a few other numbers."""
+    before = "".join(f"{value}, or " for value in also)
+    return Allowed(f"{before}a multiple of {of} from {low:,} to {high:,}",
+                   lambda v: _whole(v) and (v in also or (low <= v <= high and v % of == 0)))  # fmt: skip
 
 
 _MEMORY = {"memory": whole(1, 2**62)}
@@ -64,7 +65,7 @@ _BATCHED = {
     "threads": power(32, 1024, 0),
     **_MEMORY,
 }
-_PUBLISHED = {"placement": one_of("shared", "global"), "threads": multiple(32, 32, 1024), **_MEMORY}
+_PUBLISHED = {"placement": one_of("shared", "global"), "threads": multiple(32, 32, 1024, 0), **_MEMORY}
 KNOBS = {  # of strategies
     "level": _MEMORY,
     "packed": _MEMORY,

@@ -1,17 +1,17 @@
 // SwarmGraph as published: one graph at a time, a block for each source, levels separated by the block's barrier.
 //
 // The graph stays in global memory and its caches, where rows are read sequentially; what is read and written at random
-// (levels, path counts, dependencies) lies in shared memory. With HOLDS=0 that lies in global memory too, as in the
-// frameworks the paper compares with: the difference is the gain from the placement. A single kernel processes a source
-// from its first level to its last, so a graph costs one launch (all distances) or two (closeness and betweenness:
-// sources, then sums).
+// (levels, path counts, dependencies) lies in shared memory. With STATE_IN_GLOBAL=1 that lies in global memory too, as in
+// the frameworks the paper compares with: the difference is the gain from the placement. A single kernel processes a
+// source from its first level to its last, so a graph costs one launch (all distances) or two (closeness and
+// betweenness: sources, then sums).
 //
 // The paper leaves open how a block processes a level. Here a thread takes every blockDim-th vertex: for distances a
 // vertex of the present level scans its row (push); for path counts an unvisited vertex scans its in-arcs in order
 // (pull), so that sums are the same in every run. A level may be read while it is written; the load then returns -1 or
 // the next level, neither of which is the level tested for (a race detector still reports it).
 //
-// compile: REAL=double HOLDS=0,1,2
+// compile: REAL=double STATE_IN_GLOBAL=0,1
 // compile: REAL=double ARCS32=1
 // compile: REAL=float
 //
@@ -22,7 +22,7 @@ __device__ __forceinline__ float product(float a, float b) { return __fmul_rn(a,
 __device__ __forceinline__ double product(double a, double b) { return __dmul_rn(a, b); }
 
 __device__ __forceinline__ BumpAllocator metadata(unsigned char* shared, unsigned char* scratch, long long stride) {
-#if HOLDS == 0
+#if STATE_IN_GLOBAL
     return BumpAllocator{scratch + (long long)blockIdx.x * stride};
 #else
     return BumpAllocator{shared};

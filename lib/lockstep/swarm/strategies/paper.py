@@ -11,33 +11,33 @@ from .plain import without_repeats
 from .shared import Method
 
 _int, _long = np.int32, np.int64
-PLACEMENTS = {"shared": 1, "global": 0}  # of the metadata
 
 
 class _Sources:
     """What the measures share: a launch with a block for each vertex of a graph."""
 
+    tuned = 256  # threads of a block, from part tuning: a measure has kernels of its own
+
     def ready(self):
-        self.holds = PLACEMENTS[self.method.knob["placement"]]
-        self.threads = 64 if self.executor.name == "host" else self.method.knob["threads"]
+        self.in_global = self.method.knob["placement"] == "global"
+        self.threads = 64 if self.executor.name == "host" else self.method.knob["threads"] or self.tuned
         self.fallbacks = 0  # graphs whose metadata exceeds shared memory
         self.real = "float" if self.options.get("precision") == "single" else "double"
-        self.kernels = self.module("paper.cu", HOLDS=self.holds, REAL=self.real)
-        self.room = 0
+        self.kernels = self.module("paper.cu", STATE_IN_GLOBAL=int(self.in_global), REAL=self.real)
 
     def fits(self, n):
-        return self.holds == 0 or self.need(n) <= self.executor.max_shared
+        return self.in_global or self.need(n) <= self.executor.max_shared
 
     def scratch(self, most):
         """Global memory for the metadata of the largest graph's blocks, with placement "global"."""
-        size = 0 if self.holds else int(binning.up(self.need(most))) * most
+        size = int(binning.up(self.need(most))) * most if self.in_global else 0
         return self.words(size, np.uint8)
 
     def sources(self, name, graph, n, *args):
         kernel, stride = self.kernels[name], int(binning.up(self.need(n)))
         where = (_int(graph), self.pack.vertex_start, self.pack.arc_start)
         given = named(kernel, (*where, *args[:-1], self.memory, _long(stride), args[-1]))
-        self.launch(kernel, n, self.threads, self.need(n) if self.holds else 0, **given)
+        self.launch(kernel, n, self.threads, 0 if self.in_global else self.need(n), **given)
 
 
 class PaperBetweenness(_Sources, LevelBetweenness):
@@ -76,6 +76,8 @@ class PaperBetweenness(_Sources, LevelBetweenness):
 
 
 class PaperCloseness(_Sources, LevelCloseness):
+    tuned = 1024  # a single block sums the distances
+
     def need(self, n):
         return int(binning.up(4 * n))
 
@@ -138,13 +140,13 @@ class Paper(Method):
     placement : {"shared", "global"}
         Of the metadata.
     threads : int
-        Of a block.
+        Of a block; 0: 1,024 for closeness, 256 for the other measures.
     memory : int
         Bytes for distance matrices at a time.
     """
 
     name = "paper"
-    knobs = {"placement": "shared", "threads": 256, "memory": 4 << 30}
+    knobs = {"placement": "shared", "threads": 0, "memory": 4 << 30}
     tasks = {"betweenness": PaperBetweenness, "closeness": PaperCloseness, "apsp": PaperDistances}
 
 
