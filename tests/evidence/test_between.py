@@ -11,15 +11,15 @@ from lockstep.evidence.between import Between
 from lockstep.evidence.recording import COLUMNS, REPEAT
 
 
-def rows_of(recordings, cells=60, rounds=6, apart=0.0, noise=0.01, seed=0):
-    """Times of two strategies; each recording lies off by `apart` (standard deviation) in each cell."""
+def rows_of(recordings, cells=60, rounds=6, apart=0.0, noise=0.01, seed=0, strategies="ab"):
+    """Times of strategies, each half as fast as the one before; a recording lies off by `apart` (sd) in each cell."""
     rng, lines = np.random.default_rng(seed), []
     for place in range(recordings):
         for cell in range(cells):
-            for strategy, base in (("a", 1.0), ("b", 2.0)):
+            for number, strategy in enumerate(strategies):
                 off = rng.normal(0, apart)
                 for turn in range(rounds):
-                    value = base * math.exp(off + rng.normal(0, noise))
+                    value = 2.0**number * math.exp(off + rng.normal(0, noise))
                     labels = ["s", "e", f"g{cell}", strategy, "{}", "wall", "ms"]
                     lines.append([*labels, turn + REPEAT * place, value, "exact", "k"])
     return pd.DataFrame(lines, columns=COLUMNS)
@@ -39,6 +39,14 @@ def test_the_component_is_found_and_noise_is_not_taken_for_it():
     changed["value"] /= 2
     again = between.components([pd.concat([rows_of(2, cells=200, apart=0.1), changed])])
     assert again["s"] == found, "two builds are two strategies"
+
+
+def test_a_strategy_that_a_recording_lacks_does_not_move_the_others():
+    """Without the slowest in one recording the cell's mean there is less; the ratios of the others stay."""
+    rows = rows_of(3, cells=200, apart=0.05, strategies="abcde")
+    lacking = rows[(rows["strategy"] != "e") | (rows["round"] < 2 * REPEAT)]
+    assert between.components([rows])["s"].ratio == pytest.approx(0.05 * 2**0.5, rel=0.15)
+    assert between.components([lacking])["s"].ratio == pytest.approx(0.05 * 2**0.5, rel=0.15)
 
 
 @pytest.mark.parametrize("recordings", [2, 3, 4])

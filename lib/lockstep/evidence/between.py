@@ -44,8 +44,9 @@ def components(machines):
     dict
         {study: Between}, and under "" an average over studies, for those of which no machine has two recordings.
         For each cell, strategy and build the variance over recordings of the mean log wall time is taken (`time`),
-        and of the same less its mean over the cell's strategies (`ratio`). Medians replace means of squares, since a
-        few CPU runs are outliers; the median error variance of the recordings' means is subtracted.
+        and of the same less its mean over the other strategies that all of these recordings have (`ratio`). Medians
+        replace means of squares, since a few CPU runs are outliers; the median error variance of the recordings'
+        means is subtracted.
     """
     found = collections.defaultdict(list)
     for rows in machines:
@@ -58,10 +59,8 @@ def components(machines):
         noise = _unbiased((told["var"] / told["count"]).groupby(own).mean(), (told["count"] - 1).groupby(own).sum())
         means = told["mean"].unstack("recording").dropna(thresh=2)
         freedom = means.notna().sum(axis=1) - 1
-        inside = means - means.groupby(CELL).transform("mean")
-        size = means.groupby(CELL)[means.columns[0]].transform("size")
-        inside = inside[size > 1].mul(np.sqrt(size / (size - 1))[size > 1], axis=0)
-        times, inside = (_unbiased(each.var(axis=1), freedom[each.index]) for each in (means, inside))
+        inside = pd.concat([_beside(cell) for _, cell in means.groupby(CELL)]).dropna()
+        times, inside = (_unbiased(each, freedom[each.index]) for each in (means.var(axis=1), inside))
         for study, own in times.groupby("study"):
             found[study].append((own, inside[inside.index.isin(own.index)], noise.reindex(own.index)))
     each = {study: _between(*map(pd.concat, zip(*told, strict=True))) for study, told in found.items()}
@@ -70,6 +69,19 @@ def components(machines):
         ratio, time = (math.sqrt(np.mean([getattr(one, name) ** 2 for one in known])) for name in ("ratio", "time"))
         each[""] = Between(ratio, time, min(one.freedom for one in known))
     return each
+
+
+def _beside(cell):
+    """Each strategy's variance over its recordings, relative to the others that all of them have; a line a strategy."""
+    values, found = cell.to_numpy(), np.full(len(cell), np.nan)
+    there = ~np.isnan(values)
+    for own, present in enumerate(there):
+        beside = there[:, present].all(axis=1)
+        beside[own] = False
+        if others := np.count_nonzero(beside):  # whose mean has a variance too: 1 / others of a single one's
+            apart = values[own, present] - values[beside][:, present].mean(axis=0)
+            found[own] = apart.var(ddof=1) * others / (others + 1)
+    return pd.Series(found, cell.index)
 
 
 def _unbiased(variances, freedom):
