@@ -215,7 +215,9 @@ def test_a_kernel_that_is_told_to_stop_stops(kind, make, host):
 
 # Of going through levels: how to get them, a graph, and how many levels a kernel that is told goes on for at most.
 WAYS = {
-    "all blocks": ({"breadth": 0, "arcs_alone": 0, "waits": (1000, 0)}, lambda: generators.layered(6000, 200), 4),
+    "all blocks": (
+        {"subset_max_width": 0, "arcs_alone": 0, "waits": (1000, 0)}, lambda: generators.layered(6000, 200), 4,
+    ),
     "subset": ({"code": None, "waits": (1000, 0)}, lambda: generators.layered(2000, 200), 4),
     "subset that looks ahead": ({"keep": 0, "waits": (1000, 0)}, lambda: generators.layered(1000, 200), 4),
     "records": ({"waits": (2, 0)}, lambda: generators.layered(2000, 200), 4),

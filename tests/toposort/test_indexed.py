@@ -193,8 +193,8 @@ def mixed(draw):
 
 @settings(max_examples=40, deadline=None)
 @given(mixed(), st.integers(2, 20), st.sampled_from([24, 60, 1020]), st.integers(0, 100), st.sampled_from([1, 2, 9]))
-def test_any_graph_with_any_number_of_slots(graph, epochs, list_words, seed, patience):
-    kind = kind_of(rooms=(4, max(4, 2 * graph.n // epochs)), list_words=list_words, waits=(patience, 0))
+def test_any_graph_with_any_number_of_slots(graph, epochs, list_words, seed, narrow_levels):
+    kind = kind_of(rooms=(4, max(4, 2 * graph.n // epochs)), list_words=list_words, waits=(narrow_levels, 0))
     executor = get_executor("host", seed=seed, fuzz=["none", "sync", "memory"][seed % 3])
     assume(made(kind, graph, executor).code)
     sort(kind, graph, executor)
@@ -326,7 +326,7 @@ def test_what_is_ready_from_late_sources_alone_is_done_before_block_0_begins(hos
     assert (graph.in_degrees() == 0).sum() == 150
     early, later = (kind_of(rooms=(10, 1200), counter_choices=(16,), waits=(levels, 0)) for levels in (2, 6))
     assert sort(early, graph, host).gave_up and not sort(later, graph, host).gave_up
-    assert Narrow.least_patience >= 6
+    assert Narrow.least_narrow_levels >= 6
 
 
 @pytest.mark.parametrize("fuzz", ["sync", "memory"])

@@ -70,7 +70,7 @@ def test_fuzzed_looks_ahead(fuzz, wide_and_narrow):
 class Wide(Persistent):
     """All blocks share every level, as they do wide ones on a GPU."""
 
-    breadth = 0
+    subset_max_width = 0
 
 
 def rows_of_all_lengths():
@@ -92,7 +92,7 @@ class NarrowAhead(Narrow):
 class NarrowWide(Narrow):
     """All blocks share the levels that block 0 does not take; those come late."""
 
-    breadth, arcs_alone, arcs_counted, waits = 0, 0, 0, (8, 0)
+    subset_max_width, arcs_alone, arcs_counted, waits = 0, 0, 0, (8, 0)
 
 
 @pytest.mark.parametrize("fuzz", ["sync", "memory"])

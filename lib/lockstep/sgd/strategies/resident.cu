@@ -1,8 +1,8 @@
 // Resident tiles: tiles for data with many ratings per user. Both sides of a tile are in shared memory.
 //
 // Idea. As in tiles.cu, a block owns items for a whole sweep and ranges of users rotate among blocks, passed on by
-// `turn`, the number of blocks that have finished a range. Loading each edge's user from global memory would put its
-// latency on the chain of updates; so the whole range is copied:
+// `blocks_done`, the number of blocks that have finished a range. Loading each edge's user from global memory would put
+// its latency on the chain of updates; so the whole range is copied:
 //   - One warp (the mover) fetches the range of the next tile and writes back that of the previous one, while the
 //     others work on the present tile. So the computing warps read from global memory only tile bounds and edges, in
 //     order, one batch ahead.
@@ -179,7 +179,7 @@ struct Mover {
 // their items; items; locks.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     const int* starts, const int* range_starts, int rounds, int stride, int room, const int* alone, const int2* edges,
-    const int* table, const int* table_starts, unsigned* turn,
+    const int* table, const int* table_starts, unsigned* blocks_done,
     Stored* user_vectors, Stored* item_vectors, float rate, float keep, int* user_clock, int* item_clock,
     int* user_turn, int* item_turn,
     unsigned long long* applied) {
@@ -211,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
             slot_items + first_slot, room * (K / 4) + group_index * DUMMY_STRIDE, rate, keep};
     const int first_range = (int)((long)blockIdx.x * stride % rounds);
     const int* edge_start = starts + (long)blockIdx.x * rounds * WORKING_GROUPS + (is_dedicated ? 0 : group_index);
-    Mover mover{user_vectors, range_starts, turn, first_range, rounds, stride};
+    Mover mover{user_vectors, range_starts, blocks_done, first_range, rounds, stride};
     int next_begin = 0, next_end = 0;   // of this group's edges in the next tile
     Stream stream{edges, ring};
     if (is_mover) {

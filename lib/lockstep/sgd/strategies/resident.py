@@ -132,7 +132,7 @@ class Resident(DevicePlan):
             array = self.executor.array
             self.range_starts, self.alone = array(range_starts.astype(np.int32)), array(alone)
             self.table, self.table_starts = array(table.astype(np.int32)), array(table_starts.astype(np.int32))
-            self.turn = self.executor.zeros(self.rounds, np.uint32)
+            self.blocks_done = self.executor.zeros(self.rounds, np.uint32)
         self.stats.update(blocks=self.blocks, rounds=self.rounds, groups=groups, batch=batch, table_in_shared=True,
                           users="resident", room=self.room, alone=int(alone.sum()), items_by="degree")  # fmt: skip
         return True
@@ -259,6 +259,6 @@ class Resident(DevicePlan):
             self.blocks, self.threads, shared=self.shared, cooperative=True, starts=self.starts,
             range_starts=self.range_starts, rounds=np.int32(self.rounds), stride=np.int32(self.stride),
             room=np.int32(self.room), alone=self.alone, edges=self.packed, table=self.table,
-            table_starts=self.table_starts, turn=self.turn, **self.state, **self.record,
+            table_starts=self.table_starts, blocks_done=self.blocks_done, **self.state, **self.record,
         )  # fmt: skip
         return self

@@ -6,8 +6,8 @@
 //   - Every item belongs to one group of one block for the whole sweep: no lock, and its vector stays in registers
 //     while its edges last. Blocks and groups get equal shares of the edges, the largest items first.
 //   - Users are cut into `rounds` ranges. At any time a range belongs to one block; block b begins with range
-//     b * stride and passes each on to its neighbor. There is no grid barrier: turn[range] counts the blocks that have
-//     finished it; a tile without edges is skipped, and waits[block][round] is the number of blocks that precede.
+//     b * stride and passes each on to its neighbor. There is no grid barrier: blocks_done[range] counts the blocks
+//     that have finished it; a tile without edges is skipped, and waits[block][round] is the number that precede.
 //   - So two groups share a user only inside one block, and locks in shared memory suffice (30 ns, against 400 in
 //     global memory). Each lane tries the locks of EACH edges. A lane that fails retries with the next batch; no group
 //     blocks, so locks held for several batches cannot deadlock.
@@ -113,8 +113,8 @@ struct ItemStore {
 // for each, then the block's items.
 extern "C" __global__ void __launch_bounds__(THREADS) tiles(
     const int* starts, const int* waits, int rounds, int stride, int locks, const int4* edges, const int* table,
-    const int* table_starts, int table_fits, unsigned* turn, Stored* user_vectors, Stored* item_vectors, float rate,
-    float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
+    const int* table_starts, int table_fits, unsigned* blocks_done, Stored* user_vectors, Stored* item_vectors,
+    float rate, float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
     DYNAMIC_SHARED(unsigned char, shared);
     const int here = block_thread() / LANES, lane = lane_in_group();
     const unsigned lanes_before = (1u << lane_id()) - 1u;
@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
         const int before = waits[blockIdx.x * (long)rounds + round];   // blocks that must be done with the range
         if (before < 0) continue;                 // no edges in this tile
         if (block_thread() == 0) {
-            while (load_acquire(turn + range) != (unsigned)before) pause(100);
+            while (load_acquire(blocks_done + range) != (unsigned)before) pause(100);
         }
         __syncthreads();
 
@@ -257,7 +257,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
         __syncthreads();
         if (block_thread() == 0) {
             fence_gpu();
-            store_release(turn + range, (unsigned)before + 1u);
+            store_release(blocks_done + range, (unsigned)before + 1u);
         }
     }
     home.store_item(item);

@@ -173,7 +173,7 @@ class Tiles(Resident):
         with self.phase("transfer"):
             self.table = executor.array(table.astype(np.int32))
             self.table_starts = executor.array(table_starts.astype(np.int32))
-            self.turn = executor.zeros(self.rounds, np.uint32)
+            self.blocks_done = executor.zeros(self.rounds, np.uint32)
         self.stats.update(blocks=self.blocks, rounds=self.rounds, groups=groups, stages=stages, each=each,
                           table_in_shared=bool(self.fits), users="fetched",
                           items_by="ids" if by_ids else "degree")  # fmt: skip
@@ -229,13 +229,13 @@ class Tiles(Resident):
 
     def run(self):
         self.begin()
-        self.turn.fill(0)
+        self.blocks_done.fill(0)
         if self.resident:
             return self.run_resident()
         self.launch(
             self.blocks, self.threads, shared=self.shared, cooperative=True, starts=self.starts, waits=self.turns,
             rounds=np.int32(self.rounds), stride=np.int32(self.stride), locks=np.int32(self.locks), edges=self.packed,
-            table=self.table, table_starts=self.table_starts, table_fits=np.int32(self.fits), turn=self.turn,
-            **self.state, **self.record,
+            table=self.table, table_starts=self.table_starts, table_fits=np.int32(self.fits),
+            blocks_done=self.blocks_done, **self.state, **self.record,
         )  # fmt: skip
         return self

@@ -4,7 +4,7 @@
 //                    {vertices sorted, number of layers, 0, 0}, if the number of steps is a multiple of three.
 // Idea               a level's bounds stay on the device, in three records used in rotation: a step reads one, counts
 //                    the next frontier in the second, and clears the third. All steps of a graph have the same
-//                    arguments except their turn, so one captured graph serves every level; a step after the last level
+//                    arguments except the phase, so one captured graph serves every level; a step after the last level
 //                    reads an empty frontier and returns. The host reads once per replay, not per level.
 // Remaining cost     a kernel's start and end for every level (0.6 us for an empty one on an H200, more with work), and
 //                    up to a replay of empty steps at the end.
@@ -19,14 +19,14 @@ extern "C" __global__ void sources(const int* in_degrees, int* order, int* recor
     push_sources(Rows{}, in_degrees, n, order, nullptr, reinterpret_cast<Word*>(records + 2), shared);
 }
 
-// records: three; turn: 0, 1 or 2.
+// records: three; phase: 0, 1 or 2.
 extern "C" __global__ void step(const int* __restrict__ first, const int* __restrict__ last,
                                 const int* __restrict__ targets, int* in_degrees, int* order, unsigned long long* queue,
-                                int* levels, int* records, int turn) {
+                                int* levels, int* records, int phase) {
     DYNAMIC_SHARED(int, shared);
-    int* now = records + 4 * turn;
-    int* next = records + 4 * ((turn + 1) % 3);
-    int* cleared = records + 4 * ((turn + 2) % 3);
+    int* now = records + 4 * phase;
+    int* next = records + 4 * ((phase + 1) % 3);
+    int* cleared = records + 4 * ((phase + 2) % 3);
     const int4 record = *reinterpret_cast<const int4*>(now);
     const int begin = record.x, level = record.y, size = record.w;
     if (global_thread() == 0) {

@@ -27,9 +27,9 @@ class Graph(DevicePlan):
             kernels["step"].bind(
                 2 * self.executor.multiprocessors, self.threads, shared=self.buffers, first=self.first,
                 last=self.last, targets=self.targets, in_degrees=self.left, order=self.order, queue=self.queue,
-                levels=self.levels, records=self.records, turn=_int(turn),
+                levels=self.levels, records=self.records, phase=_int(phase),
             )  # fmt: skip
-            for turn in range(3)
+            for phase in range(3)
         ]
         self.graphs = []
         # Shorter on the emulator, where an empty step costs as much as one with work.

@@ -8,8 +8,8 @@
 //                    if one warp suffices, instead of a grid barrier (1 us). The chain of dependent loads remains; it
 //                    is shortened:
 //                    - one 16-byte load returns a packed row {begin, end, first target, second target}; the grid packs
-//                      all rows after `patience` narrow levels with many vertices unplaced, since packing does not pay
-//                      on shallow graphs, and block 0 processes levels alone only from then on;
+//                      all rows after `narrow_levels` narrow levels with many vertices unplaced, since packing does
+//                      not pay on shallow graphs, and block 0 processes levels alone only from then on;
 //                    - rows go through shared memory. The lane that decrements an in-degree loads that vertex's row at
 //                      the same time, not when the vertex is ready: the load's latency overlaps the atomic's;
 //                    - a warp on up to 32 vertices of at most two arcs each keeps them in registers, one a lane, and
@@ -79,21 +79,21 @@ APART FrontierState sort_by_subset(const Sort s, FrontierState at, const SingleB
 enum Prepared { nothing, recorded, no_records, packed };  // rows of block 0: none, records, records ruled out, packed
 
 // m: at least the number of arcs. control: 24 ints, see save_frontier; gates: 4 words, gates[4]: the numbers of sources
-// and of roots; all zero. The grid processes a frontier of more than `breadth` vertices (see subset_width), block 0 one
-// of at most `width` (patience: narrow_levels_left at first; tail: see SingleBlockRule), a subset of `subset` blocks
-// the rest (keep: see run_subset; helpers: see expand). stop: see StopFlag; once it is not zero, the sort may end
-// early, with the order incomplete. done: if not null, 1 is written there at the end; it may be host memory. With BITS,
-// every in-degree fits in BITS bits, and all of them from hot_offset on. With RECORDS block 0 has up to `counted_width`
-// vertices. Then `slots` counters of RECORDS bits lie from hot_offset on, of which `epoch_bits` and `degree_bits` are
-// used; records: record_bytes for each number; codes: n; extra: the workspace, extra_ints and the size of the slots.
-// With epoch_bits, numbers (number_of): n, vertices (vertex_of): slots * 2^epoch_bits.
+// and of roots; all zero. The grid processes a frontier of more than `subset_max_width` vertices (see subset_width),
+// block 0 one of at most `width` (narrow_levels: narrow_levels_left at first; tail: see SingleBlockRule), a subset of
+// `subset` blocks the rest (keep: see run_subset; helpers: see expand). stop: see StopFlag; once it is not zero, the
+// sort may end early, with the order incomplete. done: if not null, 1 is written there at the end; it may be host
+// memory. With BITS, every in-degree fits in BITS bits, and all of them from hot_offset on. With RECORDS block 0 has up
+// to `counted_width` vertices. Then `slots` counters of RECORDS bits lie from hot_offset on, of which `epoch_bits` and
+// `degree_bits` are used; records: record_bytes for each number; codes: n; extra: the workspace, extra_ints and the size
+// of the slots. With epoch_bits, numbers (number_of): n, vertices (vertex_of): slots * 2^epoch_bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
            int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows,
            int* control, unsigned long long* gates, unsigned* barrier, const unsigned long long* stop,
-           unsigned long long* done, int n, int m, int breadth, int subset, int keep, int helpers, int width,
-           int warp_width, int capacity, int patience, int tail, int hot_offset, unsigned* records, unsigned* codes,
-           int* extra, int* numbers, int* vertices, int counted_width, int slots, int epoch_bits, int degree_bits,
+           unsigned long long* done, int n, int m, int subset_max_width, int subset, int keep, int helpers, int width,
+           int warp_width, int capacity, int narrow_levels, int tail, int hot_offset, unsigned* records,
+           unsigned* codes, int* extra, int* numbers, int* vertices, int counted_width, int slots, int epoch_bits, int degree_bits,
            int record_bytes) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* scratch = reinterpret_cast<int*>(shared);
@@ -110,14 +110,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                        epoch_bits, degree_bits, static_cast<unsigned>(record_bytes), counted_width + counted_width / 4};
     for (int i = global_thread(); i < extra_ints; i += global_threads()) extra[i] = 0;
 #endif
-    int turn = 0, backoff = min_backoff;
+    int exchanges = 0, backoff = min_backoff;
     int prepared = RECORDS ? nothing : no_records;
     if (threadIdx.x < head_words) scratch[threadIdx.x] = 0;
     // At most m vertices have predecessors, so slots before n - m hold sources, whose slots are never read.
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(room), m < n / 2);
     grid_barrier(barrier);
-    FrontierState at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, patience};
+    FrontierState at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, narrow_levels};
     while (at.size > 0) {
         const int unplaced = n - at.begin - at.size;
         if (unplaced == 0) {  // the last layer: no arc leaves it
@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             break;
         }
         const SingleBlockRule rule = {RECORDS && prepared < no_records ? counted_width : width, tail, n};
-        const int max_subset = subset_width(s, breadth);
+        const int max_subset = subset_width(s, subset_max_width);
         const bool by_block = at.level > 0 && rule.applies(at);
         // If this level holds over half of the rest, a subset would end after one level.
         if (at.level == 0 || (!by_block && (at.size > max_subset || unplaced < at.size))) {
@@ -157,9 +157,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         }
         // run_indexed's conflict travels to the other blocks in narrow_levels_left, which is set below.
         if (by_block) at = {reached.begin, reached.size, reached.level, at.step, reached.phase};
-        if (global_thread() == 0) save_frontier(control, turn, at);
+        if (global_thread() == 0) save_frontier(control, exchanges, at);
         grid_barrier(barrier);
-        at = load_frontier(control, turn++);
+        at = load_frontier(control, exchanges++);
         if (by_block) {
             // Preparation takes the time of a few levels, so short visits of block 0 double the back-off.
             const bool was_brief = at.level - was.level <= brief_visit;

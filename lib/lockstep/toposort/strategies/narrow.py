@@ -45,7 +45,7 @@ class Narrow(Persistent):
     counter_choices = 4, 8, 16  # bits of a counter in records.cuh
     list_words = 1020  # of a list there
     near = 195 * 1024  # bytes of a block's shared memory that leave L1 capacity for prefetched records
-    least_patience, tail = 6, 4  # levels, and the factor for unplaced vertices: SingleBlockRule in resident.cuh
+    least_narrow_levels, tail = 6, 4  # levels, and the factor for unplaced vertices: SingleBlockRule in resident.cuh
 
     def load(self):
         self.launch = self.bind_narrow(self.first, self.last, self.stop, self.done)
@@ -58,7 +58,7 @@ class Narrow(Persistent):
         # would keep levels that are all slightly too wide for it.
         capacity = int(np.clip(1.25 * width, 128, 1024))  # fitted on an H200: rows of a ring
         warp_width = np.clip(24 / degree, 1, 16)  # fitted on an H200: vertices of a level of one warp, of 32 lanes
-        patience, tail = self.waits
+        narrow_levels, tail = self.waits
         # Few arcs a level: a smaller block has the cheaper barrier. Very many: block 0 processes hardly any level.
         # Fitted on an H200: arcs a vertex between which a block has most_threads.
         threads = min(self.threads, self.most_threads if self.code or 4 <= degree < 16 else self.few_threads)
@@ -83,9 +83,9 @@ class Narrow(Persistent):
             blocks, threads, shared=shared, cooperative=True, first=first, last=last, targets=self.targets,
             in_degrees=self.left, order=self.order, queue=self.queue, roots=self.roots, levels=self.levels,
             rows=self.rows, control=self.control, gates=self.gates, barrier=self.barrier, stop=stop, done=done,
-            n=_int(self.graph.n), m=_int(self.graph.m), breadth=_int(max(self.breadth, width)),
+            n=_int(self.graph.n), m=_int(self.graph.m), subset_max_width=_int(max(self.subset_max_width, width)),
             subset=_int(min(self.subset, blocks)), keep=_int(self.keep), helpers=_int(self.helpers),
-            width=_int(width), warp_width=_int(warp_width), capacity=_int(capacity), patience=_int(patience),
+            width=_int(width), warp_width=_int(warp_width), capacity=_int(capacity), narrow_levels=_int(narrow_levels),
             tail=_int(tail), hot_offset=_int(hot_offset), records=records, codes=codes, extra=extra, numbers=numbers,
             vertices=vertices, counted_width=counted_width, slots=slots, epoch_bits=epoch_bits,
             degree_bits=degree_bits, record_bytes=record_bytes,
@@ -102,7 +102,7 @@ class Narrow(Persistent):
         """
         if self.executor.name != "cuda":
             return 2, 0
-        return np.clip(self.graph.n / 60_000, self.least_patience, 16), self.tail
+        return np.clip(self.graph.n / 60_000, self.least_narrow_levels, 16), self.tail
 
     def counter_bits(self, choices, offset):
         """The first of these numbers of bits for which, after `offset` bytes, a counter for each vertex fits; or 0."""

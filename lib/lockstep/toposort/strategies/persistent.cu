@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     push_sources(rows, in_degrees, n, order, roots, gates + 4, shared);
     grid_barrier(barrier);
     FrontierState at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, 0};
-    int turn = 0;
+    int exchanges = 0;
     width = subset_width(s, width);
     while (at.size > 0) {
         if (at.level == 0 || at.size > width) {
@@ -42,9 +42,9 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             continue;
         }
         run_subset_levels(s, at, disabled, width, subset, {nullptr});
-        if (global_thread() == 0) save_frontier(control, turn, at);
+        if (global_thread() == 0) save_frontier(control, exchanges, at);
         grid_barrier(barrier);
-        at = load_frontier(control, turn++);
+        at = load_frontier(control, exchanges++);
         if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
         __syncthreads();
     }

@@ -25,7 +25,7 @@ class Persistent(DevicePlan):
             blocks, self.threads, shared=shared, cooperative=True, first=self.first, last=self.last,
             targets=self.targets, in_degrees=self.left, order=self.order, queue=self.queue, roots=self.roots,
             levels=self.levels, control=self.control, gates=self.gates, barrier=self.barrier, n=_int(self.graph.n),
-            width=_int(self.breadth), subset=_int(min(self.subset, blocks)), keep=_int(self.keep),
+            width=_int(self.subset_max_width), subset=_int(min(self.subset, blocks)), keep=_int(self.keep),
             helpers=_int(self.helpers),
         )  # fmt: skip
 
@@ -42,7 +42,7 @@ class Persistent(DevicePlan):
         return max(1.0, self.graph.m / max(self.graph.n, 1))
 
     @property
-    def breadth(self):
+    def subset_max_width(self):
         """Vertices that the subset processes; few on the emulator, so that small graphs have wide levels."""
         return np.clip(self.arcs / self.degree, 64, 2048) if self.executor.name == "cuda" else 40
 

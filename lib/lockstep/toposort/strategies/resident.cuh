@@ -329,13 +329,13 @@ __device__ inline void run_subset_levels(const Sort& s, FrontierState& at, const
     } while (at.size > 0 && at.size <= max_width && !rule.applies(at));
 }
 
-// Block 0 publishes the frontier state through global memory, double-buffered. control: two sets of 8 ints, in turns: a
-// block may still read one while the next is written. A grid barrier separates save_frontier from load_frontier, and a
-// load_frontier from the save_frontier after the next. A subset's gates follow the two sets.
+// Block 0 publishes the frontier state through global memory, double-buffered. control: two sets of 8 ints that alternate:
+// a block may still read one while the next is written. A grid barrier separates save_frontier from load_frontier, and
+// a load_frontier from the save_frontier after the next. A subset's gates follow the two sets.
 __device__ inline Word* gates_of_subset(int* control) { return reinterpret_cast<Word*>(control + 16); }
 
-__device__ inline void save_frontier(int* control, int turn, const FrontierState& at) {
-    int* c = control + 8 * (turn & 1);
+__device__ inline void save_frontier(int* control, int exchange, const FrontierState& at) {
+    int* c = control + 8 * (exchange & 1);
     c[0] = at.begin;
     c[1] = at.size;
     c[2] = at.level;
@@ -343,8 +343,8 @@ __device__ inline void save_frontier(int* control, int turn, const FrontierState
     c[4] = at.narrow_levels_left;
 }
 
-__device__ inline FrontierState load_frontier(const int* control, int turn) {
-    const int* c = control + 8 * (turn & 1);
+__device__ inline FrontierState load_frontier(const int* control, int exchange) {
+    const int* c = control + 8 * (exchange & 1);
     return {load_relaxed(c), load_relaxed(c + 1), load_relaxed(c + 2), load_relaxed(c + 3), load_relaxed(c + 4)};
 }
 
