@@ -82,6 +82,7 @@ def test_each_measure_has_a_default_of_its_own():
                    for label, time in (("paper", 2.0), ("paper@threads=1024", 1.0))))  # fmt: skip
     rows = pd.concat([rows.assign(parameters=json.dumps({"measure": "closeness"})),
                       rows.assign(parameters=json.dumps({"measure": "apsp"}), value=1.0)])  # fmt: skip
-    said = tables.better(rows, studies.table("swarm"), "threads")
-    assert said.count("times as fast") == 1 and "`paper` for closeness to `threads=1024` (2.00 times as fast)" in said
+    said = tables.better(rows, studies.table("swarm"), "threads", names={"closeness": "closeness centrality"})
+    assert said.count("times as fast") == 1
+    assert "`paper` for closeness centrality to `threads=1024` (2.00 times as fast)" in said
 

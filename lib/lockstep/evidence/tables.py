@@ -72,7 +72,7 @@ def by_option(rows, table, option, experiment="tuning"):
     return shown if any(shown["measure"]) else shown.drop(columns="measure")
 
 
-def better(rows, table, option, experiment="tuning", least=1.03):
+def better(rows, table, option, experiment="tuning", least=1.03, names=None):
     """What an experiment says of the defaults of an option, by the protocol's rule.
 
     Parameters
@@ -82,6 +82,8 @@ def better(rows, table, option, experiment="tuning", least=1.03):
     least : float
         Speed-up over all cells (of a measure) from which a default is to change, if the interval of the speed-up
         excludes one.
+    names : dict, optional
+        Of measures, in words.
 
     Returns
     -------
@@ -96,7 +98,7 @@ def better(rows, table, option, experiment="tuning", least=1.03):
         speedups = {value: _over_cells(list(by_cell.values())) for value, by_cell in line.items()}
         value = max(speedups, key=lambda value: speedups[value].value)
         if speedups[value].value > least and speedups[value].low > 1:
-            which = f"`{base}` for {measure}" if measure else f"`{base}`"
+            which = f"`{base}`" + (f" for {(names or {}).get(measure, measure)}" if measure else "")
             changed.append(f"{which} to `{option}={value}` ({speedups[value].value:.2f} times as fast)")
     rule = (f"By the protocol a default changes where another value is more than {least - 1:.0%} faster over all cells "
             "and the interval of its speed-up excludes one")  # fmt: skip

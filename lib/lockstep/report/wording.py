@@ -8,6 +8,7 @@ from lockstep.evidence import statistics
 from lockstep.graphs.registry import registry
 from lockstep.report import figures
 from lockstep.report.digits import significant
+from lockstep.report.output import heading
 
 LONG = 14  # longest unit, in characters, that is written after each figure
 
@@ -45,7 +46,7 @@ def over(part):
         told = f"{words[0]}: {names[0]}, {' over '.join(places if all(places) else kinds)}"
     else:
         told = f"{words[0]}: {names[0]} over {names[1]}"
-    along = str(part.select.get("x", "")).removeprefix("metric:")
+    along = heading(str(part.select.get("x", "")).removeprefix("metric:"))
     return f"power of {along} in {told}" if along else told
 
 
@@ -67,11 +68,11 @@ def trend(part):
         return f"share of variance explained: {first} less the better of {' and '.join(others)}"
     if part.relation == "steeper":
         first, second = (select[side] for side in ("first", "second"))
-        return f"power of {first['x']} less power of {second['x']} in time: {first['strategy']}"
+        return f"power of {heading(first['x'])} less power of {heading(second['x'])} in time: {first['strategy']}"
     if part.relation.startswith("slope") and value:
         metric = value.get("metric", "wall")
         of = metric.rpartition("_")[0] + "'s share of time" if "of" in value else _METRICS.get(metric, metric)
-        return ": ".join([f"power of {select['x']} in {of}", *filter(None, [value.get("strategy")])])
+        return ": ".join([f"power of {heading(select['x'])} in {of}", *filter(None, [value.get("strategy")])])
     return ""
 
 
