@@ -19,6 +19,7 @@ OTHERS = {"level": "One launch a level takes", "cpu": "The CPU takes", "swarm": 
 MILLION = "benchmark-1000000"
 EXPERIMENTS = {
     "design": "the placement of metadata and the other parts of the design",
+    "placement": "the placement of metadata on further batches",
     "fallback": "a graph that shared memory does not hold",
     "sizes": "loading against computing by size",
     "writing": "results written out",
