@@ -25,7 +25,7 @@ STREAM = (stream.Pipeline, upload.Slot, shards.read_shard)
 
 def origin(label, dataset):
     """The `Origin` of recorded rows; None if the label has none."""
-    if label.startswith("(all three)"):
+    if label.startswith("(all three"):
         label = "gpus" if " on " in label else "paper-one-loader" if "paper" in label else "overlapped"
     made = {"benchmark": synthetic.million, "rmat": generators.rmat}.get(dataset.split("-")[0])
     how = {"data": (made,) if made else (), "left": (shards.write_shard, GraphBatch)}
