@@ -247,8 +247,8 @@ def test_cores_get_every_edge_once_in_a_random_order():
     assert sorted(zip(users, items, values, strict=True)) == sorted(
         zip(ratings.users, ratings.items, ratings.values, strict=True)
     )
-    assert plan.starts[-1] == ratings.m
-    tiles = [slice(*plan.starts[k : k + 2]) for k in range(9)]
+    assert plan.offsets[-1] == ratings.m
+    tiles = [slice(*plan.offsets[k : k + 2]) for k in range(9)]
     for one in range(9):  # two tiles of one round share no node
         for other in range(one):
             if one // 3 != other // 3 and (one - one // 3) % 3 == (other - other // 3) % 3:

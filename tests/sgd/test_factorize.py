@@ -253,7 +253,7 @@ def test_the_oracle_is_plain_gradient_descent():
     users, items = (v.astype(np.float64) for v in problem.first_vectors())
     vectors = [v.copy() for v in problem.first_vectors()]
     reference.sweep(
-        ratings.users, ratings.items, ratings.values, np.arange(20), *vectors, np.float32(0.1), problem.keep, False
+        ratings.users, ratings.items, ratings.values, np.arange(20), *vectors, np.float32(0.1), problem.decay, False
     )
     for u, i, r in zip(ratings.users, ratings.items, ratings.values, strict=True):
         error = r - users[u] @ items[i]

@@ -21,7 +21,7 @@ def replay(plan):
     vectors = [first.copy() for first in plan.first]
     problem = plan.problem
     order = plan.order_of_last_sweep()
-    oracle.sweep(users, items, values, order, *vectors, np.float32(problem.rate), problem.keep, problem.nonnegative)
+    oracle.sweep(users, items, values, order, *vectors, np.float32(problem.rate), problem.decay, problem.nonnegative)
     return vectors
 
 
@@ -95,7 +95,7 @@ def test_items_of_no_degree_do_not_crowd_one_block():
     items = np.concatenate([np.repeat(np.arange(5), 60), np.arange(5, 4000, 3)])
     rated = Ratings(np.arange(items.size) % 97, items, np.ones(items.size), shape=(97, 4000))
     plan = STRATEGIES["tiles"].plan_for(Problem(rated, 4), get_executor("host"), users="resident")
-    sizes = np.diff(plan.table_starts)
+    sizes = np.diff(plan.table_offsets)
     shared = np.sort(sizes)[plan.stats["alone"] :]  # between the blocks of those that are not alone
     assert plan.resident and shared.max() < 2 * 4000 / shared.size
     assert agrees(Problem(rated, 4), "tiles", get_executor("host", fuzz="sync"), users="resident")
@@ -118,11 +118,11 @@ def test_fetched_tiles_give_an_item_one_group_on_a_large_machine():
     )
     stats = plan.stats
     assert stats["blocks"] * stats["rounds"] * stats["groups"] > 1 << 24
-    segment = np.repeat(np.arange(plan.starts.size - 1), np.diff(plan.starts))
+    segment = np.repeat(np.arange(plan.offsets.size - 1), np.diff(plan.offsets))
     block, group = segment // (stats["rounds"] * stats["groups"]), segment % stats["groups"]
     owners = np.unique(np.stack([plan.packed[: rated.m, 2], block * stats["groups"] + group]), axis=1)
     assert owners.shape[1] == np.unique(rated.items).size  # one owner an item
-    assert np.array_equal(plan.table[plan.table_starts[block] + plan.packed[: rated.m, 3]], plan.packed[: rated.m, 2])
+    assert np.array_equal(plan.table[plan.table_offsets[block] + plan.packed[: rated.m, 3]], plan.packed[: rated.m, 2])
 
 
 @pytest.mark.parametrize("segments, places", [(1 << 24, 1 << 24), (1 << 25, 1 << 15), (1 << 31, 2**31 - 1)])
@@ -227,7 +227,7 @@ def test_hogwild_loses_updates(ratings):
         plan.run()
         plan.check_sweep()
         vectors = [first.copy() for first in plan.first]
-        oracle.sweep(*plan.edges(), np.arange(ratings.m), *vectors, np.float32(problem.rate), problem.keep, False)
+        oracle.sweep(*plan.edges(), np.arange(ratings.m), *vectors, np.float32(problem.rate), problem.decay, False)
         differs |= not np.array_equal(vectors[1], plan.vectors()[1])
     assert differs
 
@@ -237,12 +237,12 @@ def test_a_broken_log_is_found(ratings):
     plan.reset()
     plan.run()
     users, items, _ = plan.edges()
-    _, _, user_turn, item_turn = (array.copy() for array in plan.history)
+    _, _, user_rank, item_rank = (array.copy() for array in plan.history)
     busy = np.flatnonzero(users == np.bincount(users).argmax())[:2]
-    lost = user_turn.copy()
+    lost = user_rank.copy()
     lost[busy[0]] = lost[busy[1]]
     with pytest.raises(NotSerializable, match="missing or there twice"):
-        oracle.serial_order(users, items, lost, item_turn)
+        oracle.serial_order(users, items, lost, item_rank)
     # Two users who rated the same two items, each first at the other's second: a circle.
     with pytest.raises(NotSerializable, match="circle"):
         oracle.serial_order(

@@ -49,36 +49,36 @@ def _dot(a, b, sums):
 
 
 @njit(cache=True, inline="always")
-def _update(user, item, rating, rate, keep, nonnegative, sums):
+def _update(user, item, rating, rate, decay, nonnegative, sums):
     gain = _fma(-rate, _dot(user, item, sums), rate * rating)
     zero = np.float32(0)
     for k in range(user.size):
         a, b = user[k], item[k]
-        new_a, new_b = _fma(gain, b, a * keep), _fma(gain, a, b * keep)
+        new_a, new_b = _fma(gain, b, a * decay), _fma(gain, a, b * decay)
         if nonnegative:
             new_a, new_b = max(new_a, zero), max(new_b, zero)
         user[k], item[k] = new_a, new_b
 
 
 @njit(cache=True)
-def sweep(users, items, values, order, user_vectors, item_vectors, rate, keep, nonnegative):
+def sweep(users, items, values, order, user_vectors, item_vectors, rate, decay, nonnegative):
     """One serial sweep over the edges in the given order; the vectors (float32, one row a node) are changed
     in place."""
     sums = np.empty(max(user_vectors.shape[1] // 4, 1), np.float32)
     for e in order:
-        _update(user_vectors[users[e]], item_vectors[items[e]], values[e], rate, keep, nonnegative, sums)
+        _update(user_vectors[users[e]], item_vectors[items[e]], values[e], rate, decay, nonnegative, sums)
 
 
 @njit(cache=True, parallel=True)
-def tiled_sweep(starts, threads, users, items, values, user_vectors, item_vectors, rate, keep, nonnegative):
+def tiled_sweep(offsets, threads, users, items, values, user_vectors, item_vectors, rate, decay, nonnegative):
     """One sweep by several threads: tile (b, (b + r) % threads) by thread b in round r, so that no two
-    threads ever share a node. `starts[b * threads + t]` is the first edge of tile (b, t)."""
+    threads ever share a node. `offsets[b * threads + t]` is the first edge of tile (b, t)."""
     for r in range(threads):
         for b in prange(threads):
             sums = np.empty(max(user_vectors.shape[1] // 4, 1), np.float32)
             tile = b * threads + (b + r) % threads
-            for e in range(starts[tile], starts[tile + 1]):
-                _update(user_vectors[users[e]], item_vectors[items[e]], values[e], rate, keep, nonnegative, sums)
+            for e in range(offsets[tile], offsets[tile + 1]):
+                _update(user_vectors[users[e]], item_vectors[items[e]], values[e], rate, decay, nonnegative, sums)
 
 
 @njit(cache=True, parallel=True)
@@ -109,14 +109,14 @@ def checksum(m, first=0):
     return e.size, int(hashes.sum(dtype=np.uint64))
 
 
-def serial_order(users, items, user_turn, item_turn):
+def serial_order(users, items, user_rank, item_rank):
     """An order of the edges in which one thread would have made the same history.
 
     Parameters
     ----------
     users, items : int arrays, shape (m,)
         Ends of each edge.
-    user_turn, item_turn : int arrays, shape (m,)
+    user_rank, item_rank : int arrays, shape (m,)
         How many updates its user, and its item, had seen when the edge was applied.
 
     Returns
@@ -131,9 +131,9 @@ def serial_order(users, items, user_turn, item_turn):
     """
     m = users.size
     after = []
-    for nodes, turn, side in ((users, user_turn, "user"), (items, item_turn, "item")):
-        order = np.lexsort((turn, nodes))
-        node, place = nodes[order], turn[order]
+    for nodes, rank, side in ((users, user_rank, "user"), (items, item_rank, "item")):
+        order = np.lexsort((rank, nodes))
+        node, place = nodes[order], rank[order]
         start = np.concatenate([[True], node[1:] != node[:-1]])
         first = np.maximum.accumulate(np.where(start, np.arange(m), 0))
         wrong = np.flatnonzero(place != np.arange(m) - first)

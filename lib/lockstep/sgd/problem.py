@@ -100,7 +100,7 @@ class Problem(plan.Problem):
         return self.ratings
 
     @property
-    def keep(self) -> np.float32:
+    def decay(self) -> np.float32:
         """Weight decay factor of an update: 1 - rate * regularization, as float32."""
         return np.float32(1 - self.rate * self.regularization)
 

@@ -46,7 +46,7 @@ def _steps_of_columns(plan):
     xp = plan.xp
     ends = np.array([first + count for first, count, _ in plan.columns])
     before = np.cumsum([0, *(rounds for _, _, rounds in plan.columns)][:-1])
-    sizes = plan.executor.get(plan.starts)[np.concatenate([[0], ends])]
+    sizes = plan.executor.get(plan.offsets)[np.concatenate([[0], ends])]
     if sizes[-1] != plan.times.size:
         raise Conflict(f"{plan.name}: the columns hold {sizes[-1]} ratings of {plan.times.size}")
     column = xp.searchsorted(xp.asarray(sizes[1:]), xp.arange(plan.times.size), side="right")

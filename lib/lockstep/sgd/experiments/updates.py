@@ -2,7 +2,7 @@
 
 The tally of a sweep shows that each rating was applied once, not whether one of two concurrent updates of a node
 overwrote the other, as in Hogwild. Here a timed plan runs one more sweep with the same launches, edges and locks;
-only the initial vectors, the rate and `keep` differ. They are chosen so that an update adds the rounded rating to a
+only the initial vectors, the rate and `decay` differ. They are chosen so that an update adds the rounded rating to a
 counter of its user and to one of its item, exactly, in any order. So every node's final counter is known in advance,
 and a lost or doubled update changes it.
 
@@ -11,7 +11,7 @@ reading what the previous one wrote; a cycle of updates through several nodes wo
 So a sweep that passes is equivalent to a serial sweep in some order.
 
 Encoding: in every four features a user has (c, B, 0, 0) and an item (B, c, 0, 0), with c = START t. With rate =
-s t / B, a power of two, and `keep` 1, an update adds s r t to both c, which float32 near START t rounds to a multiple
+s t / B, a power of two, and `decay` 1, an update adds s r t to both c, which float32 near START t rounds to a multiple
 of t. The increment of B and the inner product times the rate are below half an ulp.
 """
 
@@ -53,7 +53,7 @@ def check(plan):
     scale, share, expected = _expected(plan)
     if plan.problem.storage != "float32" or scale is None:
         return None
-    own = plan.rate, plan.keep
+    own = plan.rate, plan.decay
     start = np.zeros((2, plan.problem.width), np.float32)
     start[0, 0::4] = start[1, 1::4] = START * UNIT
     start[0, 1::4] = start[1, 0::4] = FIXED

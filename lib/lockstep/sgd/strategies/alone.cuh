@@ -46,7 +46,7 @@ struct UpdatePipeline {
         for (int c = 0; c < CHUNKS; ++c) user[j].chunk[c] = vector[j][LANES * c];
     }
     __device__ __forceinline__ void update(Group& g, int j, PartialSums& parts, int edge, const HistoryLog& history) {
-        apply_error(user[j], g.item, __fmaf_rn(-g.rate, parts.sum(), scaled_rating[j]), g.keep);
+        apply_error(user[j], g.item, __fmaf_rn(-g.rate, parts.sum(), scaled_rating[j]), g.decay);
         if (LOG && active && lane_in_group() == 0) history.log(edge, (int)(vector[j] - users) / (K / 4), 0);
     }
     __device__ __forceinline__ void finish(int j, Entry next) {

@@ -22,26 +22,26 @@ def cores():
 @njit(cache=True)
 def _spread(users, items, values, user_share, item_share, workers):
     """Edges by tile: copies of the three arrays, and where each tile begins."""
-    starts = np.zeros(workers * workers + 1, np.int64)
+    offsets = np.zeros(workers * workers + 1, np.int64)
     for e in range(users.size):
-        starts[np.int64(item_share[items[e]]) * workers + user_share[users[e]] + 1] += 1
-    starts = np.cumsum(starts)
-    place = starts[:-1].copy()
+        offsets[np.int64(item_share[items[e]]) * workers + user_share[users[e]] + 1] += 1
+    offsets = np.cumsum(offsets)
+    place = offsets[:-1].copy()
     sorted_users, sorted_items, sorted_values = np.empty_like(users), np.empty_like(items), np.empty_like(values)
     for e in range(users.size):
         tile = np.int64(item_share[items[e]]) * workers + user_share[users[e]]
         k = place[tile]
         place[tile] += 1
         sorted_users[k], sorted_items[k], sorted_values[k] = users[e], items[e], values[e]
-    return starts, sorted_users, sorted_items, sorted_values
+    return offsets, sorted_users, sorted_items, sorted_values
 
 
 @njit(cache=True, parallel=True)
-def _shuffle(starts, users, items, values, seed):
+def _shuffle(offsets, users, items, values, seed):
     """Shuffle the edges of each tile in place (Fisher-Yates with splitmix64)."""
-    for tile in prange(starts.size - 1):
-        first, word = starts[tile], np.uint64(seed) * np.uint64(0x632BE59BD9B4E019) + np.uint64(tile)
-        for k in range(starts[tile + 1] - 1, first, -1):
+    for tile in prange(offsets.size - 1):
+        first, word = offsets[tile], np.uint64(seed) * np.uint64(0x632BE59BD9B4E019) + np.uint64(tile)
+        for k in range(offsets[tile + 1] - 1, first, -1):
             word += np.uint64(0x9E3779B97F4A7C15)
             mixed = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
             mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -101,7 +101,7 @@ class HostPlan(SweepPlan):
             self.user_vectors,
             self.item_vectors,
             np.float32(problem.rate),
-            problem.keep,
+            problem.decay,
             problem.nonnegative,
         )
 
@@ -143,15 +143,15 @@ class Multicore(HostPlan):
                 share = np.empty(degrees.size, np.int16)
                 share[order] = cut(degrees[order], self.workers)
                 shares.append(share)
-            self.starts, self.arrays = self._sort(ratings.users, ratings.items, ratings.values, *shares)
+            self.offsets, self.arrays = self._sort(ratings.users, ratings.items, ratings.values, *shares)
         self.stats["threads"] = self.workers
 
     def _sort(self, users, items, values, user_share, item_share):
-        starts, *arrays = _spread(users, items, values, user_share, item_share, self.workers)
-        _shuffle(starts, *arrays, self.problem.seed)
-        return starts, arrays
+        offsets, *arrays = _spread(users, items, values, user_share, item_share, self.workers)
+        _shuffle(offsets, *arrays, self.problem.seed)
+        return offsets, arrays
 
     def run(self):
         numba.set_num_threads(min(self.workers, cores()))
-        oracle.tiled_sweep(self.starts, self.workers, *self.arrays, *self.state)
+        oracle.tiled_sweep(self.offsets, self.workers, *self.arrays, *self.state)
         return self

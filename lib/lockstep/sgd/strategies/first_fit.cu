@@ -9,9 +9,9 @@
 // memory; bits are never cleared, so no matching that was skipped becomes free again. Items of few edges belong to one
 // thread each, which scans its earlier edges instead.
 //
-// A user's first matchings, twice as many as it has edges, are bits, words[] from word_starts[u]: a user of many edges
+// A user's first matchings, twice as many as it has edges, are bits, words[] from word_offsets[u]: a user of many edges
 // has nearly all of them there. Later ones (a user of few edges may have any number up to the degree of its items) lie
-// in a hash table, table[] from table_starts[u]. lows[u]: words before it are full.
+// in a hash table, table[] from table_offsets[u]. lows[u]: words before it are full.
 // Reference: greedy edge colouring; Grundy's condition is what makes each colour class maximal.
 // compile:
 #include "device.cuh"
@@ -55,15 +55,15 @@ struct User {
     }
 };
 
-__device__ __forceinline__ bool lock_user(User& user, int u, int* locks, const long* word_starts, unsigned* words,
-                                      int* lows, const long* table_starts, int* table) {
+__device__ __forceinline__ bool lock_user(User& user, int u, int* locks, const long* word_offsets, unsigned* words,
+                                      int* lows, const long* table_offsets, int* table) {
     if (atomicCAS(locks + u, 0, 1)) return false;
     fence_gpu();
-    const long word = word_starts[u], slot = table_starts[u];
+    const long word = word_offsets[u], slot = table_offsets[u];
     user.words = words + word;
-    user.dense = (int)(word_starts[u + 1] - word);
+    user.dense = (int)(word_offsets[u + 1] - word);
     user.table = table + slot;
-    user.mask = (int)(table_starts[u + 1] - slot) - 1;
+    user.mask = (int)(table_offsets[u + 1] - slot) - 1;
     user.low_at = lows + u;
     user.low = __ldcg(lows + u);
     return true;
@@ -77,8 +77,8 @@ __device__ __forceinline__ void unlock_user(int u, int* locks) {
 // offsets[i + 1], matchings[e] becomes the number of e's matching, *most the largest number plus one. `span`: more
 // than the edges of any user. Shared memory: two words, and a bit for each of (edges of the item + span) matchings.
 extern "C" __global__ void large_items(const int* nodes, int first, int last, int* ticket, const long* offsets,
-                                       const int* users, int span, int* locks, const long* word_starts,
-                                       unsigned* words, int* lows, const long* table_starts, int* table,
+                                       const int* users, int span, int* locks, const long* word_offsets,
+                                       unsigned* words, int* lows, const long* table_offsets, int* table,
                                        int* matchings, int* most) {
     DYNAMIC_SHARED(unsigned, shared);
     unsigned* mine = shared + 2;
@@ -101,7 +101,7 @@ extern "C" __global__ void large_items(const int* nodes, int first, int last, in
         while (e < end) {
             const int u = users[e];
             User user;
-            if (!lock_user(user, u, locks, word_starts, words, lows, table_starts, table)) {
+            if (!lock_user(user, u, locks, word_offsets, words, lows, table_offsets, table)) {
                 pause(100);
                 continue;
             }
@@ -141,8 +141,8 @@ extern "C" __global__ void large_items(const int* nodes, int first, int last, in
 
 // The same for items of few edges, a thread to an item.
 extern "C" __global__ void small_items(const int* nodes, int first, int last, const long* offsets, const int* users,
-                                       int* locks, const long* word_starts, unsigned* words, int* lows,
-                                       const long* table_starts, int* table, int* matchings, int* most) {
+                                       int* locks, const long* word_offsets, unsigned* words, int* lows,
+                                       const long* table_offsets, int* table, int* matchings, int* most) {
     int largest = 0;
     for (int place = first + (int)global_thread(); place < last; place += (int)global_threads()) {
         const long begin = offsets[nodes[place]], end = offsets[nodes[place] + 1];
@@ -150,7 +150,7 @@ extern "C" __global__ void small_items(const int* nodes, int first, int last, co
         while (e < end) {
             const int u = users[e];
             User user;
-            if (!lock_user(user, u, locks, word_starts, words, lows, table_starts, table)) {
+            if (!lock_user(user, u, locks, word_offsets, words, lows, table_offsets, table)) {
                 pause(100);
                 continue;
             }

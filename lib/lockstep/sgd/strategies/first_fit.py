@@ -48,7 +48,7 @@ def first_fit(executor, ratings, offsets, users, items, block=None, threads=None
     threads = int(threads or (32 if executor.name == "host" else 256))
     user_degrees, item_degrees = ratings.degrees()
     longest, span = int(item_degrees.max()), int(user_degrees.max())
-    word_starts, words, table_starts, table = _taken(executor, xp.asarray(user_degrees), longest + span)
+    word_offsets, words, table_offsets, table = _taken(executor, xp.asarray(user_degrees), longest + span)
     lows, locks = (executor.zeros(ratings.n_users, np.int32) for _ in range(2))
     device_degrees = xp.asarray(item_degrees)
     nodes = xp.argsort(-device_degrees, kind="stable").astype(xp.int32)
@@ -63,8 +63,8 @@ def first_fit(executor, ratings, offsets, users, items, block=None, threads=None
     by_block, by_thread = kernels["large_items"], kernels["small_items"]
     most_blocks, most_small = by_block.max_blocks(threads, shared), by_thread.max_blocks(threads, 0)
     state = dict(
-        offsets=offsets, users=users, locks=locks, word_starts=word_starts, words=words, lows=lows,
-        table_starts=table_starts, table=table, matchings=times,
+        offsets=offsets, users=users, locks=locks, word_offsets=word_offsets, words=words, lows=lows,
+        table_offsets=table_offsets, table=table, matchings=times,
     )  # fmt: skip
     for k in range(columns):
         first, last = k * block, min((k + 1) * block, rest)
@@ -99,19 +99,19 @@ def _taken(executor, degrees, reach):
 
     Returns
     -------
-    word_starts, words, table_starts, table : device arrays
+    word_offsets, words, table_offsets, table : device arrays
     """
     xp = executor.xp
     dense = -(-degrees // 16)  # words of 32 matchings: twice the degree
     # A table where matchings can lie beyond: a power of two, at least twice the degree.
     beyond = (dense * 32 < reach) & (degrees > 0)
     size = xp.where(beyond, 2 ** xp.ceil(xp.log2(2 * xp.maximum(degrees, 1))).astype(xp.int64), 0)
-    word_starts, table_starts = (_starts(counts, xp) for counts in (dense, size))
-    words = executor.zeros(max(int(word_starts[-1]), 1), np.uint32)
-    return word_starts, words, table_starts, executor.empty(max(int(table_starts[-1]), 1), np.int32)
+    word_offsets, table_offsets = (_offsets(counts, xp) for counts in (dense, size))
+    words = executor.zeros(max(int(word_offsets[-1]), 1), np.uint32)
+    return word_offsets, words, table_offsets, executor.empty(max(int(table_offsets[-1]), 1), np.int32)
 
 
-def _starts(counts, xp):
-    starts = xp.zeros(counts.size + 1, xp.int64)
-    starts[1:] = xp.cumsum(counts)
-    return starts
+def _offsets(counts, xp):
+    offsets = xp.zeros(counts.size + 1, xp.int64)
+    offsets[1:] = xp.cumsum(counts)
+    return offsets

@@ -32,24 +32,24 @@ __device__ __forceinline__ PartialSums exchange(const Vector& a, const Vector& b
     for (int l = 0; l < LANES; ++l) parts.s[l] = buffer[lane_id() / LANES * LANES + l];
     return parts;
 }
-__device__ __forceinline__ void apply_error(Vector& user, Vector& item, float scaled_error, float keep) {
+__device__ __forceinline__ void apply_error(Vector& user, Vector& item, float scaled_error, float decay) {
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) {
         const float4 u = user.chunk[c], i = item.chunk[c];
-        user.chunk[c] = plus(times(u, keep), scaled_error, i);
-        item.chunk[c] = plus(times(i, keep), scaled_error, u);
+        user.chunk[c] = plus(times(u, decay), scaled_error, i);
+        item.chunk[c] = plus(times(i, decay), scaled_error, u);
     }
 }
 
 // groups per warp; their slots are interleaved: no bank conflicts
 constexpr int GROUPS_PER_WARP = 32 / LANES;
 
-// A slot of a batch: the operands of one update except the vectors. An empty slot has rate 0, keep 1 and the group's
+// A slot of a batch: the operands of one update except the vectors. An empty slot has rate 0, decay 1 and the group's
 // dummy user, so that its update changes nothing and needs no branch.
 struct __align__(16) Slot {
     int user_offset;      // user vector's offset in the buffer, in 16-byte units
     float scaled_rating;  // rate * rating
-    float rate, keep;
+    float rate, decay;
 };
 
 // State of a group.
@@ -61,7 +61,7 @@ struct Group {
     Slot* slots;
     int* slot_items;      // index of each slot's item, or -1
     int dummy;            // offset of the dummy user, as Slot::user_offset
-    float rate, keep;
+    float rate, decay;
     int item_index = -1;  // index of the item in registers, or -1
     Vector item = {};
     Tally tally;
@@ -69,7 +69,7 @@ struct Group {
     __device__ __forceinline__ void fill(int slot, int2 edge, bool live) {
         slots[slot * GROUPS_PER_WARP] = {live ? (edge.x & 0xffff) * (K / 4) : dummy,
                                     live ? __fmul_rn(rate, __int_as_float(edge.y)) : 0.0f, live ? rate : 0.0f,
-                                    live ? keep : 1.0f};
+                                    live ? decay : 1.0f};
         slot_items[slot * GROUPS_PER_WARP] = live ? edge.x >> 16 : -1;
     }
 };

@@ -66,7 +66,7 @@ def _few(item_order, offsets, users, block, times, used):
 
 
 @njit(cache=True)
-def _many(item_order, offsets, users, block, widest, words, word_starts, table, table_starts, times):
+def _many(item_order, offsets, users, block, widest, words, word_offsets, table, table_offsets, times):
     """First-fit in general. An item's used matchings are a bit set, fresh for each item. A user's are a bit
     set over the first 64 ceil(degree / 32) matchings of the block, where a busy user has nearly all of its
     edges, and a hash table for those beyond (a user of few edges has them anywhere up to the degree of its
@@ -83,8 +83,8 @@ def _many(item_order, offsets, users, block, widest, words, word_starts, table, 
         low = reach = 0  # words before `low` are full, words from `reach` on are empty
         for e in range(offsets[i], offsets[i + 1]):
             u = users[e]
-            first, dense = word_starts[u], word_starts[u + 1] - word_starts[u]
-            start, size = table_starts[u], table_starts[u + 1] - table_starts[u]
+            first, dense = word_offsets[u], word_offsets[u + 1] - word_offsets[u]
+            start, size = table_offsets[u], table_offsets[u + 1] - table_offsets[u]
             w = low
             c = -1
             while c < 0:
@@ -162,19 +162,19 @@ def first_fit(ratings, item_order=None, block=None):
         count = _few(item_order, ratings.offsets, ratings.users, block, times, used)
     else:
         dense = np.where(users_degree > 0, -(-users_degree // 32), 0)
-        word_starts = np.concatenate([[0], np.cumsum(dense)])
+        word_offsets = np.concatenate([[0], np.cumsum(dense)])
         size = np.where(users_degree > 0, 2 ** np.ceil(np.log2(2 * np.maximum(users_degree, 1))).astype(np.int64), 0)
-        table_starts = np.concatenate([[0], np.cumsum(size)])
+        table_offsets = np.concatenate([[0], np.cumsum(size)])
         count = _many(
             item_order,
             ratings.offsets,
             ratings.users,
             block,
             widest,
-            np.zeros(word_starts[-1], np.uint64),
-            word_starts,
-            np.full(table_starts[-1], -1, np.int32),
-            table_starts,
+            np.zeros(word_offsets[-1], np.uint64),
+            word_offsets,
+            np.full(table_offsets[-1], -1, np.int32),
+            table_offsets,
             times,
         )
     return times, int(count)

@@ -22,8 +22,8 @@
 // units[t] <= e < units[t + 1], or e = t alone where units is null.
 extern "C" __global__ void matchings(const int* steps, int first, int last, const int* units, const int* users,
                                      const int* items, const float* values, float* user_vectors, float* item_vectors,
-                                     float rate, float keep, unsigned* barrier, int* user_clock, int* item_clock,
-                                     int* user_turn, int* item_turn, unsigned long long* applied) {
+                                     float rate, float decay, unsigned* barrier, int* user_clock, int* item_clock,
+                                     int* user_rank, int* item_rank, unsigned long long* applied) {
     const int worker = global_thread() / LANES, workers = global_threads() / LANES;
     Tally tally;
     for (int s = first; s < last; ++s) {
@@ -39,9 +39,9 @@ extern "C" __global__ void matchings(const int* steps, int first, int last, cons
                     held = i;
                 }
                 Vector user = load(user_vectors, u);
-                step(user, item, values[e], rate, keep, group_mask());
+                step(user, item, values[e], rate, decay, group_mask());
                 store(user_vectors, u, user);
-                log_update(e, u, i, user_clock, item_clock, user_turn, item_turn);
+                log_update(e, u, i, user_clock, item_clock, user_rank, item_rank);
                 if (lane_in_group() == 0) {
                     tally.add(e);
                     trace_event(0, e, s);
@@ -54,19 +54,19 @@ extern "C" __global__ void matchings(const int* steps, int first, int last, cons
     tally.report(applied);
 }
 
-// Group w of the grid owns item nodes[first + w]; its edges, sorted by matching, are starts[first + w] <= e <
-// starts[first + w + 1], and times[e] is the superstep in which e is due. The item's vector stays in shared memory for
+// Group w of the grid owns item nodes[first + w]; its edges, sorted by matching, are offsets[first + w] <= e <
+// offsets[first + w + 1], and times[e] is the superstep in which e is due. The item's vector stays in shared memory for
 // the whole block column.
-extern "C" __global__ void node_blocks(const int* nodes, const int* starts, int first, int count, int rounds,
+extern "C" __global__ void node_blocks(const int* nodes, const int* offsets, int first, int count, int rounds,
                                        const int* times, const int* users, const float* values, float* user_vectors,
-                                       float* item_vectors, float rate, float keep, unsigned* barrier, int* user_clock,
-                                       int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
+                                       float* item_vectors, float rate, float decay, unsigned* barrier, int* user_clock,
+                                       int* item_clock, int* user_rank, int* item_rank, unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
     const int worker = global_thread() / LANES, mine = block_thread() / LANES;
     const bool owner = worker < count;
     const int node = owner ? nodes[first + worker] : -1;
-    int e = owner ? starts[first + worker] : 0;
-    const int end = owner ? starts[first + worker + 1] : 0;
+    int e = owner ? offsets[first + worker] : 0;
+    const int end = owner ? offsets[first + worker + 1] : 0;
     if (owner) {
         const Vector item = load(item_vectors, node);
         store_shared(shared, mine, item);
@@ -76,10 +76,10 @@ extern "C" __global__ void node_blocks(const int* nodes, const int* starts, int 
         if (e < end && times[e] == s) {
             const int u = users[e];
             Vector user = load(user_vectors, u), item = load_shared(shared, mine);
-            step(user, item, values[e], rate, keep, group_mask());
+            step(user, item, values[e], rate, decay, group_mask());
             store(user_vectors, u, user);
             store_shared(shared, mine, item);
-            log_update(e, u, node, user_clock, item_clock, user_turn, item_turn);
+            log_update(e, u, node, user_clock, item_clock, user_rank, item_rank);
             if (lane_in_group() == 0) {
                 tally.add(e);
                 trace_event(0, e, s);

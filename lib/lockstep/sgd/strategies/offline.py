@@ -226,14 +226,14 @@ class NodeBlocks(Offline):
             order = xp.argsort(place[items] * max(count, 1) + times, kind="stable")
             del place
             degrees = xp.asarray(np.diff(ratings.offsets))
-            starts = xp.zeros(ratings.n_items + 1, np.int64)
-            starts[1:] = xp.cumsum(degrees[nodes])
+            offsets = xp.zeros(ratings.n_items + 1, np.int64)
+            offsets[1:] = xp.cumsum(degrees[nodes])
             self.place(users[order], items[order], values[order])
             times = times[order]
             # A block column runs from its first matching to its last one.
             self.columns = []
             ends = [*range(0, ratings.n_items, self.block), ratings.n_items]
-            cuts = starts[xp.asarray(np.array(ends))]
+            cuts = offsets[xp.asarray(np.array(ends))]
             cuts = (cuts if xp is np else cuts.get()).tolist()
             for k, first in enumerate(ends[:-1]):
                 mine = times[cuts[k] : cuts[k + 1]]
@@ -243,7 +243,7 @@ class NodeBlocks(Offline):
                     self.columns.append((first, ends[k + 1] - first, high - low + 1))
             self.times = times
         with self.phase("transfer"):
-            self.nodes, self.starts = nodes.astype(np.int32), starts.astype(np.int32)
+            self.nodes, self.offsets = nodes.astype(np.int32), offsets.astype(np.int32)
             self.barrier = executor.zeros(2, np.uint32)
         self.order = order
         self.stats.update(supersteps=sum(c[2] for c in self.columns), calls=len(self.columns))
@@ -256,7 +256,7 @@ class NodeBlocks(Offline):
     def columns_in_turn(self):
         """A kernel call for each block column."""
         call = self.launch.loop(
-            self.threads, shared=self.shared, cooperative=True, nodes=self.nodes, starts=self.starts,
+            self.threads, shared=self.shared, cooperative=True, nodes=self.nodes, offsets=self.offsets,
             times=self.times, users=self.users, values=self.values, barrier=self.barrier, **self.state, **self.record,
         )  # fmt: skip
         for first, count, rounds in self.columns:

@@ -16,8 +16,8 @@
 // holders wait only at warp barriers, which all lanes reach.
 // Between two tries of a thread there is an even number of warp operations: the emulator resumes lanes in
 // reverse order of arrival after each, so the lowest lane tries first every time, as in the published figures.
-// Parameters: keep = 1 - rate * regularization; with LOG, *_clock: updates of a node so far, *_turn: an edge's place in
-// that order; applied: number and checksum of the edges that were applied. Locks are 0 before.
+// Parameters: decay = 1 - rate * regularization; with LOG, *_clock: updates of a node so far, *_rank: an edge's rank
+// among its node's updates; applied: number and checksum of the edges that were applied. Locks are 0 before.
 // Reference: R. Kaleem, A. Venkat, S. Pai, M. Hall, K. Pingali, "Synchronization trade-offs in GPU implementations of
 // graph algorithms", IPDPS 2016, Section IV.
 // compile: K=16 LANES=1
@@ -32,8 +32,8 @@
 // One pass over `count` edges: those that `work` lists, or all if it is null. next_count must be zero.
 extern "C" __global__ void edge_locked(const int* work, int count, int* next, int* next_count, const int* users,
                                        const int* items, const float* values, int* user_locks, int* item_locks,
-                                       Stored* user_vectors, Stored* item_vectors, float rate, float keep,
-                                       int* user_clock, int* item_clock, int* user_turn, int* item_turn,
+                                       Stored* user_vectors, Stored* item_vectors, float rate, float decay,
+                                       int* user_clock, int* item_clock, int* user_rank, int* item_rank,
                                        unsigned long long* applied) {
     const int worker = global_thread() / LANES, workers = global_threads() / LANES;
     const int warp_first = worker - (int)(lane_id() / LANES);
@@ -56,10 +56,10 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
         __syncwarp();
         if (both) {
             Vector user = load(user_vectors, u), item = load(item_vectors, i);
-            step(user, item, values[e], rate, keep, group_mask());
+            step(user, item, values[e], rate, decay, group_mask());
             store(user_vectors, u, user);
             store(item_vectors, i, item);
-            log_update(e, u, i, user_clock, item_clock, user_turn, item_turn);
+            log_update(e, u, i, user_clock, item_clock, user_rank, item_rank);
         }
         __syncwarp();
         if (lane_in_group() == 0 && both) {
@@ -84,8 +84,8 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
 // done[e] marks those that were applied. `left` counts what this pass left over.
 extern "C" __global__ void node_locked(int first, int last, const int* offsets, const int* users, const float* values,
                                        unsigned char* done, int* left, int* user_locks, Stored* user_vectors,
-                                       Stored* item_vectors, float rate, float keep, int* user_clock, int* item_clock,
-                                       int* user_turn, int* item_turn, unsigned long long* applied) {
+                                       Stored* item_vectors, float rate, float decay, int* user_clock, int* item_clock,
+                                       int* user_rank, int* item_rank, unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
     const int worker = global_thread() / LANES, workers = global_threads() / LANES;
     const int warp_first = worker - (int)(lane_id() / LANES), mine = block_thread() / LANES;
@@ -114,10 +114,10 @@ extern "C" __global__ void node_locked(int first, int last, const int* offsets, 
                 if (fresh) store_shared(shared, mine, load(item_vectors, node));
                 fresh = false;
                 Vector user = load(user_vectors, u), item = load_shared(shared, mine);
-                step(user, item, values[e], rate, keep, group_mask());
+                step(user, item, values[e], rate, decay, group_mask());
                 store(user_vectors, u, user);
                 store_shared(shared, mine, item);
-                log_update(e, u, node, user_clock, item_clock, user_turn, item_turn);
+                log_update(e, u, node, user_clock, item_clock, user_rank, item_rank);
             }
             __syncwarp();
             if (lane_in_group() == 0 && some) {
@@ -154,14 +154,14 @@ extern "C" __global__ void unmarked(int count, const unsigned char* done, int* l
 
 // All edges once, in any order and without locks; updates may be lost, by design.
 extern "C" __global__ void hogwild(int count, const int* users, const int* items, const float* values,
-                                   Stored* user_vectors, Stored* item_vectors, float rate, float keep,
+                                   Stored* user_vectors, Stored* item_vectors, float rate, float decay,
                                    unsigned long long* applied) {
     const int worker = global_thread() / LANES, workers = global_threads() / LANES;
     Tally tally;
     for (int e = worker; e < count; e += workers) {
         const int u = users[e], i = items[e];
         Vector user = load(user_vectors, u), item = load(item_vectors, i);
-        step(user, item, values[e], rate, keep, group_mask());
+        step(user, item, values[e], rate, decay, group_mask());
         store(user_vectors, u, user);
         store(item_vectors, i, item);
         if (lane_in_group() == 0) tally.add(e);

@@ -115,7 +115,7 @@ class Online(DevicePlan):
         passes = 0
         while count:
             following = self.work[0] if work is not self.work[0] else self.work[1]
-            left = self.edge_step(self.edge_blocks(count), work, np.int32(count), following, self.rate, self.keep)
+            left = self.edge_step(self.edge_blocks(count), work, np.int32(count), following, self.rate, self.decay)
             work, count = following, int(left[0])
             passes += 1
         self.stats["passes"] = self.stats.get("passes", 0) + passes
@@ -168,7 +168,7 @@ class NodeLocked(Online):
         """A pass over items first to last - 1; returns how many edges it left over."""
         blocks = self.grid(self.by_node, self.shared, last - first)
         blocks = blocks if self.options.blocks else min(blocks, self.few_nodes)
-        left = self.node_step(blocks, np.int32(first), np.int32(last), self.rate, self.keep)
+        left = self.node_step(blocks, np.int32(first), np.int32(last), self.rate, self.decay)
         self.stats["node_passes"] = self.stats.get("node_passes", 0) + 1
         return int(left[0])
 
@@ -266,9 +266,9 @@ class EdgeHubs(Online):
         self.lists()
         self.stats.update(degree=self.degree, hub_edges=self.hubs)
 
-    def set_step(self, rate, keep):
-        super().set_step(rate, keep)
-        self.rest.set_step(rate, keep)
+    def set_step(self, rate, decay):
+        super().set_step(rate, decay)
+        self.rest.set_step(rate, decay)
 
     def expected(self):
         parts = oracle.checksum(self.hubs), oracle.checksum(self.problem.ratings.m - self.hubs)

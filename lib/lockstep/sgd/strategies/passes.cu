@@ -22,7 +22,7 @@
 __device__ __forceinline__ void edge_pass(const int* work, int count, int workers, int* next, int* next_count,
                                           const int* users, const int* items, const float* values, int* user_locks,
                                           int* item_locks, Stored* user_vectors, Stored* item_vectors, float rate,
-                                          float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn,
+                                          float decay, int* user_clock, int* item_clock, int* user_rank, int* item_rank,
                                           Tally& tally) {
     const int worker = global_thread() / LANES, warp_first = worker - (int)(lane_id() / LANES);
     for (int base = 0; base + warp_first < count; base += workers) {  // the whole warp stays in the loop together
@@ -44,10 +44,10 @@ __device__ __forceinline__ void edge_pass(const int* work, int count, int worker
         __syncwarp();
         if (both) {
             Vector user = load(user_vectors, u), item = load(item_vectors, i);
-            step(user, item, rating, rate, keep, group_mask());
+            step(user, item, rating, rate, decay, group_mask());
             store(user_vectors, u, user);
             store(item_vectors, i, item);
-            log_update(e, u, i, user_clock, item_clock, user_turn, item_turn);
+            log_update(e, u, i, user_clock, item_clock, user_rank, item_rank);
         }
         __syncwarp();
         if (lane_in_group() == 0 && both) {
@@ -73,8 +73,8 @@ __device__ __forceinline__ void edge_pass(const int* work, int count, int worker
 extern "C" __global__ void edge_passes(const int* first, const int* first_count, int* odd, int* even, int* lengths,
                                        int* passes, unsigned* barrier, const int* users, const int* items,
                                        const float* values, int* user_locks, int* item_locks, Stored* user_vectors,
-                                       Stored* item_vectors, float rate, float keep, int* user_clock, int* item_clock,
-                                       int* user_turn, int* item_turn, unsigned long long* applied) {
+                                       Stored* item_vectors, float rate, float decay, int* user_clock, int* item_clock,
+                                       int* user_rank, int* item_rank, unsigned long long* applied) {
     const int groups = blockDim.x / LANES;   // of a block
     const int* work = first;
     int count = *first_count, blocks = gridDim.x, pass = 0;
@@ -83,7 +83,7 @@ extern "C" __global__ void edge_passes(const int* first, const int* first_count,
         int *next = pass % 2 ? even : odd, *length = lengths + pass % 3;
         if ((int)blockIdx.x < blocks)
             edge_pass(work, count, blocks * groups, next, length, users, items, values, user_locks, item_locks,
-                      user_vectors, item_vectors, rate, keep, user_clock, item_clock, user_turn, item_turn, tally);
+                      user_vectors, item_vectors, rate, decay, user_clock, item_clock, user_rank, item_rank, tally);
         if (global_thread() == 0) store_relaxed(lengths + (pass + 1) % 3, 0);   // all have read it, a barrier ago
         delayed_barrier(barrier);
         const int left = load_relaxed(length);

@@ -97,7 +97,7 @@ struct Common {
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
     int patches_in_all, const int4* patch_list, const int* after, int* at, Common* all, const int* list_rows,
     const int* steps, int matchings, const int2* edges, int room, int list_room, Stored* all_vectors, float rate,
-    float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
+    float decay, int* user_clock, int* item_clock, int* user_rank, int* item_rank, unsigned long long* applied) {
     DYNAMIC_SHARED(float, vectors);
     float4* chunks = reinterpret_cast<float4*>(vectors);
     int2* lists = reinterpret_cast<int2*>(vectors + (long)room * K);
@@ -155,11 +155,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
                 const int2 edge = mine[e];
                 const int user_place = edge.x & 0xffff, item_place = (int)((unsigned)edge.x >> 16);
                 Vector user = load_shared(vectors, user_place), item = load_shared(vectors, item_place);
-                step(user, item, __int_as_float(edge.y), rate, keep, group_mask());
+                step(user, item, __int_as_float(edge.y), rate, decay, group_mask());
                 store_shared(vectors, user_place, user);
                 store_shared(vectors, item_place, item);
                 log_update(patch.z + e, now.row(patch, user_place), now.row(patch, item_place), user_clock, item_clock,
-                           user_turn, item_turn);
+                           user_rank, item_rank);
                 if (lane_in_group() == 0) tally.add(patch.z + e);
             }
             __syncthreads();

@@ -44,7 +44,7 @@ class Patches(DevicePlan):
     file = "patches.cu"
     edge_bytes = 96
     storages = ("float32", "float16")
-    bound = None  # the launch by rate and keep, once the arrays are there
+    bound = None  # the launch by rate and decay, once the arrays are there
 
     @classmethod
     def skip(cls, problem, executor, options):
@@ -89,7 +89,7 @@ class Patches(DevicePlan):
                 self.history[:2] = (executor.zeros(rows, np.int32) for _ in range(2))
             at = executor.array(np.full(self.blocks, 2**31 - 1, np.int32))  # no block has drawn a number
             common = executor.zeros(3, np.uint64)
-        user_clock, item_clock, user_turn, item_turn = self.history
+        user_clock, item_clock, user_rank, item_rank = self.history
         # Not `self`: avoids a reference cycle.
         self.bound = functools.cache(
             functools.partial(
@@ -97,16 +97,16 @@ class Patches(DevicePlan):
                 patches_in_all=np.int32(self.stats["patches"]), patch_list=patch_list, after=after, at=at, all=common,
                 list_rows=lists, steps=steps, matchings=np.int32(steps.shape[1] - 1), edges=packed,
                 room=np.int32(self.room), list_room=np.int32(self.list_room), all_vectors=self.user_vectors,
-                user_clock=user_clock, item_clock=item_clock, user_turn=user_turn, item_turn=item_turn,
+                user_clock=user_clock, item_clock=item_clock, user_rank=user_rank, item_rank=item_rank,
                 applied=self.applied,
             )  # fmt: skip
         )
-        self.set_step(self.rate, self.keep)
+        self.set_step(self.rate, self.decay)
 
-    def set_step(self, rate, keep):
-        super().set_step(rate, keep)
+    def set_step(self, rate, decay):
+        super().set_step(rate, decay)
         if self.bound is not None:
-            self.launch = self.bound(rate=self.rate, keep=self.keep)
+            self.launch = self.bound(rate=self.rate, decay=self.decay)
 
     def find(self, ratings, users, items, chunk):
         """Levels until no edge is left: each removes at least one (see `growth`).

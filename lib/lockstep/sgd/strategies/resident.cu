@@ -81,7 +81,7 @@ __device__ __forceinline__ void apply(Group& g) {
         }
         __syncwarp();
         PartialSums parts = exchange(user[j], g.item, g.exchange_buffers + 32 * (j % 2));
-        apply_error(user[j], g.item, __fmaf_rn(-slot[j].rate, parts.sum(), slot[j].scaled_rating), slot[j].keep);
+        apply_error(user[j], g.item, __fmaf_rn(-slot[j].rate, parts.sum(), slot[j].scaled_rating), slot[j].decay);
     }
     #pragma unroll
     for (int j = 0; j < BATCH; ++j) store_shared_at(g.users, slot[j].user_offset, user[j]);
@@ -124,7 +124,7 @@ __device__ __forceinline__ void update_locked(Group& g, const int2* edges, int b
 // so no barrier is needed between writing back a range and fetching the next.
 struct Mover {
     Stored* vectors;
-    const int* range_starts;
+    const int* range_offsets;
     unsigned* blocks_done;
     int first_range, rounds, stride;
 
@@ -134,8 +134,8 @@ struct Mover {
     }
     // Copies the range of a round into `buffer`, once the preceding blocks have released it.
     __device__ __forceinline__ void fetch_range(float* buffer, int round) const {
-        const int range_index = range(round), first_user = range_starts[range_index];
-        const int count = range_starts[range_index + 1] - first_user;
+        const int range_index = range(round), first_user = range_offsets[range_index];
+        const int count = range_offsets[range_index + 1] - first_user;
         const Stored* source = vectors + (long)first_user * K;
         if (lane_id() == 0) {
             while (load_acquire(blocks_done + range_index) != (unsigned)(round / stride)) pause(50);
@@ -157,8 +157,8 @@ struct Mover {
 #endif
     }
     __device__ __forceinline__ void store_range(const float* buffer, int round) const {
-        const int range_index = range(round), first_user = range_starts[range_index];
-        const int count = range_starts[range_index + 1] - first_user;
+        const int range_index = range(round), first_user = range_offsets[range_index];
+        const int count = range_offsets[range_index + 1] - first_user;
         Stored* target = vectors + (long)first_user * K;
         #pragma unroll 8
         for (int k = lane_id(); k < count * (K / 4); k += 32) {
@@ -172,17 +172,16 @@ struct Mover {
     }
 };
 
-// Block b has range (b * stride + v) % rounds in round v, after v / stride other blocks. starts: the first edge of each
-// (block, round, group); range_starts: the first user of each range of at most `room`. alone: whether a block has a
-// single item, of distinct users. `edges` is padded by 96 entries, which are loaded but not applied.
+// Block b has range (b * stride + v) % rounds in round v, after v / stride other blocks. offsets: the first edge of
+// each (block, round, group); range_offsets: the first user of each range of at most `room`. alone: whether a block has
+// a single item, of distinct users. `edges` is padded by 96 entries, which are loaded but not applied.
 // Shared memory: two buffers, each of `room` vectors and a dummy vector per group; ring; exchange buffers; slots and
 // their items; items; locks.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
-    const int* starts, const int* range_starts, int rounds, int stride, int room, const int* alone, const int2* edges,
-    const int* table, const int* table_starts, unsigned* blocks_done,
-    Stored* user_vectors, Stored* item_vectors, float rate, float keep, int* user_clock, int* item_clock,
-    int* user_turn, int* item_turn,
-    unsigned long long* applied) {
+    const int* offsets, const int* range_offsets, int rounds, int stride, int room, const int* alone, const int2* edges,
+    const int* table, const int* table_offsets, unsigned* blocks_done,
+    Stored* user_vectors, Stored* item_vectors, float rate, float decay, int* user_clock, int* item_clock,
+    int* user_rank, int* item_rank, unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
     // of each buffer; includes the dummies, so that one offset addresses either
     const int buffer = room * K + WORKING_GROUPS * DUMMY_STRIDE * 4;
@@ -191,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     Slot* slots = reinterpret_cast<Slot*>(exchange_buffers + THREADS / 32 * 64);
     int* slot_items = reinterpret_cast<int*>(slots + WORKING_GROUPS * BATCH);
     float* items = reinterpret_cast<float*>(slot_items + (WORKING_GROUPS * BATCH + 3) / 4 * 4);
-    const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
+    const int table_first = table_offsets[blockIdx.x], table_size = table_offsets[blockIdx.x + 1] - table_first;
     unsigned* lock = reinterpret_cast<unsigned*>(items + table_size * K);
     // Warp votes: make the conditions provably uniform.
     const bool is_mover = __any_sync(full_mask, block_thread() < 32);
@@ -208,10 +207,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
     }
     const int first_slot = group_index / GROUPS_PER_WARP * GROUPS_PER_WARP * BATCH + group_index % GROUPS_PER_WARP;
     Group g{exchange_buffers + block_thread() / 32 * 64, lock, shared, items, slots + first_slot,
-            slot_items + first_slot, room * (K / 4) + group_index * DUMMY_STRIDE, rate, keep};
+            slot_items + first_slot, room * (K / 4) + group_index * DUMMY_STRIDE, rate, decay};
     const int first_range = (int)((long)blockIdx.x * stride % rounds);
-    const int* edge_start = starts + (long)blockIdx.x * rounds * WORKING_GROUPS + (is_dedicated ? 0 : group_index);
-    Mover mover{user_vectors, range_starts, blocks_done, first_range, rounds, stride};
+    const int* edge_start = offsets + (long)blockIdx.x * rounds * WORKING_GROUPS + (is_dedicated ? 0 : group_index);
+    Mover mover{user_vectors, range_offsets, blocks_done, first_range, rounds, stride};
     int next_begin = 0, next_end = 0;   // of this group's edges in the next tile
     Stream stream{edges, ring};
     if (is_mover) {
@@ -234,8 +233,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) resident(
                 next_end = edge_start[(v + 1) * WORKING_GROUPS + 1];
             }
             g.users = shared + (v & 1) * buffer;
-            const HistoryLog history{user_clock, item_clock, user_turn, item_turn,
-                                     LOG ? range_starts[mover.range(v)] : 0, table + table_first};
+            const HistoryLog history{user_clock, item_clock, user_rank, item_rank,
+                                     LOG ? range_offsets[mover.range(v)] : 0, table + table_first};
             if (is_dedicated) {
                 if (v == 0) {
                     g.item_index = lane_id() < LANES ? 0 : -1;

@@ -58,11 +58,11 @@ def sort_keys(segment, segments, place, users, xp):
     return key
 
 
-def segment_starts(segment, segments, xp):
+def segment_offsets(segment, segments, xp):
     """Where each segment begins among the edges in their order; int32 array, shape (segments + 1,)."""
-    starts = xp.zeros(segments + 1, np.int32)
-    starts[1:] = xp.cumsum(xp.bincount(segment, minlength=segments))
-    return starts
+    offsets = xp.zeros(segments + 1, np.int32)
+    offsets[1:] = xp.cumsum(xp.bincount(segment, minlength=segments))
+    return offsets
 
 
 class Resident(DevicePlan):
@@ -121,17 +121,17 @@ class Resident(DevicePlan):
             arranged = self.arrange(groups, batch, deal, cut)
         if not arranged:
             return False
-        block, (table, table_starts, slot, place, alone), user_range, range_starts = arranged
+        block, (table, table_offsets, slot, place, alone), user_range, range_offsets = arranged
         users, items, values = self.bring()
         with self.phase("order"):
             edges = self.order_resident(
-                users, items, values, groups, block.astype(np.int64), slot, place, user_range, range_starts
+                users, items, values, groups, block.astype(np.int64), slot, place, user_range, range_offsets
             )
         self.place(*edges)
         with self.phase("transfer"):
             array = self.executor.array
-            self.range_starts, self.alone = array(range_starts.astype(np.int32)), array(alone)
-            self.table, self.table_starts = array(table.astype(np.int32)), array(table_starts.astype(np.int32))
+            self.range_offsets, self.alone = array(range_offsets.astype(np.int32)), array(alone)
+            self.table, self.table_offsets = array(table.astype(np.int32)), array(table_offsets.astype(np.int32))
             self.blocks_done = self.executor.zeros(self.rounds, np.uint32)
         self.stats.update(blocks=self.blocks, rounds=self.rounds, groups=groups, batch=batch, table_in_shared=True,
                           users="resident", room=self.room, alone=int(alone.sum()), items_by="degree")  # fmt: skip
@@ -183,8 +183,8 @@ class Resident(DevicePlan):
         self.stride, self.rounds, self.room = stride, self.blocks * stride, int(range_sizes.max(initial=1))
         self.shared = fixed + most + self.room * 2 * width * 4 + (self.room // 32 + 1) * 4
         self.shared = -(-self.shared // 16) * 16
-        range_starts = np.concatenate([[0], np.cumsum(range_sizes)])
-        return block, self.slots(item_degrees, block, sizes, deal), user_range, range_starts
+        range_offsets = np.concatenate([[0], np.cumsum(range_sizes)])
+        return block, self.slots(item_degrees, block, sizes, deal), user_range, range_offsets
 
     def ranges(self, user_degrees, room, cut):
         """(range of each user, users of each, ranges for each block): none holds more than `room`."""
@@ -207,13 +207,13 @@ class Resident(DevicePlan):
         item alone)."""
         items = item_degrees.size
         table = np.argsort(block, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(sizes)])
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
         slot, place, alone = np.empty(items, np.int64), np.empty(items, np.int64), np.zeros(self.blocks, np.int32)
-        for b, mine in enumerate(np.split(table, starts[1:-1])):
+        for b, mine in enumerate(np.split(table, offsets[1:-1])):
             slot[mine] = _slots(item_degrees[mine], (self.threads - 32) // 32, 32 // self.lanes, deal)
             alone[b] = mine.size == 1 and self.options.alone != 0 and self.distinct(mine[0], item_degrees)
-        place[table] = np.arange(items) - np.repeat(starts[:-1], sizes)
-        return table, starts, slot, place, alone
+        place[table] = np.arange(items) - np.repeat(offsets[:-1], sizes)
+        return table, offsets, slot, place, alone
 
     def order_resident(self, users, items, values, groups, *where):
         """The edges by block, round and group, and `packed` as the kernel reads them."""
@@ -223,7 +223,7 @@ class Resident(DevicePlan):
         segment = (block[items] * self.rounds + segment) * groups + slot[items]
         segments = self.blocks * self.rounds * groups
         order = xp.argsort(sort_keys(segment, segments, place[items], users, xp), kind="stable")
-        self.starts = segment_starts(segment, segments, xp)
+        self.offsets = segment_offsets(segment, segments, xp)
         del segment
         users, items, values = users[order], items[order], values[order]
         del order
@@ -256,9 +256,9 @@ class Resident(DevicePlan):
 
     def run_resident(self):
         self.launch(
-            self.blocks, self.threads, shared=self.shared, cooperative=True, starts=self.starts,
-            range_starts=self.range_starts, rounds=np.int32(self.rounds), stride=np.int32(self.stride),
+            self.blocks, self.threads, shared=self.shared, cooperative=True, offsets=self.offsets,
+            range_offsets=self.range_offsets, rounds=np.int32(self.rounds), stride=np.int32(self.stride),
             room=np.int32(self.room), alone=self.alone, edges=self.packed, table=self.table,
-            table_starts=self.table_starts, blocks_done=self.blocks_done, **self.state, **self.record,
+            table_offsets=self.table_offsets, blocks_done=self.blocks_done, **self.state, **self.record,
         )  # fmt: skip
         return self

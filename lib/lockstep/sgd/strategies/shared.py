@@ -210,7 +210,7 @@ class DevicePlan(SweepPlan):
             self.applied = executor.zeros(2, np.uint64)
             clocks = [(ratings.n_users,), (ratings.n_items,), (ratings.m,), (ratings.m,)]
             self.history = [executor.zeros(shape, np.int32) for shape in clocks] if self.log else [None] * 4
-            self.set_step(self.problem.rate, self.problem.keep)
+            self.set_step(self.problem.rate, self.problem.decay)
 
     def bring(self):
         """The ratings' edges on the device, sorted by item."""
@@ -225,9 +225,9 @@ class DevicePlan(SweepPlan):
         """Put these vectors in their places: arrays on the device, which may be one vector for all nodes of a side."""
         self.user_vectors[...], self.item_vectors[...] = users, items
 
-    def set_step(self, rate, keep):
+    def set_step(self, rate, decay):
         """What updates take from here on for the learning rate, and leave of a vector."""
-        self.rate, self.keep = np.float32(rate), np.float32(keep)
+        self.rate, self.decay = np.float32(rate), np.float32(decay)
 
     def begin(self):
         """What a sweep starts with: an empty tally, empty histories."""
@@ -239,14 +239,14 @@ class DevicePlan(SweepPlan):
     @property
     def state(self):
         """The arguments that every kernel takes for the vectors and the step."""
-        return dict(user_vectors=self.user_vectors, item_vectors=self.item_vectors, rate=self.rate, keep=self.keep)
+        return dict(user_vectors=self.user_vectors, item_vectors=self.item_vectors, rate=self.rate, decay=self.decay)
 
     @property
     def record(self):
         """The last arguments of a kernel: histories and tally."""
-        user_clock, item_clock, user_turn, item_turn = self.history
+        user_clock, item_clock, user_rank, item_rank = self.history
         return dict(
-            user_clock=user_clock, item_clock=item_clock, user_turn=user_turn, item_turn=item_turn,
+            user_clock=user_clock, item_clock=item_clock, user_rank=user_rank, item_rank=item_rank,
             applied=self.applied,
         )  # fmt: skip
 
@@ -279,8 +279,8 @@ class DevicePlan(SweepPlan):
     def order_of_last_sweep(self):
         """A serial order of the edges that makes the same history as the last logged sweep (see `oracle`)."""
         users, items, _ = self.edges()
-        _, _, user_turn, item_turn = (self.executor.get(a) for a in self.history)
-        return oracle.serial_order(users, items, user_turn, item_turn)
+        _, _, user_rank, item_rank = (self.executor.get(a) for a in self.history)
+        return oracle.serial_order(users, items, user_rank, item_rank)
 
     def scorer(self, ratings):
         edges = [self.executor.array(a) for a in (ratings.users, ratings.items, ratings.values)]

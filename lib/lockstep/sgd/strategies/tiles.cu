@@ -112,9 +112,10 @@ struct ItemStore {
 // `locks` is a power of two. Shared memory: the locks, then SLOTS vectors for each group, then SLOTS edges
 // for each, then the block's items.
 extern "C" __global__ void __launch_bounds__(THREADS) tiles(
-    const int* starts, const int* waits, int rounds, int stride, int locks, const int4* edges, const int* table,
-    const int* table_starts, int table_fits, unsigned* blocks_done, Stored* user_vectors, Stored* item_vectors,
-    float rate, float keep, int* user_clock, int* item_clock, int* user_turn, int* item_turn, unsigned long long* applied) {
+    const int* offsets, const int* waits, int rounds, int stride, int locks, const int4* edges, const int* table,
+    const int* table_offsets, int table_fits, unsigned* blocks_done, Stored* user_vectors, Stored* item_vectors,
+    float rate, float decay, int* user_clock, int* item_clock, int* user_rank, int* item_rank,
+    unsigned long long* applied) {
     DYNAMIC_SHARED(unsigned char, shared);
     const int here = block_thread() / LANES, lane = lane_in_group();
     const unsigned lanes_before = (1u << lane_id()) - 1u;
@@ -127,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
     for (int k = block_thread(); k < locks / 32; k += THREADS) lock[k] = 0;
     for (int k = lane; k < SLOTS; k += LANES) slots[k] = no_edge;
     for (int k = 0; k < SLOTS; ++k) store_shared(vectors, k, Vector{});  // empty slots enter step(): no NaN
-    const int table_first = table_starts[blockIdx.x], table_size = table_starts[blockIdx.x + 1] - table_first;
+    const int table_first = table_offsets[blockIdx.x], table_size = table_offsets[blockIdx.x + 1] - table_first;
     if (table_fits) {
         for (int k = here; k < table_size; k += GROUPS) {
             store_shared(resident, k, load(item_vectors, table[table_first + k]));
@@ -147,8 +148,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
         __syncthreads();
 
         const long at = ((long)blockIdx.x * rounds + round) * GROUPS + here;
-        const int end = starts[at + 1];
-        int next = starts[at];         // first edge that no lane has taken
+        const int end = offsets[at + 1];
+        int next = offsets[at];         // first edge that no lane has taken
         int left = end - next;         // edges not applied yet
         int4 edge[EACH];               // the edges that this lane locks next, and their numbers (-1: none)
         int id[EACH], ready[STAGES][EACH];
@@ -215,7 +216,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                     #pragma unroll
                     for (int j = 0; j < BATCH; ++j) {
                         const bool live = who[j] >= 0;
-                        step(user[j], item, rated[j], live ? rate : 0.0f, live ? keep : 1.0f, full_mask);
+                        step(user[j], item, rated[j], live ? rate : 0.0f, live ? decay : 1.0f, full_mask);
                     }
                 } else {
                     #pragma unroll
@@ -227,7 +228,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                             item = home.load_item(now);
                         }
                         __syncwarp();
-                        step(user[j], item, rated[j], live ? rate : 0.0f, live ? keep : 1.0f, full_mask);
+                        step(user[j], item, rated[j], live ? rate : 0.0f, live ? decay : 1.0f, full_mask);
                     }
                 }
                 #pragma unroll
@@ -236,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
 #if LOG
                     const int e = __shfl_sync(full_mask, ready[old][j / LANES], j % LANES, LANES);
                     const int rated_item = slots[old * BATCH + j].z;
-                    if (who[j] >= 0) log_update(e, who[j], rated_item, user_clock, item_clock, user_turn, item_turn);
+                    if (who[j] >= 0) log_update(e, who[j], rated_item, user_clock, item_clock, user_rank, item_rank);
 #endif
                 }
                 // (5) Each lane releases the locks of its edges of that batch.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from .resident import WIDEST, Resident, segment_starts, sort_keys
+from .resident import WIDEST, Resident, segment_offsets, sort_keys
 from .shared import DeviceOptions, whole
 
 LOCKS = 1 << 17  # bits of shared memory, 16 KB; users of a range that share one exclude each other
@@ -160,9 +160,9 @@ class Tiles(Resident):
         self.stride, self.rounds = stride, self.blocks * stride
         with self.phase("schedule"):
             block, slot, table, sizes = self.own(item_degrees, groups, by_ids)
-            table_starts = np.concatenate([[0], np.cumsum(sizes)])
+            table_offsets = np.concatenate([[0], np.cumsum(sizes)])
             place = np.empty(item_degrees.size, np.int32)
-            place[table] = np.arange(item_degrees.size) - np.repeat(table_starts[:-1], sizes)
+            place[table] = np.arange(item_degrees.size) - np.repeat(table_offsets[:-1], sizes)
             fits = int(sizes.max(initial=0)) * problem.width * 4
             self.fits = fixed + fits <= executor.max_shared
             self.shared = -(-(fixed + (fits if self.fits else 0)) // 16) * 16
@@ -172,7 +172,7 @@ class Tiles(Resident):
         self.place(*edges)
         with self.phase("transfer"):
             self.table = executor.array(table.astype(np.int32))
-            self.table_starts = executor.array(table_starts.astype(np.int32))
+            self.table_offsets = executor.array(table_offsets.astype(np.int32))
             self.blocks_done = executor.zeros(self.rounds, np.uint32)
         self.stats.update(blocks=self.blocks, rounds=self.rounds, groups=groups, stages=stages, each=each,
                           table_in_shared=bool(self.fits), users="fetched",
@@ -200,7 +200,7 @@ class Tiles(Resident):
         del turn
         segments = self.blocks * self.rounds * groups
         order = xp.argsort(sort_keys(segment, segments, place[items], users, xp), kind="stable")
-        self.starts = segment_starts(segment, segments, xp)
+        self.offsets = segment_offsets(segment, segments, xp)
         del segment
         users, items, values = users[order], items[order], values[order]
         del order
@@ -208,7 +208,7 @@ class Tiles(Resident):
         for column, words in enumerate((users, values.view(np.int32), items, place[items])):
             self.packed[: ratings.m, column] = words
         # Which tiles hold edges: the others are skipped, and a range is passed on by those that are not.
-        full = (self.starts[groups::groups] > self.starts[:-1:groups]).reshape(self.blocks, self.rounds)
+        full = (self.offsets[groups::groups] > self.offsets[:-1:groups]).reshape(self.blocks, self.rounds)
         self.turns = self.waits(full, self.stride)
         return users, items, values
 
@@ -233,9 +233,9 @@ class Tiles(Resident):
         if self.resident:
             return self.run_resident()
         self.launch(
-            self.blocks, self.threads, shared=self.shared, cooperative=True, starts=self.starts, waits=self.turns,
+            self.blocks, self.threads, shared=self.shared, cooperative=True, offsets=self.offsets, waits=self.turns,
             rounds=np.int32(self.rounds), stride=np.int32(self.stride), locks=np.int32(self.locks), edges=self.packed,
-            table=self.table, table_starts=self.table_starts, table_fits=np.int32(self.fits),
+            table=self.table, table_offsets=self.table_offsets, table_fits=np.int32(self.fits),
             blocks_done=self.blocks_done, **self.state, **self.record,
         )  # fmt: skip
         return self

@@ -1,8 +1,8 @@
 // One update of stochastic gradient descent, and the functions that all schedules share.
 //
-//     e = rate rating - rate <user, item>;   user' = keep user + e item;   item' = keep item + e user
+//     e = rate rating - rate <user, item>;   user' = decay user + e item;   item' = decay item + e user
 //
-// with keep = 1 - rate * regularization, e the scaled error, and the old vectors on the right; only the last
+// with decay = 1 - rate * regularization, e the scaled error, and the old vectors on the right; only the last
 // multiply-add of each depends on the dot product. K is the padded rank (a power of two from 4), LANES the threads per
 // edge (1: the published form; K/4: one 16-byte load per thread).
 //
@@ -165,28 +165,29 @@ __device__ __forceinline__ float dot(const Vector& a, const Vector& b, unsigned 
 }
 
 // The update itself, in registers; scaled_rating: rate * rating, scaled_error: rate * (rating - <user, item>).
-__device__ __forceinline__ void step_scaled(Vector& user, Vector& item, float scaled_rating, float rate, float keep,
+__device__ __forceinline__ void step_scaled(Vector& user, Vector& item, float scaled_rating, float rate, float decay,
                                             unsigned lanes) {
     const float scaled_error = __fmaf_rn(-rate, dot(user, item, lanes), scaled_rating);
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) {
         const float4 u = user.chunk[c], i = item.chunk[c];
-        user.chunk[c] = plus(times(u, keep), scaled_error, i);
-        item.chunk[c] = plus(times(i, keep), scaled_error, u);
+        user.chunk[c] = plus(times(u, decay), scaled_error, i);
+        item.chunk[c] = plus(times(i, decay), scaled_error, u);
     }
 }
-__device__ __forceinline__ void step(Vector& user, Vector& item, float rating, float rate, float keep, unsigned lanes) {
-    step_scaled(user, item, __fmul_rn(rate, rating), rate, keep, lanes);
+__device__ __forceinline__ void step(Vector& user, Vector& item, float rating, float rate, float decay,
+                                     unsigned lanes) {
+    step_scaled(user, item, __fmul_rn(rate, rating), rate, decay, lanes);
 }
 
 // Logs the positions of edge e in its nodes' histories; the caller owns both nodes.
-__device__ __forceinline__ void log_update(long e, int user, int item, int* user_clock, int* item_clock, int* user_turn,
-                                           int* item_turn) {
+__device__ __forceinline__ void log_update(long e, int user, int item, int* user_clock, int* item_clock, int* user_rank,
+                                           int* item_rank) {
 #if LOG
     if (lane_in_group() == 0) {
         const int u = __ldcg(user_clock + user), i = __ldcg(item_clock + item);
-        user_turn[e] = u;
-        item_turn[e] = i;
+        user_rank[e] = u;
+        item_rank[e] = i;
         __stcg(user_clock + user, u + 1);
         __stcg(item_clock + item, i + 1);
     }
