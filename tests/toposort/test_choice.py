@@ -219,7 +219,7 @@ WAYS = {
         {"subset_max_width": 0, "arcs_alone": 0, "waits": (1000, 0)}, lambda: generators.layered(6000, 200), 4,
     ),
     "subset": ({"code": None, "waits": (1000, 0)}, lambda: generators.layered(2000, 200), 4),
-    "subset that looks ahead": ({"keep": 0, "waits": (1000, 0)}, lambda: generators.layered(1000, 200), 4),
+    "subset that looks ahead": ({"max_held": 0, "waits": (1000, 0)}, lambda: generators.layered(1000, 200), 4),
     "records": ({"waits": (2, 0)}, lambda: generators.layered(2000, 200), 4),
     "table": ({"counter_choices": (), "waits": (2, 0)}, lambda: generators.layered(2000, 200), 4),
     "block": ({"code": None, "waits": (2, 0)}, lambda: generators.layered(6000, 200), 8),

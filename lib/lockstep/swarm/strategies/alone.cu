@@ -126,20 +126,20 @@ __device__ __forceinline__ bool fetch_rows(const Rows g, const int* __restrict__
     return unsorted;
 }
 
-// vertex, arc, n, m: where the graph lies in the pack, and its size. per: sources of a block. order: its vertices by
-// falling degree. fixed: n sums, zero before and after. arrived: blocks that are done, 0 before and after.
+// vertex, arc, n, m: where the graph lies in the pack, and its size. block_sources: sources of a block. order: its
+// vertices by falling degree. fixed: n sums, zero before and after. arrived: blocks that are done, 0 before and after.
 extern "C" __global__ void __launch_bounds__(1024, 1) alone(
-    int graph, long long vertex, long long arc, int n, int m, int per, const int* __restrict__ offsets,
+    int graph, long long vertex, long long arc, int n, int m, int block_sources, const int* __restrict__ offsets,
     const Arc* __restrict__ targets, const unsigned short* __restrict__ order, int endpoints, u64* fixed,
     unsigned* arrived, double* values, u64* checksums) {
     DYNAMIC_SHARED(unsigned char, shared);
     const int threads = (int)blockDim.x, t = (int)block_thread(), lane = t & 31;
-    const int s0 = (int)blockIdx.x * per, sources = n - s0 < per ? n - s0 : per;
+    const int s0 = (int)blockIdx.x * block_sources, sources = n - s0 < block_sources ? n - s0 : block_sources;
 
     BumpAllocator state{shared + 16};
     const Rows g = carve_rows(state, n, m);
     u64* const sums = state.allocate<u64>(n);
-    REAL* const value = state.allocate<REAL>((long long)per * (n + 1));   // path counts, then what a vertex gives
+    REAL* const value = state.allocate<REAL>((long long)block_sources * (n + 1));  // path counts, then dependencies
     unsigned* before = state.allocate<unsigned>(n + 1);                   // words of three levels next to each other
     unsigned* present = state.allocate<unsigned>(n + 1);
     unsigned* after = state.allocate<unsigned>(n + 1);
@@ -147,8 +147,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
     unsigned* const sizes = state.allocate<unsigned>(n + 1);              // pairs of each level
     unsigned short* const order_shared = state.allocate<unsigned short>(n);       // `order`
     // pairs: vertex, source << 11
-    unsigned short* const pairs_queue = state.allocate<unsigned short>((long long)per * n);
-    unsigned char* const code = state.allocate<unsigned char>((long long)per * (n + 1));
+    unsigned short* const pairs_queue = state.allocate<unsigned short>((long long)block_sources * n);
+    unsigned char* const code = state.allocate<unsigned char>((long long)block_sources * (n + 1));
 
     for (int v = t; v <= n; v += threads) {
         const unsigned start = v >= s0 && v < s0 + sources ? 1u << (v - s0) : 0u;
@@ -157,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
         if (v == n) after[v] = 0;
         else sums[v] = 0, seen[v] = start, order_shared[v] = order[vertex + v];
     }
-    for (int i = t; i < per * (n + 1); i += threads) code[i] = 0;
+    for (int i = t; i < block_sources * (n + 1); i += threads) code[i] = 0;
     const bool unsorted = fetch_rows(g, offsets + vertex + graph, targets + arc, n, threads, (int*)after, (int*)value);
     if (__syncthreads_or(unsorted)) {
         remove_duplicates(g, n, threads);
@@ -199,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) alone(
             }
             if (!__any_sync(full_mask, newly != 0)) continue;
             found = true;
-            for (int i = t & 3; i < (per + 3 & ~3); i += 4) {
+            for (int i = t & 3; i < (block_sources + 3 & ~3); i += 4) {
                 const bool is_new = newly >> i & 1;
                 const unsigned new_lanes = __ballot_sync(full_mask, is_new);
                 unsigned place = 0;

@@ -73,8 +73,8 @@ class AloneBetweenness(DeviceTask):
             if n:
                 self.launch(
                     kernel, -(-n // k), threads, need(n, m, k, real), graph=_int(graph), vertex=_long(vertex),
-                    arc=_long(arc), n=_int(n), m=_int(m), per=_int(k), offsets=pack.offsets, targets=self.arcs(),
-                    order=order, endpoints=endpoints, fixed=sums, arrived=arrived, values=self.out,
+                    arc=_long(arc), n=_int(n), m=_int(m), block_sources=_int(k), offsets=pack.offsets,
+                    targets=self.arcs(), order=order, endpoints=endpoints, fixed=sums, arrived=arrived, values=self.out,
                     checksums=self.checks,
                 )  # fmt: skip
 

@@ -90,16 +90,17 @@ __device__ __forceinline__ void decrement(const Problem& p, int v, int w, bool& 
 // Levels before `until` of more than `lower` and at most `upper` vertices, by `threads` threads: the block, or one
 // warp.
 template <bool one_warp>
-__device__ void run_levels(const Problem& p, Position& at, int lower, int upper, int until, int rank, int threads) {
+__device__ void run_levels(const Problem& p, Position& frontier, int lower, int upper, int until, int rank,
+                           int threads) {
     const int lane = lane_id();
-    while (at.size > lower && at.size <= upper && at.level < until) {
-        const int4* now = p.ring + (at.phase & 1) * p.capacity;
-        int4* next = p.ring + (~at.phase & 1) * p.capacity;
-        int* pushed = p.counts + (at.phase + 1) % 3;
-        int* found = p.order + at.begin + at.size;
+    while (frontier.size > lower && frontier.size <= upper && frontier.level < until) {
+        const int4* now = p.ring + (frontier.phase & 1) * p.capacity;
+        int4* next = p.ring + (~frontier.phase & 1) * p.capacity;
+        int* pushed = p.counts + (frontier.phase + 1) % 3;
+        int* found = p.order + frontier.begin + frontier.size;
         if (rank == 0) {
-            p.counts[(at.phase + 2) % 3] = 0;
-            p.levels[2 + at.level] = at.size;
+            p.counts[(frontier.phase + 2) % 3] = 0;
+            p.levels[2 + frontier.level] = frontier.size;
         }
         auto visit = [&](int v) {
             const int4 row = fetch(p.rows + v);
@@ -110,12 +111,12 @@ __device__ void run_levels(const Problem& p, Position& at, int lower, int upper,
             }
         };
         int shift = 5;  // 2^shift lanes share a vertex
-        while (shift > 0 && (at.size << shift) > threads) --shift;
+        while (shift > 0 && (frontier.size << shift) > threads) --shift;
         const int group = 1 << shift;
 #pragma unroll 1
-        for (int base = (rank - lane) >> shift; base < at.size; base += threads >> shift) {
+        for (int base = (rank - lane) >> shift; base < frontier.size; base += threads >> shift) {
             const int i = base + (lane >> shift);
-            const int4 row = i < at.size ? now[i] : make_int4(0, 0, -1, -1);
+            const int4 row = i < frontier.size ? now[i] : make_int4(0, 0, -1, -1);
             const int short_end = min(row.y, row.x + 8 * group);
 #pragma unroll 1
             for (int arc = row.x + (lane & (group - 1)); arc < short_end; arc += group) {
@@ -134,29 +135,29 @@ __device__ void run_levels(const Problem& p, Position& at, int lower, int upper,
         }
         if (one_warp) __syncwarp();
         else __syncthreads();
-        at.begin += at.size;
-        at.size = *const_cast<volatile int*>(pushed);
-        ++at.level;
-        ++at.phase;
+        frontier.begin += frontier.size;
+        frontier.size = *const_cast<volatile int*>(pushed);
+        ++frontier.level;
+        ++frontier.phase;
     }
 }
 
 // Levels before `until` of up to 32 vertices by one warp, a vertex a lane, all in registers. Ends before a level with a
 // row of more than two arcs; then the frontier is in the ring again.
-__device__ void run_lanes(const Problem& p, Position& at, int until) {
+__device__ void run_lanes(const Problem& p, Position& frontier, int until) {
     const int lane = lane_id();
     const unsigned below = (1u << lane) - 1;
     const int4 none = make_int4(0, 0, -1, -1);
-    int4 row = lane < at.size ? p.ring[(at.phase & 1) * p.capacity + lane] : none;
-    int* found = p.order + at.begin + at.size;
+    int4 row = lane < frontier.size ? p.ring[(frontier.phase & 1) * p.capacity + lane] : none;
+    int* found = p.order + frontier.begin + frontier.size;
     int* levels = p.levels + 2;
-    bool has_row = lane < at.size;
-    while (at.size > 0 && at.level < until) {
+    bool has_row = lane < frontier.size;
+    while (frontier.size > 0 && frontier.level < until) {
         // Idle lanes load row 0 (one broadcast), cheaper than a branch; issued first, having the longest latency.
         const int4 row_a = fetch(p.rows + max(row.z, 0)), row_b = fetch(p.rows + max(row.w, 0));
         if (__any_sync(full_mask, row.y - row.x > 2)) break;
-        if (lane == 0) levels[at.level] = at.size;
-        ++at.level;
+        if (lane == 0) levels[frontier.level] = frontier.size;
+        ++frontier.level;
         bool a, b;
         decrement(p, row.z, row.w, a, b);
         const unsigned all_a = __ballot_sync(full_mask, a), all_b = __ballot_sync(full_mask, b);
@@ -165,10 +166,10 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
         if (a) found[place_a] = row.z;
         if (b) found[place_b] = row.w;
         found += pushed;
-        at.begin += at.size;
-        at.size = pushed;
+        frontier.begin += frontier.size;
+        frontier.size = pushed;
         if (pushed > 32) {  // too many for a warp: write them to the ring
-            int4* ring = p.ring + (at.phase & 1) * p.capacity;
+            int4* ring = p.ring + (frontier.phase & 1) * p.capacity;
             if (a) ring[place_a] = row_a;
             if (b) ring[place_b] = row_b;
             has_row = false;
@@ -192,51 +193,53 @@ __device__ void run_lanes(const Problem& p, Position& at, int until) {
         }
     }
     const unsigned with_rows = __ballot_sync(full_mask, has_row);
-    if (has_row) p.ring[(at.phase & 1) * p.capacity + __popc(with_rows & below)] = row;
+    if (has_row) p.ring[(frontier.phase & 1) * p.capacity + __popc(with_rows & below)] = row;
     __syncwarp();
 }
 
 // Levels by block 0 until the frontier is empty or exceeds the ring, or the stop flag is set (then the frontier is
 // empty).
-__device__ void run_block_levels(const Problem& p, Position& at, int warp_width, const StopFlag& stop_flag) {
-    for (int i = threadIdx.x; i < at.size; i += blockDim.x) p.ring[i] = p.rows[load_relaxed(p.order + at.begin + i)];
+__device__ void run_block_levels(const Problem& p, Position& frontier, int warp_width, const StopFlag& stop_flag) {
+    for (int i = threadIdx.x; i < frontier.size; i += blockDim.x) {
+        p.ring[i] = p.rows[load_relaxed(p.order + frontier.begin + i)];
+    }
     if (threadIdx.x < 3) p.counts[threadIdx.x] = 0;
-    at.phase = 0;
+    frontier.phase = 0;
     int* shared_position = p.counts + 3;
-    int until = stop_flag.stop ? at.level + between_requests : 0x7fffffff;
+    int until = stop_flag.stop ? frontier.level + between_requests : 0x7fffffff;
     __syncthreads();
-    while (at.size > 0 && at.size <= p.capacity) {
-        run_levels<false>(p, at, warp_width, p.capacity, until, threadIdx.x, blockDim.x);
-        if (at.size == 0 || at.size > p.capacity) break;
+    while (frontier.size > 0 && frontier.size <= p.capacity) {
+        run_levels<false>(p, frontier, warp_width, p.capacity, until, threadIdx.x, blockDim.x);
+        if (frontier.size == 0 || frontier.size > p.capacity) break;
         __syncthreads();
         if (warp_id() == 0) {
             int general = 1;  // back-off: levels by run_levels before run_lanes is tried again
             for (;;) {
-                if (at.level >= until) {
+                if (frontier.level >= until) {
                     if (__shfl_sync(full_mask, lane_id() == 0 && stop_flag.poll(), 0)) {
-                        at.size = 0;
+                        frontier.size = 0;
                         break;
                     }
                     if (lane_id() == 0) stop_flag.request();
-                    until = at.level + (at.size > 2 * warp_width ? 1 : 2) * between_requests;
+                    until = frontier.level + (frontier.size > 2 * warp_width ? 1 : 2) * between_requests;
                 }
-                if (at.size == 0 || at.size > 2 * warp_width) break;
-                const int level = at.level;
-                run_lanes(p, at, until);
-                general = at.level > level ? 1 : min(2 * general, 64);
-                if (at.size == 0 || at.size > 2 * warp_width) break;
-                run_levels<true>(p, at, 0, 2 * warp_width, min(until, at.level + general), lane_id(), 32);
+                if (frontier.size == 0 || frontier.size > 2 * warp_width) break;
+                const int level = frontier.level;
+                run_lanes(p, frontier, until);
+                general = frontier.level > level ? 1 : min(2 * general, 64);
+                if (frontier.size == 0 || frontier.size > 2 * warp_width) break;
+                run_levels<true>(p, frontier, 0, 2 * warp_width, min(until, frontier.level + general), lane_id(), 32);
             }
             if (lane_id() == 0) {
-                shared_position[0] = at.begin;
-                shared_position[1] = at.size;
-                shared_position[2] = at.level;
-                shared_position[3] = at.phase;
+                shared_position[0] = frontier.begin;
+                shared_position[1] = frontier.size;
+                shared_position[2] = frontier.level;
+                shared_position[3] = frontier.phase;
                 shared_position[4] = until;
             }
         }
         __syncthreads();
-        at = {shared_position[0], shared_position[1], shared_position[2], shared_position[3]};
+        frontier = {shared_position[0], shared_position[1], shared_position[2], shared_position[3]};
         until = shared_position[4];
     }
 }

@@ -46,11 +46,11 @@
 #define APART __device__ __forceinline__
 #endif
 // Copies in-degrees to shared memory, runs levels on block 0, copies them back.
-APART Position sort_alone(const Problem p, Position at, int warp_width, const StopFlag stop_flag) {
+APART Position sort_alone(const Problem p, Position frontier, int warp_width, const StopFlag stop_flag) {
     load_degrees(p);
-    run_block_levels(p, at, warp_width, stop_flag);
-    if (at.size > 0) store_degrees(p);
-    return at;
+    run_block_levels(p, frontier, warp_width, stop_flag);
+    if (frontier.size > 0) store_degrees(p);
+    return frontier;
 }
 
 constexpr int min_backoff = 4, max_backoff = 64;  // back-off: levels before block 0 takes over again
@@ -64,16 +64,16 @@ constexpr int min_levels = 512;                  // fewer before a slot conflict
 #endif
 
 // Writes the frontier's rows into the queue, which the blocks of the next level poll.
-__device__ inline void publish_rows(const Sort& s, const FrontierState& at) {
-    for (int i = at.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
+__device__ inline void publish_rows(const Sort& s, const FrontierState& frontier) {
+    for (int i = frontier.begin + global_thread(); i < frontier.begin + frontier.size; i += global_threads()) {
         store_relaxed(s.queue + i, bounds(s.rows, load_relaxed(s.order + i)));
     }
 }
 
-APART FrontierState sort_by_subset(const Sort s, FrontierState at, const SingleBlockRule rule, int width,
+APART FrontierState sort_by_subset(const Sort s, FrontierState frontier, const SingleBlockRule rule, int width,
                                    int subset, const StopFlag stop_flag) {
-    run_subset_levels(s, at, rule, width, subset, stop_flag);
-    return at;
+    run_subset_levels(s, frontier, rule, width, subset, stop_flag);
+    return frontier;
 }
 
 enum Prepared { nothing, recorded, no_records, packed };  // rows of block 0: none, records, records ruled out, packed
@@ -81,33 +81,34 @@ enum Prepared { nothing, recorded, no_records, packed };  // rows of block 0: no
 // m: at least the number of arcs. control: 24 ints, see save_frontier; gates: 4 words, gates[4]: the numbers of sources
 // and of roots; all zero. The grid processes a frontier of more than `subset_max_width` vertices (see subset_width),
 // block 0 one of at most `width` (narrow_levels: narrow_levels_left at first; tail: see SingleBlockRule), a subset of
-// `subset` blocks the rest (keep: see run_subset; helpers: see expand). stop: see StopFlag; once it is not zero, the
-// sort may end early, with the order incomplete. done: if not null, 1 is written there at the end; it may be host
+// `subset` blocks the rest (max_held: see run_subset; helpers: see expand). stop: see StopFlag; once it is not zero,
+// the sort may end early, with the order incomplete. done: if not null, 1 is written there at the end; it may be host
 // memory. With BITS, every in-degree fits in BITS bits, and all of them from hot_offset on. With RECORDS block 0 has up
 // to `counted_width` vertices. Then `slots` counters of RECORDS bits lie from hot_offset on, of which `epoch_bits` and
-// `degree_bits` are used; records: record_bytes for each number; codes: n; extra: the workspace, extra_ints and the size
-// of the slots. With epoch_bits, numbers (number_of): n, vertices (vertex_of): slots * 2^epoch_bits.
+// `degree_bits` are used; records: record_bytes for each number; codes: n; extra: the workspace, extra_ints and the
+// size of the slots. With epoch_bits, number_of: n, vertex_of: slots * 2^epoch_bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
            int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows,
            int* control, unsigned long long* gates, unsigned* barrier, const unsigned long long* stop,
-           unsigned long long* done, int n, int m, int subset_max_width, int subset, int keep, int helpers, int width,
-           int warp_width, int capacity, int narrow_levels, int tail, int hot_offset, unsigned* records,
-           unsigned* codes, int* extra, int* numbers, int* vertices, int counted_width, int slots, int epoch_bits, int degree_bits,
-           int record_bytes) {
+           unsigned long long* done, int n, int m, int subset_max_width, int subset, int max_held, int helpers,
+           int width, int warp_width, int capacity, int narrow_levels, int tail, int hot_offset, unsigned* records,
+           unsigned* codes, int* extra, int* number_of, int* vertex_of, int counted_width, int slots, int epoch_bits,
+           int degree_bits, int record_bytes) {
     DYNAMIC_SHARED(unsigned char, shared);
     int* scratch = reinterpret_cast<int*>(shared);
     unsigned char* room = shared + 4 * head_words;
     const Rows graph = {first, last, targets};
     const Sort s = {graph, in_degrees, order, queue, levels, gates, gates_of_subset(control),
                     reinterpret_cast<int*>(room) + warp_id() * buffer_slots, n,
-                    RECORDS ? 1 : helpers, RECORDS ? 0 : keep};  // with records no row is long, and some have two arcs
+                    RECORDS ? 1 : helpers, RECORDS ? 0 : max_held};  // with records no row is long, some have two arcs
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
                        reinterpret_cast<int4*>(room), scratch + 5, reinterpret_cast<unsigned*>(shared + hot_offset)};
     const StopFlag stop_flag = {stop};
 #if RECORDS
-    const Records r = {shared_address(room), reinterpret_cast<char*>(records), codes, numbers, vertices, extra, slots,
-                       epoch_bits, degree_bits, static_cast<unsigned>(record_bytes), counted_width + counted_width / 4};
+    const Records r = {shared_address(room), reinterpret_cast<char*>(records), codes, number_of, vertex_of, extra,
+                       slots, epoch_bits, degree_bits, static_cast<unsigned>(record_bytes),
+                       counted_width + counted_width / 4};
     for (int i = global_thread(); i < extra_ints; i += global_threads()) extra[i] = 0;
 #endif
     int exchanges = 0, backoff = min_backoff;
@@ -117,35 +118,35 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(room), m < n / 2);
     grid_barrier(barrier);
-    FrontierState at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, narrow_levels};
-    while (at.size > 0) {
-        const int unplaced = n - at.begin - at.size;
+    FrontierState frontier = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, narrow_levels};
+    while (frontier.size > 0) {
+        const int unplaced = n - frontier.begin - frontier.size;
         if (unplaced == 0) {  // the last layer: no arc leaves it
-            if (global_thread() == 0) levels[2 + at.level] = at.size;
-            at = {n, 0, at.level + 1, at.step, 0};
+            if (global_thread() == 0) levels[2 + frontier.level] = frontier.size;
+            frontier = {n, 0, frontier.level + 1, frontier.step, 0};
             break;
         }
         const SingleBlockRule rule = {RECORDS && prepared < no_records ? counted_width : width, tail, n};
         const int max_subset = subset_width(s, subset_max_width);
-        const bool by_block = at.level > 0 && rule.applies(at);
+        const bool by_block = frontier.level > 0 && rule.applies(frontier);
         // If this level holds over half of the rest, a subset would end after one level.
-        if (at.level == 0 || (!by_block && (at.size > max_subset || unplaced < at.size))) {
-            run_all_blocks(s, at, rule, max(max_subset, rule.width), roots, scratch, stop_flag);
+        if (frontier.level == 0 || (!by_block && (frontier.size > max_subset || unplaced < frontier.size))) {
+            run_all_blocks(s, frontier, rule, max(max_subset, rule.width), roots, scratch, stop_flag);
             continue;
         }
-        const FrontierState was = at;
-        Position reached = {at.begin, at.size, at.level, 0};
+        const FrontierState before = frontier;
+        Position reached = {frontier.begin, frontier.size, frontier.level, 0};
         if (!by_block) {
-            at = sort_by_subset(s, at, rule, max_subset, subset, stop_flag);
+            frontier = sort_by_subset(s, frontier, rule, max_subset, subset, stop_flag);
 #if RECORDS
         } else if (prepared < no_records) {
-            if (!build_records(p, r, at.begin, prepared == nothing, roots, barrier)) {
+            if (!build_records(p, r, frontier.begin, prepared == nothing, roots, barrier)) {
                 prepared = no_records;
                 continue;
             }
             prepared = recorded;
             if (blockIdx.x == 0) reached = run_indexed(p, r, reached, stop_flag);
-            else if (blockIdx.x == 1 && numbers) fetch_ahead(p, r);
+            else if (blockIdx.x == 1 && number_of) fetch_ahead(p, r);
 #endif
         } else {
             if (prepared != packed) {
@@ -156,30 +157,30 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             if (blockIdx.x == 0) reached = sort_alone(p, reached, warp_width, stop_flag);
         }
         // run_indexed's conflict travels to the other blocks in narrow_levels_left, which is set below.
-        if (by_block) at = {reached.begin, reached.size, reached.level, at.step, reached.phase};
-        if (global_thread() == 0) save_frontier(control, exchanges, at);
+        if (by_block) frontier = {reached.begin, reached.size, reached.level, frontier.step, reached.phase};
+        if (global_thread() == 0) save_frontier(control, exchanges, frontier);
         grid_barrier(barrier);
-        at = load_frontier(control, exchanges++);
+        frontier = load_frontier(control, exchanges++);
         if (by_block) {
             // Preparation takes the time of a few levels, so short visits of block 0 double the back-off.
-            const bool was_brief = at.level - was.level <= brief_visit;
+            const bool was_brief = frontier.level - before.level <= brief_visit;
             backoff = was_brief ? min(2 * backoff, max_backoff) : min_backoff;
 #if RECORDS
             if (prepared == recorded) {
-                write_back(p, r, queue, was, at);
-                if (at.narrow_levels_left && at.level - was.level < min_levels) prepared = no_records;
+                write_back(p, r, queue, before, frontier);
+                if (frontier.narrow_levels_left && frontier.level - before.level < min_levels) prepared = no_records;
                 grid_barrier(barrier);
             } else
 #endif
-            publish_rows(s, at);
-            at.narrow_levels_left = backoff;
+            publish_rows(s, frontier);
+            frontier.narrow_levels_left = backoff;
         }
         if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
         __syncthreads();
     }
     if (global_thread() == 0) {
-        levels[0] = at.level;
-        levels[1] = at.begin;
+        levels[0] = frontier.level;
+        levels[1] = frontier.begin;
         if (done) *const_cast<volatile Word*>(done) = 1;
     }
     stop_flag.drain();

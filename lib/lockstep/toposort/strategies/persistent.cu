@@ -16,40 +16,40 @@
 #include "resident.cuh"
 
 // control: 24 ints, see save_frontier; gates: 4 gates, then one word that counts sources and roots; all zero. subset:
-// blocks that process a level of up to `width` vertices (see run_subset_levels); keep: see run_subset; helpers:
+// blocks that process a level of up to `width` vertices (see run_subset_levels); max_held: see run_subset; helpers:
 // most_helpers of expand.
 extern "C" __global__ void __launch_bounds__(512, 1)
     persistent(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
                int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels,
                int* control, unsigned long long* gates, unsigned* barrier, int n, int width, int subset,
-               int keep, int helpers) {
+               int max_held, int helpers) {
     DYNAMIC_SHARED(int, shared);
     int* scratch = shared + blockDim.x / 32 * buffer_slots;
     const Rows rows = {first, last, targets};
     const Sort s = {rows, in_degrees, order, queue, levels, gates, gates_of_subset(control),
-                    shared + warp_id() * buffer_slots, n, helpers, keep};
+                    shared + warp_id() * buffer_slots, n, helpers, max_held};
     const SingleBlockRule disabled = {0, 0, n};
     if (threadIdx.x < 5) scratch[threadIdx.x] = 0;
     for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
     push_sources(rows, in_degrees, n, order, roots, gates + 4, shared);
     grid_barrier(barrier);
-    FrontierState at = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, 0};
+    FrontierState frontier = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, 0};
     int exchanges = 0;
     width = subset_width(s, width);
-    while (at.size > 0) {
-        if (at.level == 0 || at.size > width) {
-            run_all_blocks(s, at, disabled, width, roots, scratch, {nullptr});
+    while (frontier.size > 0) {
+        if (frontier.level == 0 || frontier.size > width) {
+            run_all_blocks(s, frontier, disabled, width, roots, scratch, {nullptr});
             continue;
         }
-        run_subset_levels(s, at, disabled, width, subset, {nullptr});
-        if (global_thread() == 0) save_frontier(control, exchanges, at);
+        run_subset_levels(s, frontier, disabled, width, subset, {nullptr});
+        if (global_thread() == 0) save_frontier(control, exchanges, frontier);
         grid_barrier(barrier);
-        at = load_frontier(control, exchanges++);
+        frontier = load_frontier(control, exchanges++);
         if (threadIdx.x < 4) scratch[threadIdx.x] = 0;
         __syncthreads();
     }
     if (global_thread() == 0) {
-        levels[0] = at.level;
-        levels[1] = at.begin;
+        levels[0] = frontier.level;
+        levels[1] = frontier.begin;
     }
 }

@@ -14,7 +14,7 @@ class Persistent(DevicePlan):
     per_block = 512
     subset = 8  # blocks that process a frontier of middling width
     arcs = 4096  # of a subset's widest frontier
-    kept, row = 4, 128  # vertices that a warp keeps for the next level; arcs that it reads at once
+    held, row = 4, 128  # vertices that a warp holds in registers for the next level; arcs that it reads at once
     most_helpers = 8  # of expand.cuh
 
     def load(self):
@@ -25,7 +25,7 @@ class Persistent(DevicePlan):
             blocks, self.threads, shared=shared, cooperative=True, first=self.first, last=self.last,
             targets=self.targets, in_degrees=self.left, order=self.order, queue=self.queue, roots=self.roots,
             levels=self.levels, control=self.control, gates=self.gates, barrier=self.barrier, n=_int(self.graph.n),
-            width=_int(self.subset_max_width), subset=_int(min(self.subset, blocks)), keep=_int(self.keep),
+            width=_int(self.subset_max_width), subset=_int(min(self.subset, blocks)), max_held=_int(self.max_held),
             helpers=_int(self.helpers),
         )  # fmt: skip
 
@@ -52,12 +52,12 @@ class Persistent(DevicePlan):
         return int(np.diff(self.graph.offsets).max(initial=0))
 
     @property
-    def keep(self):
+    def max_held(self):
         """Ready vertices that a warp of the subset processes itself, without the queue: none where a warp may make more
         vertices ready than it processed. Then some are kept and some queued, a warp reads both in each level, and
         levels take 1.5x.
         """
-        return self.kept if self.longest <= 1 or self.executor.name == "host" else 0
+        return self.held if self.longest <= 1 or self.executor.name == "host" else 0
 
     @property
     def helpers(self):

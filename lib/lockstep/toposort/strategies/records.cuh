@@ -84,14 +84,14 @@ __device__ inline void for_arcs(const Problem& p, Key key, Value value, Visit vi
             to[j] = v < p.n ? p.last[v] : -1;  // no row
             keys[j] = v < p.n ? key(static_cast<int>(v)) : 0u;
         }
-        auto at = [&](int j, int k) { return value(from[j] + k < to[j] ? p.targets[from[j] + k] : -1); };
+        auto target = [&](int j, int k) { return value(from[j] + k < to[j] ? p.targets[from[j] + k] : -1); };
 #pragma unroll
-        for (int j = 0; j < together; ++j) values[j] = at(j, part);
+        for (int j = 0; j < together; ++j) values[j] = target(j, part);
 #pragma unroll
         for (int j = 0; j < together; ++j) {
             if (to[j] < 0) continue;
             visit(keys[j], part, values[j]);
-            for (int k = CHUNK; from[j] + k < to[j]; k += CHUNK) visit(keys[j], k + part, at(j, k + part));
+            for (int k = CHUNK; from[j] + k < to[j]; k += CHUNK) visit(keys[j], k + part, target(j, k + part));
         }
     }
 }
@@ -157,14 +157,14 @@ __device__ inline bool enter_chunks(const Records& r, SharedAddress list, unsign
 }
 
 // Block 0 loads the slots' values from find_counters into shared memory and writes the frontier as a list.
-__device__ inline void load_counters(const Problem& p, const Records& r, const Position& at) {
+__device__ inline void load_counters(const Problem& p, const Records& r, const Position& frontier) {
     for (int w = threadIdx.x; w < r.words(); w += blockDim.x)
         store_at(skip(shared_address(p.hot), w), __ldcg(r.initial_slots() + w));
     for (int i = threadIdx.x; i < 8 + 2 * list_words; i += blockDim.x) store_at(skip(r.counts, i), 0);
     __syncthreads();
-    for (int i = threadIdx.x; i < at.size; i += blockDim.x) {
-        const unsigned code = __ldcg(r.codes + load_relaxed(p.order + at.begin + i));
-        p.order[at.begin + i] = code >> r.to_number();
+    for (int i = threadIdx.x; i < frontier.size; i += blockDim.x) {
+        const unsigned code = __ldcg(r.codes + load_relaxed(p.order + frontier.begin + i));
+        p.order[frontier.begin + i] = code >> r.to_number();
         store_at(skip(r.lists(), i), code);
         const unsigned old_count = add_at(r.counts, vertex_unit | (code & chunk_mask));
         if (!enter_chunks(r, r.lists(), old_count, code)) or_at(skip(r.counts, 1), no_room);
@@ -175,13 +175,13 @@ __device__ inline void load_counters(const Problem& p, const Records& r, const P
 // All blocks write back the levels that block 0 has processed since `was`: they map numbers in the order to vertices,
 // decrement the in-degrees of these vertices' successors unless the frontier is empty, and write the frontier's rows
 // into the queue, since a list has an order of its own. Valid after the next barrier.
-__device__ __noinline__ void write_back(const Problem p, const Records r, Word* queue, const FrontierState was,
-                                        const FrontierState at) {
-    for (int i = was.begin + global_thread(); i < at.begin + at.size; i += global_threads()) {
+__device__ __noinline__ void write_back(const Problem p, const Records r, Word* queue, const FrontierState before,
+                                        const FrontierState frontier) {
+    for (int i = before.begin + global_thread(); i < frontier.begin + frontier.size; i += global_threads()) {
         const int v = r.vertex(load_relaxed(p.order + i));
         if (r.vertex_of) p.order[i] = v;
-        if (i >= at.begin) store_relaxed(queue + i, bounds({p.first, p.last, p.targets}, v));
-        else if (at.size > 0)
+        if (i >= frontier.begin) store_relaxed(queue + i, bounds({p.first, p.last, p.targets}, v));
+        else if (frontier.size > 0)
             for (int arc = p.first[v]; arc < p.last[v]; ++arc) atomicSub(p.in_degrees + p.targets[arc], 1);
     }
 }

@@ -23,7 +23,7 @@ constexpr int subset_threads = 512;  // per block that take part
 // Larger levels go to all blocks, however few arcs they have, unless rows are long: warps of a subset share those.
 constexpr int max_subset_width = 128;
 
-// The arrays of a sort. buffer: this warp's own; helpers: most_helpers of expand; keep: see run_subset.
+// The arrays of a sort. buffer: this warp's own; helpers: most_helpers of expand; max_held: see run_subset.
 struct Sort {
     Rows rows;
     int *in_degrees, *order;
@@ -31,7 +31,7 @@ struct Sort {
     int* levels;
     Word *gates, *subset_gates;
     int* buffer;
-    int n, helpers, keep;
+    int n, helpers, max_held;
 };
 
 // The frontier, the same for all threads that process it.
@@ -41,14 +41,16 @@ struct FrontierState {
     int narrow_levels_left;  // levels narrow enough for block 0 that grid or subset still process first
 };
 
-// Levels that block 0 processes alone: of at most `width` vertices, once narrow_levels_left is 0. Only if at least `tail`
-// times as many vertices as the level holds are unplaced: a shallow graph's last levels are narrow, too, but few.
+// Levels that block 0 processes alone: of at most `width` vertices, once narrow_levels_left is 0. Only if at least
+// `tail` times as many vertices as the level holds are unplaced: a shallow graph's last levels are narrow, but few.
 struct SingleBlockRule {
     int width, tail, n;
-    __device__ bool fits(const FrontierState& at) const {
-        return at.size <= width && at.size * tail <= n - at.begin - at.size;
+    __device__ bool fits(const FrontierState& frontier) const {
+        return frontier.size <= width && frontier.size * tail <= n - frontier.begin - frontier.size;
     }
-    __device__ bool applies(const FrontierState& at) const { return at.narrow_levels_left <= 0 && fits(at); }
+    __device__ bool applies(const FrontierState& frontier) const {
+        return frontier.narrow_levels_left <= 0 && fits(frontier);
+    }
 };
 
 // Gate bit by which the leader cancels the sort.
@@ -140,55 +142,56 @@ __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, i
 // Processes one level by all blocks, and those after it while they have more than `max_subset` vertices, which exceeds
 // the width of all levels of block 0, and are not the last. roots: rows of the sources that have arcs; the first
 // level's other vertices have none.
-__device__ inline void run_all_blocks(const Sort& s, FrontierState& at, const SingleBlockRule& rule, int max_subset,
-                                      const Word* roots, int* scratch, const StopFlag& stop_flag) {
+__device__ inline void run_all_blocks(const Sort& s, FrontierState& frontier, const SingleBlockRule& rule,
+                                      int max_subset, const Word* roots, int* scratch, const StopFlag& stop_flag) {
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // consecutive warps on different multiprocessors
     const int warps = gridDim.x * (blockDim.x / 32);
     const bool leader = global_thread() == 0;
-    at.narrow_levels_left -= rule.fits(at);
+    frontier.narrow_levels_left -= rule.fits(frontier);
     int step = scratch[4];
     do {
-        const bool halt = leader && stop_flag.poll(at.level, 2);
-        if (leader) s.levels[2 + at.level] = at.size;
-        const Word* from = at.level > 0 ? s.queue + at.begin : roots;
-        const int work = at.level > 0 ? at.size : static_cast<int>(load_relaxed(s.gates + 4));
-        at.begin += at.size;
+        const bool halt = leader && stop_flag.poll(frontier.level, 2);
+        if (leader) s.levels[2 + frontier.level] = frontier.size;
+        const Word* from = frontier.level > 0 ? s.queue + frontier.begin : roots;
+        const int work = frontier.level > 0 ? frontier.size : static_cast<int>(load_relaxed(s.gates + 4));
+        frontier.begin += frontier.size;
         Word* gate = s.gates + (step & 3);
         int buffered = 0;
         if (s.helpers == 1 || work > warps) {
-            expand_evenly(s, from, work, at.begin, gate, buffered, warp, warps);
+            expand_evenly(s, from, work, frontier.begin, gate, buffered, warp, warps);
         } else {
-            expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, at.begin, gate, s.buffer, buffered,
-                         warp, warps, s.helpers);
+            expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, frontier.begin, gate, s.buffer,
+                         buffered, warp, warps, s.helpers);
         }
-        at.size = level_barrier(s, buffered, at.begin, step, scratch, halt ? halt_bit : 0, stop_flag, at.level);
-        ++at.level;
+        frontier.size = level_barrier(s, buffered, frontier.begin, step, scratch, halt ? halt_bit : 0, stop_flag,
+                                      frontier.level);
+        ++frontier.level;
         ++step;
-    } while (at.size > max_subset && at.size < s.n - at.begin);
+    } while (frontier.size > max_subset && frontier.size < s.n - frontier.begin);
     if (threadIdx.x == 0) scratch[4] = step;
     __syncthreads();
 }
 
 // Processes levels of more than `lower` and at most `upper` vertices by a subset of `warps` warps, of which this is
 // number `warp`; ends at any other level or one of block 0.
-// A warp that made up to `keep` vertices ready processes them itself: their rows are in its registers before their
+// A warp that made up to `max_held` vertices ready processes them itself: their rows are in its registers before their
 // places in the queue are known. Their queue entries are empty rows, for warps that read the queue in that level; the
 // gate counts, in units of queue_unit, the warps that queued rows with arcs.
 constexpr unsigned queue_unit = 1u << 12;
 
-__device__ inline void run_subset(const Sort& s, FrontierState& at, const SingleBlockRule& rule, int lower, int upper,
-                                  int warp, int warps, const StopFlag& stop_flag) {
+__device__ inline void run_subset(const Sort& s, FrontierState& frontier, const SingleBlockRule& rule, int lower,
+                                  int upper, int warp, int warps, const StopFlag& stop_flag) {
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
     bool queued = true;
     int in_register = 0, place = 0;
     Word row = 0;  // of this lane's vertex, if lane < in_register
-    while (at.size > lower && at.size <= upper && !rule.applies(at)) {
-        at.narrow_levels_left -= rule.fits(at);
-        const int end = at.begin + at.size;
-        Word* gate = s.subset_gates + (at.step & 3);
-        const bool halt = leader && stop_flag.poll(at.level, 2);
-        if (leader) s.levels[2 + at.level] = at.size;
+    while (frontier.size > lower && frontier.size <= upper && !rule.applies(frontier)) {
+        frontier.narrow_levels_left -= rule.fits(frontier);
+        const int end = frontier.begin + frontier.size;
+        Word* gate = s.subset_gates + (frontier.step & 3);
+        const bool halt = leader && stop_flag.poll(frontier.level, 2);
+        if (leader) s.levels[2 + frontier.level] = frontier.size;
         int buffered = 0;
         bool flushed = false;
         if (in_register > 0) {
@@ -199,16 +202,16 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Single
             }
         }
         if (queued) {
-            flushed |= expand<true>(s.rows, s.in_degrees, s.order, s.queue, s.queue, at.begin, end, end, gate, s.buffer,
-                                    buffered, warp, warps, s.helpers);
+            flushed |= expand<true>(s.rows, s.in_degrees, s.order, s.queue, s.queue, frontier.begin, end, end, gate,
+                                    s.buffer, buffered, warp, warps, s.helpers);
         }
-        in_register = buffered <= s.keep ? buffered : 0;
+        in_register = buffered <= s.max_held ? buffered : 0;
         Word arrival = static_cast<Word>(buffered) << 32 | 1;
         if (flushed || buffered > in_register) arrival += queue_unit;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
-        if (leader) stop_flag.request(at.level);
+        if (leader) stop_flag.request(frontier.level);
         row = load_first_rows(s.rows, s.buffer, buffered);
-        const Word cleared = leader ? clear_ahead(s.subset_gates, at.step) : 0;
+        const Word cleared = leader ? clear_ahead(s.subset_gates, frontier.step) : 0;
         if (buffered > 0) {
             place = end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32);
             append(s.rows, s.buffer, buffered, s.order, s.queue, place, in_register > 0 ? Word(0) : row);
@@ -222,10 +225,10 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Single
         }
         seen = __shfl_sync(full_mask, seen, 0);
         queued = (static_cast<unsigned>(seen) & ~halt_bit) >= queue_unit;
-        at.begin = end;
-        at.size = seen & halt_bit ? 0 : static_cast<int>(seen >> 32);
-        ++at.level;
-        ++at.step;
+        frontier.begin = end;
+        frontier.size = seen & halt_bit ? 0 : static_cast<int>(seen >> 32);
+        ++frontier.level;
+        ++frontier.step;
     }
     // Queues the rows in registers for the caller's next function.
     if (lane < in_register) store_relaxed(s.queue + place + lane, row);
@@ -235,8 +238,8 @@ __device__ inline void run_subset(const Sort& s, FrontierState& at, const Single
 // block 0. A level's vertices are consecutive entries of the queue, so a warp's entry is known before the level's size.
 // While it polls the gate, a warp also polls its entry of the next level and loads that row early. Idle warps (beyond
 // 5/4 of the level's size + 2) poll less often, which reduces contention.
-__device__ inline void run_subset_prefetching(const Sort& s, FrontierState& at, const SingleBlockRule& rule, int warp,
-                                              int warps, const StopFlag& stop_flag) {
+__device__ inline void run_subset_prefetching(const Sort& s, FrontierState& frontier, const SingleBlockRule& rule,
+                                              int warp, int warps, const StopFlag& stop_flag) {
     const int lane = lane_id();
     const bool leader = warp == 0 && lane == 0;
     Word entry = unwritten;
@@ -245,16 +248,16 @@ __device__ inline void run_subset_prefetching(const Sort& s, FrontierState& at, 
         const int arc = static_cast<int>(entry) + lane;
         target = arc < static_cast<int>(entry >> 32) ? s.rows.targets[arc] : -1;
     };
-    while (at.size > 0 && at.size <= warps && !rule.applies(at)) {
-        at.narrow_levels_left -= rule.fits(at);
-        const int end = at.begin + at.size;
-        Word* gate = s.subset_gates + (at.step & 3);
-        const bool halt = leader && stop_flag.poll(at.level, 2);
-        if (leader) s.levels[2 + at.level] = at.size;
+    while (frontier.size > 0 && frontier.size <= warps && !rule.applies(frontier)) {
+        frontier.narrow_levels_left -= rule.fits(frontier);
+        const int end = frontier.begin + frontier.size;
+        Word* gate = s.subset_gates + (frontier.step & 3);
+        const bool halt = leader && stop_flag.poll(frontier.level, 2);
+        if (leader) s.levels[2 + frontier.level] = frontier.size;
         int buffered = 0;
-        if (warp < at.size) {
+        if (warp < frontier.size) {
             if (entry == unwritten) {
-                if (lane == 0) do entry = load_relaxed(s.queue + at.begin + warp);
+                if (lane == 0) do entry = load_relaxed(s.queue + frontier.begin + warp);
                     while (entry == unwritten);
                 entry = __shfl_sync(full_mask, entry, 0);
                 first_target();
@@ -271,15 +274,15 @@ __device__ inline void run_subset_prefetching(const Sort& s, FrontierState& at, 
         }
         Word arrival = static_cast<Word>(buffered) << 32 | 1;
         if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
-        if (leader) stop_flag.request(at.level);
+        if (leader) stop_flag.request(frontier.level);
         const Word row = load_first_rows(s.rows, s.buffer, buffered);
-        const Word cleared = leader ? clear_ahead(s.subset_gates, at.step) : 0;
+        const Word cleared = leader ? clear_ahead(s.subset_gates, frontier.step) : 0;
         if (buffered > 0) {
             append(s.rows, s.buffer, buffered, s.order, s.queue,
                    end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32), row);
             __syncwarp();
         }
-        const bool idle = 4 * warp >= 5 * at.size + 8;
+        const bool idle = 4 * warp >= 5 * frontier.size + 8;
         Word seen = 0;
         bool open = false;
         auto poll_gate = [&]() {
@@ -305,8 +308,8 @@ __device__ inline void run_subset_prefetching(const Sort& s, FrontierState& at, 
             if (cleared == unwritten) seen = 0;
         }
         seen = __shfl_sync(full_mask, seen, 0);
-        at = {end, seen & halt_bit ? 0 : static_cast<int>(seen >> 32), at.level + 1, at.step + 1,
-              at.narrow_levels_left};
+        frontier = {end, seen & halt_bit ? 0 : static_cast<int>(seen >> 32), frontier.level + 1, frontier.step + 1,
+                    frontier.narrow_levels_left};
     }
 }
 
@@ -317,30 +320,30 @@ __device__ inline int subset_width(const Sort& s, int max_width_long_rows) {
 
 // Processes levels by `subset` blocks, while the others poll the grid barrier, until one is empty, has more than 5/4
 // (long rows: 2) `width` vertices, or is one of block 0. Rows are loaded ahead only where not kept or shared by warps.
-__device__ inline void run_subset_levels(const Sort& s, FrontierState& at, const SingleBlockRule& rule, int width,
+__device__ inline void run_subset_levels(const Sort& s, FrontierState& frontier, const SingleBlockRule& rule, int width,
                                          int subset, const StopFlag& stop_flag) {
     if (static_cast<int>(blockIdx.x) >= subset || threadIdx.x >= subset_threads) return;
     const int warp = warp_id() * subset + blockIdx.x, warps = subset * (min(blockDim.x, subset_threads) / 32);
-    const int prefetch_width = s.keep == 0 && s.helpers == 1 ? warps : 0;
+    const int prefetch_width = s.max_held == 0 && s.helpers == 1 ? warps : 0;
     const int max_width = s.helpers == 1 ? width + width / 4 : 2 * width;
     do {
-        run_subset(s, at, rule, prefetch_width, max_width, warp, warps, stop_flag);
-        run_subset_prefetching(s, at, rule, warp, prefetch_width, stop_flag);
-    } while (at.size > 0 && at.size <= max_width && !rule.applies(at));
+        run_subset(s, frontier, rule, prefetch_width, max_width, warp, warps, stop_flag);
+        run_subset_prefetching(s, frontier, rule, warp, prefetch_width, stop_flag);
+    } while (frontier.size > 0 && frontier.size <= max_width && !rule.applies(frontier));
 }
 
-// Block 0 publishes the frontier state through global memory, double-buffered. control: two sets of 8 ints that alternate:
-// a block may still read one while the next is written. A grid barrier separates save_frontier from load_frontier, and
-// a load_frontier from the save_frontier after the next. A subset's gates follow the two sets.
+// Block 0 publishes the frontier state through global memory, double-buffered. control: two sets of 8 ints that
+// alternate: a block may still read one while the next is written. A grid barrier separates save_frontier from
+// load_frontier, and a load_frontier from the save_frontier after the next. A subset's gates follow the two sets.
 __device__ inline Word* gates_of_subset(int* control) { return reinterpret_cast<Word*>(control + 16); }
 
-__device__ inline void save_frontier(int* control, int exchange, const FrontierState& at) {
+__device__ inline void save_frontier(int* control, int exchange, const FrontierState& frontier) {
     int* c = control + 8 * (exchange & 1);
-    c[0] = at.begin;
-    c[1] = at.size;
-    c[2] = at.level;
-    c[3] = at.step;
-    c[4] = at.narrow_levels_left;
+    c[0] = frontier.begin;
+    c[1] = frontier.size;
+    c[2] = frontier.level;
+    c[3] = frontier.step;
+    c[4] = frontier.narrow_levels_left;
 }
 
 __device__ inline FrontierState load_frontier(const int* control, int exchange) {
