@@ -231,6 +231,31 @@ def test_nothing_recorded_here_is_of_earlier_code_that_the_account_does_not_tell
     assert sum(one["stale"] for one in told) == found["stale"] and all(one["changed"] for one in told)
 
 
+# Labels of rows that describe a data set: they depend on its content alone, which its name or checksum fixes.
+DESCRIPTIONS = {"(graph)", "(batch)", "diagonals", "block diagonals", "matchings"}
+
+
+def without_origin(cells):
+    """(study, strategy) of rows that no change of code could make stale, though they are no description of data."""
+    known = {(study, one["id"]) for (study, _), lines in builds.known().items() for one in lines}
+    return {
+        (study, strategy)
+        for study, strategy, dataset, kernel in cells
+        for owner, name in staleness.owners(strategy, kernel)
+        if strategy not in {"(clocks)", *DESCRIPTIONS}
+        and (builds.origin(study, owner, dataset) is None if owner else (study, name) not in known)
+    }
+
+
+def test_every_recorded_row_has_an_origin_or_describes_its_data():
+    columns, cells = ["study", "strategy", "dataset", "kernel"], set()
+    for file in sorted(paths.RECORDINGS.glob("*/*/[0-9]-*.csv")):
+        rows = pd.read_csv(file, usecols=columns, dtype=str, keep_default_na=False)
+        cells |= set(rows[columns].drop_duplicates().itertuples(index=False, name=None))
+    assert len(cells) > 1000 and not without_origin(cells)
+    assert without_origin([("5-swarm-batch", "(a sum)", "benchmark-1000", "0123456789abcdef")])
+
+
 @pytest.mark.parametrize("name", ["rules.json", "datasets.csv"])
 def test_what_is_kept_of_a_study_is_looked_up_anew_when_its_data_changes(name, tmp_path, monkeypatch):
     for file in ("rules.json", "datasets.csv"):
