@@ -40,9 +40,9 @@ def recordings_of(folder, study="[0-9]-*"):
     machine's folder.
     """
 
-    def turn(file):  # sort key: recordings by number, files of one recording by name
+    def order(file):  # sort key: recordings by number, files of one recording by name
         number = file.parent.name
         return (int(number), file.name) if number.isdecimal() else (0, file.name)
 
     folder = Path(folder)
-    return [*sorted(folder.glob(f"{study}.csv")), *sorted(folder.glob(f"*/{study}.csv"), key=turn)]
+    return [*sorted(folder.glob(f"{study}.csv")), *sorted(folder.glob(f"*/{study}.csv"), key=order)]

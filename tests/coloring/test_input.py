@@ -148,7 +148,7 @@ def test_the_steepest_fall_ahead(seed):
 def test_switches_by_name():
     assert isinstance(switching.of("never"), switching.Never)
     assert switching.of("threshold:12").least == 12
-    assert switching.of(np.int64(4)).turn == 4
+    assert switching.of(np.int64(4)).iteration == 4
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def test_cells_are_complete():
     ]}  # fmt: skip
     found = list(parts.cells(block, common))
     assert [cell.rounds for cell in found] == [3, 5, 3]
-    assert [cell.kind for cell in found] == ["x", "time", "time"] and [cell.turn for cell in found] == [0, 1, 2]
+    assert [cell.kind for cell in found] == ["x", "time", "time"] and [cell.place for cell in found] == [0, 1, 2]
     assert [cell.experiment for cell in found] == ["x", "y", "time"]
     assert [cell.strategies for cell in found] == [["a", "b"], ["c"], {"first": ["a", "b"], "second": ["d"]}]
     found[0].strategies.append("z")

@@ -167,7 +167,7 @@ def test_what_the_kept_sums_depend_on(way, function, monkeypatch):
 
 
 @pytest.mark.parametrize("function", [checksums._gathered, checksums._given, checksums._sweeps, oracle.fraction_bits,
-                                      oracle.turned, oracle.once, oracle.dependencies, search.visit],
+                                      oracle.transposed, oracle.once, oracle.dependencies, search.visit],
                          ids=lambda function: function.__name__)  # fmt: skip
 def test_what_the_fast_way_depends_on(function, monkeypatch):
     assert changes_the_key(FAST, function, monkeypatch) and changes_the_key(("betweenness", {}), function, monkeypatch)

@@ -71,8 +71,8 @@ def candidates(table, labels, problem, executor, kernel, *, options=None, before
     -------
     list of Candidate
     """
-    found, turned = [], -1 if backwards else 1
-    for label in labels[::turned]:
+    found, step = [], -1 if backwards else 1
+    for label in labels[::step]:
         strategy, own = table.resolve(label)
         if executor is None and strategy.gpu:
             continue
@@ -86,4 +86,4 @@ def candidates(table, labels, problem, executor, kernel, *, options=None, before
                 left_out[label] = reason
             continue
         found.append(candidate(plan, label, kernel(label), before, **how))
-    return found[::turned]
+    return found[::step]

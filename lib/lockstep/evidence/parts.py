@@ -45,7 +45,7 @@ class Cell:
         Of a family.
     strategies : list of str, or {measure: list of str}
     rounds : int
-    turn : int
+    place : int
         Its place in the part.
     options : dict
         Keyword arguments of its kind's function.
@@ -57,7 +57,7 @@ class Cell:
     sizes: dict
     strategies: list | dict
     rounds: int
-    turn: int = 0
+    place: int = 0
     options: dict = field(default_factory=dict)
 
 
@@ -84,7 +84,7 @@ def cells(block, common=None, kinds=None, rounds=8):
     ValueError
         There is no list of strategies, no kind or no option of that name.
     """
-    common, turn = common or {}, itertools.count()
+    common, place = common or {}, itertools.count()
     shared = [{key: value for key, value in one.items() if key not in NOT_OPTIONS} for one in (common, block)]
     used = set()
     for one in block.get("cells", []):
@@ -106,7 +106,7 @@ def cells(block, common=None, kinds=None, rounds=8):
                 for graph, sizes in _graphs(cell.get("graphs")):
                     yield Cell(
                         kind, cell.get("experiment", kind), graph, sizes, strategies,
-                        cell.get("rounds", block.get("rounds", rounds)), next(turn), {**options, **varied},
+                        cell.get("rounds", block.get("rounds", rounds)), next(place), {**options, **varied},
                     )  # fmt: skip
     if kinds is not None:
         _known(shared[1], used, "no kind of its cells has an option")

@@ -109,19 +109,19 @@ class Study(Reader):
         if self.selected(part):
             done = self._recording.keys()
             todo = [
-                [c for c in candidates if self._due(c, turn) and self._key(cell, c, turn) not in done]
-                for turn in range(rounds)
+                [c for c in candidates if self._due(c, round_index) and self._key(cell, c, round_index) not in done]
+                for round_index in range(rounds)
             ]
             if together and any(todo):
-                todo = [[c for c in candidates if self._due(c, turn)] for turn in range(rounds)]
+                todo = [[c for c in candidates if self._due(c, round_index)] for round_index in range(rounds)]
             if any(todo):
                 self._log()
                 if warmup:
-                    self._warm_up({id(c): c for turn in todo for c in turn if c.timed and c.warmup}.values())
+                    self._warm_up({id(c): c for missing in todo for c in missing if c.timed and c.warmup}.values())
                 gc.collect()  # the collector is off while a run is timed
-                for turn, missing in enumerate(todo):
-                    order = np.random.default_rng([seed, turn]).permutation(len(candidates))
-                    self._round(cell, turn, [candidates[k] for k in order if candidates[k] in missing], cache)
+                for round_index, missing in enumerate(todo):
+                    order = np.random.default_rng([seed, round_index]).permutation(len(candidates))
+                    self._round(cell, round_index, [candidates[k] for k in order if candidates[k] in missing], cache)
         return self._rows_of(cell, names)
 
     def lacking(self, experiment, dataset, kernels, *, parameters=None, rounds=8):
@@ -143,7 +143,7 @@ class Study(Reader):
         cell, done = tuple(self._cell(experiment, dataset, parameters).values()), self._recording.keys()
 
         def there(strategy, kernel):
-            timed = all((*cell, strategy, turn, kernel, "wall") in done for turn in range(rounds))
+            timed = all((*cell, strategy, round_index, kernel, "wall") in done for round_index in range(rounds))
             return timed or (*cell, strategy, 0, kernel, "runs") in done
 
         return [strategy for strategy, kernel in kernels.items() if not there(strategy, kernel)]
@@ -176,7 +176,7 @@ class Study(Reader):
                 timing.check(candidate, timing.once(candidate)[0])
             self._warmth.up([candidate for candidate in candidates if candidate.on_gpu])
 
-    def _round(self, cell, turn, candidates, cache):
+    def _round(self, cell, round_index, candidates, cache):
         for candidate in candidates:
             with self._spending("running"):
                 result, times = timing.once(candidate, cold=cache == "cold")
@@ -187,9 +187,9 @@ class Study(Reader):
                 values["runs"] = (1, "1")
             # The row that marks the sample complete is written last: after a kill the sample is repeated.
             values[candidate.done] = values.pop(candidate.done)
-            self._append(cell, candidate.strategy, values, turn, verified, candidate.kernel)
+            self._append(cell, candidate.strategy, values, round_index, verified, candidate.kernel)
         if any(candidate.on_gpu for candidate in candidates):
-            self._append(cell, recording.CLOCKS, timing.clocks(), turn, "not-applicable", "")
+            self._append(cell, recording.CLOCKS, timing.clocks(), round_index, "not-applicable", "")
 
     def count(
         self, part, experiment, dataset, strategy, values, *, kernel="", parameters=None, verified="not-applicable",
@@ -244,14 +244,15 @@ class Study(Reader):
         parameters : mapping
         """
         told = {"kernel": kernel, "parameters": parameters, "verified": "invariant"}
-        for turn, value in values.items():
-            self.count(part, experiment, dataset, strategy, {metric: (value, unit)}, round=turn, renew=True, **told)
+        for round_index, value in values.items():
+            self.count(part, experiment, dataset, strategy, {metric: (value, unit)}, round=round_index, renew=True,
+                       **told)  # fmt: skip
         if self.selected(part):
             cell = self._cell(experiment, dataset, parameters)
             rows = self._rows_of(cell, [strategy])
             gone = rows[(rows["metric"] == metric) & (rows["kernel"] == kernel) & ~rows["round"].isin(list(values))]
-            for turn, value in zip(gone["round"].tolist(), gone["value"].tolist(), strict=True):
-                self._append(cell, strategy, {metric: (value, unit)}, turn, recording.WITHDRAWN, kernel)
+            for round_index, value in zip(gone["round"].tolist(), gone["value"].tolist(), strict=True):
+                self._append(cell, strategy, {metric: (value, unit)}, round_index, recording.WITHDRAWN, kernel)
 
     def _cell(self, experiment, dataset, parameters):
         return {
@@ -262,20 +263,20 @@ class Study(Reader):
         }
 
     @staticmethod
-    def _due(candidate, turn):
+    def _due(candidate, round_index):
         """Whether a candidate runs in a round: in the first alone if it is only counted."""
-        return turn == 0 or (candidate.timed and (candidate.rounds is None or turn < candidate.rounds))
+        return round_index == 0 or (candidate.timed and (candidate.rounds is None or round_index < candidate.rounds))
 
     @staticmethod
-    def _key(cell, candidate, turn):
-        return (*cell.values(), candidate.strategy, turn, candidate.kernel, candidate.done)
+    def _key(cell, candidate, round_index):
+        return (*cell.values(), candidate.strategy, round_index, candidate.kernel, candidate.done)
 
     def _rows_of(self, cell, strategies):
         rows = self._recording.cell(*cell.values())
         return recording.current(rows[rows["strategy"].isin(strategies)])
 
-    def _append(self, cell, strategy, values, turn, verified, kernel):
-        sample = {**cell, "strategy": strategy, "round": turn, "verified": verified, "kernel": kernel}
+    def _append(self, cell, strategy, values, round_index, verified, kernel):
+        sample = {**cell, "strategy": strategy, "round": round_index, "verified": verified, "kernel": kernel}
         if hasattr(kernel, "record"):  # a new build is described in the tables before its first row
             kernel.record(self.folder, self.executor)
         self._recording.append(

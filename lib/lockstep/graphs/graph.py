@@ -337,14 +337,14 @@ def _check_offsets(offsets, m):
 
 def _check_symmetric(graph):
     """An undirected graph must hold every arc both ways equally often, with equal weights."""
-    turned = graph.reverse()
-    again = turned.reverse()  # both now have rows sorted by target, so equal graphs have equal arrays
-    if not (np.array_equal(turned.offsets, again.offsets) and np.array_equal(turned.targets, again.targets)):
+    transposed = graph.reverse()
+    again = transposed.reverse()  # both now have rows sorted by target, so equal graphs have equal arrays
+    if not (np.array_equal(transposed.offsets, again.offsets) and np.array_equal(transposed.targets, again.targets)):
         raise GraphError("directed=False, but some arc is not stored both ways; pass edges once to Graph.from_edges")
     if graph.weights is None:
         return
     sources = csr.rows(again.offsets)
     one = np.lexsort((again.weights, again.targets, sources))
-    two = np.lexsort((turned.weights, turned.targets, sources))
-    if not np.array_equal(again.weights[one], turned.weights[two]):
+    two = np.lexsort((transposed.weights, transposed.targets, sources))
+    if not np.array_equal(again.weights[one], transposed.weights[two]):
         raise GraphError("directed=False, but some edge has different weights in its two directions")

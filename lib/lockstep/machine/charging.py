@@ -125,12 +125,14 @@ def record(study, executor, part, measures=PARTS, rounds=8, quick=False, seed=0,
     rows = study.rows()
     columns = (rows[name] for name in ("experiment", "strategy", "parameters", "round", "kernel"))
     known = set(zip(*columns, strict=True))
-    for turn in range(1 if executor.name == "host" else rounds):
-        order = np.random.default_rng([seed, turn]).permutation(len(cases))
+    for round_index in range(1 if executor.name == "host" else rounds):
+        order = np.random.default_rng([seed, round_index]).permutation(len(cases))
         missing = [
             case
             for case in (cases[k] for k in order)
-            if (case.experiment, case.strategy, _canonical(case.parameters), turn, present[case.strategy]) not in known
+            if (
+                case.experiment, case.strategy, _canonical(case.parameters), round_index, present[case.strategy],
+            ) not in known  # fmt: skip
         ]
         if missing and not taken:
             warm(executor)
@@ -138,10 +140,10 @@ def record(study, executor, part, measures=PARTS, rounds=8, quick=False, seed=0,
             value, operations, verified = case.sample()
             values = {"operations": (operations, "1")} if value is None else {case.metric: (value, case.unit)}
             study.count(part, case.experiment, DATASET, case.strategy, values, kernel=present[case.strategy],
-                        parameters=case.parameters, verified=verified, round=turn)  # fmt: skip
+                        parameters=case.parameters, verified=verified, round=round_index)  # fmt: skip
             taken += 1
         if missing and (told := state()):
-            study.count(part, "clocks", DATASET, "(clocks)", told, parameters={"part": part}, round=turn)
+            study.count(part, "clocks", DATASET, "(clocks)", told, parameters={"part": part}, round=round_index)
     return taken
 
 

@@ -43,11 +43,11 @@ def topological_generations(G):
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
     found, count = _generations(G), 0
-    for turn, places in enumerate(found):
+    for generation, places in enumerate(found):
         count += len(places)
         yield list(map(G.nodes.__getitem__, places))
         if G.changed():
-            yield from _from_here(G, found, turn)
+            yield from _from_here(G, found, generation)
             return
     if count < G.graph.n:
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
@@ -62,10 +62,10 @@ def _generations(G):
     return [order[begin:end] for begin, end in zip([0, *ends], ends, strict=False) if end > begin]
 
 
-def _from_here(G, found, turn):
-    """NetworkX's loop, continued on a graph that has changed since generation `turn` was yielded."""
-    graph, done = G.origin(), {place for places in found[: turn + 1] for place in places}
-    ready = [G.nodes[place] for place in (found[turn + 1] if turn + 1 < len(found) else [])]
+def _from_here(G, found, generation):
+    """NetworkX's loop, continued on a graph that has changed since this generation was yielded."""
+    graph, done = G.origin(), {place for places in found[: generation + 1] for place in places}
+    ready = [G.nodes[place] for place in (found[generation + 1] if generation + 1 < len(found) else [])]
     sources, targets = G.graph.edges()
     left = np.bincount(targets[~np.isin(sources, list(done))], minlength=G.graph.n)
     waiting = {G.nodes[place]: int(count) for place, count in enumerate(left) if count and place not in done}

@@ -193,7 +193,7 @@ def distances(offsets, targets, vertex_start, arc_start, directed, of_closeness,
         v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
         rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
         if directed:
-            rows, heads = oracle.turned(rows, heads)
+            rows, heads = oracle.transposed(rows, heads)
         now, following, full, fresh = _room(n)
         total, parts, reach = np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
         level, new = np.empty((64, n), np.int32), np.empty((8, n), np.uint64)
@@ -277,7 +277,7 @@ def betweenness(offsets, targets, vertex_start, arc_start, directed, checksums):
         rows, heads = oracle.once(offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]])
         in_rows, in_heads = rows, heads
         if directed:
-            in_rows, in_heads = oracle.turned(rows, heads)
+            in_rows, in_heads = oracle.transposed(rows, heads)
         own, scale = np.zeros(n, np.uint64), np.float64(np.int64(1) << oracle.fraction_bits(n))
         now, following, full, fresh = _room(n)
         reals = _vectors(3 * n, LANES)

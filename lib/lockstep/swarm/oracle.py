@@ -63,7 +63,7 @@ def once(offsets, targets):
 
 
 @njit(cache=True)
-def turned(offsets, targets):
+def transposed(offsets, targets):
     """The graph transposed; rows in ascending order of the sources."""
     n = offsets.size - 1
     starts = np.zeros(n + 1, np.int32)
@@ -130,7 +130,7 @@ def betweenness(offsets, targets, vertex_start, arc_start, directed, endpoints, 
         rows, heads = once(offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]])
         in_rows, in_heads = rows, heads
         if directed:
-            in_rows, in_heads = turned(rows, heads)
+            in_rows, in_heads = transposed(rows, heads)
         own = fixed[v0:v1]
         own[:] = 0
         dependencies(rows, heads, in_rows, in_heads, endpoints, unit, own, np.arange(v1 - v0))
@@ -174,7 +174,7 @@ def closeness(offsets, targets, vertex_start, arc_start, directed, total, recipr
         v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
         rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
         if directed:
-            rows, heads = turned(rows, heads)
+            rows, heads = transposed(rows, heads)
         own = total[v0 : v0 + n], reciprocal[v0 : v0 + n], reach[v0 : v0 + n]
         checksums[g] = nearness(rows, heads, np.arange(n), *own)
 
@@ -248,9 +248,9 @@ def _lengths(rows, heads, weights, target, far, heap_key, heap_vertex):
 
 
 @njit(cache=True)
-def _turned_lengths(offsets, targets, weights):
-    """`turned` with weights."""
-    starts, found = turned(offsets, targets)
+def _transposed_lengths(offsets, targets, weights):
+    """`transposed` with weights."""
+    starts, found = transposed(offsets, targets)
     at = starts[:-1].copy()
     lengths = np.empty(weights.size, weights.dtype)
     for a in range(targets.size):
@@ -260,15 +260,15 @@ def _turned_lengths(offsets, targets, weights):
 
 
 @njit(parallel=True, cache=True)
-def lengths(offsets, targets, weights, vertex_start, arc_start, turn, matrix_start, matrix, total, largest, reach,
+def lengths(offsets, targets, weights, vertex_start, arc_start, transpose, matrix_start, matrix, total, largest, reach,
             parts, checksums):  # fmt: skip
-    """`matrices` along weights, in float64; with `turn` of the graph transposed. parts: sums of reciprocals."""
+    """`matrices` along weights, in float64; with `transpose` of the graph transposed. parts: sums of reciprocals."""
     for g in prange(vertex_start.size - 1):
         v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
         rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
         own = weights[arc_start[g] : arc_start[g + 1]]
-        if not turn:
-            rows, heads, own = _turned_lengths(rows, heads, own)
+        if not transpose:
+            rows, heads, own = _transposed_lengths(rows, heads, own)
         far = np.empty((n, n), np.float64)
         keys, vertices = np.empty(heads.size + 1, np.float64), np.empty(heads.size + 1, np.int32)
         for t in range(n):

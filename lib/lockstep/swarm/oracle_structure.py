@@ -9,7 +9,7 @@ from numba import njit, prange, uint64
 
 from lockstep.graphs.search import visit
 
-from .oracle import mixed, once, turned
+from .oracle import mixed, once, transposed
 
 
 @njit(cache=True)
@@ -77,7 +77,7 @@ def strong(offsets, targets, vertex_start, arc_start, out, checksums):
         v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
         rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
         order = finish_order(rows, heads)
-        rows, heads = turned(rows, heads)
+        rows, heads = transposed(rows, heads)
         label, group = np.full(n, -1, np.int32), np.empty(n, np.int32)
         for i in range(n - 1, -1, -1):
             if label[order[i]] >= 0:
@@ -120,7 +120,7 @@ def pagerank(offsets, targets, vertex_start, arc_start, directed, damping, toler
         rows, heads = once(offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]])
         in_rows, in_heads = rows, heads
         if directed:
-            in_rows, in_heads = turned(rows, heads)
+            in_rows, in_heads = transposed(rows, heads)
         rank, share = np.full(n, 1.0 / max(n, 1)), np.zeros(n)
         step, moving = 0, True
         while moving and step < limit and n:

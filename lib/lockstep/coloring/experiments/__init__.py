@@ -146,11 +146,11 @@ def switch(study, part, cell, executor, case, switches, choose):
     rows = study.measure(part, "judged", case.name, judged, rounds=rounds, seed=1, **same)
     if metric == "wall":
         times = rows[rows["metric"] == "wall"].pivot_table("value", "round", "strategy")
-        for turn, row in times.iterrows():
+        for round_index, row in times.iterrows():
             for one in judged[1:]:
                 gain = {"gain": (row["randomized"] / row[one.strategy], "x")}
                 where = (part, "gain", case.name, one.strategy, gain)
-                study.count(*where, kernel=one.kernel, parameters=case.parameters, round=turn)
+                study.count(*where, kernel=one.kernel, parameters=case.parameters, round=round_index)
 
 
 def _balance(study, part, cell, executor, *, counted, iterations, made=None):

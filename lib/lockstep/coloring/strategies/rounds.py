@@ -88,12 +88,12 @@ class Rounds(DevicePlan):
         )  # fmt: skip
         self.step = self.executor.step_by_part(loop, self.progress, SLOT)
 
-    def round(self, rule, turn, color, watch):
-        """Launch round `turn`. Returns the number of vertices colored and, with `watch`, the highest degree left
+    def round(self, rule, iteration, color, watch):
+        """Launch one iteration. Returns the number of vertices colored and, with `watch`, the highest degree left
         and whether a vertex of that degree is tied.
         """
         colored, highest = self.step(
-            self.blocks, _int(rule), _int(turn), _int(color), _int(watch), part=turn % SLOTS
+            self.blocks, _int(rule), _int(iteration), _int(color), _int(watch), part=iteration % SLOTS
         ).tolist()
         if self.options.count:
             self.samples.append(self.executor.get(self.work).reshape(-1, 4))
@@ -101,28 +101,28 @@ class Rounds(DevicePlan):
         return colored, highest >> 1, bool(highest & 1)
 
     def run(self):
-        left, turn, color, active = self.graph.n, 0, 0, []
+        left, iteration, color, active = self.graph.n, 0, 0, []
         switch = copy.copy(self.started)
         stats = {}
         while left:
-            if turn and turn % SLOTS == 0:
+            if iteration and iteration % SLOTS == 0:
                 self.executor.copy(self.progress, self.zero)
             rule = self.rule
             if switch:
                 rule = DEGREE
-                if switch.now(turn):
-                    stats["switched"], switch, rule = turn, None, self.rule
+                if switch.now(iteration):
+                    stats["switched"], switch, rule = iteration, None, self.rule
             watch = switch is not None and switch.watches
             active.append(left)
-            colored, highest, tied = self.round(rule, turn, color, watch)
+            colored, highest, tied = self.round(rule, iteration, color, watch)
             if switch and (colored == 0 or switch.after(left, colored, highest, tied)):
-                stats.update({"switched": turn + 1, "left": left - colored})
+                stats.update({"switched": iteration + 1, "left": left - colored})
                 switch = None
-            left, turn, color = left - colored, turn + 1, color + (colored > 0)
+            left, iteration, color = left - colored, iteration + 1, color + (colored > 0)
         if self.first_phase:
-            stats.setdefault("switched", turn)
-            stats.setdefault("left", 0 if stats["switched"] >= turn else active[stats["switched"]])
-        return self.colored(active, rounds=turn, **stats)
+            stats.setdefault("switched", iteration)
+            stats.setdefault("left", 0 if stats["switched"] >= iteration else active[stats["switched"]])
+        return self.colored(active, rounds=iteration, **stats)
 
 
 class Randomized(Rounds):

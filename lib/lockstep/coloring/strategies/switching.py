@@ -13,8 +13,8 @@ class Switch:
     def start(self, graph, executor):
         return self
 
-    def now(self, turn):
-        """Whether round `turn` is the first by random numbers."""
+    def now(self, iteration):
+        """Whether this iteration is the first by random numbers."""
         return False
 
     def after(self, left, colored, highest=0, tied=False):
@@ -35,11 +35,11 @@ class Switch:
 class At(Switch):
     """After a fixed number of rounds."""
 
-    def __init__(self, turn):
-        self.turn = turn
+    def __init__(self, iteration):
+        self.iteration = iteration
 
-    def now(self, turn):
-        return turn >= self.turn
+    def now(self, iteration):
+        return iteration >= self.iteration
 
 
 class Never(Switch):
@@ -108,8 +108,8 @@ class Auto(Switch):
         each = (self.PLACES + place) / (1 + self.done)
         return fall * each * self.rounds >= self.WORTH * (self.LAUNCH + self.highest)
 
-    def now(self, turn):
-        return turn == 0 and not self._pays()
+    def now(self, iteration):
+        return iteration == 0 and not self._pays()
 
     def after(self, left, colored, highest=0, tied=False):
         self.done, self.highest = self.done + 1, highest

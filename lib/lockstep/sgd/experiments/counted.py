@@ -28,12 +28,12 @@ def sweeps(study, where, ratings, names, executor, parameters, count):
         plan = chosen.plan_for(problem, executor if chosen.gpu else None)
         plan.reset()
         on_test = plan.scorer(test)
-        for turn in range(count):
+        for round_index in range(count):
             plan.run()
             plan.check_sweep()
             values = {"train rmse": (plan.rmse(), "1"), "test rmse": (on_test(), "1")}
             study.count(
-                *where, name, values, kernel=kernel, parameters=parameters, round=turn,
+                *where, name, values, kernel=kernel, parameters=parameters, round=round_index,
                 verified="invariant" if chosen.exact else "not-applicable",
             )  # fmt: skip
 

@@ -110,7 +110,7 @@ def scale_free(size, seed=0, xp=np, name=""):
     total = np.uint64(int(ends[-1]))
     keys = xp.zeros(0, xp.int64)
     drawn = 0
-    for turn in range(64):
+    for attempt in range(64):
         missing = wanted - xp.bincount(keys // users, minlength=items)
         count = int(missing.sum())
         if not count:
@@ -121,7 +121,7 @@ def scale_free(size, seed=0, xp=np, name=""):
             xp,
         )
         drawn += count
-        if turn < 16:  # by weight; what a busy item still lacks after that is drawn evenly
+        if attempt < 16:  # by weight; what a busy item still lacks after that is drawn evenly
             user = xp.searchsorted(ends, ((word >> np.uint64(11)) % total).astype(xp.int64), side="right")
         else:
             user = (word >> np.uint64(11)) % np.uint64(users)

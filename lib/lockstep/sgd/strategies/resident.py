@@ -22,13 +22,13 @@ FETCHED_UPDATE = 6.0  # where users are fetched: an update on the chain of the b
 FETCHED_ROUND = 9.3  # where users are fetched: a round of a small graph [3.1: with hardly a rating in it]
 
 
-def _slots(degrees, warps, groups, deal):
+def _slots(degrees, warps, groups, balance):
     """The group of each item of a block: first dealt to warps, so that a hub has few neighbours in its own."""
-    warp = deal(degrees, warps)
+    warp = balance(degrees, warps)
     slot = np.empty(degrees.size, np.int64)
     for w in range(warps):
         mine = np.flatnonzero(warp == w)
-        slot[mine] = w * groups + deal(degrees[mine], groups)
+        slot[mine] = w * groups + balance(degrees[mine], groups)
     return slot
 
 
@@ -110,15 +110,15 @@ class Resident(DevicePlan):
         rounds = 2 * self.executor.multiprocessors
         return microseconds < max(rounds * FETCHED_ROUND, FETCHED_UPDATE * user_degrees.max(initial=0))
 
-    def build_resident(self, deal, cut):
+    def build_resident(self, balance, cut):
         """Orders the edges for `resident.cu`; False if a block's items leave no room for users, or if fetching them is
         faster and nothing else was asked for.
 
-        `deal` and `cut` give items to bins, largest first, and cut nodes into ranges of equal weight.
+        `balance` and `cut` give items to bins, largest first, and cut nodes into ranges of equal weight.
         """
         groups, batch = self.shape_resident()
         with self.phase("schedule"):
-            arranged = self.arrange(groups, batch, deal, cut)
+            arranged = self.arrange(groups, batch, balance, cut)
         if not arranged:
             return False
         block, (table, table_offsets, slot, place, alone), user_range, range_offsets = arranged
@@ -154,7 +154,7 @@ class Resident(DevicePlan):
         self.launch = self.kernel("resident", "resident.cu", THREADS=self.threads, BATCH=batch)
         return (self.threads - 32) // self.lanes, batch
 
-    def arrange(self, groups, batch, deal, cut):
+    def arrange(self, groups, batch, balance, cut):
         """Which block owns an item, and in which range a user is.
 
         Returns
@@ -172,7 +172,7 @@ class Resident(DevicePlan):
         time, self.blocks, count = self.layout(item_degrees, free, user_bytes, item_bytes)
         if given.users is None and not self.worth(time, user_degrees, item_degrees):
             return None
-        block = self.share_out(item_degrees, deal, count, (free - LEAST_ROOM * user_bytes) // item_bytes)
+        block = self.share_out(item_degrees, balance, count, (free - LEAST_ROOM * user_bytes) // item_bytes)
         if block is None:
             return None
         sizes = np.bincount(block, minlength=self.blocks)
@@ -184,7 +184,7 @@ class Resident(DevicePlan):
         self.shared = fixed + most + self.room * 2 * width * 4 + (self.room // 32 + 1) * 4
         self.shared = -(-self.shared // 16) * 16
         range_offsets = np.concatenate([[0], np.cumsum(range_sizes)])
-        return block, self.slots(item_degrees, block, sizes, deal), user_range, range_offsets
+        return block, self.slots(item_degrees, block, sizes, balance), user_range, range_offsets
 
     def ranges(self, user_degrees, room, cut):
         """(range of each user, users of each, ranges for each block): none holds more than `room`."""
@@ -202,7 +202,7 @@ class Resident(DevicePlan):
                 return found, sizes, stride
             stride += 1
 
-    def slots(self, item_degrees, block, sizes, deal):
+    def slots(self, item_degrees, block, sizes, balance):
         """(items by block, where each block begins, group and place of each item in its block, whether a block has one
         item alone)."""
         items = item_degrees.size
@@ -210,7 +210,7 @@ class Resident(DevicePlan):
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         slot, place, alone = np.empty(items, np.int64), np.empty(items, np.int64), np.zeros(self.blocks, np.int32)
         for b, mine in enumerate(np.split(table, offsets[1:-1])):
-            slot[mine] = _slots(item_degrees[mine], (self.threads - 32) // 32, 32 // self.lanes, deal)
+            slot[mine] = _slots(item_degrees[mine], (self.threads - 32) // 32, 32 // self.lanes, balance)
             alone[b] = mine.size == 1 and self.options.alone != 0 and self.distinct(mine[0], item_degrees)
         place[table] = np.arange(items) - np.repeat(offsets[:-1], sizes)
         return table, offsets, slot, place, alone
@@ -233,7 +233,7 @@ class Resident(DevicePlan):
         self.packed[:m, 1] = values.view(np.int32)
         return users, items, values
 
-    def share_out(self, degrees, deal, count, most):
+    def share_out(self, degrees, balance, count, most):
         """The block of each item: the `count` largest have one each, the others are dealt out. None if one then
         has more than `most` items.
         """
@@ -243,7 +243,7 @@ class Resident(DevicePlan):
         others = degrees[order[count:]]
         mean = max(1, int(others.sum()) // max(others.size, 1))
         for own in (1, mean, 4 * mean, 16 * mean):  # what an item counts for beside its edges
-            block[order[count:]] = count + deal(others + own, self.blocks - count)
+            block[order[count:]] = count + balance(others + own, self.blocks - count)
             if np.bincount(block, minlength=1).max() <= min(most, (1 << 15) - 1):
                 return block
         return None

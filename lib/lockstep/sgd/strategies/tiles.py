@@ -34,7 +34,7 @@ def _deal(weights, order, bins, chosen):
             here = least
 
 
-def deal(weights, bins):
+def balance(weights, bins):
     """Bin of each item, largest weights first, each to the bin that has least so far; int32."""
     chosen = np.zeros(weights.size, np.int32)
     _deal(weights.astype(np.int64), np.argsort(-weights, kind="stable"), bins, chosen)
@@ -74,8 +74,8 @@ class TileOptions(DeviceOptions):
     stages, each : int, optional
         Of fetched users: batches in flight, and edges a lane in a batch.
     order : 'degree' or 'ids', optional
-        Of fetched users: deal items out by falling degree, or give each block neighbouring ones (graphs whose ids are
-        spatial).
+        Of fetched users: assign items to blocks by falling degree, or give each block neighbouring ones (graphs whose
+        ids are spatial).
     alone : int, optional
         Of resident users: the degree from which an item has a block for itself (0: never), by default by estimate.
     batch : int, optional
@@ -142,7 +142,7 @@ class Tiles(Resident):
     def load(self):
         lanes, threads = self.lanes, self.threads
         fits = self.problem.width <= WIDEST or self.options.users == "resident"
-        self.resident = fits and self.options.users != "fetched" and self.build_resident(deal, cut)
+        self.resident = fits and self.options.users != "fetched" and self.build_resident(balance, cut)
         if not self.resident:
             self.lanes, self.threads = lanes, threads
             self.build_fetched()
@@ -183,11 +183,11 @@ class Tiles(Resident):
         if by_ids:
             block, slot = np.divmod(cut(item_degrees, self.blocks * groups), groups)
         else:
-            block, slot = deal(item_degrees, self.blocks), np.empty(item_degrees.size, np.int32)
+            block, slot = balance(item_degrees, self.blocks), np.empty(item_degrees.size, np.int32)
         table, sizes = np.argsort(block, kind="stable"), np.bincount(block, minlength=self.blocks)
         if not by_ids:
             for mine in np.split(table, np.cumsum(sizes)[:-1]):
-                slot[mine] = deal(item_degrees[mine], groups)
+                slot[mine] = balance(item_degrees[mine], groups)
         return block, slot.astype(np.int64), table, sizes
 
     def order_fetched(self, users, items, values, groups, *where):
@@ -195,9 +195,9 @@ class Tiles(Resident):
         executor, xp, ratings = self.executor, self.xp, self.problem.ratings
         user_range = executor.array(cut(ratings.degrees()[0], self.rounds))
         block, slot, place = (executor.array(a) for a in where)
-        turn = (user_range[users] - block[items] * self.stride) % self.rounds
-        segment = (block[items] * self.rounds + turn) * groups + slot[items]
-        del turn
+        edge_round = (user_range[users] - block[items] * self.stride) % self.rounds
+        segment = (block[items] * self.rounds + edge_round) * groups + slot[items]
+        del edge_round
         segments = self.blocks * self.rounds * groups
         order = xp.argsort(sort_keys(segment, segments, place[items], users, xp), kind="stable")
         self.offsets = segment_offsets(segment, segments, xp)
@@ -218,14 +218,14 @@ class Tiles(Resident):
         executor, blocks = self.executor, self.blocks
         full = executor.get(full)
         b, r = np.divmod(np.arange(full.size), self.rounds)
-        turn = np.full(full.size, -1, np.int64)
+        rank = np.full(full.size, -1, np.int64)
         ranges = (b * stride + r) % self.rounds
         used = np.flatnonzero(full.ravel())
         order = used[np.lexsort((r[used], ranges[used]))]
         first = np.concatenate([[True], ranges[order][1:] != ranges[order][:-1]]) if order.size else np.zeros(0, bool)
         begin = np.maximum.accumulate(np.where(first, np.arange(order.size), 0))
-        turn[order] = np.arange(order.size) - begin
-        return executor.array(turn.reshape(blocks, self.rounds).astype(np.int32))
+        rank[order] = np.arange(order.size) - begin
+        return executor.array(rank.reshape(blocks, self.rounds).astype(np.int32))
 
     def run(self):
         self.begin()

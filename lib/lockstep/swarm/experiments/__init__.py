@@ -133,13 +133,13 @@ def _gains(study, part, cell, executor, *, groups):
                 continue
             gains = (times[other] / times[own])[list(groups)].dropna()
             first, last = gains.columns[0], gains.columns[-1]
-            for turn, line in gains.iterrows():
+            for round_index, line in gains.iterrows():
                 values = {
                     "others_over_first": (line.drop(first).min() / line[first], "x"),
                     "last_over_others": (line[last] / line.drop(last).max(), "x"),
                 }
                 study.count(part, "groups", "DD", other, values, kernel=build(STUDY, other, "DD"),
-                            parameters={"measure": measure}, round=turn)  # fmt: skip
+                            parameters={"measure": measure}, round=round_index)  # fmt: skip
         yield f"{cell.experiment} {measure}: gains from group to group"
 
 

@@ -78,7 +78,7 @@ class Apsp(_Numba):
 
 
 class _Lengths(_Numba):
-    reduce, turn = None, False
+    reduce, transpose = None, False
 
     def run(self):
         n = np.asarray(self.pack.n, np.int64)
@@ -89,9 +89,9 @@ class _Lengths(_Numba):
         total, largest, parts = (np.empty(self.total) for _ in range(3))
         reach = np.empty(self.total, np.uint32)
         offsets, targets, *starts = self.arrays
-        turn = self.turn and self.pack.directed
-        oracle.lengths(offsets, targets, self.pack.weights, *starts, turn, ends, matrix, total, largest, reach, parts,
-                       self.checks)  # fmt: skip
+        transpose = self.transpose and self.pack.directed
+        oracle.lengths(offsets, targets, self.pack.weights, *starts, transpose, ends, matrix, total, largest, reach,
+                       parts, self.checks)  # fmt: skip
         extra = {"total": total, "eccentricity": largest, "reached": reach}
         if reduce == "matrix":
             return Values(self.measure.name, matrix, ends, self.checks, True)
@@ -105,7 +105,7 @@ class _Lengths(_Numba):
 
 
 class _ClosenessByLengths(_Lengths):
-    reduce, turn = "closeness", True
+    reduce, transpose = "closeness", True
 
 
 class _Labels(_Numba):

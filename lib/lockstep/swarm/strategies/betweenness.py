@@ -24,7 +24,7 @@ class Betweenness(Bins):
         real = 8 if method.options["precision"] == "double" else 4
         self.fixed = self.words(self.total, np.uint64)
         self.zero(self.fixed)
-        in_offsets, in_targets, _ = self.turned()
+        in_offsets, in_targets, _ = self.transposed()
         endpoints = _int(method.options["endpoints"])
         host = pack.host
 

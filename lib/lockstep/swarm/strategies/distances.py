@@ -25,7 +25,7 @@ class Closeness(Bins):
         reach = self.words(self.total, np.uint32)
         for array in (total, parts, reach):
             self.zero(array)
-        spread_distances(self, self.turned(), (total, parts, reach), None, 0)
+        spread_distances(self, self.transposed(), (total, parts, reach), None, 0)
         finish_closeness(self, total, parts, reach)
 
     def values(self):

@@ -146,8 +146,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
 
         bool unsorted = copy_rows(out, p.offsets, p.targets, n, threads);
         if (directed) {
-            const int* const turned = in_offsets + p.vertex + graph;
-            unsorted |= copy_rows(in, turned, in_targets + p.arc, n, threads);
+            const int* const transposed = in_offsets + p.vertex + graph;
+            unsorted |= copy_rows(in, transposed, in_targets + p.arc, n, threads);
         }
         if (__syncthreads_or(unsorted)) {
             remove_duplicates(out, n, threads);

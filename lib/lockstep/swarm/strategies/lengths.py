@@ -40,7 +40,7 @@ class ClosenessByLengths(Lengths):
         super().__init__(method, pack, "total")
 
     def rows_of(self, pack):
-        return self.turned()
+        return self.transposed()
 
     def values(self):
         found = super().values()

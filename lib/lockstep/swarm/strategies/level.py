@@ -19,13 +19,13 @@ class Levels:
     Parameters
     ----------
     task : DeviceTask
-    rows, turned : (offsets, targets)
+    rows, transposed : (offsets, targets)
         The graphs, and the graphs transposed.
     counting : bool
         Path counts too.
     """
 
-    def __init__(self, task, rows, turned, counting=False, entry="short"):
+    def __init__(self, task, rows, transposed, counting=False, entry="short"):
         self.task, self.executor = task, task.executor
         real = np.float64 if task.options.get("precision", "double") == "double" else np.float32
         self.module = task.module("level.cu", REAL="double" if real is np.float64 else "float", DISTANCE=entry)
@@ -40,7 +40,7 @@ class Levels:
             graphs=_int(task.graphs), owner=self.owner,
         )  # fmt: skip
         self.threads = 64 if self.executor.name == "host" else 256
-        in_offsets, in_targets = turned
+        in_offsets, in_targets = transposed
         self.begin = self.kernel("begin", sigma=self.sigma)
         self.forward = self.kernel(
             "forward", self.found, arc_start=self.pack.arc_start, in_offsets=in_offsets, in_targets=in_targets,
@@ -85,10 +85,10 @@ class LevelBetweenness(DeviceTask):
 
     def __init__(self, method, pack):
         super().__init__(method, without_repeats(pack, method.executor))
-        rows, turned = (self.pack.offsets, self.arcs()), self.turned()[:2]
+        rows, transposed = (self.pack.offsets, self.arcs()), self.transposed()[:2]
         self.fixed = self.words(self.total, np.uint64)
         self.zero(self.fixed)
-        self.levels = Levels(self, rows, turned, counting=True)
+        self.levels = Levels(self, rows, transposed, counting=True)
         for first, count, sources in parts(self, self.whole):
             self.steps.append(lambda f=first, c=count, s=sources: self.part(f, c, s))
         self.out, self.checks = self.words(self.total, np.float64), self.words(self.graphs, np.uint64)
@@ -124,7 +124,7 @@ class LevelCloseness(DeviceTask):
             self.zero(array)
         # Distances towards a vertex: a search from it along the arcs transposed, which looks back along the arcs.
         rows = (self.pack.offsets, self.arcs())
-        self.levels = Levels(self, self.turned()[:2], rows)
+        self.levels = Levels(self, self.transposed()[:2], rows)
         for first, count, sources in parts(self, self.whole):
             self.steps.append(lambda f=first, c=count, s=sources: self.part(f, c, s))
         finish_closeness(self, *self.sums)
@@ -151,7 +151,7 @@ class LevelDistances(Distances):
     def fill(self, a, b):
         if not hasattr(self, "levels"):
             entry = "short" if self.kind.itemsize == 2 else "int"
-            self.levels = Levels(self, self.rows[:2], self.turned()[:2], entry=entry)
+            self.levels = Levels(self, self.rows[:2], self.transposed()[:2], entry=entry)
         if self.whole:
             first, last = int(self.starts[a]), int(self.starts[b])
             found = [(first, last - first, int(self.pack.host.n[a:b].max(initial=0)))] if last > first else []

@@ -49,7 +49,7 @@ class PaperBetweenness(_Sources, LevelBetweenness):
         super(LevelBetweenness, self).__init__(method, without_repeats(pack, method.executor))
         self.ready()
         n = self.pack.host.n
-        turned = self.turned()[:2]
+        transposed = self.transposed()[:2]
         rows = (self.pack.offsets, self.arcs())
         self.fixed = self.words(self.total, np.uint64)
         self.zero(self.fixed)
@@ -58,7 +58,7 @@ class PaperBetweenness(_Sources, LevelBetweenness):
         self.memory, shares = self.scratch(most), self.words(most * most, np.uint64)
         self.fallbacks = len(large)
         if large:
-            self.levels = Levels(self, rows, turned, counting=True)
+            self.levels = Levels(self, rows, transposed, counting=True)
         endpoints = _int(self.options["endpoints"])
         for g in range(self.graphs):
             if not n[g]:
@@ -66,7 +66,7 @@ class PaperBetweenness(_Sources, LevelBetweenness):
             if not self.fits(int(n[g])):
                 self.steps.append(lambda f=int(self.starts[g]), c=int(n[g]): self.part(f, c, c))
                 continue
-            self.sources("sources_shares", g, int(n[g]), *rows, *turned, endpoints, shares)
+            self.sources("sources_shares", g, int(n[g]), *rows, *transposed, endpoints, shares)
             self.launch(
                 self.kernels["sum_shares"], 1, min(1024, max(self.threads, 64)), graph=_int(g),
                 vertex_start=self.pack.vertex_start, shares=shares, fixed=self.fixed,
@@ -85,7 +85,7 @@ class PaperCloseness(_Sources, LevelCloseness):
         super(LevelCloseness, self).__init__(method, pack)
         self.ready()
         n = self.pack.host.n
-        turned = self.turned()[:2]
+        transposed = self.transposed()[:2]
         rows = (self.pack.offsets, self.arcs())
         self.sums = [self.words(self.total, kind) for kind in (np.uint64, np.uint64, np.uint32)]
         for array in self.sums:
@@ -95,14 +95,14 @@ class PaperCloseness(_Sources, LevelCloseness):
         self.memory, matrix = self.scratch(most), self.words(most * most, np.int32)
         self.fallbacks = len(large)
         if large:
-            self.levels = Levels(self, turned, rows)
+            self.levels = Levels(self, transposed, rows)
         for g in range(self.graphs):
             if not n[g]:
                 continue
             if not self.fits(int(n[g])):
                 self.steps.append(lambda f=int(self.starts[g]), c=int(n[g]): self.part(f, c, c))
                 continue
-            self.sources("sources_int", g, int(n[g]), *turned, matrix)
+            self.sources("sources_int", g, int(n[g]), *transposed, matrix)
             total, reciprocal, reach = self.sums
             self.launch(
                 self.kernels["sum_distances"], 1, max(self.threads, 64), graph=_int(g),

@@ -140,7 +140,7 @@ class DeviceTask(Task):
         blocks = max(1, min(-(-int(count) * 32 // threads), 16 * self.executor.multiprocessors))
         return blocks, threads
 
-    def turned(self):
+    def transposed(self):
         """offsets, targets, weights of the pack transposed; the pack's own if it is undirected."""
         pack = self.pack
         if not pack.directed:

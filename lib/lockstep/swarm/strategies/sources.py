@@ -30,9 +30,9 @@ def betweenness(offsets, targets, vertex_start, arc_start, directed, endpoints, 
     """`oracle.betweenness` with the same arguments and results."""
     for g, (own, rows, heads) in enumerate(_graphs(offsets, targets, vertex_start, arc_start)):
         rows, heads = oracle.once(rows, heads)
-        turned = oracle.turned(rows, heads) if directed else (rows, heads)
+        transposed = oracle.transposed(rows, heads) if directed else (rows, heads)
         found = np.zeros((get_num_threads(), own.stop - own.start), np.uint64)
-        _dependencies(rows, heads, *turned, endpoints, unit, found)
+        _dependencies(rows, heads, *transposed, endpoints, unit, found)
         flags = found & oracle.OVERFLOWED
         fixed[own] = (found ^ flags).sum(axis=0, dtype=np.uint64) | np.bitwise_or.reduce(flags, axis=0)
         checksums[g] = oracle.check_of(fixed[own])
@@ -48,7 +48,7 @@ def _nearness(rows, heads, checks, total, reciprocal, reach):
 def closeness(offsets, targets, vertex_start, arc_start, directed, total, reciprocal, reach, checksums):
     """`oracle.closeness` with the same arguments and results."""
     for g, (own, rows, heads) in enumerate(_graphs(offsets, targets, vertex_start, arc_start)):
-        rows, heads = oracle.turned(rows, heads) if directed else (rows, heads)
+        rows, heads = oracle.transposed(rows, heads) if directed else (rows, heads)
         checks = np.zeros(get_num_threads(), np.uint64)
         _nearness(rows, heads, checks, total[own], reciprocal[own], reach[own])
         checksums[g] = checks.sum(dtype=np.uint64)

@@ -66,7 +66,7 @@ class PageRank(Bins):
         self.out, self.checks = self.words(self.total, np.float64), self.words(self.graphs, np.uint64)
         self.rounds = self.words(self.graphs, np.int32)
         self.zero(self.checks)
-        in_offsets, in_targets, _ = self.turned()
+        in_offsets, in_targets, _ = self.transposed()
         given = method.options
         in_targets = in_targets if in_targets.size else self.words(1, in_targets.dtype)
 

@@ -29,16 +29,16 @@ LAYERS = 200  # whose kernels are timed singly; layers of disjoint paths are ali
 LEAD_CYCLES = 100_000  # of device work queued first: longer than Python takes for a launch and two events
 
 
-def candidates(labels, dataset, problem, executor, turn=0, events=True):
+def candidates(labels, dataset, problem, executor, place=0, events=True):
     """Candidates of strategies on a graph.
 
-    Every other turn allocates in reverse order. Blocks synchronize in each layer on a few words, whose position in the
-    L2 cache changes a deep graph's time by a few per cent; with a fixed allocation order this bias would be the same
-    on all graphs.
+    Cells at odd places of a part allocate in reverse order. Blocks synchronize in each layer on a few words, whose
+    position in the L2 cache changes a deep graph's time by a few per cent; with a fixed allocation order this bias
+    would be the same on all graphs.
     """
     return measuring.candidates(
         STRATEGIES, labels, problem, executor, lambda label: build(STUDY, label, dataset), before=empty_launch,
-        backwards=bool(turn % 2), events=events,
+        backwards=bool(place % 2), events=events,
     )  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def _time(study, part, cell, executor, *, most_levels=None, warmup=True, events=
     dataset, problem, parameters = _graph(study, part, cell, executor)
     most = most_levels or {}
     labels = [label for label in cell.strategies if problem.depth <= most.get(label, problem.depth)]
-    chosen = candidates(labels, dataset, problem, executor, cell.turn, events)
+    chosen = candidates(labels, dataset, problem, executor, cell.place, events)
     if chosen:
         study.measure(part, cell.experiment, dataset, chosen, parameters=parameters, rounds=cell.rounds, warmup=warmup,
                       together=together)  # fmt: skip
@@ -88,12 +88,12 @@ def _shares(study, part, cell, executor):
         return
     ticks = executor.zeros(1, np.int64)
     lead = executor.load(COSTS)["count_cycles"].bind(1, 32, passed=ticks, cycles=np.int64(LEAD_CYCLES))
-    for turn in range(-1, cell.rounds):  # the first, which compiles, does not count
+    for round_index in range(-1, cell.rounds):  # the first, which compiles, does not count
         spent = kernel_times(problem, executor, lead)
         values = {f"{kernel}_ms": (spent[kernel], "ms") for kernel in SHARES}
-        if turn >= 0:
+        if round_index >= 0:
             study.count(part, cell.experiment, dataset, "naive", values, kernel=build(STUDY, "naive", dataset),
-                        parameters={**parameters, "timed": "kernels"}, round=turn)  # fmt: skip
+                        parameters={**parameters, "timed": "kernels"}, round=round_index)  # fmt: skip
     yield f"{_told(cell, dataset, problem)}, kernels one by one"
 
 

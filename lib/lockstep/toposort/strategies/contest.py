@@ -242,12 +242,12 @@ def _wait(job, done, nanoseconds):
 
 
 @njit(cache=True, nogil=True)
-def _launch(job, entrant):
+def _launch(job, competitor):
     """Launch its kernels; False if only Python can launch them, or the driver returns an error."""
-    if job.launch == 0 or entrant.count == 0:
+    if job.launch == 0 or competitor.count == 0:
         return False
-    for k in range(entrant.count):
-        w = entrant.launches[k]
+    for k in range(competitor.count):
+        w = competitor.launches[k]
         if call(job.launch, (w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9])) & 0xFFFFFFFF:
             return False
     return True
