@@ -17,7 +17,7 @@ __device__ __forceinline__ void class_offsets(const int* sizes, int* begin) {
     }
 }
 
-// The bucket of a vertex: its class's first bucket plus its complemented, scaled random number.
+// The bucket of a vertex: its class's first bucket plus its complemented, scaled hash.
 __device__ __forceinline__ int bucket_of(int v, const Graph& g, const int* sizes, const int* begin) {
     const int c = g.rank[v];
     const unsigned long long complement = ~priority_hash(v, g.seed);

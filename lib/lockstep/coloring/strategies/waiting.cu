@@ -9,7 +9,8 @@
 //     bits 0..29   color 0..29 is possible          bit 30   some color of 30 or more is possible
 //     bit 31       final, and the low bits hold the color itself (30 or more)
 // A word with a single bit, in 0..29, is a final color as well. The set only shrinks, and the word carries all
-// information, so a relaxed load suffices: no fence, no second array. A vertex of degree below 30 uses no other bits.
+// information, so a relaxed load suffices: no fence, no second array. A vertex of degree below 30 takes one of colors
+// 0..29; bit 30, with which its word begins, means nothing for it.
 //     - a neighbor whose possible colors are disjoint from the vertex's own can be dropped before it is colored;
 //     - if no remaining neighbor can take the vertex's smallest possible color, that color is final.
 // These two shortcuts (EARLY) do not change the colors; they shorten the chains of dependences.
@@ -17,8 +18,9 @@
 // Vertices by degree:
 //     below LANES (at most 30): a lane each. One bit for each neighbor marks the remaining ones. A warp polls its own
 //         list repeatedly and drops finished vertices.
-//     LANES and more: a warp each, claimed in order of priority. A vertex waits only for vertices already claimed by
-//         resident warps, so there is no deadlock, and vertices on which others depend start first. A set of 1,024
+//     LANES and more: a warp each. If they outnumber the warps, warps claim them in order of priority: a vertex waits
+//         only for vertices already claimed by resident warps, so there is no deadlock, and vertices on which others
+//         depend start first. A set of 1,024
 //         colors lies in shared memory, a word a lane; further colors follow in windows of 1,024.
 //     above HUB: likewise, but several warps find the neighbors of higher priority, SEGMENT arcs each.
 //
@@ -36,13 +38,13 @@
 #include "priority.cuh"
 
 #ifndef LANES
-#define LANES 16  // at most 30: a state has single bits for 30 colors
+#define LANES 16  // degree from which a vertex takes a warp; at most 30: a state has single bits for 30 colors
 #endif
 #ifndef HUB
-#define HUB 1024
+#define HUB 1024  // degree above which several warps gather the predecessors
 #endif
 #ifndef SEGMENT
-#define SEGMENT 1024
+#define SEGMENT 1024  // arcs of such a vertex that one warp gathers
 #endif
 #ifndef SET_WORDS
 #define SET_WORDS 32  // of a warp's set of colors; fewer only to test further windows on small graphs
@@ -54,8 +56,10 @@ constexpr int all_colors = beyond | (beyond - 1);
 constexpr int window = 32 * SET_WORDS;       // colors in a warp's set
 constexpr int classes = degree_classes;
 constexpr int bucket_size = 16;                    // expected vertices per bucket of the sort
-constexpr int wide = 4;                      // loads of a lane that overlap
-enum { BIG = 2, ITEMS, TICKET, BLOCKS_DONE, SIZES = 8 };  // words of `control`
+constexpr int wide = 4;                      // independent loads that a lane issues at a time
+// Words of `control`: numbers of vertices that take a warp and of segments of hubs, next of the former, blocks that are
+// done, sizes of the classes.
+enum { BIG = 2, SEGMENTS, TICKET, BLOCKS_DONE, SIZES = 8 };
 
 struct Graph {
     const int* offsets;
@@ -64,7 +68,7 @@ struct Graph {
     unsigned seed;
 };
 
-// Whether u, of class `its`, goes before v, of class `mine`.
+// Whether u, of class class_u, has a higher priority than v, of class class_v. Below 32 a degree is its own class.
 __device__ __forceinline__ bool before(const Graph& g, int u, int class_u, int v, int class_v) {
     return class_u != class_v ? class_u > class_v : priority_hash(u, g.seed) > priority_hash(v, g.seed);
 }
@@ -109,7 +113,8 @@ __device__ __forceinline__ bool poll(int4& item, int published, const Graph& g, 
     return false;
 }
 
-// An item: vertex, start of its row, bit mask of its neighbors of higher priority, set of colors it may take.
+// A record of a warp's list: vertex, start of its row, bit mask of its neighbors of higher priority, set of colors it
+// may take.
 __device__ __forceinline__ int4 find_predecessors(int v, int first, int degree, const Graph& g) {
     int predecessors = 0;
     for (int j = 0; j < degree; j += wide) {
@@ -124,7 +129,9 @@ __device__ __forceinline__ int4 find_predecessors(int v, int first, int degree, 
 
 #include "in_order.cuh"
 
-// in_shared: items of a warp's list that shared memory holds; 0: the lists are in `listed`.
+// up: neighbors of higher priority of v, count[v] of them from up[offsets[v]] on, where v takes a warp. big: these
+// vertices; hubs: {vertex, first arc} of each segment; sorted, filled, bucket_starts: see in_order.cuh. in_shared:
+// records of a warp's list that shared memory holds; 0: the lists are in `listed`.
 extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
 waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n, unsigned seed, unsigned char* rank,
         int* up, int* count, int* listed, int in_shared, int* big, int* sorted, int* hubs, int* filled,
@@ -167,18 +174,18 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
             atomicAdd(words + SIZES + c[i], 1);
             if (degree <= HUB) continue;
             count[v + i] = 0;
-            int item = atomicAdd(words + ITEMS, (degree + SEGMENT - 1) / SEGMENT);
-            for (int from = row[i]; from < row[i + 1]; from += SEGMENT, ++item) {
-                hubs[2 * item] = v + i;
-                hubs[2 * item + 1] = from;
+            int segment = atomicAdd(words + SEGMENTS, (degree + SEGMENT - 1) / SEGMENT);
+            for (int from = row[i]; from < row[i + 1]; from += SEGMENT, ++segment) {
+                hubs[2 * segment] = v + i;
+                hubs[2 * segment + 1] = from;
             }
         }
     }
     grid_barrier(control);
 
-    const int bigs = words[BIG], items = words[ITEMS];
+    const int bigs = words[BIG], segments = words[SEGMENTS];
     if (bigs) {
-        for (int i = warp; i < items; i += warps) {
+        for (int i = warp; i < segments; i += warps) {
             const int v = hubs[2 * i], start = hubs[2 * i + 1];
             gather_predecessors(v, start, min(start + SEGMENT, offsets[v + 1]), g, up + offsets[v], count + v);
         }
@@ -195,16 +202,16 @@ waiting(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
             if (warp_id() == 0) class_offsets(words + SIZES, begin);
             __syncthreads();
             sort(big, bigs, sorted, filled, bucket_starts, words + SIZES, begin, g, control);
-        } else if (items) {
+        } else if (segments) {
             grid_barrier(control);
         } else {
             __syncthreads();  // each warp colors the vertex that it gathered for
         }
         if (blockIdx.x == 0)
             for (int i = threadIdx.x; i < classes; i += THREADS) words[SIZES + i] = 0;
-        // All warps of this block have read BIG and ITEMS; the last block resets them.
+        // All warps of this block have read BIG and SEGMENTS; the last block resets them.
         if (threadIdx.x == 0 && atomicAdd(words + BLOCKS_DONE, 1) == static_cast<int>(gridDim.x) - 1)
-            words[BIG] = words[ITEMS] = words[BLOCKS_DONE] = 0;
+            words[BIG] = words[SEGMENTS] = words[BLOCKS_DONE] = 0;
         for (int ticket = warp; ticket < bigs;) {
             const int v = big[ticket], first = offsets[v];
             color_by_warp(v, up + first, count[v], g, state, colors, set);

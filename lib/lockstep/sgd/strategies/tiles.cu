@@ -1,13 +1,14 @@
-// Tiles: the fastest serializable schedule here. Items stay in a multiprocessor for a whole sweep; ranges of users
-// rotate over the blocks.
+// Tiles: the fastest serializable schedule here. A block owns its items for a whole sweep, in shared memory if they
+// fit; ranges of users rotate over the blocks. A tile is the edges between the items of a block and a range of users.
 //
 // Idea. The item with most edges is the critical path of any serializable schedule: its updates form a chain, so
 // latency bounds the time, not throughput.
 //   - Every item belongs to one group of one block for the whole sweep: no lock, and its vector stays in registers
 //     while its edges last. Blocks and groups get equal shares of the edges, the largest items first.
-//   - Users are cut into `rounds` ranges. At any time a range belongs to one block; block b begins with range
-//     b * stride and passes each on to its neighbor. There is no grid barrier: blocks_done[range] counts the blocks
-//     that have finished it; a tile without edges is skipped, and waits[block][round] is the number that precede.
+//   - Users are cut into `rounds` = blocks * stride ranges. In round r block b has range (b * stride + r) % rounds,
+//     which block b - 1 has `stride` rounds later. There is no grid barrier: blocks_done[range] counts the blocks that
+//     have finished their tile of the range, and waits[block][round] is the count at which the block may start its tile
+//     (-1: a tile without edges, which is skipped and not counted).
 //   - So two groups share a user only inside one block, and locks in shared memory suffice (30 ns, against 400 in
 //     global memory). Each lane tries the locks of EACH edges. A lane that fails retries with the next batch; no group
 //     blocks, so locks held for several batches cannot deadlock.
@@ -40,11 +41,10 @@ constexpr int GROUPS = THREADS / LANES;   // of a block
 constexpr int BATCH = EACH * LANES;       // edges a group has in one batch: EACH a lane
 constexpr int SLOTS = STAGES * BATCH;     // of a group
 
-// Starts an asynchronous copy of a vector from global to shared memory.
+// Copies a vector from global to shared memory: by cp.async, or synchronously with HALF, as cp.async cannot convert.
 __device__ __forceinline__ void copy_async(float* to, const Stored* from) {
 #if defined(LOCKSTEP_HOST) || HALF
     #pragma unroll
-    // cp.async cannot convert
     for (int c = 0; c < K; c += 4) reinterpret_cast<float4*>(to)[c / 4] = load_chunk(from + c);
 #else
     #pragma unroll
@@ -109,8 +109,9 @@ struct ItemStore {
     }
 };
 
-// `locks` is a power of two. Shared memory: the locks, then SLOTS vectors for each group, then SLOTS edges
-// for each, then the block's items.
+// Group g of block b has the edges offsets[(b * rounds + round) * GROUPS + g] <= e < the next offset in that round, and
+// the block the items table[table_offsets[b]] to table[table_offsets[b + 1] - 1]. `locks` is a power of two. Shared
+// memory: the locks, then SLOTS vectors for each group, then SLOTS edges for each, then the block's items.
 extern "C" __global__ void __launch_bounds__(THREADS) tiles(
     const int* offsets, const int* waits, int rounds, int stride, int locks, const int4* edges, const int* table,
     const int* table_offsets, int table_fits, unsigned* blocks_done, Stored* user_vectors, Stored* item_vectors,
@@ -127,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
 
     for (int k = block_thread(); k < locks / 32; k += THREADS) lock[k] = 0;
     for (int k = lane; k < SLOTS; k += LANES) slots[k] = no_edge;
-    for (int k = 0; k < SLOTS; ++k) store_shared(vectors, k, Vector{});  // empty slots enter step(): no NaN
+    for (int k = 0; k < SLOTS; ++k) store_shared(vectors, k, Vector{});  // step() also runs on empty slots: no NaN
     const int table_first = table_offsets[blockIdx.x], table_size = table_offsets[blockIdx.x + 1] - table_first;
     if (table_fits) {
         for (int k = here; k < table_size; k += GROUPS) {
@@ -152,14 +153,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
         int next = offsets[at];         // first edge that no lane has taken
         int left = end - next;         // edges not applied yet
         int4 edge[EACH];               // the edges that this lane locks next, and their numbers (-1: none)
-        int id[EACH], ready[STAGES][EACH];
+        int id[EACH];
+        int locked[STAGES][EACH];      // numbers of the edges whose user this lane has locked, by stage (-1: none)
         #pragma unroll
         for (int w = 0; w < EACH; ++w) {
             id[w] = next + lane < end ? next + lane : -1;
             edge[w] = id[w] < 0 ? no_edge : edges[id[w]];
             next = min(next + LANES, end);
             #pragma unroll
-            for (int s = 0; s < STAGES; ++s) ready[s][w] = -1;
+            for (int s = 0; s < STAGES; ++s) locked[s][w] = -1;
         }
 
         while (__any_sync(full_mask, left > 0)) {
@@ -174,12 +176,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                 #pragma unroll
                 for (int w = 0; w < EACH; ++w) {
                     const int slot = stage * BATCH + w * LANES + lane;
-                    ready[stage][w] = won[w] ? id[w] : -1;
+                    locked[stage][w] = won[w] ? id[w] : -1;
                     slots[slot] = won[w] ? edge[w] : no_edge;
                     if (won[w]) copy_async(vectors + slot * K, user_vectors + (long)edge[w].x * K);
                 }
                 commit_batch();
-                // (2) Lanes that are free take the next edges of the segment, which arrive during (4).
+                // (2) Each lane replaces the edges that it locked by the group's next edges, which arrive during (4).
                 #pragma unroll
                 for (int w = 0; w < EACH; ++w) {
                     const bool free = won[w] || id[w] < 0;
@@ -210,8 +212,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                 }
                 same_item = __all_sync(full_mask, same_item);
                 // (4) The critical path: one update after the other, in registers alone. A slot without an edge is
-                // updated with rate 0, which avoids a branch. Stores come after the loop: a store in flight occupies
-                // its source registers, and the next update would wait for them.
+                // updated with rate 0 and decay 1: the item stays as it is, without a branch. Stores come after the
+                // loop: a store in flight occupies its source registers, and the next update would wait for them.
                 if (same_item) {
                     #pragma unroll
                     for (int j = 0; j < BATCH; ++j) {
@@ -235,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                 for (int j = 0; j < BATCH; ++j) {
                     store_if(who[j] >= 0, user_vectors, who[j], user[j]);
 #if LOG
-                    const int e = __shfl_sync(full_mask, ready[old][j / LANES], j % LANES, LANES);
+                    const int e = __shfl_sync(full_mask, locked[old][j / LANES], j % LANES, LANES);
                     const int rated_item = slots[old * BATCH + j].z;
                     if (who[j] >= 0) log_update(e, who[j], rated_item, user_clock, item_clock, user_rank, item_rank);
 #endif
@@ -246,11 +248,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(
                 #pragma unroll
                 for (int w = 0; w < EACH; ++w) {
                     int4* slot = slots + old * BATCH + w * LANES + lane;
-                    const bool held = ready[old][w] >= 0;
+                    const bool held = locked[old][w] >= 0;
                     unlock_bit(lock, slot->x & (locks - 1), held);
                     slot->x = -1;
-                    if (held) tally.add(ready[old][w]);
-                    ready[old][w] = -1;
+                    if (held) tally.add(locked[old][w]);
+                    locked[old][w] = -1;
                 }
                 __syncwarp();
             }

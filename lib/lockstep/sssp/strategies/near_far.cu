@@ -1,15 +1,17 @@
 // Shortest paths by work lists in one launch: near-far delta-stepping, arcs spread over lanes.
 //
 // A round relaxes the vertices of the near list; lowered vertices go to the next near list if they fall below the
-// threshold, else to the far list. When the near list is empty the threshold moves delta beyond the smallest far
-// distance and the far list is split. Where lists are short, latency bounds a round: the dependent accesses to entry,
-// arc, distance of the arc's target, atomicMin, place in the buffer, place in the list, and the barrier. A round's work
-// depends on the arcs of the near list, not on n.
+// threshold, else to the far list. When the near list is empty the threshold moves delta beyond the smallest distance
+// recorded for the far list (a lower bound, as entries go stale), and the far list is split, which takes a round. Where
+// lists are short, latency bounds a round: the dependent accesses to entry, arc, distance of the arc's target,
+// atomicMin, place in the buffer, place in the list, and the barrier. A round's work depends on the arcs of the near
+// list, not on n.
 //
 // Design
-//   - An entry carries the vertex's distance, and is valid in the next round if dist[vertex] still equals it. Of equal
-//     candidates only one gets a larger value back from its atomicMin, so a vertex has at most one valid entry (or one
-//     set of pieces), and no in-list flag is needed.
+//   - An entry carries the vertex's distance, and is valid if dist[vertex] still equals it when the entry is read: in
+//     the next round if it is near, at the next split if it is far. Of equal candidates only one gets a larger value
+//     back from its atomicMin, so a vertex has at most one valid entry (or one set of pieces), and no in-list flag is
+//     needed.
 //   - An entry also carries its arcs' range, read when the vertex was lowered: one dependent load fewer in the chain.
 //   - GROUP lanes share an entry. A vertex of more than CHUNK arcs becomes several entries, so that a hub's arcs spread
 //     over the whole GPU (R-MAT) while a road vertex takes four lanes.
@@ -66,10 +68,12 @@ template <> struct EntryOf<double> {
 };
 typedef EntryOf<Distance>::Entry Entry;
 
-// control: near_count and far_count are three counters each, which rounds or buckets use in rotation: read one, write
-// the next, clear the third. full: 1 + the round in which a list overflowed, 0 if none did; a block ends only where
-// full <= round, so that all blocks end in the same round; the host then repeats with longer lists. overflow: a sum
-// would exceed its type. relaxed: 64 bits.
+// control: near_count and far_count are three counters each, in rotation. Round r reads near_count[r % 3], appends to
+// the next and clears the third. The rounds of bucket b append to far_count[b % 3]; the split after them reads it,
+// appends to the next and clears the third; so does `lowest`. full: 1 + the round in which a list overflowed, 0 if none
+// did; a block ends only where full <= round, so that all blocks end in the same round; the host then repeats with
+// longer lists. overflow: an entry, perhaps a stale one, exceeds `limit`, so a sum might exceed its type. relaxed: 64
+// bits.
 constexpr int near_count = 0, far_count = 3, full = 6, overflow = 7, rounds = 8, buckets = 9, relaxed = 10, words = 16;
 
 __device__ __forceinline__ void round_barrier(unsigned* barrier) {
@@ -93,7 +97,7 @@ __device__ __forceinline__ void append(bool has_entry, Entry entry, Entry* list,
         if ((int)lane_id() == leader) place = atomicAdd(count, __popc(mask));
         place = __shfl_sync(full_mask, place, leader) + __popc(mask & ((1u << lane_id()) - 1));
         if (has_entry) {
-            if ((unsigned)place < (unsigned)capacity) list[place] = entry;  // a count past 2^31 has no place either
+            if ((unsigned)place < (unsigned)capacity) list[place] = entry;  // unsigned: a count past 2^31 fails, too
             else store_relaxed(control + full, round + 1);
         }
     } else if (has_entry) {
@@ -110,9 +114,10 @@ __device__ __forceinline__ void append(bool has_entry, Entry entry, Entry* list,
     }
 }
 
-// The same into the block's buffer in shared memory, which is flushed to the list at the end of the round: one atomic
-// on the length of the list per block. With one per warp, the atomics of thousands of warps serialize on one address (4
-// of the 9 us of a round on ego-Facebook). Entries that do not fit into the buffer are appended to the list directly.
+// Appends near entries to the block's buffer in shared memory, which is flushed to the list at the end of the round:
+// one atomic on the length of the list per block. With one per warp, the atomics of thousands of warps serialize on one
+// address (4 of the 9 us of a round on ego-Facebook). Entries that do not fit into the buffer are appended to the list
+// directly.
 __device__ __forceinline__ void collect(bool has_entry, Entry entry, Entry* buffer, int* used, Entry* list, int* count,
                                         int capacity, int* control, int round) {
     const unsigned mask = __ballot_sync(full_mask, has_entry);
@@ -136,6 +141,9 @@ __device__ __forceinline__ void collect(bool has_entry, Entry entry, Entry* buff
         append(has_entry && !fits, entry, list, count, capacity, control, round);
 }
 
+// queue: two near lists and two far lists of `capacity` entries each, both pairs alternating. lowest: 3 distances.
+// limit: the largest distance to which an arc can be added. Shared memory: BUFFER entries, two ints. COUNT:
+// relaxations, too.
 extern "C" __global__ void __launch_bounds__(1024) __cluster_dims__(CLUSTER, 1, 1)
 near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, int source, DISTANCE delta,
          DISTANCE limit, DISTANCE* dist, Entry* queue, int capacity, int* control, DISTANCE* lowest,
@@ -147,7 +155,7 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
     constexpr int groups = 32 / GROUP;
     const int warps = (int)(global_threads() / 32), warp = (int)(global_thread() / 32);
     const int lane = (int)lane_id() % GROUP, group = (int)lane_id() / GROUP;
-    Entry* const near_lists = queue;  // two, alternating, then two far lists
+    Entry* const near_lists = queue;
     Entry* const far_lists = queue + 2 * (size_t)capacity;
 
     for (unsigned v = global_thread(); v < (unsigned)n; v += global_threads())
@@ -171,7 +179,7 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
         int* const next_count = control + near_count + (round + 1) % 3;
         if (global_thread() == 0) store_relaxed(control + near_count + (round + 2) % 3, 0);
         const int full_round = load_relaxed(control + full);
-        // a list was too short in an earlier round: all blocks read the same
+        // A list overflowed in an earlier round. Blocks may read different values here, but decide alike: see `full`.
         if (full_round && full_round <= round) break;
         if (entries == 0) {  // the next bucket: split the far list
             const int far_size = load_relaxed(control + far_count + bucket % 3);
@@ -225,7 +233,7 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
                 }
             }
             while (__any_sync(full_mask, at < last)) {
-                bool lowered = false;
+                bool enqueue = false;  // the arc's target was lowered, and has arcs
                 Entry new_entry = {};
                 if (at < last) {
                     const Arc arc = next_arc;
@@ -238,17 +246,17 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
                     if (candidate < dist[arc.target]) {
                         if (GROUP > 4)
                             first_arc = __ldg(offsets + arc.target), last_arc = __ldg(offsets + arc.target + 1);
-                        lowered = candidate < lower(dist + arc.target, candidate) && first_arc < last_arc;
+                        enqueue = candidate < lower(dist + arc.target, candidate) && first_arc < last_arc;
                         new_entry = Entry{candidate, (int)arc.target, first_arc, last_arc};
                     }
                     if (COUNT) ++relaxations;
                 }
                 at += GROUP;
-                const bool is_near = lowered && new_entry.distance < threshold;
+                const bool is_near = enqueue && new_entry.distance < threshold;
                 collect(is_near, new_entry, buffer, used, next, next_count, capacity, control, round);
-                if (__any_sync(full_mask, lowered && !is_near)) {
-                    append(lowered && !is_near, new_entry, far, far_counter, capacity, control, round);
-                    if (lowered && !is_near) far_min = new_entry.distance < far_min ? new_entry.distance : far_min;
+                if (__any_sync(full_mask, enqueue && !is_near)) {
+                    append(enqueue && !is_near, new_entry, far, far_counter, capacity, control, round);
+                    if (enqueue && !is_near) far_min = new_entry.distance < far_min ? new_entry.distance : far_min;
                 }
             }
         }

@@ -1,13 +1,14 @@
-// Betweenness of many small graphs: a lane for each source, a warp for each vertex, a block for each graph.
+// Betweenness of many small graphs: a lane for each source, a group of WIDTH lanes for each vertex, a block for each
+// item, which is some or all batches of a graph's sources.
 //
 // What it computes: for every vertex v the sum over all sources s of the dependency delta_s(v) (Brandes), in 64-bit
 // fixed point.
 //
 // The idea: 32 sources traverse the graph together. A warp takes one vertex and reads its row once for all of them:
-// lane i keeps the path count of source s0 + i. value[v][lane] lies in shared memory: a warp reads 32 consecutive
-// values, in one pass for floats and two for doubles, without bank conflicts, and all lanes read the same row, so
-// skewed degrees cause no divergence. (With WIDTH < 32 the groups of a warp read different rows, and both may occur.)
-// One word, read by all lanes, says which of the 32 sources have v in the present level.
+// lane i keeps the path count of source s0 + i. value[v][lane] lies in shared memory (HOLDS=0: in global): a warp reads
+// 32 consecutive values, in one pass for floats and two for doubles, without bank conflicts, and all lanes read the
+// same row, so skewed degrees cause no divergence. (With WIDTH < 32 the groups of a warp read different rows, and both
+// may occur.) One word, read by all lanes, says which of the 32 sources have v in the present level.
 //
 // Why it is deterministic to the bit: a vertex collects from its predecessors (forward) and its successors (backward)
 // in the order of its row, one lane for one source; each dependency is rounded down to fixed point and added as an
@@ -17,12 +18,12 @@
 // One array serves both directions: delta(v) = sigma(v) * the sum of g(w) over successors w, with g(w) = (1 + delta(w))
 // / sigma(w). Once delta(w) is added to the sums, only g(w) is needed and takes sigma(w)'s place. The levels are found
 // on words alone, one level ahead of the path counts and between the same two barriers: 4 threads a vertex, an OR for
-// 32 sources. They are kept as bit planes: bit k of the level of v under source i is bit i of planes[k][v]. Four planes
-// lie in shared memory, the rest (levels from 16 on) in global.
+// 32 sources. They are kept as bit planes: bit k of the level of v under source i is bit i of plane k's word of v.
+// Planes 0 to 3 (low_planes) lie with the vertex state, the others (high_planes, levels from 16 on) in global memory.
 //
 // REAL: float or double. WIDTH: lanes and sources of a group, 32 to 4; fewer when 32 do not fit into shared memory,
 // where the levels of 32 sources have too little in common, or when one graph shall be spread over many
-// multiprocessors.
+// multiprocessors. HOLDS, WIDE: see pack.cuh.
 //
 // compile: REAL=double WIDTH=4,8,16,32 HOLDS=1,2
 // compile: REAL=double WIDTH=32 HOLDS=0 WIDE=0,1
@@ -104,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
     DYNAMIC_SHARED(unsigned char, shared);
     const int threads = blockDim.x, t = block_thread();
     const int lane = t & (WIDTH - 1), sub = t / WIDTH, subs = threads / WIDTH;  // subs is a power of two
-    const int shift = (t & 31) & ~(WIDTH - 1);
+    const int shift = (t & 31) & ~(WIDTH - 1);  // the group's first lane in its warp
     const unsigned all = WIDTH == 32 ? full_mask : (1u << (WIDTH & 31)) - 1u;   // a group's lanes, counted from 0
     const unsigned bit = 1u << lane;
     unsigned char* const own = scratch + (long long)blockIdx.x * stride;
@@ -112,12 +113,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
     for (int round = 0;; ++round) {
         const unsigned item = next_item(queue, (unsigned*)shared, round);
         if (item >= (unsigned)count) return;
-        const int graph = items[3 * item], first = items[3 * item + 1], groups = items[3 * item + 2];
+        const int graph = items[3 * item], first = items[3 * item + 1], batches = items[3 * item + 2];
         const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
         const int n = p.n;
 
         BumpAllocator in_shared{shared + 16}, in_global{own};
-        unsigned* const far = in_global.allocate<unsigned>((long long)(32 - PLANES) * n);
+        unsigned* const high_planes = in_global.allocate<unsigned>((long long)(32 - PLANES) * n);
 #if HOLDS == 0
         BumpAllocator& state = in_global;
 #else
@@ -134,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
         unsigned* present = state.allocate<unsigned>(n + 1);
         unsigned* after = state.allocate<unsigned>(n + 1);
         unsigned* const seen = state.allocate<unsigned>(n);
-        unsigned* const near = state.allocate<unsigned>((long long)PLANES * n);
+        unsigned* const low_planes = state.allocate<unsigned>((long long)PLANES * n);
         const Rows out = carve_rows(graphs, n, p.m);
         const Rows in = directed ? carve_rows(graphs, n, p.m) : out;
         REAL* const column = value + lane;
@@ -158,15 +159,15 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
         const int fraction = fraction_bits(n);
         const REAL scale = (REAL)(1LL << fraction);
 
-        for (int group = first; group < first + groups; ++group) {
-            const int s0 = group * WIDTH;
+        for (int batch = first; batch < first + batches; ++batch) {
+            const int s0 = batch * WIDTH;
             const unsigned live = n - s0 >= WIDTH ? all : (1u << (n - s0)) - 1u;
             __syncthreads();
             for (int v = t; v < n; v += threads) {
                 const unsigned start = v >= s0 && v < s0 + WIDTH ? 1u << (v - s0) : 0u;
                 present[v] = seen[v] = start;
                 if (start) value[(long long)v * WIDTH + (v - s0)] = 1;
-                for (int k = 0; k < PLANES; ++k) near[(long long)k * n + v] = 0;
+                for (int k = 0; k < PLANES; ++k) low_planes[(long long)k * n + v] = 0;
             }
             __syncthreads();
 
@@ -175,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
             for (;; ++level) {
                 const int ahead = level + 1;
                 if (ahead == 1 << PLANES) {
-                    for (long long i = t; i < (long long)(32 - PLANES) * n; i += threads) far[i] = 0;
+                    for (long long i = t; i < (long long)(32 - PLANES) * n; i += threads) high_planes[i] = 0;
                     __syncthreads();
                 }
                 bool found = false;
@@ -201,8 +202,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                             seen[v] = known | got;
                             for (int k = 0, d = ahead; d; ++k, d >>= 1) {
                                 if ((d & 1) == 0) continue;
-                                if (k < PLANES) near[(long long)k * n + v] |= got;
-                                else far[(long long)(k - PLANES) * n + v] |= got;
+                                if (k < PLANES) low_planes[(long long)k * n + v] |= got;
+                                else high_planes[(long long)(k - PLANES) * n + v] |= got;
                             }
                         }
                     }
@@ -211,7 +212,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                     // A group tests as many vertices as it has lanes and then processes those of this level one by one.
                     for (int base = 0; base < n; base += subs * WIDTH) {
                         // Lane j of group `sub` tests base + j * subs + (sub + j) % subs: consecutive vertices go to
-                        // different groups, and a warp's reads of `present` to different banks.
+                        // different groups, and a warp's reads of `present` are spread over the banks (WIDTH 32 and
+                        // 1,024 threads: without conflicts).
                         const int look = base + lane * subs + ((sub + lane) & (subs - 1));
                         const unsigned voted = __ballot_sync(full_mask, look < n && present[look < n ? look : n] != 0);
                         for (unsigned todo = voted >> shift & all; any_left(todo); todo &= todo - 1) {
@@ -241,8 +243,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                 after = oldest;
             }
 
-            // Backward: from the last level d to the first. `before` holds level d + 1 (none at first), `present` level
-            // d, and `after` receives level d - 1.
+            // Backward: levels d from the last to 1. `before` holds level d + 1 (none at first), `present` level d, and
+            // `after` receives level d - 1, but for that of the sources.
             const int last = level;
             {
                 unsigned* const none = before;
@@ -255,12 +257,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                     for (int v = t; v < n; v += threads) {
                         unsigned word = seen[v];
                         for (int k = 0; k < PLANES; ++k) {
-                            const unsigned plane = near[(long long)k * n + v];
+                            const unsigned plane = low_planes[(long long)k * n + v];
                             word &= coming >> k & 1 ? plane : ~plane;
                         }
                         if (last >= 1 << PLANES) {
                             for (int k = PLANES; last >> k; ++k) {
-                                const unsigned plane = far[(long long)(k - PLANES) * n + v];
+                                const unsigned plane = high_planes[(long long)(k - PLANES) * n + v];
                                 word &= coming >> k & 1 ? plane : ~plane;
                             }
                         }
@@ -284,9 +286,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                         u64 share = 0;
                         if (me) {
                             const REAL sigma = value[(long long)v * WIDTH + lane], delta = times(sigma, sum);
-                            const REAL given = dependency_term(sigma, delta);
-                            value[(long long)v * WIDTH + lane] = given;
-                            if (given == given) share = (u64)(long long)times(delta, scale);
+                            const REAL g = dependency_term(sigma, delta);
+                            value[(long long)v * WIDTH + lane] = g;
+                            if (g == g) share = (u64)(long long)times(delta, scale);
                             else atomicOr(&fixed[p.vertex + v], OVERFLOWED);
                             if (endpoints) share += 1ull << fraction;
                         }

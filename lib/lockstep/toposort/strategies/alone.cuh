@@ -25,11 +25,12 @@ struct Problem {
     int4* rows;
     int n, capacity;
     int4* ring;
-    int* counts;    // numbers of vertices pushed; three, in rotation
+    int* counts;    // three numbers of vertices pushed, in rotation; then the ints of shared_position
     unsigned* hot;  // in-degrees in shared memory
 };
 
 // The frontier, uniform over the threads that process it. phase: levels of run_levels so far; selects ring and count.
+// run_indexed returns there whether a slot conflicted.
 struct Position {
     int begin, size, level, phase;
 };

@@ -6,7 +6,7 @@
 //           barrier. The lanes that process a vertex compute its row address and its position in the order.
 // branches  None but for rare cases: idle lanes update a dummy word.
 // rows      A record is read once, so it misses L1, and half of the accesses to L2 go to the far partition at twice the
-//           latency: half of a level's time. The lane that makes a vertex ready prefetches its record without blocking.
+//           latency: half of a level's time without prefetch. The lane that makes a vertex ready prefetches its record.
 // levels    Four levels are unrolled, so that the addresses of counters and lists are constants.
 // Remaining cost
 //           in a sort of a million vertices, a level of 56 vertices and 450 arcs takes 0.57 us on an H200, 0.54 us of
@@ -31,17 +31,17 @@ template <int k> struct Phase { __device__ constexpr operator int() const { retu
 // full, the stop flag is set (the returned frontier is empty unless that level failed, too), or a slot conflicts (an
 // arc's target shares it with a vertex of another epoch being counted; then `phase` is 1). In-degrees in global memory
 // are left to write_back. The order receives numbers.
-__device__ __noinline__ Position run_indexed(const Problem p, const Records r, const Position at,
+__device__ __noinline__ Position run_indexed(const Problem p, const Records r, const Position frontier,
                                             const StopFlag stop_flag) {
     stop_flag.drain();  // another thread requests from here on
-    load_counters(p, r, at);
+    load_counters(p, r, frontier);
     uint2 count = load_two(r.counts);
     if (count.y != 0) {
         if (threadIdx.x == 0) store_relaxed(r.placed(), -1);
-        return at;
+        return frontier;
     }
     const int to_number = r.to_number(), to_slot = to_number + r.epoch_bits;
-    const unsigned field = r.field(), waits = 1u << r.degree_bits, epochs = field & ~(waits - 1),
+    const unsigned field = r.field(), epoch_unit = 1u << r.degree_bits, epochs = field & ~(epoch_unit - 1),
         too_many = (r.max_vertices + 1) * vertex_unit, record_bytes = r.record_bytes;
     const SharedAddress even = r.lists(), odd = skip(even, list_words), lane_dummy = skip(r.lane_dummy(), lane_id()),
         thread_dummy = skip(r.thread_dummy(), in_register(threadIdx.x));
@@ -49,7 +49,8 @@ __device__ __noinline__ Position run_indexed(const Problem p, const Records r, c
     const unsigned from_last = in_register(blockDim.x - 1 - threadIdx.x);
     const SharedAddress counters = shared_address(p.hot);
     const char* records = in_register(r.records + 8 * (threadIdx.x % chunk_lanes));
-    int begin = at.begin, size = 0, now = at.level;  // the last level's range in the order; the next level's number
+    int begin = frontier.begin, size = 0;  // the last level's range in the order
+    int now = frontier.level;              // the next level's number
     __syncthreads();
     auto level = [&](auto phase) {
         // A warp vote makes the condition provably uniform.
@@ -126,13 +127,15 @@ __device__ __noinline__ Position run_indexed(const Problem p, const Records r, c
             code = load_at(skip(from, i < size ? i : 0));
         }
         // The last warps, which have less work, write the level's vertices to the order and advance their slots to the
-        // next epoch.
+        // next epoch: what is added to a slot that has counted all predecessors carries into its epoch and clears the
+        // count. The first level's slots are advanced by find_counters.
         for (unsigned i = from_last; i < size; i += blockDim.x) {
             const unsigned order_code = load_at(skip(from, i)), slot = order_code >> to_slot;
             p.order[begin + i] = order_code >> to_number;
-            if (epochs && now > at.level) {
+            if (epochs && now > frontier.level) {
                 add_at(skip(counters, slot / slots_per_word),
-                       (waits - 1 - (order_code >> chunk_bits & (waits - 1))) << slot % slots_per_word * slot_bits);
+                       (epoch_unit - 1 - (order_code >> chunk_bits & (epoch_unit - 1)))
+                           << slot % slots_per_word * slot_bits);
             }
         }
         __syncthreads();

@@ -3,10 +3,10 @@
 //
 // What it computes   order: the vertices, layer after layer; levels[0]: the number of layers, levels[1]: of vertices
 //                    sorted, levels[2 + k]: the size of layer k. levels holds n + 4 ints.
-// Idea               while at most `width` vertices are ready, block 0 processes levels alone and the others poll the
-//                    next grid barrier. A level then costs __syncthreads (30 ns for 768 threads), or __syncwarp (8 ns)
-//                    if one warp suffices, instead of a grid barrier (1 us). The chain of dependent loads remains; it
-//                    is shortened:
+// Idea               block 0 takes over at a level of at most `width` vertices and processes levels alone until one
+//                    exceeds `capacity` (RECORDS: 5/4 of counted_width); the others poll the next grid barrier. A level
+//                    then costs __syncthreads (30 ns for 768 threads), or __syncwarp (8 ns) if one warp suffices,
+//                    instead of a grid barrier (1 us). The chain of dependent loads remains; it is shortened:
 //                    - one 16-byte load returns a packed row {begin, end, first target, second target}; the grid packs
 //                      all rows after `narrow_levels` narrow levels with many vertices unplaced, since packing does
 //                      not pay on shallow graphs, and block 0 processes levels alone only from then on;
@@ -21,8 +21,9 @@
 //                    - where rows have more than an arc or two (RECORDS: bits of a counter), the block reads records of
 //                      codes instead, two arcs to a lane, and counts in shared memory the predecessors of vertices near
 //                      the frontier (indexed.cuh).
-//                    The last layer is not expanded: no arc leaves it. Grid and subset: resident.cuh.
-// Shared memory      [20 ints | two rings of `capacity` packed rows, or the counts and lists of records.cuh |
+//                    A last layer that the grid reaches is not expanded: no arc leaves it. Grid, subset: resident.cuh.
+// Shared memory      [20 ints (0-4: scratch of level_barrier, 5-7: counts, 8-12: shared_position, 16-19: the stop
+//                    flag) | two rings of `capacity` packed rows, or the counts and lists of records.cuh |
 //                    in-degrees, or counters]; the grid's buffers overlap the rings.
 //
 // References: S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011 (a few lanes a vertex);
@@ -78,15 +79,17 @@ APART FrontierState sort_by_subset(const Sort s, FrontierState frontier, const S
 
 enum Prepared { nothing, recorded, no_records, packed };  // rows of block 0: none, records, records ruled out, packed
 
-// m: at least the number of arcs. control: 24 ints, see save_frontier; gates: 4 words, gates[4]: the numbers of sources
-// and of roots; all zero. The grid processes a frontier of more than `subset_max_width` vertices (see subset_width),
-// block 0 one of at most `width` (narrow_levels: narrow_levels_left at first; tail: see SingleBlockRule), a subset of
-// `subset` blocks the rest (max_held: see run_subset; helpers: see expand). stop: see StopFlag; once it is not zero,
-// the sort may end early, with the order incomplete. done: if not null, 1 is written there at the end; it may be host
-// memory. With BITS, every in-degree fits in BITS bits, and all of them from hot_offset on. With RECORDS block 0 has up
-// to `counted_width` vertices. Then `slots` counters of RECORDS bits lie from hot_offset on, of which `epoch_bits` and
-// `degree_bits` are used; records: record_bytes for each number; codes: n; extra: the workspace, extra_ints and the
-// size of the slots. With epoch_bits, number_of: n, vertex_of: slots * 2^epoch_bits.
+// m: at least the number of arcs. control: 24 ints, see save_frontier; gates: 5 words, four gates and the numbers of
+// sources and of roots; all zero. roots: the rows of the sources that have arcs. capacity: rows of a ring. warp_width
+// (at most 16): one warp takes over at a level of that size, and keeps levels of up to twice as many vertices. The grid
+// processes a frontier of more than `subset_max_width` vertices (see subset_width), block 0 one of at most `width`
+// (narrow_levels: narrow_levels_left at first; tail: see SingleBlockRule), a subset of `subset` blocks the rest
+// (max_held: see run_subset; helpers: see expand). stop: see StopFlag; once it is not zero, the sort may end early,
+// with the order incomplete. done: if not null, 1 is written there at the end; it may be host memory. With BITS, every
+// in-degree fits in BITS bits, and all of them from hot_offset on. With RECORDS block 0 has up to `counted_width`
+// vertices. Then `slots` counters of RECORDS bits lie from hot_offset on, of which `epoch_bits` and `degree_bits` are
+// used; records: record_bytes for each number; codes: n; extra: the workspace, extra_ints and the size of the slots.
+// With epoch_bits, number_of: n, vertex_of: slots * 2^epoch_bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
            int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows,
@@ -101,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const Rows graph = {first, last, targets};
     const Sort s = {graph, in_degrees, order, queue, levels, gates, gates_of_subset(control),
                     reinterpret_cast<int*>(room) + warp_id() * buffer_slots, n,
-                    RECORDS ? 1 : helpers, RECORDS ? 0 : max_held};  // with records no row is long, some have two arcs
+                    RECORDS ? 1 : helpers, RECORDS ? 0 : max_held};  // with records no row is long; some have two arcs
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
                        reinterpret_cast<int4*>(room), scratch + 5, reinterpret_cast<unsigned*>(shared + hot_offset)};
     const StopFlag stop_flag = {stop};
@@ -129,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const SingleBlockRule rule = {RECORDS && prepared < no_records ? counted_width : width, tail, n};
         const int max_subset = subset_width(s, subset_max_width);
         const bool by_block = frontier.level > 0 && rule.applies(frontier);
-        // If this level holds over half of the rest, a subset would end after one level.
+        // If fewer vertices follow than this level holds, few levels are left: a subset's grid barrier would not pay.
         if (frontier.level == 0 || (!by_block && (frontier.size > max_subset || unplaced < frontier.size))) {
             run_all_blocks(s, frontier, rule, max(max_subset, rule.width), roots, scratch, stop_flag);
             continue;

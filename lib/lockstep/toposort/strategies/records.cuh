@@ -20,7 +20,7 @@
 #endif
 constexpr int list_words = LIST, slot_bits = RECORDS;
 static_assert(LIST * CHUNK < 1 << 14, "a count would overflow");
-constexpr int chunk_bytes = 4 * CHUNK, chunk_lanes = CHUNK / 2, most_chunks = 4;
+constexpr int chunk_bytes = 4 * CHUNK, chunk_lanes = CHUNK / 2;
 constexpr int chunk_bits = 3;  // low bits of a code: marker, further chunks
 constexpr unsigned code_marker = 4, chunk_mask = 3;
 // A count: upper half 4 x vertices (a byte offset), lower half further chunks.
@@ -172,9 +172,9 @@ __device__ inline void load_counters(const Problem& p, const Records& r, const P
     __syncthreads();
 }
 
-// All blocks write back the levels that block 0 has processed since `was`: they map numbers in the order to vertices,
-// decrement the in-degrees of these vertices' successors unless the frontier is empty, and write the frontier's rows
-// into the queue, since a list has an order of its own. Valid after the next barrier.
+// All blocks write back the levels that block 0 has processed since the state `before`: they map numbers in the order
+// to vertices, decrement the in-degrees of these vertices' successors unless the frontier is empty, and write the
+// frontier's rows into the queue, since a list has an order of its own. Valid after the next barrier.
 __device__ __noinline__ void write_back(const Problem p, const Records r, Word* queue, const FrontierState before,
                                         const FrontierState frontier) {
     for (int i = before.begin + global_thread(); i < frontier.begin + frontier.size; i += global_threads()) {

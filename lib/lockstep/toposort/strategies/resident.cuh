@@ -139,8 +139,8 @@ __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, i
     }
 }
 
-// Processes one level by all blocks, and those after it while they have more than `max_subset` vertices, which exceeds
-// the width of all levels of block 0, and are not the last. roots: rows of the sources that have arcs; the first
+// Processes one level by all blocks, and those after it while they have more than `max_subset` vertices, which is at
+// least the width of all levels of block 0, and are not the last. roots: rows of the sources that have arcs; the first
 // level's other vertices have none.
 __device__ inline void run_all_blocks(const Sort& s, FrontierState& frontier, const SingleBlockRule& rule,
                                       int max_subset, const Word* roots, int* scratch, const StopFlag& stop_flag) {
@@ -176,7 +176,7 @@ __device__ inline void run_all_blocks(const Sort& s, FrontierState& frontier, co
 // number `warp`; ends at any other level or one of block 0.
 // A warp that made up to `max_held` vertices ready processes them itself: their rows are in its registers before their
 // places in the queue are known. Their queue entries are empty rows, for warps that read the queue in that level; the
-// gate counts, in units of queue_unit, the warps that queued rows with arcs.
+// gate counts, in units of queue_unit, the warps that queued rows which they do not hold.
 constexpr unsigned queue_unit = 1u << 12;
 
 __device__ inline void run_subset(const Sort& s, FrontierState& frontier, const SingleBlockRule& rule, int lower,
@@ -313,7 +313,7 @@ __device__ inline void run_subset_prefetching(const Sort& s, FrontierState& fron
     }
 }
 
-// Widest level of a subset; max_width_long_rows: the limit for long rows.
+// Widest level of a subset: at most max_width_long_rows, and where no row is long at most max_subset_width.
 __device__ inline int subset_width(const Sort& s, int max_width_long_rows) {
     return s.helpers == 1 ? min(max_width_long_rows, max_subset_width) : max_width_long_rows;
 }
