@@ -1,8 +1,8 @@
 // SwarmGraph as published: one graph at a time, a block for each source, levels separated by the block's barrier.
 //
 // The graph stays in global memory and its caches, where rows are read sequentially; what is read and written at random
-// (levels, path counts, dependencies) lies in shared memory. With STATE_IN_GLOBAL=1 that lies in global memory too, as in
-// the frameworks the paper compares with: the difference is the gain from the placement. A single kernel processes a
+// (levels, path counts, dependencies) lies in shared memory. With STATE_IN_GLOBAL=1 that lies in global memory too, as
+// in the frameworks the paper compares with: the difference is the gain from the placement. A single kernel processes a
 // source from its first level to its last, so a graph costs one launch (all distances) or two (closeness and
 // betweenness: sources, then sums).
 //
