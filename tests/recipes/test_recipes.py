@@ -137,7 +137,7 @@ extern "C" __global__ void one_thread(const int* offsets, const int* targets, in
 #include "device.cuh"
 
 extern "C" __global__ void one_thread(const int* users, const int* items, const float* values, float* user_vectors,
-                                      float* item_vectors, float rate, float keep, unsigned long long* applied,
+                                      float* item_vectors, float rate, float decay, unsigned long long* applied,
                                       int count) {
     if (global_thread() != 0) return;
     for (int e = 0; e < count; ++e) {
@@ -145,8 +145,8 @@ extern "C" __global__ void one_thread(const int* users, const int* items, const 
         for (int k = 0; k < K; ++k) gain -= u[k] * i[k];
         for (int k = 0; k < K; ++k) {
             const float before = u[k];
-            u[k] = keep * u[k] + rate * gain * i[k];
-            i[k] = keep * i[k] + rate * gain * before;
+            u[k] = decay * u[k] + rate * gain * i[k];
+            i[k] = decay * i[k] + rate * gain * before;
         }
         applied[0] += 1;
         applied[1] += ((unsigned)e ^ ((unsigned)e >> 15)) * 0x9E3779B1u;
