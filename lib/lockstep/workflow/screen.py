@@ -110,7 +110,8 @@ def greet(machine: Machine, size: str, studies: dict, results: str, *, report: b
             if names
         ]
         lines.append((study, "; ".join(told) or "measured"))
-    lines.append(("predicted", f"about {_duration(waiting)} to measure, then about a minute for figures and report"))
+    rest = "then some minutes for figures and report (6 on two cores)"
+    lines.append(("predicted", f"about {_duration(waiting)} to measure, {rest}"))
     if not report:
         lines.append(("report", "skipped: typst is not installed (figures, tables and verdicts are made all the same)"))
     found = _found(Path(results).parent / "claims.txt")
