@@ -11,11 +11,11 @@ from lockstep.graphs import Graph, acyclic, generators, task_graphs
 from lockstep.toposort import STRATEGIES, CycleError, Problem, topological_sort, verify
 from lockstep.toposort.oracle import layers
 from lockstep.toposort.result import TopologicalOrder
-from lockstep.toposort.strategies import auto, racing
+from lockstep.toposort.strategies import auto, competitors
 from lockstep.toposort.strategies.auto import Auto
-from lockstep.toposort.strategies.contest import kahn_narrow, kahn_racing, mostly_links
+from lockstep.toposort.strategies.competitors import RacingAsynchronous, RacingChains, RacingNarrow
+from lockstep.toposort.strategies.cpu_gpu_race import kahn_narrow, kahn_racing, mostly_links
 from lockstep.toposort.strategies.narrow import Narrow
-from lockstep.toposort.strategies.racing import RacingAsynchronous, RacingChains, RacingNarrow
 from lockstep.toposort.strategies.serial import Serial, kahn
 
 
@@ -282,7 +282,7 @@ class Driver:
         launch = ctypes.CFUNCTYPE(answer, word, *[size] * 7, word, word)(self.launch)
         clock = ctypes.CFUNCTYPE(answer, answer, word)(self.clock)
         self.functions = launch, clock
-        plan.job["launch"], plan.job["clock"] = [ctypes.cast(f, ctypes.c_void_p).value for f in self.functions]
+        plan.record["launch"], plan.record["clock"] = [ctypes.cast(f, ctypes.c_void_p).value for f in self.functions]
 
     def launch(self, *words):
         self.launched.append(words)
@@ -292,7 +292,7 @@ class Driver:
 
     def clock(self, _, address):
         """The time, or what it is if each vertex takes as long; a kernel that was told to stop says that it is over."""
-        now = time.monotonic_ns() if self.vertex_ns is None else 1_000 + self.vertex_ns * int(self.plan.job["head"])
+        now = time.monotonic_ns() if self.vertex_ns is None else 1_000 + self.vertex_ns * int(self.plan.record["head"])
         seconds, nanoseconds = divmod(now, 10**9)
         ctypes.c_int64.from_address(address).value = seconds
         ctypes.c_int64.from_address(address + 8).value = nanoseconds
@@ -302,7 +302,7 @@ class Driver:
 
     @property
     def gpu(self):
-        return self.plan.plan(RacingChains if self.plan.job["chosen"] else self.plan.usual)
+        return self.plan.plan(RacingChains if self.plan.record["chosen"] else self.plan.usual)
 
 
 def raced(graph, host, **driver):
@@ -319,7 +319,7 @@ def begin_again(plan):
     for number, kind in enumerate([plan.usual, RacingChains][: 1 + plan.maybe_chains]):
         gpu = plan.plan(kind)
         starts = range(1000 * number, 1000 * number + 10 * len(gpu.steps), 10)
-        racing.enter(plan.job, number, gpu.race, [range(start, start + 10) for start in starts])
+        competitors.enter(plan.record, number, gpu.race, [range(start, start + 10) for start in starts])
 
 
 @pytest.mark.parametrize(
@@ -347,20 +347,20 @@ def test_the_gpu_is_told_without_python_when_the_cpu_is_nearly_done(wide, host):
     plan, driver = raced(graph, host)
     race = driver.gpu.race
     found = plan.run()
-    assert race.told.value == 1 and 0 < plan.job["told"] < graph.n
+    assert race.told.value == 1 and 0 < plan.record["told"] < graph.n
     assert found.strategy == "serial" and "the CPU was done first" in str(found.stats["reason"])
-    assert plan.job["ended"] and verify(found, graph) == "exact"
+    assert plan.record["ended"] and verify(found, graph) == "exact"
 
 
 @pytest.mark.parametrize("vertex_ns, left", [(1, 12_000), (5, 5_000), (50, 500), (400, 62)])
 def test_the_word_leaves_by_the_rate_that_the_clock_shows(vertex_ns, left, host):
     """Whatever the constants say: when what is left takes as long as a kernel's end, but at most a fifth is."""
     plan, driver = raced(generators.random_dag(60_000, 120_000), host, vertex_ns=vertex_ns)
-    plan.job["patience"], plan.job["farewell"] = 0, 25_000
+    plan.record["patience"], plan.record["farewell"] = 0, 25_000
     found = plan.run()
     assert found.strategy == "serial" and verify(found, plan.graph) == "exact"
     look = max(4, min(1024, int(1e3 * auto.LOOK_US / vertex_ns)))  # so often it is asked
-    assert left - look <= plan.graph.n - plan.job["told"] <= left
+    assert left - look <= plan.graph.n - plan.record["told"] <= left
 
 
 def test_the_cpu_goes_on_alone_where_it_is_quick(host):
@@ -385,7 +385,7 @@ def test_the_cpu_waits_no_longer_than_is_said(host):
     spent = []
     for wait in (0.0, 0.05, 5.0):
         begin_again(plan)
-        plan.job["patience"], driver.done = 1e9 * wait, wait == 5.0
+        plan.record["patience"], driver.done = 1e9 * wait, wait == 5.0
         begin = time.perf_counter()
         found = plan.run()
         spent.append(time.perf_counter() - begin)

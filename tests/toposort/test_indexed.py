@@ -9,8 +9,8 @@ from lockstep.graphs import Graph, acyclic, generators
 from lockstep.machine import get_executor
 from lockstep.toposort import STRATEGIES, CycleError, Problem, topological_sort, verify
 from lockstep.toposort.strategies.chains import Chains
+from lockstep.toposort.strategies.competitors import RacingNarrow
 from lockstep.toposort.strategies.narrow import Narrow
-from lockstep.toposort.strategies.racing import RacingNarrow
 from lockstep.toposort.strategies.serial import kahn
 
 

@@ -1,6 +1,6 @@
 """What one operation costs on a machine, out of its recording (`of`).
 
-Study 0 records these figures (`charging`); the other studies take their floors, predictions and choices from them.
+Study 0 records these figures (`record_costs`); the other studies take their floors, predictions and choices from them.
 """
 
 import csv
@@ -13,8 +13,8 @@ import numpy as np
 
 from .. import paths
 from .bench import SOURCE, Bench, VerificationFailed
-from .charging import DATASET, PARTS, STUDY, Cost, measure, record, warm
 from .errors import MachineError
+from .record_costs import DATASET, PARTS, STUDY, Cost, measure, record, warm
 
 
 class Costs:

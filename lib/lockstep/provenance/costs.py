@@ -1,10 +1,10 @@
 """The `Origin` of study 0's rows; here, since the package `machine` must not depend on provenance."""
 
-from lockstep.machine import bench, charging, oneblock, stepping
+from lockstep.machine import bench, oneblock, record_costs, stepping
 
 from .origin import Origin
 
-PROTOCOL = (charging.record, bench.expect)
+PROTOCOL = (record_costs.record, bench.expect)
 
 
 def origin(label, dataset):

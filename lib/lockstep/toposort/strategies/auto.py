@@ -20,7 +20,7 @@ While the GPU sorts, one core would idle; it sorts the same graph, which makes a
    memory asynchronously, since a read of it takes two levels.
 
 The overhead of the race is a launch, and where the CPU is slow a small part of its time. From the second step on it is
-one compiled function, `contest.race`.
+one compiled function, `cpu_gpu_race.race`.
 """
 
 import functools
@@ -31,8 +31,8 @@ import numpy as np
 from lockstep.plan import Options
 
 from ..result import TopologicalOrder
-from . import contest, racing
-from .racing import RacingAsynchronous, RacingChains, RacingNarrow
+from . import competitors, cpu_gpu_race
+from .competitors import RacingAsynchronous, RacingChains, RacingNarrow
 from .serial import Serial
 from .shared import DevicePlan, SortPlan
 
@@ -132,7 +132,7 @@ class Auto(SortPlan):
         self.maybe_chains = 0.9 * n < m < 1.1 * n
         self.usual = RacingAsynchronous if m <= n <= SMALL else RacingNarrow
         self.maybe_tree = self.maybe_chains and self.usual is RacingAsynchronous
-        self.job = racing.new(
+        self.record = competitors.new(
             executor,
             graph,
             self.cpu.left,
@@ -150,7 +150,7 @@ class Auto(SortPlan):
             alone=min(1e3 * costs.launches * launch, 1e12),
             patience=0 if brief else 1e3 * costs.patience * self.serial_us,
         )
-        self.address = self.job.ctypes.data
+        self.address = self.record.ctypes.data
         if self.options.eager:
             self.warm()
 
@@ -171,7 +171,7 @@ class Auto(SortPlan):
         """Register the plan's launches and flags in the record."""
         steps = plan.steps if self.executor.name == "cuda" else ()
         number = self.kinds.index(type(plan))
-        racing.enter(self.job, number, plan.race, [step.record() for step in steps])
+        competitors.enter(self.record, number, plan.race, [step.record() for step in steps])
 
     def warm(self):
         """Build all plans that the race may launch."""
@@ -185,7 +185,7 @@ class Auto(SortPlan):
             plan.reset()
             self.enter(plan)  # the stream may be another one by now
         self.cpu.reset()
-        self.job[contest.STATE] = 0
+        self.record[cpu_gpu_race.STATE] = 0
 
     @property
     def timed_on(self):
@@ -197,24 +197,24 @@ class Auto(SortPlan):
             result = self.cpu.run()
             result.stats["reason"] = self.small
             return result
-        answer = contest.race(self.address)
-        if answer & 7 == contest.ALONE:
+        answer = cpu_gpu_race.race(self.address)
+        if answer & 7 == cpu_gpu_race.ALONE:
             return self.sorted_by_cpu(answer >> 3, Reason(CPU_ALONE, self.graph.n))
         # The GPU begins. While it sorts, Python builds the result object, which waits for the GPU only on access.
-        gpu = self.plan(self.kinds[self.job["chosen"]])
-        if answer & 7 == contest.TO_LAUNCH:
+        gpu = self.plan(self.kinds[self.record["chosen"]])
+        if answer & 7 == cpu_gpu_race.TO_LAUNCH:
             gpu.launch_all()
         else:
             self.executor.counts["launches"] += len(gpu.steps)  # not counted yet
-        why = WHY[self.job["chosen"]]
+        why = WHY[self.record["chosen"]]
         reason = Reason(GPU_FIRST, why, gpu.name, 0, self.graph.n)
         result = gpu.outcome()
         result.stats["reason"] = reason
-        answer = contest.race(self.address)
-        if answer & 7 == contest.BY_GPU:
+        answer = cpu_gpu_race.race(self.address)
+        if answer & 7 == cpu_gpu_race.BY_GPU:
             reason.numbers[2] = answer >> 3
             return result
-        if not self.job["ended"]:
+        if not self.record["ended"]:
             gpu.race.end()
         return self.sorted_by_cpu(answer >> 3, Reason(CPU_FIRST, why, gpu.name))
 

@@ -1,5 +1,5 @@
 """Strategies of the GPU in the CPU/GPU race: a completion flag and a cancellation flag, and the record that
-`contest.race` reads: a graph, settings, launches and the addresses of functions.
+`cpu_gpu_race.race` reads: a graph, settings, launches and the addresses of functions.
 
 A kernel polls its cancellation flag every few levels, so it ends with a latency, which `auto.Costs` holds.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from .asynchronous import Asynchronous
 from .chains import Chains
-from .contest import RECORD
+from .cpu_gpu_race import RECORD
 from .narrow import Narrow
 
 
@@ -111,19 +111,19 @@ def new(executor, graph, in_degrees, order, **settings):
 
     It holds addresses of the graph's arrays: keep these as long as the record.
     """
-    job = np.zeros((), RECORD)
-    job["launch"], job["clock"] = functions(executor)
-    job["time"] = job.ctypes.data + RECORD.fields["seconds"][1]
+    record = np.zeros((), RECORD)
+    record["launch"], record["clock"] = functions(executor)
+    record["time"] = record.ctypes.data + RECORD.fields["seconds"][1]
     arrays = {"offsets": graph.offsets, "targets": graph.targets, "in_degrees": in_degrees, "order": order}
     for name, array in arrays.items():
-        job[name] = array.ctypes.data
-    job["nodes"], job["arcs"], job["wide"] = graph.n, graph.m, graph.targets.itemsize == 8
+        record[name] = array.ctypes.data
+    record["nodes"], record["arcs"], record["wide"] = graph.n, graph.m, graph.targets.itemsize == 8
     for name, value in settings.items():
-        job[name] = value
-    return job
+        record[name] = value
+    return record
 
 
-def enter(job, number, race, launches):
+def enter(record, number, race, launches):
     """Write into the record a competitor's launches and the address of its flags.
 
     Parameters
@@ -132,7 +132,7 @@ def enter(job, number, race, launches):
     launches : list of lists of WORDS ints
         Each as `record` of a launch gives it; none: Python launches.
     """
-    competitor = job["entrants"][number]
+    competitor = record["entrants"][number]
     competitor["done"] = race.address
     competitor["count"] = len(launches)
     for k, words in enumerate(launches):

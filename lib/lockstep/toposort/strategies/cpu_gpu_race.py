@@ -2,9 +2,9 @@
 
 On a graph that a GPU sorts in 50 us, Python's overhead exceeds the sort: before a launch and after a kernel's end its
 objects are loaded from memory, since earlier work has evicted them from the caches. So the race's data is one record,
-which `racing.new` fills with the plan, and the driver's functions are called by their addresses. Python runs only after
-the launch, while the kernel sorts, and builds the result object. For steps that need Python (a first launch, an error
-of the driver, the emulator) `race` returns a code of the step to take before it is called again.
+which `competitors.new` fills with the plan, and the driver's functions are called by their addresses. Python runs only
+after the launch, while the kernel sorts, and builds the result object. For steps that need Python (a first launch, an
+error of the driver, the emulator) `race` returns a code of the step to take before it is called again.
 
 All functions that `race` is compiled from are in this file: Numba's cache does not detect changes of other files.
 """
@@ -225,69 +225,71 @@ def kahn_racing(offsets, targets, in_degrees, order, head, tail, done, often, un
 
 
 @njit(cache=True, nogil=True)
-def _now(job):
+def _now(record):
     """Nanoseconds of the monotonic clock."""
-    call(job.clock, (np.int64(1), job.time))
-    return peek(job.time) * 1_000_000_000 + peek(job.time + 8)
+    call(record.clock, (np.int64(1), record.time))
+    return peek(record.time) * 1_000_000_000 + peek(record.time + 8)
 
 
 @njit(cache=True, nogil=True)
-def _wait(job, done, nanoseconds):
+def _wait(record, done, nanoseconds):
     """Poll a flag for at most `nanoseconds`; returns whether it is set."""
     if nanoseconds:
-        until = _now(job) + nanoseconds
-        while not peek(done) and _now(job) < until:
+        until = _now(record) + nanoseconds
+        while not peek(done) and _now(record) < until:
             pass
     return peek(done) != 0
 
 
 @njit(cache=True, nogil=True)
-def _launch(job, competitor):
+def _launch(record, competitor):
     """Launch its kernels; False if only Python can launch them, or the driver returns an error."""
-    if job.launch == 0 or competitor.count == 0:
+    if record.launch == 0 or competitor.count == 0:
         return False
     for k in range(competitor.count):
         w = competitor.launches[k]
-        if call(job.launch, (w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9])) & 0xFFFFFFFF:
+        if call(record.launch, (w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9])) & 0xFFFFFFFF:
             return False
     return True
 
 
 @njit(cache=True, nogil=True)
-def _soon_done(graph, job):
+def _soon_done(graph, record):
     """Sort the rest on the CPU if, at the rate of a probe of some vertices, it takes less time than a few launches.
 
     Returns whether it did. Called only with few sources: then the probe's vertices have made others ready, as all later
     ones do; with many sources, the first vertices make few others ready, and take less time than later ones.
     """
-    n, never = job.nodes, job.time + 16  # the address of a flag that is never set
-    job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, PROBE // 2, min(job.head + PROBE // 2, n))
-    begin, start = _now(job), job.head
-    job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, PROBE, min(start + PROBE, n))
-    took, some = _now(job) - begin, max(job.head - start, 1)
-    if (n - job.head) * took // some > job.alone:
+    n, never = record.nodes, record.time + 16  # the address of a flag that is never set
+    record.head, record.tail = kahn_racing(
+        *graph, record.head, record.tail, never, PROBE // 2, min(record.head + PROBE // 2, n)
+    )
+    begin, start = _now(record), record.head
+    record.head, record.tail = kahn_racing(*graph, record.head, record.tail, never, PROBE, min(start + PROBE, n))
+    took, some = _now(record) - begin, max(record.head - start, 1)
+    if (n - record.head) * took // some > record.alone:
         return False
-    job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, n, n)
+    record.head, record.tail = kahn_racing(*graph, record.head, record.tail, never, n, n)
     return True
 
 
 @njit(cache=True, nogil=True)
-def _begin(graph, job):
+def _begin(graph, record):
     """Sample the graph, sort narrow levels, and launch."""
-    job.begun = 1
-    if job.sample and mostly_links(graph[0], graph[2]):
-        job.chosen = 1
-    elif job.spread and hardly_sources(graph[2]):
-        job.chosen = 2
-    elif job.look:
-        job.head, job.tail = kahn_narrow(*graph, job.roots, job.width, job.slack, job.rest)
-        if job.tail > 0 and (job.head == job.tail or _soon_done(graph, job)):
+    record.begun = 1
+    if record.sample and mostly_links(graph[0], graph[2]):
+        record.chosen = 1
+    elif record.spread and hardly_sources(graph[2]):
+        record.chosen = 2
+    elif record.look:
+        record.head, record.tail = kahn_narrow(*graph, record.roots, record.width, record.slack, record.rest)
+        if record.tail > 0 and (record.head == record.tail or _soon_done(graph, record)):
             return ALONE
-    return LAUNCHED if _launch(job, job.entrants[job.chosen]) else TO_LAUNCH
+    return LAUNCHED if _launch(record, record.entrants[record.chosen]) else TO_LAUNCH
 
 
 @njit(cache=True, nogil=True)
-def _until_late(graph, job, done):
+def _until_late(graph, record, done):
     """Sort until all is sorted, `done` is set, or the remaining CPU time equals the cancellation latency.
 
     The remaining time is predicted at the measured rate, since the time of a vertex differs tenfold between graphs, and
@@ -297,46 +299,46 @@ def _until_late(graph, job, done):
     The clock is read where a fifth is left, and then again at half of the predicted distance to the end, since the rate
     may rise; and once early, to set the interval between polls of `done`.
     """
-    n, often = job.nodes, job.often
-    begin, start = _now(job), job.head
+    n, often = record.nodes, record.often
+    begin, start = _now(record), record.head
     earliest = n - n // LAST
     until = max(min(start + n // EARLY, earliest), start + often)
     while True:
-        job.head, job.tail = kahn_racing(*graph, job.head, job.tail, done, often, until)
-        if job.head == job.tail or peek(done):
+        record.head, record.tail = kahn_racing(*graph, record.head, record.tail, done, often, until)
+        if record.head == record.tail or peek(done):
             return
-        took, some = max(_now(job) - begin, 1), job.head - start
-        late = max(n - some * job.farewell // took, earliest)
-        if job.head >= late:
+        took, some = max(_now(record) - begin, 1), record.head - start
+        late = max(n - some * record.farewell // took, earliest)
+        if record.head >= late:
             return
-        often = min(max(some * job.span // took, 4), 1024)  # vertices
-        until = earliest if job.head < earliest else job.head + (late - job.head + 1) // 2
+        often = min(max(some * record.span // took, 4), 1024)  # vertices
+        until = earliest if record.head < earliest else record.head + (late - record.head + 1) // 2
 
 
 @njit(cache=True, nogil=True)
-def _go_on(graph, job):
+def _go_on(graph, record):
     """Sort against the kernel, cancel it if the CPU finishes first, and wait for its end."""
-    n, done = job.nodes, job.entrants[job.chosen].done
-    if _wait(job, done, job.patience):
+    n, done = record.nodes, record.entrants[record.chosen].done
+    if _wait(record, done, record.patience):
         return BY_GPU
-    _until_late(graph, job, done)
-    if job.head != job.tail:
+    _until_late(graph, record, done)
+    if record.head != record.tail:
         if peek(done):
             return BY_GPU
         # From here on `done` does not imply a sorted graph: a cancelled kernel sets it, too.
         poke(done + LINE, np.int64(1))
-        job.told = job.head
+        record.told = record.head
         never = done + 2 * LINE  # the address of a flag that is never set
-        job.head, job.tail = kahn_racing(*graph, job.head, job.tail, never, n, n)
-        if job.launch:  # the kernel ends soon: its completion flag is faster than the driver's synchronization
-            job.ended = _wait(job, done, WAIT)
+        record.head, record.tail = kahn_racing(*graph, record.head, record.tail, never, n, n)
+        if record.launch:  # the kernel ends soon: its completion flag is faster than the driver's synchronization
+            record.ended = _wait(record, done, WAIT)
     return BY_CPU
 
 
 @njit(cache=True, nogil=True)
-def _race(graph, job):
-    answer = _go_on(graph, job) if job.begun else _begin(graph, job)
-    return answer | job.head << 3
+def _race(graph, record):
+    answer = _go_on(graph, record) if record.begun else _begin(graph, record)
+    return answer | record.head << 3
 
 
 @njit(cache=True, nogil=True)
@@ -354,11 +356,15 @@ def race(address):
         8 times the number of vertices that the CPU has sorted, plus the side that sorted: ALONE, BY_CPU or BY_GPU. Or
         plus LAUNCHED or TO_LAUNCH: to be called again.
     """
-    job = carray(pointer(address), 1, RECORD)[0]
-    n, m = job.nodes, job.arcs
-    offsets, in_degrees = carray(pointer(job.offsets), n + 1, np.int64), carray(pointer(job.in_degrees), n, np.int32)
-    if job.wide:
-        targets, order = carray(pointer(job.targets), m, np.int64), carray(pointer(job.order), n, np.int64)
-        return _race((offsets, targets, in_degrees, order), job)
-    narrow_targets, narrow_order = carray(pointer(job.targets), m, np.int32), carray(pointer(job.order), n, np.int32)
-    return _race((offsets, narrow_targets, in_degrees, narrow_order), job)
+    record = carray(pointer(address), 1, RECORD)[0]
+    n, m = record.nodes, record.arcs
+    offsets, in_degrees = (
+        carray(pointer(record.offsets), n + 1, np.int64), carray(pointer(record.in_degrees), n, np.int32)
+    )  # fmt: skip
+    if record.wide:
+        targets, order = carray(pointer(record.targets), m, np.int64), carray(pointer(record.order), n, np.int64)
+        return _race((offsets, targets, in_degrees, order), record)
+    narrow_targets, narrow_order = (
+        carray(pointer(record.targets), m, np.int32), carray(pointer(record.order), n, np.int32)
+    )  # fmt: skip
+    return _race((offsets, narrow_targets, in_degrees, narrow_order), record)
