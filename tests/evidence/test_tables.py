@@ -86,3 +86,11 @@ def test_each_measure_has_a_default_of_its_own():
     assert said.count("times as fast") == 1
     assert "`paper` for closeness centrality to `threads=1024` (2.00 times as fast)" in said
 
+
+def test_a_default_by_the_size_of_a_graph_stays_whatever_one_size_says():
+    rows = tuned(*(("tuning", "a", label, turn, time) for turn in range(4)
+                   for label, time in (("swarm", 2.0), ("swarm@threads=1024", 1.0), ("paper", 2.0),
+                                       ("paper@threads=512", 1.0))))  # fmt: skip
+    rule, _, exempt = tables.better(rows, studies.table("swarm"), "threads", by_size=["swarm"]).partition(" Exempt")
+    assert "`paper` to `threads=512`" in rule and "swarm" not in rule
+    assert exempt.endswith("`swarm` to `threads=1024` (2.00 times as fast).")

@@ -72,7 +72,7 @@ def by_option(rows, table, option, experiment="tuning"):
     return shown if any(shown["measure"]) else shown.drop(columns="measure")
 
 
-def better(rows, table, option, experiment="tuning", least=1.03, names=None):
+def better(rows, table, option, experiment="tuning", least=1.03, names=None, by_size=()):
     """What an experiment says of the defaults of an option, by the protocol's rule.
 
     Parameters
@@ -84,25 +84,33 @@ def better(rows, table, option, experiment="tuning", least=1.03, names=None):
         excludes one.
     names : dict, optional
         Of measures, in words.
+    by_size : sequence of str
+        Strategies whose default is a rule by the size of a graph: what graphs of one size say of a fixed value is told,
+        and the rule stays.
 
     Returns
     -------
     str
-        A sentence; '' without rows.
+        One or two sentences; '' without rows.
     """
     found = _against_default(rows, table, option, experiment)
     if not found:
         return ""
-    changed = []
+    changed, kept = [], []
     for (base, measure), line in found.items():
         speedups = {value: _over_cells(list(by_cell.values())) for value, by_cell in line.items()}
         value = max(speedups, key=lambda value: speedups[value].value)
         if speedups[value].value > least and speedups[value].low > 1:
             which = f"`{base}`" + (f" for {(names or {}).get(measure, measure)}" if measure else "")
-            changed.append(f"{which} to `{option}={value}` ({speedups[value].value:.2f} times as fast)")
+            (kept if base in by_size else changed).append(
+                f"{which} to `{option}={value}` ({speedups[value].value:.2f} times as fast)"
+            )
     rule = (f"By the protocol a default changes where another value is more than {least - 1:.0%} faster over all cells "
             "and the interval of its speed-up excludes one")  # fmt: skip
-    return f"{rule}: " + (f"{', '.join(changed)}, with the next recording of it." if changed else "none does.")
+    said = f"{rule}: " + (f"{', '.join(changed)}, with the next recording of it." if changed else "none does.")
+    if kept:
+        said += f" Exempt, as their default follows the size of a graph and the part has one size: {', '.join(kept)}."
+    return said
 
 
 def _over_cells(logs):
