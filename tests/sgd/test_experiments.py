@@ -270,6 +270,6 @@ def test_delays_of_the_platform(tmp_path):
     assert experiments.measure(study, "platform", executor, say=lambda line: None) == []
     rows = study.rows()
     found = rows[rows["strategy"] == "edge-locked"]["parameters"].unique()
-    assert {f'{{"{knob}_delay":{cycles},"rank":16}}' for knob, cycles in
+    assert {f'{{"{option}_delay":{cycles},"rank":16}}' for option, cycles in
             (("lock", 0), ("lock", 100), ("barrier", 0), ("barrier", 1000))} == set(found)  # fmt: skip
     assert (rows["verified"] != "measured-wrong").all()

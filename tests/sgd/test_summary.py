@@ -82,9 +82,9 @@ def test_what_a_conflict_costs_and_what_a_rating():
 
 
 def test_where_dearer_barriers_turn_the_verdict():
-    def timed(name, knob, *times):
+    def timed(name, option, *times):
         delays = (0, 99, 9999)
-        lines = [(json.dumps({knob: delay}), name, ms) for delay, ms in zip(delays, times, strict=True)]
+        lines = [(json.dumps({option: delay}), name, ms) for delay, ms in zip(delays, times, strict=True)]
         return pd.DataFrame(lines, columns=["parameters", "strategy", "value"])
 
     parts = [timed("agm-edge", "barrier_delay", 1, 1, 4), timed("sgm", "barrier_delay", 2, 2, 8)]

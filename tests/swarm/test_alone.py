@@ -15,9 +15,9 @@ def graph(seed, n, m, directed=False):
     return Graph.from_edges(*np.random.default_rng(seed).integers(0, n, (2, m)), n=n, directed=directed)
 
 
-def same_bits(pack, executor="host", knobs=None, **options):
+def same_bits(pack, executor="host", own=None, **options):
     wanted = Engine("betweenness", None, "cpu", **options).run(pack)
-    task = Engine("betweenness", executor, "alone", knobs, **options).prepare(pack)
+    task = Engine("betweenness", executor, "alone", own, **options).prepare(pack)
     for _ in range(2):  # what a launch leaves behind is what the next one wants to find
         found = task.run().get()
         np.testing.assert_array_equal(found.checksums, wanted.checksums)
@@ -31,8 +31,8 @@ def test_bits_of_the_cpu(options):
     line = Graph.from_edges(np.arange(69), np.arange(1, 70), n=70, directed=False)
     empty = [Graph.from_edges([], [], n=n, directed=False) for n in (0, 1, 5)]
     pack = Pack.of([graph(1, 40, 120), empty[0], star, empty[1], line, graph(2, 97, 300), empty[2]])
-    for knobs in ({}, {"sources": 1}, {"sources": 7}, {"threads": 32, "sources": 32}):
-        task = same_bits(pack, knobs=knobs, **options)
+    for own in ({}, {"sources": 1}, {"sources": 7}, {"threads": 32, "sources": 32}):
+        task = same_bits(pack, own=own, **options)
         assert task.launches == 6, "one for each graph that has vertices"
 
 
@@ -48,8 +48,8 @@ def test_path_counts_beyond_single_precision():
     ends = np.array([pair for a, b in itertools.pairwise(layers) for pair in itertools.product(a, b)])
     pack = Pack.of([Graph.from_edges(ends[:, 0], ends[:, 1], directed=False)])
     for sources in (0, 5):
-        same_bits(pack, knobs={"sources": sources})
-        values = same_bits(pack, knobs={"sources": sources}, precision="single").run().get().values
+        same_bits(pack, own={"sources": sources})
+        values = same_bits(pack, own={"sources": sources}, precision="single").run().get().values
         assert np.isnan(values).any()
 
 

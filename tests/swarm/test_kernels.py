@@ -20,7 +20,7 @@ from lockstep.swarm.strategies.shared import DeviceTask
 WEIGHTED = ("closeness", "apsp")
 ON_GPU = [name for name, strategy in STRATEGIES.items() if strategy.gpu]
 CASES = [(s, m) for s in ON_GPU for m in STRATEGIES[s].measures]
-KNOBS = [
+VARIANTS = [
     {},
     {"shared": "metadata"},
     {"shared": "nothing"},
@@ -45,7 +45,7 @@ def test_graphs_whose_rows_an_int_does_not_count_are_refused(n, m):
 @pytest.mark.parametrize(("n", "words", "fits"), [(67_076_095, 32, True), (67_076_096, 32, False), (2**26, 16, True)])
 def test_sets_of_sources_that_an_int_does_not_count_are_refused(n, words, fits):
     host = SimpleNamespace(n=np.array([n]), m=np.array([0]))
-    task = SimpleNamespace(pack=SimpleNamespace(host=host), method=SimpleNamespace(knob={"words": words}))
+    task = SimpleNamespace(pack=SimpleNamespace(host=host), method=SimpleNamespace(strategy_options={"words": words}))
     error = AttributeError if fits else GraphError  # where it fits, planning goes on with what this task lacks
     with pytest.raises(error, match="executor" if fits else f"at most {(2**31 - 2**20) // words:,} vertices: give"):
         distances.spread_distances(task, (None, np.zeros(1), None), None, None, 0)
@@ -68,11 +68,11 @@ def path(n):
     return Graph.from_edges(np.arange(n - 1), np.arange(1, n), n=n, directed=False)
 
 
-def same_bits(pack, measure, executor, strategy="swarm", knobs=None, **options):
+def same_bits(pack, measure, executor, strategy="swarm", own=None, **options):
     wanted = Engine(measure, None, "cpu", **options).run(pack)
-    found = Engine(measure, executor, strategy, knobs, **options).run(pack).get()
+    found = Engine(measure, executor, strategy, own, **options).run(pack).get()
     wrong = np.flatnonzero(wanted.checksums != found.checksums)
-    assert wrong.size == 0, f"{strategy} {knobs} {options}: {measure} differs on graphs {wrong}"
+    assert wrong.size == 0, f"{strategy} {own} {options}: {measure} differs on graphs {wrong}"
     assert len(found) == len(wanted) == len(pack)
     for one, two in zip(wanted, found, strict=True):
         np.testing.assert_allclose(two, one, rtol=1e-12)
@@ -86,11 +86,11 @@ def test_bits_of_the_cpu(strategy, measure, directed):
     same_bits(pack, measure, "host", strategy)
 
 
-@pytest.mark.parametrize("knobs", KNOBS, ids=str)
+@pytest.mark.parametrize("own", VARIANTS, ids=str)
 @pytest.mark.parametrize("measure", MEASURES)
-def test_bits_wherever_things_lie(measure, knobs):
+def test_bits_wherever_things_lie(measure, own):
     for directed in (False, True):
-        same_bits(Pack.of(graphs(2, directed, SIZES)), measure, "host", knobs=knobs)
+        same_bits(Pack.of(graphs(2, directed, SIZES)), measure, "host", own=own)
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
@@ -98,8 +98,8 @@ def test_bits_wherever_things_lie(measure, knobs):
 def test_lengths(measure, directed):
     pack = Pack.of(graphs(3, directed, SIZES, weighted=True))
     for options in [{"reduce": "total"}, {"reduce": "matrix"}] if measure == "apsp" else [{}, {"form": "harmonic"}]:
-        for knobs in ({}, {"shared": "nothing"}, {"width": 8}):
-            same_bits(pack, measure, "host", knobs=knobs, **options)
+        for own in ({}, {"shared": "nothing"}, {"width": 8}):
+            same_bits(pack, measure, "host", own=own, **options)
 
 
 @pytest.mark.parametrize("placement", ["shared", "global"])
@@ -117,8 +117,8 @@ def test_betweenness_options(strategy, options):
 def test_levels_beyond_the_near_planes():
     """More levels than four planes count, and than five do."""
     pack = Pack.of([path(n) for n in (15, 16, 17, 18, 33, 34, 130)])
-    for measure, knobs in itertools.product(("betweenness", "closeness", "apsp"), ({}, {"sparse": 0, "words": 1})):
-        same_bits(pack, measure, "host", knobs=knobs)
+    for measure, own in itertools.product(("betweenness", "closeness", "apsp"), ({}, {"sparse": 0, "words": 1})):
+        same_bits(pack, measure, "host", own=own)
     deep = Engine("betweenness", "host", "swarm").run(pack[6:]).get()[0]
     np.testing.assert_array_equal(deep, [i * (129 - i) for i in range(130)])
 
@@ -129,7 +129,7 @@ def test_path_counts_beyond_32_bits():
     ends = np.array([pair for a, b in itertools.pairwise(layers) for pair in itertools.product(a, b)])
     graph = Graph.from_edges(ends[:, 0], ends[:, 1], directed=False)
     for sparse in (0, 99):
-        same_bits(Pack.of([graph]), "betweenness", "host", knobs={"sparse": sparse})
+        same_bits(Pack.of([graph]), "betweenness", "host", own={"sparse": sparse})
 
 
 def test_path_counts_beyond_single_precision():
@@ -145,8 +145,8 @@ def test_path_counts_beyond_single_precision():
     np.testing.assert_array_equal(near, far)
     for strategy in ON_GPU[1:]:
         if "betweenness" in STRATEGIES[strategy].measures:
-            for knobs in ({"sparse": 0}, {"sparse": 99}) if strategy == "swarm" else (None,):
-                same_bits(pack, "betweenness", "host", strategy, knobs, precision="single")
+            for own in ({"sparse": 0}, {"sparse": 99}) if strategy == "swarm" else (None,):
+                same_bits(pack, "betweenness", "host", strategy, own, precision="single")
 
 
 def test_which_graphs_are_taken_by_pairs():
@@ -170,7 +170,7 @@ def test_parallel_arcs_and_loops_in_pairs():
     ends = rng.integers(0, 20, (2, 30))
     ends = np.concatenate([ends, ends, [[3, 3, 7], [3, 3, 7]]], axis=1)[:, rng.permutation(63)]
     pack = Pack.of([Graph.from_edges(*ends, n=20, directed=False)])
-    same_bits(pack, "betweenness", "host", knobs={"sparse": 99})
+    same_bits(pack, "betweenness", "host", own={"sparse": 99})
 
 
 def test_items_hold_every_source_once():
@@ -195,7 +195,7 @@ def test_wide_ids(monkeypatch):
         same_bits(wide, measure, "host")
     monkeypatch.setattr(binning, "NARROW", 0)
     for measure in ("betweenness", "closeness"):
-        same_bits(pack, measure, "host", knobs={"words": 1})
+        same_bits(pack, measure, "host", own={"words": 1})
 
 
 def test_a_graph_beyond_shared_memory_falls_back(monkeypatch):
@@ -272,9 +272,9 @@ def test_any_graphs(seed, directed):
     rng = np.random.default_rng(seed)
     sizes = [(int(n), int(rng.integers(0, 4 * n + 1))) for n in rng.integers(1, 100, 4)]
     pack = Pack.of(graphs(seed, directed, sizes))
-    knobs = KNOBS[seed % len(KNOBS)]
+    own = VARIANTS[seed % len(VARIANTS)]
     for measure in ("betweenness", "closeness", "apsp", "components", "strong", "triangles"):
-        same_bits(pack, measure, "host", knobs=knobs)
+        same_bits(pack, measure, "host", own=own)
 
 
 def test_every_graph_is_in_one_item():
@@ -303,15 +303,15 @@ def test_on_a_gpu(strategy, measure):
     for directed in (False, True):
         same_bits(Pack.of(graphs(13, directed, sizes)), measure, "cuda", strategy)
     if strategy == "swarm":
-        for knobs in KNOBS:
-            same_bits(Pack.of(graphs(14, False, sizes)), measure, "cuda", knobs=knobs)
+        for own in VARIANTS:
+            same_bits(Pack.of(graphs(14, False, sizes)), measure, "cuda", own=own)
 
 
 def test_distances_leave_room_for_other_threads():
     def machine(name, total):
         runtime = SimpleNamespace(memGetInfo=lambda: (total // 2, total))
         executor = SimpleNamespace(name=name, xp=SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
-        return SimpleNamespace(executor=executor, knob={"memory": 4 << 30})
+        return SimpleNamespace(executor=executor, strategy_options={"memory": 4 << 30})
 
     assert room(machine("cuda", 16 << 30)) == 1 << 30
     assert room(machine("cuda", 141 << 30)) == room(machine("host", 1)) == 4 << 30

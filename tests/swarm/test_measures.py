@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lockstep.graphs import DatasetMissing, Graph, GraphError
 from lockstep.swarm import MEASURES, STRATEGIES, Engine, GraphBatch, Pack, analyze, reference
-from lockstep.swarm.strategies.allowed import KNOBS
+from lockstep.swarm.strategies.allowed import STRATEGY_OPTIONS
 
 OPTIONS = [
     ("betweenness", {}),
@@ -177,8 +177,8 @@ def test_every_protein_is_as_in_networkx(measure):
         (dict(precision="half"), "precision='half': choose one of 'double', 'single'"),
         (dict(damping=0.5), "measure 'betweenness' has no option 'damping'"),
         (dict(strategy="level", measure="pagerank"), "strategy 'level' does not compute pagerank; it computes"),
-        (dict(knobs={"speed": 1}), "strategy 'cpu' has no option 'speed'"),
-        (dict(knobs={"speed": 1}, strategy="auto"), "knobs (speed) are of one strategy; name it"),
+        (dict(strategy_options={"speed": 1}), "strategy 'cpu' has no option 'speed'"),
+        (dict(strategy_options={"speed": 1}, strategy="auto"), "strategy_options (speed) are of one strategy; name it"),
         (dict(measure="pagerank", damping="much"), "PageRank: damping='much'; expected a number from 0 to 1"),
         (dict(measure="pagerank", limit=1.5), "limit=1.5; expected a whole number from 1 to"),
         (dict(measure="walks", length=-1), "random walks: length=-1; expected a whole number from 0 to"),
@@ -194,7 +194,7 @@ def test_errors_say_what_to_do(call, words):
 
 
 @pytest.mark.parametrize(
-    ("strategy", "knobs", "words"),
+    ("strategy", "strategy_options", "words"),
     [
         ("swarm", {"width": 5}, "width=5; expected 0, or a power of two from 4 to 32"),
         ("swarm", {"width": 64}, "width=64; expected"),
@@ -211,18 +211,24 @@ def test_errors_say_what_to_do(call, words):
         ("alone", {"threads": 2048}, "threads=2048; expected 0, or a power of two from 32 to 1,024"),
     ],
 )
-def test_a_kernel_is_told_nothing_that_it_cannot_do(strategy, knobs, words):
+def test_a_value_that_a_kernel_does_not_support_is_refused(strategy, strategy_options, words):
     with pytest.raises(ValueError, match=re.escape(words)):
-        Engine("betweenness", "host", strategy, knobs)
+        Engine("betweenness", "host", strategy, strategy_options)
 
 
-def test_every_knob_has_its_values():
+def test_every_option_of_a_strategy_has_its_values():
     for name, strategy in STRATEGIES.items():
         if name == "auto":
             continue
-        knobs = strategy.plan.method.knobs
-        assert set(KNOBS.get(name, {})) == set(knobs) == set(strategy.keywords)
-        Engine("betweenness", "host" if strategy.gpu else None, name, knobs)  # what it is by default, too
+        defaults = strategy.plan.method.defaults
+        assert set(STRATEGY_OPTIONS.get(name, {})) == set(defaults) == set(strategy.keywords)
+        Engine("betweenness", "host" if strategy.gpu else None, name, defaults)  # a default is allowed, too
+
+
+def test_the_earlier_name_of_a_strategys_options_is_served_with_a_warning():
+    with pytest.warns(FutureWarning, match="knobs is now called strategy_options"):
+        found = Engine("betweenness", "host", "swarm", knobs={"threads": 128})
+    assert found.method.strategy_options["threads"] == 128
 
 
 def test_weights_where_they_mean_nothing_or_are_no_lengths():

@@ -36,7 +36,7 @@ ratings = Ratings.of(sparse.coo_array((3, 3)))
 assert_type(factorize(ratings, rank=8, storage="float16"), Factorization)
 assert_type(ratings.split(share=0.2), tuple[Ratings, Ratings])
 assert_type(analyze([graph, nx.path_graph(3)], "closeness"), Results)
-assert_type(analyze(GraphBatch("folder", bad="refuse"), knobs={"threads": 128}), Results)
+assert_type(analyze(GraphBatch("folder", bad="refuse"), strategy_options={"threads": 128}), Results)
 assert_type(compare("toposort", graph, ["serial", "narrow"], rounds=5), pd.DataFrame)
 advise(graph, machine="nvidia-h100").record()
 

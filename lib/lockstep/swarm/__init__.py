@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def analyze(
     batch: "BatchLike", measure: str = "betweenness", executor: "ExecutorLike" = None, strategy: str = "auto",
-    knobs: Mapping | None = None, **options: Any,
+    strategy_options: Mapping | None = None, **options: Any,
 ) -> Results:
     """Compute a measure of every graph of a batch.
 
@@ -44,7 +44,7 @@ def analyze(
         None: the GPU if available, else the CPU for `auto`, and the emulator for GPU strategies.
     strategy : str
         A name in STRATEGIES, or `auto`.
-    knobs : mapping
+    strategy_options : mapping
         Options of the strategy, which must then be named.
     **options
         Of the measure: ``endpoints``, ``precision`` ("double", "single") for betweenness (NaN where there are more
@@ -76,7 +76,7 @@ def analyze(
     >>> [values.tolist() for values in result]
     [[2.0, 1.0, 2.0], [2.0, 2.0, 2.0, 2.0, 2.0]]
     """
-    engine = Engine(measure, executor, strategy, knobs, **options)
+    engine = Engine(measure, executor, strategy, strategy_options, **options)
     batch = GraphBatch.of(batch).suited(engine)
     single = strategy == "auto" and engine.executor is not None and len(batch) == 1
     single = single and measure in STRATEGIES["alone"].measures

@@ -36,12 +36,12 @@ def origin(label, dataset):
         return Origin(STREAM, (Pack,), **how)
     if kind in STREAMED:  # piece after piece, while others are loaded and computed
         return Origin((STRATEGIES[_streamed(kind)].plan.method, *STREAM, Engine.prepare), (Pack,), **how)
-    strategy, knobs = STRATEGIES.resolve(label)
+    strategy, own = STRATEGIES.resolve(label)
     if strategy is None:
         return None
     if strategy.family == CHOICE:
         return Origin((strategy.plan, STRATEGIES["swarm"].plan.method), (Pack,), entry=(*CHOOSING, "prepare"), **how)
-    return Origin((strategy.plan.method, *sorted(knobs.items())), (Pack,), **how)
+    return Origin((strategy.plan.method, *sorted(own.items())), (Pack,), **how)
 
 
 def _streamed(kind):
@@ -52,10 +52,10 @@ def _streamed(kind):
 def trial(label):
     """What `trace` runs of a label: functions of an executor, which return arrays."""
     kind = label.split("@")[0]
-    strategy, knobs = STRATEGIES.resolve(_streamed(kind) if kind in STREAMED else label)
+    strategy, own = STRATEGIES.resolve(_streamed(kind) if kind in STREAMED else label)
 
     def on(measure, pack, executor):
-        engine = Engine(measure, executor if strategy.gpu else None, strategy.name, knobs)
+        engine = Engine(measure, executor if strategy.gpu else None, strategy.name, own)
         task = engine.prepare(pack)
         for _ in range(2):
             values = task.run().get()

@@ -190,8 +190,8 @@ def turning(rows):
     """Delays at which slower locks or barriers change which of offline and online is fastest."""
     mine = rows[(rows["experiment"] == "platform") & (rows["metric"] == "wall")]
     said = []
-    for knob, word in (("barrier_delay", "barrier"), ("lock_delay", "lock")):
-        delays = mine["parameters"].map(lambda text, knob=knob: json.loads(text).get(knob)).astype(float)
+    for option, word in (("barrier_delay", "barrier"), ("lock_delay", "lock")):
+        delays = mine["parameters"].map(lambda text, option=option: json.loads(text).get(option)).astype(float)
         for dataset, group in mine[delays.notna()].groupby("dataset", sort=False):
             times = group.pivot_table(index=delays[group.index], columns="strategy", values="value", aggfunc="median")
             sides = [times[[name for name in names if name in times]].min(axis=1) for names in (OFFLINE, ONLINE)]

@@ -1,4 +1,4 @@
-"""Labels of the recording: strategy and knobs of each."""
+"""Labels of the recording: strategy and options of each."""
 
 from lockstep.provenance import build
 
@@ -56,5 +56,5 @@ def lacking(study, cell, dataset, more=None, strategies=None):
 
 def engine_of(label, measure, executor, options):
     """The engine that a label means, on the machine that it is for."""
-    strategy, knobs = STRATEGIES.resolve(label)
-    return Engine(measure, executor if strategy.gpu else None, strategy.name, knobs, **options)
+    strategy, own = STRATEGIES.resolve(label)
+    return Engine(measure, executor if strategy.gpu else None, strategy.name, own, **options)

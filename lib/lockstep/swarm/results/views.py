@@ -291,7 +291,7 @@ def right(rows):
     return pd.DataFrame(lines)
 
 
-VARIANTS = {  # knobs, and what they mean
+VARIANTS = {  # options, and what they mean
     "placement=global": "metadata in global memory",
     "persistent=False": "a block an item, no queue",
     "shared=metadata": "graph in global memory",
@@ -314,12 +314,13 @@ def ablation(rows):
     for measure in NAMES:
         found = means(mine, "design", metric, measure)
         for label in sorted(found, key=lambda label: (label.split("@")[0], "@" in label)):
-            name, _, knobs = label.partition("@")
-            line = {"measure": NAMES[measure], "strategy": name, "variant": VARIANTS.get(knobs, knobs) or "as it is"}
+            name, _, variant = label.partition("@")
+            words = VARIANTS.get(variant, variant) or "as it is"
+            line = {"measure": NAMES[measure], "strategy": name, "variant": words}
             for dataset in found.index:
                 line[f"{dataset} {unit}"] = found[label][dataset]
                 base = found[name][dataset] if name in found else np.nan
-                line[f"{dataset} over"] = found[label][dataset] / base if knobs and base > 0 else np.nan
+                line[f"{dataset} over"] = found[label][dataset] / base if variant and base > 0 else np.nan
             lines.append(line)
     return pd.DataFrame(lines)
 

@@ -66,7 +66,7 @@ _BATCHED = {
     **_MEMORY,
 }
 _PUBLISHED = {"placement": one_of("shared", "global"), "threads": multiple(32, 32, 1024, 0), **_MEMORY}
-KNOBS = {  # of strategies
+STRATEGY_OPTIONS = {
     "level": _MEMORY,
     "packed": _MEMORY,
     "paper": _PUBLISHED,

@@ -59,7 +59,7 @@ class AloneBetweenness(DeviceTask):
     def __init__(self, method, pack, each, real):
         super().__init__(method, pack)
         host, executor = pack.host, self.executor
-        threads = 64 if executor.name == "host" else method.knob["threads"] or THREADS
+        threads = 64 if executor.name == "host" else method.strategy_options["threads"] or THREADS
         # Every launch restores both to zero.
         sums = executor.zeros((max(int(host.n.max(initial=0)), 1),), np.uint64)
         arrived = executor.zeros((1,), np.uint32)
@@ -87,7 +87,7 @@ def shares(method, pack):
     """Sources of a block for each graph of a pack; None if a graph is not supported."""
     real = 8 if method.options["precision"] == "double" else 4
     sizes = zip(pack.host.n.tolist(), pack.host.m.tolist(), strict=True)
-    each = [sources(n, m, real, method.executor, method.knob["sources"]) for n, m in sizes]
+    each = [sources(n, m, real, method.executor, method.strategy_options["sources"]) for n, m in sizes]
     return None if pack.directed or not all(each) else each
 
 
@@ -116,6 +116,6 @@ class Alone(Swarm):
     """
 
     name = "alone"
-    knobs = {**Swarm.knobs, "sources": 0}
+    defaults = {**Swarm.defaults, "sources": 0}
     tasks = {"betweenness": betweenness}
     weighted = {}

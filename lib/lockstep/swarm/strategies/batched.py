@@ -24,10 +24,10 @@ class Bins(DeviceTask):
             File, name of the kernel, bins, and ``arguments(scratch, stride, bin)``: what there is beside items, count,
             queue.
         """
-        executor, knob = self.executor, self.method.knob
+        executor, chosen = self.executor, self.method.strategy_options
         kinds = [(file, name, list(bins), arguments) for file, name, bins, arguments in kinds]
         queues = self.words(sum(len(bins) for _, _, bins, _ in kinds), np.uint32)
-        if knob["persistent"]:
+        if chosen["persistent"]:
             self.zero(queues)
         launches, self.spreads = [], []
         for file, name, bins, arguments in kinds:
@@ -37,18 +37,18 @@ class Bins(DeviceTask):
                 self.spreads.append((kernel, threads, b))
                 count = len(b.items)
                 blocks = count
-                if knob["persistent"]:
+                if chosen["persistent"]:
                     blocks = max(1, min(count, kernel.max_blocks(threads, b.shared)))
                     if executor.name == "host":
                         blocks = min(blocks, 2 * executor.multiprocessors)
                 if b.scratch:
-                    most = max(1, int(knob["memory"] // b.scratch))
-                    if blocks > most and not knob["persistent"]:
+                    most = max(1, int(chosen["memory"] // b.scratch))
+                    if blocks > most and not chosen["persistent"]:
                         raise ValueError("persistent=False needs scratch memory for every block: leave persistent on")
                     blocks = min(blocks, most)
                 scratch = self.words(b.scratch * blocks, np.uint8)
                 i = len(launches)
-                queue = queues[i : i + 1] if knob["persistent"] else None
+                queue = queues[i : i + 1] if chosen["persistent"] else None
                 launches.append(
                     kernel.bind(
                         blocks, threads, shared=b.shared, items=self.send(b.items), count=_int(count), queue=queue,

@@ -41,17 +41,17 @@ class Betweenness(Bins):
                 room=_int(b.shared), endpoints=endpoints, fixed=self.fixed,
             )  # fmt: skip
 
-        knob, kind = method.knob, {"REAL": "double" if real == 8 else "float"}
-        widths = (knob["width"],) if knob["width"] else (32, 16, 8, 4)
+        chosen, kind = method.strategy_options, {"REAL": "double" if real == 8 else "float"}
+        widths = (chosen["width"],) if chosen["width"] else (32, 16, 8, 4)
         n, m = np.asarray(host.n, np.int64), np.asarray(host.m, np.int64)
         few = np.zeros(self.graphs, bool)
-        if knob["sparse"] and not (pack.directed or knob["width"] or knob["shared"] != "rows"):
-            few = binning.paired(host, knob["sparse"], real, self.executor)
+        if chosen["sparse"] and not (pack.directed or chosen["width"] or chosen["shared"] != "rows"):
+            few = binning.paired(host, chosen["sparse"], real, self.executor)
         dense, sparse = np.flatnonzero(~few), np.flatnonzero(few)
         dense = binning.bins(n[dense], m[dense], widths, _betweenness_bytes(real), 2 if pack.directed else 1, 4 * 28,
-                          self.executor, lambda w: {**kind, "WIDTH": w}, HOLDS[knob["shared"]], knob["busy"],
-                          knob["threads"], dense)  # fmt: skip
-        sparse = binning.pairs(sparse, n[sparse], m[sparse], real, self.executor, kind, knob["threads"])
+                          self.executor, lambda w: {**kind, "WIDTH": w}, HOLDS[chosen["shared"]], chosen["busy"],
+                          chosen["threads"], dense)  # fmt: skip
+        sparse = binning.pairs(sparse, n[sparse], m[sparse], real, self.executor, kind, chosen["threads"])
         self.spread(("pairs.cu", "pairs", sparse, pairs), ("lanes.cu", "betweenness", dense, lanes))
         self.out = self.words(self.total, np.float64)
         self.checks = self.words(self.graphs, np.uint64)

@@ -35,7 +35,7 @@ class Closeness(Bins):
 
 def spread_distances(task, rows, sums, matrix, output, part=slice(None), matrix_start=None):
     """Launch bits.cu for the graphs of `part`."""
-    pack, knob = task.pack, task.method.knob
+    pack, chosen = task.pack, task.method.strategy_options
     n, m = pack.host.n[part], pack.host.m[part]
     first = part.start or 0
     offsets, targets, _ = rows
@@ -49,21 +49,21 @@ def spread_distances(task, rows, sums, matrix, output, part=slice(None), matrix_
             matrix_start=matrix_start, matrix=matrix,
         )  # fmt: skip
 
-    # A set is as wide as the graph, to knob["words"]; of wider graphs several sets are done one after the other.
-    if np.max(n, initial=0) * knob["words"] >= LIMIT:  # kernels count the words of all sets with an int
+    # A set is as wide as the graph, to chosen["words"]; of wider graphs several sets are done one after the other.
+    if np.max(n, initial=0) * chosen["words"] >= LIMIT:  # kernels count the words of all sets with an int
         raise GraphError(
-            f"a graph of {np.max(n):,} vertices with sets of {knob['words']} words; at most {LIMIT // knob['words']:,} "
-            "vertices: give words=1, or use strategy='cpu'"
+            f"a graph of {np.max(n):,} vertices with sets of {chosen['words']} words; at most "
+            f"{LIMIT // chosen['words']:,} vertices: give words=1, or use strategy='cpu'"
         )
     wide = np.maximum(-(-np.asarray(n, np.int64) // 32), 1)
-    wide = np.minimum(2 ** np.ceil(np.log2(wide)).astype(np.int64), knob["words"])
+    wide = np.minimum(2 ** np.ceil(np.log2(wide)).astype(np.int64), chosen["words"])
     found, planes = [], PLANES if output else 0
     for words in np.unique(wide)[::-1]:
         ids = np.flatnonzero(wide == words)
         options = [32 * w for w in (32, 16, 8, 4, 2, 1) if w <= words]
         bins = binning.bins(n[ids], m[ids], options, lambda n, w: _distances_bytes(n, w // 32, planes), 1, 0,
-                         task.executor, lambda w: {"WORDS": w // 32, "OUTPUT": output}, HOLDS[knob["shared"]],
-                         knob["busy"], knob["threads"])  # fmt: skip
+                         task.executor, lambda w: {"WORDS": w // 32, "OUTPUT": output}, HOLDS[chosen["shared"]],
+                         chosen["busy"], chosen["threads"])  # fmt: skip
         for b in bins:
             b.items[:, 0] = ids[b.items[:, 0]] + first
             found.append(b)
@@ -121,11 +121,11 @@ class Distances(Bins):
 
 
 def room(method):
-    """Bytes for distance matrices at a time: the knob `memory`, at most a sixteenth of the GPU's memory, since
+    """Bytes for distance matrices at a time: the option `memory`, at most a sixteenth of the GPU's memory, since
     several threads may hold matrices at once (`stream`).
     """
     if not hasattr(method, "_room"):
-        executor, method._room = method.executor, method.knob["memory"]
+        executor, method._room = method.executor, method.strategy_options["memory"]
         if executor.name == "cuda":
             method._room = min(method._room, executor.xp.cuda.runtime.memGetInfo()[1] // 16)
     return method._room

@@ -1,6 +1,7 @@
 """One measure, one machine, any number of packs."""
 
 import threading
+import warnings
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ class Engine:
         None: the GPU if available, else the CPU for `auto`, and the emulator for GPU strategies.
     strategy : str
         A name in STRATEGIES; `auto` takes `swarm` on a GPU and `cpu` without one.
-    knobs : mapping
+    strategy_options : mapping
         Options of the strategy itself (see its class), which must be named then.
     **options
         Of the measure (see MEASURES).
@@ -42,7 +43,7 @@ class Engine:
     ------
     ValueError
         No such measure, strategy or option, or a value that it cannot have; a strategy that does not compute the
-        measure; knobs without a named strategy.
+        measure; options of a strategy that is not named.
 
     Notes
     -----
@@ -51,13 +52,19 @@ class Engine:
 
     def __init__(
         self, measure: str = "betweenness", executor: "ExecutorLike" = None, strategy: str = "auto",
-        knobs: "Mapping[str, Any] | None" = None, **options: Any,
+        strategy_options: "Mapping[str, Any] | None" = None, **options: Any,
     ) -> None:
         if measure not in measures.MEASURES:
             raise ValueError(f"no measure {measure!r}; choose one of {', '.join(measures.MEASURES)}")
         strategy = STRATEGIES.find(strategy).name
-        if knobs and strategy == "auto":  # which takes another one on another machine
-            raise ValueError(f"knobs ({', '.join(knobs)}) are of one strategy; name it: strategy='swarm', for example")
+        if "knobs" in options:
+            warnings.warn("knobs is now called strategy_options", FutureWarning, stacklevel=2)
+            strategy_options = options.pop("knobs")
+        own = dict(strategy_options or {})
+        if own and strategy == "auto":  # which takes another one on another machine
+            raise ValueError(
+                f"strategy_options ({', '.join(own)}) are of one strategy; name it: strategy='swarm', for example"
+            )
         self.measure = measures.MEASURES[measure]
         self.options = self.measure.filled(options)
         machine = get_executor(executor) if not isinstance(executor, Executor) else executor
@@ -72,8 +79,8 @@ class Engine:
         if machine is None and self.strategy.gpu:
             machine = get_executor("host")
         self.executor = machine if self.strategy.gpu else None
-        allowed.check(allowed.KNOBS.get(strategy, {}), knobs or {}, f"strategy {strategy!r}")
-        self.method = self.strategy.plan.method(self.measure, self.executor, self.options, **(knobs or {}))
+        allowed.check(allowed.STRATEGY_OPTIONS.get(strategy, {}), own, f"strategy {strategy!r}")
+        self.method = self.strategy.plan.method(self.measure, self.executor, self.options, **own)
         self.planning = threading.Lock()
 
     @property

@@ -24,8 +24,8 @@ class Lengths(Distances):
             )  # fmt: skip
 
         found = binning.bins(host.n[a:b], host.m[a:b], [32, 16, 8], lambda n, w: binning.up(8 * n * w), 0, 0,
-                             self.executor, lambda w: {"WIDTH": w}, HOLDS[self.method.knob["shared"]],
-                             self.method.knob["busy"], self.method.knob["threads"])  # fmt: skip
+                             self.executor, lambda w: {"WIDTH": w}, HOLDS[self.method.strategy_options["shared"]],
+                             self.method.strategy_options["busy"], self.method.strategy_options["threads"])  # fmt: skip
         found = list(found)
         for one in found:
             one.items[:, 0] += a

@@ -175,7 +175,7 @@ class Level(Method):
     """A launch for each level of each source of each graph, one graph at a time; a read-back after each level."""
 
     name = "level"
-    knobs = {"memory": 4 << 30}
+    defaults = {"memory": 4 << 30}
     tasks = {"betweenness": LevelBetweenness, "closeness": LevelCloseness, "apsp": LevelDistances}
 
 
@@ -187,5 +187,5 @@ class Packed(Method):
     """The batch as one block-diagonal graph: source i of all graphs at once, a launch a level."""
 
     name = "packed"
-    knobs = Level.knobs
+    defaults = Level.defaults
     tasks = {measure: _whole(task) for measure, task in Level.tasks.items()}

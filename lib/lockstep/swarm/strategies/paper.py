@@ -19,8 +19,8 @@ class _Sources:
     tuned = 256  # threads of a block, from part tuning: a measure has kernels of its own
 
     def ready(self):
-        self.in_global = self.method.knob["placement"] == "global"
-        self.threads = 64 if self.executor.name == "host" else self.method.knob["threads"] or self.tuned
+        self.in_global = self.method.strategy_options["placement"] == "global"
+        self.threads = 64 if self.executor.name == "host" else self.method.strategy_options["threads"] or self.tuned
         self.fallbacks = 0  # graphs whose metadata exceeds shared memory
         self.real = "float" if self.options.get("precision") == "single" else "double"
         self.kernels = self.module("paper.cu", STATE_IN_GLOBAL=int(self.in_global), REAL=self.real)
@@ -146,7 +146,7 @@ class Paper(Method):
     """
 
     name = "paper"
-    knobs = {"placement": "shared", "threads": 0, "memory": 4 << 30}
+    defaults = {"placement": "shared", "threads": 0, "memory": 4 << 30}
     tasks = {"betweenness": PaperBetweenness, "closeness": PaperCloseness, "apsp": PaperDistances}
 
 
@@ -172,5 +172,5 @@ class Graphs(Method):
     """The launches of `paper` for a whole batch in one CUDA graph."""
 
     name = "graph"
-    knobs = Paper.knobs
+    defaults = Paper.defaults
     tasks = {measure: _captured(task) for measure, task in Paper.tasks.items()}

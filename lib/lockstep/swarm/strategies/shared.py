@@ -43,17 +43,17 @@ class Method:
     gpu = True
     tasks: dict = {}  # measure -> Task
     weighted: dict = {}  # the same for graphs with lengths
-    knobs: dict = {}  # options of the strategy itself, and what they are by default
+    defaults: dict = {}  # of the options of the strategy itself
 
-    def __init__(self, measure, executor, options, **knobs):
-        unknown = set(knobs) - set(self.knobs)
+    def __init__(self, measure, executor, options, **strategy_options):
+        unknown = set(strategy_options) - set(self.defaults)
         if unknown:
             raise ValueError(
                 f"strategy {self.name!r} has no option {sorted(unknown)[0]!r}"
-                + (f"; it has {', '.join(self.knobs)}" if self.knobs else "")
+                + (f"; it has {', '.join(self.defaults)}" if self.defaults else "")
             )
         self.measure, self.executor, self.options = measure, executor, options
-        self.knob = {**self.knobs, **knobs}
+        self.strategy_options = {**self.defaults, **strategy_options}
 
     def prepare(self, pack, weighted=False) -> Task:
         """The pack made ready; `weighted`: its weights are lengths."""

@@ -31,7 +31,7 @@ class _Labels(Bins):
 
         # The rows are read from global memory: once, or a few times.
         found = binning.bins(pack.host.n, pack.host.m, [WHOLE], self.size, 0, 0, self.executor, lambda w: {},
-                          HOLDS[method.knob["shared"]], 1, method.knob["threads"])  # fmt: skip
+                          HOLDS[method.strategy_options["shared"]], 1, method.strategy_options["threads"])  # fmt: skip
         self.spread(("groups.cu", self.kernel, found, arguments))
 
     def values(self):
@@ -83,9 +83,9 @@ class PageRank(Bins):
             return 32 + binning.up(8 * n) + binning.up(8 * (n + 1)) + binning.up(4 * n)
 
         # Ranks and rows are both in shared memory, or both in global.
-        holds = 2 if method.knob["shared"] == "rows" else 0
+        holds = 2 if method.strategy_options["shared"] == "rows" else 0
         found = binning.bins(pack.host.n, pack.host.m, [WHOLE], size, 2 if pack.directed else 1, 0, self.executor,
-                          lambda w: {}, holds, 1, method.knob["threads"])  # fmt: skip
+                          lambda w: {}, holds, 1, method.strategy_options["threads"])  # fmt: skip
         self.spread(("rank.cu", "pagerank", found, arguments))
 
     def values(self):

@@ -35,7 +35,7 @@ class Swarm(Method):
     """
 
     name = "swarm"
-    knobs = {"shared": "rows", "persistent": True, "width": 0, "sparse": 7, "words": 8, "busy": binning.BUSY,
+    defaults = {"shared": "rows", "persistent": True, "width": 0, "sparse": 7, "words": 8, "busy": binning.BUSY,
              "threads": 0, "memory": 4 << 30}  # fmt: skip
     tasks = {"betweenness": Betweenness, "closeness": Closeness, "apsp": Distances, "components": Components,
              "strong": Strong, "triangles": Triangles, "pagerank": PageRank, "walks": Walks}  # fmt: skip

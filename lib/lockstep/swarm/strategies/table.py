@@ -31,10 +31,10 @@ def planned(method):
     """The class of plans whose task is a method's."""
 
     def check(self):
-        allowed.check(allowed.KNOBS.get(method.name, {}), vars(self), f"strategy {method.name!r}")
+        allowed.check(allowed.STRATEGY_OPTIONS.get(method.name, {}), vars(self), f"strategy {method.name!r}")
 
     words = {"__doc__": f"Options of `{method.name}`; see `{method.__name__}`.", "__post_init__": check}
-    fields = [(name, type(value), value) for name, value in method.knobs.items()]
+    fields = [(name, type(value), value) for name, value in method.defaults.items()]
     options = dataclasses.make_dataclass("Options", fields, bases=(plan.Options,), namespace=words, frozen=True)
     return type(method.__name__, (BatchPlan,), {"method": method, "gpu": method.gpu, "Options": options})
 
