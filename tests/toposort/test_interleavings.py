@@ -172,7 +172,7 @@ def test_a_block_may_be_late_at_a_barrier_while_a_subset_goes_on(kind, monkeypat
     """The last block polls the last barrier of all blocks when the subset has long sorted the levels behind it."""
     kernels = shutil.copytree(narrow.KERNELS, tmp_path / "kernels")
     text = (kernels / "resident.cuh").read_text()
-    before, look, behind = text.partition("do seen = load_relaxed(gate);\n")
+    before, look, behind = text.partition("do seen = load_relaxed(counter);\n")
     assert "int level_barrier(" in before and "void run_all_blocks(" in behind
     late = "for (int i = 0; blockIdx.x == gridDim.x - 1 && i < 3000; ++i) pause(100);\n"
     (kernels / "resident.cuh").write_text(before + late + look + behind)

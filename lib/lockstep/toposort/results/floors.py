@@ -27,7 +27,7 @@ def one_vertex(costs):
         "naive": costs.step_us + 2 * costs.launch_us,
         "frontier": costs.step_us,
         "graph": costs.graph_node_us + load + chain,
-        # A target, an in-degree, a warp's arrival, a poll of the gate; rows are loaded concurrently with the arrival.
+        # A target, an in-degree, a warp's arrival, a poll; rows are loaded concurrently with the arrival.
         # In wider layers queue entries are loaded concurrently with the polls: as many dependent accesses.
         "persistent": 2 * load + 2 * atomic,
         "narrow": max(load, atomic) + costs.block_barrier_ns(32) / 1e3,

@@ -13,7 +13,7 @@
 // push      Vertices made ready are collected in a buffer of the warp in shared memory (a ballot gives each its place)
 //           and appended by one atomicAdd for 32 or more: one address takes only about 1.4 G atomics/s. Their rows'
 //           bounds are loaded while that atomic is in flight, and then the rows' first targets are prefetched into L2.
-// gate      One 8-byte word a level: its upper half counts the vertices pushed.
+// counter   One 8-byte word a level: its upper half counts the vertices pushed.
 //
 // References: D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012 (gathering by scan);
 //             A. Davidson et al., "Work-efficient parallel GPU methods for SSSP", IPDPS 2014 (bisection of the sums).
@@ -101,11 +101,11 @@ __device__ inline Word load_first_rows(const Rows& rows, const int* buffer, int 
     return static_cast<int>(lane_id()) < buffered ? bounds(rows, buffer[lane_id()]) : 0;
 }
 
-// Empties the buffer; the next frontier starts at `base`, and the gate's upper half counts it.
+// Empties the buffer; the next frontier starts at `base`, and the counter's upper half counts it.
 __device__ inline void flush(const Rows& rows, const int* buffer, int& buffered, int* order, Word* queue, int base,
-                             Word* gate) {
+                             Word* counter) {
     Word before = 0;
-    if (lane_id() == 0) before = atomicAdd(gate, static_cast<Word>(buffered) << 32);
+    if (lane_id() == 0) before = atomicAdd(counter, static_cast<Word>(buffered) << 32);
     const Word row = load_first_rows(rows, buffer, buffered);
     append(rows, buffer, buffered, order, queue, base + static_cast<int>(__shfl_sync(full_mask, before, 0) >> 32), row);
     buffered = 0;
@@ -114,9 +114,9 @@ __device__ inline void flush(const Rows& rows, const int* buffer, int& buffered,
 
 // The same, if the buffer holds 32 or more.
 __device__ inline bool flush_full(const Rows& rows, const int* buffer, int& buffered, int* order, Word* queue, int base,
-                                  Word* gate) {
+                                  Word* counter) {
     const bool full = buffered >= 32;
-    if (full) flush(rows, buffer, buffered, order, queue, base, gate);
+    if (full) flush(rows, buffer, buffered, order, queue, base, counter);
     return full;
 }
 
@@ -208,7 +208,7 @@ __device__ inline void decrement_arcs(const Rows& rows, const LoadBalance& balan
 // in the buffer, before and after. Returns whether the buffer was emptied in between.
 template <bool wait>
 __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Word* queue, const Word* from, int begin,
-                              int end, int base, Word* gate, int* buffer, int& buffered, int warp, int warps,
+                              int end, int base, Word* counter, int* buffer, int& buffered, int warp, int warps,
                               int most_helpers = max_helpers) {
     const int lane = lane_id(), size = end - begin;
     // A division takes a hundred cycles: none here if there is a warp per vertex.
@@ -230,7 +230,7 @@ __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Wor
         const LoadBalance balance(have, row);
         for (int k = part * 32 * arcs_at_once; k < balance.total; k += helpers * 32 * arcs_at_once) {
             decrement_arcs(rows, balance, k, in_degrees, buffer, buffered);
-            flushed |= flush_full(rows, buffer, buffered, order, queue, base, gate);
+            flushed |= flush_full(rows, buffer, buffered, order, queue, base, counter);
         }
     }
     return flushed;
@@ -239,11 +239,11 @@ __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Wor
 constexpr int vertices_per_thread = 16;  // vertices whose in-degrees a thread reads at once
 
 // Writes the vertices of in-degree 0 to the start of order, and the rows of those that have arcs to roots (null: none).
-// The gate's upper half counts the former, its lower half the latter. A block reads `vertices_per_thread` vertices a
+// The counter's upper half counts the former, its lower half the latter. A block reads `vertices_per_thread` vertices a
 // thread, all loads issued at once, and appends them by one atomic; scratch: 34 ints of shared memory. most: most
 // vertices are sources, so all rows are loaded at once, too. Every thread must call.
-__device__ inline void push_sources(const Rows& rows, const int* in_degrees, int n, int* order, Word* roots, Word* gate,
-                                    int* scratch, bool most = false) {
+__device__ inline void push_sources(const Rows& rows, const int* in_degrees, int n, int* order, Word* roots,
+                                    Word* counter, int* scratch, bool most = false) {
     const int lane = lane_id(), warp = warp_id(), warps = blockDim.x / 32;
     const unsigned below = (1u << lane) - 1;
     const int stretch = vertices_per_thread * blockDim.x;
@@ -284,7 +284,7 @@ __device__ inline void push_sources(const Rows& rows, const int* in_degrees, int
             const int total = __shfl_sync(full_mask, sum, 31);
             Word before = 0;
             if (lane == 0 && total > 0)
-                before = atomicAdd(gate, static_cast<Word>(total >> 16) << 32 | (total & 0xffff));
+                before = atomicAdd(counter, static_cast<Word>(total >> 16) << 32 | (total & 0xffff));
             if (lane < warps) scratch[lane] = sum - part;
             if (lane == 0) {
                 scratch[32] = static_cast<int>(before >> 32);

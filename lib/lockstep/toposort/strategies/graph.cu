@@ -13,7 +13,7 @@
 #include "device.cuh"
 #include "expand.cuh"
 
-// A record is {begin, level, 0, size}: its second 8 bytes are the gate that counts the size (see expand.cuh).
+// A record is {begin, level, 0, size}: its second 8 bytes are the counter that counts the size (see expand.cuh).
 extern "C" __global__ void sources(const int* in_degrees, int* order, int* records, int n) {
     DYNAMIC_SHARED(int, shared);
     push_sources(Rows{}, in_degrees, n, order, nullptr, reinterpret_cast<Word*>(records + 2), shared);
@@ -38,9 +38,9 @@ extern "C" __global__ void step(const int* __restrict__ first, const int* __rest
     if (size == 0) return;
     const Rows rows = {first, last, targets};
     int* buffer = shared + warp_id() * buffer_slots;
-    Word* gate = reinterpret_cast<Word*>(next + 2);
+    Word* counter = reinterpret_cast<Word*>(next + 2);
     int held = 0;
-    expand<false>(rows, in_degrees, order, queue, queue, begin, begin + size, begin + size, gate, buffer, held,
+    expand<false>(rows, in_degrees, order, queue, queue, begin, begin + size, begin + size, counter, buffer, held,
                   warp_id() * gridDim.x + blockIdx.x, gridDim.x * (blockDim.x / 32));
-    if (held > 0) flush(rows, buffer, held, order, queue, begin + size, gate);
+    if (held > 0) flush(rows, buffer, held, order, queue, begin + size, counter);
 }

@@ -79,21 +79,22 @@ APART FrontierState sort_by_subset(const Sort s, FrontierState frontier, const S
 
 enum Prepared { nothing, recorded, no_records, packed };  // rows of block 0: none, records, records ruled out, packed
 
-// m: at least the number of arcs. control: 24 ints, see save_frontier; gates: 5 words, four gates and the numbers of
-// sources and of roots; all zero. roots: the rows of the sources that have arcs. capacity: rows of a ring. warp_width
-// (at most 16): one warp takes over at a level of that size, and keeps levels of up to twice as many vertices. The grid
-// processes a frontier of more than `subset_max_width` vertices (see subset_width), block 0 one of at most `width`
-// (narrow_levels: narrow_levels_left at first; tail: see SingleBlockRule), a subset of `subset` blocks the rest
-// (max_held: see run_subset; helpers: see expand). stop: see StopFlag; once it is not zero, the sort may end early,
-// with the order incomplete. done: if not null, 1 is written there at the end; it may be host memory. With BITS, every
-// in-degree fits in BITS bits, and all of them from hot_offset on. With RECORDS block 0 has up to `counted_width`
-// vertices. Then `slots` counters of RECORDS bits lie from hot_offset on, of which `epoch_bits` and `degree_bits` are
-// used; records: record_bytes for each number; codes: n; extra: the workspace, extra_ints and the size of the slots.
-// With epoch_bits, number_of: n, vertex_of: slots * 2^epoch_bits.
+// m: at least the number of arcs. control: 24 ints, see save_frontier; level_counters: 5 words, four counters (see
+// resident.cuh) and the numbers of sources and of roots; all zero. roots: the rows of the sources that have arcs.
+// capacity: rows of a ring. warp_width (at most 16): one warp takes over at a level of that size, and keeps levels of
+// up to twice as many vertices. The grid processes a frontier of more than `subset_max_width` vertices (see
+// subset_width), block 0 one of at most `width` (narrow_levels: narrow_levels_left at first; tail: see
+// SingleBlockRule), a subset of `subset` blocks the rest (max_held: see run_subset; helpers: see expand). stop: see
+// StopFlag; once it is not zero, the sort may end early, with the order incomplete. done: if not null, 1 is written
+// there at the end; it may be host memory. With BITS, every in-degree fits in BITS bits, and all of them from
+// hot_offset on. With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of RECORDS bits lie
+// from hot_offset on, of which `epoch_bits` and `degree_bits` are used; records: record_bytes for each number; codes:
+// n; extra: the workspace, extra_ints and the size of the slots. With epoch_bits, number_of: n, vertex_of: slots *
+// 2^epoch_bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
            int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows,
-           int* control, unsigned long long* gates, unsigned* barrier, const unsigned long long* stop,
+           int* control, unsigned long long* level_counters, unsigned* barrier, const unsigned long long* stop,
            unsigned long long* done, int n, int m, int subset_max_width, int subset, int max_held, int helpers,
            int width, int warp_width, int capacity, int narrow_levels, int tail, int hot_offset, unsigned* records,
            unsigned* codes, int* extra, int* number_of, int* vertex_of, int counted_width, int slots, int epoch_bits,
@@ -102,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     int* scratch = reinterpret_cast<int*>(shared);
     unsigned char* room = shared + 4 * head_words;
     const Rows graph = {first, last, targets};
-    const Sort s = {graph, in_degrees, order, queue, levels, gates, gates_of_subset(control),
+    const Sort s = {graph, in_degrees, order, queue, levels, level_counters, counters_of_subset(control),
                     reinterpret_cast<int*>(room) + warp_id() * buffer_slots, n,
                     RECORDS ? 1 : helpers, RECORDS ? 0 : max_held};  // with records no row is long; some have two arcs
     const Problem p = {first, last, targets, in_degrees, order, levels, rows, n, capacity,
@@ -119,9 +120,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (threadIdx.x < head_words) scratch[threadIdx.x] = 0;
     // At most m vertices have predecessors, so slots before n - m hold sources, whose slots are never read.
     for (int i = max(0, n - m) + global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
-    push_sources(graph, in_degrees, n, order, roots, gates + 4, reinterpret_cast<int*>(room), m < n / 2);
+    push_sources(graph, in_degrees, n, order, roots, level_counters + 4, reinterpret_cast<int*>(room), m < n / 2);
     grid_barrier(barrier);
-    FrontierState frontier = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, narrow_levels};
+    FrontierState frontier = {0, static_cast<int>(load_relaxed(level_counters + 4) >> 32), 0, 0, narrow_levels};
     while (frontier.size > 0) {
         const int unplaced = n - frontier.begin - frontier.size;
         if (unplaced == 0) {  // the last layer: no arc leaves it

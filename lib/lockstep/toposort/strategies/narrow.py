@@ -82,13 +82,14 @@ class Narrow(Persistent):
         return kernel.bind(
             blocks, threads, shared=shared, cooperative=True, first=first, last=last, targets=self.targets,
             in_degrees=self.left, order=self.order, queue=self.queue, roots=self.roots, levels=self.levels,
-            rows=self.rows, control=self.control, gates=self.gates, barrier=self.barrier, stop=stop, done=done,
-            n=_int(self.graph.n), m=_int(self.graph.m), subset_max_width=_int(max(self.subset_max_width, width)),
-            subset=_int(min(self.subset, blocks)), max_held=_int(self.max_held), helpers=_int(self.helpers),
-            width=_int(width), warp_width=_int(warp_width), capacity=_int(capacity), narrow_levels=_int(narrow_levels),
-            tail=_int(tail), hot_offset=_int(hot_offset), records=records, codes=codes, extra=extra,
-            number_of=number_of, vertex_of=vertex_of, counted_width=counted_width, slots=slots, epoch_bits=epoch_bits,
-            degree_bits=degree_bits, record_bytes=record_bytes,
+            rows=self.rows, control=self.control, level_counters=self.level_counters, barrier=self.barrier, stop=stop,
+            done=done, n=_int(self.graph.n), m=_int(self.graph.m),
+            subset_max_width=_int(max(self.subset_max_width, width)), subset=_int(min(self.subset, blocks)),
+            max_held=_int(self.max_held), helpers=_int(self.helpers), width=_int(width), warp_width=_int(warp_width),
+            capacity=_int(capacity), narrow_levels=_int(narrow_levels), tail=_int(tail), hot_offset=_int(hot_offset),
+            records=records, codes=codes, extra=extra, number_of=number_of, vertex_of=vertex_of,
+            counted_width=counted_width, slots=slots, epoch_bits=epoch_bits, degree_bits=degree_bits,
+            record_bytes=record_bytes,
         )  # fmt: skip
 
     @functools.cached_property

@@ -15,25 +15,25 @@
 #include "device.cuh"
 #include "resident.cuh"
 
-// control: 24 ints, see save_frontier; gates: 4 gates, then one word that counts sources and roots; all zero. subset:
-// blocks that process a level of up to `width` vertices (see run_subset_levels); max_held: see run_subset; helpers:
-// most_helpers of expand.
+// control: 24 ints, see save_frontier; level_counters: 4 counters (see resident.cuh), then one word that counts sources
+// and roots; all zero. subset: blocks that process a level of up to `width` vertices (see run_subset_levels); max_held:
+// see run_subset; helpers: most_helpers of expand.
 extern "C" __global__ void __launch_bounds__(512, 1)
     persistent(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
                int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels,
-               int* control, unsigned long long* gates, unsigned* barrier, int n, int width, int subset,
+               int* control, unsigned long long* level_counters, unsigned* barrier, int n, int width, int subset,
                int max_held, int helpers) {
     DYNAMIC_SHARED(int, shared);
     int* scratch = shared + blockDim.x / 32 * buffer_slots;
     const Rows rows = {first, last, targets};
-    const Sort s = {rows, in_degrees, order, queue, levels, gates, gates_of_subset(control),
+    const Sort s = {rows, in_degrees, order, queue, levels, level_counters, counters_of_subset(control),
                     shared + warp_id() * buffer_slots, n, helpers, max_held};
     const SingleBlockRule disabled = {0, 0, n};
     if (threadIdx.x < 5) scratch[threadIdx.x] = 0;
     for (int i = global_thread(); i < n; i += global_threads()) queue[i] = unwritten;
-    push_sources(rows, in_degrees, n, order, roots, gates + 4, shared);
+    push_sources(rows, in_degrees, n, order, roots, level_counters + 4, shared);
     grid_barrier(barrier);
-    FrontierState frontier = {0, static_cast<int>(load_relaxed(gates + 4) >> 32), 0, 0, 0};
+    FrontierState frontier = {0, static_cast<int>(load_relaxed(level_counters + 4) >> 32), 0, 0, 0};
     int exchanges = 0;
     width = subset_width(s, width);
     while (frontier.size > 0) {

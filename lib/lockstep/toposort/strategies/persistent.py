@@ -24,9 +24,9 @@ class Persistent(DevicePlan):
         self.launch = kernel.bind(
             blocks, self.threads, shared=shared, cooperative=True, first=self.first, last=self.last,
             targets=self.targets, in_degrees=self.left, order=self.order, queue=self.queue, roots=self.roots,
-            levels=self.levels, control=self.control, gates=self.gates, barrier=self.barrier, n=_int(self.graph.n),
-            width=_int(self.subset_max_width), subset=_int(min(self.subset, blocks)), max_held=_int(self.max_held),
-            helpers=_int(self.helpers),
+            levels=self.levels, control=self.control, level_counters=self.level_counters, barrier=self.barrier,
+            n=_int(self.graph.n), width=_int(self.subset_max_width), subset=_int(min(self.subset, blocks)),
+            max_held=_int(self.max_held), helpers=_int(self.helpers),
         )  # fmt: skip
 
     @functools.cached_property
@@ -35,7 +35,7 @@ class Persistent(DevicePlan):
 
     @property
     def control(self):
-        return self.counters[:24]  # two sets of 8 ints, and a subset's 4 gates
+        return self.counters[:24]  # two sets of 8 ints, and a subset's 4 counters of levels
 
     @property
     def degree(self):

@@ -5,14 +5,14 @@
 //           computes which arc is its own. Only the size passes from one such level to the next.
 // subset    A few blocks process levels of medium width; the others poll another barrier. Warps synchronize, not
 //           blocks: a warp arrives as soon as its own arcs are done, by the atomic that also reserves its places in the
-//           queue, and polls the gate itself. So a level has no block barrier, and warps without work arrive early,
-//           which reduces contention on the gate. The subset is small because every arrival of a warp is an atomic on
-//           one address. Where rows are short, all blocks are faster above 128 vertices.
-// prefetch  A warp with at most one vertex per level loads the next one's row before the gate opens.
+//           queue, and polls the counter itself. So a level has no block barrier, and warps without work arrive early,
+//           which reduces contention on the counter. The subset is small because every arrival of a warp is an atomic
+//           on one address. Where rows are short, all blocks are faster above 128 vertices.
+// prefetch  A warp with at most one vertex per level loads the next one's row before the barrier ends.
 // one block narrow.cu processes levels in block 0 alone; this file detects and counts them.
-// gate      The counter of a level barrier, an 8-byte word: its upper half counts the vertices pushed, its lower half
-//           the blocks or warps arrived (and queue_unit, halt_bit). So the poll that ends the barrier returns the next
-//           level's size. A subset has separate gates: it is levels ahead while a late block polls the common ones.
+// counter   Of a level barrier, an 8-byte word: its upper half counts the vertices pushed, its lower half the blocks or
+//           warps arrived (and queue_unit, halt_bit). So the poll that ends the barrier returns the next level's size.
+//           A subset has counters of its own: it is levels ahead while a late block polls the common ones.
 //
 // References: as in expand.cuh, and S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization",
 // IPDPS 2010.
@@ -29,7 +29,7 @@ struct Sort {
     int *in_degrees, *order;
     Word* queue;
     int* levels;
-    Word *gates, *subset_gates;
+    Word *level_counters, *subset_counters;
     int* buffer;
     int n, helpers, max_held;
 };
@@ -37,7 +37,7 @@ struct Sort {
 // The frontier, the same for all threads that process it.
 struct FrontierState {
     int begin, size, level;  // range in `order`; layer
-    int step;                // barriers of the subset so far; determines its next gate
+    int step;                // barriers of the subset so far; determines its next counter
     int narrow_levels_left;  // levels narrow enough for block 0 that grid or subset still process first
 };
 
@@ -53,21 +53,23 @@ struct SingleBlockRule {
     }
 };
 
-// Gate bit by which the leader cancels the sort.
+// Bit of a counter by which the leader cancels the sort.
 constexpr unsigned halt_bit = 0x80000000u;
 
-// Clears the gate of step + 2, last used by step - 2: all have arrived at step - 1, so none polls it. The caller waits
-// for the exchange by comparing its result with `unwritten`, which never occurs; so later arrivals find it clear.
-__device__ inline Word clear_ahead(Word* gates, int step) { return atomicExch(gates + ((step + 2) & 3), Word(0)); }
+// Clears the counter of step + 2, last used by step - 2: all have arrived at step - 1, so none polls it. The caller
+// waits for the exchange by comparing its result with `unwritten`, which never occurs; so later arrivals find it clear.
+__device__ inline Word clear_ahead(Word* level_counters, int step) {
+    return atomicExch(level_counters + ((step + 2) & 3), Word(0));
+}
 
 // Level barrier of all blocks, at the end of step `step` (0, 1, ...). A block arrives by the atomic that reserves its
 // places in the queue, then appends its warps' buffers, then waits. Returns the size of the next frontier, which starts
-// at `base`; 0 if the first thread of the grid passed halt_bit. gates: 4 words, initially zero; scratch: 5 ints of
-// shared memory, initially zero, the last one run_all_blocks's: the next step.
-// No fence: a level needs of other blocks (1) in-degrees, changed by atomics that return before their block arrives, so
-// the last decrement of a vertex is made in its own level; (2) the queue, whose readers poll each entry.
-// Block 0's last warp clears, since it has the least work: in the first warp the exchange would delay the block's
-// vertices, which other blocks poll for, by a round trip to L2.
+// at `base`; 0 if the first thread of the grid passed halt_bit. level_counters: 4 words, initially zero; scratch: 5
+// ints of shared memory, initially zero, the last one run_all_blocks's: the next step. No fence: a level needs of other
+// blocks (1) in-degrees, changed by atomics that return before their block arrives, so the last decrement of a vertex
+// is made in its own level; (2) the queue, whose readers poll each entry. Block 0's last warp clears, since it has the
+// least work: in the first warp the exchange would delay the block's vertices, which other blocks poll for, by a round
+// trip to L2.
 __device__ inline int level_barrier(const Sort& s, int buffered, int base, int step, int* scratch, unsigned halt,
                                     const StopFlag& stop_flag, int level) {
     int* count = scratch + (step & 1);  // of the block
@@ -75,15 +77,15 @@ __device__ inline int level_barrier(const Sort& s, int buffered, int base, int s
     if (lane_id() == 0 && buffered > 0) before = atomicAdd(count, buffered);
     const Word row = load_first_rows(s.rows, s.buffer, buffered);
     __syncthreads();
-    Word* gate = s.gates + (step & 3);
+    Word* counter = s.level_counters + (step & 3);
     const int total = *count;
     if (threadIdx.x == 0) {
         scratch[(step + 1) & 1] = 0;
-        const Word arrival = atomicAdd(gate, static_cast<Word>(total) << 32 | halt | 1);
+        const Word arrival = atomicAdd(counter, static_cast<Word>(total) << 32 | halt | 1);
         if (total > 0) scratch[2] = base + static_cast<int>(arrival >> 32);
     }
     const bool clears = blockIdx.x == 0 && threadIdx.x == blockDim.x - 32;
-    const Word cleared = clears ? clear_ahead(s.gates, step) : 0;
+    const Word cleared = clears ? clear_ahead(s.level_counters, step) : 0;
     if (total > 0) {
         __syncthreads();
         const int place = scratch[2] + __shfl_sync(full_mask, before, 0);
@@ -92,7 +94,7 @@ __device__ inline int level_barrier(const Sort& s, int buffered, int base, int s
     if (global_thread() == 0) stop_flag.request(level);
     if (threadIdx.x == 0) {
         Word seen;
-        do seen = load_relaxed(gate);
+        do seen = load_relaxed(counter);
         while ((static_cast<unsigned>(seen) & ~halt_bit) < gridDim.x);
         scratch[3] = seen & halt_bit ? 0 : static_cast<int>(seen >> 32);
     }
@@ -111,7 +113,7 @@ __device__ inline void take_row(const Sort& s, int first, int last, int step, in
 }
 
 // As expand, for the first `end` rows of `from`, each processed by one warp.
-__device__ inline void expand_evenly(const Sort& s, const Word* from, int end, int base, Word* gate, int& buffered,
+__device__ inline void expand_evenly(const Sort& s, const Word* from, int end, int base, Word* counter, int& buffered,
                                      int warp, int warps) {
     const int lane = lane_id();
     int vertices_log2 = 0;  // a warp processes 2^vertices_log2 vertices at a time
@@ -125,15 +127,15 @@ __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, i
         const int first = static_cast<int>(row), last = static_cast<int>(row >> 32);
         if (!__any_sync(full_mask, last - first > lanes)) {
             take_row<1>(s, first + part, last, lanes, buffered);
-            flush_full(s.rows, s.buffer, buffered, s.order, s.queue, base, gate);
+            flush_full(s.rows, s.buffer, buffered, s.order, s.queue, base, counter);
         } else if (!__any_sync(full_mask, last - first > arcs_at_once * lanes)) {
             take_row<arcs_at_once>(s, first + part, last, lanes, buffered);
-            flush_full(s.rows, s.buffer, buffered, s.order, s.queue, base, gate);
+            flush_full(s.rows, s.buffer, buffered, s.order, s.queue, base, counter);
         } else {
             const LoadBalance balance(part == 0, row);
             for (int k = 0; k < balance.total; k += 32 * arcs_at_once) {
                 decrement_arcs(s.rows, balance, k, s.in_degrees, s.buffer, buffered);
-                flush_full(s.rows, s.buffer, buffered, s.order, s.queue, base, gate);
+                flush_full(s.rows, s.buffer, buffered, s.order, s.queue, base, counter);
             }
         }
     }
@@ -153,14 +155,14 @@ __device__ inline void run_all_blocks(const Sort& s, FrontierState& frontier, co
         const bool halt = leader && stop_flag.poll(frontier.level, 2);
         if (leader) s.levels[2 + frontier.level] = frontier.size;
         const Word* from = frontier.level > 0 ? s.queue + frontier.begin : roots;
-        const int work = frontier.level > 0 ? frontier.size : static_cast<int>(load_relaxed(s.gates + 4));
+        const int work = frontier.level > 0 ? frontier.size : static_cast<int>(load_relaxed(s.level_counters + 4));
         frontier.begin += frontier.size;
-        Word* gate = s.gates + (step & 3);
+        Word* counter = s.level_counters + (step & 3);
         int buffered = 0;
         if (s.helpers == 1 || work > warps) {
-            expand_evenly(s, from, work, frontier.begin, gate, buffered, warp, warps);
+            expand_evenly(s, from, work, frontier.begin, counter, buffered, warp, warps);
         } else {
-            expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, frontier.begin, gate, s.buffer,
+            expand<true>(s.rows, s.in_degrees, s.order, s.queue, from, 0, work, frontier.begin, counter, s.buffer,
                          buffered, warp, warps, s.helpers);
         }
         frontier.size = level_barrier(s, buffered, frontier.begin, step, scratch, halt ? halt_bit : 0, stop_flag,
@@ -176,7 +178,7 @@ __device__ inline void run_all_blocks(const Sort& s, FrontierState& frontier, co
 // number `warp`; ends at any other level or one of block 0.
 // A warp that made up to `max_held` vertices ready processes them itself: their rows are in its registers before their
 // places in the queue are known. Their queue entries are empty rows, for warps that read the queue in that level; the
-// gate counts, in units of queue_unit, the warps that queued rows which they do not hold.
+// counter counts, in units of queue_unit, the warps that queued rows which they do not hold.
 constexpr unsigned queue_unit = 1u << 12;
 
 __device__ inline void run_subset(const Sort& s, FrontierState& frontier, const SingleBlockRule& rule, int lower,
@@ -189,7 +191,7 @@ __device__ inline void run_subset(const Sort& s, FrontierState& frontier, const 
     while (frontier.size > lower && frontier.size <= upper && !rule.applies(frontier)) {
         frontier.narrow_levels_left -= rule.fits(frontier);
         const int end = frontier.begin + frontier.size;
-        Word* gate = s.subset_gates + (frontier.step & 3);
+        Word* counter = s.subset_counters + (frontier.step & 3);
         const bool halt = leader && stop_flag.poll(frontier.level, 2);
         if (leader) s.levels[2 + frontier.level] = frontier.size;
         int buffered = 0;
@@ -198,20 +200,20 @@ __device__ inline void run_subset(const Sort& s, FrontierState& frontier, const 
             const LoadBalance balance(lane < in_register, row);
             for (int k = 0; k < balance.total; k += 32 * arcs_at_once) {
                 decrement_arcs(s.rows, balance, k, s.in_degrees, s.buffer, buffered);
-                flushed |= flush_full(s.rows, s.buffer, buffered, s.order, s.queue, end, gate);
+                flushed |= flush_full(s.rows, s.buffer, buffered, s.order, s.queue, end, counter);
             }
         }
         if (queued) {
-            flushed |= expand<true>(s.rows, s.in_degrees, s.order, s.queue, s.queue, frontier.begin, end, end, gate,
+            flushed |= expand<true>(s.rows, s.in_degrees, s.order, s.queue, s.queue, frontier.begin, end, end, counter,
                                     s.buffer, buffered, warp, warps, s.helpers);
         }
         in_register = buffered <= s.max_held ? buffered : 0;
         Word arrival = static_cast<Word>(buffered) << 32 | 1;
         if (flushed || buffered > in_register) arrival += queue_unit;
-        if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
+        if (lane == 0) arrival = atomicAdd(counter, arrival + (halt ? halt_bit : 0));
         if (leader) stop_flag.request(frontier.level);
         row = load_first_rows(s.rows, s.buffer, buffered);
-        const Word cleared = leader ? clear_ahead(s.subset_gates, frontier.step) : 0;
+        const Word cleared = leader ? clear_ahead(s.subset_counters, frontier.step) : 0;
         if (buffered > 0) {
             place = end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32);
             append(s.rows, s.buffer, buffered, s.order, s.queue, place, in_register > 0 ? Word(0) : row);
@@ -219,7 +221,7 @@ __device__ inline void run_subset(const Sort& s, FrontierState& frontier, const 
         }
         Word seen = 0;
         if (lane == 0) {
-            do seen = load_relaxed(gate);
+            do seen = load_relaxed(counter);
             while ((static_cast<unsigned>(seen) & (queue_unit - 1)) < static_cast<unsigned>(warps));
             if (cleared == unwritten) seen = 0;
         }
@@ -236,8 +238,8 @@ __device__ inline void run_subset(const Sort& s, FrontierState& frontier, const 
 
 // Processes levels of at most one vertex per warp by the same subset; ends at an empty or wider level or at one of
 // block 0. A level's vertices are consecutive entries of the queue, so a warp's entry is known before the level's size.
-// While it polls the gate, a warp also polls its entry of the next level and loads that row early. Idle warps (beyond
-// 5/4 of the level's size + 2) poll less often, which reduces contention.
+// While it polls the counter, a warp also polls its entry of the next level and loads that row early. Idle warps
+// (beyond 5/4 of the level's size + 2) poll less often, which reduces contention.
 __device__ inline void run_subset_prefetching(const Sort& s, FrontierState& frontier, const SingleBlockRule& rule,
                                               int warp, int warps, const StopFlag& stop_flag) {
     const int lane = lane_id();
@@ -251,7 +253,7 @@ __device__ inline void run_subset_prefetching(const Sort& s, FrontierState& fron
     while (frontier.size > 0 && frontier.size <= warps && !rule.applies(frontier)) {
         frontier.narrow_levels_left -= rule.fits(frontier);
         const int end = frontier.begin + frontier.size;
-        Word* gate = s.subset_gates + (frontier.step & 3);
+        Word* counter = s.subset_counters + (frontier.step & 3);
         const bool halt = leader && stop_flag.poll(frontier.level, 2);
         if (leader) s.levels[2 + frontier.level] = frontier.size;
         int buffered = 0;
@@ -268,15 +270,15 @@ __device__ inline void run_subset_prefetching(const Sort& s, FrontierState& fron
                 const LoadBalance rest(lane == 0, static_cast<Word>(to) << 32 | static_cast<unsigned>(from));
                 for (int k = 0; k < rest.total; k += 32 * arcs_at_once) {
                     decrement_arcs(s.rows, rest, k, s.in_degrees, s.buffer, buffered);
-                    flush_full(s.rows, s.buffer, buffered, s.order, s.queue, end, gate);
+                    flush_full(s.rows, s.buffer, buffered, s.order, s.queue, end, counter);
                 }
             }
         }
         Word arrival = static_cast<Word>(buffered) << 32 | 1;
-        if (lane == 0) arrival = atomicAdd(gate, arrival + (halt ? halt_bit : 0));
+        if (lane == 0) arrival = atomicAdd(counter, arrival + (halt ? halt_bit : 0));
         if (leader) stop_flag.request(frontier.level);
         const Word row = load_first_rows(s.rows, s.buffer, buffered);
-        const Word cleared = leader ? clear_ahead(s.subset_gates, frontier.step) : 0;
+        const Word cleared = leader ? clear_ahead(s.subset_counters, frontier.step) : 0;
         if (buffered > 0) {
             append(s.rows, s.buffer, buffered, s.order, s.queue,
                    end + static_cast<int>(__shfl_sync(full_mask, arrival, 0) >> 32), row);
@@ -285,15 +287,15 @@ __device__ inline void run_subset_prefetching(const Sort& s, FrontierState& fron
         const bool idle = 4 * warp >= 5 * frontier.size + 8;
         Word seen = 0;
         bool open = false;
-        auto poll_gate = [&]() {
-            seen = load_relaxed(gate);
+        auto poll_counter = [&]() {
+            seen = load_relaxed(counter);
             open = static_cast<int>(static_cast<unsigned>(seen) & ~halt_bit) >= warps;
         };
         entry = unwritten;
         target = -1;
         if (lane == 0) {
             do {
-                poll_gate();
+                poll_counter();
                 if (idle) {
                     if (!open) pause(100);
                 } else if (end + warp < s.n) {
@@ -304,7 +306,7 @@ __device__ inline void run_subset_prefetching(const Sort& s, FrontierState& fron
         entry = __shfl_sync(full_mask, entry, 0);
         if (entry != unwritten) first_target();
         if (lane == 0) {
-            while (!open) poll_gate();
+            while (!open) poll_counter();
             if (cleared == unwritten) seen = 0;
         }
         seen = __shfl_sync(full_mask, seen, 0);
@@ -334,8 +336,8 @@ __device__ inline void run_subset_levels(const Sort& s, FrontierState& frontier,
 
 // Block 0 publishes the frontier state through global memory, double-buffered. control: two sets of 8 ints that
 // alternate: a block may still read one while the next is written. A grid barrier separates save_frontier from
-// load_frontier, and a load_frontier from the save_frontier after the next. A subset's gates follow the two sets.
-__device__ inline Word* gates_of_subset(int* control) { return reinterpret_cast<Word*>(control + 16); }
+// load_frontier, and a load_frontier from the save_frontier after the next. A subset's counters follow them.
+__device__ inline Word* counters_of_subset(int* control) { return reinterpret_cast<Word*>(control + 16); }
 
 __device__ inline void save_frontier(int* control, int exchange, const FrontierState& frontier) {
     int* c = control + 8 * (exchange & 1);

@@ -59,9 +59,9 @@ class DevicePlan(SortPlan):
         self.order = ex.empty(n, _int)
         self.queue = ex.empty(n, np.uint64)
         self.levels = ex.zeros(n + 4, _int)  # {layers, vertices sorted, size of layer 0, of layer 1, ...}
-        # Words that are zero before a run: gates 0-4, a barrier 6, and a strategy's counters, from 16 on.
+        # Words that are zero before a run: counters of levels 0-4, a barrier 6, and a strategy's counters, from 16 on.
         self.words, self.zeros = ex.zeros(80, np.uint64), ex.zeros(80, np.uint64)
-        self.gates, self.barrier = self.words[:5], self.words[6:7].view(np.uint32)
+        self.level_counters, self.barrier = self.words[:5], self.words[6:7].view(np.uint32)
         self.counters = self.words[16:].view(_int)
         self.load()
 
