@@ -127,7 +127,7 @@
     }
     if (entry.graphs) {
       const [worst, where] = entry.worst;
-      const span = `${count(entry.loss)} times the best time on average, at most ${count(worst)} times (${where})`;
+      const span = `${count(entry.regret)} times the best time on average, at most ${count(worst)} times (${where})`;
       make(answer, "p", `On ${entry.graphs} graphs, each left out of the fit, the rule's choice takes ${span}.`);
     }
     if (note) make(answer, "p", `The choice is ${note}.`);

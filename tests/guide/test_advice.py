@@ -82,9 +82,9 @@ def test_the_study_s_own_choice_is_named_where_it_loses_less(world):
         return advice.choices["toposort"], str(advice)
 
     choice, text = told(1.01)
-    assert choice.loss.mean > choice.auto.mean == pytest.approx(1.01)
+    assert choice.regret.mean > choice.auto.mean == pytest.approx(1.01)
     assert "or auto       the study's own choice has less regret: 1.01 times the best time on average" in text
-    assert choice.beside_auto == choice.loss and f"{choice.auto.judged} graphs with both" in text
+    assert choice.beside_auto == choice.regret and f"{choice.auto.judged} graphs with both" in text
     choice, text = told(50.0)
     assert choice.auto is None and "or auto" not in text
 
@@ -222,13 +222,13 @@ def test_the_report_gets_picture_tables_and_sentences_in_the_same_bytes(world, t
         publish(generated=tmp_path / name, drawn=tmp_path / name / "figures", **places)
         made.append({f.name: f.read_bytes() for f in sorted((tmp_path / name).rglob("*.*")) if f.is_file()})
     assert made[0] == made[1]
-    assert set(made[0]) == {"guide.json", "choices.csv", "losses.csv", "decisions.svg", "decisions.pdf"}
+    assert set(made[0]) == {"guide.json", "choices.csv", "regrets.csv", "decisions.svg", "decisions.pdf"}
     told = json.loads(made[0]["guide.json"])
     assert told["machine"] == MACHINE and "topological sort" in told["summary"][0]
     assert "its regret against the best strategy on each is " in told["brief"][0]
     assert told["brief"][0].endswith(" for topological sort.")
     assert "narrow" in made[0]["choices.csv"].decode()
-    header, *lines = made[0]["losses.csv"].decode().splitlines()
+    header, *lines = made[0]["regrets.csv"].decode().splitlines()
     assert header.startswith("problem,chosen by,times the best") and len(lines) >= 3
 
 

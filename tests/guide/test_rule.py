@@ -1,4 +1,4 @@
-"""The rule finds what was planted, and its losses are those of graphs that it has not seen."""
+"""The rule finds what was planted, and its regrets are those of graphs that it has not seen."""
 
 import math
 
@@ -25,9 +25,9 @@ def test_a_planted_threshold_is_found_and_generalizes():
     assert tree.feature == "size" and 4 <= tree.threshold < 20
     assert decide(tree, {"size": 5, "degree": 3})[0].strategy == "low"
     assert decide(tree, {"size": 25, "degree": 3})[0].strategy == "high"
-    loss = rule.loss(rule.left_out(known))
-    assert (loss.mean, loss.right, loss.judged) == (pytest.approx(1), 8, 8)
-    assert rule.loss(rule.left_out(known, 0)).mean > 2
+    regret = rule.regret(rule.left_out(known))
+    assert (regret.mean, regret.right, regret.judged) == (pytest.approx(1), 8, 8)
+    assert rule.regret(rule.left_out(known, 0)).mean > 2
 
 
 def test_two_questions_are_asked_only_where_one_does_not_do():
@@ -67,14 +67,14 @@ def test_variants_of_a_graph_leave_together_and_weigh_as_one():
     assert {one.group for one in known} == {"a-1", "layered-9-9"}
     chosen = {one.dataset: strategy for one, strategy in rule.left_out(known)}
     assert chosen == {"a-1": "q", "layered-9-9-ordered": "p", "layered-9-9-random": "p"}
-    loss = rule.loss(list(zip(known, ["p", "p", "p"], strict=True)))
-    assert loss.judged == 2 and loss.mean == pytest.approx(math.sqrt(2))
+    regret = rule.regret(list(zip(known, ["p", "p", "p"], strict=True)))
+    assert regret.judged == 2 and regret.mean == pytest.approx(math.sqrt(2))
 
 
 def test_a_choice_that_was_never_timed_is_counted_and_not_judged():
     known = [seen("a", {"p": 1.0, "q": 2.0}, size=1.0)]
-    loss = rule.loss([(known[0], "r")])
-    assert loss.judged == 0 and loss.unknown == 1 and math.isnan(loss.mean)
+    regret = rule.regret([(known[0], "r")])
+    assert regret.judged == 0 and regret.unknown == 1 and math.isnan(regret.mean)
 
 
 def test_a_single_graph_gives_a_rule_and_no_loss():

@@ -34,7 +34,7 @@ def rules(problem):
     -------
     machine : str
     entry : mapping
-        `rule`: packed, see `tree`; `small`: None or (size, strategy); `graphs`, `loss`, `worst`: the number of graphs
+        `rule`: packed, see `tree`; `small`: None or (size, strategy); `graphs`, `regret`, `worst`: the number of graphs
         judged, each left out of the fit, the geometric mean of time over best time there, and the largest with its
         graph.
 

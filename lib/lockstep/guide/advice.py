@@ -34,11 +34,11 @@ class Choice:
         Speed-ups over the plain alternative and over the paper's strategy.
     nearest : tuple of str
         The recorded graphs nearest in feature space.
-    loss : Loss or None
+    regret : Regret or None
         Of the rule on graphs outside its fit.
     warnings : list of str
-    auto, beside_auto : Loss or None
-        Of the study's own choice, if its loss is less than the rule's, and of the rule on the same graphs.
+    auto, beside_auto : Regret or None
+        Of the study's own choice, if its regret is less than the rule's, and of the rule on the same graphs.
     """
 
     problem: str
@@ -47,7 +47,7 @@ class Choice:
     reason: str
     gains: list = field(default_factory=list)
     nearest: tuple = ()
-    loss: object = None
+    regret: object = None
     warnings: list = field(default_factory=list)
     auto: object = None
     beside_auto: object = None
@@ -99,12 +99,12 @@ def _lines(choice):
         lines.append(f"  expected      {significant(gain.value)} times as fast as {gain.against}{span}")
     if choice.nearest:
         lines.append(f"  as on         {', '.join(choice.nearest)}")
-    loss = choice.loss
-    if loss is not None and loss.judged:
-        share = f"on graphs left out {significant(loss.mean)} times the best time on average"
-        lines.append(f"  if wrong      {share}, at worst {significant(loss.worst)} times ({loss.where}); "
-                     f"{loss.right} of {loss.judged} as good as the best")  # fmt: skip
-    elif loss is not None:
+    regret = choice.regret
+    if regret is not None and regret.judged:
+        share = f"on graphs left out {significant(regret.mean)} times the best time on average"
+        lines.append(f"  if wrong      {share}, at worst {significant(regret.worst)} times ({regret.where}); "
+                     f"{regret.right} of {regret.judged} as good as the best")  # fmt: skip
+    elif regret is not None:
         lines.append("  if wrong      not known: too few graphs are recorded to leave one out")
     if choice.auto is not None:
         mean, worst = significant(choice.auto.mean), significant(choice.auto.worst)

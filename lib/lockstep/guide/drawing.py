@@ -59,20 +59,20 @@ def choices(known):
     return lines
 
 
-def losses(known):
+def regrets(known):
     """A row per problem and method of choice: time over the best time, on graphs outside the fit."""
     lines = []
     for lesson in known:
         for name, text in CHOSEN_BY.items():
-            loss = getattr(lesson, name)
-            if loss.judged and not (name == "beside_auto" and loss == lesson.unseen):
+            regret = getattr(lesson, name)
+            if regret.judged and not (name == "beside_auto" and regret == lesson.unseen):
                 lines.append({
                     "problem": lesson.problem.title,
                     "chosen by": text,
-                    "times the best": loss.mean,
-                    "at worst": loss.worst,
-                    "on": loss.where,
-                    "as good as the best": f"{loss.right} of {loss.judged}",
+                    "times the best": regret.mean,
+                    "at worst": regret.worst,
+                    "on": regret.where,
+                    "as good as the best": f"{regret.right} of {regret.judged}",
                 })  # fmt: skip
     return lines
 
@@ -163,19 +163,19 @@ def _gains(ax, lesson, height):
 
 
 def sentences(known, machine, absent):
-    """Sentences for the report, generated from the losses."""
+    """Sentences for the report, generated from the regrets."""
     told = []
     for lesson in known:
-        loss, family, one = lesson.unseen, lesson.unfamiliar, lesson.one
-        if not loss.judged:
+        regret, family, one = lesson.unseen, lesson.unfamiliar, lesson.one
+        if not regret.judged:
             continue
         text = (
-            f"For {lesson.problem.title} the rule's regret is {_percent(loss.mean)} on graphs left out (geometric mean "
-            f"over {loss.judged}; at worst {significant(loss.worst)} times the best time, on {loss.where})"
+            f"For {lesson.problem.title} the rule's regret is {_percent(regret.mean)} on graphs left out (geometric "
+            f"mean over {regret.judged}; at worst {significant(regret.worst)} times the best time, on {regret.where})"
         )
         if len(leaves(lesson.tree)) > 1 and one.judged:
             text += f", that of one strategy for all graphs {_percent(one.mean)}"
-        if family.judged and family.mean > 1.03 * loss.mean:
+        if family.judged and family.mean > 1.03 * regret.mean:
             text += f"; with the whole family left out it is {_percent(family.mean)}"
         if lesson.auto.judged:
             text += f"; {_compared(lesson)}"
@@ -207,14 +207,14 @@ def brief(known):
     judged = [lesson for lesson in known if lesson.unseen.judged]
     if not judged:
         return []
-    losses = listed(f"{_percent(lesson.unseen.mean)} for {lesson.problem.title}" for lesson in judged)
+    regrets = listed(f"{_percent(lesson.unseen.mean)} for {lesson.problem.title}" for lesson in judged)
     better = [
         f"{lesson.problem.title} ({_percent(lesson.auto.mean)} against the rule's {_percent(lesson.beside_auto.mean)} "
         f"on {lesson.auto.judged} graphs)"
         for lesson in judged
         if lesson.auto_is_better
     ]
-    told = [f"On graphs outside the fit its regret against the best strategy on each is {losses}."]
+    told = [f"On graphs outside the fit its regret against the best strategy on each is {regrets}."]
     return told + ([f"The study's own `auto` has less, so use that, for {listed(better)}."] if better else [])
 
 
@@ -249,7 +249,7 @@ def publish(machine=None, generated=None, drawn=None, recordings=None, results=N
         style.use()
         save(picture(known), f"{NAME}/decisions", drawn)
         table(choices(known), f"{NAME}/choices", generated)
-        table(losses(known), f"{NAME}/losses", generated)
+        table(regrets(known), f"{NAME}/regrets", generated)
         values["captions"] = {
             "decisions": f"Decision trees for {name}: the questions of each problem's rule, and beside each answer the "
             "speed-up of the choice over the plain alternative on the recorded graphs that lead there "
@@ -258,7 +258,7 @@ def publish(machine=None, generated=None, drawn=None, recordings=None, results=N
         values["tables"] = {
             "choices": "The guide: condition, choice, number of recorded graphs behind it, and speed-up over the plain "
             "alternative there.",
-            "losses": "Regret: time over that of the best strategy, as a geometric mean over graphs left out of the "
+            "regrets": "Regret: time over that of the best strategy, as a geometric mean over graphs left out of the "
             "rule's fit. The same test selected the number of questions.",
         }
     numbers(NAME, values, generated)

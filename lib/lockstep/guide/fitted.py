@@ -27,7 +27,7 @@ def _entry(lesson):
         "rule": tree.packed(lesson.tree, lambda one: one.dataset),
         "small": _small(lesson),
         "graphs": one.judged,
-        "loss": round(one.mean, 3),
+        "regret": round(one.mean, 3),
         "worst": [round(one.worst, 2), one.where],
     }
 

@@ -1,4 +1,4 @@
-"""Lessons: the rule of a problem fitted to a machine's recording, and its loss on graphs left out.
+"""Lessons: the rule of a problem fitted to a machine's recording, and its regret on graphs left out.
 
 Reading tens of thousands of rows and refitting the rule without each graph takes seconds. The result is cached under a
 digest of the recording's path, time and size, of the strategy table and of the source of the guide and `choose`; other
@@ -46,7 +46,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Observations, rule and losses of a problem on a machine.
+    """Observations, rule and regrets of a problem on a machine.
 
     Attributes
     ----------
@@ -54,13 +54,13 @@ class Lesson:
     machine : str
     observations : list of Observation
     tree : Leaf or Question
-    unseen, unfamiliar : Loss
+    unseen, unfamiliar : Regret
         Of the rule on graphs, and on whole families of graphs, that it was not fitted on.
-    one : Loss
+    one : Regret
         Of one strategy for all graphs, chosen without the graph.
-    auto, beside_auto : Loss
+    auto, beside_auto : Regret
         Of the study's `auto`, and of `unseen`'s choices, on the same graphs: those where both were timed.
-    plain : Loss
+    plain : Regret
         Of the plain alternative.
     """
 
@@ -68,12 +68,12 @@ class Lesson:
     machine: str
     observations: list
     tree: object
-    unseen: rule.Loss
-    unfamiliar: rule.Loss
-    one: rule.Loss
-    auto: rule.Loss
-    beside_auto: rule.Loss
-    plain: rule.Loss
+    unseen: rule.Regret
+    unfamiliar: rule.Regret
+    one: rule.Regret
+    auto: rule.Regret
+    beside_auto: rule.Regret
+    plain: rule.Regret
 
     @property
     def auto_is_better(self) -> bool:
@@ -149,8 +149,8 @@ def learn(
     observations = [observed.Observation(**line) for line in found["observations"]]
     if not observations:
         return None
-    losses = {name: rule.Loss(**line) for name, line in found["losses"].items()}
-    return Lesson(problem, machine, observations, tree.unpacked(found["tree"], observations.__getitem__), **losses)
+    regrets = {name: rule.Regret(**line) for name, line in found["regrets"].items()}
+    return Lesson(problem, machine, observations, tree.unpacked(found["tree"], observations.__getitem__), **regrets)
 
 
 def lessons(machine: str, recordings: "PathLike | None" = None, results: "PathLike | None" = None) -> dict:
@@ -159,11 +159,11 @@ def lessons(machine: str, recordings: "PathLike | None" = None, results: "PathLi
 
 
 def _compute(file, problem):
-    """The cached content: observations, the rule, and its losses and those of other methods of choice."""
+    """The cached content: observations, the rule, and its regrets and those of other methods of choice."""
     observations = observed.from_rows(problem, observed.rows(file))
     depth, place = rule.best_depth(observations), {id(one): k for k, one in enumerate(observations)}
     unseen = rule.left_out(observations, depth)
-    both = [(one, name) for one, name in unseen if "auto" in one.others and not math.isnan(one.loss(name))]
+    both = [(one, name) for one, name in unseen if "auto" in one.others and not math.isnan(one.regret(name))]
     chosen = {
         "unseen": unseen,
         "unfamiliar": rule.left_out(observations, depth, by="family"),
@@ -175,7 +175,7 @@ def _compute(file, problem):
     return {
         "observations": [asdict(one) for one in observations],
         "tree": tree.packed(rule.fit(observations, depth), lambda one: place[id(one)]),
-        "losses": {name: asdict(rule.loss(pairs)) for name, pairs in chosen.items()},
+        "regrets": {name: asdict(rule.regret(pairs)) for name, pairs in chosen.items()},
     }
 
 

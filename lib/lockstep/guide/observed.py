@@ -41,10 +41,10 @@ class Observation:
         """Milliseconds; NaN if it was not measured here."""
         return self.times.get(strategy, self.others.get(strategy, math.nan))
 
-    def loss(self, strategy):
+    def regret(self, strategy):
         """Time over that of the best strategy that may be advised; NaN if it was not measured here.
 
-        The best is selected and timed on the same rounds, which biases losses upwards.
+        The best is selected and timed on the same rounds, which biases regrets upwards.
         """
         return self.time(strategy) / min(self.times.values())
 

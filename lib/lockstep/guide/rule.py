@@ -1,13 +1,13 @@
-"""The rule: a small decision tree fitted to recorded times, and its loss on graphs outside the fit.
+"""The rule: a small decision tree fitted to recorded times, and its regret on graphs outside the fit.
 
 A tree of depth at most `DEPTH` is small enough to remember and discuss. It minimizes time over best time, not
-misclassifications: a choice that is second by 1 % costs little, one that is ten times too slow much. The loss of a
+misclassifications: a choice that is second by 1 % costs little, one that is ten times too slow much. The regret of a
 leaf is the geometric mean of time over best time; a question is kept only if it lowers that by more than the margin
 within which two strategies are considered equal (3 %).
 
-The loss is estimated by cross-validation: leaving out each graph with its variants (another numbering, another
+The regret is estimated by cross-validation: leaving out each graph with its variants (another numbering, another
 instance), and, harder, each family of graphs with all sizes. The same test on graphs selects the depth, to avoid
-overfitting few graphs. (The reported loss is therefore slightly optimistic: it is that of the best of three depths.)
+overfitting few graphs. (The reported regret is therefore slightly optimistic: it is that of the best of three depths.)
 """
 
 import math
@@ -23,7 +23,7 @@ TRIED = 40  # cheapest first splits for which the best second split is searched
 
 
 @dataclass(frozen=True)
-class Loss:
+class Regret:
     """Time of the chosen strategy over that of the best, on graphs outside the fit.
 
     Attributes
@@ -57,21 +57,21 @@ def fit(observations, depth=DEPTH):
 
 
 class _Table:
-    """Observations as arrays: features, log losses (0 where not timed), what was timed, weights."""
+    """Observations as arrays: features, log regrets (0 where not timed), what was timed, weights."""
 
     def __init__(self, observations, names):
         self.observations, self.names = observations, names
         self.strategies = list(dict.fromkeys(name for one in observations for name in one.times))
-        losses = np.array([[one.loss(name) for name in self.strategies] for one in observations])
-        self.timed = ~np.isnan(losses)
+        regrets = np.array([[one.regret(name) for name in self.strategies] for one in observations])
+        self.timed = ~np.isnan(regrets)
         self.groups = np.unique([one.group for one in observations], return_inverse=True)[1]
         self.weight = 1 / np.bincount(self.groups)[self.groups]  # the variants of a graph have total weight 1
         self.weights = dict(zip(map(id, observations), self.weight.tolist(), strict=True))
-        self.cost = np.where(self.timed, np.log(losses), 0.0) * self.weight[:, None]
+        self.cost = np.where(self.timed, np.log(regrets), 0.0) * self.weight[:, None]
         self.features = np.array([[one.features[name] for name in names] for one in observations])
 
     def leaf(self, rows):
-        """The strategy with the least loss among those timed on most graphs, and its summed log loss.
+        """The strategy with the least regret among those timed on most graphs, and its summed log regret.
 
         A strategy not timed on a graph is usually one too slow for it; it must not win by missing data.
         """
@@ -84,9 +84,9 @@ class _Table:
         return Leaf(self.strategies[best], tuple(self.observations[k] for k in rows))
 
     def cost_of(self, found):
-        """Summed log loss of a tree's leaves; the variants of a graph have total weight 1."""
+        """Summed log regret of a tree's leaves; the variants of a graph have total weight 1."""
         return sum(
-            math.log(one.loss(leaf.strategy)) * self.weights[id(one)]
+            math.log(one.regret(leaf.strategy)) * self.weights[id(one)]
             for leaf, _ in leaves(found)
             for one in leaf.observations
             if leaf.strategy in one.times
@@ -169,9 +169,9 @@ def rounded_between(low, high):
 def best_depth(observations):
     """Depth selected on graphs left out: from 0, each depth that beats the last accepted one by the margin."""
     best = 0
-    least = loss(left_out(observations, 0)).mean
+    least = regret(left_out(observations, 0)).mean
     for depth in range(1, DEPTH + 1):
-        mean = loss(left_out(observations, depth)).mean
+        mean = regret(left_out(observations, depth)).mean
         if least > _margin() * mean:
             best, least = depth, mean
     return best
@@ -198,21 +198,21 @@ def left_out(observations, depth=DEPTH, by="group"):
     return chosen
 
 
-def loss(chosen):
-    """The loss of choices, [(Observation, strategy), ...]: each graph with its variants counts once."""
+def regret(chosen):
+    """The regret of choices, [(Observation, strategy), ...]: each graph with its variants counts once."""
     by_group, unknown = {}, set()
     for one, strategy in chosen:
-        value = one.loss(strategy) if strategy else math.nan
+        value = one.regret(strategy) if strategy else math.nan
         if math.isnan(value):
             unknown.add(one.group)
         else:
             by_group.setdefault(one.group, []).append((value, one.dataset))
     if not by_group:
-        return Loss(math.nan, math.nan, "", 0, 0, len(unknown))
+        return Regret(math.nan, math.nan, "", 0, 0, len(unknown))
     margin = _margin()
     means = {group: math.exp(np.mean([math.log(v) for v, _ in values])) for group, values in by_group.items()}
     worst, where = max(value for values in by_group.values() for value in values)
-    return Loss(
+    return Regret(
         mean=math.exp(np.mean([math.log(v) for v in means.values()])),
         worst=worst,
         where=where,

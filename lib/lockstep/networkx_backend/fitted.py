@@ -52,8 +52,8 @@ def regret(chosen):
         graphs; right: graphs on which the choice was within 3 % of the faster one; mean: geometric mean over the
         graphs; worst and its graph; always and never: the mean if the backend were always, or never, used.
     """
-    one = rule.loss(chosen)
-    fixed = {backend: rule.loss([(seen, backend) for seen, _ in chosen]).mean for backend in ("lockstep", "networkx")}
+    one = rule.regret(chosen)
+    fixed = {backend: rule.regret([(seen, backend) for seen, _ in chosen]).mean for backend in ("lockstep", "networkx")}
     return {"graphs": one.judged, "right": one.right, "mean": one.mean, "worst": one.worst, "worst graph": one.where,
             "always": fixed["lockstep"], "never": fixed["networkx"]}  # fmt: skip
 
