@@ -9,9 +9,9 @@
 //     which block b - 1 has `stride` rounds later. There is no grid barrier: blocks_done[range] counts the blocks that
 //     have finished their tile of the range, and waits[block][round] is the count at which the block may start its tile
 //     (-1: a tile without edges, which is skipped and not counted).
-//   - So two groups share a user only inside one block, and locks in shared memory suffice (30 ns, against 400 in
-//     global memory). Each lane tries the locks of EACH edges. A lane that fails retries with the next batch; no group
-//     blocks, so locks held for several batches cannot deadlock.
+//   - So two groups share a user only inside one block, and locks in shared memory suffice: a dependent atomic takes
+//     19 ns there, 205 in L2 and 358 in HBM (H200, study 0). Each lane tries the locks of EACH edges. A lane that fails
+//     retries with the next batch; no group blocks, so locks held for several batches cannot deadlock.
 //   - Locking and fetching run STAGES - 1 batches ahead: the users' vectors are copied into shared memory
 //     asynchronously while earlier batches are computed. The critical path keeps the dot product and the update.
 //

@@ -116,7 +116,7 @@ __device__ __forceinline__ void append(bool has_entry, Entry entry, Entry* list,
 
 // Appends near entries to the block's buffer in shared memory, which is flushed to the list at the end of the round:
 // one atomic on the length of the list per block. With one per warp, the atomics of thousands of warps serialize on one
-// address (4 of the 9 us of a round on ego-Facebook). Entries that do not fit into the buffer are appended to the list
+// address, which takes 1.4 G a second (H200, study 0). Entries that do not fit into the buffer are appended to the list
 // directly.
 __device__ __forceinline__ void collect(bool has_entry, Entry entry, Entry* buffer, int* used, Entry* list, int* count,
                                         int capacity, int* control, int round) {

@@ -42,8 +42,10 @@ __device__ __forceinline__ Four masked_values(const Quad q, const Mark* marks, u
         asm volatile(
             "{ .reg .pred p, q, r, s;\n"
             "setp.ne.u32 p, %4, 0; setp.ne.u32 q, %5, 0; setp.ne.u32 r, %6, 0; setp.ne.u32 s, %7, 0;\n"
-            "mov.f64 %0, 0d0000000000000000; mov.f64 %1, 0d0000000000000000; mov.f64 %2, 0d0000000000000000; mov.f64 %3, 0d0000000000000000;\n"
-            "@p ld.shared.f64 %0, [%8]; @q ld.shared.f64 %1, [%9]; @r ld.shared.f64 %2, [%10]; @s ld.shared.f64 %3, [%11]; }"
+            "mov.f64 %0, 0d0000000000000000; mov.f64 %1, 0d0000000000000000; "
+            "mov.f64 %2, 0d0000000000000000; mov.f64 %3, 0d0000000000000000;\n"
+            "@p ld.shared.f64 %0, [%8]; @q ld.shared.f64 %1, [%9]; "
+            "@r ld.shared.f64 %2, [%10]; @s ld.shared.f64 %3, [%11]; }"
             : "=&d"(*(double*)&f.a), "=&d"(*(double*)&f.b), "=&d"(*(double*)&f.c), "=&d"(*(double*)&f.d)
             : "r"(a), "r"(b), "r"(c), "r"(d), "r"(base + q.a * step), "r"(base + q.b * step), "r"(base + q.c * step),
               "r"(base + q.d * step));
@@ -52,7 +54,8 @@ __device__ __forceinline__ Four masked_values(const Quad q, const Mark* marks, u
             "{ .reg .pred p, q, r, s;\n"
             "setp.ne.u32 p, %4, 0; setp.ne.u32 q, %5, 0; setp.ne.u32 r, %6, 0; setp.ne.u32 s, %7, 0;\n"
             "mov.f32 %0, 0f00000000; mov.f32 %1, 0f00000000; mov.f32 %2, 0f00000000; mov.f32 %3, 0f00000000;\n"
-            "@p ld.shared.f32 %0, [%8]; @q ld.shared.f32 %1, [%9]; @r ld.shared.f32 %2, [%10]; @s ld.shared.f32 %3, [%11]; }"
+            "@p ld.shared.f32 %0, [%8]; @q ld.shared.f32 %1, [%9]; "
+            "@r ld.shared.f32 %2, [%10]; @s ld.shared.f32 %3, [%11]; }"
             : "=&f"(*(float*)&f.a), "=&f"(*(float*)&f.b), "=&f"(*(float*)&f.c), "=&f"(*(float*)&f.d)
             : "r"(a), "r"(b), "r"(c), "r"(d), "r"(base + q.a * step), "r"(base + q.b * step), "r"(base + q.c * step),
               "r"(base + q.d * step));

@@ -13,7 +13,7 @@
 //           it in the level loop. By clock readings a third of that is the latency of records and most of the rest
 //           instructions: some 120 per warp, with six warps per scheduler. Tried (measurements not kept): one atomic
 //           for a warp's places (slower than one per lane); one or four arcs per lane; fewer threads; prefetching when
-//           one predecessor remains (exceeds L1). Equivalent forms of the code differ by 5 % after compilation.
+//           one predecessor remains (exceeds L1). Equivalent forms of the code differ in speed.
 //
 // References: as in narrow.cu.
 #pragma once
