@@ -152,3 +152,16 @@ def test_merging_lays_changes_over_and_leaves_the_base_alone():
     base = {"a": {"x": 1, "y": 2}, "b": [1]}
     assert ledger.merge(base, {"a": {"y": 3}, "b": [2]}) == {"a": {"x": 1, "y": 3}, "b": [2]}
     assert base == {"a": {"x": 1, "y": 2}, "b": [1]}
+
+
+def test_a_gain_is_over_the_same_engine():
+    """A figure beside a part inherits its selector: `over` must not stay the paper's where the strategy is ours."""
+    seen = 0
+    for part in ledger.load():
+        for change in ({}, *part.beside.values()):
+            selected = ledger.merge(part.select, change)
+            for side in (selected.get("numerator", {}), selected.get("denominator", {})):
+                if part.paper == "E" and "over" in side:
+                    seen += 1
+                    assert side["strategy"].startswith("paper") == side["over"].startswith("paper"), (part.id, change)
+    assert seen >= 16

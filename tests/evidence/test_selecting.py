@@ -74,3 +74,9 @@ def test_times_and_ratios_feel_another_recording_and_counts_do_not(make_rows):
     assert error({"numerator": a, "denominator": b}) == pytest.approx(0.1, rel=0.01)
     assert error({"numerator": a, "denominator": {**b, "experiment": "other"}}) == pytest.approx(0.3 * 2**0.5, rel=0.01)
     assert error({"value": {**a, "metric": "levels"}}, levels) < 0.01
+
+
+def test_two_single_samples_have_a_quotient_and_no_interval():
+    single = statistics.Estimate(4.0, math.nan, math.nan, 1, 1)
+    found = selecting._unpaired(single, single)
+    assert found.value == 1.0 and math.isnan(found.low) and math.isnan(found.high)

@@ -252,12 +252,13 @@ def is_time(rows, metric):
 
 
 def _unpaired(above, below):
-    """Quotient of two estimates with Welch's interval; an estimate without an error (NaN) adds none."""
+    """Quotient of two estimates with Welch's interval; one without an error (NaN) adds none, two have no interval."""
     errors = [0.0 if math.isnan(e.error) else e.error for e in (above, below)]
     error = math.hypot(*errors)
     if error == 0:
-        value = above.value / below.value
-        return statistics.Estimate(value, value, value, above.n, above.graphs, error=0.0)
+        value, single = above.value / below.value, math.isnan(above.error) and math.isnan(below.error)
+        end = math.nan if single else value
+        return statistics.Estimate(value, end, end, above.n, above.graphs, error=math.nan if single else 0.0)
     logs = [
         statistics.Estimate(math.log(e.value), 0, 0, e.n, error=s, freedom=max(e.freedom, 1), logarithmic=False)
         for e, s in zip((above, below), errors, strict=True)
