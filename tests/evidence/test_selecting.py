@@ -1,8 +1,10 @@
 """From a selector to a figure: units, picks, parameters, and which intervals feel another recording."""
 
+import math
+
 import pytest
 
-from lockstep.evidence import selecting
+from lockstep.evidence import selecting, statistics
 from lockstep.evidence.between import Between
 
 APART = Between(ratio=0.1, time=0.3, freedom=50)
