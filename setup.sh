@@ -8,6 +8,9 @@ refuse() { echo "lockstep: $*" >&2; exit 1; }
 system=$(uname -sm)
 [ "$system" = "Linux x86_64" ] || refuse "needs Linux on x86-64; this is $system."
 
+# Both tools empty the folder first, through the link, and an environment that other work stands on would be gone.
+[ ! -L "$venv" ] || refuse "$venv is a link to $(readlink "$venv"), which making it anew would empty; remove the link (rm $venv)"
+
 # Names are tried, not versions: a name may be there without working (a version manager's stand-in).
 case $wanted in "") names="python3.12 python3.11 python3" ;; 3.*) names=python$wanted ;; *) names=$wanted ;; esac
 python="" seen=""

@@ -8,7 +8,7 @@ import pytest
 
 from lockstep import paths
 
-TOOLS = ("bash", "uname", "rm", "mkdir", "cat", "cp", "chmod", "dirname", "env")
+TOOLS = ("bash", "uname", "rm", "mkdir", "cat", "cp", "chmod", "dirname", "env", "readlink")
 
 
 class Machine:
@@ -126,3 +126,14 @@ def test_another_system_is_refused(machine):
     machine.program("uname", "echo Darwin arm64")
     done = machine.set_up()
     assert done.stderr == "lockstep: needs Linux on x86-64; this is Darwin arm64.\n"
+
+
+def test_an_environment_behind_a_link_is_left_alone(machine):
+    machine.python("python3", "3.12")
+    other = machine.folder / "other"
+    other.mkdir()
+    (other / "kept").touch()
+    (machine.folder / "env").symlink_to(other)
+    done = machine.set_up()
+    assert done.returncode == 1 and (other / "kept").exists()
+    assert done.stderr.startswith(f"lockstep: env is a link to {other}, which making it anew would empty")

@@ -265,9 +265,12 @@ def million(tmp_path_factory):
 def test_a_million_arcs_are_advised_on_in_under_two_seconds(million):
     graph, file = million
     advise(graph)  # compiles, and fills the cache
-    begin = time.perf_counter()
-    advise(graph)
-    assert time.perf_counter() - begin < 2
+    spent = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        advise(graph)
+        spent.append(time.perf_counter() - begin)
+    assert min(spent) < 2
     command = [sys.executable, "-m", "lockstep", "advise", str(file)]
     spent = []
     for _ in range(2):

@@ -1,5 +1,6 @@
 """A Dask cluster whose scheduler or workers are killed in the middle of a batch: one line, and nothing done is lost."""
 
+import json
 import subprocess
 import sys
 import time
@@ -41,10 +42,18 @@ def cluster(dask, tmp_path):
     """(address, scheduler, a function that starts a worker) of a cluster on this machine."""
     file = tmp_path / "scheduler.json"
     scheduler = dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
-    while not file.is_file():
-        time.sleep(0.05)
-    address = pd.read_json(file, typ="series")["address"]
+    address = address_in(file, scheduler)
     return address, scheduler, lambda: dask("worker", address, "--nthreads", "1", "--no-nanny")
+
+
+def address_in(file, scheduler):
+    """The address that a scheduler writes into its file, which for a moment is there and empty, or half written."""
+    while scheduler.poll() is None:
+        try:
+            return json.loads(file.read_text())["address"]
+        except (FileNotFoundError, json.JSONDecodeError):
+            time.sleep(0.05)
+    raise AssertionError(f"the scheduler ended with status {scheduler.returncode}: see {file.parent}/scheduler.log")
 
 
 @pytest.fixture
@@ -66,6 +75,7 @@ def started(command, tmp_path):
         run = [sys.executable, "-m", "lockstep", *command, *words]
         processes.append(subprocess.Popen(run, stderr=subprocess.PIPE, text=True))
         while len(parts(tmp_path)) < 3:
+            assert processes[-1].poll() is None, processes[-1].stderr.read()
             time.sleep(0.01)
         return processes[-1]
 

@@ -110,17 +110,18 @@ def test_a_killed_process_goes_on(shards, tmp_path):
         from types import SimpleNamespace
         from lockstep.batch.stream import run
 
-        class Slow:
+        class Stops:
             executor, measure, options = None, SimpleNamespace(name="degrees", weights=False), {{"fake": True}}
-            lengths, most_vertices = False, 2**31 - 1
+            lengths, most_vertices, runs = False, 2**31 - 1, 0
             def prepare(self, pack): return SimpleNamespace(run=lambda: self.run(pack))
             def run(self, pack):
-                time.sleep(0.15)
+                self.runs += 1
+                time.sleep(0.15 if self.runs < 5 else 600)
                 import numpy as np
                 heads = np.concatenate([np.diff(pack[i].offsets) for i in range(len(pack))]).astype(float)
                 return SimpleNamespace(values=heads, checksums=pack.m.astype(np.uint64), starts=pack.vertex_start)
 
-        run({str(tmp_path / "in")!r}, Slow(), {str(out)!r}, threads=2)
+        run({str(tmp_path / "in")!r}, Stops(), {str(out)!r}, threads=2)
     """
     child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)])
     end = time.monotonic() + 60
@@ -203,18 +204,33 @@ def test_loading_and_computing_overlap(shards, monkeypatch):
     _, batch = shards
     load = GraphBatch.load_piece
 
-    def slow(self, piece, memory=None):
-        time.sleep(0.03)
+    loads, further = [], threading.Event()
+
+    def counted(self, piece, memory=None):
+        loads.append(piece)
+        if len(loads) > 1:
+            further.set()
         return load(self, piece, memory)
 
-    class Slow(Degrees):
+    class Waits(Degrees):
+        """Its first run ends once a further piece is being loaded; with one thread none ever is."""
+
+        def __init__(self, patience):
+            super().__init__()
+            self.patience = patience
+
         def run(self, pack):
-            time.sleep(0.03)
+            if self.runs == 0:
+                self.overlaps = further.wait(self.patience)
             return super().run(pack)
 
-    monkeypatch.setattr(GraphBatch, "load_piece", slow)
-    apart, together = (run(batch, Slow(), threads=threads).seconds["wall"] for threads in (1, 3))
-    assert apart > 9 * 0.06 and together < 0.8 * apart
+    monkeypatch.setattr(GraphBatch, "load_piece", counted)
+    for threads, patience in ((1, 0.3), (3, 60)):
+        loads.clear()
+        further.clear()
+        engine = Waits(patience)
+        run(batch, engine, threads=threads)
+        assert engine.overlaps == (threads > 1)
 
 
 def most_at_once(monkeypatch, owner, name):

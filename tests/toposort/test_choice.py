@@ -182,14 +182,15 @@ def test_the_cpu_gives_up_in_the_middle(words):
     words[:] = 0
     race(made(Serial, generators.random_dag(10, 9)), words)  # compiled
     plan = made(Serial, graph)
-    for wait in (0.05, 0.1, 0.2):  # a million random vertices take some 50 ms; to find the source takes some more
+    # A million random vertices take some 50 ms and to find the source some more, on a core that does nothing else.
+    for wait in (0.05, 0.1, 0.2, 0.4, 0.05, 0.1, 0.2, 0.4, 0.8):
         words[:] = 0
         plan.reset()
         other = threading.Thread(target=lambda wait=wait: (time.sleep(wait), words.__setitem__(0, 1)))
         other.start()
         count, tail = race(plan, words)
         other.join()
-        if count > 0:
+        if 0 < count < n:
             break
     assert 0 < count < n and count != tail
 
@@ -383,15 +384,15 @@ def test_what_the_driver_refuses_is_launched_by_python(host):
 def test_the_cpu_waits_no_longer_than_is_said(host):
     plan, driver = raced(generators.random_dag(60_000, 120_000), host)
     spent = []
-    for wait in (0.0, 0.05, 5.0):
+    for wait in (0.0, 1.0, 60.0):
         begin_again(plan)
-        plan.record["patience"], driver.done = 1e9 * wait, wait == 5.0
+        plan.record["patience"], driver.done = 1e9 * wait, wait == 60.0
         begin = time.perf_counter()
         found = plan.run()
         spent.append(time.perf_counter() - begin)
         assert found.strategy == ("narrow" if driver.done else "serial")
         driver.launched.clear()
-    assert spent[1] > 0.05 > spent[0] and spent[2] < 2  # who is done is not waited for
+    assert spent[1] > 1 > spent[0] and spent[2] < 30  # who is done is not waited for
 
 
 @pytest.mark.gpu
