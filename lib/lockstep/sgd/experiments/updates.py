@@ -62,26 +62,31 @@ def check(plan):
     try:
         plan.run()
         plan.check_sweep()
-        found = plan.vectors()
+        for side, what in enumerate(("user", "item")):
+            _compare(plan, side, what, *expected[side])
     except WrongSweep as error:
         raise LostUpdate(str(error)) from None
     finally:
         plan.set_step(*own)
         plan.reset()
-    for side, (what, vectors, (low, high)) in enumerate(zip(("user", "item"), found, expected, strict=True)):
-        counts = vectors[:, side::4] / np.float32(UNIT) - np.float32(START)
-        wrong = ((counts < low[:, None]) | (counts > high[:, None])).any(axis=1)
-        if wrong.any():
-            node = int(np.flatnonzero(wrong)[0])
-            raise LostUpdate(
-                f"{plan.name}: {what} {node} counts {counts[node].min():.0f} to {counts[node].max():.0f} instead of "
-                f"{low[node]:.0f}: an update was lost or applied twice ({wrong.sum():,} of {wrong.size:,} {what}s)"
-            )
     return share
 
 
+def _compare(plan, side, what, low, high):
+    """Raise unless all counters of a side are as expected; where the vectors are, which are gigabytes."""
+    counts = plan.present()[side][:, side::4] / np.float32(UNIT) - np.float32(START)
+    wrong = ((counts < low[:, None]) | (counts > high[:, None])).any(axis=1)
+    if lost := int(wrong.sum()):
+        node = int(wrong.argmax())
+        least, most, wanted = (float(one) for one in (counts[node].min(), counts[node].max(), low[node]))
+        raise LostUpdate(
+            f"{plan.name}: {what} {node} counts {least:.0f} to {most:.0f} instead of {wanted:.0f}: "
+            f"an update was lost or applied twice ({lost:,} of {wrong.size:,} {what}s)"
+        )
+
+
 def _expected(plan):
-    """(scale, share of the ratings that count, (lowest, highest) count of each user and of each item).
+    """(scale, share of the ratings that count, (lowest, highest) count of each user and of each item, on the device).
 
     Lowest and highest differ by the ratings halfway between two integers, which round to the even sum.
     """
@@ -90,21 +95,18 @@ def _expected(plan):
     whole = last - first == ratings.m
     if whole and "updates" in cache:
         return cache["updates"]
-    xp, get = np, np.asarray
+    xp = plan.xp
+    users, items, values = plan.problem.on(plan.executor)[1]
     if not whole:
-        users, items, values = (side[first:last] for side in plan.edges())
-    elif ratings.m:  # where the edges are: on the host this takes longer than the sweep
-        xp, get, (users, items, values) = plan.xp, plan.executor.get, plan.problem.on(plan.executor)[1]
-    else:
-        users, items, values = ratings.users, ratings.items, ratings.values
+        users, items, values = (xp.asarray(side[first:last]) for side in plan.edges())
 
     def sums(weights):
         """The weights of each user's and of each item's ratings together."""
         sides = ((users, ratings.n_users), (items, ratings.n_items))
-        return [get(xp.bincount(nodes, weights, count)) for nodes, count in sides]
+        return [xp.bincount(nodes, weights, count) for nodes, count in sides]
 
     values = values.astype(np.float64)
-    load = max(side.max(initial=0) for side in sums(xp.abs(values)))
+    load = max(float(side.max()) for side in sums(xp.abs(values))) if ratings.m else 0.0
     free = ROOM - ratings.largest_degree()
     if free <= 0:
         return None, 0.0, None

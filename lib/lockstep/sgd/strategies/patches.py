@@ -232,9 +232,8 @@ class Patches(DevicePlan):
         self.launch()
         return self
 
-    def vectors(self):
-        both = (self.executor.get(self.user_vectors[rows]) for rows in (self.user_rows, self.item_rows))
-        return tuple(v.astype(np.float32, copy=False) for v in both)
+    def present(self):
+        return self.user_vectors[self.user_rows], self.user_vectors[self.item_rows]
 
     def edges(self):
         ids = np.empty(self.user_vectors.shape[0], np.int32)

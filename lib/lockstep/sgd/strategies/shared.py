@@ -250,8 +250,12 @@ class DevicePlan(SweepPlan):
             applied=self.applied,
         )  # fmt: skip
 
+    def present(self):
+        """(users, items): the present vectors, on the device."""
+        return self.user_vectors, self.item_vectors
+
     def vectors(self):
-        both = (self.executor.get(v) for v in (self.user_vectors, self.item_vectors))
+        both = (self.executor.get(v) for v in self.present())
         return tuple(v.astype(np.float32, copy=False) for v in both)
 
     def edges(self):
