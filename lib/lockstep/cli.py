@@ -19,7 +19,7 @@ STATUS = ("exit status: 0 done; 1 the answer is no (a cycle, no path, a stale re
 GRAPH = ("graph: edge list (SNAP, CSV; ids or names), DIMACS .gr, Matrix Market or METIS, also compressed; - for "
          "standard input; or a registered one's name")  # fmt: skip
 IDS = ("Vertices are numbered from 0: DIMACS, Matrix Market and METIS files, which begin with 1, one less than there. "
-       "Names stay names: a line is then the name, a tab and the value.")  # fmt: skip
+       "Names stay names: a line is then the name, a tab and the value; of an order or a path, the name.")  # fmt: skip
 
 
 EXTRAS = {  # what a command may need that `pip install lockstep` does not bring, and the extra that does
@@ -145,7 +145,8 @@ def _provenance(command):
     provenance = command("provenance", commands.provenance, "which recorded rows are stale, and what has changed")
     provenance.set_defaults(task="show", studies=[], why="", same=False, prove=False)
     provenance.add_argument("--json", action="store_true", help="rows, stale rows and what changed, as JSON")
-    provenance.add_argument("--strict", action="store_true", help="exit with 1 if a row is stale or changed by hand")
+    provenance.add_argument("--strict", action="store_true", help="exit with 1 if a row is stale or changed by "
+                            "hand, or a study's protocol undecided")  # fmt: skip
     tasks = provenance.add_subparsers(title="tasks", metavar="TASK", dest="task")
     text = "compile kernels whose text the lock does not hold, and write the lock"
     lock = tasks.add_parser("lock", help=text, description=f"{text[0].upper()}{text[1:]}.")
@@ -170,7 +171,7 @@ def _about_a_graph(command):
     advise.add_argument("--ratings", action="store_true", help="the file holds ratings, as for factorize")
     advise.add_argument("--batch", action="store_true", help="the file holds a batch of graphs, as for swarm")
     advise.add_argument("--machine", metavar="NAME", help="a recorded machine, or the beginning of its name (default: "
-                        "this one if it is recorded, else the recorded one)")  # fmt: skip
+                        "this one if it is recorded, else the GPU with the most rows)")  # fmt: skip
     advise.add_argument("--json", action="store_true", help="features, choices, reasons and gains as one JSON object")
 
     text = "all strategies of a study on the graph in a file: timed or counted, ranked"
@@ -243,7 +244,8 @@ def _of_a_batch(command):
     _strategy(batch, "swarm")
     _executor(batch)
     batch.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler whose workers compute")
-    batch.add_argument("--workers", type=int, metavar="N", help="a Dask cluster made here, one worker a GPU")
+    here = "a Dask cluster made here, one worker a GPU; with --scheduler, only so many of its workers"
+    batch.add_argument("--workers", type=int, metavar="N", help=here)
     limit = "without a worker, after which a run on a cluster ends (default: 300); what is done stays"
     batch.add_argument("--worker-timeout", type=float, default=300.0, metavar="SECONDS", help=limit)
     kept = "write each graph's values (default), or a checksum of them"
@@ -278,7 +280,8 @@ def _reading(parser):
     """Options that control how a graph's file is read."""
     _member(parser)
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--directed", action="store_true", help="a line is an arc, whatever the file's header says")
+    arcs = "a line is an arc, or, where the file's header says undirected, an edge: two arcs"
+    kind.add_argument("--directed", action="store_true", help=arcs)
     kind.add_argument("--undirected", action="store_true", help="a line is an edge, whatever the file's header says")
     parser.add_argument("--unweighted", action="store_true", help="leave weights out")
     parser.add_argument("--compact", action="store_true", help="number the ids that occur, which become names")

@@ -14,6 +14,7 @@ def datasets(args) -> int:
     from lockstep import graphs
     from lockstep.graphs.registry import PLACED
 
+    _one_to_stdout(args, "table")
     for name in args.fetch:
         with output.timed(f"fetching {name}"):
             log.info(f"{name}: {graphs.registry.fetched(name)}")
@@ -80,6 +81,7 @@ def claims(args) -> int:
     from lockstep.evidence import claims, telling
     from lockstep.provenance import stale
 
+    _one_to_stdout(args, "table")
     with output.timed("judging recorded rows"):
         found = claims.summary(stale=stale)
     asked = {name: getattr(args, name) for name in ("study", "claim", "machine", "verdict")}
@@ -150,9 +152,9 @@ def color(args) -> int:
 
     switch = int(args.switch) if re.fullmatch(r"-?\d+", args.switch) else args.switch
     options = {"strategy": args.strategy, "switch": switch, "seed": args.seed, "executor": args.executor}
+    graph = _graph(args.file, args)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the notes below say the same in one line
-        graph = _graph(args.file, args)
         with output.timed("coloring"):
             result = color(graph, loops=args.loops, **options)
     found = f"{plural(result.colors.size, 'vertex', 'vertices')}, {plural(result.count, 'color')}"
@@ -201,8 +203,7 @@ def factorize(args) -> int:
 
     from lockstep.sgd import factorize
 
-    if args.json and str(args.output) == "-":
-        raise ValueError("--json and --output - both write to standard output; name a file for the vectors")
+    _one_to_stdout(args, "vectors")
     if args.sweeps < 1:
         raise ValueError(f"--sweeps {args.sweeps}: one at least, or nothing is learned")
     names = ("strategy", "rank", "sweeps", "seed", "learning_rate", "regularization", "nonnegative", "executor")
@@ -231,12 +232,11 @@ def advise(args) -> int:
     if len(args.file) > 1 and (args.ratings or args.batch):
         raise ValueError("--ratings and --batch take one file")
     if args.ratings:
-        graph = _ratings(args.file[0], args.member)[0]
+        graph = _ratings_alone(args.file[0], args)
     elif args.batch:
-        from lockstep.swarm import GraphBatch
         from lockstep.swarm.command import tell_left_out
 
-        graph = GraphBatch(args.file[0])
+        graph = _batch(args.file[0], args)
     else:
         graphs = [_graph(file, args) for file in args.file]
         graph = graphs if len(graphs) > 1 else graphs[0]
@@ -254,18 +254,18 @@ def compare(args) -> int:
     from lockstep import compare
 
     package = compare.study_of(args.study)
+    _one_to_stdout(args, "table")
     if args.plot and args.plot.suffix not in (".svg", ".pdf", ".png"):
         raise ValueError(f"--plot {args.plot}: name a file that ends in .svg, .pdf or .png")
     if package == "sgd":
-        graph = _ratings(args.file, args.member)[0]
+        graph = _ratings_alone(args.file, args)
     elif package == "swarm":
-        from lockstep.batch import GraphBatch
         from lockstep.batch.pack import join
         from lockstep.swarm import MEASURES
         from lockstep.swarm.command import tell_left_out
 
         measure = MEASURES.get(args.measure or "betweenness")  # of which most take no weights
-        batch = GraphBatch(args.file, weights=measure is None or measure.weights)
+        batch = _batch(args.file, args, weights=measure is None or measure.weights)
         graph = join(list(batch))
         tell_left_out(batch.problems)
     else:
@@ -291,6 +291,32 @@ def swarm(args) -> int:
     from lockstep.swarm.command import main
 
     return main(args)
+
+
+def _one_to_stdout(args, what):
+    """Raise ValueError if JSON and a file's content would both go to standard output."""
+    if args.json and str(args.output) == "-":
+        raise ValueError(f"--json and --output - both write to standard output; name a file for the {what}")
+
+
+def _refuse(args, names, what):
+    """Raise ValueError if one of these options is given, which say how another kind of file is read."""
+    if given := [name for name in names if getattr(args, name)]:
+        raise ValueError(f"--{given[0]} says how the file of one graph is read; this is {what}")
+
+
+def _batch(file, args, weights=True):
+    """The batch of graphs in a file or folder."""
+    from lockstep.batch import GraphBatch
+
+    _refuse(args, ("member", "compact", "names", "format"), "a batch")
+    directed = True if args.directed else False if args.undirected else None
+    return GraphBatch(file, directed=directed, weights=weights and not args.unweighted)
+
+
+def _ratings_alone(file, args):
+    _refuse(args, ("directed", "undirected", "unweighted", "compact", "names", "format"), "a file of ratings")
+    return _ratings(file, args.member)[0]
 
 
 def _graph(file, args):

@@ -270,6 +270,26 @@ def test_a_table_goes_through_links_and_pipes_and_does_not_replace_them(run, tmp
     assert read.communicate(timeout=10)[0] == file.read_text() != ""
 
 
+@pytest.mark.parametrize("words", [["datasets"], ["claims"], ["compare", "toposort", "karate"]])
+def test_json_and_a_table_do_not_both_go_to_standard_output(run, words):
+    status, out, err = run(*words, "--json", "--output", "-")
+    assert (status, out) == (2, "") and "both write to standard output; name a file for the table" in err
+
+
+@pytest.mark.parametrize("kind", ["sgd", "--ratings"])
+def test_what_says_how_a_graph_is_read_is_refused_for_ratings(run, tmp_path, kind):
+    (tmp_path / "ratings.csv").write_text("1,1,5\n1,2,3\n2,1,4\n")
+    words = ["compare", kind] if kind == "sgd" else ["advise", kind]
+    status, out, err = run(*words, tmp_path / "ratings.csv", "--unweighted")
+    assert (status, out) == (2, "") and "--unweighted says how the file of one graph is read; this is a file of" in err
+
+
+def test_a_coloring_says_what_is_odd_about_its_file(run, tmp_path):
+    (tmp_path / "some.csv").write_text("alpha,beta\na,b\nb,c\n")
+    err = run("color", tmp_path / "some.csv")[2]
+    assert "'alpha' and 'beta' occur in no other line" in err
+
+
 def test_machine_says_what_recordings_call_this_one(run):
     status, out, _ = run("machine", "--json")
     assert status == 0

@@ -217,6 +217,7 @@ def test_an_archive_that_leaves_a_choice(tmp_path):
     [
         (b"user,item,rating\n1,2,3\n1,x,3\n", r"line 3: found 'x'; expected 'user,item,rating'"),
         (b"user,item,rating\n1,2,nan\n", r"line 2: found 'nan'"),
+        (b"user,item,rating\n1,2,3\n1,4,1e999\n", r"line 3: found rating inf; expected .* a finite rating"),
         (b"user,item,rating\n1,2\n", r"line 2: found 2 numbers"),
         (b"user,item,rating\n-1,2,3\n", r"line 2: found id -1"),
         (b"-1,2,3\n2,2,3\n", r"line 1: found id -1"),

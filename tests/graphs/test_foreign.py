@@ -58,6 +58,15 @@ def test_rustworkx_with_a_hole_and_what_is_no_number():
     assert ours.n == 3 and arcs(ours) == [(0, 2, None), (1, 2, None)] and ours.labels is None
 
 
+def test_rustworkx_directed_by_another_name_and_numbers_of_numpy():
+    rustworkx = pytest.importorskip("rustworkx")
+    theirs = rustworkx.PyDAG()
+    theirs.add_nodes_from(range(3))
+    theirs.add_edges_from([(0, 1, np.int64(7)), (1, 2, np.float32(0.5))])
+    ours = graph_of(theirs)
+    assert ours.directed and arcs(ours) == [(0, 1, 7), (1, 2, 0.5)]
+
+
 def test_names_of_igraph_come_along():
     igraph = pytest.importorskip("igraph")
     theirs = igraph.Graph.TupleList([("home", "shop", 2), ("shop", "work", 1)], weights=True)
@@ -68,6 +77,10 @@ def test_a_table_of_edges():
     ours = graph_of(pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "weight": [2, 0.5]}))
     assert ours.labels.tolist() == ["a", "b", "c"] and arcs(ours) == [(0, 1, 2), (1, 2, 0.5)] and ours.directed
     assert graph_of(pd.DataFrame({"from": [0, 5], "to": [5, 1]})).n == 6
+    for gap in (pd.DataFrame({"source": ["a", None], "target": ["b", "c"]}),
+                pd.DataFrame({"source": [0, np.nan], "target": [1, 2]})):  # fmt: skip
+        with pytest.raises(GraphError, match="row 1 of the table has no source; expected both ends of every edge"):
+            graph_of(gap)
     with pytest.raises(GraphError, match="columns one, other; expected source and target"):
         graph_of(pd.DataFrame({"one": [0], "other": [1]}))
 

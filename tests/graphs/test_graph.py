@@ -133,6 +133,7 @@ def test_no_vertices_and_no_edges():
         (lambda: Graph([0, 1], ["x"]), "targets holds .*; expected whole numbers"),
         (lambda: Graph([0, 1], [0.5]), "expected whole numbers"),
         (lambda: Graph([0, 1, 1], [1], directed=False), "not stored both ways"),
+        (lambda: Graph([0, 1, 1], [1], labels=["a"]), "1 labels; expected one for each of the 2 vertices"),
         (lambda: Graph([0, 1, 2], [1, 0], [1, 2], directed=False), "different weights"),
         (lambda: Graph.from_edges([0, 1], [1]), "2 sources but 1 targets"),
         (lambda: Graph.from_edges([0, 7], [1, 0], n=5), r"source of arc 1 is 7; expected an id in 0\.\.4"),
@@ -153,6 +154,13 @@ def test_no_vertices_and_no_edges():
 def test_bad_arrays_are_refused_with_what_and_where(make, text):
     with pytest.raises(GraphError, match=text):
         make()
+
+
+def test_a_number_that_is_written_as_a_name_is_not_taken_for_a_vertex_number():
+    graph = Graph([0, 1, 1], [1], labels=["10", "0"])
+    assert graph.index_of("0") == 1 and graph.index_of(1) == 1
+    with pytest.raises(GraphError, match="no vertex 0: .* no vertex of that name"):
+        graph.index_of(0)
 
 
 def test_weights_that_int64_does_not_hold_are_refused():

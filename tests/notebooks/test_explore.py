@@ -148,7 +148,7 @@ def test_a_file_of_ones_own_is_shown_or_refused_where_the_picture_is(tmp_path):
     ratings.write_text("1,1,5\n1,2,3\n2,1,4\n")
     made = Explorer("toposort", "path of 6", "naive")
     before = bytes(made.picture.value)
-    made.file.value = str(mine)
+    made.file.value = f" {mine} "  # as pasted
     assert made.graph.value == str(mine) and bytes(made.picture.value) != before
     for file, why in ((cyclic, "cycle"), (large, "at most 2,000"), (tmp_path / "none.txt", "no such file")):
         made.file.value = str(file)

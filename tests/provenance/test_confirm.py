@@ -39,7 +39,7 @@ def test_what_does_the_same_is_confirmed_and_fresh(world):
     assert staleness.stale(rows).empty
     (line,) = builds.read(folder / builds.CONFIRMED)
     assert line["why"] == "a helper was taken out" and line["before"] == "earlier"
-    with pytest.raises(ValueError, match="no recorded row of that is stale"):
+    with pytest.raises(ValueError, match="no recorded row of a known build of that is stale"):
         confirm.confirm(["naive"], "once more", folder)
 
 
@@ -60,7 +60,7 @@ def test_a_reason_and_a_known_strategy_are_asked_for(world):
     folder, _ = world()
     with pytest.raises(ValueError, match="say why"):
         confirm.confirm(["naive"], " ", folder)
-    with pytest.raises(ValueError, match="no-such: no recorded row of that is stale"):
+    with pytest.raises(ValueError, match="no-such: no recorded row of a known build of that is stale"):
         confirm.confirm(["no-such"], "why not", folder)
 
 

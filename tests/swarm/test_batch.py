@@ -2,7 +2,8 @@
 
 import itertools
 import lzma
-import zipfile
+import shutil
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -167,6 +168,30 @@ def test_weights_that_are_no_numbers(some):
     assert batch.problems[0].reason == "weight of arc 0 is nan; expected a finite number"
 
 
+def test_weights_that_are_missing_or_no_numbers(tmp_path):
+    graphs = {"offsets": [[0, 1, 2], [0, 1, 2], [0, 0]], "targets": [[1, 0], [1, 0], []]}
+
+    def written(file, weights, kind):
+        table = pa.table({**graphs, "weights": pa.array(weights, kind)})
+        if file.suffix == ".parquet":
+            pq.write_table(table, file)
+        else:
+            with pa.ipc.new_file(file, table.schema) as out:
+                out.write_table(table)
+        return file
+
+    for suffix, kind in itertools.product(("arrow", "parquet"), (pa.float32(), pa.float64(), pa.int64())):
+        file = written(tmp_path / f"{kind}.{suffix}", [[1, None], [3, 3], []], pa.list_(kind))
+        batch = GraphBatch(file, directed=True)
+        assert [pack.weights.tolist() for pack in batch] == [[3, 3]]
+        assert [one.graph for one in batch.problems] == [0]
+        assert batch.problems[0].reason == "weight of arc 1 is missing; expected a number for every arc"
+        assert sum(map(len, GraphBatch(file, directed=True, weights=False))) == 3
+    for name, kind, weights in (("one", pa.float64(), [1, 2, 3]), ("text", pa.list_(pa.string()), [["a", "b"]] * 3)):
+        with pytest.raises(GraphError, match=f"{name}.arrow holds {kind} in column weights; expected a list of"):
+            GraphBatch(written(tmp_path / f"{name}.arrow", weights, kind))
+
+
 def test_files_that_are_no_shards(tmp_path):
     (tmp_path / "a.arrow").write_text("not at all")
     with pytest.raises(GraphError, match="a.arrow cannot be read as a shard"):
@@ -211,17 +236,20 @@ def test_names_of_vertices_come_back_with_the_results(tmp_path):
     assert list(result.labels[0]) == list(star) and result.labels[1] is None
 
 
-def test_a_tu_archive(tmp_path):
+@pytest.mark.parametrize("suffix", ["zip", "tar.gz", "tgz"])
+def test_a_tu_archive(tmp_path, suffix):
     graphs = [nx.path_graph(3), nx.cycle_graph(4), nx.empty_graph(2)]
     arcs, owner, base = [], [], 1
     for k, graph in enumerate(graphs, 1):
         arcs += [f"{u + base}, {v + base}" for a, b in graph.edges for u, v in ((a, b), (b, a))]
         owner += [str(k)] * len(graph)
         base += len(graph)
-    with zipfile.ZipFile(tmp_path / "TINY.zip", "w") as archive:
-        archive.writestr("TINY/TINY_A.txt", "\n".join(arcs) + "\n")
-        archive.writestr("TINY/TINY_graph_indicator.txt", "\n".join(owner) + "\n")
-    batch = GraphBatch(tmp_path / "TINY.zip")
+    (tmp_path / "TINY").mkdir()
+    (tmp_path / "TINY" / "TINY_A.txt").write_text("\n".join(arcs) + "\n")
+    (tmp_path / "TINY" / "TINY_graph_indicator.txt").write_text("\n".join(owner) + "\n")
+    kind = "zip" if suffix == "zip" else "gztar"
+    Path(shutil.make_archive(tmp_path / "made", kind, tmp_path, "TINY")).rename(tmp_path / f"TINY.{suffix}")
+    batch = GraphBatch(tmp_path / f"TINY.{suffix}")
     assert len(batch) == 3
     for k, graph in enumerate(graphs):
         found = batch[k]
@@ -342,6 +370,37 @@ def test_the_first_graphs_alone(tmp_path, some, equal):
         head = batch.head(count)
         assert equal(head, graphs[:count])
         assert sum(map(len, head)) == min(count, 12)
+        assert head.nbytes <= batch.nbytes
+
+
+@pytest.mark.parametrize("kind", ["shards", "memory"])
+def test_the_first_graphs_keep_their_numbers(tmp_path, kind):
+    """Also behind one that cannot be used, which is told as it is of the whole batch."""
+    graphs = [nx.path_graph(2), nx.empty_graph(0), *map(nx.path_graph, (3, 4, 5))]
+    batch = GraphBatch(graphs)
+    if kind == "shards":
+        write_shard(tmp_path / "a.arrow", Pack.of(graphs))
+        batch = GraphBatch(tmp_path)
+    head = batch.head(3)
+    assert len(head) == 3 and [len(pack) for pack in head] == [2]
+    assert [one.graph for one in head.problems] == [1] and head[2].n == 3
+    with pytest.raises(GraphError, match="graph 1 .* cannot be used: it is empty"):
+        head[1]
+    assert len({batch.digest(), head.digest(), batch.head(4).digest()}) == 3
+
+
+def test_what_is_not_written(tmp_path):
+    """Nothing where there is no graph, nothing beside shards of somebody else, and no shards of no graphs."""
+    for graphs in ([], [nx.empty_graph(0)]):
+        with pytest.raises(GraphError, match="memory holds no graph that can be used; nothing was written"):
+            GraphBatch(graphs).write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(ValueError, match="graphs is 0; expected one or more in a shard"):
+        GraphBatch([nx.path_graph(2)]).write(tmp_path / "out", graphs=0)
+    write_shard(tmp_path / "mine.arrow", Pack.of([nx.path_graph(2)]))
+    with pytest.raises(GraphError, match="holds another shard, mine.arrow; write the shards somewhere else"):
+        GraphBatch([nx.path_graph(2)]).write(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.arrow"]
 
 
 def test_a_batch_does_not_overwrite_what_it_reads(tmp_path, some, monkeypatch):

@@ -1,5 +1,7 @@
 """`lockstep swarm`: a folder of results, what was left out, and errors in one line."""
 
+import json
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -162,6 +164,19 @@ def test_other_commands_name_what_they_leave_out_too(tmp_path, capsys, monkeypat
     (tmp_path / "a.txt").unlink()
     assert main([*command, str(tmp_path)]) == 2
     assert "left out: graph 0 (b.txt)" in capsys.readouterr().err
+
+
+def test_other_commands_take_a_batch_as_it_is_said_to_be(tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("0 1 5\n1 2 5\n")
+    (tmp_path / "b.txt").write_text("0 1\n")
+    command = ["advise", "--batch", str(tmp_path), "--json"]
+    assert main(command) == 2 and "--unweighted" in capsys.readouterr().err
+    for more, arcs in (([], 3), (["--undirected"], 6)):
+        assert main([*command, "--unweighted", *more]) == 0
+        assert json.loads(capsys.readouterr().out)["figures"]["m"] == arcs
+    assert main(["compare", "swarm", str(tmp_path), "--strategies=cpu", "--measure=closeness", "--unweighted"]) == 0
+    assert main([*command, "--names"]) == 2
+    assert "--names says how the file of one graph is read; this is a batch" in capsys.readouterr().err
 
 
 def test_weights_are_left_out(tmp_path, capsys):

@@ -6,6 +6,7 @@ import pytest
 
 from lockstep.batch.batch import GraphBatch
 from lockstep.batch.cluster import connected, run_cluster
+from lockstep.swarm import command
 
 
 @pytest.fixture
@@ -76,3 +77,10 @@ def test_a_worker_that_is_killed_loses_nothing(shards, degrees, tmp_path, monkey
         # the same cluster by its address, as on several machines
         with connected(client.scheduler.address) as other:
             assert run_cluster(batch, degrees, client=other).graphs == 60
+        # and from the command line, on some of its workers
+        seen = []
+        monkeypatch.setattr(command, "run_cluster", lambda *given, **how: seen.append(how["workers"]))
+        for scheduler, workers in ((client.scheduler.address, 1), (client.scheduler.address, None), (None, 1)):
+            command.compute(graphs, "closeness", tmp_path / "not made", scheduler=scheduler, workers=workers,
+                            executor="host")  # fmt: skip
+        assert seen == [1, None, None]

@@ -108,3 +108,7 @@ def test_a_weight_that_float32_does_not_hold_is_refused(weight, told):
         pack_of(graph, [0, 4], "batch-of-one")
     assert unheld(np.array([2**24, 2**24 + 2, 0.1, 2.0**120, -1e-37, np.inf, np.nan, 0, 2.0**-140])).size == 0
     assert unheld(np.array([2**24, -(2**24) - 1, 2**53 + 1, 2**62, 2**63 - 1])).tolist() == [1, 2, 4]
+    for kind in (np.int8, np.uint8, np.int16, np.uint16):
+        assert unheld(np.array([np.iinfo(kind).min, 1, np.iinfo(kind).max], kind)).size == 0
+    for kind in (np.int32, np.uint32, np.int64, np.uint64):
+        assert unheld(np.array([0, np.iinfo(kind).max], kind)).tolist() == [1]

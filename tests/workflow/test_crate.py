@@ -41,6 +41,14 @@ def test_it_reads_back(ran, tmp_path, target):
     assert "MIT" in str(found.license) and "Lockstep" in found.name
 
 
+def test_where_typst_is_missing_there_is_no_report_to_pack(ran, tmp_path, monkeypatch):
+    monkeypatch.setattr(crate, "has_typst", lambda: False)
+    for name in ("report.pdf", "report.html"):
+        (ran / "paper" / "generated" / name).unlink()
+    files = {one.id for one in rocrate.ROCrate(crate.write(tmp_path / "crate", ran)).data_entities}
+    assert "results/claims.csv" in files and "paper/generated/report.pdf" not in files
+
+
 def test_without_a_run_it_says_what_is_missing(ran, tmp_path):
     (ran / "paper" / "generated" / "report.pdf").unlink()
     with pytest.raises(ValueError, match=r"paper/generated/report.pdf is not there; run snakemake --cores 1 first"):

@@ -115,6 +115,13 @@ def test_publish_leaves_out_what_was_measured_again_and_keeps_the_rest_as_it_is(
     assert (measured / "results/box-1/3-toposort-depth.csv").read_text() == ROWS
 
 
+def test_publish_leaves_out_a_row_that_a_killed_run_was_writing(measured):
+    rows = measured / "results/box-1/3-toposort-depth.csv"
+    rows.write_text(ROWS + "3-toposort-depth,depth")
+    publish._copy_current(rows, measured / "copy.csv")
+    assert (measured / "copy.csv").read_text() == HEAD + CURRENT
+
+
 def test_publish_adds_the_builds_that_were_measured(measured):
     line = dict.fromkeys(builds.COLUMNS, "x") | {"id": "fedcba9876543210", "study": "3-toposort-depth",
                                                  "strategy": "serial"}  # fmt: skip

@@ -1,6 +1,5 @@
 """A batch of graphs, possibly larger than memory: a sequence of graphs read in pieces."""
 
-import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ from lockstep.graphs.memory import SETTING
 from . import content, shards
 from .check import GOOD, Problem, judge, one_way, reason
 from .pack import Pack, join
-from .sources import cuts, pieces_of
+from .sources import SHARDS, HeadPiece, cuts, pieces_of
 
 if TYPE_CHECKING:
     from lockstep.typing import BatchLike, PathLike
@@ -159,21 +158,11 @@ class GraphBatch:
         return new
 
     def head(self, count: int) -> "GraphBatch":
-        """The first ``count`` graphs as a batch of its own; whole pieces are not read for it."""
-        left, some = count, []
-        for piece in self.pieces:
-            if left <= 0:
-                break
-            some.append(piece)
-            left -= piece.count
-        new = self.of_pieces(some)
-        if left < 0:
-            found = new.load_piece(some[-1])
-            keep = int(np.searchsorted(found.numbers, count))
-            last = pieces_of(found.pack[:keep], None, 2**62)[0] if keep else None
-            new.pieces = [*some[:-1], *([_moved(last, some[-1].name, int(found.numbers[0]))] if last else [])]
-            new.problems = []
-        return new
+        """The first ``count`` graphs as a batch of its own, which keep their numbers; nothing is read for it."""
+        some = [piece for piece in self.pieces if piece.first < count]
+        if some and (last := count - some[-1].first) < some[-1].count:
+            some[-1] = HeadPiece(some[-1], last)
+        return self.of_pieces(some)
 
     def suited(self, engine: Any) -> "GraphBatch":
         """The batch with an engine's requirements: graphs with a nonpositive weight are unusable if weights are
@@ -257,7 +246,7 @@ class GraphBatch:
 
     def write(self, folder: "PathLike", *, format: Literal["arrow", "parquet"] = "arrow",
               graphs: int = 4096) -> "GraphBatch":  # fmt: skip
-        """Write the usable graphs as shards, replacing shards in the folder.
+        """Write the usable graphs as shards, replacing those of an earlier write into the folder.
 
         Shards number vertices from 0: names of vertices are not written.
 
@@ -272,16 +261,27 @@ class GraphBatch:
         -------
         GraphBatch
             What was written.
+
+        Raises
+        ------
+        GraphError
+            No graph is usable, or the folder is what is read, or it holds other shards.
         """
         if format not in shards.FORMATS:
             raise ValueError(f"format is {format!r}; expected one of {', '.join(shards.FORMATS)}")
+        if graphs < 1:
+            raise ValueError(f"graphs is {graphs}; expected one or more in a shard")
         folder = Path(folder)
         if self.lies_in(folder):
             raise GraphError(f"{folder} is what is read; write the shards somewhere else")
-        folder.mkdir(parents=True, exist_ok=True)
+        there = [path for path in folder.glob("*") if path.suffix in SHARDS]
+        earlier = {path for path in there if path.stem.startswith("shard-") and path.suffix[1:] in shards.FORMATS}
+        if others := sorted(set(there) - earlier):
+            raise GraphError(f"{folder} holds another shard, {others[0].name}; write the shards somewhere else")
         waiting, count, written = [], 0, []
 
         def flush():
+            folder.mkdir(parents=True, exist_ok=True)
             path = folder / f"shard-{len(written):05d}.{format}"
             shards.write_shard(path, join(waiting))
             written.append(path)
@@ -299,12 +299,9 @@ class GraphBatch:
                     count = 0
         if waiting:
             flush()
-        for old in folder.glob("shard-*"):
-            if old.suffix in (".arrow", ".parquet") and old not in written:
-                old.unlink()
+        if not written:
+            raise GraphError(f"{self.source} holds no graph that can be used; nothing was written")
+        for old in earlier.difference(written):
+            old.unlink()
         options = {name: getattr(self, name) for name in ("bad", "max_vertices", "weights", "pack_bytes")}
         return GraphBatch(folder, **options)
-
-
-def _moved(piece, name, first):
-    return dataclasses.replace(piece, name=f"{name}-head", first=first)

@@ -172,19 +172,38 @@ def read_shard(path, piece=0, memory=None):
     return _pack(batch, path)
 
 
-def rounds_weights(path):
-    """Whether a shard stores weights as another type than the float32 that they are read as."""
+def doubtful_weights(path):
+    """Whether some of a shard's weights may be missing, or are of another type than the float32 that they are read as;
+    only metadata are read.
+
+    Raises
+    ------
+    GraphError
+        They are no lists of numbers.
+    """
     if path.suffix == ".parquet":
-        schema = pq.read_schema(path)
+        file = pq.ParquetFile(path)
+        schema, parts = file.schema_arrow, range(file.num_row_groups)
     else:
-        with pa.memory_map(str(path)) as file:
-            schema = pa.ipc.open_file(file).schema
-    kind = schema.field("weights").type if "weights" in schema.names else None
-    return kind is not None and getattr(kind, "value_type", kind) != pa.float32()
+        file = pa.ipc.open_file(pa.memory_map(str(path)))
+        schema, parts = file.schema, range(file.num_record_batches)
+    if "weights" not in schema.names:
+        return False
+    kind = schema.field("weights").type
+    inner = kind.value_type if pa.types.is_list(kind) or pa.types.is_large_list(kind) else None
+    if inner is None or not (pa.types.is_integer(inner) or pa.types.is_floating(inner)):
+        raise GraphError(f"{path} holds {kind} in column weights; expected a list of numbers a graph")
+    if inner != pa.float32():
+        return True
+    if path.suffix != ".parquet":
+        return any(file.get_batch(part).column("weights").values.null_count for part in parts)
+    leaves = [file.schema.column(place).path.split(".")[0] for place in range(len(file.schema))]
+    told = [file.metadata.row_group(part).column(leaves.index("weights")).statistics for part in parts]
+    return any(one is None or one.null_count != 0 for one in told)  # counts empty lists too
 
 
-def weights_not_held(path, piece):
-    """{row: why} of the rows of a piece with a weight that float32 does not hold."""
+def weights_refused(path, piece):
+    """{row: why} of the rows of a piece with a weight that is missing or that float32 does not hold."""
     if path.suffix == ".parquet":
         table = pq.ParquetFile(path).read_row_group(piece, columns=["weights"])
         column = table.column("weights").combine_chunks()
@@ -192,10 +211,13 @@ def weights_not_held(path, piece):
         with pa.memory_map(str(path)) as file:
             column = pa.ipc.open_file(file).get_batch(piece).column("weights")
     starts, weights, _ = _flat(column)
+    missing = np.asarray(column.values.slice(column.offsets[0].as_py(), weights.size).is_null())
     wrong = {}
-    for place in unheld(weights)[::-1]:  # backwards, so that the first one stays
+    for place in np.union1d(np.flatnonzero(missing), unheld(weights))[::-1]:  # backwards, so that the first one stays
         row = int(np.searchsorted(starts, place, side="right")) - 1
-        wrong[row] = not_held(int(place - starts[row]), weights[place])
+        arc = int(place - starts[row])
+        lacks = f"weight of arc {arc} is missing; expected a number for every arc"
+        wrong[row] = lacks if missing[place] else not_held(arc, weights[place])
     return wrong
 
 

@@ -38,7 +38,7 @@ class ShardPiece:
     path: Path
     index: int
     directed: bool | None = None  # where the shard does not say
-    rounded: bool = False  # whether weights of another type than float32 are stored there
+    doubtful: bool = False  # whether weights may be missing, or are of another type than float32
 
     @property
     def size(self):
@@ -60,8 +60,8 @@ class ShardPiece:
         elif self.directed not in (None, pack.directed):
             there, asked = ("directed", "undirected") if pack.directed else ("undirected", "directed")
             raise GraphError(f"{self.path} says that its graphs are {there}; {asked} ones were asked for")
-        if self.rounded and weights:
-            wrong = shards.weights_not_held(self.path, self.index) | wrong
+        if self.doubtful and weights:
+            wrong = shards.weights_refused(self.path, self.index) | wrong
         problems = [Problem(self.first + i, pack.name(i), why) for i, why in wrong.items()]
         return pack, np.arange(self.first, self.first + len(pack)), problems, {}
 
@@ -96,7 +96,7 @@ class FilesPiece:
         return _each(self.paths, take, self.first, [path.name for path in self.paths], self.paths, self.kind)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # equal to itself alone: a list of graphs has no hash
 class MemoryPiece:
     """Graphs in memory: a Pack, or any sequence of inputs of `Graph.of`."""
 
@@ -126,6 +126,50 @@ class MemoryPiece:
         names = [str(getattr(graph, "name", "") or self.first + i) for i, graph in enumerate(self.graphs)]
         shown = [_shown(self.first + i, graph) for i, graph in enumerate(self.graphs)]
         return _each(self.graphs, _taker(weights), self.first, names, shown, self.kind)
+
+
+@dataclass(frozen=True, eq=False)
+class HeadPiece:
+    """The first graphs of another piece, which is loaded whole."""
+
+    piece: Any
+    count: int
+
+    @property
+    def name(self):
+        return f"{self.piece.name}-head"
+
+    @property
+    def first(self):
+        return self.piece.first
+
+    @property
+    def size(self):
+        return self.piece.size
+
+    @property
+    def files(self):
+        return self.piece.files
+
+    @property
+    def path(self):
+        """The file that it lies in, by which sizes are added up once; its name if it is in memory."""
+        return getattr(self.piece, "path", self.name)
+
+    @property
+    def graphs(self):
+        """Those in memory, by which `content` knows a batch."""
+        return getattr(self.piece, "graphs", ())[: self.count]
+
+    def absolute(self):
+        return dataclasses.replace(self, piece=self.piece.absolute())
+
+    def load(self, memory=None, weights=True):
+        pack, numbers, problems, labels = self.piece.load(memory, weights)
+        end = self.first + self.count
+        kept = int(np.searchsorted(numbers, end))
+        few = {number: names for number, names in labels.items() if number < end}
+        return pack[:kept], numbers[:kept], [problem for problem in problems if problem.graph < end], few
 
 
 def _reader(directed, weights):
@@ -224,7 +268,7 @@ def pieces_of(source, directed=None, piece_bytes=64 * 2**20, weights=True):
     if path.is_file():
         if path.suffix in SHARDS:
             return _shards([path], directed)
-        if path.suffix == ".zip" or ".tar" in path.suffixes:
+        if path.suffix in (".zip", ".tgz") or ".tar" in path.suffixes:
             return _cut_pack(pack_of(*read_batch(path), path.name.split(".")[0]), path.name.split(".")[0], piece_bytes)
         return _files(path, directed, piece_bytes, weights)
     if len(path.parts) == 1 and not path.suffix:
@@ -240,13 +284,13 @@ def pieces_of(source, directed=None, piece_bytes=64 * 2**20, weights=True):
 def _shards(paths, directed):
     found, first, names = [], 0, set()
     for path in paths:
-        counts, rounded = shards.pieces(path), shards.rounds_weights(path)
+        counts, doubtful = shards.pieces(path), shards.doubtful_weights(path)
         for index, count in enumerate(counts):
             name = path.stem if len(counts) == 1 else f"{path.stem}-{index:05d}"
             while name in names:  # as of a.arrow and a.parquet: each has results of its own
                 name += path.suffix
             names.add(name)
-            found.append(ShardPiece(name, first, count, path, index, directed, rounded))
+            found.append(ShardPiece(name, first, count, path, index, directed, doubtful))
             first += count
     return found
 

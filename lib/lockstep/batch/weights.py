@@ -16,7 +16,7 @@ def unheld(weights):
         stored = weights.astype(np.float32)
     if weights.dtype.kind != "f":
         back = stored.astype(np.float64)
-        wrong = back >= np.iinfo(weights.dtype).max
+        wrong = back >= float(np.iinfo(weights.dtype).max) + 1  # which the type itself does not hold
         return np.flatnonzero(wrong | (np.where(wrong, 0, back).astype(weights.dtype) != weights))
     changed = np.isfinite(weights) & (stored != weights)
     return np.flatnonzero(changed & ((np.abs(weights) < np.finfo(np.float32).tiny) | (weights == np.floor(weights))))

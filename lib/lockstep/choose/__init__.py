@@ -1,4 +1,4 @@
-"""Which strategy for a graph: the rules that every study's `auto` follows and that `lockstep advise` prints.
+"""Which strategy for a graph: the rules that `auto` of shortest paths and of colorings follows.
 
 A rule is a decision tree of depth at most two on features of a graph, fitted to the times of a recording (by
 `guide.rule`). `data/rules.json` holds the rules of the recorded machines, with the regret of each on graphs outside its

@@ -59,8 +59,9 @@ def compare(
     graph : Graph, NetworkX graph or SciPy sparse matrix; Ratings for "sgd", a sequence of graphs for "swarm"
     strategies : sequence of str, optional
         By default all but `auto`.
-    executor : {"cuda", "host"}, optional
-        Where kernels run. None: the GPU if one is usable, else the emulator.
+    executor : {"cuda", "host"} or Executor, optional
+        Where kernels run, in processes that make an executor of this kind. None: the GPU if one is usable, else the
+        emulator.
     rounds : int
         Timed runs, of which the median counts.
     seconds : float, optional
@@ -91,9 +92,10 @@ def compare(
     package = study_of(study)
     table = studies.table(package)
     names = [table.find(name).name for name in strategies or (name for name in table if name != "auto")]
-    if executor is not None:
-        get_executor(executor)  # raises if there is none
-    where = executor or ("cuda" if gpu_available() else "host")
+    if executor is None:
+        where = "cuda" if gpu_available() else "host"
+    else:
+        where = get_executor(executor).name
     seconds = (60 if where == "cuda" else 20) if seconds is None else seconds
     if rounds < 1 or not seconds > 0:
         raise ValueError(f"rounds={rounds}, seconds={seconds:g}; expected one round at least, and more than no time")

@@ -86,7 +86,7 @@ class Schedule:
     steps : int
         The last step: the length of the critical path.
     cut : bool
-        Whether a launch exceeded `LIMIT` events.
+        Whether a launch reached `LIMIT` events, and the rest was left out.
     counts : dict
         The executor's counts: launches, barriers, atomics...
     """

@@ -97,7 +97,8 @@ class Explorer:
         ])  # fmt: skip
 
     def _graphs(self):
-        own = [self.file.value] if Path(self.file.value).is_file() and suits(self.study.value, self.file.value) else []
+        name = self.file.value.strip()
+        own = [name] if Path(name).is_file() and suits(self.study.value, name) else []
         return own + [name for name in GRAPHS if suits(self.study.value, name)]
 
     @alone

@@ -11,6 +11,7 @@ from . import named
 from .graph import Graph, GraphError
 
 COLUMNS = (("source", "target"), ("from", "to"), ("src", "dst"))
+NUMBERS = (int, float, np.integer, np.floating)
 
 
 def graph_of(thing: Any, directed: bool = True) -> Graph:
@@ -56,11 +57,12 @@ def _rustworkx(graph):
     edges, places = graph.weighted_edge_list(), {node: place for place, node in enumerate(graph.node_indices())}
     ends = np.array([(places[u], places[v]) for u, v, _ in edges], np.int64).reshape(-1, 2)
     held = [weight for _, _, weight in edges]
-    numbers = held and all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in held)
+    numbers = held and all(isinstance(one, NUMBERS) and not isinstance(one, bool) for one in held)
     names = graph.nodes()
     labels = _texts(names) if names and all(isinstance(one, str) for one in names) else None
+    directed = any(kind.__name__ == "PyDiGraph" for kind in type(graph).__mro__)  # also PyDAG, which is one
     return Graph.from_edges(ends[:, 0], ends[:, 1], n=len(places), weights=held if numbers else None,
-                            directed=type(graph).__name__ == "PyDiGraph", labels=labels)  # fmt: skip
+                            directed=directed, labels=labels)  # fmt: skip
 
 
 def _table(table, directed):
@@ -69,6 +71,9 @@ def _table(table, directed):
         raise GraphError(f"a table with the columns {', '.join(map(str, table.columns))}; expected source and target")
     sources, targets = (table[name].to_numpy() for name in ends)
     labels, n = None, None
+    for name in ends:
+        if (gaps := np.flatnonzero(table[name].isna())).size:
+            raise GraphError(f"row {gaps[0]} of the table has no {name}; expected both ends of every edge")
     if sources.dtype.kind not in "iu" or targets.dtype.kind not in "iu":
         (sources, targets), labels = named.numbered(sources, targets)
         n = len(labels)

@@ -126,7 +126,7 @@ def _check_sizes(name, sizes, sources, targets):
     if distinct > nodes or largest > nodes:
         raise GraphError(
             f"{name}, line {line}: the header says {nodes} nodes; expected as many different ids (or ids "
-            f"below {nodes}), found {distinct} and the largest is {largest}{way_out}"
+            f"up to {nodes}), found {distinct} and the largest is {largest}{way_out}"
         )
     return max(nodes, largest + 1)
 

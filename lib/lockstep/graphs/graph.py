@@ -43,7 +43,7 @@ class Graph:
     GraphError
         If the arrays do not describe such a graph; the first offending place is named.
     OverflowError
-        If a weight is 2^63 or more, which int64 does not hold.
+        If a weight of an array of unsigned integers is 2^63 or more, which int64 does not hold.
 
     Notes
     -----
@@ -66,7 +66,7 @@ class Graph:
         self.weights = _weights(weights, targets.size)
         self.directed = bool(directed)
         self.name = str(name)
-        self.labels = labels
+        self.labels = _labels(labels, n)
         if not self.directed:
             _check_symmetric(self)
 
@@ -97,6 +97,8 @@ class Graph:
     def index_of(self, called: Any) -> int:
         """The number of a vertex: by its label where the graph has labels, else that number itself.
 
+        Where all labels are text, a number is taken as one, unless it is also written as a label ("10").
+
         Raises
         ------
         GraphError
@@ -108,7 +110,7 @@ class Graph:
             found = [place for place, label in enumerate(self.labels) if label == called]
             if found:
                 return found[0]
-            if not number or any(isinstance(label, (int, np.integer)) for label in self.labels):
+            if not number or any(isinstance(label, (int, np.integer)) or label == str(called) for label in self.labels):
                 raise GraphError(f"no vertex {called!r}: {name} has no vertex of that name, of its {self.n:,}")
         if not number:
             raise GraphError(f"no vertex {called!r}: expected a vertex number, 0 to n - 1")
@@ -167,7 +169,9 @@ class Graph:
         Raises
         ------
         GraphError
-            If lengths differ, an id is not in ``0..n-1``, or a weight is NaN.
+            If lengths differ, an id is not in ``0..n-1``, or a weight is NaN or no number.
+        OverflowError
+            As of `Graph`.
         """
         sources = _integers(sources, "sources")
         targets = _integers(targets, "targets")
@@ -238,7 +242,8 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, matrix: "Sparse", directed: bool = True, name: str = "") -> "Graph":
-        """Convert a square SciPy sparse matrix: every stored entry (i, j) is an arc, zeros too.
+        """Convert a square SciPy sparse matrix: every stored entry (i, j) is an arc, zeros too
+        (but not in DIA format, which pads with zeros).
 
         Entries become weights, unless the matrix is Boolean; stored twice, they stay two arcs. ``directed=False`` needs
         a symmetric matrix.
@@ -317,6 +322,12 @@ def _weights(weights, m):
     if bad.size:
         raise GraphError(f"weight {bad[0]} is NaN; expected a number for every arc")
     return np.ascontiguousarray(array, np.float64)
+
+
+def _labels(labels, n):
+    if labels is not None and len(labels) != n:
+        raise GraphError(f"{len(labels)} labels; expected one for each of the {n} vertices")
+    return labels
 
 
 def _check_range(ids, n, what):

@@ -115,7 +115,10 @@ def _csv(data, name, start):
     table = Table(data, name, expected, start=start)
     columns = table.columns((3, 4))
     users, items = (numbers.ids(table, columns[:, k], 0) for k in (0, 1))
-    return users, items, np.ascontiguousarray(columns[:, 2])
+    ratings = np.ascontiguousarray(columns[:, 2])
+    if (bad := np.flatnonzero(~np.isfinite(ratings))).size:
+        raise table.error(int(bad[0]), f"rating {ratings[bad[0]]}")
+    return users, items, ratings
 
 
 def read_batch(path: "PathLike") -> tuple[Graph, np.ndarray]:

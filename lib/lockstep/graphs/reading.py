@@ -76,7 +76,8 @@ def read(
     if weights is False:
         body.weights = None
     elif weights and body.weights is None:
-        raise GraphError(f"{shown} has no weights; expected a third number in every line")
+        expected = "a third number in every line" if found == "edges" else f"a {found} file that says it has them"
+        raise GraphError(f"{shown} has no weights; expected {expected}")
     graph = _build(body, shown, directed, compact)
     graph.name = _stem(shown if hasattr(path, "read") else path) if name is None else name
     return graph

@@ -1,4 +1,4 @@
-"""The rules that every study's `auto` follows, fitted to the recordings and written to `data/rules.json`."""
+"""The rules that `auto` follows (see `choose`), fitted to the recordings and written to `data/rules.json`."""
 
 import json
 
@@ -11,7 +11,7 @@ from .lessons import lessons
 
 
 def rules(recordings=None):
-    """{machine: {problem: entry}} of the recorded machines, the one with the most rows first; see `choose.rules`."""
+    """{machine: {problem: entry}} of the recorded machines, the largest recordings first; see `choose.rules`."""
     found = {}
     for machine in observed.machine_names(recordings, recordings or paths.RECORDINGS):
         known = lessons(machine, recordings, recordings or paths.RECORDINGS)

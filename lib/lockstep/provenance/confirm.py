@@ -43,7 +43,7 @@ def confirm(strategies, why, folder=None):
     Parameters
     ----------
     strategies : sequence of str
-        Names, or `study/strategy`; all that are stale for their host code alone if empty.
+        Names, or `study/strategy`; all that are stale, of a known build, if empty.
     why : str
         The reason.
     folder : path, optional
@@ -65,7 +65,8 @@ def confirm(strategies, why, folder=None):
     found, told, lines = _stale(), [], []
     wanted = {name: [key for key in found if name in (key[1], "/".join(key))] for name in strategies}
     if missing := [name for name, keys in wanted.items() if not keys]:
-        raise ValueError(f"{', '.join(missing)}: no recorded row of that is stale; see lockstep provenance")
+        told = ", ".join(missing)
+        raise ValueError(f"{told}: no recorded row of a known build of that is stale; see lockstep provenance")
     for key in [key for keys in wanted.values() for key in keys] if strategies else found:
         study, strategy = key
         for changed, before, after in sorted(found[key]):

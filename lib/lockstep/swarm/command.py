@@ -32,7 +32,8 @@ def compute(source, measure, out, *, scheduler=None, workers=None, worker_timeou
     scheduler : str, optional
         Address of a Dask scheduler.
     workers : int, optional
-        Compute on a Dask cluster made here, of so many workers. Without both: in this process.
+        Compute on a Dask cluster made here, of so many workers; with a scheduler, on so many of its workers. Without
+        both: in this process.
     worker_timeout : float
         Seconds without a worker after which a run on a cluster ends.
     strategy, executor, options
@@ -55,7 +56,9 @@ def compute(source, measure, out, *, scheduler=None, workers=None, worker_timeou
         return run(batch, spec(), out, threads=threads, keep=keep, progress=progress)
     spec()  # wrong names are refused before connecting
     with connected(scheduler, workers, executor) as client:
-        return run_cluster(batch, spec, out, client=client, worker_timeout=worker_timeout, keep=keep, progress=progress)
+        some = workers if scheduler else None  # of a cluster made here all, also those that replace one that died
+        return run_cluster(batch, spec, out, client=client, workers=some, worker_timeout=worker_timeout, keep=keep,
+                           progress=progress)  # fmt: skip
 
 
 def main(args):

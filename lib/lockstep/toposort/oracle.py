@@ -32,7 +32,7 @@ class CycleError(ValueError):
         numbered = " (vertices numbered from 0)" if labels is None else ""
         super().__init__(
             f"{name or 'the graph'} has a cycle, so no topological order exists: {' -> '.join(shown)}{more}{back}"
-            f"{numbered}; in Python, lockstep.graphs.acyclic(graph) reverses such arcs"
+            f"{numbered}; in Python, lockstep.graphs.acyclic(graph) reverses such arcs, and drops loops"
         )
 
 

@@ -64,7 +64,8 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
 def _copy_current(source: Path, target: Path) -> Path:
     """Copy a recording without the rows that later ones replace; all other lines keep their bytes."""
     keep = recording.newest(recording.read(source))
-    head, *lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
+    # What follows the last end of a line is a row that was being written when the run was killed.
+    head, *lines = (f"{line}\n" for line in source.read_text(encoding="utf-8").split("\n")[:-1])
     target.write_text(head + "".join(line for line, kept in zip(lines, keep, strict=True) if kept), encoding="utf-8")
     return target
 
