@@ -12,6 +12,7 @@ iterations. A graph's own figures are recorded under the name (graph).
 """
 
 import functools
+import time
 
 import numpy as np
 
@@ -31,18 +32,25 @@ CURVE = ("active", "longest", "warp", "group")  # what is shown of each iteratio
 CURVES = ("randomized", "hybrid", "degree")  # strategies whose iterations are shown one by one
 RULES = ("best", "worst", "auto", "own", "threshold")  # evaluated switches of hybrid; own: fixed at auto's round
 SHORT = 1.0  # ms: below, three times the rounds
+LONG = 0.5  # s: of a run that takes so long, what a warm one changes (below a millisecond) is 0.2 % at most
 
 
 def warm_run(plan):
-    """An untimed run of the same strategy, before every timed run on a GPU.
+    """An untimed run of the same strategy, before every timed run on a GPU; of one that took LONG, only twice.
 
     Otherwise cache contents on host and device would depend on the previous strategy and the check of its colors,
     and the GPU would have idled meanwhile: for runs below a millisecond these effects exceed the differences between
-    strategies.
+    strategies. The second run is the first without compilation.
     """
+    seconds = []
 
     def run():
+        if len(seconds) > 1 and min(seconds) >= LONG:
+            return
+        begin = time.perf_counter()
         plan.run()
+        plan.executor.synchronize()
+        seconds.append(time.perf_counter() - begin)
         plan.reset()
 
     return run if plan.executor.name == "cuda" else None
