@@ -3,7 +3,8 @@
 A verdict is on the published relation alone. An identity (a count) holds or fails without a test; a direction or a
 magnitude holds or fails if its p-value, Holm-adjusted among the parts of its paper, is below 5 %. Otherwise a ratio
 whose interval lies within 3 % of 1 gives `no difference`, all else `undecided`. If readings of the paper's words give
-different results, the verdict is `depends on the reading`. The size of the effect has its own column.
+different results, the verdict is `depends on the reading` where each of them is clear, else `undecided`. The size of
+the effect has its own column.
 """
 
 import collections
@@ -118,7 +119,8 @@ def _read(part, rows):
         label, weakest = max(each.items(), key=lambda one: one[1].p)
         told = f"{label}: {weakest.value:.3g} ({weakest.low:.3g} to {weakest.high:.3g})"
         return replace(found, p=weakest.p, weakest=told if weakest.p > found.p else ""), "", ""
-    told = "; ".join(f"{label}: {one.value:.3g}" for label, one in each.items())
+    words = {label: "agrees" if one.agrees else "disagrees" for label, one in each.items()}
+    told = "; ".join(f"{label}: {one.value:.3g}, {words[label]}" for label, one in each.items())
     clear = part.kind == "identity" or all(one.p < LEVEL for one in each.values())
     return replace(found, p=math.nan), "depends on the reading" if clear else "undecided", f"readings differ ({told})"
 
