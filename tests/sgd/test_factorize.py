@@ -49,6 +49,9 @@ def test_all_inputs_are_the_same_ratings():
     unweighted = Ratings.of(Graph.from_edges(users, items, n=4))
     assert np.array_equal(unweighted.values, planted(unweighted.users, unweighted.items))
     assert Ratings.of(nx.davis_southern_women_graph()).shape == (18, 14)
+    del graph.edges["film", "cid"]["rating"]  # no reason to draw the others anew
+    with pytest.raises(RatingsError, match=r"edge \(cid, film\) has no rating, and others have one"):
+        Ratings.of(graph)
 
 
 @pytest.mark.parametrize(

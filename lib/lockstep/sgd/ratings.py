@@ -126,7 +126,7 @@ class Ratings:
 
         A graph's arcs are ratings of its heads by its tails; without weights their values are drawn around a
         planted factorization (`planted`). A NetworkX graph whose nodes have the attribute ``bipartite`` is
-        rated from side 0 to side 1, by the edges' ``rating`` or ``weight``.
+        rated from side 0 to side 1, by the edges' ``rating`` or ``weight``; if no edge has one, values are drawn.
         """
         _check_duplicates(duplicates)
         if isinstance(anything, Ratings):
@@ -170,7 +170,11 @@ class Ratings:
             items.append(numbers[1][item])
             values.append(data.get("rating", data.get("weight")))
         users, items = np.array(users, np.int64), np.array(items, np.int64)
-        if any(value is None for value in values):
+        lacking = [place for place, value in enumerate(values) if value is None]
+        if lacking and len(lacking) < len(values):
+            a, b = list(graph.edges)[lacking[0]][:2]
+            raise RatingsError(f"edge ({a}, {b}) has no rating, and others have one; expected one of every edge")
+        if lacking:
             values = planted(users, items, seed)
         return cls(users, items, values, (len(numbers[0]), len(numbers[1])), duplicates, graph.name or "")
 
