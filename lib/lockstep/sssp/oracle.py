@@ -71,7 +71,7 @@ def hops(graph, source, exact):
     return result
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _open(offsets, targets, weights, found):
     count = 0
     for u in range(offsets.size - 1):

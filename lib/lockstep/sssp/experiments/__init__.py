@@ -9,6 +9,7 @@
 `weights` and `arcs` of a cell specify how its graphs are read.
 """
 
+import concurrent.futures
 import functools
 
 import numpy as np
@@ -88,22 +89,25 @@ def _sources(study, part, cell, executor, *, sources, weights="random", arcs="bo
 
 def _errors(plan, picked, exact):
     """Error statistics of runs from many sources, and the verification status."""
-    wrong, shares, largest, sweeps, still_open = [], [], [], [], []
-    problem = plan.problem
+    problem, sweeps, checks = plan.problem, [], []
     graph, checker = problem.graph, problem.checker
     weights = np.ones(graph.m) if graph.weights is None else graph.weights.astype(np.float64)  # once, not for each run
-    for source in picked:
-        plan.problem = problem.at(source)
-        plan.reset()
-        result = plan.run()
+
+    def check(result):
         if exact:
             checker(result)
         errors = checker.errors(result)
-        wrong.append(errors.wrong)
-        shares.append(errors.share)
-        largest.append(errors.largest)
-        sweeps.append(result.stats.get("sweeps", 0))
-        still_open.append(_open(graph.offsets, graph.targets, weights, result.distances) if errors.wrong else 0)
+        left = _open(graph.offsets, graph.targets, weights, result.distances) if errors.wrong else 0
+        return errors.wrong, errors.share, errors.largest, left
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:  # a check takes longer than a run on a GPU
+        for source in picked:
+            plan.problem = problem.at(source)
+            plan.reset()
+            result = plan.run().fetch()
+            sweeps.append(result.stats.get("sweeps", 0))
+            checks.append(pool.submit(check, result))
+        wrong, shares, largest, still_open = zip(*(one.result() for one in checks), strict=True)
     values = {
         "all_right": (int(not any(wrong)), "1"),
         "sources": (len(picked), "1"),
