@@ -33,6 +33,25 @@ def test_serializable_schedules_lose_no_update(name, lanes, ratings):
         assert all(np.array_equal(a, b) for a, b in zip(plan.vectors(), before, strict=True))
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", EXACT)
+def test_counters_are_compared_on_the_gpu(cuda, name, ratings):
+    """A count that is one off at one node of either side is found, where it is."""
+    plan = STRATEGIES[name].plan_for(Problem(ratings, 8, 0.05), cuda)
+    assert updates.check(plan) == 1
+    present = plan.present
+    for side, what in enumerate(("user", "item")):
+
+        def off(side=side):
+            sides = [vectors.copy() for vectors in present()]
+            sides[side][3, side] += np.float32(updates.UNIT)
+            return sides
+
+        plan.present = off
+        with pytest.raises(updates.LostUpdate, match=rf"{name}: {what} 3 counts .*\(1 of "):
+            updates.check(plan)
+
+
 def test_hogwild_is_told_apart(ratings):
     """Its tally is right and its error falls; single runs may be serial by chance."""
     caught = 0
