@@ -90,11 +90,11 @@ def _expected(plan):
 
     Lowest and highest differ by the ratings halfway between two integers, which round to the even sum.
     """
-    ratings, cache = plan.problem.ratings, plan.problem._cache
+    ratings, cache, key = plan.problem.ratings, plan.problem._cache, ("updates", id(plan.executor))
     first, last = plan.swept()
     whole = last - first == ratings.m
-    if whole and "updates" in cache:
-        return cache["updates"]
+    if whole and key in cache:
+        return cache[key]
     xp = plan.xp
     users, items, values = plan.problem.on(plan.executor)[1]
     if not whole:
@@ -117,5 +117,5 @@ def _expected(plan):
     expected = list(zip(sums(low), sums(high), strict=True))
     share = float(((low > 0) | (high < 0)).mean()) if values.size else 1.0
     if whole:
-        cache["updates"] = scale, share, expected
+        cache[key] = scale, share, expected
     return scale, share, expected
