@@ -79,7 +79,7 @@ class Page:
         from selenium.webdriver.support.ui import WebDriverWait
 
         self.browser, (self.address, self.token) = browser, lab
-        self.wait = WebDriverWait(browser, 90, poll_frequency=0.5).until
+        self.wait = WebDriverWait(browser, 300, poll_frequency=0.5).until
         browser.get(f"{self.address}/lab/tree/{name}?reset&token={self.token}")  # without the tabs of before
         self.see(".jp-Notebook .jp-Cell")
         self.wait(self._connected)

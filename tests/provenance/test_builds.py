@@ -153,7 +153,7 @@ def test_each_study_has_a_protocol_whose_code_its_number_stands_for():
     assert all(protocol.number(study) >= 1 for study in PACKAGES)
 
 
-def test_changed_trees_ask_for_a_number_or_a_confirmation(tmp_path, monkeypatch, capsys):
+def test_changed_trees_ask_for_a_number_or_a_confirmation(tmp_path, monkeypatch, capsys, parts):
     recorded = protocol.number(STUDY)
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(paths, "RECORDINGS", tmp_path)
@@ -168,6 +168,8 @@ def test_changed_trees_ask_for_a_number_or_a_confirmation(tmp_path, monkeypatch,
         protocol.write(STUDY, "a loop was moved", same=True)
         assert protocol.number(STUDY) == 1 and STUDY not in protocol.unclear()
         assert protocol.write(STUDY, "another order of rounds") == 2 == protocol.number(STUDY)
+        now = builds.present(STUDY, "naive", "layered-60-20-random")[0]
+        assert now == parts._replace(protocol="2"), "what else is known of a build is kept, its number is not"
     assert protocol.number(STUDY) == recorded != 2, "the number is of the folder that is asked"
 
 

@@ -129,16 +129,21 @@ def _content(dataset):
     return "" if known.empty else " ".join(map(str, known.iloc[0][["n", "m", "digest"]]))
 
 
-@functools.cache
 def present(study, strategy, dataset):
     """(`Parts`, pieces of device and host) of today's code, or None where nothing can go stale."""
+    found = _present(study, strategy, dataset)
+    return found and (_numbered(found[0], study), found[1])
+
+
+@functools.cache
+def _present(study, strategy, dataset):
     found = origin(study, strategy, dataset)
     if found is None:
         return None
     plan = code(found.roots, found.given, found.entry)
     kernels = machine_code(study, plan.texts, found.kernels)
     parts = Parts(digest(*(f"{name} {what}" for name, what in sorted(_by_content(kernels)))) if kernels else "",
-                  plan.digest, str(protocol.number(study)), data(found.data, dataset, found.left))  # fmt: skip
+                  plan.digest, "", data(found.data, dataset, found.left))  # fmt: skip
     return parts, {parts.device: kernels, parts.host: plan.pieces}
 
 
@@ -150,7 +155,12 @@ def parts_of(study, strategy, dataset):
         return now and list(now[0])
 
     found = kept.kept(study, f"{strategy} {dataset}", compute)
-    return found and Parts(*found)._replace(protocol=str(protocol.number(study)))  # not cached: read from its table
+    return found and _numbered(Parts(*found), study)
+
+
+def _numbered(parts, study):
+    """With the present number of the protocol, which is not cached: a person raises it."""
+    return parts._replace(protocol=str(protocol.number(study)))
 
 
 def _by_content(kernels):
