@@ -65,7 +65,12 @@ _BATCHED = {
     "threads": power(32, 1024, 0),
     **_MEMORY,
 }
-_PUBLISHED = {"placement": one_of("shared", "global"), "threads": multiple(32, 32, 1024, 0), **_MEMORY}
+_PUBLISHED = {
+    "placement": one_of("shared", "global"),
+    "threads": multiple(32, 32, 1024, 0),
+    "sum_threads": multiple(32, 32, 1024, 0),
+    **_MEMORY,
+}
 STRATEGY_OPTIONS = {
     "level": _MEMORY,
     "packed": _MEMORY,

@@ -16,11 +16,13 @@ _int, _long = np.int32, np.int64
 class _Sources:
     """What the measures share: a launch with a block for each vertex of a graph."""
 
-    tuned = 256  # threads of a block, from part tuning: a measure has kernels of its own
+    tuned, tuned_sum = 256, 1024  # threads of a block of the first launch, from part tuning, and of the second's
 
     def ready(self):
         self.in_global = self.method.strategy_options["placement"] == "global"
-        self.threads = 64 if self.executor.name == "host" else self.method.strategy_options["threads"] or self.tuned
+        own, on_host = self.method.strategy_options, self.executor.name == "host"
+        self.threads = 64 if on_host else own["threads"] or self.tuned
+        self.sum_threads = 64 if on_host else own["sum_threads"] or self.tuned_sum
         self.fallbacks = 0  # graphs whose metadata exceeds shared memory
         self.real = "float" if self.options.get("precision") == "single" else "double"
         self.kernels = self.module("paper.cu", STATE_IN_GLOBAL=int(self.in_global), REAL=self.real)
@@ -68,7 +70,7 @@ class PaperBetweenness(_Sources, LevelBetweenness):
                 continue
             self.sources("sources_shares", g, int(n[g]), *rows, *transposed, endpoints, shares)
             self.launch(
-                self.kernels["sum_shares"], 1, min(1024, max(self.threads, 64)), graph=_int(g),
+                self.kernels["sum_shares"], 1, self.sum_threads, graph=_int(g),
                 vertex_start=self.pack.vertex_start, shares=shares, fixed=self.fixed,
             )  # fmt: skip
         self.out, self.checks = self.words(self.total, np.float64), self.words(self.graphs, np.uint64)
@@ -76,8 +78,6 @@ class PaperBetweenness(_Sources, LevelBetweenness):
 
 
 class PaperCloseness(_Sources, LevelCloseness):
-    tuned = 1024  # a single block sums the distances
-
     def need(self, n):
         return int(binning.up(4 * n))
 
@@ -105,7 +105,7 @@ class PaperCloseness(_Sources, LevelCloseness):
             self.sources("sources_int", g, int(n[g]), *transposed, matrix)
             total, reciprocal, reach = self.sums
             self.launch(
-                self.kernels["sum_distances"], 1, max(self.threads, 64), graph=_int(g),
+                self.kernels["sum_distances"], 1, self.sum_threads, graph=_int(g),
                 vertex_start=self.pack.vertex_start, matrix=matrix, total=total, reciprocal=reciprocal, reach=reach,
             )  # fmt: skip
         finish_closeness(self, *self.sums)
@@ -140,13 +140,15 @@ class Paper(Method):
     placement : {"shared", "global"}
         Of the metadata.
     threads : int
-        Of a block; 0: 1,024 for closeness, 256 for the other measures.
+        Of a block of the first launch; 0: 256.
+    sum_threads : int
+        Of the block of the second launch, which sums; 0: 1,024.
     memory : int
         Bytes for distance matrices at a time.
     """
 
     name = "paper"
-    defaults = {"placement": "shared", "threads": 0, "memory": 4 << 30}
+    defaults = {"placement": "shared", "threads": 0, "sum_threads": 0, "memory": 4 << 30}
     tasks = {"betweenness": PaperBetweenness, "closeness": PaperCloseness, "apsp": PaperDistances}
 
 

@@ -8,7 +8,7 @@
 //
 // WIDTH: targets of a group. HOLDS=0: distances lie in global memory.
 //
-// compile: WIDTH=8,32
+// compile: WIDTH=8,16,32
 // compile: WIDTH=32 HOLDS=0 WIDE=1
 #include "pack.cuh"
 
