@@ -8,10 +8,11 @@
 // neighbor without a free color is uncolored (color `top`) and enqueued. Vertices of degree above `longest_row` are
 // never moved: they rarely have a free color, and coloring one would uncolor many.
 //
-// A class is given min(most_steps, base_steps + steps_per_member * members) steps. If its queue is not empty by
-// then, no class can be selected, or the queue overflows, the coloring is restored and the kernel ends: never more
-// colors than before. A class that can be emptied mostly takes about one step per member; the budget bounds the time
-// spent on one that cannot, such as the last vertex of a clique.
+// A class of up to most_members is given min(most_steps, base_steps + steps_per_member * members) steps. The coloring
+// is restored and the kernel ends if the queue is not empty by then or overflows, if no class can be selected, or if
+// the dequeued vertex has a degree above longest_row; it also ends at a larger class. Never more colors than before.
+// A class that can be emptied mostly takes about one step per member; the budget bounds the time spent on one that
+// cannot, such as the last vertex of a clique.
 //
 // The result is deterministic: the queue, the selected class and the new colors of v's neighbors in it (the smallest
 // free one each; being of one color, none are adjacent) follow from the graph and the coloring alone.
@@ -73,7 +74,7 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
     DYNAMIC_SHARED(int, shared);
     int* count = shared;  // v's neighbors of each color
     int* stuck = count + most_colors;  // of these, those without another free color
-    int* mark = stuck + most_colors;
+    int* mark = stuck + most_colors;   // by color: stamp of the last candidate that has a neighbor of that color
     const Queue queue =
         {mark + most_colors, mark + most_colors + queue_capacity, mark + most_colors + 2 * queue_capacity};
     int* uncolored = queue.uncolored_step + queue_capacity;  // [most_conflicts] arcs of v to neighbors to be uncolored
@@ -82,7 +83,7 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
     int* chosen = uncolored_count + 1;
     // [longest_row] colors of v's neighbors, clamped to top
     unsigned short* neighbor_color = reinterpret_cast<unsigned short*>(chosen + 1);
-    // [longest_row] arcs of v to candidate neighbors
+    // [longest_row] arcs of v to its candidates: neighbors in a class that is not excluded (so far)
     unsigned short* candidates = neighbor_color + longest_row;
     const int tid = threadIdx.x, block = blockIdx.x, blocks = gridDim.x;
 

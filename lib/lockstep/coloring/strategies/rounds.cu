@@ -1,16 +1,18 @@
 // Colors a graph in rounds: in each round the vertices that are a maximum among their uncolored neighbors are colored.
 //
-// The slides' three ways differ in what is compared:
+// Two rules of the slides and a third one differ in what is compared:
 //     RANDOM    random numbers: one maximum at least in any graph, so this always ends;
 //     DEGREE    degrees, and v must exceed every uncolored neighbor. Of two equal neighbors neither is "the only local
 //               maximum", so a round may color nothing; the host then goes on with random numbers;
-//     LARGEST   (ours) classes of degree with random numbers inside a class: largest degree first, and always ends.
+//     LARGEST   classes of degree, random numbers inside a class: largest degree first, and always ends
+//               (Hasenplaugh et al. 2014).
 // The slides give each round a color of its own (SMALLEST=0). SMALLEST=1 takes the smallest color that no neighbor has,
 // which is what keeps colors few: the same independent sets, but colors are used again.
 //
 // A vertex colored in the present round still counts as uncolored for its neighbors (`stamp` holds the round), so the
-// result does not depend on the interleaving. Every uncolored vertex reads its whole row every round, one lane a
-// vertex: this is the load imbalance that the slides address, and WORK=1 records what each warp read.
+// result does not depend on the interleaving. In each round a lane reads the whole row of an uncolored vertex
+// (BINS=1: see below): this is the load imbalance that the slides address. WORK=1 records these reads for each warp,
+// without those for the smallest free color.
 //
 // Kernels: `one_round`, a launch a round, the host in between; `stealing`, the same with persistent workgroups that
 // take chunks of vertices from queues; `resident`, all rounds in one cooperative launch, with BINS=1 a warp for each
@@ -282,8 +284,10 @@ __device__ bool visit_by_warp(const Input& in, int v, unsigned* set) {
 }
 #endif
 
-// progress[SLOT * (round % slots) + COLORED]: a ring, zero before; barrier: 2 zero words, and with BINS a third that
-// counts the vertices in `big`. rounds[0] becomes the number of rounds.
+// progress[SLOT * (round % slots) + COLORED]: a ring, zero before; slots: 4 or more, since a round clears the slot two
+// rounds ahead while a late block reads the one before. barrier: zero words; [0]: grid barrier, [2], with BINS: the
+// number of vertices in `big`, which has room for all of degree `many` and more. rounds[0] becomes the number of
+// rounds.
 extern "C" __global__ void resident(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
                                     unsigned seed, int rule, int* colors, int* stamp, unsigned* progress, int slots,
                                     unsigned* barrier, int* big, int* rounds) {

@@ -11,8 +11,10 @@
 //
 // A user's first matchings, twice as many as it has edges, are bits, words[] from word_offsets[u]: a user of many edges
 // has nearly all of them there. Later ones (a user of few edges may have any number up to the degree of its items) lie
-// in a hash table, table[] from table_offsets[u]. lows[u]: words before it are full.
-// Reference: greedy edge colouring; Grundy's condition is what makes each colour class maximal.
+// in a hash table, table[] from table_offsets[u], -1 where empty; its size is 0 or a power of two, at least twice the
+// user's edges. lows[u]: words before it are full.
+// Reference: greedy edge coloring, a matching being a color: each edge has the smallest color free at both ends (a
+// Grundy coloring), so each matching is maximal.
 // compile:
 #include "device.cuh"
 
@@ -75,7 +77,8 @@ __device__ __forceinline__ void unlock_user(int u, int* locks) {
 
 // Items nodes[first] to nodes[last - 1], a block to an item; *ticket is 0. The edges of item i are offsets[i] <= e <
 // offsets[i + 1], matchings[e] becomes the number of e's matching, *most the largest number plus one. `span`: more
-// than the edges of any user. Shared memory: two words, and a bit for each of (edges of the item + span) matchings.
+// than the edges of any user. Shared memory: the item drawn, the first word that may have a free bit, and a bit for
+// each of (edges of the item + span) matchings.
 extern "C" __global__ void large_items(const int* nodes, int first, int last, int* ticket, const long* offsets,
                                        const int* users, int span, int* locks, const long* word_offsets,
                                        unsigned* words, int* lows, const long* table_offsets, int* table,

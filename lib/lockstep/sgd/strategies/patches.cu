@@ -11,8 +11,8 @@
 // level, and one of a later level waits until the last one that shares a node with it, and all before that one, are
 // done. A free block draws the next number of the sequence, so a waiting block waits only for running blocks: the
 // blocks need not all be co-resident.
-// Two blocks on a multiprocessor hide one another's memory latency, and a block prefetches the lists of its next patch
-// (rows, edges) while it processes the present one, so that the copies of the vectors can start at once.
+// The RESIDENT blocks of a multiprocessor hide one another's memory latency, and a block prefetches the lists of its
+// next patch (rows, edges) while it processes the present one, so that the copies of the vectors can start at once.
 //
 // An edge is an int2: the places of user (low 16 bits) and item (high) in the patch; the bits of the rating.
 // Edges are sorted by (level, patch, matching).
@@ -61,7 +61,7 @@ template <int YOUNGER> __device__ __forceinline__ void wait_copies() {
 // Lists of a patch in shared memory: where its matchings begin, its rows, its edges if there is room for them.
 struct Lists {
     int* steps;
-    int2* words;          // `room` words of 8 bytes: the rows if the patch lists them, then the edges
+    int2* words;          // `room` words of 8 bytes (list_room): the rows if the patch lists them, then the edges
     int room;
     __device__ __forceinline__ int* rows() const { return reinterpret_cast<int*>(words); }
     __device__ __forceinline__ int row(int4 p, int place) const { return p.x < 0 ? rows()[place] : p.x + place; }
@@ -82,7 +82,8 @@ struct Lists {
 
 constexpr int NO_PATCH = 0x7fffffff;
 
-// Words shared by all blocks, 0 between two launches: updates applied, tickets drawn, blocks that have ended.
+// Words shared by all blocks, 0 between two launches: number and checksum of the edges applied (adjacent: see Tally),
+// patches drawn, blocks that have ended.
 struct Common {
     unsigned long long count, sum;
     int drawn, ended;
@@ -90,10 +91,11 @@ struct Common {
 
 // patch_list, for each patch: first row of its vectors, nodes, first edge, edges. Patches of the first level have
 // contiguous vectors; the others list their rows in list_rows, from ~x on. steps: `matchings` + 1 numbers a patch,
-// where each of its matchings begins. after[p]: how many patches have to be done before patch p. at[b]: block b has
-// finished all patches below this number that it has drawn; NO_PATCH between two launches.
+// where each of its matchings begins, counted from its first edge. after[p]: how many patches have to be done before
+// patch p. at[b]: block b has finished all patches below this number that it has drawn; NO_PATCH between two launches.
 // Shared memory: room vectors, then twice the lists: list_room times 8 bytes for rows and edges (a patch whose edges do
-// not fit reads them from global memory), matchings + 1 steps; the number drawn.
+// not fit reads them from global memory), matchings + 1 steps; the number drawn. user_clock, item_clock: see LOG in
+// update.cuh; by row.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) patches(
     int patches_in_all, const int4* patch_list, const int* after, int* at, Common* all, const int* list_rows,
     const int* steps, int matchings, const int2* edges, int room, int list_room, Stored* all_vectors, float rate,

@@ -1,4 +1,5 @@
-// Resident tiles: tiles for data with many ratings per user. Both sides of a tile are in shared memory.
+// Resident tiles: for data with many ratings per user. A tile is the edges between a block's items and a range of
+// users; both of its sides are in shared memory. A sweep applies every edge once.
 //
 // Idea. As in tiles.cu, a block owns items for a whole sweep and ranges of users rotate among blocks, passed on by
 // `blocks_done`, the number of blocks that have finished a range. Loading each edge's user from global memory would put
@@ -17,7 +18,7 @@
 // one working warp (threads=64). The logged runs are what verifies the locks.
 //
 // An edge is an int2: (the item's index in the block's table) << 16 | the user's index in its range; the rating's bits.
-// Edges are sorted by (block, range, group, item).
+// Edges are sorted by (block, round, group, item).
 // References: as in tiles.cu.
 // compile: K=16 LANES=4 THREADS=160 BATCH=4 HALF=0,1
 // compile: K=32 LANES=8 THREADS=160 BATCH=8
@@ -172,7 +173,8 @@ struct Mover {
     }
 };
 
-// Block b has range (b * stride + v) % rounds in round v, after v / stride other blocks. offsets: the first edge of
+// There are rounds = blocks * stride ranges (stride: 2 or more). Block b has range (b * stride + v) % rounds in round
+// v, after v / stride other blocks. blocks_done: one a range, zero at the start. offsets: the first edge of
 // each (block, round, group); range_offsets: the first user of each range of at most `room`. alone: whether a block has
 // a single item, of distinct users. `edges` is padded by 96 entries, which are loaded but not applied.
 // Shared memory: two buffers, each of `room` vectors and a dummy vector per group; ring; exchange buffers; slots and

@@ -16,7 +16,7 @@
 //     asynchronously while earlier batches are computed. The critical path keeps the dot product and the update.
 //
 // An edge is an int4: user, bits of the rating, item, item's place in the block's shared table (or -1 where the items
-// of a block do not fit: then they stay in global memory). Edges are sorted by (block, range, group, item).
+// of a block do not fit: then they stay in global memory). Edges are sorted by (block, round, group, item).
 //
 // References: DSGD (Gemulla et al., KDD 2011) and LIBMF (Chin et al., TIST 2015) for the grid of tiles; cuMF_SGD (Xie
 // et al., HPDC 2017) for the lock-free kernel that this is compared with.

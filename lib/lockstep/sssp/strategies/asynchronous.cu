@@ -17,14 +17,16 @@
 //            block votes again after it has reread its inboxes and found nothing. A vote in which no block reports
 //            work since the previous vote ends the run: all values were sent before that previous vote (a fence
 //            precedes each), and every block has since reread its inboxes without a change.
-//            Rereading takes two steps after the one in which a block learns that a vote has closed: the fence of the
-//            thread that learns it precedes the next step's loads, and these are consumed one step later.
+//            Thread 0 reads in step s - 1 that a vote has closed, and fences. The block sees it in step s, whose loads
+//            of inboxes thus follow the fence; they are applied in step s + 1, and step s + 2 sees whether they
+//            changed anything.
 //
 // narrow: a vertex's word is distance << 1 | pending, so that one atomicMin lowers the distance and sets the flag;
 // wide: the flags are a bit array. A list that overflows makes the next step scan all vertices (dense); that step may
 // list a vertex twice, which costs a visit per step, since `claim` returns it once.
 //
-// Best where most arcs stay inside a range of ids: road networks with spatial ids. Correct on any graph.
+// Best where most arcs stay inside a range of ids: road networks with spatial ids. Correct on any graph,
+// in ranges of at most 65,535 vertices: lists hold 16-bit ids.
 //
 // References: optimistic execution (here without rollback): D. Jefferson, Virtual time, TOPLAS 1985; two-wave
 // termination: F. Mattern, Algorithms for distributed termination detection, Distributed Computing 2 (1987).
@@ -34,7 +36,7 @@
 #include "types.cuh"
 
 #ifndef GROUP
-#define GROUP 4
+#define GROUP 4  // lanes that share a vertex's arcs
 #endif
 #ifndef THREADS
 #define THREADS 256
@@ -130,6 +132,9 @@ __device__ __forceinline__ void relax(const Range& r, int v, Distance d, int slo
     if (change == 2) enlist(r, v, slot, list);
 }
 
+// A block owns `range` vertices. inbox, receives: a value and a flag for each vertex; block_minima: a value a block.
+// vote[0]: votes, and in the upper 16 bits those of blocks that had work; vote[1]: number of the open vote. local_arcs:
+// most arcs of a range (ARCS_IN_SHARED). limit: see types.cuh. global_state: `stride` bytes a block (STATE_IN_GLOBAL).
 extern "C" __global__ void __launch_bounds__(THREADS)
 asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, int source, int range,
              int local_arcs, int list_capacity, DISTANCE delta, DISTANCE limit, DISTANCE* inbox, int* receives,

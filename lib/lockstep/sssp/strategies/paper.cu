@@ -2,11 +2,11 @@
 //
 // Single-source shortest paths from `source`, weights >= 0: dist[v] is lowered until no arc (u, v) has
 // dist[u] + weight < dist[v]. Delta-stepping (Meyer and Sanders 2003) as the paper simplifies it: no light and heavy
-// arcs; the vertices whose distance lies in the present bucket [i delta, (i+1) delta) are relaxed again and again until
-// none of them changes, then comes the next bucket that holds anything. A vertex that was lowered and has not been
-// relaxed since is "pending"; a round looks at every vertex and works on the pending ones below the bucket's end.
+// arcs; a bucket is [low, low + delta), where low is the smallest pending distance (0 at first). A vertex that was
+// lowered and has not been relaxed since is "pending"; a round looks at every vertex and relaxes the pending ones
+// below the bucket's end. When none of them is pending, the next bucket begins.
 //
-// Several threads may lower one distance at once. The paper compares these ways to coordinate them:
+// Several threads may lower one distance at once. The paper's ways to coordinate them, then two additions of ours:
 //   relax_atomic  atomicMin; a launch a round; the host reads back after each whether the bucket is empty.
 //   pull          no atomics: every vertex takes the minimum over its incoming arcs, reads the old distances and writes
 //                 the new ones elsewhere. One writer a word, so exact; kernel boundaries are the barrier (a launch a
@@ -23,13 +23,13 @@
 // compile: DISTANCE=unsigned,double
 #include "types.cuh"
 
-// Control words. The three counters of a round rotate, so that the round before can still be read, this one written
-// and the next one cleared without a further barrier.
+// Control words. Three flags rotate, one a round, so that the flag of the round before can still be read, this round's
+// set and the next one's cleared without a further barrier.
 constexpr int bucket_pending = 0;  // [0..2] some vertex of this bucket is pending
 constexpr int overflow = 3;        // a sum would exceed its type
 constexpr int stuck = 4;           // more sweeps than allowed
 constexpr int work = 5;            // rounds, or the largest number of sweeps of a block
-constexpr int failing = 6;         // vertices with an arc that can still be relaxed
+constexpr int failing = 6;         // check: vertices with an arc that can be relaxed; count_semaphores: those on
 
 extern "C" __global__ void begin(int n, int source, DISTANCE* dist, DISTANCE* second, int* active, int* next,
                                  int* control, DISTANCE* lowest) {
@@ -120,7 +120,8 @@ extern "C" __global__ void persistent(const int* __restrict__ offsets, const Arc
     if (global_thread() == 0) control[work] = round;
 }
 
-// One round without atomics: vertex v reads the old distances over its incoming arcs and alone writes its new one.
+// One round without atomics: vertex v reads the old distances over its incoming arcs (offsets, arcs: of the reversed
+// graph, so arc.target is the predecessor) and alone writes its new one.
 __device__ __forceinline__ void pull_round(const int* offsets, const Arc* arcs, int n, const DISTANCE* old,
                                            DISTANCE* fresh, const int* active, int* next, DISTANCE end, DISTANCE limit,
                                            int* control, int round) {
@@ -184,9 +185,10 @@ extern "C" __global__ void pull_rounds(const int* __restrict__ offsets, const Ar
 // Semaphores in layers, as we read the paper (its Figure III, the flow chart, is lost in the text that we have):
 //
 // 1. "We define a set [of] semaphores of Boolean type, modified[], whose length is the same with blocks": a block owns
-//    a contiguous range of vertices; modified[b] is set by the thread that lowers a distance in b's range.
+//    a contiguous range of vertices; a thread of another block that lowers a distance in b's range to below the
+//    bucket's end sets modified[b].
 // 2. "Each kernel launched, it should be computed enough on GPU": all blocks are resident and iterate inside one launch
-//    (one launch a bucket). No barrier: each block goes at its own pace.
+//    (one launch a bucket). No grid barrier: each block goes at its own pace.
 // 3. A block whose semaphore is on sweeps its range: each pending vertex below the bucket's end is relaxed by plain
 //    reads and writes: read dist[w]; if the candidate is smaller, write it. Two blocks can both read the old value, and
 //    the larger candidate can be written last: a LOST UPDATE. The vertex that had the better candidate is no longer
@@ -194,14 +196,14 @@ extern "C" __global__ void pull_rounds(const int* __restrict__ offsets, const Ar
 // 4. It sweeps again while its own vertices lower each other; then it turns its semaphore off. "Because modified[] is
 //    stored in global memory, it can be modified by all the blocks. Writing error might occur": another block may have
 //    set it during the last sweep, for a vertex the sweep had already passed. A LOST SIGNAL: that vertex stays pending
-//    ("several nodes still need further calculation") until some other change wakes its block.
+//    ("several nodes still need further calculation") until another change turns its semaphore on.
 // 5. A block whose semaphore is off counts the semaphores that are on. At most p of them: it closes the layer, for all.
 //    The count is no snapshot: a semaphore already counted may be set while others are read, and the layer is closed
 //    TOO EARLY. So a block closes the layer only after `confirmations` consecutive such counts. With 1 a single
 //    moving signal (the start of every run) is missed at once, and almost no vertex is relaxed.
 // 6. "In order to reduce this mistake, it can increase the layer number of semaphore, and every layer is independence",
 //    "p1 > p2 > ... >= 0": every layer has its own array and its own threshold, the last one 0. A layer begins with all
-//    its semaphores on, so that every block sweeps at least once.
+//    its semaphores on, so that all blocks but p sweep at least once; in the last layer, all.
 // 7. What does that first sweep of a later layer relax? Ours (sweep_all = 1): every reached vertex below the bucket's
 //    end, for the layer does not depend on what the previous layer marked; it repairs lost signals, and lost updates
 //    too unless the same race is lost again. The other reading (sweep_all = 0): the pending vertices only; it repairs

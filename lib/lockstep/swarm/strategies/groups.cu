@@ -1,8 +1,9 @@
 // Connected components, strongly connected components and triangles of many small graphs.
 //
-// A block takes a graph and keeps everything in shared memory (HOLDS=0: in global). All results are integers that do
-// not depend on the interleaving: smallest vertices, counts. Labels and marks may be read while others write them:
-// labels only fall and marks only rise, so a stale one costs at most a round (a race detector still reports it).
+// A block takes a graph; its labels, marks or bit strings lie in shared memory (HOLDS=0: in global), its rows in
+// global memory. All results are integers that do not depend on the interleaving: smallest vertices, counts. Labels
+// and marks may be read while others write them: labels fall (in strong components trimming raises them once) and
+// marks rise, so a stale one costs at most a round (a race detector still reports it).
 //
 // compile:
 // compile: HOLDS=0 WIDE=1
@@ -11,7 +12,7 @@
 // 1982.
 #include "pack.cuh"
 
-// Where a block's metadata lies.
+// Where a block's labels, marks or bit strings lie.
 __device__ __forceinline__ BumpAllocator state_of(unsigned char* shared, unsigned char* scratch, long long stride) {
 #if HOLDS == 0
     return BumpAllocator{scratch + (long long)blockIdx.x * stride};
@@ -29,7 +30,8 @@ __device__ __forceinline__ void finish_labels(const int* label, int n, int* out,
     if (sum) atomicAdd(check, sum);
 }
 
-// label[v]: the smallest vertex that v is connected with, ignoring directions. checksums: zero before.
+// label[v]: the smallest vertex that v is connected with, ignoring directions. items: three ints each, the first of
+// which is the graph. checksums: one a graph, zero before.
 extern "C" __global__ void __launch_bounds__(1024, 1) components(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
     const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets,

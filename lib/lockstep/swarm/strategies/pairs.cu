@@ -45,7 +45,9 @@ __device__ __forceinline__ void add_share(unsigned* low, unsigned* high, unsigne
     if (rest) atomicAdd(&high[v], rest);
 }
 
-// items: graph, first source, sources. room: bytes of shared memory of a block.
+// items: graph, first source, sources. room: bytes of shared memory of a block. endpoints: paths count at their ends
+// too. fixed: for each vertex of the pack its sum of shares, which are dependencies rounded down to fraction_bits. A
+// term is (1 + dependency) / number of paths.
 extern "C" __global__ void __launch_bounds__(512, 2) pairs(
     const int* __restrict__ items, int count, unsigned* queue, const long long* __restrict__ vertex_start,
     const long long* __restrict__ arc_start, const int* __restrict__ offsets, const Arc* __restrict__ targets, int room,

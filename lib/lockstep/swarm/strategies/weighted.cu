@@ -1,5 +1,5 @@
-// Distances between all pairs along positive weights: a lane for each target, a group of lanes for each vertex, a block
-// for each graph.
+// Distances between all pairs along positive weights: a lane for each target, WIDTH lanes for each vertex, a block for
+// some or all groups of WIDTH targets of a graph.
 //
 // distance[v][lane] is the length of the shortest path known from v to the lane's target. A round lowers it to the
 // minimum of arc length + distance over v's out-neighbors; rounds repeat until one changes nothing. They may read what

@@ -21,10 +21,10 @@ __device__ __forceinline__ int4 fetch(const int4* p) {
 
 struct Problem {
     const int *first, *last, *targets;
-    int *in_degrees, *order, *levels;
+    int *in_degrees, *order, *levels;  // in_degrees: room for n rounded up to a multiple of 4
     int4* rows;
     int n, capacity;
-    int4* ring;
+    int4* ring;     // two buffers of `capacity` rows that alternate from level to level
     int* counts;    // three numbers of vertices pushed, in rotation; then the ints of shared_position
     unsigned* hot;  // in-degrees in shared memory
 };

@@ -1,14 +1,14 @@
 // Steps of all toposort kernels but the published ones: find the sources, expand a frontier.
 //
-// The order is the queue. A vertex is written once, at its final place: a level is a range of `order`, and its
-// successors follow it. Row v of the graph is targets[first[v]] to targets[last[v] - 1] (first = offsets, last =
-// offsets + 1; two pointers, so that a contracted graph can be expanded too). Beside order[i], queue[i] holds the
-// bounds of that vertex's row in 8 bytes, which avoids a dependent load in the next level.
+// `order` serves as the queue of vertices. A vertex is written once, at its final place: a level is a range of
+// `order`, and its successors follow it. Row v of the graph is targets[first[v]] to targets[last[v] - 1] (first =
+// offsets, last = offsets + 1; two pointers, so that a contracted graph can be expanded too). Beside order[i],
+// queue[i] holds the bounds of that vertex's row in 8 bytes, which avoids a dependent load in the next level.
 //
 // expand    A warp reads up to 32 vertices, computes prefix sums of their degrees by shuffles, and distributes the arcs
 //           over its lanes: lane k finds the owner of arc k by binary search in the sums. So lanes have equal work
 //           whatever the degrees, and loads of rows coalesce. Four arcs per lane are in flight. Few vertices are spread
-//           over many warps: a level of 40 vertices occupies 40 warps.
+//           over many warps: a level of 40 vertices occupies 40, or up to most_helpers times as many.
 // ready     The atomicSub that returns 1 removes the last predecessor; exactly one thread gets that result. No scan.
 // push      Vertices made ready are collected in a buffer of the warp in shared memory (a ballot gives each its place)
 //           and appended by one atomicAdd for 32 or more: one address takes only 1.4 G atomics/s (H200, study 0).
@@ -23,7 +23,7 @@
 typedef unsigned long long Word;
 
 constexpr int arcs_at_once = 4;
-// Of a warp: up to 31 left over and 32 for each of arcs_at_once pushes before flush_full.
+// Of a warp: up to 32 left over and 32 for each of arcs_at_once pushes before flush_full.
 constexpr int buffer_slots = 32 * (arcs_at_once + 1);
 constexpr Word unwritten = ~0ull;  // in queue: no row starts at arc -1
 constexpr int max_helpers = 8;
@@ -138,7 +138,7 @@ __device__ inline int scan_lanes(int value) {
 }
 
 // Load balance: the arcs of the lanes' rows, distributed over the lanes. Arc k of the warp (0 <= k < total) belongs to
-// the first lane whose sum of degrees exceeds k. Every lane must call both.
+// the first lane whose sum of degrees exceeds k. Every lane must call the constructor and arc().
 struct LoadBalance {
     int total, sum, shift;
     bool single;  // one row at most: its arcs are consecutive, no bisection
@@ -203,16 +203,16 @@ __device__ inline void decrement_arcs(const Rows& rows, const LoadBalance& balan
 }
 
 // Expands the rows from[begin, end): `warps` warps share them, this one is number `warp`; `buffer` is this warp's own.
-// Vertices made ready are written from order[base] on. wait: `from` is the queue, filled in this launch, and entries
-// may still be in flight, so they are polled; else the sources (begin == 0) are read from order. most_helpers: warps
-// that share a vertex at most; one is enough where no row has more arcs than a warp reads at once. buffered: vertices
-// in the buffer, before and after. Returns whether the buffer was emptied in between.
+// Vertices made ready are written from order[base] on. wait: entries of `from` may still be in flight in this launch,
+// so they are polled; else they were written before it, and those of the sources (begin == 0) are read from order.
+// most_helpers: warps that share a vertex at most; one is enough where no row has more arcs than a warp reads at
+// once. buffered: vertices in the buffer, before and after. Returns whether the buffer was emptied in between.
 template <bool wait>
 __device__ inline bool expand(const Rows& rows, int* in_degrees, int* order, Word* queue, const Word* from, int begin,
                               int end, int base, Word* counter, int* buffer, int& buffered, int warp, int warps,
                               int most_helpers = max_helpers) {
     const int lane = lane_id(), size = end - begin;
-    // A division takes a hundred cycles: none here if there is a warp per vertex.
+    // A division is slow: none here if there is a warp per vertex and most_helpers is 1.
     const int vertices_per_warp = size <= warps ? 1 : min(32, (size + warps - 1) / warps);
     // With more warps than vertices, up to `helpers` warps share a vertex: a row may be long.
     const int helpers = size > 0 && most_helpers > 1 ? max(1, min(most_helpers, warps / size)) : 1;

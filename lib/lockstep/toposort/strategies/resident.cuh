@@ -20,7 +20,7 @@
 #include "expand.cuh"
 
 constexpr int subset_threads = 512;  // per block that take part
-// Larger levels go to all blocks, however few arcs they have, unless rows are long: warps of a subset share those.
+// No subset takes over at larger levels, however few arcs they have, unless rows are long: its warps share those.
 constexpr int max_subset_width = 128;
 
 // The arrays of a sort. buffer: this warp's own; helpers: most_helpers of expand; max_held: see run_subset.
@@ -66,10 +66,10 @@ __device__ inline Word clear_ahead(Word* level_counters, int step) {
 // places in the queue, then appends its warps' buffers, then waits. Returns the size of the next frontier, which starts
 // at `base`; 0 if the first thread of the grid passed halt_bit. level_counters: 4 words, initially zero; scratch: 5
 // ints of shared memory, initially zero, the last one run_all_blocks's: the next step. No fence: a level needs of other
-// blocks (1) in-degrees, changed by atomics that return before their block arrives, so the last decrement of a vertex
-// is made in its own level; (2) the queue, whose readers poll each entry. Block 0's last warp clears, since it has the
-// least work: in the first warp the exchange would delay the block's vertices, which other blocks poll for, by a round
-// trip to L2.
+// blocks (1) in-degrees, changed by atomics that return before their block arrives, so the decrement that makes
+// a vertex ready is made in the level before its own; (2) the queue, whose readers poll each entry. Block 0's last
+// warp clears, since it has the least work: in the first warp the exchange would delay the block's vertices, which
+// other blocks poll for, by a round trip to L2.
 __device__ inline int level_barrier(const Sort& s, int buffered, int base, int step, int* scratch, unsigned halt,
                                     const StopFlag& stop_flag, int level) {
     int* count = scratch + (step & 1);  // of the block
@@ -315,7 +315,7 @@ __device__ inline void run_subset_prefetching(const Sort& s, FrontierState& fron
     }
 }
 
-// Widest level of a subset: at most max_width_long_rows, and where no row is long at most max_subset_width.
+// Widest level at which a subset takes over: max_width_long_rows, and where no row is long at most max_subset_width.
 __device__ inline int subset_width(const Sort& s, int max_width_long_rows) {
     return s.helpers == 1 ? min(max_width_long_rows, max_subset_width) : max_width_long_rows;
 }
