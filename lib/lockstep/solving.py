@@ -32,6 +32,8 @@ def first_run(plan):
         if wider is None:
             raise
         again = type(plan).make(plan.strategy, wider, plan.executor, plan.options)
+        if "reason" in plan.stats:  # of `auto`
+            again.stats["reason"] = plan.stats["reason"]
         again.reset()
         return again, again.run()
 

@@ -53,6 +53,9 @@ def test_what_is_not_served_is_refused_with_a_reason():
     negative = nx.path_graph(3)
     negative[0][1]["weight"] = -1
     assert "finite number >= 0" in functions.can_run("single_source_dijkstra_path_length", (negative, 0), {})
+    for weight, told in (([1.0], "finite number >= 0"), (2**53 - 1, "than float64"), (1e308, "than float64")):
+        nx.set_edge_attributes(negative, weight, "weight")
+        assert told in functions.can_run("single_source_dijkstra_path_length", (negative, 0), {})
     assert "successors" in functions.can_run("greedy_color", (nx.DiGraph(path),), {})
 
 

@@ -50,8 +50,42 @@ def test_all_inputs_are_the_same_ratings():
     assert np.array_equal(unweighted.values, planted(unweighted.users, unweighted.items))
     assert Ratings.of(nx.davis_southern_women_graph()).shape == (18, 14)
     del graph.edges["film", "cid"]["rating"]  # no reason to draw the others anew
-    with pytest.raises(RatingsError, match=r"edge \(cid, film\) has no rating, and others have one"):
+    with pytest.raises(RatingsError, match=r"edge \(cid, film\) has no rating; expected one of every edge"):
         Ratings.of(graph)
+
+
+@pytest.mark.parametrize(
+    ("sides", "rating", "text"),
+    [
+        ({"ann": 0, "film": 1, "bob": None}, 5.0, "node 'bob' has bipartite=None; expected 0"),
+        ({"ann": "0", "film": "1"}, 5.0, "node 'ann' has bipartite='0'; expected 0"),
+        ({"ann": None, "film": None}, 5.0, "edges have a rating, but no node has the attribute bipartite"),
+        ({"ann": 0, "film": 1}, None, r"edge \(ann, film\) has no rating"),
+    ],
+    ids=["one without a side", "text", "none has a side", "an empty rating"],
+)
+def test_ratings_of_a_graph_are_not_replaced_by_drawn_ones(sides, rating, text):
+    graph = nx.Graph()
+    for node, side in sides.items():
+        graph.add_node(node, **({} if side is None else {"bipartite": side}))
+    graph.add_edge("ann", "film", rating=rating)
+    with pytest.raises(RatingsError, match=text):
+        Ratings.of(graph)
+
+
+def test_predictions_are_of_known_users_and_items(ratings):
+    made = factorize(ratings, "serial", sweeps=1)
+    assert made.predict(3, 4).shape == (1,)
+    for users, items, text in (([-1], [0], "user -1 is not in 0..59"), ([0], [25], "item 25 is not in 0..24"),
+                               ([0, 1], [0], "expected one")):  # fmt: skip
+        with pytest.raises(ValueError, match=text):
+            made.predict(users, items)
+
+
+def test_vectors_that_fit_already_do_not_diverge():
+    ones = np.ones((1, 2))
+    made = factorize(([0], [0], [2.0]), "serial", rank=2, sweeps=3, initial=(ones, ones))
+    assert made.rmse[-1] < 0.01
 
 
 @pytest.mark.parametrize(
@@ -66,6 +100,7 @@ def test_all_inputs_are_the_same_ratings():
         (([0], [0], ["five"]), "ratings are numbers"),
         ("a word", "expected a SciPy sparse matrix"),
         (np.ones((3, 3)), "expected a SciPy sparse matrix"),
+        (sparse.coo_array(np.ones(3)), "a sparse array of 1 dimension; expected rows and columns"),
     ],
 )
 def test_bad_ratings(bad, text):
@@ -151,12 +186,21 @@ def test_empty_rows_columns_and_nothing_at_all():
         ({"strategy": "multicore", "threads": 2**15}, "threads=32768: .* 1 to 32,767"),
         ({"initial": (np.zeros((2, 2)), np.zeros((2, 2)))}, "initial vectors of the users have shape"),
         ({"initial": (np.zeros((60, 16)), np.full((25, 16), np.nan))}, "initial vector 0 of the items is not finite"),
+        ({"initial": (np.zeros((60, 16)),)}, "initial: expected two arrays"),
+        ({"seed": -1}, "seed=-1; expected a whole number"),
+        ({"seed": None}, "seed=None; expected a whole number"),
+        ({"nonnegative": "no"}, "nonnegative='no'; expected True or False"),
         ({"test": ([99], [0], [1.0])}, "a node without training has no vector"),
     ],
 )
 def test_wrong_settings(wrong, text, ratings):
     with pytest.raises(ValueError, match=text):
         factorize(ratings, **wrong)
+
+
+def test_a_sum_of_duplicates_beyond_float32():
+    with pytest.raises(RatingsError, match="row 0, column 0 add up to a number beyond float32"):
+        factorize(([0, 0], [0, 0], [3e38, 3e38]), duplicates="sum")
 
 
 def test_settings_are_obeyed(ratings):

@@ -227,3 +227,10 @@ def test_sources_and_paths_go_by_names():
         shortest_paths(graph, 0)
     graph = nx.relabel_nodes(nx.path_graph(3), dict(enumerate("abc")))
     assert shortest_paths(graph, 2).distances.tolist() == [2, 1, 0], "a place, where no name is a number"
+
+
+def test_a_distance_that_no_path_explains_is_not_a_missing_path():
+    result = shortest_paths(Graph.from_edges([0, 1], [1, 2], weights=[2, 3]), 0, "dijkstra")
+    result.distances[2] = 1.0  # as a racy strategy can leave it
+    with pytest.raises(GraphError, match="a distance that no path has"):
+        result.path_to(2)

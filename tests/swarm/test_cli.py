@@ -280,3 +280,8 @@ def test_on_a_cluster(shards, tmp_path, capsys):
     assert main(["swarm", str(shards), *arguments]) == 0
     assert "betweenness of 4 graphs" in capsys.readouterr().err
     assert len(pd.read_parquet(tmp_path / "out")) == 4
+
+
+def test_a_strategy_without_checksums_keeps_none(shards, tmp_path):
+    with pytest.raises(ValueError, match="strategy 'networkx' makes no checksums"):
+        compute(shards, "betweenness", tmp_path / "out", strategy="networkx", keep="checksums")

@@ -1,5 +1,8 @@
 """Cycles are found and shown; what cannot be sorted is said in one line."""
 
+import json
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -120,3 +123,12 @@ def test_verify_finds_what_is_wrong(host):
     with pytest.raises(WrongOrder, match="layer"):
         verify(good, graph)
     assert check_order(graph, order) is None
+
+
+def test_a_cycle_survives_the_way_between_processes():
+    error = pickle.loads(pickle.dumps(CycleError([0, 1], "the builds", ["a", "b"])))
+    assert error.cycle == [0, 1] and "the builds has a cycle" in str(error) and "a -> b" in str(error)
+
+
+def test_the_reason_of_auto_is_text():
+    assert isinstance(json.loads(json.dumps(topological_sort(nx.path_graph(3, nx.DiGraph)).stats))["reason"], str)

@@ -105,8 +105,10 @@ def better(rows, table, option, experiment="tuning", least=1.03, names=None, by_
             (kept if base in by_size else changed).append(
                 f"{which} to `{option}={value}` ({speedups[value].value:.2f} times as fast)"
             )
-    rule = (f"By the protocol a default changes where another value is more than {least - 1:.0%} faster over all cells "
-            "and the interval of its speed-up excludes one")  # fmt: skip
+    rule = (
+        f"By the protocol the default of `{option}` changes where another value is more than {least - 1:.0%} faster over "
+        "all cells and the interval of its speed-up excludes one"
+    )
     said = f"{rule}: " + (f"{', '.join(changed)}, with the next recording of it." if changed else "none does.")
     if kept:
         said += f" Exempt, as their default follows the size of a graph and the part has one size: {', '.join(kept)}."

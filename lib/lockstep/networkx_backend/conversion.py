@@ -86,8 +86,12 @@ def _numbers(adjacency, several, attribute, default):
     values = np.array([edge.get(attribute, default) for edge in edges])
     if values.size == 0:
         values = np.zeros(0, np.int64)
-    if values.dtype.kind not in "iuf" or not np.isfinite(values).all() or (values < 0).any():
+    if values.ndim != 1 or values.dtype.kind not in "iuf" or not np.isfinite(values).all() or (values < 0).any():
         raise NotImplementedError(f"edge attribute {attribute!r} is not a finite number >= 0 on every edge")
+    # Distances are added in float64: whole numbers beyond 2^53 would be rounded, larger sums infinite.
+    most, whole = float(values.max(initial=0)) * len(adjacency), values.dtype.kind != "f"
+    if most >= 2.0**53 if whole else not np.isfinite(most):
+        raise NotImplementedError(f"paths along edge attribute {attribute!r} may be longer than float64 can represent")
     return values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
 
 

@@ -99,7 +99,19 @@ def factorize(
     NoGpuError
         ``executor="cuda"`` without a usable GPU.
     """
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed={seed!r}; expected a whole number, 0 or more")
+    if not isinstance(nonnegative, (bool, np.bool_)):
+        raise ValueError(f"nonnegative={nonnegative!r}; expected True or False")
+    if initial is not None and not (isinstance(initial, (tuple, list)) and len(initial) == 2):
+        raise ValueError("initial: expected two arrays, the first vectors of the users and of the items")
     ratings = Ratings.of(ratings, duplicates, seed)
+    if not np.isfinite(ratings.values).all():  # each was finite, so this is a sum of duplicates
+        k = int(np.argmin(np.isfinite(ratings.values)))
+        raise RatingsError(
+            f"the ratings of row {ratings.users[k]}, column {ratings.items[k]} add up to a number beyond float32: "
+            "scale them"
+        )
     chosen = STRATEGIES.find(strategy)
     if not isinstance(sweeps, (int, np.integer)) or sweeps < 0:
         raise ValueError(f"sweeps={sweeps!r}; expected a whole number, 0 or more")
@@ -118,12 +130,13 @@ def factorize(
     plan.reset()
     errors, test_errors = [], []
     start = plan.rmse()
+    most = 100 * max(start, 1e-3 * float(np.abs(ratings.values).max(initial=0)))  # first vectors may fit already
     on_test = plan.scorer(test) if test is not None else None
     for sweep in range(1, sweeps + 1):
         plan.run()
         plan.check_sweep()
         errors.append(plan.rmse())
-        if ratings.m and not errors[-1] <= 100 * start:
+        if ratings.m and not errors[-1] <= most:
             raise DivergenceError(
                 f"diverged in sweep {sweep}: the error went from {start:.3g} to {errors[-1]:.3g}. Take a "
                 f"smaller learning_rate than {learning_rate:g} (a tenth of it to begin with), or a larger "

@@ -135,14 +135,19 @@ class Ratings:
             edges = anything.users, anything.items, anything.values
             return cls(*edges, anything.shape, duplicates, anything.name)
         if sparse.issparse(anything):
+            if anything.ndim != 2:
+                raise RatingsError(f"a sparse array of {anything.ndim} dimension; expected rows and columns")
             coo = anything.tocoo()  # pyright: ignore[reportAttributeAccessIssue]
             return cls(coo.row, coo.col, coo.data, coo.shape, duplicates)
         if isinstance(anything, tuple) and len(anything) == 3:
             return cls(*anything, duplicates=duplicates)
         if hasattr(anything, "nodes") and hasattr(anything, "edges") and not isinstance(anything, Graph):
             sides = dict(anything.nodes(data="bipartite"))  # pyright: ignore[reportAttributeAccessIssue]
-            if sides and all(side in (0, 1) for side in sides.values()):
+            if any(side is not None for side in sides.values()):
                 return cls._bipartite(anything, sides, duplicates, seed)
+            if any("rating" in data for *_, data in anything.edges(data=True)):
+                raise RatingsError("edges have a rating, but no node has the attribute bipartite: 0 for users, 1 for "
+                                   "items")  # fmt: skip
         try:
             graph = Graph.of(anything)
         except GraphError:
@@ -160,6 +165,8 @@ class Ratings:
     def _bipartite(cls, graph, sides, duplicates, seed):
         numbers = ({}, {})
         for node, side in sides.items():
+            if side not in (0, 1):
+                raise RatingsError(f"node {node!r} has bipartite={side!r}; expected 0 (users) or 1 (items) of each")
             numbers[side][node] = len(numbers[side])
         users, items, values = [], [], []
         for a, b, data in graph.edges(data=True):
@@ -171,9 +178,10 @@ class Ratings:
             values.append(data.get("rating", data.get("weight")))
         users, items = np.array(users, np.int64), np.array(items, np.int64)
         lacking = [place for place, value in enumerate(values) if value is None]
-        if lacking and len(lacking) < len(values):
+        empty = any(data.get("rating", 0) is None for *_, data in graph.edges(data=True))
+        if lacking and (len(lacking) < len(values) or empty):
             a, b = list(graph.edges)[lacking[0]][:2]
-            raise RatingsError(f"edge ({a}, {b}) has no rating, and others have one; expected one of every edge")
+            raise RatingsError(f"edge ({a}, {b}) has no rating; expected one of every edge, or a rating of none")
         if lacking:
             values = planted(users, items, seed)
         return cls(users, items, values, (len(numbers[0]), len(numbers[1])), duplicates, graph.name or "")

@@ -37,8 +37,25 @@ class Factorization:
     stats: dict = field(default_factory=dict)
 
     def predict(self, users: "Numbers", items: "Numbers") -> np.ndarray:
-        """Predicted ratings of pairs, float32."""
-        return np.einsum("ij,ij->i", self.users[np.asarray(users)], self.items[np.asarray(items)])
+        """Predicted ratings of pairs, float32.
+
+        Parameters
+        ----------
+        users, items : int arrays of one shape (m,)
+
+        Raises
+        ------
+        ValueError
+            They are not of one shape, or an id is out of range.
+        """
+        users, items = np.atleast_1d(users), np.atleast_1d(items)
+        if users.shape != items.shape or users.ndim != 1:
+            raise ValueError(f"users of shape {users.shape} and items of shape {items.shape}; expected one (m,)")
+        for ids, vectors, side in ((users, self.users, "user"), (items, self.items, "item")):
+            wrong = np.flatnonzero((ids < 0) | (ids >= len(vectors)))
+            if wrong.size:
+                raise ValueError(f"{side} {ids[wrong[0]]} is not in 0..{len(vectors) - 1}")
+        return np.einsum("ij,ij->i", self.users[users], self.items[items])
 
     def __repr__(self):
         last = f", rmse {self.rmse[-1]:.4f}" if self.rmse else ""

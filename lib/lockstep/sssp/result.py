@@ -94,6 +94,8 @@ class ShortestPaths:
         """
         place = self._problem.graph.index_of(target)
         if place != self.source and self.predecessors[place] < 0:
+            if np.isfinite(self.distances[place]):
+                raise GraphError(f"{self.strategy} gave {target!r} a distance that no path has; take another strategy")
             raise NoPath(f"no path leads from {self._called(self.source)!r} to {target!r}")
         found = [place]
         while found[-1] != self.source:

@@ -50,6 +50,8 @@ def compute(source, measure, out, *, scheduler=None, workers=None, worker_timeou
     -------
     Report
     """
+    if keep == "checksums" and strategy in ("networkx", "igraph"):
+        raise ValueError(f"strategy {strategy!r} makes no checksums; keep values, or take another strategy")
     batch = GraphBatch.of(source, bad=bad, directed=directed, max_vertices=max_vertices, weights=weights)
     spec = functools.partial(engine_from, measure, executor, strategy, dict(options or {}))
     if scheduler is None and workers is None:

@@ -59,6 +59,8 @@ def topological_sort(graph: "GraphLike", strategy: str = "auto", executor: "Exec
     result = solve(STRATEGIES, strategy, problem, executor)
     left = problem.graph.n - result.order.size
     if left == 0:
+        if "reason" in result.stats:
+            result.stats["reason"] = str(result.stats["reason"])  # in full: of `auto`, it is worded when asked for
         return result
     problem.validate()
     # No cycle: the strategy is at fault, not the graph.

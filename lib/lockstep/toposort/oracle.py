@@ -25,7 +25,7 @@ class CycleError(ValueError):
     """
 
     def __init__(self, cycle: "Sequence[int]", name: str = "", labels: "Sequence | None" = None) -> None:
-        self.cycle = [int(v) for v in cycle]
+        self.cycle, self._named = [int(v) for v in cycle], (name, labels)
         shown = [str(v if labels is None else labels[v]) for v in self.cycle[:8]]
         more = f" -> ... ({len(self.cycle)} vertices)" if len(self.cycle) > 8 else ""
         back = f" -> {shown[0]}" if not more else ""
@@ -34,6 +34,9 @@ class CycleError(ValueError):
             f"{name or 'the graph'} has a cycle, so no topological order exists: {' -> '.join(shown)}{more}{back}"
             f"{numbered}; in Python, lockstep.graphs.acyclic(graph) reverses such arcs, and drops loops"
         )
+
+    def __reduce__(self):  # a process of a pool raises it in another
+        return type(self), (self.cycle, *self._named)
 
 
 @njit(cache=True)
