@@ -106,8 +106,8 @@ def better(rows, table, option, experiment="tuning", least=1.03, names=None, by_
                 f"{which} to `{option}={value}` ({speedups[value].value:.2f} times as fast)"
             )
     rule = (
-        f"By the protocol the default of `{option}` changes where another value is more than {least - 1:.0%} faster over "
-        "all cells and the interval of its speed-up excludes one"
+        f"By the protocol the default of `{option}` changes where another value is more than {least - 1:.0%} faster "
+        "over all cells and the interval of its speed-up excludes one"
     )
     said = f"{rule}: " + (f"{', '.join(changed)}, with the next recording of it." if changed else "none does.")
     if kept:
