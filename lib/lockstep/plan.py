@@ -167,6 +167,24 @@ def check_threads(threads: int | None) -> None:
         raise ValueError(f"threads={threads!r}; expected a multiple of 32, 1024 at most: whole warps of a block")
 
 
+def check_values(options: "Options", gpu: bool) -> None:
+    """ValueError for a truth value in place of a number, and, of a GPU strategy, for `lanes` or a `group` that divide no
+    warp, and for blocks that they do not divide: such a kernel hangs or errs.
+    """
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if isinstance(value, bool) and "bool" not in str(field.type):
+            raise ValueError(f"{field.name}={value!r}; expected a number")
+    for name in ("lanes", "group") if gpu else ():
+        value, threads = getattr(options, name, None), getattr(options, "threads", None)
+        if value is not None and value not in (1, 2, 4, 8, 16, 32):
+            raise ValueError(f"{name}={value!r}; expected 1, 2, 4, 8, 16 or 32: lanes of a warp")
+        if value is not None and threads is not None and threads % value:
+            raise ValueError(f"threads={threads!r}; expected a multiple of {name}={value}")
+    if gpu and hasattr(options, "group"):  # their lists take a ballot of a whole warp
+        check_threads(options.threads)
+
+
 class Plan:
     """A strategy prepared for one problem on one machine.
 
@@ -283,6 +301,7 @@ class Strategy:
             known = ", ".join(self.keywords) or "none"
             raise ValueError(f"strategy {self.name!r} has no option {unknown[0]!r}; it has {known}")
         options = self.plan.Options(**options)
+        check_values(options, self.gpu)
         reason = self.plan.skip(problem, executor, options)
         if reason:
             raise Skip(reason)

@@ -105,7 +105,8 @@ def factorize(
         raise ValueError(f"nonnegative={nonnegative!r}; expected True or False")
     if initial is not None and not (isinstance(initial, (tuple, list)) and len(initial) == 2):
         raise ValueError("initial: expected two arrays, the first vectors of the users and of the items")
-    ratings = Ratings.of(ratings, duplicates, seed)
+    with np.errstate(over="ignore"):
+        ratings = Ratings.of(ratings, duplicates, seed)
     if not np.isfinite(ratings.values).all():  # each was finite, so this is a sum of duplicates
         k = int(np.argmin(np.isfinite(ratings.values)))
         raise RatingsError(
