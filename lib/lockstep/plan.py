@@ -168,8 +168,8 @@ def check_threads(threads: int | None) -> None:
 
 
 def check_values(options: "Options", gpu: bool) -> None:
-    """ValueError for a truth value in place of a number, and, of a GPU strategy, for `lanes` or a `group` that divide no
-    warp, and for blocks that they do not divide: such a kernel hangs or errs.
+    """ValueError for a truth value in place of a number, and, of a GPU strategy, for `lanes` or a `group` that divide
+    no warp, and for blocks that they do not divide: such a kernel hangs or errs.
     """
     for field in fields(options):
         value = getattr(options, field.name)
