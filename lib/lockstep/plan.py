@@ -182,7 +182,7 @@ def check_values(options: "Options", gpu: bool) -> None:
         if value is not None and threads is not None and threads % value:
             raise ValueError(f"threads={threads!r}; expected a multiple of {name}={value}")
     if gpu and hasattr(options, "group"):  # their lists take a ballot of a whole warp
-        check_threads(options.threads)
+        check_threads(getattr(options, "threads", None))
 
 
 class Plan:
@@ -300,12 +300,12 @@ class Strategy:
         if unknown := sorted(set(options) - set(self.keywords)):
             known = ", ".join(self.keywords) or "none"
             raise ValueError(f"strategy {self.name!r} has no option {unknown[0]!r}; it has {known}")
-        options = self.plan.Options(**options)
-        check_values(options, self.gpu)
-        reason = self.plan.skip(problem, executor, options)
+        checked = self.plan.Options(**options)
+        check_values(checked, self.gpu)
+        reason = self.plan.skip(problem, executor, checked)
         if reason:
             raise Skip(reason)
-        return self.plan.make(self, problem, executor, options)
+        return self.plan.make(self, problem, executor, checked)
 
 
 class Table(dict):

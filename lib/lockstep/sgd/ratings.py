@@ -135,9 +135,9 @@ class Ratings:
             edges = anything.users, anything.items, anything.values
             return cls(*edges, anything.shape, duplicates, anything.name)
         if sparse.issparse(anything):
-            if anything.ndim != 2:
-                raise RatingsError(f"a sparse array of {anything.ndim} dimension; expected rows and columns")
             coo = anything.tocoo()  # pyright: ignore[reportAttributeAccessIssue]
+            if coo.ndim != 2:
+                raise RatingsError(f"a sparse array of {coo.ndim} dimension; expected rows and columns")
             return cls(coo.row, coo.col, coo.data, coo.shape, duplicates)
         if isinstance(anything, tuple) and len(anything) == 3:
             return cls(*anything, duplicates=duplicates)
@@ -145,7 +145,8 @@ class Ratings:
             sides = dict(anything.nodes(data="bipartite"))  # pyright: ignore[reportAttributeAccessIssue]
             if any(side is not None for side in sides.values()):
                 return cls._bipartite(anything, sides, duplicates, seed)
-            if any("rating" in data for *_, data in anything.edges(data=True)):
+            edges = anything.edges(data=True)  # pyright: ignore[reportAttributeAccessIssue]
+            if any("rating" in data for *_, data in edges):
                 raise RatingsError("edges have a rating, but no node has the attribute bipartite: 0 for users, 1 for "
                                    "items")  # fmt: skip
         try:
