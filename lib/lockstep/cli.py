@@ -94,6 +94,19 @@ class _Listed(argparse.Action):
         parser.exit()
 
 
+class _Setting(argparse.Action):
+    """NAME=VALUE, collected in a dict; a name may be given once."""
+
+    def __call__(self, parser, namespace, value, option=None):
+        name, equals, text = value.partition("=")
+        held = getattr(namespace, self.dest)
+        if not (name and equals):
+            parser.error(f"argument {option}: {value!r}; expected NAME=VALUE")
+        if name in held:
+            parser.error(f"argument {option}: {name} is given twice, as {held[name]!r} and {text!r}")
+        setattr(namespace, self.dest, {**held, name: text})
+
+
 def parser() -> argparse.ArgumentParser:
     from lockstep import __doc__ as what
     from lockstep import __version__
@@ -202,7 +215,8 @@ def _of_a_graph(command):
     paths.add_argument("file", metavar="FILE", help=f"{GRAPH}; without weights every arc counts 1")
     paths.add_argument("--source", required=True, metavar="VERTEX", help="where to start: a number from 0, or a name")
     paths.add_argument("--target", metavar="VERTEX", help="print the vertices of a shortest path to this one instead")
-    paths.add_argument("--delta", type=float, help="width of a bucket (default: the strategy's args)")
+    buckets = "width of a bucket, of strategies that have buckets (default: their own)"
+    paths.add_argument("--delta", type=float, help=buckets)
     paths.add_argument("--layers", type=int, help="of semaphores (default: 2)")
     _solver(paths, "sssp", "distances")
 
@@ -239,7 +253,7 @@ def _of_a_batch(command):
                        "each, one such file, a TU archive, or a registered batch such as PROTEINS")  # fmt: skip
     measures = {"action": _Listed, "table": lambda: import_module("lockstep.swarm").MEASURES, "says": "title"}
     batch.add_argument("--measure", default="betweenness", **measures)
-    batch.add_argument("--option", metavar="NAME=VALUE", action="append", default=[], help="of the measure; repeatable")
+    batch.add_argument("--option", metavar="NAME=VALUE", action=_Setting, default={}, help="of the measure; repeatable")
     batch.add_argument("--out", metavar="DIR", required=True, help="folder for the results; a killed run goes on there")
     _strategy(batch, "swarm")
     _executor(batch)

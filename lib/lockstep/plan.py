@@ -21,6 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lockstep.options import Options, check_lanes, check_types
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -153,38 +155,6 @@ class GraphProblem(Problem):
                 f"2^31 - 2^20 of each: use strategy={instead!r}")  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Options:
-    """Options of a plan; a subclass for each plan that has any.
-
-    `__post_init__` raises ValueError for what is out of range: kernels check nothing.
-    """
-
-
-def check_threads(threads: int | None) -> None:
-    """ValueError unless `threads` of a block are None or whole warps, 1,024 threads at most."""
-    if threads is not None and (type(threads) is not int or threads % 32 or not 0 < threads <= 1024):
-        raise ValueError(f"threads={threads!r}; expected a multiple of 32, 1024 at most: whole warps of a block")
-
-
-def check_values(options: "Options", gpu: bool) -> None:
-    """ValueError for a truth value in place of a number, and, of a GPU strategy, for `lanes` or a `group` that divide
-    no warp, and for blocks that they do not divide: such a kernel hangs or errs.
-    """
-    for field in fields(options):
-        value = getattr(options, field.name)
-        if isinstance(value, bool) and "bool" not in str(field.type):
-            raise ValueError(f"{field.name}={value!r}; expected a number")
-    for name in ("lanes", "group") if gpu else ():
-        value, threads = getattr(options, name, None), getattr(options, "threads", None)
-        if value is not None and value not in (1, 2, 4, 8, 16, 32):
-            raise ValueError(f"{name}={value!r}; expected 1, 2, 4, 8, 16 or 32: lanes of a warp")
-        if value is not None and threads is not None and threads % value:
-            raise ValueError(f"threads={threads!r}; expected a multiple of {name}={value}")
-    if gpu and hasattr(options, "group"):  # their lists take a ballot of a whole warp
-        check_threads(getattr(options, "threads", None))
-
-
 class Plan:
     """A strategy prepared for one problem on one machine.
 
@@ -297,15 +267,28 @@ class Strategy:
         ValueError
             It has no such option, or not of that value.
         """
+        chosen = self.options_of(**options)
+        reason = self.plan.skip(problem, executor, chosen)
+        if reason:
+            raise Skip(reason)
+        return self.plan.make(self, problem, executor, chosen)
+
+    def options_of(self, **options: Any) -> Options:
+        """Its options, checked.
+
+        Raises
+        ------
+        ValueError
+            It has no such option, or not of that type or value.
+        """
         if unknown := sorted(set(options) - set(self.keywords)):
             known = ", ".join(self.keywords) or "none"
             raise ValueError(f"strategy {self.name!r} has no option {unknown[0]!r}; it has {known}")
-        checked = self.plan.Options(**options)
-        check_values(checked, self.gpu)
-        reason = self.plan.skip(problem, executor, checked)
-        if reason:
-            raise Skip(reason)
-        return self.plan.make(self, problem, executor, checked)
+        check_types(self.plan.Options, options)
+        chosen = self.plan.Options(**options)
+        if self.gpu:
+            check_lanes(chosen)
+        return chosen
 
 
 class Table(dict):

@@ -43,6 +43,7 @@ def solve(table, name, problem, executor=None, **options):
     strategy = table.find(name)
     machine = executor_for(strategy, executor)
     if problem.lacks:
+        strategy.options_of(**options)  # only for its errors
         return problem.trivial(strategy)
     plan = strategy.plan_for(problem, machine, **options)
     if machine is not None:

@@ -200,3 +200,13 @@ def test_the_steepest_fall_ahead_is_that_of_all_pairs(seed):
         for i in range(len(values))
     ]
     assert switching.steepest_falls(values) == pytest.approx(falls)
+
+
+def test_a_loop_is_told_by_the_name_of_its_vertex():
+    with pytest.raises(GraphError, match="the first at vertex x: such a vertex"):
+        color(Graph.from_edges([0, 0], [0, 1], directed=False, labels=["x", "y"]), loops="refuse")
+
+
+def test_colors_are_whole_numbers():
+    told = oracle.check(generators.layered(3, 3), np.array([0.5, 1, 0]))
+    assert told == "colors of type float64; expected whole numbers"

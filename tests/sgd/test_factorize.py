@@ -183,7 +183,7 @@ def test_empty_rows_columns_and_nothing_at_all():
         ({"learning_rate": 0}, "learning_rate=0"),
         ({"regularization": -1}, "regularization=-1"),
         ({"strategy": "tiles", "magic": 1}, "no option 'magic'; it has .*users"),
-        ({"strategy": "multicore", "threads": True}, "threads=True; expected a number"),
+        ({"strategy": "multicore", "threads": True}, "threads=True; expected a whole number"),
         ({"strategy": "block-diagonal", "lanes": 4, "threads": 6}, "threads=6; expected a multiple of lanes=4"),
         ({"strategy": "edge-locked", "lanes": 3}, "lanes=3; expected 1, 2, 4"),
         ({"strategy": "multicore", "threads": 2**15}, "threads=32768: .* 1 to 32,767"),

@@ -1,5 +1,6 @@
 """What cannot be used is refused in one clear line; sums beyond the narrow type go to the wide one."""
 
+import pickle
 import re
 
 import numpy as np
@@ -58,7 +59,7 @@ def test_options_that_a_strategy_has_not():
 
 @pytest.mark.parametrize("layers", [0, -2, 1.5])
 def test_layers(layers):
-    with pytest.raises(ValueError, match="layers is"):
+    with pytest.raises(ValueError, match="layers.*expected a whole number"):
         shortest_paths(path([1]), 0, "semaphores", layers=layers)
 
 
@@ -171,3 +172,23 @@ def test_sums_beyond_float64_do_not_read_as_unreachable(strategy):
     with pytest.raises(GraphError, match="[Ss]um|exceed|beyond"):
         shortest_paths(path([1e308, 1e308]), 0, strategy)
     assert shortest_paths(path([1e307, 1e307]), 0, strategy).distances[2] == 2e307
+
+
+@pytest.mark.parametrize("source", [-1, 4, 7])
+def test_a_problem_takes_vertices_alone_as_sources(source):
+    problem = Problem(path([1, 1, 1]))
+    for make in (lambda: Problem(problem.graph, source), lambda: problem.at(source)):
+        with pytest.raises(GraphError, match=f"no vertex {source}: .* has vertices 0 to 3"):
+            make()
+    assert problem.at(3).source == 3
+
+
+def test_a_result_goes_to_another_process():
+    graph = Graph.from_edges([0, 1], [1, 2], weights=[4, 1], labels=list("abc"))
+    result = pickle.loads(pickle.dumps(shortest_paths(graph, "a", "near-far", executor="host")))
+    assert result.distances.tolist() == [0, 4, 5] and result.path_to("c") == ["a", "b", "c"]
+
+
+def test_a_wrong_weight_is_told_by_the_names_of_its_ends():
+    with pytest.raises(GraphError, match=r"arc 1 \(b -> c\) has weight -2"):
+        shortest_paths(Graph.from_edges([0, 1], [1, 2], weights=[1, -2], labels=list("abc")), "a")

@@ -1,14 +1,16 @@
 """Every strategy of every study by the contract of `lockstep.plan` alone: what runs one needs to know nothing else."""
 
 import dataclasses
+import typing
 
 import numpy as np
 import pytest
 
-from lockstep import solving, studies
+from lockstep import options, solving, studies
 from lockstep.graphs import Graph, generators, load
 from lockstep.machine import get_executor
-from lockstep.plan import CHOICE, CPU, Options, Outgrown, Plan, Problem, Skip, Strategy, Table
+from lockstep.options import Options
+from lockstep.plan import CHOICE, CPU, Outgrown, Plan, Problem, Skip, Strategy, Table
 
 GIVEN = {
     "toposort": lambda: generators.random_dag(80, 240, seed=1),
@@ -174,3 +176,47 @@ def test_blocks_are_of_whole_warps(study, threads):
         with pytest.raises(ValueError, match=f"threads={threads}; expected a multiple of 32, 1024 at most"):
             strategy.plan.Options(threads=threads)
         assert strategy.plan.Options(threads=96).threads == 96
+
+
+WRONG = {  # by the word that an error has for the type
+    "True or False": ["no", 1, 0.0, np.ones(1, bool)],
+    "a whole number": [True, "8", 8.0, float("nan"), np.ones(2, int)],
+    "a number that float64 holds": [True, "8", 10**400, np.ones(2)],
+    "text": [1, True],
+}
+
+
+def test_every_option_refuses_values_of_other_types():
+    seen = set()
+    for package, name in EVERY:
+        strategy = studies.table(package)[name]
+        hints = typing.get_type_hints(strategy.plan.Options)
+        for option, hint in hints.items():
+            kinds = typing.get_args(hint) or (hint,)
+            for kind, (_, word) in options.TYPES.items():
+                if kind not in kinds or word not in WRONG:
+                    continue
+                seen.add(word)
+                for value in WRONG[word]:
+                    with pytest.raises(ValueError, match=f"^{option}=.*; expected {word}"):
+                        strategy.options_of(**{option: value})
+            if type(None) not in kinds and hint is not object:
+                with pytest.raises(ValueError, match=f"{option}=None; expected"):
+                    strategy.options_of(**{option: None})
+    assert seen >= set(WRONG) - {"text"}
+
+
+def test_an_option_of_named_values_names_them():
+    barrier = studies.table("sssp")["barrier"]
+    with pytest.raises(ValueError, match="copies='distance'; expected 'flag' or 'distances'"):
+        barrier.options_of(copies="distance")
+    assert barrier.options_of(copies="distances", threads=np.int64(64)).copies == "distances"
+
+
+@pytest.mark.parametrize("package", ["toposort", "sssp", "coloring"])
+def test_options_are_checked_on_an_empty_graph_too(package):
+    kind, table = studies.problem(package), studies.table(package)
+    empty = kind.of(Graph.from_edges([], [], n=0, directed=package != "coloring"))
+    name = next(name for name, entry in table.items() if entry.family == CPU)
+    with pytest.raises(ValueError, match="has no option 'width'"):
+        solving.solve(table, name, empty, width=3)

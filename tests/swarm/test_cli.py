@@ -262,6 +262,7 @@ def test_pagerank_that_ends_at_its_limit(tmp_path, capsys):
         (["--max-vertices", "0"], "max_vertices is 0"),
         (["--workers", "0"], "0 workers asked for; expected at least one"),
         (["--workers", "-1", "--scheduler", "tcp://127.0.0.1:1"], "-1 workers asked for; expected at least one"),
+        (["--worker-timeout", "-1"], "worker_timeout=-1; expected more than 0 seconds"),
         (["--directed"], "says that its graphs are undirected; directed ones were asked for"),
     ],
 )
@@ -285,3 +286,18 @@ def test_on_a_cluster(shards, tmp_path, capsys):
 def test_a_strategy_without_checksums_keeps_none(shards, tmp_path):
     with pytest.raises(ValueError, match="strategy 'networkx' makes no checksums"):
         compute(shards, "betweenness", tmp_path / "out", strategy="networkx", keep="checksums")
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (["endpoints"], "argument --option: 'endpoints'; expected NAME=VALUE"),
+        (["=true"], "argument --option: '=true'; expected NAME=VALUE"),
+        (["endpoints=true", "endpoints=false"], "endpoints is given twice, as 'true' and 'false'"),
+    ],
+)
+def test_settings_of_a_measure_that_cannot_be_read(shards, tmp_path, capsys, settings, told):
+    arguments = [word for setting in settings for word in ("--option", setting)]
+    with pytest.raises(SystemExit) as stopped:
+        main(["swarm", str(shards), "--out", str(tmp_path / "out"), *arguments])
+    assert stopped.value.code == 2 and told in capsys.readouterr().err

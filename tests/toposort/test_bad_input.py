@@ -132,3 +132,8 @@ def test_a_cycle_survives_the_way_between_processes():
 
 def test_the_reason_of_auto_is_text():
     assert isinstance(json.loads(json.dumps(topological_sort(nx.path_graph(3, nx.DiGraph)).stats))["reason"], str)
+
+
+@pytest.mark.parametrize("strategy", ["serial", "networkx", "rustworkx", "igraph"])
+def test_without_arcs_a_graph_that_calls_itself_undirected_is_sorted(strategy):
+    assert topological_sort(Graph.from_edges([], [], n=3, directed=False), strategy).depth == 1

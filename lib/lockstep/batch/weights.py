@@ -39,5 +39,5 @@ def weight_not_held(graph):
         return None
     arc = int(places[0])
     ends = int(np.searchsorted(graph.offsets, arc, side="right")) - 1, int(graph.targets[arc])
-    u, v = ends if graph.labels is None else (graph.labels[end] for end in ends)
+    u, v = map(graph.label_of, ends)
     return not_held(arc, graph.weights[arc], f" (from {u} to {v})")

@@ -51,6 +51,8 @@ def check(graph, colors, bound=None):
     colors = np.asarray(colors)
     if colors.shape != (graph.n,):
         return f"colors of shape {colors.shape} for {graph.n} vertices"
+    if colors.dtype.kind not in "iu":
+        return f"colors of type {colors.dtype}; expected whole numbers"
     kind, v, u = _check(graph.offsets, graph.targets, colors)
     if kind == 1:
         return f"vertex {v} has no color"

@@ -119,6 +119,10 @@ class Graph:
             raise GraphError(f"no vertex {called}: {name} has {there}")
         return int(called)
 
+    def label_of(self, vertex: int) -> Any:
+        """The label of a vertex; its number in a graph without labels."""
+        return int(vertex) if self.labels is None else self.labels[vertex]
+
     def out_degrees(self) -> np.ndarray:
         """Stored arcs that leave each vertex, int32, shape (n,)."""
         return np.diff(self.offsets).astype(np.int32)

@@ -5,8 +5,9 @@ GPU.
 >>> nx.betweenness_centrality(nx.path_graph(4), backend="lockstep")
 {0: 0.0, 1: 0.6666666666666666, 2: 0.6666666666666666, 3: 0.0}
 
-Results equal NetworkX's in sets, orders and integers; floating-point sums of centralities may differ in the last digits
-(harmonic ones by up to 1e-12 a term: they are summed in fixed point). `can_run` returns why a call is not supported,
+Results equal NetworkX's in sets, orders and integers; floating-point sums of centralities may differ in the last
+digits. Harmonic closeness and betweenness are summed in fixed point, terms rounded to 1e-12 and to 2^-(59 - 2 log2 n):
+a value far below 1 has fewer digits (of 5e-5 at 20,000 vertices, six). `can_run` returns why a call is not supported,
 `should_run` why it is not worth a conversion. NetworkX caches a converted graph with the original, so a second call
 does not convert again.
 """

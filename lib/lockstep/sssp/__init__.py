@@ -46,7 +46,8 @@ def shortest_paths(
         Where GPU strategies run. None: the GPU if available; else ``auto`` uses the CPU, and GPU strategies
         run on the emulator.
     **options
-        Strategy options: ``delta``, the bucket width in the unit of the weights (inf: one bucket);
+        Strategy options: ``delta``, the bucket width in the unit of the weights (inf: one bucket), which ``auto``
+        passes on where its choice has buckets;
         ``layers`` of semaphores (2), for `semaphores` and `checked`; threads, blocks, group,
         reading, ... (`STRATEGIES[name].keywords` lists them). None
         selects the strategy's default.
@@ -78,7 +79,7 @@ def shortest_paths(
     graph = graph_of(graph)
     options = {name: value for name, value in options.items() if value is not None}
     try:
-        return solve(STRATEGIES, strategy, Problem(graph, graph.index_of(source)), executor, **options).fetch()
+        return solve(STRATEGIES, strategy, Problem(graph, graph.index_of(source)), executor, **options).detach()
     except Outgrown:
         name, most = graph.name or "the graph", np.finfo(np.float64).max
         raise GraphError(f"{name}: a distance exceeds float64's {most:.2g}; scale the weights down") from None

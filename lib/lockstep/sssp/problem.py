@@ -50,7 +50,7 @@ class Problem(GraphProblem):
     """
 
     def __init__(self, graph: Graph, source: int = 0, wide: bool | None = None) -> None:
-        super().__init__(graph, source=source)
+        super().__init__(graph, source=_vertex(graph, source))
         if max(graph.n, graph.m) >= 2**31 - 2**20:
             raise GraphError(
                 f"{self.name} has {graph.n:,} vertices and {graph.m:,} arcs; "
@@ -74,7 +74,7 @@ class Problem(GraphProblem):
         graph = graph_of(given)
         if source is None and graph.n:
             source = int(graph.out_degrees().argmax())
-        return cls(graph, graph.index_of(source) if graph.n else 0)
+        return cls(graph, 0 if source is None else graph.index_of(source))
 
     @property
     def source(self) -> int:
@@ -83,7 +83,13 @@ class Problem(GraphProblem):
     def at(self, source: int) -> "Problem":
         """The same graph from another source; device arrays are shared."""
         found = copy.copy(self)
-        found.settings = {"source": int(source)}
+        found.settings = {"source": _vertex(self.graph, source)}
+        return found
+
+    def detached(self) -> "Problem":
+        """The same problem without its device arrays."""
+        found = copy.copy(self)
+        found._there = {}
         return found
 
     def check(self, result: "ShortestPaths", strategy: "Strategy") -> str:
@@ -155,6 +161,13 @@ class Problem(GraphProblem):
         return result
 
 
+def _vertex(graph, number):
+    """The number of a vertex, checked: kernels write its distance unseen."""
+    if graph.n and not 0 <= number < graph.n:
+        raise GraphError(f"no vertex {number}: {graph.name or 'the graph'} has vertices 0 to {graph.n - 1}")
+    return int(number)
+
+
 def check_weights(graph, weights):
     """GraphError if a weight is negative or not finite, with the first such arc."""
     bad = weights < 0
@@ -164,7 +177,7 @@ def check_weights(graph, weights):
         arc = int(np.argmax(bad))
         source = int(np.searchsorted(graph.offsets, arc, side="right")) - 1
         raise GraphError(
-            f"arc {arc} ({source} -> {graph.targets[arc]}) has weight {weights[arc]}; "
+            f"arc {arc} ({graph.label_of(source)} -> {graph.label_of(graph.targets[arc])}) has weight {weights[arc]}; "
             "shortest_paths needs weights >= 0 and finite"
         )
 

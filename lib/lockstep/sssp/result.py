@@ -64,6 +64,11 @@ class ShortestPaths:
         _ = self.distances
         return self
 
+    def detach(self) -> "ShortestPaths":
+        """Fetch the distances and release the device's memory: of a result that is kept or pickled. Returns self."""
+        self._raw, self._problem = self.fetch().distances, self._problem.detached()
+        return self
+
     @property
     def labels(self) -> "Sequence | Array | None":
         return self._problem.graph.labels
@@ -96,11 +101,8 @@ class ShortestPaths:
         if place != self.source and self.predecessors[place] < 0:
             if np.isfinite(self.distances[place]):
                 raise GraphError(f"{self.strategy} gave {target!r} a distance that no path has; take another strategy")
-            raise NoPath(f"no path leads from {self._called(self.source)!r} to {target!r}")
+            raise NoPath(f"no path leads from {self._problem.graph.label_of(self.source)!r} to {target!r}")
         found = [place]
         while found[-1] != self.source:
             found.append(int(self.predecessors[found[-1]]))
-        return [self._called(one) for one in reversed(found)]
-
-    def _called(self, place):
-        return place if self.labels is None else self.labels[place]
+        return [self._problem.graph.label_of(one) for one in reversed(found)]

@@ -13,6 +13,7 @@ from lockstep.graphs import GraphError
 from lockstep.output import log, plural
 
 from .strategies.engine import engine_from
+from .strategies.table import STRATEGIES
 
 STEPS = {"load": "loading", "copy": "copying", "compute": "computing", "write": "writing"}
 
@@ -50,7 +51,9 @@ def compute(source, measure, out, *, scheduler=None, workers=None, worker_timeou
     -------
     Report
     """
-    if keep == "checksums" and strategy in ("networkx", "igraph"):
+    if not worker_timeout > 0:
+        raise ValueError(f"worker_timeout={worker_timeout:g}; expected more than 0 seconds")
+    if keep == "checksums" and not STRATEGIES.find(strategy).checksums:
         raise ValueError(f"strategy {strategy!r} makes no checksums; keep values, or take another strategy")
     batch = GraphBatch.of(source, bad=bad, directed=directed, max_vertices=max_vertices, weights=weights)
     spec = functools.partial(engine_from, measure, executor, strategy, dict(options or {}))
@@ -73,7 +76,6 @@ def main(args):
     ClusterError
         The cluster was lost; the same command resumes the run.
     """
-    options = dict(pair.partition("=")[::2] for pair in args.option)
     names = ("scheduler", "workers", "worker_timeout", "strategy", "executor", "keep", "bad", "max_vertices")
     start = time.perf_counter()
     try:
@@ -84,7 +86,7 @@ def main(args):
             progress=sys.stderr.isatty() and not args.quiet,
             directed=True if args.directed else False if args.undirected else None,
             weights=not args.unweighted,
-            options={name: _value(text) for name, text in options.items()},
+            options={name: _value(text) for name, text in args.option.items()},
             **{name: getattr(args, name) for name in names},
         )
     except ClusterError as error:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lockstep.graphs import GraphError, graph_of
+from lockstep.graphs import Graph, GraphError, graph_of
 from lockstep.plan import GraphProblem
 
 from .oracle import Checker, CycleError, find_cycle, layers
@@ -28,6 +28,8 @@ class Problem(GraphProblem):
                 f"{graph.name or 'the graph'} is undirected; an order needs directed arcs (lockstep.graphs.acyclic "
                 "directs them without cycles)"
             )
+        if not graph.directed:  # without arcs it is either; libraries sort directed graphs alone
+            graph = Graph(graph.offsets, graph.targets, directed=True, name=graph.name, labels=graph.labels)
         return cls(graph)
 
     def validate(self) -> None:

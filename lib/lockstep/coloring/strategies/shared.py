@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from lockstep import plan
+from lockstep.options import Options, check_threads
 
 from ..result import Coloring
 
@@ -37,7 +38,7 @@ class ColoringPlan(plan.Plan):
 
 
 @dataclass(frozen=True)
-class OnDevice(plan.Options):
+class OnDevice(Options):
     """Options of strategies on the GPU.
 
     Attributes
@@ -49,7 +50,7 @@ class OnDevice(plan.Options):
     threads: int | None = None
 
     def __post_init__(self):
-        plan.check_threads(self.threads)
+        check_threads(self.threads)
 
 
 class DevicePlan(ColoringPlan):

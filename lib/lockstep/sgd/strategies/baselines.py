@@ -7,7 +7,7 @@ import numba
 import numpy as np
 from numba import njit, prange
 
-from lockstep.plan import Options
+from lockstep.options import Options
 
 from .. import oracle
 from .shared import SweepPlan, whole

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from lockstep import plan
+from lockstep.options import Options
 
 from .. import oracle
 from ..problem import LANE_FEATURES
@@ -37,7 +38,7 @@ def whole(options, zero=""):
 
 
 @dataclass(frozen=True)
-class DeviceOptions(plan.Options):
+class DeviceOptions(Options):
     """Options of every schedule on a GPU.
 
     Attributes

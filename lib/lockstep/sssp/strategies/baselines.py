@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from lockstep.plan import Options, Outgrown, missing
+from lockstep.options import Options
+from lockstep.plan import Outgrown, missing
 
 from .. import oracle
 from .shared import PathPlan

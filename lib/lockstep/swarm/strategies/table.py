@@ -4,6 +4,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from lockstep import plan
+from lockstep.options import Options
 
 from ..measures import MEASURES
 from . import allowed
@@ -26,6 +27,11 @@ class Strategy(plan.Strategy):
         """Names of the measures it computes."""
         return tuple(MEASURES if self.family == plan.CHOICE else self.plan.method.tasks)
 
+    @property
+    def checksums(self) -> bool:
+        """Whether it sums up results, which must be equal bit for bit for that."""
+        return self.family == plan.CHOICE or self.plan.method not in (Igraph, NetworkX)
+
 
 def planned(method):
     """The class of plans whose task is a method's."""
@@ -34,8 +40,8 @@ def planned(method):
         allowed.check(allowed.STRATEGY_OPTIONS.get(method.name, {}), vars(self), f"strategy {method.name!r}")
 
     words = {"__doc__": f"Options of `{method.name}`; see `{method.__name__}`.", "__post_init__": check}
-    fields = [(name, type(value), value) for name, value in method.defaults.items()]
-    options = dataclasses.make_dataclass("Options", fields, bases=(plan.Options,), namespace=words, frozen=True)
+    fields = [(name, object, value) for name, value in method.defaults.items()]
+    options = dataclasses.make_dataclass("Options", fields, bases=(Options,), namespace=words, frozen=True)
     return type(method.__name__, (BatchPlan,), {"method": method, "gpu": method.gpu, "Options": options})
 
 

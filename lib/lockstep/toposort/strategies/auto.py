@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lockstep.plan import Options
+from lockstep.options import Options
 
 from ..result import TopologicalOrder
 from . import competitors, cpu_gpu_race

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lockstep import plan
+from lockstep.options import Options, check_threads
 
 from .shared import KERNELS, DevicePlan
 
@@ -12,7 +12,7 @@ _int = np.int32
 
 
 @dataclass(frozen=True)
-class NaiveOptions(plan.Options):
+class NaiveOptions(Options):
     """Options of `naive`.
 
     Attributes
@@ -24,7 +24,7 @@ class NaiveOptions(plan.Options):
     threads: int = DevicePlan.per_block
 
     def __post_init__(self):
-        plan.check_threads(self.threads)
+        check_threads(self.threads)
 
 
 class Naive(DevicePlan):
