@@ -146,6 +146,19 @@ def test_independent_blocks_that_wait_for_later_ones_are_told_to_be_cooperative(
         executor.load(kernels_cu)["wait_for_later"](4, 32, flags=executor.zeros(4, np.int32))
 
 
+def test_a_failed_launch_of_many_blocks_leaves_none_to_the_next(kernels_cu):
+    executor = host()
+    kernel = executor.load(kernels_cu)["all_but"]
+    for blocks in (8, 2, 2):
+        state, out = executor.zeros(1, np.uint32), executor.zeros(blocks, np.int32)
+        if blocks == 8:
+            with pytest.raises(DivergentBarrierError, match="at the grid barrier"):
+                kernel(blocks, 2, state=state, out=out, missing=np.int32(7), cooperative=True)
+        else:
+            kernel(blocks, 2, state=state, out=out, missing=np.int32(-1), cooperative=True)
+            assert executor.get(out).tolist() == [1] * blocks
+
+
 def test_a_grid_barrier_needs_a_cooperative_launch(kernels_cu):
     executor = host()
     state, cells, wrong = executor.zeros(2, np.uint32), executor.zeros(4, np.int32), executor.zeros(1, np.int32)

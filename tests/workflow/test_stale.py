@@ -2,6 +2,7 @@
 
 import io
 
+import pandas as pd
 import pytest
 
 from lockstep import cli, paths
@@ -67,6 +68,19 @@ def test_the_report_marks_verdict_and_commit(world, tmp_path):
     text = (tmp_path / "paper" / "report.html").read_text(encoding="utf-8")
     assert ("measured at abc, and the code has changed since" in text) == old
     assert (MARKED in text) == old
+    assert ("Some rows of this study are of earlier code: " in text) == old
+    assert ("recorded at abc" in text) == old
+
+
+def test_what_is_of_earlier_code_is_told_study_by_study():
+    sort, swarm = "3-toposort-depth", "5-swarm-batch"
+    cells = [(sort, "naive", "a"), (sort, "naive", "b"), (sort, "chains", "a"), (swarm, "paper", "c"),
+             (swarm, "(best of all)", "c")]  # fmt: skip
+    lines = pd.DataFrame(cells, columns=["study", "strategy", "dataset"]).assign(commit="0123456789")
+    assert telling.earlier(lines) == {
+        sort: "`chains` (1 data set), `naive` (2 data sets); recorded at 0123456",
+        swarm: "`paper` (1 data set); recorded at 0123456",
+    }
 
 
 def test_every_judged_part_of_the_project_names_the_rows_that_it_rests_on():

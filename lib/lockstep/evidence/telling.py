@@ -148,6 +148,31 @@ def aged(parts):
     return f"{count} {'part rests' if count == 1 else 'parts rest'} on rows of earlier code ({STALE})" if count else ""
 
 
+def earlier(stale):
+    """What one machine's current rows have of earlier code, by study.
+
+    Parameters
+    ----------
+    stale : DataFrame
+        The machine's stale strategies, see `claims.summary`.
+
+    Returns
+    -------
+    dict
+        {study: ```graph` (4 data sets), `paper` (6 data sets); recorded at e09a727``}. Rows derived from several
+        strategies, whose names have parentheses, are left out: they are of earlier code with those.
+    """
+    told = {}
+    for study, lines in stale[~stale["strategy"].str.startswith("(")].groupby("study"):
+        each = [
+            f"`{name}` ({count} data set{'s' * (count > 1)})"
+            for name, count in lines.groupby("strategy")["dataset"].nunique().items()
+        ]
+        commits = sorted({commit[:7] for commit in lines["commit"] if commit})
+        told[study] = ", ".join(each) + (f"; recorded at {', '.join(commits)}" if commits else "")
+    return told
+
+
 def lines(found, machines):
     """All of a `claims.Summary`, for a terminal."""
     if not machines:

@@ -32,6 +32,7 @@ void make_room(unsigned window) {
     free_stacks.clear();
     for (size_t i = want; i-- > 0;) free_stacks.push_back((int)i);
     if (slots.size() < window) slots.resize(window);
+    for (LiveBlock& b : slots) b.used = false;  // a launch that failed leaves its blocks, perhaps more of them, in use
     for (unsigned i = 0; i < window; ++i) {
         LiveBlock& b = slots[i];
         const size_t rounded = (launch->shared + 15) / 16 * 16;
@@ -45,7 +46,6 @@ void make_room(unsigned window) {
             mprotect(b.arena + bytes - kPage, kPage, PROT_NONE);
         }
         b.shared = b.arena + b.arena_bytes - kPage - rounded;
-        b.used = false;
     }
 }
 

@@ -186,6 +186,7 @@ def _ledger(found, machines, parts, papers, held):
         "claims": list(entries.values()),
         "tallies": {name: telling.tally(found.verdicts[found.verdicts["machine"] == name]) for name in names},
         "aged": {name: telling.aged(found.verdicts[found.verdicts["machine"] == name]) for name in names},
+        "earlier": {name: telling.earlier(lines) for name, lines in found.stale.items()},
         "differences": telling.differences(found.verdicts),
         "parts": len(parts),
         "controls": [

@@ -15,7 +15,7 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
     """Copy the report to paper/published/ and this machine's rows to data/recordings/<machine>/.
 
     Rows of the last build of each cell and strategy are copied byte for byte; samples replaced by a later build are
-    left out. Rows of earlier code without a replacement are copied and marked as stale wherever they are shown.
+    left out. Rows of earlier code without a replacement are copied, named in the report and marked in the ledger.
 
     Parameters
     ----------
