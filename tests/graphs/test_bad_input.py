@@ -11,7 +11,7 @@ import zipfile
 import pyarrow
 import pytest
 
-from lockstep.graphs import GraphError, memory, read, read_batch, read_coordinates, read_ratings
+from lockstep.graphs import GraphError, GraphWarning, memory, read, read_batch, read_coordinates, read_ratings
 
 MM = b"%%MatrixMarket matrix coordinate "
 
@@ -39,6 +39,13 @@ BODIES = {
     "edges, JSON": (b'{"a": 1}\n{"b": 2}\n', r"line 1: found"),
     "edges, words": (b"# c\n0 1\n1 two\n", r"line 3: found 'two'; expected two node ids"),
     "edges, one number": (b"0 1\n2\n", r"line 2: found 1 number where the rows before have 2;"),
+    "edges, an empty name": (b"a,b\nb,\nc,a\n", r"line 2: found an empty field; expected two names"),
+    "edges, a weight beyond float64": (b"0 1 1\n1 2 1e400\n", r"line 2: found '1e400'; expected two node ids"),
+    "edges, names and underscores": (b"a b 1_000\nb c 3\n", r"line 1: found '1_000'"),
+    "edges, n before them": (b"4\n0 1\n1 2\n2 3\n3 0\n0 2\n", r"line 1: found 1 number; expected two node ids"),
+    "edges, lines of an old Mac": (b"0 1\n0 1\r2 3\n", r"line 2: a carriage return without a line feed"),
+    "edges, sizes without digits": (b"# Nodes: , Edges: ,\n0 x\n0 1\n", r"line 2: found 'x'"),
+    "dimacs, a weight beyond float64": (b"p sp 2 1\na 1 2 1e400\n", r"line 2: found '1e400'"),
     "edges, four numbers": (b"0 1 2 3\n", r"line 1: found 4 numbers; expected two node ids"),
     "edges, a column more": (
         b"0 1\n\n# c\n1 2 3\n",
@@ -217,7 +224,7 @@ def test_an_archive_that_leaves_a_choice(tmp_path):
     [
         (b"user,item,rating\n1,2,3\n1,x,3\n", r"line 3: found 'x'; expected 'user,item,rating'"),
         (b"user,item,rating\n1,2,nan\n", r"line 2: found 'nan'"),
-        (b"user,item,rating\n1,2,3\n1,4,1e999\n", r"line 3: found rating inf; expected .* a finite rating"),
+        (b"user,item,rating\n1,2,3\n1,4,1e999\n", r"line 3: found '1e999'; expected .* a finite rating"),
         (b"user,item,rating\n1,2\n", r"line 2: found 2 numbers"),
         (b"user,item,rating\n-1,2,3\n", r"line 2: found id -1"),
         (b"-1,2,3\n2,2,3\n", r"line 1: found id -1"),
@@ -345,3 +352,31 @@ def test_what_a_text_of_ratings_may_be(text):
             read_ratings(io.BytesIO(text))
     else:
         assert read_ratings(io.BytesIO(text)).data.tolist() == found
+
+
+def test_a_nde_file_that_is_cut_off_warns(tmp_path):
+    file = tmp_path / "cut.nde"
+    file.write_text("3\n0 2\n1 2\n2 2\n0 1\n1 2\n")
+    with pytest.warns(GraphWarning, match="the degrees add up to 6; expected 4, twice the edges that follow"):
+        assert read(file).m == 4
+    file.write_text("3\n0 2\n0 2\n2 2\n0 1\n1 2\n0 2\n")
+    refused(file, "expected a line with the degree of each, but vertex 0 has none or several")
+
+
+def test_a_loop_in_a_metis_file_is_named_by_its_line(tmp_path):
+    file = tmp_path / "loop.graph"
+    file.write_text("3 3\n1 1 2\n1 3\n2\n")
+    refused(file, "line 2: found vertex 1 among its own neighbors")
+
+
+def test_whole_numbers_that_float64_rounds_are_told(tmp_path):
+    file = tmp_path / "big.txt"
+    file.write_text("0 1 1\n1 2 9007199254740993\n")
+    with pytest.warns(GraphWarning, match="line 2: 9007199254740993 is 2.53 or more"):
+        read(file)
+
+
+def test_a_comment_on_direction_far_below_the_first_counts(tmp_path):
+    file = tmp_path / "late.txt"
+    file.write_text("# a\n" * 70 + "# Nodes: 7 Edges: 9\n0 1\n")
+    refused(file, "line 71: the header says 9 edges")

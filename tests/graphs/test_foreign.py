@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -107,3 +108,10 @@ def test_dimacs_colorings(tmp_path, text):
     path.write_text(text)
     graph = read(path)
     assert (graph.n, graph.directed) == (4, False) and arcs(graph) == [(0, 1, None), (0, 2, None), (1, 2, None)]
+
+
+def test_the_padding_of_blocks_is_no_arc():
+    dense = np.array([[0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]])
+    blocks = sparse.bsr_array(dense, blocksize=(2, 2))
+    assert graph_of(blocks).m == 3
+    assert shortest_paths(blocks, 0).distances.tolist() == [0, 1, np.inf, 2]

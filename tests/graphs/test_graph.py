@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lockstep.graphs import Graph, GraphError
+from lockstep.graphs.canonical import canonical
 
 
 @st.composite
@@ -168,3 +169,16 @@ def test_weights_that_int64_does_not_hold_are_refused():
     assert Graph.from_edges([0, 1], [1, 2], weights=held).weights.tolist() == [1, 2**63 - 1]
     with pytest.raises(OverflowError, match="weight 1 is 9223372036854775808; expected whole weights below 2.63"):
         Graph.from_edges([0, 1], [1, 2], weights=held + np.uint64(1))
+
+
+def test_merged_edges_have_one_weight_at_both_ends():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        ends = rng.integers(0, 6, (2, 30))
+        graph = Graph.from_edges(*ends, n=6, weights=rng.integers(1, 99, 30), directed=False)
+        merged = canonical(graph, parallel="merge")
+        Graph(merged.offsets, merged.targets, merged.weights, directed=False)  # which checks both
+        sources, targets = merged.edges(once=True)
+        for u, v, weight in zip(sources, targets, merged.edge_weights(once=True), strict=True):
+            row = slice(graph.offsets[u], graph.offsets[u + 1])
+            assert weight == graph.weights[row][graph.targets[row] == v][0], "of the first arc from the smaller end"

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import csv as arrow
 
-from lockstep.graphs import Graph, GraphError, read, read_batch, read_coordinates, read_ratings
+from lockstep.graphs import Graph, GraphError, GraphWarning, read, read_batch, read_coordinates, read_ratings
 from lockstep.graphs.numbers import Table
 
 # One graph in every format: 0-1 (5), 0-2 (7), 1-2 (9) and an isolated vertex 3.
@@ -365,3 +365,49 @@ def test_names_that_dimacs_uses_are_names_all_the_same(text):
 def test_numbers_of_what_looks_like_metis_are_names_if_asked():
     graph = read(io.BytesIO(b"3 2\n2\n1 3\n2\n".replace(b"\n2\n", b"\n2 1\n")), names=True)
     assert graph.n == 3 and graph.labels.tolist() == ["3", "2", "1"]
+
+
+CYCLE = "12 12\n" + "".join(f"{(v - 2) % 12 + 1} {v % 12 + 1}\n" for v in range(1, 13))
+
+
+def test_a_hash_within_a_comment_leaves_a_metis_file_one(tmp_path):
+    for name, first in (("a.graph", ""), ("b.graph", "% made by tool #1\n"), ("c.txt", "% made by tool #1\n")):
+        (tmp_path / name).write_text(first + CYCLE)
+        graph = read(tmp_path / name)
+        assert (graph.n, graph.m, graph.directed) == (12, 24, False), name
+
+
+def test_the_name_of_a_folder_says_nothing_of_a_file(tmp_path):
+    text = "3 3\n2 3\n1 3\n1 2\n"
+    sizes = set()
+    for folder in ("plain", "my.graphs"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "e.txt").write_text(text)
+        graph = read(tmp_path / folder / "e.txt")
+        sizes.add((graph.n, graph.m, graph.directed))
+    assert sizes == {(4, 4, True)}
+
+
+@pytest.mark.parametrize(
+    ("words", "directed"),
+    [("undirected", False), ("un-directed", False), ("non-directed", False), ("not a directed graph", False),
+     ("Directed graph", True), ("a mis-directed letter", True)],
+)  # fmt: skip
+def test_a_comment_says_the_direction(tmp_path, words, directed):
+    (tmp_path / "e.txt").write_text(f"# {words}\n0 1\n")
+    assert read(tmp_path / "e.txt").directed == directed
+
+
+def test_a_header_whose_word_is_also_a_vertex(tmp_path):
+    file = tmp_path / "h.csv"
+    file.write_text("source,target,weight\nsource,b,1\nb,c,2\n")  # no edge has a third word
+    graph = read(file)
+    assert graph.labels.tolist() == ["source", "b", "c"] and graph.weights.tolist() == [1, 2]
+    file.write_text("from,to\nhow,to\nto,be\n")
+    with pytest.warns(GraphWarning, match="line 1: 'from' and 'to' occur in other lines too, and are read as an edge"):
+        assert read(file).m == 3
+
+
+def test_names_are_parted_by_blanks_and_tabs_alone(tmp_path):
+    (tmp_path / "e.txt").write_text("A\u00a0B C\nC \t A\u00a0B\n", encoding="utf-8")
+    assert read(tmp_path / "e.txt").labels.tolist() == ["A\u00a0B", "C"]

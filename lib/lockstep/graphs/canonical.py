@@ -26,6 +26,8 @@ def canonical(graph, *, loops="keep", parallel="keep", isolated="keep"):
         again = np.zeros(graph.m, bool)
         again[order[1:]] = (np.diff(sources[order]) == 0) & (np.diff(targets[order]) == 0)
         keep &= ~again
+        if weights is not None and not graph.directed:
+            weights = _mirrored(sources, targets, weights, order[~again[order]])
     if not keep.all():
         sources, targets = sources[keep], targets[keep]
         weights = None if weights is None else weights[keep]
@@ -39,6 +41,17 @@ def canonical(graph, *, loops="keep", parallel="keep", isolated="keep"):
             sources, targets, n = number[sources], number[targets], labels.size
     offsets, targets, weights = csr.group(sources, targets, n, weights)
     return Graph._trusted(offsets, targets, weights, graph.directed, graph.name, labels)
+
+
+def _mirrored(sources, targets, weights, first):
+    """Weights of an undirected graph, with that of an edge's first arc from its smaller end also at its larger end.
+
+    first : places of the first arc of each pair of ends, in the order of (source, target).
+    """
+    weights = weights.copy()
+    up, down = first[sources[first] <= targets[first]], first[sources[first] >= targets[first]]
+    weights[down[np.lexsort((sources[down], targets[down]))]] = weights[up][np.lexsort((targets[up], sources[up]))]
+    return weights
 
 
 def edge_count(graph):

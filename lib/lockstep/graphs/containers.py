@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 import pyarrow
 
-from . import memory
+from . import memory, text
 from .graph import GraphError
 
 GRAPH_SUFFIXES = (".mtx", ".gr", ".graph", ".txt", ".csv", ".tsv", ".edges", ".el", ".nde")
@@ -94,6 +94,9 @@ def open_text(path, member=None):
             f"{name} is not text (line {data.count(10, 0, data.index(0)) + 1} holds a zero "
             "byte); expected an edge list, DIMACS, Matrix Market, METIS or CSV, plain or compressed"
         )
+    if (at := text.lone_return(data)) is not None:
+        raise GraphError(f"{name}, line {text.line_number(data, at)}: a carriage return without a line feed; expected "
+                         "lines that end in LF or CR LF")  # fmt: skip
     return data, name
 
 

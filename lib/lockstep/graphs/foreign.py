@@ -6,6 +6,7 @@ igraph, rustworkx and pandas are not imported: the module of an object's type id
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sparse
 
 from . import named
 from .graph import Graph, GraphError
@@ -42,6 +43,9 @@ def graph_of(thing: Any, directed: bool = True) -> Graph:
         return _table(thing, directed)
     if isinstance(thing, np.ndarray):
         return _dense(thing, directed)
+    if sparse.issparse(thing) and thing.format == "bsr":
+        thing = thing.tocsr()
+        thing.eliminate_zeros()  # most are padding of its blocks
     return Graph.of(thing)
 
 

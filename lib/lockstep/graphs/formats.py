@@ -38,7 +38,8 @@ def _shown(line):
     return repr(line[:60].decode("utf-8", "replace"))
 
 
-_SIZES = re.compile(rb"nodes:\s*([\d,]+)\s+edges:\s*([\d,]+)", re.I)
+_SIZES = re.compile(rb"nodes:\s*(\d[\d,]*)\s+edges:\s*(\d[\d,]*)", re.I)
+_DIRECTION = re.compile(rb"(?<![\w-])(un-?|non-?|not (?:a )?)?directed\b", re.I)
 _APART = "and at most one weight, separated by blanks, tabs or a comma"
 _EDGE = f"two node ids (whole numbers) {_APART}"
 
@@ -61,19 +62,25 @@ def edge_list(data, name, check_header=True, names=None):
         found = _SIZES.search(line)
         if found and sizes is None:
             sizes = (text.line_number(data, start), *(int(group.replace(b",", b"")) for group in found.groups()))
-        word = re.search(rb"\b(un)?directed\b", line, re.I)
+        word = _DIRECTION.search(line)
         if word and directed is None:
             directed = not word.group(1)
-    body = [(at, line) for at, line in text.lines(data, 10_000) if line and line[:1] not in b"#%"][:3]
+    body = [(at, line) for at, line in text.lines(data) if line and line[:1] not in b"#%"][:3]
     start = header = body[0][0] if body else 0
     if body and named.is_header(body[0][1]):
         start, body = text.after(data, start), body[1:]
     if body and (names or (names is None and named.is_named([line for _, line in body]))):
         found = _named(data, name, start, directed)
-        if header < start and {*found.labels} & {field.decode() for field in named.fields(data[header:start])}:
-            found = _named(data, name, header, directed)  # the words are vertices: they occur again
-        if start == header and re.search(rb"[,\t]", body[0][1]):
-            _warn_of_columns(name, text.line_number(data, start), found)
+        words = [field.decode("utf-8", "replace") for field in named.fields(data[header:start])]
+        again = {*found.labels} & {*words}  # they are vertices; a third is a column's name, which no edge has
+        if len(words) == 2 and again:
+            found = _named(data, name, header, directed)
+            told = f"'{words[0]}' and '{words[1]}' occur in other lines too, and are read as an edge"
+            _warn_of_columns(name, text.line_number(data, header), told)
+        elif start == header and re.search(rb"[,\t]", body[0][1]) and _alone(found):
+            one, other = (repr(str(found.labels[end])) for end in (found.sources[0], found.targets[0]))
+            told = f"{one} and {other} occur in no other line, and are read as an edge"
+            _warn_of_columns(name, text.line_number(data, start), told)
         if sizes is not None and check_header and sizes[1:] != (found.n, found.sources.size):
             there = f"{found.n} names and {found.sources.size} lines"
             told = f"the header says {sizes[1]} nodes and {sizes[2]} edges; found {there}"
@@ -91,14 +98,15 @@ def edge_list(data, name, check_header=True, names=None):
     return body
 
 
-def _warn_of_columns(name, line, found):
-    """Warn if the first row may be an unknown header: neither of its words occurs in another row."""
+def _alone(found):
+    """Whether the first row may be an unknown header: neither of its words occurs in another row."""
     ends = np.append(found.sources, found.targets)
-    if found.sources.size > 1 and np.bincount(ends)[[found.sources[0], found.targets[0]]].max() == 1:
-        words = " and ".join(repr(str(found.labels[end])) for end in (found.sources[0], found.targets[0]))
-        warnings.warn(
-            f"{name}, line {line}: {words} occur in no other line, and are read as an edge; if they name columns, "
-            "delete that line", GraphWarning, stacklevel=2)  # fmt: skip
+    return found.sources.size > 1 and np.bincount(ends)[[found.sources[0], found.targets[0]]].max() == 1
+
+
+def _warn_of_columns(name, line, told):
+    told = f"{name}, line {line}: {told}; if they name columns, delete that line"
+    warnings.warn(told, GraphWarning, stacklevel=3)
 
 
 def _named(data, name, start, directed):
@@ -147,7 +155,7 @@ def dimacs(data, name):
     """DIMACS .gr (9th challenge): ``p sp n m``, then ``a from to weight``, ids from 1; ``c`` comments. Or .col (2nd
     challenge): ``p edge n m``, then ``e one other``, undirected; a file may list each edge once or both ways.
     """
-    for start, line in text.lines(data, 10_000):
+    for start, line in text.lines(data):
         fields = line.split()
         if not fields or fields[0] == b"c":
             continue
@@ -160,7 +168,8 @@ def dimacs(data, name):
         told = f"found {_shown(line)}; expected the problem line 'p sp <nodes> <arcs>' before any arc"
         raise _error(data, name, start, told)
     else:
-        raise GraphError(f"{name}: no problem line found; expected 'p sp <nodes> <arcs>'")
+        raise GraphError(f"{name}: no problem line found; expected 'p sp <nodes> <arcs>' (of an edge list with a "
+                         "vertex called c: format='edges')")  # fmt: skip
     n, m = int(fields[2]), int(fields[3])
     if fields[1] in (b"edge", b"col"):
         return _coloring(data, name, start, n, m)
@@ -188,7 +197,7 @@ def _coloring(data, name, start, n, m):
 
 def coordinates(data, name):
     """DIMACS .co: ``p aux sp co n``, then ``v id x y``; returns float64, shape (n, 2), row v for vertex v."""
-    for start, line in text.lines(data, 10_000):
+    for start, line in text.lines(data):
         fields = line.split()
         if fields[:4] == [b"p", b"aux", b"sp", b"co"] and len(fields) == 5 and fields[4].isdigit():
             break
@@ -307,6 +316,10 @@ def metis(data, name):
         raise table.error(
             first + 1 + int(sources[bad[0]]), f"neighbor {neighbors[bad[0]]:.15g} (ids run from 1 to {n})"
         )
+    loops = np.flatnonzero(neighbors == sources + 1)
+    if loops.size:
+        row = int(sources[loops[0]])
+        raise table.error(first + 1 + row, f"vertex {row + 1} among its own neighbors (a METIS file has no loops)")
     weights = whole_or_real(table.values[places + 1]) if step == 2 else None
     return Body(sources, neighbors.astype(np.int64) - 1, weights, n=n, directed=False, stored_both=True)
 
@@ -315,7 +328,8 @@ def metis(data, name):
 def nde(data, name):
     """LASAGNE's .nde: a line ``n``, n lines ``vertex degree``, then a line for each edge; ids from 0.
 
-    The degrees are not used; the number of edges is checked only by the registry.
+    Each vertex has one line of the n. A GraphWarning if the degrees do not fit the edges that follow: the file may be
+    cut off.
     """
     table = Table(data, name, "'n', then n lines 'vertex degree', then lines with the two ends of an edge")
     if len(table) < 1 or table.ends[0] != 1 or table.values[0] < 0 or table.values[0] != np.floor(table.values[0]):
@@ -337,4 +351,12 @@ def nde(data, name):
     if bad.size:
         raise table.error(int(bad[0]) + 1, f"a number out of range (ids run from 0 to {n - 1})")
     ends = ends.astype(np.int64)
+    again = np.flatnonzero(np.bincount(pairs[:n, 0].astype(np.int64), minlength=n) != 1)
+    if again.size:
+        raise GraphError(f"{name}: the first line says {n} vertices; expected a line with the degree of each, but "
+                         f"vertex {again[0]} has none or several")  # fmt: skip
+    told, loops = int(pairs[:n, 1].sum()), int((ends[:, 0] == ends[:, 1]).sum())
+    if told not in (2 * len(ends), 2 * len(ends) - loops):
+        warnings.warn(f"{name}: the degrees add up to {told}; expected {2 * len(ends)}, twice the edges that follow "
+                      "(the file may be cut off)", GraphWarning, stacklevel=2)  # fmt: skip
     return Body(ends[:, 0], ends[:, 1], None, n=n, directed=False)

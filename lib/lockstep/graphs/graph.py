@@ -247,7 +247,7 @@ class Graph:
     @classmethod
     def from_scipy(cls, matrix: "Sparse", directed: bool = True, name: str = "") -> "Graph":
         """Convert a square SciPy sparse matrix: every stored entry (i, j) is an arc, zeros too
-        (but not in DIA format, which pads with zeros).
+        (but not in DIA format, which pads with zeros; BSR pads its blocks too, and `graph_of` drops such zeros).
 
         Entries become weights, unless the matrix is Boolean; stored twice, they stay two arcs. ``directed=False`` needs
         a symmetric matrix.

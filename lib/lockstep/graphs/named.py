@@ -20,6 +20,9 @@ WEIGHTS = ("weight", "w", "value", "cost", "distance", "length")
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 
 
+_BLANKS = re.compile(r"[ \t]+")
+
+
 def numeric(field):
     return bool(_NUMBER.match(field))
 
@@ -72,7 +75,7 @@ def rows(data, name, start, expected, counts):
     body = [(n, one) for n, one in enumerate(text.split("\n"), line) if one.strip() and one.lstrip()[0] not in "#%"]
     separator = next((mark for mark in (",", "\t") if body and mark in body[0][1]), None)
     if separator is None:
-        split = (one.split() for _, one in body)
+        split = (_BLANKS.split(one.strip(" \t\r")) for _, one in body)
     else:
         split = _split([one for _, one in body], separator)
     for (n, _), row in zip(body, split, strict=True):
@@ -80,8 +83,11 @@ def rows(data, name, start, expected, counts):
             told = row if isinstance(row, str) else f"{len(row)} field{'s' * (len(row) != 1)}"
             told += f" where the rows before have {len(found[0])}" if found and not isinstance(row, str) else ""
             raise GraphError(f"{name}, line {n}: found {told}; expected {expected}")
+        row = [field.strip() for field in row]
+        if not (row[0] and row[1]):
+            raise GraphError(f"{name}, line {n}: found an empty field; expected {expected}")
         numbers.append(n)
-        found.append([field.strip() for field in row])
+        found.append(row)
     return numbers, found
 
 
@@ -98,10 +104,7 @@ def _split(lines, separator):
 
 def reals(column, numbers, name, expected):
     """A column of text as finite float64."""
-    try:
-        values = np.array(column, np.float64)
-    except ValueError:
-        values = np.array([float(text) if numeric(text.encode()) else math.nan for text in column])
+    values = np.array([float(text) if numeric(text.encode()) else math.nan for text in column], np.float64)
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         at = int(bad[0])

@@ -5,11 +5,12 @@ graph files mix blanks and commas, have rows of any length (METIS) and mark rows
 """
 
 import re
+import warnings
 
 import numpy as np
 from numba import njit
 
-from .graph import GraphError
+from .graph import GraphError, GraphWarning
 
 EXACT = 2**53  # integers below are exact in float64; 2^53 itself may be 2^53 + 1, rounded
 _POWERS = 10.0 ** np.arange(23)  # exact in float64, so one multiplication or division by them rounds correctly
@@ -154,11 +155,24 @@ class Table:
             text, start, skip, lead[0] if lead else 0, blank_rows, _POWERS, values, ends, slow
         )
         _leave_to_numpy(text, slow[:hard], values)
+        beyond = slow[:hard][~np.isfinite(values[slow[:hard, 0]])]  # 1e400: no float64 holds it
+        if beyond.size and not 0 <= wrong < beyond[0, 1]:
+            wrong = int(beyond[0, 1])
+        self._warn_of_rounded(data, name, slow[:hard], values)
         self.values, self.ends = values[:count], ends[:rows]
         self._data, self._name, self._expected = data, name, expected
         self._rule = (start, bytes(comments), blank_rows)
         if wrong >= 0:
             raise self.error_at(wrong)
+
+    @staticmethod
+    def _warn_of_rounded(data, name, slow, values):
+        """Warn of the first whole number that float64 may not hold."""
+        for _, begin, end in slow[np.abs(values[slow[:, 0]]) >= EXACT].tolist():
+            if data[begin:end].lstrip(b"+-").isdigit():
+                told = f"{name}, line {data.count(10, 0, begin) + 1}: {data[begin:end].decode()} is 2^53 or more"
+                warnings.warn(f"{told}; such whole numbers are rounded to float64", GraphWarning, stacklevel=4)
+                return
 
     def __len__(self):
         return self.ends.size

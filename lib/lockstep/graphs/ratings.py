@@ -77,7 +77,7 @@ def read_ratings(path: "PathLike | IO[bytes]", member: str | None = None, ids: b
 
 def _in_columns(data, mark):
     """Whether the first lines all have three or four fields between marks, as ratings have; lists have any number."""
-    widths = {line.count(mark) for _, line in text.lines(data) if line and line[:1] not in b"#%"}
+    widths = {line.count(mark) for _, line in text.lines(data, 60) if line and line[:1] not in b"#%"}
     return widths in ({2}, {3})
 
 
@@ -104,7 +104,7 @@ def _all_ids(table):
 
 
 def _csv(data, name, start):
-    some = text.lines(data[start : start + 2**16])
+    some = text.lines(data[start : start + 2**16], 60)
     first = next((line for _, line in some if line and line[:1] not in b"#%"), b"")
     if not all(map(named.numeric, named.fields(first)[:2])):
         expected = "'user,item,rating' with a finite rating"

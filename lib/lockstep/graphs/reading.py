@@ -1,5 +1,7 @@
 """Read a graph from a file; container and format are detected from the content."""
 
+import re
+import warnings
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Literal
 
@@ -7,7 +9,7 @@ import numpy as np
 
 from . import csr, formats, memory, text
 from .containers import GRAPH_SUFFIXES, open_text
-from .graph import Graph, GraphError
+from .graph import Graph, GraphError, GraphWarning
 
 if TYPE_CHECKING:
     from lockstep.typing import PathLike
@@ -139,16 +141,16 @@ def sniff(data, name):
     """Which format a text is, by its first lines; edge list or METIS, which look alike, by their sizes."""
     if data[:14].lower() == b"%%matrixmarket":
         return "mtx"
-    for _, line in text.lines(data, 10_000):
+    for _, line in text.lines(data):
         fields = line.split()
         if not fields or line[:1] in b"#%":
             continue
         if _is_dimacs(data):
             return "dimacs"
         if len(fields) == 1 and fields[0].isdigit():
-            return "nde"
+            return "nde" if _called(name, ".nde") or _is_nde(data, name) else "edges"
         break
-    if b"#" not in data[:4096] and _is_metis(data, name):
+    if not re.search(rb"^[ \t]*#", data[:4096], re.M) and _is_metis(data, name):
         return "metis"
     return "edges"
 
@@ -158,12 +160,28 @@ PROBLEMS = (b"sp", b"edge", b"col", b"aux", b"max", b"tw")  # of DIMACS, as a li
 
 def _is_dimacs(data):
     """Whether the first line that is no comment `c` is a problem line, or an arc of numbers without one before it."""
-    for _, line in text.lines(data, 10_000):
+    for _, line in text.lines(data):
         fields = line.split()
         if fields and fields[0] != b"c":
             arc = fields[0] == b"a" and len(fields) == 4 and all(map(bytes.isdigit, fields[1:]))
             return arc or (fields[0] == b"p" and (len(fields) == 1 or fields[1] in PROBLEMS))
     return bool(data.strip())
+
+
+def _called(name, *suffixes):
+    """Whether a file, or a member of an archive, has one of these suffixes in its name."""
+    return any(suffix in PurePath(name.rpartition(":")[2]).name for suffix in suffixes)
+
+
+def _is_nde(data, name):
+    """Whether the text is a valid .nde file, whose degrees fit its edges: not a number of vertices, then edges."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", GraphWarning)
+            formats.nde(data, name)
+    except (GraphError, GraphWarning):
+        return False
+    return True
 
 
 SMALL = 10  # vertices below which a text that is valid as METIS and as edge list is an edge list
@@ -176,8 +194,8 @@ def _is_metis(data, name):
     Unless the name contains .graph or .metis, a text is no METIS file if its header gives 0 edges, or fewer than
     `SMALL` vertices and all lines have two numbers.
     """
-    by_name = any(suffix in name for suffix in (".graph", ".metis"))
-    for _, line in text.lines(data, 10_000):
+    by_name = _called(name, ".graph", ".metis")
+    for _, line in text.lines(data):
         if line and not line.startswith(b"%"):
             break
     fields = line.split()

@@ -1,7 +1,19 @@
 """Lines of a file held as bytes."""
 
+import re
 
-def lines(data, count=60):
+_LONE = re.compile(rb"\r(?=[^\r\n])")  # a carriage return that no line feed follows
+
+
+def lone_return(data):
+    """Where the first carriage return is that ends no line (as of files of old Macs); None if there is none."""
+    if data.count(b"\r") == data.count(b"\r\n"):
+        return None
+    found = _LONE.search(data)
+    return found and found.start()
+
+
+def lines(data, count=10_000):
     """The first lines of a text with their byte offsets."""
     start = 0
     for _ in range(count):
