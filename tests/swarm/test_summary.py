@@ -10,7 +10,7 @@ from lockstep.swarm.results import summary, views
 
 def rows(*lines):
     columns = ["experiment", "dataset", "strategy", "parameters", "metric", "round", "value"]
-    return pd.DataFrame(lines, columns=columns)
+    return pd.DataFrame(lines, columns=columns).assign(study="5-swarm-batch")
 
 
 def million(way, measure, wall, load, compute):
@@ -32,11 +32,14 @@ def test_nothing_is_said_of_nothing():
 
 def test_single_graphs_group_by_group():
     lines = [single("G1", "closeness", paper=1, level=300, cpu=2), single("G2", "closeness", paper=2, level=900, cpu=8)]
-    found = rows(*lines[0], *lines[1])
+    more = [("cpu-sources", 0.5), ("paper", 0.25)]  # in an experiment of its own, on a slower day
+    lines.append([("parallel", "DD-G1", name, lines[0][0][3], "wall", 0, value) for name, value in more])
+    found = rows(*lines[0], *lines[1], *lines[2])
     said = " ".join(summary.seen(found))
     assert said.startswith("Single graphs of the groups G1 and G2")
     assert "One launch a level takes 300 to 450 for closeness (26)." in said
-    assert "The CPU takes 2.00 to 4.00 for closeness" in said and "This study's strategy" not in said
+    assert "One core takes 2.00 to 4.00 for closeness." in said and "`swarm`" not in said
+    assert "All cores of the CPU take 2.00 for closeness (306)." in said
     assert "single graphs by group (G3 and G4)" in summary.unmeasured(found)[0]
     assert "single graphs of the groups by swarm and alone" in summary.unmeasured(found)[0]
     planned = {name for cell in summary.planned("single") for names in cell.strategies.values() for name in names}

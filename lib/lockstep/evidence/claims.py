@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from lockstep import paths
-from lockstep.evidence import between, ledger, reading, recording, statistics, store
+from lockstep.evidence import between, ledger, reading, statistics, store
 from lockstep.evidence.controls import controls
 from lockstep.evidence.ledger import KINDS, LIMITS, ClaimsError, Part, load, merge, papers
-from lockstep.evidence.relations import JUDGES
-from lockstep.evidence.selecting import Missing, figure, host, support
+from lockstep.evidence.relations import JUDGES, unsure
+from lockstep.evidence.selecting import Missing, figure, host, recordings, support
 from lockstep.evidence.telling import ANSWERED, TESTED, entries, lines
 
 COLUMNS = [
@@ -30,7 +30,10 @@ COLUMNS = [
 BUILD = ["study", "strategy", "dataset", "kernel"]
 CODED = [*BUILD, "experiment", "parameters", "metric", "unit", "verified"]  # selected by code, not letter by letter
 LEVEL = 0.05
-OWN_FIGURE = ("beats-constant", "computed", "crossover", "exact", "none-dominates")  # not the plain ratio or mean
+OWN_FIGURE = (  # not the plain ratio or mean
+    "beats-constant", "computed", "crossover", "exact", "explained-by", "none-dominates", "ordering", "slope-above",
+    "slope-within", "steeper",
+)  # fmt: skip
 
 
 def judge(machines, parts=None, apart=None):
@@ -95,7 +98,7 @@ def _line(machine, part, by_study):
     line["bootstrap_low"], line["bootstrap_high"] = found.bootstrap
     if part.kind != "identity":
         line["host"] = json.dumps(host(by_study[part.study], part.select))
-    line["recordings"] = int(recording.of(support(by_study[part.study], part.select)["round"]).nunique())
+    line["recordings"] = recordings(by_study[part.study], part.select)
     line["factor"], line["times"] = compare(found.value, part.published)
     if part.relation == "open-question":
         line["verdict"], line["reason"] = ANSWERED, "the paper asks and claims nothing; the figure is an answer"
@@ -116,9 +119,9 @@ def _read(part, rows):
         select = merge(part.select, {key: value for key, value in change.items() if key not in LIMITS})
         each[label] = JUDGES[part.relation](replace(part, select=select, **limits), rows)
     if len({one.agrees for one in each.values()}) == 1:
-        label, weakest = max(each.items(), key=lambda one: one[1].p)
+        label, weakest = max(each.items(), key=lambda one: unsure(one[1]))
         told = f"{label}: {weakest.value:.3g} ({weakest.low:.3g} to {weakest.high:.3g})"
-        return replace(found, p=weakest.p, weakest=told if weakest.p > found.p else ""), "", ""
+        return replace(found, p=weakest.p, weakest=told if unsure(weakest) > unsure(found) else ""), "", ""
     words = {label: "agrees" if one.agrees else "disagrees" for label, one in each.items()}
     told = "; ".join(f"{label}: {one.value:.3g}, {words[label]}" for label, one in each.items())
     clear = part.kind == "identity" or all(one.p < LEVEL for one in each.values())

@@ -56,4 +56,4 @@ def table(rows):
             lines.append(line | {str(number): told.loc[cell, number] for number in told.columns})
     found = pd.DataFrame(lines)
     fixed = [name for name in ("study", "strategy", "graph", "passes") if name in found]
-    return found[[*fixed, *sorted(found.columns.difference(fixed))]]
+    return found[[*fixed, *sorted(found.columns.difference(fixed), key=int)]]

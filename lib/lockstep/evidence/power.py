@@ -10,6 +10,7 @@ import math
 
 import pandas as pd
 
+from lockstep.evidence import ledger
 from lockstep.evidence.telling import TESTED
 
 POWER = 0.9
@@ -38,10 +39,10 @@ def table(judged, level=0.05):
     """
     tested = judged[judged["verdict"].isin(TESTED) & judged["p"].notna() & (judged["kind"] != "identity")]
     family = tested.groupby(["machine", "paper"])["part"].transform("size")
-    lines = []
+    lines, bounds = [], {part.id: part.bound for part in ledger.load()}
     for line, count in zip(tested.itertuples(), family, strict=True):
         unit, pilot = _unit(line)
-        effect = _standardized(line, unit, pilot)
+        effect = _standardized(line, unit, pilot, bounds.get(line.part, 1.0))
         own = {"machine": line.machine, "part": line.part, "population": line.population, "unit": unit, "pilot": pilot}
         own["power"] = power(effect, pilot, level / count, unit)
         lines.append(own | {"needed": needed(effect, level / count, unit)})
@@ -57,12 +58,15 @@ def _unit(line):
     return "recordings", max(line.recordings, 1)
 
 
-def _standardized(line, unit, pilot):
-    """Standardized effect size per unit, from the pilot's p-value; infinite where that is 0."""
+def _standardized(line, unit, pilot, bound=1.0):
+    """Standardized effect size per unit, from the pilot's p-value; infinite where that is 0. The effect is the distance
+    from the bound that the part is tested against.
+    """
     from scipy import stats  # half a second to import
 
     size = stats.norm.isf(line.p / 2) if unit == "recordings" else stats.t.isf(line.p / 2, pilot - LOST[unit])
-    seen = abs(math.log(line.value)) if line.relation in RATIOS and line.unit in ("", "x") and line.value > 0 else LEAST
+    ratio = line.relation in RATIOS and line.unit in ("", "x") and line.value > 0
+    seen = abs(math.log(line.value / bound)) if ratio else LEAST
     return size / math.sqrt(pilot) * max(1.0, LEAST / seen if seen else 1.0)
 
 

@@ -17,7 +17,8 @@ from lockstep import paths
 from lockstep.evidence import ledger, power
 
 FILE = "protocol.yaml"
-JUDGED = ("id", "relation", "kind", "population", "bound", "bounds", "factor", "published", "select", "readings")
+JUDGED = ("id", "paper", "study", "relation", "kind", "population", "bound", "bounds", "factor", "published", "unit",
+          "select", "readings", "untestable", "needs")  # fmt: skip
 NOT_SCIENCE = ("seconds",)  # keys of a part left out of the digest: its expected run time
 
 

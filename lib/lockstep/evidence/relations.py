@@ -59,6 +59,11 @@ class Finding:
     weakest: str = ""
 
 
+def unsure(one):
+    """How little a finding decides: its p-value; infinite without one, as of a time measured once."""
+    return math.inf if math.isnan(one.p) else one.p
+
+
 def _finding(estimate, agrees, p):
     given = estimate.value, estimate.low, estimate.high, estimate.n, estimate.graphs
     return Finding(*given, None if agrees is None else bool(agrees), p, estimate.bootstrap)
@@ -99,8 +104,8 @@ def _below(part, rows):
 def _exists(part, rows):
     """True in at least one instance: the smallest p-value, times the number of instances (Bonferroni)."""
     found = [_above(replace(part, select=merge(part.select, change)), rows) for change in part.readings.values()]
-    one = min(found, key=lambda one: (not one.agrees, one.p))
-    return replace(one, p=min(1.0, len(found) * one.p))
+    one = min(found, key=lambda one: (not one.agrees, unsure(one)))
+    return replace(one, p=np.minimum(1.0, len(found) * one.p))
 
 
 def _band(part, rows, low, high):
@@ -154,9 +159,9 @@ def _ordering(part, rows):
         found.append(_finding(estimate, estimate.value > 1, estimate.p_value()))
     wrong = [one for one in found if not one.agrees]
     if not wrong:
-        return max(found, key=lambda one: one.p)
-    worst = min(wrong, key=lambda one: one.p)
-    return replace(worst, p=min(1.0, len(found) * worst.p))
+        return max(found, key=unsure)
+    worst = min(wrong, key=unsure)
+    return replace(worst, p=np.minimum(1.0, len(found) * worst.p))
 
 
 def _none_dominates(part, rows):
@@ -215,7 +220,8 @@ def _crossover(part, rows):
     place = _inside(found.place(len(samples)), part.published / part.factor, part.published * part.factor)
     tests.append((place.agrees, place.p))
     wrong = [p for agrees, p in tests if not agrees]
-    p = min(1.0, len(tests) * min(wrong)) if wrong else max(p for _, p in tests)
+    known = [p for p in wrong if not math.isnan(p)]  # where nothing crosses, the place has none
+    p = min(1.0, len(tests) * min(known, default=math.nan)) if wrong else np.max([p for _, p in tests])
     return Finding(found.value, found.low, found.high, len(samples), 1, not wrong, p)
 
 

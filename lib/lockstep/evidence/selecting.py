@@ -6,16 +6,19 @@
 import fnmatch
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from lockstep.evidence import between, statistics, trends
+from lockstep.evidence import between, recording, statistics, trends
 from lockstep.evidence.ledger import merge
 from lockstep.evidence.recording import CELL, CLOCKS
 
 # Units are converted to a common base, so that G/s over MHz is a number per clock cycle; times to ms.
 BASE = {"G/s": 1e9, "M/s": 1e6, "GHz": 1e9, "MHz": 1e6, "s": 1e3, "us": 1e-3, "ns": 1e-6}
+TIMES = ("ns", "us", "ms", "s", "min", "M/s", "G/s", "GB/s")  # units of times and rates
+SIDES = ("value", "numerator", "denominator")
 OWN = {"experiment", "dataset", "parameters"}  # labels by which a side selects cells other than the part's
 
 
@@ -236,36 +239,54 @@ def figure(rows, select, strata=False, apart=between.NONE):
         return take(*columns, apart=apart_by, freedom=apart.freedom, **how)
 
     samples = samples_of(rows, select)
+    timed = [is_time(rows, select[side].get("metric", "wall")) for side in SIDES if side in select]
     if samples is not None:
-        if "value" in select and "over" not in select["value"]:
-            return mean(samples, apart.time if is_time(rows, select["value"].get("metric", "wall")) else 0.0)
-        return mean(samples, apart.ratio)
+        one = "value" in select and "over" not in select["value"]
+        return mean(samples, (apart.time if one else apart.ratio) if any(timed) else 0.0)
     sides = [side_of(rows, select[name], select) for name in ("numerator", "denominator")]
     for side in sides:
         side["log"], side["graph"] = np.log(side["value"]), graphs_of(side, select)
-    return _unpaired(*(mean(side, apart.time) for side in sides))
+    graphs = pd.concat([side["graph"] for side in sides]).nunique()
+    found = [mean(side, apart.time if one else 0.0) for side, one in zip(sides, timed, strict=True)]
+    for place, varies in enumerate(timed):
+        if not varies:  # a count that was taken once is exact
+            found[place] = replace(found[place], error=np.nan_to_num(found[place].error))
+    return replace(_unpaired(*found), graphs=graphs)
 
 
 def is_time(rows, metric):
     """Whether a metric is a time or a rate, which varies between recordings, unlike counts."""
-    return bool(rows.loc[rows["metric"] == metric, "unit"].isin([*BASE, "ms"]).any())
+    return bool(rows.loc[rows["metric"] == metric, "unit"].isin(TIMES).any())
+
+
+def recordings(rows, select):
+    """Number of recordings behind a figure: those in which a round holds both sides; of unpaired sides the fewer."""
+    sides = [support(rows, select)]
+    if "value" in select or {"numerator", "denominator"} <= set(select):
+        try:
+            samples = samples_of(rows, select)
+            both = (select[name] for name in ("numerator", "denominator")) if samples is None else ()
+            sides = [side_of(rows, side, select) for side in both] if samples is None else [samples]
+        except Missing:  # a count of 0 has no logarithm
+            pass
+    return min(int(recording.of(side["round"]).nunique()) for side in sides)
 
 
 def _unpaired(above, below):
-    """Quotient of two estimates with Welch's interval; one without an error (NaN) adds none, two have no interval."""
-    errors = [0.0 if math.isnan(e.error) else e.error for e in (above, below)]
-    error = math.hypot(*errors)
-    if error == 0:
-        value, single = above.value / below.value, math.isnan(above.error) and math.isnan(below.error)
-        end = math.nan if single else value
-        return statistics.Estimate(value, end, end, above.n, above.graphs, error=math.nan if single else 0.0)
+    """Quotient of two estimates with Welch's interval; none if either, measured once, has no error (NaN)."""
+    errors = [above.error, below.error]
+    error, n = math.hypot(*errors), above.n + below.n
+    if error == 0 or math.isnan(error):
+        value = above.value / below.value
+        end = value if error == 0 else math.nan
+        return statistics.Estimate(value, end, end, n, error=error)
     logs = [
         statistics.Estimate(math.log(e.value), 0, 0, e.n, error=s, freedom=max(e.freedom, 1), logarithmic=False)
         for e, s in zip((above, below), errors, strict=True)
     ]
     gap = trends.difference(*logs)
     ends = [math.exp(end) for end in (gap.value, gap.low, gap.high)]
-    return statistics.Estimate(*ends, above.n, above.graphs, error=gap.error, freedom=gap.freedom)
+    return statistics.Estimate(*ends, n, error=gap.error, freedom=gap.freedom)
 
 
 def places(rows, select, side):

@@ -126,9 +126,11 @@ def chosen(verdicts, study=None, claim=None, machine=None, verdict=None):
 
 def records(verdicts):
     """Verdicts as JSON, an object a part with the fields of `COLUMNS`; what is not known is null."""
-    lines = json.loads(verdicts.to_json(orient="records"))
-    read = ({key: json.loads(line[key]) for key in ("beside", "host")} for line in lines)
-    return json.dumps([{**line, **told} for line, told in zip(lines, read, strict=True)], indent=1)
+    told = []
+    for line in verdicts.astype(object).to_dict("records"):
+        known = {key: None if value != value else value for key, value in line.items()}  # NaN
+        told.append(known | {key: json.loads(line[key]) for key in ("beside", "host")})
+    return json.dumps(told, indent=1, default=lambda number: number.item())
 
 
 def listed(verdicts):

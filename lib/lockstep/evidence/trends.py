@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lockstep.evidence import between
+from lockstep.evidence import between, recording
 from lockstep.evidence.statistics import CONFIDENCE, RESAMPLES, Estimate, draw_means, geometric_mean, half_width
 
 TAIL = (1 - CONFIDENCE) / 2  # share of the draws on either side of a bootstrap interval
@@ -47,7 +47,8 @@ def crossover(x, logs, rounds=None, *, apart=between.NONE):
         Log ratio of each sample.
     rounds : array of int (n,), optional
     apart : Between
-        Scatter between recordings, which the bootstrap draws at each place, besides rounds.
+        Scatter between recordings, which the bootstrap draws at each place over the number of its recordings, besides
+        rounds within each.
 
     Returns
     -------
@@ -62,18 +63,20 @@ def crossover(x, logs, rounds=None, *, apart=between.NONE):
     places = np.unique(x)
     if len(places) < 2:
         raise ValueError("a crossover needs measurements at two places at least")
-    groups = [logs[x == place] for place in places]
-    found = _crossings(np.log(places), np.array([group.mean() for group in groups]))
+    rounds = np.zeros(len(x), int) if rounds is None else np.asarray(rounds)
+    of = recording.of(rounds)
+    groups = [[logs[(x == place) & (of == one)] for one in np.unique(of[x == place])] for place in places]
+    found = _crossings(np.log(places), np.array([np.mean([one.mean() for one in group]) for group in groups]))
     random = np.random.default_rng(0)
-    draws = draw_means(groups, random)
+    draws = np.stack([draw_means(group, random).mean(axis=0) for group in groups])
     if apart.ratio:
-        draws = draws + apart.ratio * random.standard_t(apart.freedom, draws.shape)
+        counts = np.array([[len(group)] for group in groups])
+        draws = draws + apart.ratio / np.sqrt(counts) * random.standard_t(apart.freedom, draws.shape)
     located = [_crossings(np.log(places), column) for column in draws.T]
     firsts = np.array([crossing[0] if crossing else math.nan for crossing in located])
     low = high = math.nan
     if found and np.isnan(firsts).mean() <= TAIL:
         low, high = np.exp(np.nanquantile(firsts, [TAIL, 1 - TAIL])).tolist()
-    rounds = np.zeros(len(x), int) if rounds is None else np.asarray(rounds)
     how = {"apart": apart.ratio, "freedom": apart.freedom}
     ends = [geometric_mean(logs[x == place], rounds=rounds[x == place], **how) for place in (places[0], places[-1])]
     return Crossover(math.exp(found[0]) if found else math.nan, low, high, *ends)

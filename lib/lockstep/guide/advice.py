@@ -4,6 +4,7 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from lockstep import paths
 from lockstep.choose.tree import condition
 from lockstep.machine import MachineError, costs, gpu_available
 from lockstep.report.digits import readable, significant
@@ -145,7 +146,7 @@ def advise(
     """
     found = look.of(graph)
     name = machine_of(machine, recordings, results)
-    cost = _costs(name)
+    cost = _costs(name, recordings, results)
     notes = _notes(name, cost)
     choices = {}
     for problem in PROBLEMS.values():
@@ -175,10 +176,10 @@ def machine_of(name: str | None = None, recordings: "PathLike | None" = None, re
     return known[0] if known else ""
 
 
-def _costs(machine):
+def _costs(machine, recordings, results):
     """The recorded costs of the machine itself, None if there are none."""
     try:
-        found = costs.of(machine) if machine else None
+        found = costs.of(machine, results or paths.RESULTS, recordings or paths.RECORDINGS) if machine else None
     except MachineError:
         return None
     return found if found is not None and found.machine == machine else None

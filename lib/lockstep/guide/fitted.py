@@ -13,26 +13,27 @@ from .lessons import lessons
 def rules(recordings=None):
     """{machine: {problem: entry}} of the recorded machines, the largest recordings first; see `choose.rules`."""
     found = {}
-    for machine in observed.machine_names(recordings, recordings or paths.RECORDINGS):
-        known = lessons(machine, recordings, recordings or paths.RECORDINGS)
-        entries = {name: _entry(lesson) for name, lesson in known.items() if lesson is not None}
+    recordings = recordings or paths.RECORDINGS
+    for machine in observed.machine_names(recordings, recordings):
+        known = lessons(machine, recordings, recordings)
+        entries = {name: _entry(lesson, recordings) for name, lesson in known.items() if lesson is not None}
         if entries:
             found[machine] = entries
     return found
 
 
-def _entry(lesson):
+def _entry(lesson, recordings):
     one = lesson.unseen
     return {
         "rule": tree.packed(lesson.tree, lambda one: one.dataset),
-        "small": _small(lesson),
+        "small": _small(lesson, recordings),
         "graphs": one.judged,
         "regret": round(one.mean, 3),
         "worst": [round(one.worst, 2), one.where],
     }
 
 
-def _small(lesson):
+def _small(lesson, recordings):
     """(size, strategy): below that size the CPU's plain alternative is faster than a launch and read-back; or None.
 
     Its time is extrapolated from the smallest recorded graph in proportion to the size. The size is rounded, so that a
@@ -43,7 +44,7 @@ def _small(lesson):
     if plain is None or "graphs" in smallest.features:
         return None
     size, needed = smallest.features["size"], 1e3 * smallest.time(plain)
-    at = min(size, size * costs.of(lesson.machine, paths.RECORDINGS).readback_us / needed)
+    at = min(size, size * costs.of(lesson.machine, recordings, recordings).readback_us / needed)
     return [rule.rounded_between(0.7 * at, 1.4 * at), plain]
 
 

@@ -51,7 +51,7 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
     written = [_copy_current(file, target / file.name) for file in rows]
     written.append(Path(shutil.copy2(source / "machine.json", target / "machine.json")))
     for file in rows:
-        seals.seal(target, file.stem, "published", anew=True)
+        seals.seal(target, file.stem, seals.PUBLISHED, anew=True)
     builds.publish(source, Path(recordings))
     for file in (Path(paper) / "generated" / part for part in REPORT):
         if file.is_file():

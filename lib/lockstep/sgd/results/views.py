@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from lockstep.evidence import recording, statistics, tables
+from lockstep.evidence import ledger, recording, statistics, tables
 
 from ..experiments import twins
 from ..experiments.derived import SEVEN, published_costs
@@ -45,13 +45,13 @@ def cells(rows, experiment, metric="wall"):
     """Medians over the rounds: one line a graph, one column a strategy, and the graph's own figures.
 
     A part of a strategy's supersteps (`diagonal-part`) is scaled to a whole sweep and called by the
-    strategy's name.
+    strategy's name; its preparation is that of the whole schedule as it is.
     """
     lines = []
     for dataset, parameters, cell in tables.cells(rows, experiment):
         own, times = tables.of_graph(cell, "median"), tables.times(cell, metric, "median")
         if "diagonal-part" in times:
-            shares = tables.times(cell, "measured_share", "median")
+            shares = {} if metric == "preparation" else tables.times(cell, "measured_share", "median")
             times["diagonal"] = times["diagonal-part"] / shares.get("diagonal-part", 1.0)
         figures = {key: own.get(key, np.nan) for key in ("users", "items", "ratings", "largest degree")}
         lines.append({"dataset": dataset, **parameters, **figures, **times})
@@ -86,7 +86,8 @@ def normalized(rows):
             if name == "diagonal":
                 logs = pd.concat([logs, _scaled(mine)])
             if len(logs):
-                found = statistics.geometric_mean(logs["log"], statistics.graph_labels(logs))
+                graphs = logs["dataset"].replace(ledger.papers()["A"]["same"])  # STACK in two sizes is one
+                found = statistics.geometric_mean(logs["log"], graphs)
                 lines.append((experiment, name, found.value, found.low, found.high, found.graphs))
     return pd.DataFrame(lines, columns=["class", "strategy", "times", "low", "high", "graphs"])
 

@@ -191,15 +191,18 @@ def deltas(rows, dataset, metric="wall"):
 
 
 def sizes(rows):
-    """atomic and barrier over semaphores with two layers, against the number of vertices of road-like graphs."""
+    """atomic and barrier over semaphores with two layers, within rounds, against the number of vertices of road-like
+    graphs.
+    """
     wall = means(rows, "time")
     if wall.empty or "nodes" not in wall or "semaphores-2" not in wall:
         return pd.DataFrame()
     wall = wall[wall["dataset"].str.startswith("road-like-") & wall["semaphores-2"].notna()].sort_values("nodes")
     table = pd.DataFrame({"nodes": wall["nodes"].astype(int)})
     for label in ("atomic", "barrier"):
-        if label in wall:
-            table[f"{label} / semaphores-2"] = wall[label] / wall["semaphores-2"]
+        over = statistics.quotients(rows[rows["experiment"] == "time"], label, "semaphores-2")
+        if len(over):
+            table[f"{label} / semaphores-2"] = wall["dataset"].map(over.groupby("dataset").agg(statistics.center))
     return table.reset_index(drop=True)
 
 

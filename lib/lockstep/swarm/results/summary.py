@@ -13,9 +13,9 @@ from ..measures import MEASURES
 from . import views
 
 PLAN = paths.CONFIG / "paper.yaml"  # the parameter file that recordings follow
-RIVALS = {"level": "conventional GPU", "cpu": "parallel CPU"}  # what the paper compares with
-OTHERS = {"level": "One launch a level takes", "cpu": "The CPU takes", "swarm": "`swarm`, for batches, takes",
-          "alone": "`alone`, for single graphs, takes"}  # fmt: skip
+RIVALS = {"level": "conventional GPU", "cpu-sources": "parallel CPU"}  # what the paper compares with
+OTHERS = {"level": "One launch a level takes", "cpu-sources": "All cores of the CPU take", "cpu": "One core takes",
+          "swarm": "`swarm`, for batches, takes", "alone": "`alone`, for single graphs, takes"}  # fmt: skip
 MILLION = "benchmark-1000000"
 EXPERIMENTS = {
     "design": "the placement of metadata and the other parts of the design",
@@ -35,14 +35,13 @@ STREAMED = {  # experiments whose runs leave a checksum for each graph, and what
 
 def singles(rows):
     """One graph after the other: how much longer than SwarmGraph's design the others take, over the groups."""
-    tables = {measure: views.singles(rows, measure) for measure in views.NAMES}
-    tables = {measure: table for measure, table in tables.items() if "paper" in table}
+    tables = {measure: views.over_design(rows, measure) for measure in views.NAMES}
     said = []
     for other, words in OTHERS.items():
         each = []
         for measure, table in tables.items():
             if other in table:
-                times = (table[other] / table["paper"]).dropna()
+                times = table[other].dropna()
                 published = views.SPEEDUPS[measure].get(RIVALS.get(other))
                 beside = f" ({published})" if published else ""
                 each.append(f"{_span(times)} for {views.NAMES[measure]}{beside}")

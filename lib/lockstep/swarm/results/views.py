@@ -8,7 +8,7 @@ import pandas as pd
 
 from lockstep.evidence import tables
 from lockstep.evidence.selecting import matching
-from lockstep.evidence.statistics import center, geometric_mean
+from lockstep.evidence.statistics import center, geometric_mean, quotients
 
 from ..experiments import cases, synthetic
 from ..experiments.labels import gpus_of_label
@@ -79,6 +79,23 @@ def singles(rows, measure, experiment="single"):
         return found
     counts = [_graphs(of_measure(rows, measure), experiment, dataset) for dataset in found.index]
     return found.mul(1e3 / np.array(counts, float), axis=0).rename_axis("group").reset_index()
+
+
+def over_design(rows, measure):
+    """Times over that of SwarmGraph's design (`paper`), one graph after the other, within rounds: one line a group, one
+    column a strategy.
+
+    On one graph `cpu`, which takes a graph a core, is one core; `cpu-sources`, which takes a source a core, is the
+    parallel CPU of the paper, and was measured beside `paper` in an experiment of its own.
+    """
+    found = {}
+    for experiment in ("parallel", "single"):
+        mine = of_measure(rows[rows["experiment"] == experiment], measure)
+        for strategy in mine["strategy"].unique():
+            over = quotients(mine, strategy, "paper").droplevel("parameters")
+            if strategy != "paper" and len(over):
+                found[strategy] = over
+    return pd.DataFrame(found).sort_index(axis=1).rename_axis("group").reset_index()
 
 
 def batches(rows, measure):
