@@ -127,3 +127,24 @@ def test_a_run_that_has_ended_says_what_its_seconds_went_to(tmp_path):
     recording.log_run(tmp_path, {"name": "m"}, {"date": "0", "study": "s", "part": "q"})
     known = json.loads((tmp_path / "machine.json").read_text())["runs"]
     assert [one.get("seconds") for one in known] == [{"running": 1.0}, None]
+
+
+def test_a_choice_of_another_strategy_is_no_newer_build(make_rows, tmp_path):
+    """The best of several, chosen in each recording: rows stay while the chosen strategy's build is the last one."""
+    old, new = "a" * 16, "b" * 16
+    first, second, third = tmp_path, tmp_path / "2", tmp_path / "3"
+    cases = (first, f"other {old}", old), (second, f"fast {new}", new), (third, f"other {old}", new)
+    for folder, chosen, fast in cases:
+        rows = make_rows({"times": {"fast": 1.0, "other": 2.0, "(best)": 1.0}}, rounds=2)
+        rows["kernel"] = rows["strategy"].map({"fast": fast, "other": old, "(best)": chosen})
+        folder.mkdir(exist_ok=True)
+        rows.to_csv(folder / "3-toposort-depth.csv", index=False)
+    found = recording.recorded(tmp_path, "3-toposort-depth")
+    best = found[found["strategy"] == "(best)"]
+    assert sorted(recording.of(best["round"]).unique()) == [0, 1, 2]
+    assert sorted(recording.of(found.loc[found["strategy"] == "fast", "round"]).unique()) == [1, 2]
+    file = first / "3-toposort-depth.csv"
+    file.write_text(file.read_text().replace(f"other {old}", f"fast {old}"))
+    found = recording.recorded(tmp_path, "3-toposort-depth")
+    best = found[found["strategy"] == "(best)"]
+    assert sorted(recording.of(best["round"]).unique()) == [1, 2], "fast has a newer build"

@@ -62,6 +62,10 @@ def test_an_unpaired_quotient_has_the_errors_of_both_sides(make_rows):
     assert width("exact", "noisy") == pytest.approx(width("noisy", "exact")) and width("exact", "noisy") > 1.1
     assert width("noisy", "noisy") > width("exact", "noisy")
     assert math.isnan(width("single", "noisy")) and math.isnan(width("noisy", "single")), "a time measured once"
+    counted = rows.assign(metric="levels", unit="1")
+    one, other = ({"strategy": name, "metric": "levels"} for name in ("single", "exact"))
+    found = selecting.figure(counted, sides(numerator=one, denominator=other))
+    assert found.low == pytest.approx(found.high, rel=0.1), "a count taken once is exact"
 
 
 def test_times_and_ratios_feel_another_recording_and_counts_do_not(make_rows):

@@ -134,7 +134,7 @@ def recorded(folder, study="[0-9]-*", earlier=False):
     if not found:
         return empty()
     rows = pd.concat(found, ignore_index=True)
-    return rows if earlier else rows[newest(rows)].reset_index(drop=True)
+    return rows if earlier else rows[newest(rows) | _of_newest(rows)].reset_index(drop=True)
 
 
 def of(rounds):
@@ -150,6 +150,23 @@ def within(rounds):
 def newest(rows):
     """Boolean mask of rows of the last build measured for their cell and strategy."""
     return rows["kernel"] == rows.groupby([*CELL, "strategy"], sort=False)["kernel"].transform("last")
+
+
+_CHOICE = r"^(.*\D.*) ([0-9a-f]{16})$"  # the build of a derived row: a strategy and the id of its build
+
+
+def _of_newest(rows):
+    """Boolean mask of rows derived from one strategy's (the best of several) that rest on its last build in their cell.
+
+    Another recording may have chosen another strategy, whose rows are no newer build of the same.
+    """
+    chosen = rows.loc[rows["strategy"].str.startswith("("), "kernel"].astype(str).str.extract(_CHOICE).dropna()
+    cells = rows.loc[chosen.index, CELL].assign(strategy=chosen[0])
+    last = rows.groupby([*CELL, "strategy"], sort=False)["kernel"].last()
+    found = last.reindex(pd.MultiIndex.from_frame(cells)).to_numpy() == chosen[1].to_numpy()
+    mask = pd.Series(False, index=rows.index)
+    mask[chosen.index[found]] = True
+    return mask
 
 
 class Recording:
