@@ -333,7 +333,7 @@ def _graph(file, args):
         if file == "-":
             return read(sys.stdin.buffer, member=args.member, **options)
         if not path.exists() and registered(file):
-            if options:
+            if options or args.member:
                 raise GraphError(f"{file}: the registry says how it is read; --directed and the like are for files")
             return load(file)
         if not path.exists() and path.name == file and not path.suffix:  # it may have been meant as either

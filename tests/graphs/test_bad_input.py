@@ -380,3 +380,14 @@ def test_a_comment_on_direction_far_below_the_first_counts(tmp_path):
     file = tmp_path / "late.txt"
     file.write_text("# a\n" * 70 + "# Nodes: 7 Edges: 9\n0 1\n")
     refused(file, "line 71: the header says 9 edges")
+
+
+@pytest.mark.parametrize("cut", ["short", "blank"])
+def test_a_metis_file_by_name_is_no_edge_list_however_it_ends(tmp_path, cut):
+    cycle = "".join(f"{(v - 2) % 12 + 1} {v % 12 + 1}\n" for v in range(1, 13))
+    file = tmp_path / "a.graph"
+    file.write_text(f"14 13\n{cycle}" if cut == "short" else f"12 12\n{cycle}" + "\n" * 20)
+    if cut == "short":
+        refused(file, "the header says 14 vertices; expected as many lines after it, found 12")
+    else:
+        assert (read(file).n, read(file).directed) == (12, False)

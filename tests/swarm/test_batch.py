@@ -455,3 +455,31 @@ def test_a_graph_whose_values_do_not_fit_is_left_out_and_named(monkeypatch, meas
     batch = GraphBatch(graphs, max_vertices=10)
     assert not list(batch)
     assert batch.problems[0].reason == "it has 2,000 vertices; expected at most 10"
+
+
+def test_a_write_that_fails_leaves_the_earlier_shards(tmp_path):
+    paths = [nx.path_graph(n) for n in range(3, 9)]
+    GraphBatch(paths).write(tmp_path / "w", graphs=2)
+    before = sorted((file.name, file.read_bytes()) for file in (tmp_path / "w").iterdir())
+    bad = GraphBatch([*(nx.complete_graph(4) for _ in range(1024)), nx.empty_graph(0)], bad="refuse")
+    with pytest.raises(GraphError):
+        bad.write(tmp_path / "w", graphs=1000)
+    assert sorted((file.name, file.read_bytes()) for file in (tmp_path / "w").iterdir()) == before
+
+
+def test_what_is_asked_for_is_what_graphs_in_memory_say():
+    for graph, directed in ((nx.path_graph(3), True), (nx.path_graph(3, nx.DiGraph), False)):
+        with pytest.raises(GraphError, match="the graphs of memory are .*directed; .*directed ones were asked for"):
+            GraphBatch([graph], directed=directed)
+        assert GraphBatch([graph], directed=not directed)[0].n == 3
+
+
+def test_one_table_or_matrix_is_one_graph():
+    table = pd.DataFrame({"source": [0, 1], "target": [1, 2]})
+    assert len(GraphBatch.of(table)) == len(GraphBatch.of(np.ones((2, 2), int))) == 1
+
+
+def test_hidden_files_are_no_shards(tmp_path):
+    GraphBatch([nx.path_graph(4)]).write(tmp_path / "w")
+    (tmp_path / "w" / ".copy.arrow").write_bytes((tmp_path / "w" / "shard-00000.arrow").read_bytes())
+    assert len(GraphBatch(tmp_path / "w")) == 1

@@ -1,6 +1,8 @@
 """`lockstep swarm`: a folder of results, what was left out, and errors in one line."""
 
 import json
+import subprocess
+import sys
 
 import networkx as nx
 import numpy as np
@@ -301,3 +303,24 @@ def test_settings_of_a_measure_that_cannot_be_read(shards, tmp_path, capsys, set
     with pytest.raises(SystemExit) as stopped:
         main(["swarm", str(shards), "--out", str(tmp_path / "out"), *arguments])
     assert stopped.value.code == 2 and told in capsys.readouterr().err
+
+
+def test_two_runs_do_not_write_into_one_folder(shards, tmp_path):
+    """The lock is of a process: another one is refused, until the first has ended."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    hold = ("import fcntl, sys; file = open(sys.argv[1], 'w'); fcntl.lockf(file, fcntl.LOCK_EX); "
+            "print('held', flush=True); input()")  # fmt: skip
+    with subprocess.Popen([sys.executable, "-c", hold, str(folder / "_run.lock")], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as other:  # fmt: skip
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(OutputError, match="another run is writing into .*out"):
+            compute(shards, "betweenness", folder, strategy="cpu")
+        other.communicate("\n")
+    assert compute(shards, "betweenness", folder, strategy="cpu").graphs == 4
+
+
+def test_a_strategy_without_checksums_does_not_go_on_with_another_run(shards, tmp_path):
+    compute(shards, "betweenness", tmp_path / "out", strategy="cpu")
+    with pytest.raises(OutputError, match="checksums is None there, False now"):
+        compute(shards, "betweenness", tmp_path / "out", strategy="networkx")

@@ -157,6 +157,17 @@ def test_publish_refuses_rows_of_code_that_no_commit_holds(measured, commit, why
     publish_in(measured)  # what is published already is not asked again
 
 
+def test_publish_keeps_a_recording_whose_runs_are_not_ours(measured):
+    """A fresh checkout on the same machine has a recording of its own, which lies beside the first."""
+    file = measured / "results/box-1/machine.json"
+    facts, run = json.loads(file.read_text()), {"study": "3-toposort-depth", "date": "2026-01-02", "commit": "abc"}
+    for date, folder in (("2026-01-02", ""), ("2026-02-03", "2/"), ("2026-03-04", "3/"), ("2026-03-04", "3/")):
+        file.write_text(json.dumps(facts | {"runs": [run | {"date": date}]}))
+        assert f"recordings/box-1/{folder}3-toposort-depth.csv" in publish_in(measured)
+    told = [json.loads(one.read_text()) for one in measured.glob("recordings/*/**/machine.json")]
+    assert sorted(one["runs"][0]["date"] for one in told) == ["2026-01-02", "2026-02-03", "2026-03-04"]
+
+
 def test_publish_without_measurements_says_what_to_run(tmp_path):
     with pytest.raises(ValueError, match="run snakemake --cores 1 first"):
         publish.publish(tmp_path, tmp_path, tmp_path, "box-1")

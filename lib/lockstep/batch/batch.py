@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -15,7 +16,7 @@ from lockstep.graphs.memory import SETTING
 from . import content, shards
 from .check import GOOD, Problem, judge, one_way, reason
 from .pack import Pack, join
-from .sources import SHARDS, HeadPiece, cuts, pieces_of
+from .sources import SHARDS, HeadPiece, MemoryPiece, cuts, pieces_of
 
 if TYPE_CHECKING:
     from lockstep.typing import BatchLike, PathLike
@@ -97,13 +98,24 @@ class GraphBatch:
         self.weights, self.lengths, self.fitting = bool(weights), False, MOST
         self.source = str(source) if isinstance(source, (str, Path)) else "memory"
         self.pieces = pieces_of(source, directed, self.pack_bytes, self.weights)
+        self._check_direction()
         self.problems = []
         self._piece = functools.lru_cache(1)(self.load_piece)
+
+    def _check_direction(self):
+        """GraphError if graphs in memory, which say themselves whether they are directed, are not as asked for."""
+        for piece in self.pieces if self.directed is not None else ():
+            kind = getattr(piece, "graphs", None)
+            there = kind.directed if isinstance(kind, Pack) else getattr(getattr(piece, "kind", None), "directed", None)
+            if isinstance(piece, MemoryPiece) and there not in (None, self.directed):
+                words = ("directed", "undirected") if there else ("undirected", "directed")
+                raise GraphError(f"the graphs of {self.source} are {words[0]}; {words[1]} ones were asked for")
 
     @classmethod
     def of(cls, source: "BatchLike", **options: Any) -> "GraphBatch":
         """``source`` itself if it is a GraphBatch, else one made of it; of a single graph a batch of one."""
-        if isinstance(source, Graph) or hasattr(source, "is_directed") or sparse.issparse(source):
+        one = isinstance(source, Graph) or sparse.issparse(source) or getattr(source, "ndim", 0) == 2
+        if one or any(hasattr(source, name) for name in ("is_directed", "weighted_edge_list", "columns")):
             source = [source]  # pyright: ignore[reportAssignmentType]
         return source if isinstance(source, cls) else cls(source, **options)
 
@@ -246,7 +258,7 @@ class GraphBatch:
 
     def write(self, folder: "PathLike", *, format: Literal["arrow", "parquet"] = "arrow",
               graphs: int = 4096) -> "GraphBatch":  # fmt: skip
-        """Write the usable graphs as shards, replacing those of an earlier write into the folder.
+        """Write the usable graphs as shards, replacing those of an earlier write into the folder once all are written.
 
         Shards number vertices from 0: names of vertices are not written.
 
@@ -274,7 +286,7 @@ class GraphBatch:
         folder = Path(folder)
         if self.lies_in(folder):
             raise GraphError(f"{folder} is what is read; write the shards somewhere else")
-        there = [path for path in folder.glob("*") if path.suffix in SHARDS]
+        there = [path for path in folder.glob("[!.]*") if path.suffix in SHARDS]
         earlier = {path for path in there if path.stem.startswith("shard-") and path.suffix[1:] in shards.FORMATS}
         if others := sorted(set(there) - earlier):
             raise GraphError(f"{folder} holds another shard, {others[0].name}; write the shards somewhere else")
@@ -282,26 +294,32 @@ class GraphBatch:
 
         def flush():
             folder.mkdir(parents=True, exist_ok=True)
-            path = folder / f"shard-{len(written):05d}.{format}"
+            path = folder / f".new-{os.getpid()}-{len(written):05d}.{format}"  # readers pass over such names
             shards.write_shard(path, join(waiting))
             written.append(path)
             waiting.clear()
 
-        for pack in self:
-            first = 0
-            while first < len(pack):
-                last = min(first + graphs - count, len(pack))
-                waiting.append(pack[first:last])
-                count += last - first
-                first = last
-                if count == graphs:
-                    flush()
-                    count = 0
-        if waiting:
-            flush()
-        if not written:
-            raise GraphError(f"{self.source} holds no graph that can be used; nothing was written")
-        for old in earlier.difference(written):
-            old.unlink()
+        try:
+            for pack in self:
+                first = 0
+                while first < len(pack):
+                    last = min(first + graphs - count, len(pack))
+                    waiting.append(pack[first:last])
+                    count += last - first
+                    first = last
+                    if count == graphs:
+                        flush()
+                        count = 0
+            if waiting:
+                flush()
+            if not written:
+                raise GraphError(f"{self.source} holds no graph that can be used; nothing was written")
+            for old in earlier:
+                old.unlink()
+            for number, path in enumerate(written):
+                path.rename(folder / f"shard-{number:05d}.{format}")
+        finally:
+            for path in written:
+                path.unlink(missing_ok=True)
         options = {name: getattr(self, name) for name in ("bad", "max_vertices", "weights", "pack_bytes")}
         return GraphBatch(folder, **options)

@@ -5,12 +5,14 @@
                         row, -1 for no path; of walks the vertices one walk after the other), checksum; labels
                         (a list of text: the vertices' names) where graphs of the piece have some
     _problems.csv       the graphs that were left out, and why; written when all is done
+    _run.lock           held by the run that is under way: a second one is refused
 
 ``pandas.read_parquet(folder)`` reads all parts at once and skips names that begin with an underscore. Parts are
 written atomically.
 """
 
 import csv
+import fcntl
 import io
 import json
 import os
@@ -23,6 +25,7 @@ import pyarrow.parquet as pq
 from .check import Problem
 
 KEEP = ("values", "checksums")
+_held = {}  # {folder: its lock file}, of this process's runs
 
 
 class OutputError(ValueError):
@@ -52,11 +55,12 @@ class Output:
         Raises
         ------
         OutputError
-            It holds results of something else, or is no folder.
+            It holds results of something else, another run is writing into it, or it is no folder.
         """
         if self.folder.exists() and not self.folder.is_dir():
             raise OutputError(f"{self.folder} is a file; name a folder for the results")
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._hold()
         file, what = self.folder / "_run.json", {**(self.what or {}), "keep": self.keep}
         if not any(self.folder.glob("part-*.parquet")):  # no parts to mix with
             _replace(file, json.dumps(what, indent=1) + "\n")
@@ -76,6 +80,19 @@ class Output:
                 raise OutputError(f"{self.folder} holds results of another run: {told}. Choose another folder")
         for torn in self.folder.glob(".part-*"):
             torn.unlink(missing_ok=True)
+
+    def _hold(self):
+        """Hold the folder against other processes until this one ends."""
+        where = self.folder.resolve()
+        if where in _held and (where / "_run.lock").is_file():
+            return
+        file = (where / "_run.lock").open("w")
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _held[where] = file
+        except BlockingIOError:
+            told = "wait for it, or choose another folder"
+            raise OutputError(f"another run is writing into {self.folder}; {told}") from None
 
     def part(self, piece):
         """The file of a piece's results."""

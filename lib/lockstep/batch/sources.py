@@ -263,7 +263,7 @@ def pieces_of(source, directed=None, piece_bytes=64 * 2**20, weights=True):
         return [MemoryPiece(f"memory-{at // 1024:05d}", at, graphs[at : at + 1024], kind) for at in cuts]
     path = Path(source)
     if path.is_dir():
-        found = sorted(p for p in path.iterdir() if p.suffix in SHARDS)
+        found = sorted(p for p in path.glob("[!.]*") if p.suffix in SHARDS)
         return _shards(found, directed) if found else _files(path, directed, piece_bytes, weights)
     if path.is_file():
         if path.suffix in SHARDS:
@@ -298,7 +298,7 @@ def _shards(paths, directed):
 def _files(path, directed, piece_bytes, weights):
     def named(p):
         plain = p.with_suffix("") if p.suffix in PACKED else p
-        return p.is_file() and plain.suffix in GRAPH_SUFFIXES
+        return p.is_file() and not p.name.startswith(".") and plain.suffix.lower() in GRAPH_SUFFIXES
 
     paths = sorted(filter(named, path.iterdir())) if path.is_dir() else [path]
     if not paths:

@@ -217,6 +217,8 @@ def opened(batch, engine, out, keep):
     if out is None or engine is None:
         return None
     what = {"batch": batch.digest(), "source": batch.source, "measure": engine.measure.name, "options": engine.options}
+    if not getattr(engine, "checksums", True):  # a run by another strategy must not go on with these
+        what["checksums"] = False
     output = Output(out, what | batch.asked(), keep)
     if batch.lies_in(output.folder):
         raise OutputError(f"{out} holds the graphs; choose another folder for the results")

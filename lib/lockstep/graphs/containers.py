@@ -21,7 +21,8 @@ import pyarrow
 from . import memory, text
 from .graph import GraphError
 
-GRAPH_SUFFIXES = (".mtx", ".gr", ".graph", ".txt", ".csv", ".tsv", ".edges", ".el", ".nde")
+GRAPH_SUFFIXES = (".mtx", ".gr", ".graph", ".txt", ".csv", ".tsv", ".edges", ".el", ".nde",
+                  ".metis", ".col")  # fmt: skip
 _COMPRESSED = {
     b"\x28\xb5\x2f\xfd": ("zstandard", functools.partial(pyarrow.input_stream, compression="zstd")),
     b"\x1f\x8b": ("gzip", gzip.open),

@@ -93,15 +93,15 @@ class _Resuming:
 
     def __call__(self, url, output_file, _):
         mark = self.part.with_name(self.part.name + ".mark")
-        with open(self.part, "ab") as out:
-            fcntl.flock(out, fcntl.LOCK_EX)  # two programs must not write into one file
+        with self._locked() as out:
             done = out.tell()
             headers = {"Accept-Encoding": "identity"}
             if done and mark.exists():
                 headers |= {"Range": f"bytes={done}-", "If-Range": mark.read_text()}
-            with requests.get(url, headers=headers, stream=True, timeout=(CONNECT, 30)) as reply:
+            with self._reply(url, headers) as reply:
                 reply.raise_for_status()
-                if reply.status_code != 206:
+                here = f"bytes {done}-"
+                if reply.status_code != 206 or not reply.headers.get("Content-Range", here).startswith(here):
                     out.truncate(0)
                     done = 0
                 mark.write_text(reply.headers.get("ETag") or reply.headers.get("Last-Modified") or "none")
@@ -115,8 +115,28 @@ class _Resuming:
                         bar.update(len(chunk))
                 if total is not None and out.tell() != total:
                     raise requests.ConnectionError(f"{out.tell()} of {total} bytes arrived")
-        os.replace(self.part, output_file)
-        mark.unlink(missing_ok=True)
+            out.flush()
+            os.replace(self.part, output_file)
+            mark.unlink(missing_ok=True)
+
+    def _locked(self):
+        """The partial file, opened and locked: two programs must not write into one file."""
+        while True:
+            out = open(self.part, "ab")
+            fcntl.flock(out, fcntl.LOCK_EX)
+            if self.part.exists() and os.path.samestat(os.fstat(out.fileno()), self.part.stat()):
+                return out
+            out.close()  # while this one waited, another program finished the file and moved it into place
+
+    @staticmethod
+    def _reply(url, headers):
+        """The server's reply; to a part that is complete already (416), the whole file."""
+        reply = requests.get(url, headers=headers, stream=True, timeout=(CONNECT, 30))
+        if reply.status_code != 416 or "Range" not in headers:
+            return reply
+        reply.close()
+        whole = {name: value for name, value in headers.items() if name not in ("Range", "If-Range")}
+        return requests.get(url, headers=whole, stream=True, timeout=(CONNECT, 30))
 
 
 def fetch(url, name):

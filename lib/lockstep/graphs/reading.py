@@ -204,9 +204,9 @@ def _is_metis(data, name):
     if not by_name and (int(fields[1]) == 0 or (int(fields[0]) < SMALL and _all_pairs(data))):
         return False
     following = data.count(b"\n") + (not data.endswith(b"\n")) - 1
-    if following < int(fields[0]):
+    if not by_name and following < int(fields[0]):
         return False
-    if len(fields) == 2 and int(fields[0]) < following // 2 and b"%" not in data[:4096]:
+    if not by_name and len(fields) == 2 and int(fields[0]) < following // 2 and b"%" not in data[:4096]:
         return False
     try:
         body = formats.metis(data, name)

@@ -12,7 +12,8 @@ REPORT = ("report.pdf", "report.html")
 
 
 def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPER, name=None) -> list[Path]:
-    """Copy the report to paper/published/ and this machine's rows to data/recordings/<machine>/.
+    """Copy the report to paper/published/ and this machine's rows to data/recordings/<machine>/; to the next numbered
+    folder in it if a recording with other runs lies there.
 
     Rows of the last build of each cell and strategy are copied byte for byte; samples replaced by a later build are
     left out. Rows of earlier code without a replacement are copied, named in the report and marked in the ledger.
@@ -39,11 +40,12 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
         from lockstep.evidence import machine_name
 
         name = machine_name()
-    source, target = Path(results) / name, Path(recordings) / name
+    source, machine = Path(results) / name, Path(recordings) / name
     rows = sorted(source.glob("[0-9]-*.csv"))
     if not rows or not (source / "machine.json").is_file():
         raise ValueError(f"{source} holds no recording of this machine ({name}); run snakemake --cores 1 first")
-    _refuse_foreign(source / "machine.json", target / "machine.json")
+    _refuse_foreign(source / "machine.json", machine / "machine.json")
+    target = _folder_of(source, machine)
     _refuse_uncommitted(source / "machine.json", target / "machine.json")
     if wrong := seals.broken(source):
         raise ValueError(f"{wrong[0]}; a recording is published as it was measured: remove it, and measure again")
@@ -59,6 +61,23 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
             folder.mkdir(parents=True, exist_ok=True)
             written.append(Path(shutil.copy2(file, folder / file.name)))
     return written
+
+
+def _folder_of(source: Path, machine: Path) -> Path:
+    """Where a recording goes: into the folder of which it has all runs, else into a new one."""
+    runs, numbers = _runs(source), sorted(int(one.name) for one in machine.glob("[0-9]*") if one.name.isdecimal())
+    folders = [machine, *(machine / str(number) for number in numbers)]
+    for folder in reversed(folders):
+        if not _runs(folder) - runs:  # also of a folder without any
+            return folder
+    return machine / str(max([1, *numbers]) + 1)
+
+
+def _runs(folder: Path) -> set:
+    """(date, study, part) of the runs in a recording's machine.json; empty without one."""
+    file = folder / "machine.json"
+    told = json.loads(file.read_text()).get("runs", []) if file.is_file() else []
+    return {(run.get("date"), run.get("study"), run.get("part")) for run in told}
 
 
 def _copy_current(source: Path, target: Path) -> Path:

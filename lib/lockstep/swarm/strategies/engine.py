@@ -89,6 +89,11 @@ class Engine:
         return np if self.executor is None else self.executor.xp
 
     @property
+    def checksums(self) -> bool:
+        """Whether its results have checksums."""
+        return self.strategy.checksums
+
+    @property
     def lengths(self) -> bool:
         """Whether weights of arcs are lengths."""
         return self.measure.weights and self.options.get("weighted") is not False
