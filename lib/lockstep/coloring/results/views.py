@@ -141,7 +141,7 @@ def sweep(rows, graph, metric):
 
 
 def switches(rows):
-    """The hybrid's switch on each graph: the best round, its gain, and each rule's loss against it.
+    """The hybrid's switch on each graph: the best round (of each recording), its gain, and each rule's loss against it.
 
     `known`: whether the rule was fitted to the graph (KNOWN). `auto/best` is `auto/own`, the rule's overhead (over
     a fixed switch at its round), times the loss of a wrong switch. Every ratio is paired within rounds not
@@ -152,11 +152,11 @@ def switches(rows):
     lines = []
     for graph, cell in mine.groupby("dataset", sort=False):
         structured = json.loads(cell["parameters"].iloc[0])["structured"]
-        at = cell[cell["metric"] == "switched"].groupby("strategy")["value"].mean()
+        at = cell[cell["metric"] == "switched"].groupby("strategy")["value"].unique()
         known = next((how for how, graphs in KNOWN.items() if graph in graphs), "")
         line = {"graph": graph, "known": known, "structured": structured}
         for rule in ("best", "auto", "threshold"):
-            line[f"{rule} at"] = int(at.get(f"hybrid-{rule}", -1))
+            line[f"{rule} at"] = ", ".join(str(int(one)) for one in at.get(f"hybrid-{rule}", [-1]))
         pairs = {
             "randomized/best": ("randomized", "hybrid-best"),
             "worst/best": ("hybrid-worst", "hybrid-best"),

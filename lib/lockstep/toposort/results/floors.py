@@ -16,8 +16,9 @@ EVEN = ("layered", "disjoint-paths")  # families whose layers hold about as many
 
 
 def one_vertex(costs):
-    """Lower bound on a layer of one vertex (us): the synchronization, and the chain of dependent accesses.
+    """Predicted cost of a layer of one vertex (us): the synchronization, and the chain of dependent accesses.
 
+    Of `naive` it is no lower bound: in a compiled loop two of its launches overlap with kernels that run.
     Each strategy's chain is documented in its kernel file. `narrow` then runs one warp: a row's load concurrent with
     an atomic, both in L2, and a one-warp barrier.
     """
