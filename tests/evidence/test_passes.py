@@ -35,3 +35,8 @@ def test_a_layer_of_the_thesis_takes_three_launches_and_a_run_one_more():
 
 def test_rows_without_such_loops_give_an_empty_table():
     assert passes.table(pd.DataFrame(columns=COLUMNS)).empty
+
+
+def test_recordings_stand_in_their_order():
+    found = table(*(rows_of("atomic", "a", "rounds", 100, 4.0 + one, recording=one) for one in range(11)))
+    assert list(found.columns[4:]) == [str(one) for one in range(1, 12)]

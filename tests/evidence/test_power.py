@@ -51,3 +51,14 @@ def test_an_effect_below_five_per_cent_is_not_sought():
     assert math.isnan(none["needed"].iloc[0])
     clear = power.table(pd.DataFrame([line(p=0.0)]))
     assert clear["needed"].iloc[0] == power.FEWEST and clear["power"].iloc[0] == 1
+
+
+def test_an_effect_is_the_distance_from_the_bound(monkeypatch):
+    """0.99 against a bound of 1.1 is an effect of 11 %, and needs no more than that of 1 % beyond a bound of 1."""
+    bounded = [type("Part", (), {"id": "X1", "bound": 1.1})()]
+    found = {}
+    for bounds in ([], bounded):
+        monkeypatch.setattr(power.ledger, "load", lambda bounds=bounds: bounds)
+        one = line(value=0.99, relation="below", population="random", n=8, p=0.01)
+        found[len(bounds)] = power.table(pd.DataFrame([one]))["power"].iloc[0]
+    assert found[1] < found[0], "an effect of 1 % is raised to 5 %, one of 11 % is not"

@@ -1,20 +1,24 @@
 """What each relation asks of rows that are nearly right: worlds in which one thing alone speaks against it."""
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from lockstep.evidence import claims
+from lockstep.evidence import between, claims
 from lockstep.evidence.ledger import Part
+from lockstep.evidence.recording import REPEAT
 
 SIDES = {"numerator": {"strategy": "a"}, "denominator": {"strategy": "b"}}
 UNCLEAR = np.array([0.9, 1.12] * 4)  # a geometric mean just above 1
 
 
-def judge(rows, relation, select=SIDES, published=2, **changes):
+def judge(rows, relation, select=SIDES, published=2, apart=None, **changes):
     base = {"id": "X1", "claim": "X1", "paper": "X", "statement": "s", "of": "", "published": published, "unit": "x"}
     study = "3-toposort-depth"
     part = Part(**base, relation=relation, study=study, select={"study": study, **select}, **changes)
-    return claims.judge({"m": rows}, [part]).iloc[0]
+    return claims.judge({"m": rows}, [part], apart).iloc[0]
 
 
 def test_an_exact_count_is_that_of_every_graph(make_rows):
@@ -113,3 +117,43 @@ def test_the_better_of_both_constants_must_be_beaten(make_rows):
     cells = [{"dataset": f"g{k}", "times": {"a": 3, "b": 2}, "counts": {"order": 1}} for k in range(12)]
     found = judge(make_rows(*cells), "beats-constant", {**SIDES, "value": {"strategy": "serial", "metric": "order"}})
     assert found["verdict"] == "undecided" and found["value"] == 0, "b is the faster one everywhere"
+
+
+@pytest.mark.parametrize("relation", ["slope-above", "slope-within", "steeper"])
+def test_a_figure_beside_a_slope_is_a_slope(make_rows, relation):
+    rows = make_rows(*[{"dataset": f"d{x}", "parameters": {"x": x}, "times": {"a": x, "b": 1.0, "c": x**2}}
+                       for x in (10, 100, 1000)], noise=1e-4)  # fmt: skip
+    sides = {name: {"strategy": "a", "x": "x"} for name in ("value", "first")} | {"second": {"strategy": "b", "x": "x"}}
+    change = {"value": {"strategy": "c"}, "first": {"strategy": "c"}}
+    found = judge(rows, relation, {"x": "x", **sides}, bound=0.5, bounds=(0.5, 1.5), beside={"of the square": change})
+    assert json.loads(found["beside"])["of the square"][0] == pytest.approx(2.0, abs=0.01)
+
+
+def test_a_sample_without_an_interval_decides_nothing_wherever_it_stands(make_rows):
+    rows = make_rows({"times": {"a": 1.0, "b": 2.0, "c": [2.02]}})
+    for order in (["a", "b", "c"], ["c", "b", "a"]):
+        found = judge(rows, "ordering", {"strategies": order})
+        assert found["verdict"] == ("undecided" if order[0] == "a" else "fails"), order
+    once = {"once": {"denominator": {"strategy": "c"}}, "often": {}}
+    for readings in (once, dict(reversed(once.items()))):
+        assert judge(rows, "below", SIDES, readings=readings)["verdict"] == "undecided"
+
+
+def test_recordings_of_a_verdict_hold_both_of_its_sides(make_rows):
+    first = make_rows({"times": {"a": 1.0, "b": 2.0}})
+    second = make_rows({"times": {"a": 1.0}})
+    second["round"] += REPEAT
+    found = judge(pd.concat([first, second]), "below", SIDES)
+    assert found["recordings"] == 1 and found["n"] == 8
+
+
+def test_a_count_has_no_scatter_between_recordings_and_minutes_have(make_rows):
+    apart = {"": between.Between(time=0.2, ratio=0.1, freedom=30.0)}
+
+    def width(metric, unit, select):
+        rows = make_rows({"metric": metric, "times": {"a": 8.0, "b": 2.0}}, noise=1e-9).assign(unit=unit)
+        found = judge(rows, "above", {name: {**side, "metric": metric} for name, side in select.items()}, apart=apart)
+        return found["high"] / found["low"]
+
+    for select in (SIDES, {"value": {"strategy": "a"}}):
+        assert width("launches", "1", select) == pytest.approx(1.0) and width("minutes", "min", select) > 1.2

@@ -78,3 +78,12 @@ def test_what_is_published_is_as_it_was_written():
     for folder in sorted(paths.RECORDINGS.glob("*/")):
         assert seals.broken(folder) == []
         assert {line[0] for line in seals._seals(folder)} == {file.stem for file in folder.glob("[0-9]-*.csv")}
+
+
+def test_nothing_follows_the_seal_of_a_published_recording(measured):
+    seals.seal(measured, STUDY, seals.PUBLISHED, anew=True)
+    assert seals.broken(measured) == []
+    with (measured / f"{STUDY}.csv").open("a") as file:
+        file.write((measured / f"{STUDY}.csv").read_text().splitlines()[-1] + "\n")
+    (told,) = seals.broken(measured)
+    assert told.endswith("1 line more than when it was published")

@@ -25,3 +25,15 @@ def test_graphs_that_only_the_thesis_strategies_were_measured_on_are_counted():
     more = rows[(rows["experiment"] == "table-4.3") & rows["strategy"].isin(["serial", "naive"])]
     [told] = views.unmeasured(pd.concat([rows, more.assign(dataset="another graph")]))
     assert "1 of 2 graphs of table 4.3 are" in told
+
+
+def test_a_quotient_is_of_the_rounds_that_timed_both():
+    """The serial sort of another recording, on a slower day, does not enter it."""
+    cell = {"study": "3-toposort-depth", "experiment": "table-4.1", "dataset": "g", "verified": "exact", "kernel": "k"}
+    cell |= {"parameters": '{"nodes":1000,"edges":2000}', "unit": "ms"}
+    samples = [("serial", "wall", 0, 6.0), ("naive", "wall", 0, 4.0), ("naive", "device", 0, 3.0),
+               ("serial", "wall", 1000, 60.0), ("(graph)", "depth", 0, 5.0)]  # fmt: skip
+    names = "strategy", "metric", "round", "value"
+    rows = pd.DataFrame([cell | dict(zip(names, one, strict=True)) for one in samples])
+    (line,) = views.table(rows, "4.1").to_dict("records")
+    assert line["serial/naive"] == 2.0 and line["serial"] > 6.0
