@@ -260,25 +260,6 @@ def paired(rows, numerator, denominator):
     return both[[*key, "log"]]
 
 
-def quotients(rows, numerator, denominator):
-    """Numerator over denominator in each cell, paired within rounds: a geometric mean, recordings weighing the same.
-
-    Parameters
-    ----------
-    rows, numerator, denominator
-        As of `paired`.
-
-    Returns
-    -------
-    Series
-        Indexed by (dataset, parameters) of the cells in which a round holds both.
-    """
-    pairs = paired(rows, numerator, denominator)
-    cell = [pairs[name] for name in ("dataset", "parameters")]
-    logs = pairs["log"].groupby([*cell, recording.of(pairs["round"])]).mean()
-    return np.exp(logs.groupby(level=["dataset", "parameters"]).mean())
-
-
 def graph_labels(pairs):
     """One label a cell for `geometric_mean`: rows of equal cell columns are the same graph."""
     return pairs[CELL].agg("\x1f".join, axis=1) if len(pairs) else pairs.index

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 
-from lockstep.evidence.statistics import center, over_strata, select
+from lockstep.evidence import recording
+from lockstep.evidence.statistics import center, over_strata, paired, select
 
 
 def means(rows, experiment, metric="wall"):
@@ -27,6 +28,25 @@ def cells(rows, experiment):
 def times(cell, metric="wall", take=center):
     """{strategy: a metric's mean over the rounds} of a cell's rows."""
     return select(cell, metric=metric).groupby("strategy")["value"].agg(take).to_dict()
+
+
+def quotients(rows, numerator, denominator):
+    """Numerator over denominator in each cell, paired within rounds: a geometric mean, recordings weighing the same.
+
+    Parameters
+    ----------
+    rows, numerator, denominator
+        As of `statistics.paired`.
+
+    Returns
+    -------
+    Series
+        Indexed by (dataset, parameters) of the cells in which a round holds both.
+    """
+    pairs = paired(rows, numerator, denominator)
+    cell = [pairs[name] for name in ("dataset", "parameters")]
+    logs = pairs["log"].groupby([*cell, recording.of(pairs["round"])]).mean()
+    return np.exp(logs.groupby(level=["dataset", "parameters"]).mean())
 
 
 def _against_default(rows, table, option, experiment):

@@ -1,7 +1,7 @@
 """Parsers, one function for each format; their docstrings describe the formats.
 
-Every parser takes (data, name) and returns a `Body`, from which `reading.read` builds the Graph; `coordinates`
-returns an array. All check the header against the body; errors name the file, the line and what was expected.
+Every parser takes (data, name) and returns a `Body`, from which `reading.read` builds the Graph. All check the header
+against the body; errors name the file, the line and what was expected.
 """
 
 import re
@@ -30,11 +30,11 @@ class Body:
 
 
 # ------------------------------------------------------------------------- SNAP edge lists
-def _error(data, name, place, told):
+def error(data, name, place, told):
     return GraphError(f"{name}, line {text.line_number(data, place)}: {told}")
 
 
-def _shown(line):
+def shown(line):
     return repr(line[:60].decode("utf-8", "replace"))
 
 
@@ -162,11 +162,11 @@ def dimacs(data, name):
         if fields[:1] == [b"p"]:
             if fields[1:4] == [b"aux", b"sp", b"co"]:
                 told = "expected 'p sp n m' (coordinates: lockstep.graphs.read_coordinates)"
-                raise _error(data, name, start, f"these are node coordinates, not a graph; {told}")
+                raise error(data, name, start, f"these are node coordinates, not a graph; {told}")
             if len(fields) == 4 and fields[2].isdigit() and fields[3].isdigit():
                 break
-        told = f"found {_shown(line)}; expected the problem line 'p sp <nodes> <arcs>' before any arc"
-        raise _error(data, name, start, told)
+        told = f"found {shown(line)}; expected the problem line 'p sp <nodes> <arcs>' before any arc"
+        raise error(data, name, start, told)
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p sp <nodes> <arcs>' (of an edge list with a "
                          "vertex called c: format='edges')")  # fmt: skip
@@ -178,7 +178,7 @@ def dimacs(data, name):
     columns = table.columns((2, 3))
     if len(table) != m:
         told = f"the header says {m} arcs; expected as many 'a' lines, found {len(table)}"
-        raise _error(data, name, start, told)
+        raise error(data, name, start, told)
     one, other = (ids(table, columns[:, k], 1, n) - 1 for k in (0, 1))
     return Body(one, other, whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None, n=n, directed=True)
 
@@ -190,33 +190,9 @@ def _coloring(data, name, start, n, m):
     one, other = (ids(table, columns[:, k], 1, n) - 1 for k in (0, 1))
     if len(table) not in (m, 2 * m, m / 2):
         told = f"the header says {m} edges; expected as many 'e' lines, found {len(table)}"
-        raise _error(data, name, start, told)
+        raise error(data, name, start, told)
     pairs = np.unique(np.sort(np.stack([one, other], 1), axis=1), axis=0)
     return Body(pairs[:, 0], pairs[:, 1], None, n=n, directed=False)
-
-
-def coordinates(data, name):
-    """DIMACS .co: ``p aux sp co n``, then ``v id x y``; returns float64, shape (n, 2), row v for vertex v."""
-    for start, line in text.lines(data):
-        fields = line.split()
-        if fields[:4] == [b"p", b"aux", b"sp", b"co"] and len(fields) == 5 and fields[4].isdigit():
-            break
-        if fields and fields[0] != b"c":
-            told = f"found {_shown(line)}; expected the problem line 'p aux sp co <nodes>'"
-            raise _error(data, name, start, told)
-    else:
-        raise GraphError(f"{name}: no problem line found; expected 'p aux sp co <nodes>'")
-    n = int(fields[4])
-    expected = f"'v <id> <x> <y>' with ids 1 to {n}"
-    table = Table(data, name, expected, start=text.after(data, start), comments=b"c", lead=b"v")
-    columns = table.columns((3,))
-    nodes = ids(table, columns[:, 0], 1, n) - 1
-    if nodes.size != n or np.unique(nodes).size != n:
-        told = f"expected one line for each, found {nodes.size} lines for {np.unique(nodes).size} nodes"
-        raise _error(data, name, start, f"the header says {n} nodes; {told}")
-    out = np.empty((n, 2))
-    out[nodes] = columns[:, 1:]
-    return out
 
 
 # ------------------------------------------------------------------------- Matrix Market
@@ -242,18 +218,18 @@ def matrix_market(data, name):
     start, line = next(body, (len(data), b""))
     fields = line.split()
     if len(fields) != 3 or not all(field.isdigit() for field in fields):
-        raise _error(data, name, start, f"found {_shown(line)}; expected the sizes 'rows columns entries'")
+        raise error(data, name, start, f"found {shown(line)}; expected the sizes 'rows columns entries'")
     rows, width, entries = map(int, fields)
     if rows != width:
         told = f"the matrix is {rows} x {width}; expected a square one, an adjacency matrix"
-        raise _error(data, name, start, told)
+        raise error(data, name, start, told)
     pattern = banner[3] == "pattern"
     expected = f"'i j{'' if pattern else ' value'}', i from 1 to {rows}, j from 1 to {width}"
     table = Table(data, name, expected, start=text.after(data, start), comments=b"%")
     columns = table.columns((2,) if pattern else (3,))
     if len(table) != entries:
         told = f"the header says {entries} entries; expected as many lines, found {len(table)}"
-        raise _error(data, name, start, told)
+        raise error(data, name, start, told)
     i, j = ids(table, columns[:, 0], 1, rows) - 1, ids(table, columns[:, 1], 1, width) - 1
     if banner[4] == "symmetric" and (i < j).any():
         raise table.error(int(np.flatnonzero(i < j)[0]), "an entry above the diagonal of a symmetric matrix")

@@ -160,4 +160,28 @@ def read_batch(path: "PathLike") -> tuple[Graph, np.ndarray]:
 
 def read_coordinates(path: "PathLike | IO[bytes]", member: str | None = None) -> np.ndarray:
     """Coordinates of a DIMACS .co file, float64, shape (n, 2): longitude, latitude, degrees x 10^6."""
-    return formats.coordinates(*open_text(path, member))
+    return _coordinates(*open_text(path, member))
+
+
+def _coordinates(data, name):
+    """DIMACS .co: ``p aux sp co n``, then ``v id x y``."""
+    for start, line in text.lines(data):
+        fields = line.split()
+        if fields[:4] == [b"p", b"aux", b"sp", b"co"] and len(fields) == 5 and fields[4].isdigit():
+            break
+        if fields and fields[0] != b"c":
+            told = f"found {formats.shown(line)}; expected the problem line 'p aux sp co <nodes>'"
+            raise formats.error(data, name, start, told)
+    else:
+        raise GraphError(f"{name}: no problem line found; expected 'p aux sp co <nodes>'")
+    n = int(fields[4])
+    expected = f"'v <id> <x> <y>' with ids 1 to {n}"
+    table = Table(data, name, expected, start=text.after(data, start), comments=b"c", lead=b"v")
+    columns = table.columns((3,))
+    nodes = numbers.ids(table, columns[:, 0], 1, n) - 1
+    if nodes.size != n or np.unique(nodes).size != n:
+        told = f"expected one line for each, found {nodes.size} lines for {np.unique(nodes).size} nodes"
+        raise formats.error(data, name, start, f"the header says {n} nodes; {told}")
+    out = np.empty((n, 2))
+    out[nodes] = columns[:, 1:]
+    return out

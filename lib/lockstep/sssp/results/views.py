@@ -200,7 +200,7 @@ def sizes(rows):
     wall = wall[wall["dataset"].str.startswith("road-like-") & wall["semaphores-2"].notna()].sort_values("nodes")
     table = pd.DataFrame({"nodes": wall["nodes"].astype(int)})
     for label in ("atomic", "barrier"):
-        over = statistics.quotients(rows[rows["experiment"] == "time"], label, "semaphores-2")
+        over = tables.quotients(rows[rows["experiment"] == "time"], label, "semaphores-2")
         if len(over):
             table[f"{label} / semaphores-2"] = wall["dataset"].map(over.groupby("dataset").agg(statistics.center))
     return table.reset_index(drop=True)

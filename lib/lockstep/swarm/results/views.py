@@ -8,7 +8,7 @@ import pandas as pd
 
 from lockstep.evidence import tables
 from lockstep.evidence.selecting import matching
-from lockstep.evidence.statistics import center, geometric_mean, quotients
+from lockstep.evidence.statistics import center, geometric_mean
 
 from ..experiments import cases, synthetic
 from ..experiments.labels import gpus_of_label
@@ -92,7 +92,7 @@ def over_design(rows, measure):
     for experiment in ("parallel", "single"):
         mine = of_measure(rows[rows["experiment"] == experiment], measure)
         for strategy in mine["strategy"].unique():
-            over = quotients(mine, strategy, "paper").droplevel("parameters")
+            over = tables.quotients(mine, strategy, "paper").droplevel("parameters")
             if strategy != "paper" and len(over):
                 found[strategy] = over
     return pd.DataFrame(found).sort_index(axis=1).rename_axis("group").reset_index()

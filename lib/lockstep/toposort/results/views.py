@@ -112,7 +112,7 @@ def table(rows, number):
     if wall.empty:
         return wall
     wall["naive (events)"] = device.get("naive", np.nan)
-    over = statistics.quotients(rows[rows["experiment"] == experiment], "serial", ("naive", "device"))
+    over = tables.quotients(rows[rows["experiment"] == experiment], "serial", ("naive", "device"))
     wall["over"] = [over.get((dataset, cell["parameters"].iloc[0]), np.nan)
                     for dataset, _, cell in tables.cells(rows, experiment)]  # fmt: skip
     wall["best"] = wall[[s for s in (*LADDER, "serial") if s in wall]].idxmin(axis=1)
