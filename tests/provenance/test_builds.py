@@ -112,11 +112,14 @@ def test_rows_that_follow_from_others_go_stale_with_them(tables):
     rows = pd.DataFrame([
         row("(best)", f"edge-locked {ids['edge-locked']}", dataset, sgd),
         row("(cost model)", f"{ids['agm-edge']} {ids['edge-locked']}", dataset, sgd),
+        row("(total)", ids["edge-locked"], dataset, sgd),
     ])  # fmt: skip
     assert staleness.stale(rows).empty
+    elsewhere = row("(total)", "fedcba9876543210", dataset, sgd)
+    assert staleness.stale(pd.DataFrame([elsewhere]))["changed"].tolist() == ["unknown"]
     (tables / builds.FILE).unlink()
     builds.add(tables, [line(now[name], ids[name], name, host="other") | {"study": sgd} for name in now])
-    assert set(staleness.stale(rows)["strategy"]) == {"(best)", "(cost model)"}
+    assert set(staleness.stale(rows)["strategy"]) == {"(best)", "(cost model)", "(total)"}
 
 
 def test_data_sets_of_one_build_are_told_apart(tables, parts):

@@ -11,8 +11,8 @@ from .device import digest
 def stale(rows):
     """Which recorded strategies are stale.
 
-    Rows derived from one strategy's rows have a name in parentheses and the build ``"<strategy> <id>"``, and go stale
-    with it; those derived from several have the ids of all.
+    Rows derived from others have a name in parentheses and go stale with them: their build is ``"<strategy> <id>"``, or
+    the ids alone, of whichever strategies have them.
 
     Parameters
     ----------
@@ -40,10 +40,8 @@ def stale(rows):
 def owners(strategy, kernel):
     """(strategy, id) of the builds that a row rests on."""
     words = kernel.split()
-    if not strategy.startswith("(") or len(words) < 2:
+    if not strategy.startswith("(") or not words:
         return [(strategy, kernel)]
-    if len(words) == 2 and not _is_id(words[0]):
-        return [tuple(words)]
     if _is_id(words[0]):
         return [(None, word) for word in words]
     return [(" ".join(words[:-1]), words[-1])]
@@ -61,7 +59,9 @@ def _told(table, study, strategy, dataset, name):
         here = [(who, lines) for (where, who), lines in table.items() if where == study]
         mine = [who for who, lines in here if any(line["id"] == name for line in lines)]
         told = [_told(table, study, who, dataset, name) for who in mine]
-        return None if not told or None in told else told[0]
+        if not mine:
+            return ("", "unknown")
+        return None if None in told else told[0]
     now = builds.parts_of(study, strategy, dataset)
     if now is None:
         return None
