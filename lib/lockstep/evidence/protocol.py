@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from lockstep import paths
-from lockstep.evidence import ledger, power
+from lockstep.evidence import ledger, power, recording
 
 FILE = "protocol.yaml"
 JUDGED = ("id", "paper", "study", "relation", "kind", "population", "bound", "bounds", "factor", "published", "unit",
@@ -60,8 +60,10 @@ def departures(protocol, now=None, root=None):
             told = f"add an amendment to {FILE} that says what and why"
             found.append(f"{name}: what is {what} has changed ({digest}); {told}")
     for folder, number in protocol.get("recordings", {}).items():
-        machine = json.loads((root / "data/recordings" / folder / "machine.json").read_text())
-        for commit in dict.fromkeys(run["commit"] for run in machine["runs"]):
+        commits = dict.fromkeys(run["commit"] for run in recording.runs(root / "data/recordings" / folder))
+        if not commits:
+            found.append(f"{folder}: its machine.json is missing or lists no runs")
+        for commit in commits:
             if not _descends(root, commit, versions[number]["commit"]):
                 found.append(f"{folder}: measured at {commit}, which does not descend from the protocol's commit")
     return found

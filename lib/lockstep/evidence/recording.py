@@ -268,6 +268,12 @@ def _text(value):
     return value
 
 
+def runs(folder):
+    """The runs that a folder's machine.json lists; [] without the file."""
+    path = Path(folder) / "machine.json"
+    return json.loads(path.read_text()).get("runs", []) if path.is_file() else []
+
+
 def log_run(folder, machine, run):
     """Add a run to `folder`/machine.json, which describes the machine and each run.
 

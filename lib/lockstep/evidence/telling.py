@@ -15,6 +15,7 @@ UNTESTED = (ANSWERED, *(f"needs {what}" for what in NEEDS))
 VERDICTS = (*TESTED, *UNTESTED)
 STALE = "†"  # beside a verdict that rests on rows of earlier code
 NAMED = 8  # stale strategies listed by name; a changed kernel makes dozens stale
+SETS = 4  # data sets of one of them that are listed by name
 
 
 def entries(judged):
@@ -161,15 +162,16 @@ def earlier(stale):
     Returns
     -------
     dict
-        {study: ```graph` (4 data sets), `paper` (6 data sets); recorded at e09a727``}. Rows derived from several
-        strategies, whose names have parentheses, are left out: they are of earlier code with those.
+        {study: ```graph` (DD-small, NCI1), `paper` (16 data sets); recorded at e09a727``}; more than `SETS` data sets
+        are counted. Rows derived from several strategies, whose names have parentheses, are left out: they are of
+        earlier code with those.
     """
     told = {}
     for study, lines in stale[~stale["strategy"].str.startswith("(")].groupby("study"):
-        each = [
-            f"`{name}` ({count} data set{'s' * (count > 1)})"
-            for name, count in lines.groupby("strategy")["dataset"].nunique().items()
-        ]
+        each = []
+        for name, mine in lines.groupby("strategy")["dataset"].unique().items():
+            where = f"{len(mine)} data sets" if len(mine) > SETS else ", ".join(sorted(mine))
+            each.append(f"`{name}` ({where})")
         commits = sorted({commit[:7] for commit in lines["commit"] if commit})
         told[study] = ", ".join(each) + (f"; recorded at {', '.join(commits)}" if commits else "")
     return told

@@ -109,14 +109,9 @@ def _records(table):
     return [{key: readable(value) for key, value in line.items()} for line in table.to_dict("records")]
 
 
-def _recorded(file):
-    """A machine.json and those of the machine's further recordings."""
-    return [one for one in (file, *file.parent.glob("[0-9]*/machine.json")) if one.is_file()]
-
-
-def _runs(files):
-    """The runs listed in some machine.json files, without duplicates, by date."""
-    told = [run for file in files for run in json.loads(file.read_text()).get("runs", [])]
+def _runs(folders):
+    """The runs of a machine's folders and of the numbered ones in them, without duplicates, by date."""
+    told = [run for one in folders for folder in (one, *one.glob("[0-9]*")) for run in recording.runs(folder)]
     once = {tuple(map(run.get, ("date", "study", "part"))): run for run in told}
     return sorted(once.values(), key=lambda run: run["date"])
 
@@ -131,9 +126,10 @@ def machines_of(found, recordings, results):
     tested = found.verdicts[found.verdicts["verdict"].isin(telling.TESTED)].groupby("machine").size()
     rows, listed = reading.machines(recordings, results), []
     for name in dict.fromkeys(found.verdicts["machine"]):
-        files = [folder / name / "machine.json" for folder in (results, recordings)]
+        folders = [results / name, recordings / name]
+        files = [folder / "machine.json" for folder in folders]
         known = next((json.loads(file.read_text()) for file in files if file.is_file()), {})
-        runs = _runs([one for file in files for one in _recorded(file)])
+        runs = _runs(folders)
         listed.append({
             **{
                 key: known.get(key)
@@ -145,7 +141,7 @@ def machines_of(found, recordings, results):
             "dates": sorted({run["date"][:10] for run in runs}),
             "commits": list(dict.fromkeys(run["commit"] for run in runs if run.get("commit"))),
             "runs": len(runs),
-            "recordings": len({file.parent for at in (results, recordings) for file in paths.recordings_of(at / name)}),
+            "recordings": len({file.parent for at in folders for file in paths.recordings_of(at)}),
             "tested": int(tested.get(name, 0)),
             "watched": flags.watched(rows[name]),
             "flagged": len(flags.flagged(rows[name])),

@@ -46,7 +46,7 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
         raise ValueError(f"{source} holds no recording of this machine ({name}); run snakemake --cores 1 first")
     _refuse_foreign(source / "machine.json", machine / "machine.json")
     target = _folder_of(source, machine)
-    _refuse_uncommitted(source / "machine.json", target / "machine.json")
+    _refuse_uncommitted(source, target)
     if wrong := seals.broken(source):
         raise ValueError(f"{wrong[0]}; a recording is published as it was measured: remove it, and measure again")
     target.mkdir(parents=True, exist_ok=True)
@@ -74,10 +74,8 @@ def _folder_of(source: Path, machine: Path) -> Path:
 
 
 def _runs(folder: Path) -> set:
-    """(date, study, part) of the runs in a recording's machine.json; empty without one."""
-    file = folder / "machine.json"
-    told = json.loads(file.read_text()).get("runs", []) if file.is_file() else []
-    return {(run.get("date"), run.get("study"), run.get("part")) for run in told}
+    """(date, study, part) of the runs in a recording."""
+    return {(run.get("date"), run.get("study"), run.get("part")) for run in recording.runs(folder)}
 
 
 def _copy_current(source: Path, target: Path) -> Path:
@@ -91,8 +89,8 @@ def _copy_current(source: Path, target: Path) -> Path:
 
 def _refuse_uncommitted(ours: Path, theirs: Path) -> None:
     """Raise ValueError if an unpublished run was measured on uncommitted or unknown code."""
-    published = json.loads(theirs.read_text()).get("runs", []) if theirs.is_file() else []
-    for run in json.loads(ours.read_text()).get("runs", []):
+    published = recording.runs(theirs)
+    for run in recording.runs(ours):
         if run not in published and (run.get("commit") or "+").endswith("+"):
             told = "a tree with uncommitted changes" if run.get("commit") else "code whose commit is not known"
             raise ValueError(

@@ -45,6 +45,11 @@ def shares(rows):
     return pd.DataFrame([line for found in lines.values() for line in found])
 
 
+def needed(wrong):
+    """The fewest of `LAYERS` after which nothing was wrong, of {layers: share or number}; NaN if there is none."""
+    return next((k for k in LAYERS if wrong.get(k) == 0), np.nan)
+
+
 def _matrix(table, names):
     """Columns of the regression: one, the layers, and what is known beforehand."""
     columns = [np.ones(len(table)), table["layers"].to_numpy(float)]
@@ -133,11 +138,10 @@ def tried(rows, judged=None):
     for (graph, weights), mine in table[~generated].groupby(["graph", "weights"], sort=False):
         line = mine.iloc[0].to_dict()
         wrong = dict(zip(mine["layers"], mine["wrong"] / mine["sources"], strict=True))
-        right = [k for k in LAYERS if wrong.get(k) == 0]
         found = {"graph": graph, "weights": weights, "wrong after 4": wrong[4], "after 8": wrong.get(8, np.nan)}
         eight = pd.DataFrame([dict(line, layers=8)])
         for name in ("four tried", "graph"):
             found[f"after 8, by {name}"] = float(-np.expm1(-models[name].errors(eight)[0]))
-        found["needed"] = right[0] if right else np.nan
+        found["needed"] = needed(wrong)
         lines.append(found | {f"needed, by {name}": models[name].needed(line) for name in ("four tried", "graph")})
     return pd.DataFrame(lines), error

@@ -141,7 +141,8 @@ def launches(rows, costs):
 def layers(rows):
     """Wrong vertices after 1 to 24 layers: a line a graph and its weights; the layers it needs, and what it is like.
 
-    Where a graph was measured from few sources and again from more, the latter count.
+    Where a graph was measured from few sources and again from more, the latter count; over several recordings, no
+    source of any of them has a wrong vertex after the layers needed.
     """
     lines = {}
     for dataset, own, cell in tables.cells(rows, "layers"):
@@ -149,7 +150,8 @@ def layers(rows):
         line = {"graph": dataset, **{k: v for k, v in own.items() if k in ("weights", "sources")}}
         for k in forecast.LAYERS:
             line[f"{k}"] = value.get((f"semaphores-{k}", "wrong_vertices"), np.nan)
-        line |= {name: value.get(("(graph)", name), np.nan) for name in ("layers_needed", "hops", "nodes", "degree")}
+        line["layers_needed"] = forecast.needed({k: line[f"{k}"] for k in forecast.LAYERS})
+        line |= {name: value.get(("(graph)", name), np.nan) for name in ("hops", "nodes", "degree")}
         key = dataset, line.get("weights")
         if line.get("sources", 0) >= lines.get(key, line).get("sources", 0):
             lines[key] = line

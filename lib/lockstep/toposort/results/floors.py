@@ -18,14 +18,14 @@ EVEN = ("layered", "disjoint-paths")  # families whose layers hold about as many
 def one_vertex(costs):
     """Predicted cost of a layer of one vertex (us): the synchronization, and the chain of dependent accesses.
 
-    Of `naive` it is no lower bound: in a compiled loop two of its launches overlap with kernels that run.
-    Each strategy's chain is documented in its kernel file. `narrow` then runs one warp: a row's load concurrent with
-    an atomic, both in L2, and a one-warp barrier.
+    Two of `naive`'s launches overlap with kernels that run: each adds at least the start of a dependent kernel, as
+    a node of a CUDA graph does. Each strategy's chain is documented in its kernel file. `narrow` then runs one warp: a
+    row's load concurrent with an atomic, both in L2, and a one-warp barrier.
     """
     load, atomic = costs.load_ns("L2") / 1e3, costs.atomic_ns("L2") / 1e3
     chain = 2 * load + 2 * atomic  # row and target; in-degree, place in the queue
     return {
-        "naive": costs.step_us + 2 * costs.launch_us,
+        "naive": costs.step_us + 2 * costs.graph_node_us,
         "frontier": costs.step_us,
         "graph": costs.graph_node_us + load + chain,
         # A target, an in-degree, a warp's arrival, a poll; rows are loaded concurrently with the arrival.
