@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from lockstep import output
+from lockstep import inputs, output
 from lockstep.output import log, plural
 
 
@@ -132,7 +132,7 @@ def sort(args) -> int:
 
     from lockstep.toposort import topological_sort
 
-    graph = _graph(args.file, args)
+    graph = inputs.graph(args.file, args)
     with output.timed("sorting"):
         result = topological_sort(graph, strategy=args.strategy, executor=args.executor)
     layers = f"{plural(result.order.size, 'vertex', 'vertices')} in {plural(result.depth, 'layer')}"
@@ -152,7 +152,7 @@ def color(args) -> int:
 
     switch = int(args.switch) if re.fullmatch(r"-?\d+", args.switch) else args.switch
     options = {"strategy": args.strategy, "switch": switch, "seed": args.seed, "executor": args.executor}
-    graph = _graph(args.file, args)
+    graph = inputs.graph(args.file, args)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the notes below say the same in one line
         with output.timed("coloring"):
@@ -171,9 +171,9 @@ def paths(args) -> int:
 
     from lockstep.sssp import STRATEGIES, shortest_paths
 
-    graph = _graph(args.file, args)
+    graph = inputs.graph(args.file, args)
     options = {"delta": args.delta, "layers": args.layers}
-    source, target = (_vertex(graph, name) for name in (args.source, args.target))
+    source, target = (inputs.vertex(graph, name) for name in (args.source, args.target))
     with output.timed("shortest paths"):
         result = shortest_paths(graph, source, args.strategy, args.executor, **options)
     reached = result.distances[np.isfinite(result.distances)]
@@ -207,7 +207,7 @@ def factorize(args) -> int:
     if args.sweeps < 1:
         raise ValueError(f"--sweeps {args.sweeps}: one at least, or nothing is learned")
     names = ("strategy", "rank", "sweeps", "seed", "learning_rate", "regularization", "nonnegative", "executor")
-    ratings, users, items = _ratings(args.file, args.member, args.duplicates)
+    ratings, users, items = inputs.ratings(args.file, args.member, args.duplicates)
     with output.timed("all sweeps"):
         result = factorize(ratings, **{name: getattr(args, name) for name in names})
     sizes = f"{plural(result.users.shape[0], 'user')}, {plural(result.items.shape[0], 'item')}"
@@ -232,13 +232,13 @@ def advise(args) -> int:
     if len(args.file) > 1 and (args.ratings or args.batch):
         raise ValueError("--ratings and --batch take one file")
     if args.ratings:
-        graph = _ratings_alone(args.file[0], args)
+        graph = inputs.ratings_alone(args.file[0], args)
     elif args.batch:
         from lockstep.swarm.command import tell_left_out
 
-        graph = _batch(args.file[0], args)
+        graph = inputs.batch(args.file[0], args)
     else:
-        graphs = [_graph(file, args) for file in args.file]
+        graphs = [inputs.graph(file, args) for file in args.file]
         graph = graphs if len(graphs) > 1 else graphs[0]
     try:
         with output.timed("features of the graph, and rules"):
@@ -258,19 +258,19 @@ def compare(args) -> int:
     if args.plot and args.plot.suffix not in (".svg", ".pdf", ".png"):
         raise ValueError(f"--plot {args.plot}: name a file that ends in .svg, .pdf or .png")
     if package == "sgd":
-        graph = _ratings_alone(args.file, args)
+        graph = inputs.ratings_alone(args.file, args)
     elif package == "swarm":
         from lockstep.batch.pack import join
         from lockstep.swarm import MEASURES
         from lockstep.swarm.command import tell_left_out
 
         measure = MEASURES.get(args.measure or "betweenness")  # of which most take no weights
-        batch = _batch(args.file, args, weights=measure is None or measure.weights)
+        batch = inputs.batch(args.file, args, weights=measure is None or measure.weights)
         graph = join(list(batch))
         tell_left_out(batch.problems)
     else:
-        graph = _graph(args.file, args)
-        args.source = _vertex(graph, args.source)
+        graph = inputs.graph(args.file, args)
+        args.source = inputs.vertex(graph, args.source)
     options = {key: getattr(args, key) for key in ("source", "rank", "measure") if getattr(args, key) is not None}
     found = compare.compare(
         package, graph, args.strategies.split(",") if args.strategies else None, args.executor, args.rounds,
@@ -297,72 +297,6 @@ def _one_to_stdout(args, what):
     """Raise ValueError if JSON and a file's content would both go to standard output."""
     if args.json and str(args.output) == "-":
         raise ValueError(f"--json and --output - both write to standard output; name a file for the {what}")
-
-
-def _refuse(args, names, what):
-    """Raise ValueError if one of these options is given, which say how another kind of file is read."""
-    if given := [name for name in names if getattr(args, name)]:
-        raise ValueError(f"--{given[0]} says how the file of one graph is read; this is {what}")
-
-
-def _batch(file, args, weights=True):
-    """The batch of graphs in a file or folder."""
-    from lockstep.batch import GraphBatch
-
-    _refuse(args, ("member", "compact", "names", "format"), "a batch")
-    directed = True if args.directed else False if args.undirected else None
-    return GraphBatch(file, directed=directed, weights=weights and not args.unweighted)
-
-
-def _ratings_alone(file, args):
-    _refuse(args, ("directed", "undirected", "unweighted", "compact", "names", "format"), "a file of ratings")
-    return _ratings(file, args.member)[0]
-
-
-def _graph(file, args):
-    """The graph in a file, or on standard input; where there is no such file, the registered graph of that name."""
-    from lockstep.graphs import GraphError, load, read
-    from lockstep.graphs.registry import registered, unknown
-
-    path = Path(file)
-    options = {name: True for name in ("directed", "compact", "names") if getattr(args, name)}
-    options |= {"format": args.format} if args.format else {}
-    options |= {"directed": False} if args.undirected else {}
-    options |= {"weights": False} if args.unweighted else {}
-    with output.timed(f"reading {output.display_name(file)}"):
-        if file == "-":
-            return read(sys.stdin.buffer, member=args.member, **options)
-        if not path.exists() and registered(file):
-            if options or args.member:
-                raise GraphError(f"{file}: the registry says how it is read; --directed and the like are for files")
-            return load(file)
-        if not path.exists() and path.name == file and not path.suffix:  # it may have been meant as either
-            raise GraphError(f"{file}: no such file, and {unknown(file)}")
-        return read(path, member=args.member, **options)
-
-
-def _vertex(graph, called):
-    """A vertex as the command line names it: a label where the graph has labels, else a number."""
-    if called is None:
-        return None
-    if graph.labels is not None and len(graph.labels) and isinstance(graph.labels[0], str):
-        return called
-    try:
-        return int(called)
-    except ValueError:
-        raise ValueError(f"no vertex is called {called!r}: the vertices of this graph are numbers") from None
-
-
-def _ratings(file, member, duplicates="keep"):
-    """The ratings in a file, named after it, with the file's ids of users and items."""
-    from lockstep.graphs import read_ratings
-    from lockstep.sgd import Ratings
-
-    with output.timed(f"reading {output.display_name(file)}"):
-        matrix, users, items = read_ratings(sys.stdin.buffer if file == "-" else file, member, ids=True)
-        found = Ratings.of(matrix, duplicates)
-    found.name = Path(file).name.partition(".")[0]
-    return found, users, items
 
 
 def _how(result):

@@ -4,8 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from lockstep.batch.pack import Pack, join
-from lockstep.batch.sources import pack_of
+from lockstep.batch.pack import Pack, join, pack_of
 from lockstep.batch.weights import unheld
 from lockstep.graphs import Graph, GraphError
 

@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from lockstep.swarm.results import summary, views
+from lockstep.swarm.results import datasets, summary, views
 
 
 def rows(*lines):
@@ -162,7 +162,7 @@ def test_what_several_recordings_count_is_told_once():
         {"experiment": "table-2", "dataset": "DD-G1", "metric": metric, "value": value, "round": turn}
         for turn in (0, 1000) for metric, value in (("graphs", 246), ("vertices", 89), ("edges", 215))
     ])  # fmt: skip
-    assert views.table_2(rows)[["graphs", "vertices", "edges"]].values.tolist() == [[246, 89, 215]]
+    assert datasets.table_2(rows)[["graphs", "vertices", "edges"]].values.tolist() == [[246, 89, 215]]
 
 
 def test_what_computing_takes_is_told_of_each_strategy():

@@ -313,3 +313,21 @@ def _places(first, counts):
     """``first[i], first[i] + 1, ...``, ``counts[i]`` of each, one after the other."""
     counts = np.asarray(counts, np.int64)
     return np.repeat(np.asarray(first, np.int64) - _starts(counts)[:-1], counts) + np.arange(counts.sum())
+
+
+def pack_of(graph, starts, name=""):
+    """The graphs that lie side by side in one, graph k on the vertices ``starts[k]`` to ``starts[k + 1] - 1``."""
+    if why := weight_not_held(graph):
+        raise GraphError(f"{name}: {why}")
+    starts = np.asarray(starts, np.int64)
+    sizes = np.diff(starts)
+    kind = np.uint16 if sizes.max(initial=0) <= SMALL else np.int32
+    arc_start = graph.offsets[starts]
+    m = np.diff(arc_start)
+    targets = (graph.targets - np.repeat(starts[:-1], m)).astype(kind)
+    rows = np.repeat(starts[:-1], sizes + 1) - np.repeat(starts[:-1] + np.arange(sizes.size), sizes + 1)
+    rows += np.arange(rows.size)  # of every offset, the place in the common graph's
+    offsets = (graph.offsets[rows] - np.repeat(arc_start[:-1], sizes + 1)).astype(np.int32)
+    weights = None if graph.weights is None else graph.weights.astype(np.float32)
+    names = [f"{name}-{k}" for k in range(sizes.size)] if name else None
+    return Pack(offsets, targets, starts, arc_start, weights, graph.directed, names)

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sparse
 
-from . import csr
+from . import checks, csr
+from .checks import GraphError
 
 if TYPE_CHECKING:
     from lockstep.typing import Array, GraphLike, Numbers, Sparse
-
-
-class GraphError(ValueError):
-    """A graph, file or request that cannot be used; says what was found and what was expected."""
 
 
 class GraphWarning(UserWarning):
@@ -56,19 +53,19 @@ class Graph:
         self, offsets: "Numbers", targets: "Numbers", weights: "Numbers | None" = None, directed: bool = True,
         name: str = "", labels: "Sequence | Array | None" = None,
     ) -> None:
-        offsets = _integers(offsets, "offsets")
-        targets = _integers(targets, "targets")
-        _check_offsets(offsets, targets.size)
+        offsets = checks.integers(offsets, "offsets")
+        targets = checks.integers(targets, "targets")
+        checks.check_offsets(offsets, targets.size)
         n = offsets.size - 1
-        _check_range(targets, n, "target")
+        checks.check_range(targets, n, "target")
         self.offsets = np.ascontiguousarray(offsets, np.int64)
         self.targets = np.ascontiguousarray(targets, csr.index_type(n))
-        self.weights = _weights(weights, targets.size)
+        self.weights = checks.arc_weights(weights, targets.size)
         self.directed = bool(directed)
         self.name = str(name)
-        self.labels = _labels(labels, n)
+        self.labels = checks.vertex_labels(labels, n)
         if not self.directed:
-            _check_symmetric(self)
+            checks.check_symmetric(self)
 
     @classmethod
     def _trusted(cls, offsets, targets, weights=None, directed=True, name="", labels=None):
@@ -177,18 +174,18 @@ class Graph:
         OverflowError
             As of `Graph`.
         """
-        sources = _integers(sources, "sources")
-        targets = _integers(targets, "targets")
+        sources = checks.integers(sources, "sources")
+        targets = checks.integers(targets, "targets")
         if sources.shape != targets.shape:
             raise GraphError(f"{sources.size} sources but {targets.size} targets; expected as many of each")
-        weights = _weights(weights, sources.size)
+        weights = checks.arc_weights(weights, sources.size)
         if n is None:
             n = int(max(sources.max(), targets.max())) + 1 if sources.size else 0
         elif n < 0:
             raise GraphError(f"n is {n}; expected 0 or more vertices")
         n = int(n)
-        _check_range(sources, n, "source")
-        _check_range(targets, n, "target")
+        checks.check_range(sources, n, "source")
+        checks.check_range(targets, n, "target")
         if not directed:
             sources, targets, weights = both_ways(sources, targets, weights)
         offsets, targets, weights = csr.group(sources, targets, n, weights)
@@ -213,7 +210,7 @@ class Graph:
         if any(w is not None for _, _, w in triples):
             try:
                 weights = np.array([1 if w is None else w for _, _, w in triples])
-                weights = _weights(weights, len(triples))
+                weights = checks.arc_weights(weights, len(triples))
             except (GraphError, ValueError, TypeError) as error:
                 raise GraphError(f"edge attribute {weight!r} is not a number on every edge: {error}") from None
         labels = None
@@ -261,7 +258,7 @@ class Graph:
         graph = cls.from_edges(coo.row, coo.col, n=matrix.shape[0], weights=weights, name=name)
         if not directed:
             graph.directed = False
-            _check_symmetric(graph)
+            checks.check_symmetric(graph)
         return graph
 
     def to_scipy(self) -> sparse.csr_array:
@@ -293,73 +290,3 @@ def both_ways(sources, targets, weights=None):
     other = sources != targets
     back = None if weights is None else np.concatenate([weights, weights[other]])
     return np.concatenate([sources, targets[other]]), np.concatenate([targets, sources[other]]), back
-
-
-def _integers(values, what):
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise GraphError(f"{what} has {array.ndim} dimensions; expected a flat array")
-    if array.size == 0:
-        return array.astype(np.int64)
-    if array.dtype.kind == "f" and np.all(np.isfinite(array)) and np.all(array == np.floor(array)):
-        return array.astype(np.int64)
-    if array.dtype.kind not in "iu":
-        raise GraphError(f"{what} holds {array.dtype}; expected whole numbers")
-    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
-        raise GraphError(f"{what} holds {array.max()}; expected ids below 2^63")
-    return array if array.dtype in (np.int32, np.int64) else array.astype(np.int64)
-
-
-def _weights(weights, m):
-    if weights is None:
-        return None
-    array = np.asarray(weights)
-    if array.shape != (m,):
-        raise GraphError(f"weights have shape {array.shape}; expected one for each of the {m} arcs")
-    if array.dtype == np.uint64 and array.size and array.max() >= 2**63:
-        raise OverflowError(f"weight {int(array.argmax())} is {array.max()}; expected whole weights below 2^63")
-    if array.dtype.kind in "biu":
-        return np.ascontiguousarray(array, np.int64)
-    if array.dtype.kind != "f":
-        raise GraphError(f"weights hold {array.dtype}; expected numbers")
-    bad = np.flatnonzero(np.isnan(array))
-    if bad.size:
-        raise GraphError(f"weight {bad[0]} is NaN; expected a number for every arc")
-    return np.ascontiguousarray(array, np.float64)
-
-
-def _labels(labels, n):
-    if labels is not None and len(labels) != n:
-        raise GraphError(f"{len(labels)} labels; expected one for each of the {n} vertices")
-    return labels
-
-
-def _check_range(ids, n, what):
-    if ids.size and (ids.min() < 0 or ids.max() >= n):
-        arc = int(np.flatnonzero((ids < 0) | (ids >= n))[0])
-        raise GraphError(f"{what} of arc {arc} is {ids[arc]}; expected an id in 0..{n - 1} (n = {n})")
-
-
-def _check_offsets(offsets, m):
-    if offsets.size == 0:
-        raise GraphError("offsets is empty; expected n + 1 numbers, at least one")
-    if offsets[0] != 0 or offsets[-1] != m:
-        raise GraphError(f"offsets run from {offsets[0]} to {offsets[-1]}; expected 0 to {m}, the number of targets")
-    falling = np.flatnonzero(np.diff(offsets) < 0)
-    if falling.size:
-        raise GraphError(f"offsets fall after vertex {falling[0]}; expected them never to fall")
-
-
-def _check_symmetric(graph):
-    """An undirected graph must hold every arc both ways equally often, with equal weights."""
-    transposed = graph.reverse()
-    again = transposed.reverse()  # both now have rows sorted by target, so equal graphs have equal arrays
-    if not (np.array_equal(transposed.offsets, again.offsets) and np.array_equal(transposed.targets, again.targets)):
-        raise GraphError("directed=False, but some arc is not stored both ways; pass edges once to Graph.from_edges")
-    if graph.weights is None:
-        return
-    sources = csr.rows(again.offsets)
-    one = np.lexsort((again.weights, again.targets, sources))
-    two = np.lexsort((transposed.weights, transposed.targets, sources))
-    if not np.array_equal(again.weights[one], transposed.weights[two]):
-        raise GraphError("directed=False, but some edge has different weights in its two directions")

@@ -10,7 +10,6 @@ from lockstep.evidence import tables
 from lockstep.evidence.selecting import matching
 from lockstep.evidence.statistics import center, geometric_mean
 
-from ..experiments import cases, synthetic
 from ..experiments.labels import gpus_of_label
 from ..measures import MEASURES
 
@@ -41,35 +40,6 @@ def _graphs(rows, experiment, dataset):
     mine = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
     found = [json.loads(text).get("graphs") for text in mine["parameters"].unique()]
     return next((count for count in found if count), np.nan)
-
-
-def table_2(rows):
-    """The groups of DD beside the paper's Table 2."""
-    mine = rows[rows["experiment"] == "table-2"]
-    lines = []
-    for group, published in cases.TABLE_2.items():
-        own = mine[mine["dataset"] == f"DD-{group}"].groupby("metric")["value"].first()  # each recording counts anew
-        if len(own):
-            low, high = cases.GROUPS[group]
-            line = {"group": group, "sizes": f"{low} to {high - 1}"}
-            pairs = zip(("graphs", "vertices", "edges"), published, strict=True)
-            both = {k: v for key, p in pairs for k, v in ((key, round(own[key])), (f"{key} published", p))}
-            lines.append(line | both)
-    return pd.DataFrame(lines)
-
-
-def table_3():
-    """Numbers of graphs in Benchmark II (as in Table 3), and the average degrees that a few of each kind have."""
-    lines, count = [], 50
-    for kind, name in enumerate(synthetic.TABLE_3):
-        for size, published in zip(synthetic.SIZES, synthetic.TABLE_3[name], strict=True):
-            numbers = np.arange(count) + count * len(lines)
-            pack = synthetic.generate(numbers, np.full(count, kind), np.full(count, size))
-            degrees = pack.m / pack.n
-            low, mean, high = float(degrees.min()), float(degrees.mean()), float(degrees.max())
-            about = {"kind": name, "vertices": size, "graphs": published}
-            lines.append({**about, "lowest": low, "mean": mean, "highest": high})
-    return pd.DataFrame(lines)
 
 
 def singles(rows, measure, experiment="single"):

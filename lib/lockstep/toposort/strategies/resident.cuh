@@ -1,13 +1,13 @@
 // Levels by resident blocks: what persistent.cu and narrow.cu share.
 //
 // all       All blocks process wide levels. The slowest warp determines the time, so expand_evenly has a short chain of
-//           instructions: no division, and unless a row is long, a fixed number of lanes per row, so that no lane
-//           computes which arc is its own. Only the size passes from one such level to the next.
+//           instructions: no division and, unless a row is long, a fixed number of lanes per row. Only the size passes
+//           from one such level to the next.
 // subset    A few blocks process levels of medium width; the others poll another barrier. Warps synchronize, not
-//           blocks: a warp arrives as soon as its own arcs are done, by the atomic that also reserves its places in the
-//           queue, and polls the counter itself. So a level has no block barrier, and warps without work arrive early,
-//           which reduces contention on the counter. The subset is small because every arrival of a warp is an atomic
-//           on one address. Where rows are short, all blocks are faster above 128 vertices.
+//           blocks: a warp arrives once its own arcs are done, by the atomic that also reserves its places in the
+//           queue, and polls the counter itself. So a level has no block barrier, and warps without work arrive early.
+//           The subset is small, as every arrival is an atomic on one address. Where rows are short, all blocks are
+//           faster above 128 vertices.
 // prefetch  A warp with at most one vertex per level loads the next one's row before the barrier ends.
 // one block narrow.cu processes levels in block 0 alone; this file detects and counts them.
 // counter   Of a level barrier, an 8-byte word: its upper half counts the vertices pushed, its lower half the blocks or
@@ -17,41 +17,11 @@
 // References: as in expand.cuh, and S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization",
 // IPDPS 2010.
 #pragma once
-#include "expand.cuh"
+#include "resident_state.cuh"
 
 constexpr int subset_threads = 512;  // per block that take part
 // No subset takes over at larger levels, however few arcs they have, unless rows are long: its warps share those.
 constexpr int max_subset_width = 128;
-
-// The arrays of a sort. buffer: this warp's own; helpers: most_helpers of expand; max_held: see run_subset.
-struct Sort {
-    Rows rows;
-    int *in_degrees, *order;
-    Word* queue;
-    int* levels;
-    Word *level_counters, *subset_counters;
-    int* buffer;
-    int n, helpers, max_held;
-};
-
-// The frontier, the same for all threads that process it.
-struct FrontierState {
-    int begin, size, level;  // range in `order`; layer
-    int step;                // barriers of the subset so far; determines its next counter
-    int narrow_levels_left;  // levels narrow enough for block 0 that grid or subset still process first
-};
-
-// Levels that block 0 processes alone: of at most `width` vertices, once narrow_levels_left is 0. Only if at least
-// `tail` times as many vertices as the level holds are unplaced: a shallow graph's last levels are narrow, but few.
-struct SingleBlockRule {
-    int width, tail, n;
-    __device__ bool fits(const FrontierState& frontier) const {
-        return frontier.size <= width && frontier.size * tail <= n - frontier.begin - frontier.size;
-    }
-    __device__ bool applies(const FrontierState& frontier) const {
-        return frontier.narrow_levels_left <= 0 && fits(frontier);
-    }
-};
 
 // Bit of a counter by which the leader cancels the sort.
 constexpr unsigned halt_bit = 0x80000000u;
@@ -66,10 +36,9 @@ __device__ inline Word clear_ahead(Word* level_counters, int step) {
 // places in the queue, then appends its warps' buffers, then waits. Returns the size of the next frontier, which starts
 // at `base`; 0 if the first thread of the grid passed halt_bit. level_counters: 4 words, initially zero; scratch: 5
 // ints of shared memory, initially zero, the last one run_all_blocks's: the next step. No fence: a level needs of other
-// blocks (1) in-degrees, changed by atomics that return before their block arrives, so the decrement that makes
-// a vertex ready is made in the level before its own; (2) the queue, whose readers poll each entry. Block 0's last
-// warp clears, since it has the least work: in the first warp the exchange would delay the block's vertices, which
-// other blocks poll for, by a round trip to L2.
+// blocks (1) in-degrees, changed by atomics that return before their block arrives, so a vertex becomes ready in the
+// level before its own; (2) the queue, whose readers poll each entry. Block 0's last warp clears: in the first warp
+// the exchange would delay the block's vertices, which other blocks poll for, by a round trip to L2.
 __device__ inline int level_barrier(const Sort& s, int buffered, int base, int step, int* scratch, unsigned halt,
                                     const StopFlag& stop_flag, int level) {
     int* count = scratch + (step & 1);  // of the block
@@ -333,23 +302,3 @@ __device__ inline void run_subset_levels(const Sort& s, FrontierState& frontier,
         run_subset_prefetching(s, frontier, rule, warp, prefetch_width, stop_flag);
     } while (frontier.size > 0 && frontier.size <= max_width && !rule.applies(frontier));
 }
-
-// Block 0 publishes the frontier state through global memory, double-buffered. control: two sets of 8 ints that
-// alternate: a block may still read one while the next is written. A grid barrier separates save_frontier from
-// load_frontier, and a load_frontier from the save_frontier after the next. A subset's counters follow them.
-__device__ inline Word* counters_of_subset(int* control) { return reinterpret_cast<Word*>(control + 16); }
-
-__device__ inline void save_frontier(int* control, int exchange, const FrontierState& frontier) {
-    int* c = control + 8 * (exchange & 1);
-    c[0] = frontier.begin;
-    c[1] = frontier.size;
-    c[2] = frontier.level;
-    c[3] = frontier.step;
-    c[4] = frontier.narrow_levels_left;
-}
-
-__device__ inline FrontierState load_frontier(const int* control, int exchange) {
-    const int* c = control + 8 * (exchange & 1);
-    return {load_relaxed(c), load_relaxed(c + 1), load_relaxed(c + 2), load_relaxed(c + 3), load_relaxed(c + 4)};
-}
-

@@ -1,0 +1,72 @@
+"""The inputs that the command line names: graphs, batches, ratings, vertices."""
+
+import sys
+from pathlib import Path
+
+from lockstep import output
+
+
+def _refuse(args, names, what):
+    """Raise ValueError if one of these options is given, which say how another kind of file is read."""
+    if given := [name for name in names if getattr(args, name)]:
+        raise ValueError(f"--{given[0]} says how the file of one graph is read; this is {what}")
+
+
+def batch(file, args, weights=True):
+    """The batch of graphs in a file or folder."""
+    from lockstep.batch import GraphBatch
+
+    _refuse(args, ("member", "compact", "names", "format"), "a batch")
+    directed = True if args.directed else False if args.undirected else None
+    return GraphBatch(file, directed=directed, weights=weights and not args.unweighted)
+
+
+def ratings_alone(file, args):
+    _refuse(args, ("directed", "undirected", "unweighted", "compact", "names", "format"), "a file of ratings")
+    return ratings(file, args.member)[0]
+
+
+def graph(file, args):
+    """The graph in a file, or on standard input; where there is no such file, the registered graph of that name."""
+    from lockstep.graphs import GraphError, load, read
+    from lockstep.graphs.registry import registered, unknown
+
+    path = Path(file)
+    options = {name: True for name in ("directed", "compact", "names") if getattr(args, name)}
+    options |= {"format": args.format} if args.format else {}
+    options |= {"directed": False} if args.undirected else {}
+    options |= {"weights": False} if args.unweighted else {}
+    with output.timed(f"reading {output.display_name(file)}"):
+        if file == "-":
+            return read(sys.stdin.buffer, member=args.member, **options)
+        if not path.exists() and registered(file):
+            if options or args.member:
+                raise GraphError(f"{file}: the registry says how it is read; --directed and the like are for files")
+            return load(file)
+        if not path.exists() and path.name == file and not path.suffix:  # it may have been meant as either
+            raise GraphError(f"{file}: no such file, and {unknown(file)}")
+        return read(path, member=args.member, **options)
+
+
+def vertex(graph, called):
+    """A vertex as the command line names it: a label where the graph has labels, else a number."""
+    if called is None:
+        return None
+    if graph.labels is not None and len(graph.labels) and isinstance(graph.labels[0], str):
+        return called
+    try:
+        return int(called)
+    except ValueError:
+        raise ValueError(f"no vertex is called {called!r}: the vertices of this graph are numbers") from None
+
+
+def ratings(file, member, duplicates="keep"):
+    """The ratings in a file, named after it, with the file's ids of users and items."""
+    from lockstep.graphs import read_ratings
+    from lockstep.sgd import Ratings
+
+    with output.timed(f"reading {output.display_name(file)}"):
+        matrix, users, items = read_ratings(sys.stdin.buffer if file == "-" else file, member, ids=True)
+        found = Ratings.of(matrix, duplicates)
+    found.name = Path(file).name.partition(".")[0]
+    return found, users, items
