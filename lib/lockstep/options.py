@@ -28,6 +28,11 @@ class Options:
     """
 
 
+def plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """NumPy's scalars as Python's."""
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
+
+
 def check_types(kind: type[Options], values: Mapping[str, Any]) -> None:
     """ValueError unless each value is of the type that its field of the class `kind` is annotated with."""
     hints = get_type_hints(kind)
@@ -60,14 +65,16 @@ def _words(choice):
 
 def check_threads(threads: int | None) -> None:
     """ValueError unless `threads` of a block are None or whole warps, 1,024 threads at most."""
-    if threads is not None and (type(threads) is not int or threads % 32 or not 0 < threads <= 1024):
+    if threads is not None and (threads % 32 or not 0 < threads <= 1024):
         raise ValueError(f"threads={threads!r}; expected a multiple of 32, 1024 at most: whole warps of a block")
 
 
 def check_lanes(options: Options) -> None:
     """ValueError for `lanes` or a `group` of a GPU strategy that divide no warp, and for blocks that they do not
-    divide: such a kernel hangs or errs.
+    divide or that are too large: such a kernel hangs or errs.
     """
+    if (getattr(options, "threads", None) or 0) > 1024:
+        raise ValueError(f"threads={options.threads!r}; expected 1024 at most, a block's largest")
     for name in ("lanes", "group"):
         value, threads = getattr(options, name, None), getattr(options, "threads", None)
         if value is not None and value not in (1, 2, 4, 8, 16, 32):

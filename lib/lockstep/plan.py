@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lockstep.options import Options, check_lanes, check_types
+from lockstep.options import Options, check_lanes, check_types, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -284,6 +284,7 @@ class Strategy:
         if unknown := sorted(set(options) - set(self.keywords)):
             known = ", ".join(self.keywords) or "none"
             raise ValueError(f"strategy {self.name!r} has no option {unknown[0]!r}; it has {known}")
+        options = plain(options)
         check_types(self.plan.Options, options)
         chosen = self.plan.Options(**options)
         if self.gpu:

@@ -39,6 +39,17 @@ def test_networkx_own_tests_pass_on_the_backend(tmp_path):
 pytestmark = pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")  # are kept, as NetworkX has it
 
 
+def test_whole_weights_beside_a_fraction_are_not_rounded():
+    G = nx.DiGraph()
+    G.add_weighted_edges_from([("a", "b", 2**53 + 1), ("a", "c", 2**53), ("x", "y", 0.5)])
+    with pytest.raises(NotImplementedError):
+        nx.single_source_dijkstra_path_length(G, "a", cutoff=2**53, backend="lockstep")
+
+
+def test_what_is_no_number_is_left_to_networkx():
+    assert "no numbers" in functions.can_run("pagerank", (nx.path_graph(3),), {"alpha": "x"})
+
+
 def test_what_is_not_served_is_refused_with_a_reason():
     path = nx.path_graph(4)
     for name, kwargs, told in (

@@ -67,6 +67,9 @@ def test_a_call_is_weighed_by_the_tree_and_a_conversion_is_kept(monkeypatch):
     assert functions.should_run("closeness_centrality", (large,), {}) is True
     nx.number_connected_components(small, backend="lockstep")
     assert functions.should_run("closeness_centrality", (small,), {}) is True, "it is converted already"
+    monkeypatch.setattr(choice, "rule", lambda name: Leaf("networkx", ()))
+    assert functions.should_run("triangles", (small,), {}) is not True, "a conversion is not what costs most there"
+    monkeypatch.setattr(choice, "rule", lambda name: tree)
     small.add_edge(0, 7)
     assert functions.should_run("closeness_centrality", (small,), {}) == refused, "NetworkX dropped the conversion"
 

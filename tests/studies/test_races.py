@@ -1,10 +1,14 @@
 """Every strategy of every study with data races looked for, on small inputs; and that a missing order is missed."""
 
 import re
+from pathlib import Path
 
+import networkx as nx
+import numpy as np
 import pytest
 
-from lockstep.machine import DataRaceError
+from lockstep import swarm
+from lockstep.machine import DataRaceError, get_executor
 
 from . import orders
 
@@ -46,3 +50,23 @@ def test_a_word_that_orders_is_missed(study, file, word, nth, name):
     mine = [one for one in orders.mutants() if one[0] == study and one[1].name == file]
     _, path, what, text = [one for one in mine if one[2].endswith(f": {word}")][nth]
     assert "DataRaceError" in orders.stopped(study, path, text, [name]), what
+
+
+def test_the_vote_of_lanes_is_ordered_by_data_alone(monkeypatch):
+    """Four threads read a vertex's word and one writes it, after shuffles of what was read: a barrier there changes
+    nothing but that the detector, which knows no data, is silent."""
+    graph = nx.gnp_random_graph(24, 0.3, directed=True, seed=1)
+    path = Path(swarm.__file__).parent / "strategies" / "lanes.cu"
+
+    def run():
+        executor = get_executor("host", seed=1, fuzz="memory", multiprocessors=2, races="all")
+        return swarm.analyze([graph], "betweenness", strategy="swarm", executor=executor)[0]
+
+    with pytest.raises(DataRaceError, match="shared"):
+        run()
+    read, vote = Path.read_text, "got &= want;"
+    text = path.read_text(encoding="utf-8")
+    assert text.count(vote) == 1
+    ordered = text.replace(vote, f"{vote} __syncwarp();")
+    monkeypatch.setattr(Path, "read_text", lambda self, *a, **k: ordered if self == path else read(self, *a, **k))
+    np.testing.assert_allclose(run(), list(nx.betweenness_centrality(graph, normalized=False).values()))

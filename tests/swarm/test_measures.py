@@ -169,6 +169,12 @@ def test_every_protein_is_as_in_networkx(measure):
         np.testing.assert_allclose(found, reference(batch[i], measure), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("no", [False, 0, np.False_])
+def test_weights_left_out_by_numpy_are_left_out(no):
+    graph = Graph.from_edges([0, 1], [1, 2], weights=[5.0, 7.0], directed=False)
+    assert analyze([graph], "apsp", weighted=no, reduce="total", strategy="cpu")[0].tolist() == [3, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

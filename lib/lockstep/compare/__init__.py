@@ -91,7 +91,8 @@ def compare(
 
     package = study_of(study)
     table = studies.table(package)
-    names = [table.find(name).name for name in strategies or (name for name in table if name != "auto")]
+    wanted = strategies or (name for name in table if name != "auto")
+    names = list(dict.fromkeys(table.find(name).name for name in wanted))
     if executor is None:
         where = "cuda" if gpu_available() else "host"
     else:

@@ -111,7 +111,7 @@ def _of_ratings(ratings):
     lines = [
         ("users, items", f"{users:,} x {items:,}"),
         ("ratings", f"{ratings.m:,}"),
-        ("degree", f"{ratings.m / (users + items):.3g} ratings a node, {largest:,} at most"),
+        ("degree", f"{ratings.m / (users + items):.3g} ratings for each node, {largest:,} at most"),
     ]
     figures = {"users": users, "items": items, "m": ratings.m, "largest": largest}
     missing = {name: "these are ratings" for name in ("toposort", "sssp", "coloring", "swarm")}

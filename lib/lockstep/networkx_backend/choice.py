@@ -52,6 +52,11 @@ def restricted(found, gpu):
     return tree.Question(found.feature, found.threshold, low, high)
 
 
+def never(name):
+    """Whether NetworkX is predicted to be faster on every graph, on this machine."""
+    return all(leaf.strategy == "networkx" for leaf, _ in tree.leaves(rule(name)))
+
+
 def faster(name, G):
     """The backend predicted to be faster, "lockstep" or "networkx", and the condition in words."""
     own = rule(name)

@@ -83,14 +83,16 @@ def _numbers(adjacency, several, attribute, default):
     """An edge attribute as an array, in the order of the arcs; int64 or float64."""
     rows = itertools.chain.from_iterable(row.values() for row in adjacency)
     edges = itertools.chain.from_iterable(keys.values() for keys in rows) if several else rows
-    values = np.array([edge.get(attribute, default) for edge in edges])
+    listed = [edge.get(attribute, default) for edge in edges]
+    values = np.array(listed)
     if values.size == 0:
         values = np.zeros(0, np.int64)
     if values.ndim != 1 or values.dtype.kind not in "iuf" or not np.isfinite(values).all() or (values < 0).any():
         raise NotImplementedError(f"edge attribute {attribute!r} is not a finite number >= 0 on every edge")
     # Distances are added in float64: whole numbers beyond 2^53 would be rounded, larger sums infinite.
-    most, whole = float(values.max(initial=0)) * len(adjacency), values.dtype.kind != "f"
-    if most >= 2.0**53 if whole else not np.isfinite(most):
+    whole = values if values.dtype.kind != "f" else [v for v in listed if isinstance(v, (int, np.integer))]
+    longest, exact = (float(max(some, default=0)) * len(adjacency) for some in (values, whole))
+    if exact >= 2.0**53 or not np.isfinite(longest):
         raise NotImplementedError(f"paths along edge attribute {attribute!r} may be longer than float64 can represent")
     return values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
 

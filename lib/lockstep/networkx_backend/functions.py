@@ -5,14 +5,16 @@ GPU.
 >>> nx.betweenness_centrality(nx.path_graph(4), backend="lockstep")
 {0: 0.0, 1: 0.6666666666666666, 2: 0.6666666666666666, 3: 0.0}
 
-Results equal NetworkX's in sets, orders and integers; floating-point sums of centralities may differ in the last
-digits. Harmonic closeness and betweenness are summed in fixed point, terms rounded to 1e-12 and to 2^-(59 - 2 log2 n):
-a value far below 1 has fewer digits (of 5e-5 at 20,000 vertices, six). `can_run` returns why a call is not supported,
-`should_run` why it is not worth a conversion. NetworkX caches a converted graph with the original, so a second call
-does not convert again.
+Results equal NetworkX's in sets, orders (but that of harmonic_centrality's dict, there the order of a set) and integers
+(where whole weights stand beside others, distances are floats); floating-point sums of centralities may differ in the
+last digits. Harmonic closeness and betweenness are summed in fixed point, terms rounded to 1e-12 and to
+2^-(59 - 2 log2 n): a value far below 1 has fewer digits (of 5e-5 at 20,000 vertices, six). `can_run` returns why a call
+is not supported, `should_run` why it is not worth a conversion. NetworkX caches a converted graph with the original, so
+a second call does not convert again.
 """
 
 import inspect
+from numbers import Real
 
 import networkx as nx
 import numpy as np
@@ -26,7 +28,7 @@ from lockstep.swarm.oracle_structure import finish_order
 from lockstep.toposort import STRATEGIES, Problem
 
 from . import SERVED
-from .choice import faster
+from .choice import faster, never
 from .conversion import Converted, convert_from_nx, convert_to_nx  # noqa: F401 (the last one NetworkX calls)
 from .order import settle_order
 
@@ -39,7 +41,8 @@ def is_directed_acyclic_graph(G):
 
 def topological_generations(G):
     """In NetworkX's order, that of the serial algorithm with a FIFO queue. As there, a change of the graph during the
-    iteration takes effect from the next generation on.
+    iteration takes effect from the next generation on; one before the first generation does not, as the graph is
+    converted when the generator is made.
     """
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
@@ -265,6 +268,9 @@ def _ranks(G, given):
     """True, or why this PageRank is not served."""
     if G.is_multigraph():
         return "of multigraphs NetworkX's pagerank adds up parallel edges"
+    numbers = (given["alpha"], given["tol"], given["max_iter"])
+    if not all(isinstance(one, Real) for one in numbers):
+        return "alpha, tol and max_iter that are no numbers are not served"
     if not (0 <= given["alpha"] <= 1 and given["tol"] > 0 and given["max_iter"] >= 1):
         return "alpha outside of 0 to 1, tol of 0 and no iteration are not served"
     weight = given["weight"]
@@ -276,9 +282,14 @@ def _ranks(G, given):
 
 
 def should_run(name, args, kwargs):
-    """True, or why NetworkX is predicted to be faster."""
+    """True, or why NetworkX is predicted to be faster.
+
+    A graph that is converted already is served, but for functions in which the conversion is not what costs most: those
+    that NetworkX is predicted to do faster on every graph.
+    """
     G = _bound(name, args, kwargs)["G"]
-    if isinstance(G, Converted) or "lockstep" in getattr(G, "__networkx_cache__", {}).get("backends", {}):
+    cached = "lockstep" in getattr(G, "__networkx_cache__", {}).get("backends", {})
+    if isinstance(G, Converted) or cached and not never(name):
         return True
     backend, condition = faster(name, G)
     return backend == "lockstep" or f"NetworkX is expected to be faster than with a conversion: {condition}"

@@ -9,7 +9,7 @@ apart is best?
 True
 """
 
-
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ from lockstep.plan import Strategy
 from lockstep.solving import executor_for
 
 from .oracle import NotSerializable
-from .problem import OutOfMemory, Problem
+from .problem import LANE_FEATURES, OutOfMemory, Problem
 from .ratings import Ratings, RatingsError, planted
 from .result import Factorization
 from .strategies.shared import WrongSweep
@@ -34,6 +34,18 @@ class DivergenceError(ArithmeticError):
     def __init__(self, text: str, sweep: int) -> None:
         super().__init__(text)
         self.sweep = sweep
+
+
+def _check_vectors(problem, lanes):
+    """Raise where the vectors do not fit their storage, or the lanes do not fit the vectors."""
+    most = problem.width // LANE_FEATURES
+    if isinstance(lanes, (int, np.integer)) and lanes > most:
+        raise ValueError(f"lanes={lanes!r}; expected {most} at most at rank {problem.rank}, or a higher rank")
+    if problem.storage == "float32":
+        return
+    largest = max(float(np.abs(vectors).max(initial=0)) for vectors in problem.first_vectors())
+    if largest >= 65520:  # rounds to infinity in float16
+        raise RatingsError(f"the first vectors reach {largest:.3g}, beyond float16: scale ratings or `initial`")
 
 
 def factorize(
@@ -99,8 +111,12 @@ def factorize(
     NoGpuError
         ``executor="cuda"`` without a usable GPU.
     """
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed={seed!r}; expected a whole number, 0 or more")
+    for what, value, least in (("seed", seed, 0), ("sweeps", sweeps, 0), ("rank", rank, 1)):
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{what}={value!r}; expected a whole number, {least} or more")
+    for what, value in (("learning_rate", learning_rate), ("regularization", regularization)):
+        if not isinstance(value, Real) or isinstance(value, bool):
+            raise ValueError(f"{what}={value!r}; expected a number")
     if not isinstance(nonnegative, (bool, np.bool_)):
         raise ValueError(f"nonnegative={nonnegative!r}; expected True or False")
     if initial is not None and not (isinstance(initial, (tuple, list)) and len(initial) == 2):
@@ -114,8 +130,6 @@ def factorize(
             "scale them"
         )
     chosen = STRATEGIES.find(strategy)
-    if not isinstance(sweeps, (int, np.integer)) or sweeps < 0:
-        raise ValueError(f"sweeps={sweeps!r}; expected a whole number, 0 or more")
     if test is not None:
         test = Ratings.of(test, "keep", seed)
         if any(a > b for a, b in zip(test.shape, ratings.shape, strict=True)):
@@ -125,6 +139,7 @@ def factorize(
             )
     machine = executor_for(chosen, executor)
     problem = Problem(ratings, rank, learning_rate, regularization, seed, nonnegative, initial, storage)
+    _check_vectors(problem, options.get("lanes"))
     plan = chosen.plan_for(problem, machine, **options)
     if machine is not None:
         machine.reset_counts()
@@ -138,9 +153,10 @@ def factorize(
         plan.check_sweep()
         errors.append(plan.rmse())
         if ratings.m and not errors[-1] <= most:
+            other = "a larger" if problem.decay > 0 else "a smaller"
             raise DivergenceError(
                 f"diverged in sweep {sweep}: the error went from {start:.3g} to {errors[-1]:.3g}. Take a "
-                f"smaller learning_rate than {learning_rate:g} (a tenth of it to begin with), or a larger "
+                f"smaller learning_rate than {learning_rate:g} (a tenth of it to begin with), or {other} "
                 "regularization",
                 sweep,
             )

@@ -53,7 +53,7 @@ class Ratings:
         duplicates: Literal["keep", "sum", "refuse"] = "keep", name: str = "",
     ) -> None:
         _check_duplicates(duplicates)
-        users, items = _ids(users, "rows"), _ids(items, "columns")
+        users, items = whole_ids(users, "rows"), whole_ids(items, "columns")
         values = np.asarray(values)
         if not users.shape == items.shape == values.shape or users.ndim != 1:
             raise RatingsError(
@@ -151,7 +151,9 @@ class Ratings:
                                    "items")  # fmt: skip
         try:
             graph = Graph.of(anything)
-        except GraphError:
+        except GraphError as error:
+            if hasattr(anything, "nodes"):
+                raise RatingsError(str(error)) from None
             raise RatingsError(
                 f"ratings as {type(anything).__name__}: expected a SciPy sparse matrix, a tuple (rows, columns, "
                 "values), a Graph or a NetworkX graph"
@@ -233,7 +235,8 @@ def _check_duplicates(duplicates):
         raise ValueError(f"duplicates={duplicates!r}; expected one of {', '.join(DUPLICATES)}")
 
 
-def _ids(values, what):
+def whole_ids(values, what):
+    """Ids as an array of whole numbers."""
     values = np.asarray(values)
     if values.dtype.kind not in "iu":
         whole = values.astype(np.int64) if values.dtype.kind == "f" and np.isfinite(values).all() else None

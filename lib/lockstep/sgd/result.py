@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .ratings import whole_ids
+
 if TYPE_CHECKING:
     from lockstep.typing import Numbers
 
@@ -46,9 +48,9 @@ class Factorization:
         Raises
         ------
         ValueError
-            They are not of one shape, or an id is out of range.
+            They are not of one shape, or an id is no whole number or out of range.
         """
-        users, items = np.atleast_1d(users), np.atleast_1d(items)
+        users, items = whole_ids(np.atleast_1d(users), "users"), whole_ids(np.atleast_1d(items), "items")
         if users.shape != items.shape or users.ndim != 1:
             raise ValueError(f"users of shape {users.shape} and items of shape {items.shape}; expected one (m,)")
         for ids, vectors, side in ((users, self.users, "user"), (items, self.items, "item")):

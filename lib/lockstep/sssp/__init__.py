@@ -81,8 +81,9 @@ def shortest_paths(
     try:
         return solve(STRATEGIES, strategy, Problem(graph, graph.index_of(source)), executor, **options).detach()
     except Outgrown:
-        name, most = graph.name or "the graph", np.finfo(np.float64).max
-        raise GraphError(f"{name}: a distance exceeds float64's {most:.2g}; scale the weights down") from None
+        name, most = graph.name or "the graph", f"{np.finfo(np.float64).max:.2g}"
+        told = f"{name}: a distance plus an arc's weight may exceed float64's {most}; scale the weights down"
+        raise GraphError(told) from None
 
 
 __all__ = [

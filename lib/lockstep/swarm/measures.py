@@ -53,14 +53,17 @@ class Measure:
         ValueError
             No such option, or a value that it cannot have.
         """
+        found = {**self.options, **given}
         for name, value in given.items():
             if name not in self.options:
                 known = f"it has {', '.join(self.options)}" if self.options else "it has none"
                 raise ValueError(f"measure {self.name!r} has no option {name!r}; {known}")
-            if name in self.choices and value not in self.choices[name]:
-                raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, self.choices[name]))}")
+            if choices := self.choices.get(name):
+                if value not in choices:
+                    raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, choices))}")
+                found[name] = choices[choices.index(value)]  # False for 0 and for NumPy's False
         allowed.check(self.ranges, given, self.title)
-        return {**self.options, **given}
+        return found
 
 
 MOST = 2**31 - 1  # steps or rounds, as kernels count them

@@ -164,7 +164,6 @@ def break_even(rows):
                 sides[side] = [(ready[n], wall[n], n) for n in known]
         if len(sides) < 2:
             continue
-        found = 0.0
         counts = np.unique(np.concatenate([np.arange(1, 101), np.geomspace(100, 1e6, 200).astype(int)]))
         cost = {side: np.min([a + b * counts for a, b, _ in options], axis=0) for side, options in sides.items()}
         wins = cost["diagonal"] < cost["matching"]

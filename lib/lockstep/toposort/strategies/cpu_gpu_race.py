@@ -6,14 +6,16 @@ which `competitors.new` fills with the plan, and the driver's functions are call
 after the launch, while the kernel sorts, and builds the result object. For steps that need Python (a first launch, an
 error of the driver, the emulator) `race` returns a code of the step to take before it is called again.
 
-All functions that `race` is compiled from are in this file: Numba's cache does not detect changes of other files.
+All functions that `race` is compiled from are in this file, but for `pointer` and `call`, whose code does not change:
+Numba's cache does not detect changes of other files.
 """
 
 import numpy as np
 from llvmlite import ir
 from numba import carray, njit, types
-from numba.core import cgutils
 from numba.extending import intrinsic
+
+from lockstep.machine.native import call, pointer
 
 WORDS = 10  # of a launch: the driver's function, grid, block, shared memory, stream, arguments
 
@@ -74,32 +76,6 @@ def poke(typing, address, value):
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), code
-
-
-@intrinsic
-def pointer(typing, address):
-    """An address as a pointer for `carray`."""
-
-    def code(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
-
-    return types.voidptr(types.int64), code
-
-
-@intrinsic
-def call(typing, address, arguments):
-    """Call the C function at an address with a tuple of 8-byte integers; its result's upper half may be undefined.
-
-    Parameters of 4 bytes take an 8-byte integer's lower half, by the calling conventions of 64-bit Linux.
-    """
-    eight = ir.IntType(64)
-
-    def code(context, builder, signature, values):
-        function = ir.FunctionType(eight, [eight] * signature.args[1].count).as_pointer()
-        given = cgutils.unpack_tuple(builder, values[1], signature.args[1].count)
-        return builder.call(builder.inttoptr(values[0], function), given)
-
-    return types.int64(types.int64, arguments), code
 
 
 @njit(inline="always")

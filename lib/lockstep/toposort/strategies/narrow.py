@@ -45,7 +45,7 @@ class Narrow(Persistent):
     counter_choices = 4, 8, 16  # bits of a counter in records.cuh
     list_words = 1020  # of a list there
     near = 195 * 1024  # bytes of a block's shared memory that leave L1 capacity for prefetched records
-    least_narrow_levels, tail = 6, 4  # levels, and the factor for unplaced vertices: SingleBlockRule in resident_state.cuh
+    least_narrow_levels, tail = 6, 4  # levels, and the factor of unplaced vertices (SingleBlockRule)
 
     def load(self):
         self.launch = self.bind_narrow(self.first, self.last, self.stop, self.done)
