@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from lockstep.options import Natural
+
 from .resident import WIDEST, Resident, segment_offsets, sort_keys
 from .shared import DeviceOptions, whole
 
@@ -87,7 +89,7 @@ class TileOptions(DeviceOptions):
     stages: int | None = None
     each: int | None = None
     order: str | None = None
-    alone: int | None = None
+    alone: Natural | None = None
     batch: int | None = None
 
     def __post_init__(self):

@@ -36,19 +36,6 @@ class Bucketed(Options):
     def __post_init__(self):
         if self.delta is not None and not self.delta > 0:
             raise ValueError(f"delta is {self.delta}; expected a width > 0 (inf: one bucket)")
-        if _out_of_range(self):
-            raise ValueError(_out_of_range(self))
-
-
-def _out_of_range(options):
-    """What is wrong with the counts among some options, since kernels check nothing; "" if nothing is."""
-    for name in ("threads", "group", "blocks", "list", "resident", "looks", "polls"):
-        value = getattr(options, name, None)
-        if value is not None and value < 1:
-            return f"{name}={value!r}; expected a whole number, 1 or more"
-    if (threads := getattr(options, "threads", None)) and threads > 1024:
-        return f"threads={threads}; expected 1024 at most"
-    return ""
 
 
 @dataclass(frozen=True)
