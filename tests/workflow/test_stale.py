@@ -78,9 +78,11 @@ def test_what_is_of_earlier_code_is_told_study_by_study():
              (swarm, "(best of all)", "c")]  # fmt: skip
     lines = pd.DataFrame(cells, columns=["study", "strategy", "dataset"]).assign(commit="0123456789")
     assert telling.earlier(lines) == {
-        sort: "`chains` (1 data set), `naive` (2 data sets); recorded at 0123456",
-        swarm: "`paper` (1 data set); recorded at 0123456",
+        sort: "`chains` (a), `naive` (a, b); recorded at 0123456",
+        swarm: "`paper` (c); recorded at 0123456",
     }
+    many = pd.DataFrame({"study": sort, "strategy": "naive", "dataset": list("abcde"), "commit": "0123456789"})
+    assert telling.earlier(many) == {sort: "`naive` (5 data sets); recorded at 0123456"}
 
 
 def test_every_judged_part_of_the_project_names_the_rows_that_it_rests_on():

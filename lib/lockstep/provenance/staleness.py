@@ -40,10 +40,10 @@ def stale(rows):
 def owners(strategy, kernel):
     """(strategy, id) of the builds that a row rests on."""
     words = kernel.split()
-    if not strategy.startswith("(") or not words:
-        return [(strategy, kernel)]
-    if _is_id(words[0]):
+    if strategy.startswith("(") and words and _is_id(words[0]):
         return [(None, word) for word in words]
+    if not strategy.startswith("(") or len(words) < 2:
+        return [(strategy, kernel)]
     return [(" ".join(words[:-1]), words[-1])]
 
 
