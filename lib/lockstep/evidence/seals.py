@@ -8,7 +8,7 @@ from pathlib import Path
 from lockstep.evidence import recording
 
 SEALS = "seals.csv"
-PUBLISHED = "published"  # the part that a seal of a whole recording names
+PUBLISHED = "*"  # what a seal of a whole published recording has in place of a part's name; no part can be called so
 DRIFT, RESOLUTION = 1e-4, 0.001  # relative difference of GPU and host clock; ms, twice the resolution of CUDA events
 
 
