@@ -13,7 +13,7 @@ import pytest
 from lockstep import cli, paths
 from lockstep.choose.tree import branch
 from lockstep.graphs import Graph, GraphError, generators, load
-from lockstep.guide import UnknownMachine, advise, learn
+from lockstep.guide import UnknownMachine, advise, learn, observed
 from lockstep.guide.drawing import publish
 from lockstep.guide.problems import PROBLEMS
 
@@ -126,6 +126,29 @@ def test_a_study_without_rows_says_so_and_is_picked_up_when_they_appear(world):
     assert choice.strategy == "agm-node", "hogwild may lose updates and is never advised"
     assert [one.against for one in choice.gains] == ["multicore", "edge-locked"]
     assert choice.gains[0].value == pytest.approx(16, rel=0.01)
+
+
+def test_further_recordings_count_but_where_auto_follows_the_rule(world):
+    """The first recording has deep graphs alone, on which the CPU is best; the second has wide ones."""
+    lines = list(world.toposort())
+    deep = [line for line in lines if "-10000-" in line["dataset"]]
+    places = world(*deep)
+    wide = generators.layered(10**6, 10)
+    assert advise(wide, **places).choices["toposort"].strategy == "serial"
+    world(*lines, machine=f"{MACHINE}/2")
+    assert advise(wide, **places).choices["toposort"].strategy == "narrow"
+    for name, problem in PROBLEMS.items():
+        world(*world.rows(problem.study, "x", "g", {}, {"a": 1}))
+        world(*world.rows(problem.study, "x", "g", {}, {"a": 1}), machine=f"{MACHINE}/2")
+        assert len(observed.files(problem, MACHINE, **places)) == (1 if name in ("sssp", "coloring") else 2)
+
+
+def test_a_machine_without_a_rule_of_its_own_is_given_another_s(world):
+    places = world(*world.toposort())
+    world(*world.rows("2-sssp-sync", "time", "g", {"n": 9}, {"dijkstra": 1.0}), machine="nvidia-test-2")
+    choice = advise(generators.layered(10**6, 10), machine="nvidia-test-2", **places).choices["toposort"]
+    assert choice.strategy == "narrow"
+    assert f"no rule is fitted on nvidia-test-2 yet: this is {MACHINE}'s" in choice.warnings
 
 
 def test_batches_are_advised_on_from_rows_of_batches(world):

@@ -204,10 +204,11 @@ def _notes(machine, cost):
 
 
 def _choice(problem, found, machine, cost, recordings, results):
-    lesson = lessons.learn(problem, machine, recordings, results) if machine else None
+    names = dict.fromkeys([*filter(None, [machine]), *observed.machine_names(recordings, results)])
+    known = (lessons.learn(problem, name, recordings, results) for name in names)
+    lesson = next((one for one in known if one is not None), None)
     if lesson is None:
-        where = f"on {machine}" if machine else "anywhere"
-        reason = f"study {problem.study} has no times recorded {where} yet; `auto` chooses without them"
+        reason = f"study {problem.study} has no times recorded anywhere yet; `auto` chooses without them"
         return Choice(problem.name, problem.title, None, reason)
     features = {name: float(value) for name, value in problem.derive(found.figures).items()}
     small = _too_small(lesson, features, cost)
@@ -222,6 +223,8 @@ def _choice(problem, found, machine, cost, recordings, results):
     gains = [lesson.gain(features, leaf, names) for names in (problem.plain, problem.published)]
     outside = [_beyond(problem, *one) for one in lesson.outside(features)]
     warnings = [f"outside of all that is recorded, so a guess: {', '.join(outside)}"] if outside else []
+    if lesson.machine != machine:
+        warnings.append(f"no rule is fitted on {machine} yet: this is {lesson.machine}'s")
     return Choice(
         problem.name,
         problem.title,

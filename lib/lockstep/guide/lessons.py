@@ -142,10 +142,9 @@ def learn(
     recordings, results : path, optional
         By default the project's.
     """
-    file = observed.files(machine, recordings, results).get(problem.study)
-    if file is None:
+    if not observed.files(problem, machine, recordings, results):
         return None
-    found = _kept(file, problem)
+    found = _kept(problem, machine, recordings, results)
     observations = [observed.Observation(**line) for line in found["observations"]]
     if not observations:
         return None
@@ -158,9 +157,9 @@ def lessons(machine: str, recordings: "PathLike | None" = None, results: "PathLi
     return {name: learn(problem, machine, recordings, results) for name, problem in PROBLEMS.items()}
 
 
-def _compute(file, problem):
+def _compute(problem, *where):
     """The cached content: observations, the rule, and its regrets and those of other methods of choice."""
-    observations = observed.from_rows(problem, observed.rows(file))
+    observations = observed.from_rows(problem, observed.rows(problem, *where))
     depth, place = rule.best_depth(observations), {id(one): k for k, one in enumerate(observations)}
     unseen = rule.left_out(observations, depth)
     both = [(one, name) for one, name in unseen if "auto" in one.others and not math.isnan(one.regret(name))]
@@ -196,11 +195,12 @@ def _own_text(problem):
     return "".join(file.read_text() for file in files)
 
 
-def _kept(file, problem):
-    target = paths.CACHE / "guide" / problem.name / f"{cache.name_of(_own_text(problem), files=[file])}.json"
+def _kept(problem, *where):
+    files = observed.files(problem, *where)
+    target = paths.CACHE / "guide" / problem.name / f"{cache.name_of(_own_text(problem), files=files)}.json"
     try:
         return json.loads(target.read_text())
     except (OSError, ValueError):
-        text = json.dumps(_compute(file, problem))
+        text = json.dumps(_compute(problem, *where))
     cache.write(target, text.encode())
     return json.loads(text)

@@ -70,13 +70,14 @@ def family_of(dataset):
     return re.sub(r"(-(by-\d+|seed-\d+|small|printed|shuffled|curved|skewed))+$", "", dataset)
 
 
-def files(machine, recordings=None, results=None):
-    """{study: file} of a machine's first recordings; results measured here take precedence."""
-    found = {}
-    for folder in (results or paths.RESULTS, recordings or paths.RECORDINGS):
-        for file in sorted(Path(folder).glob(f"{machine}/[1-9]-*.csv")):
-            found.setdefault(file.stem, file)
-    return found
+def files(problem, machine, recordings=None, results=None):
+    """What a problem's rule on a machine is fitted to: results measured here, else all recordings of the study there,
+    or the first alone, see `Problem.followed`."""
+    folder, here = Path(recordings or paths.RECORDINGS) / machine, Path(results or paths.RESULTS) / machine
+    name = f"{problem.study}.csv"
+    if here != folder and (here / name).is_file():
+        return [here / name]
+    return [*folder.glob(name)] if problem.followed else paths.recordings_of(folder, problem.study)
 
 
 def machine_names(recordings=None, results=None):
@@ -89,11 +90,14 @@ def machine_names(recordings=None, results=None):
     return sorted(sizes, key=lambda name: (-sizes[name], name))
 
 
-def rows(file):
-    """Current rows of a recording, see `recording.current`."""
+def rows(problem, machine, recordings=None, results=None):
+    """Current rows of `files`, see `recording.current`; of several recordings those of the last build of each cell."""
     from lockstep.evidence import recording
 
-    return recording.current(recording.read(file))
+    found = files(problem, machine, recordings, results)
+    if len(found) == 1:
+        return recording.current(recording.read(found[0]))
+    return recording.recorded(Path(recordings or paths.RECORDINGS) / machine, problem.study)
 
 
 def from_rows(problem, rows):

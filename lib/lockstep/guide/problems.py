@@ -37,6 +37,9 @@ class Problem:
         Figures that a graph may lack; a feature is used only if all graphs of the study have it.
     note : str
         Scope of a choice.
+    followed : bool
+        Whether `auto` follows the rule. Such a rule is fitted to a machine's first recording alone: with later ones it
+        could change, and recorded rows of `auto` would be those of another rule.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Problem:
     needed: tuple = ()
     optional: tuple = ()
     note: str = ""
+    followed: bool = False
 
     @property
     def derive(self) -> Callable[..., dict[str, float]]:
@@ -85,14 +89,14 @@ PROBLEMS = {
             "sssp", "2-sssp-sync", "shortest paths", ("dijkstra",), ("barrier", "atomic"),
             {"n": SIZE["n"], "m": ("stored_arcs", "arcs", "edges"), "largest": ("largest_degree",),
              "near": ("near_share",)},
-            experiments=("time", "choice"), optional=("largest",),
+            experiments=("time", "choice"), optional=("largest",), followed=True,
         ),
         Problem(
             "coloring", "4-coloring-phase-switch", "coloring", ("greedy",), ("randomized",),
             {**SIZE, "largest": ("degree",)}, experiments=("ladder",),
             # By time alone, strategies that use more colors would win.
             wanted=lambda strategy: "smallest" in strategy.traits,
-            note="of those that take the smallest free color",
+            note="of those that take the smallest free color", followed=True,
         ),
         Problem(
             "sgd", "1-sgd-schedules", "SGD sweeps", ("multicore", "serial"), ("edge-locked",),

@@ -178,7 +178,7 @@ def mosaic(judged, papers, *, across=54):
 MECHANISMS = {  # mechanism: (strategies that use it, end of a sentence or "", function from `Costs` to ns)
     "launch and blocking read-back": ("SGD: edge-locked; paths: atomic; sort: naive; coloring: hybrid",
                                       "by a launch plus a blocking read-back", lambda cost: 1e3 * cost.step_us),
-    "launch by the host": ("", "by a launch alone", lambda cost: 1e3 * cost.launch_us),
+    "launch from Python": ("", "by a launch alone (from Python)", lambda cost: 1e3 * cost.launch_us),
     "launch in a CUDA graph": ("sort: graph", "", lambda cost: 1e3 * cost.graph_node_us),
     "barrier of all blocks": ("SGD: matchings; sort, paths: persistent; coloring: resident",
                               "by a barrier of all blocks", lambda cost: 1e3 * cost.grid_barrier_us()),
