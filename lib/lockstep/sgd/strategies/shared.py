@@ -20,7 +20,6 @@ from .. import oracle
 from ..problem import LANE_FEATURES
 
 KERNELS = Path(__file__).parent
-LIMIT = 2**31 - 2**20  # nodes, and ratings: kernels add the number of their threads to an int that counts either
 
 
 class WrongSweep(plan.WrongResult):
@@ -154,9 +153,9 @@ class DevicePlan(SweepPlan):
     @classmethod
     def skip(cls, problem, executor, options):
         ratings = problem.ratings
-        if max(ratings.n_users + ratings.n_items, ratings.m) >= LIMIT:
+        if max(ratings.n_users + ratings.n_items, ratings.m) >= plan.LIMIT:
             return (
-                f"{ratings!r}: the GPU strategies take fewer than {LIMIT:,} users and items together, and fewer "
+                f"{ratings!r}: the GPU strategies take fewer than {plan.LIMIT:,} users and items together, and fewer "
                 "ratings than that: use strategy='serial'"
             )
         return super().skip(problem, executor, options)

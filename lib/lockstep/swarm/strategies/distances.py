@@ -3,11 +3,11 @@
 import numpy as np
 
 from lockstep.graphs import GraphError
+from lockstep.plan import LIMIT
 
 from ..result import Values
 from . import binning
 from .batched import HOLDS, Bins, finish_closeness
-from .shared import LIMIT
 
 _int = np.int32
 PLANES = 5  # of levels (bits.cu)

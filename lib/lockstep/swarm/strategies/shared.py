@@ -15,9 +15,6 @@ KERNELS = Path(__file__).parent
 _int = np.int32
 
 
-LIMIT = 2**31 - 2**20  # of m + 3 n: ids of a graph's padded rows, to which kernels add the number of their threads
-
-
 class Task:
     """A pack made ready; `run()` computes and returns Values."""
 
@@ -85,11 +82,12 @@ class DeviceTask(Task):
     """Launches, in order; a step is a function without arguments."""
 
     def __init__(self, method, pack):
-        if np.max(pack.host.m + 3 * pack.host.n.astype(np.int64), initial=0) >= LIMIT:
+        # Kernels count the ids of a graph's padded rows with an int.
+        if np.max(pack.host.m + 3 * pack.host.n.astype(np.int64), initial=0) >= plan.LIMIT:
             raise GraphError(
                 f"the pack has a graph of up to {pack.host.n.max():,} vertices and {pack.host.m.max():,} stored arcs; "
-                f"the GPU strategies take graphs with arcs and three times their vertices below {LIMIT:,} together: "
-                "use strategy='cpu'"
+                "the GPU strategies take graphs with arcs and three times their vertices below "
+                f"{plan.LIMIT:,} together: use strategy='cpu'"
             )
         self.executor, self.pack, self.measure = method.executor, pack, method.measure
         self.method, self.options = method, method.options
