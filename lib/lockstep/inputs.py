@@ -67,6 +67,23 @@ def ratings(file, member, duplicates="keep"):
 
     with output.timed(f"reading {output.display_name(file)}"):
         matrix, users, items = read_ratings(sys.stdin.buffer if file == "-" else file, member, ids=True)
+        if duplicates == "refuse":
+            _refuse_repeated(matrix, users, items)
         found = Ratings.of(matrix, duplicates)
     found.name = Path(file).name.partition(".")[0]
     return found, users, items
+
+
+def _refuse_repeated(matrix, users, items):
+    """RatingsError if a user has rated an item more than once, by their names in the file."""
+    import numpy as np
+
+    from lockstep.sgd.ratings import RatingsError
+
+    pairs, times = np.unique(np.stack([matrix.row, matrix.col]), axis=1, return_counts=True)
+    if len(many := np.flatnonzero(times > 1)):
+        user, item = pairs[:, many[0]]
+        raise RatingsError(
+            f"{times[many[0]]} ratings of {items[item]!s} by {users[user]!s}, and {len(many) - 1} more pairs with "
+            "several: --duplicates keep trains on each, --duplicates sum adds them up"
+        )

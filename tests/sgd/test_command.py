@@ -38,7 +38,7 @@ def test_divergence_is_one_line_and_exit_code_two(file, capsys):
 def test_duplicates_and_signs_are_options(file, capsys):
     file.write_text(LINES + "1,10,1\n")
     assert main(["factorize", str(file), "--duplicates", "refuse"]) == 2
-    assert "several ratings by user 0" in capsys.readouterr().err
+    assert "2 ratings of 10 by 1, and 0 more pairs with several: --duplicates keep" in capsys.readouterr().err
     output = file.with_name("vectors.npz")
     words = ["factorize", str(file), "--duplicates", "sum", "--nonnegative", "--rank", "2", "--output", str(output)]
     assert main(words) == 0
