@@ -1,12 +1,13 @@
 """A value that was edited by hand is noticed, and so is one that cannot be."""
 
+import concurrent.futures
 import json
 
 import pandas as pd
 import pytest
 
 from lockstep import cli, paths
-from lockstep.evidence import Candidate, Study, parts, seals
+from lockstep.evidence import Candidate, Study, parts, recording, seals
 from lockstep.workflow import plan
 
 STUDY = "3-toposort-depth"
@@ -88,6 +89,41 @@ def test_nothing_follows_the_seal_of_a_published_recording(measured):
         file.write((measured / f"{STUDY}.csv").read_text().splitlines()[-1] + "\n")
     (told,) = seals.broken(measured)
     assert told.endswith("1 line more than when it was published")
+
+
+def measure_anew(folder, rounds=2):
+    """The study's first part as a later process would measure it."""
+    config = {"studies": {STUDY: {"parts": {"one": {"cells": [{}]}}}}}
+    study = Study(STUDY, "all", config=config, results=folder.parent, machine={"name": folder.name})
+
+    def timed(study, part, cell, executor):
+        study.measure(part, part, "g", [Candidate("serial", lambda: 1, lambda result: "exact", "k")], rounds=rounds)
+        yield part
+
+    assert parts.measure({"time": timed}, study, "all", None, say=lambda line: None) == []
+
+
+def test_rows_that_were_removed_take_their_runs_and_seals_with_them(measured):
+    """Otherwise neither a run on uncommitted code nor a broken seal could be left behind."""
+    other = {"study": "2-sssp-sync", "part": "delta", "date": "2026-01-02", "commit": "abc"}
+    recording.log_run(measured, {}, other)
+    recording.log_run(measured, {}, {"study": STUDY, "part": "one", "date": "2026-01-02", "commit": "abc+"})
+    (measured / f"{STUDY}.csv").unlink()
+    measure_anew(measured)
+    runs = recording.runs(measured)
+    assert [run["study"] for run in runs] == ["2-sssp-sync", STUDY] and runs[0] == other
+    assert [line[:2] for line in seals._seals(measured)] == [[STUDY, "one"]] and seals.broken(measured) == []
+
+
+def test_parts_of_two_studies_may_end_at_the_same_time(measured):
+    """Each seal is there, and one that a kill cut short seals nothing."""
+    (measured / "2-sssp-sync.csv").write_text((measured / f"{STUDY}.csv").read_text())
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda k: seals.seal(measured, (STUDY, "2-sssp-sync")[k % 2], f"part-{k}"), range(60)))
+    assert len(seals._seals(measured)) == 62 and seals.broken(measured) == []
+    with (measured / "seals.csv").open("a") as file:
+        file.write(f"{STUDY},one-more")
+    assert len(seals._seals(measured)) == 62
 
 
 def test_no_part_is_taken_for_a_published_recording(measured):

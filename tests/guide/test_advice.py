@@ -12,6 +12,7 @@ import pytest
 
 from lockstep import cli, paths
 from lockstep.choose.tree import branch
+from lockstep.evidence.recording import Recording
 from lockstep.graphs import Graph, GraphError, generators, load
 from lockstep.guide import UnknownMachine, advise, learn, observed
 from lockstep.guide.drawing import publish
@@ -141,6 +142,23 @@ def test_further_recordings_count_but_where_auto_follows_the_rule(world):
         world(*world.rows(problem.study, "x", "g", {}, {"a": 1}))
         world(*world.rows(problem.study, "x", "g", {}, {"a": 1}), machine=f"{MACHINE}/2")
         assert len(observed.files(problem, MACHINE, **places)) == (1 if name in ("sssp", "coloring") else 2)
+
+
+def test_what_is_measured_here_stands_beside_what_is_recorded(world):
+    """Two graphs measured here, of which one is recorded, hide none of the recorded ones."""
+    lines = list(world.toposort())
+    places = world(*lines)
+    recorded = {one.dataset: one for one in learn(PROBLEMS["toposort"], MACHINE, **places).observations}
+    here = Recording(places["results"] / MACHINE / "3-toposort-depth.csv")
+    mine = [line for line in lines if "-1000000-10-" in line["dataset"]]
+    again = [line | {"value": 2 * line["value"], "kernel": "new"} for line in mine]
+    here.append([*again, *world.rows("3-toposort-depth", "ladder", "other", {"nodes": 9, "edges": 9, "depth": 3},
+                                     {"serial": 1.0, "narrow": 2.0})])  # fmt: skip
+    both = {one.dataset: one for one in learn(PROBLEMS["toposort"], MACHINE, **places).observations}
+    assert set(both) == {*recorded, "other"}
+    for name, one in recorded.items():
+        factor = 2 if "-1000000-10-" in name else 1
+        assert both[name].time("narrow") == pytest.approx(factor * one.time("narrow"))
 
 
 def test_a_machine_without_a_rule_of_its_own_is_given_another_s(world):

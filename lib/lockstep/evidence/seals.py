@@ -30,10 +30,22 @@ def seal(folder, study, part, anew=False):
     with file.open("rb") as rows:
         fcntl.flock(rows, fcntl.LOCK_EX)
         lines = rows.read().splitlines(keepends=True)
-    kept = [line for line in _seals(folder) if not (anew and line[0] == study)]
-    with (folder / SEALS).open("w", newline="", encoding="utf-8") as told:
-        head, new = ["study", "part", "lines", "sha256"], [study, part, len(lines), _checksum(lines)]
-        csv.writer(told, lineterminator="\n").writerows([head, *kept, new])
+    _renew(folder, [study, part, len(lines), _checksum(lines)], without=study if anew else None)
+
+
+def forget(folder, study):
+    """Drop the seals of a study, whose rows were removed."""
+    if Path(folder, SEALS).is_file():
+        _renew(Path(folder), without=study)
+
+
+def _renew(folder, *new, without=None):
+    """Write the seals anew, without a study's and with new ones; parts of several studies may end at the same time."""
+    with (folder / SEALS).open("a", newline="", encoding="utf-8") as told:
+        fcntl.flock(told, fcntl.LOCK_EX)
+        kept = [line for line in _seals(folder) if line[0] != without]
+        told.truncate(0)
+        csv.writer(told, lineterminator="\n").writerows([["study", "part", "lines", "sha256"], *kept, *new])
 
 
 def parts(folder, study):
@@ -47,7 +59,7 @@ def _seals(folder):
     if not (folder / SEALS).is_file():
         return []
     with (folder / SEALS).open(newline="", encoding="utf-8") as told:
-        return list(csv.reader(told))[1:]
+        return [line for line in csv.reader(told) if len(line) == 4][1:]  # a line cut short by a kill seals nothing
 
 
 def _checksum(lines):

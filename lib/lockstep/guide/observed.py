@@ -71,13 +71,12 @@ def family_of(dataset):
 
 
 def files(problem, machine, recordings=None, results=None):
-    """What a problem's rule on a machine is fitted to: results measured here, else all recordings of the study there,
-    or the first alone, see `Problem.followed`."""
+    """What a problem's rule on a machine is fitted to: all recordings of the study there, or the first alone, see
+    `Problem.followed`; and the results measured here, if any, as the last file."""
     folder, here = Path(recordings or paths.RECORDINGS) / machine, Path(results or paths.RESULTS) / machine
     name = f"{problem.study}.csv"
-    if here != folder and (here / name).is_file():
-        return [here / name]
-    return [*folder.glob(name)] if problem.followed else paths.recordings_of(folder, problem.study)
+    known = [*folder.glob(name)] if problem.followed else paths.recordings_of(folder, problem.study)
+    return known + [file for file in here.glob(name) if here != folder]
 
 
 def machine_names(recordings=None, results=None):
@@ -91,13 +90,14 @@ def machine_names(recordings=None, results=None):
 
 
 def rows(problem, machine, recordings=None, results=None):
-    """Current rows of `files`, see `recording.current`; of several recordings those of the last build of each cell."""
+    """Current rows of `files`, see `recording.current`: of each cell and strategy those of its last build."""
+    import pandas as pd
+
     from lockstep.evidence import recording
 
-    found = files(problem, machine, recordings, results)
-    if len(found) == 1:
-        return recording.current(recording.read(found[0]))
-    return recording.recorded(Path(recordings or paths.RECORDINGS) / machine, problem.study)
+    each = [recording.current(recording.read(file)) for file in files(problem, machine, recordings, results)]
+    found = pd.concat(each, ignore_index=True)
+    return found[recording.newest(found)]
 
 
 def from_rows(problem, rows):

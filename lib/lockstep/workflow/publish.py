@@ -94,8 +94,9 @@ def _refuse_uncommitted(ours: Path, theirs: Path) -> None:
         if run not in published and (run.get("commit") or "+").endswith("+"):
             told = "a tree with uncommitted changes" if run.get("commit") else "code whose commit is not known"
             raise ValueError(
-                f"{ours}: the run of {run.get('study')} on {run.get('date')} measured {told}; commit, remove the rows "
-                f"of that run, and measure again (in a copy without .git, set LOCKSTEP_COMMIT)"
+                f"{ours}: the run of {run.get('study')} on {run.get('date')} measured {told}; commit, remove the "
+                f"file {run.get('study')}.csv and the folder {run.get('study')} beside it, and measure the study again "
+                "(in a copy without .git, set LOCKSTEP_COMMIT)"
             )
 
 
