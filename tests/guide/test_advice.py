@@ -117,7 +117,7 @@ def test_a_study_without_rows_says_so_and_is_picked_up_when_they_appear(world):
     choice = advise(graph, **places).choices["sgd"]
     assert choice.strategy is None and "1-sgd-schedules has no times recorded" in choice.reason
     lines = []
-    for k, largest in enumerate((100, 150, 200, 250, 3000, 4000, 5000, 6000)):
+    for k, largest in enumerate((10, 15, 20, 25, 3000, 4000, 5000, 6000)):
         figures = {"users": 1000, "items": 1000, "ratings": 10_000, "largest degree": largest}
         fast, slow = ("tiles", "agm-node") if largest > 1000 else ("agm-node", "tiles")
         times = {fast: 1.0, slow: 4.0, "edge-locked": 8.0, "multicore": 16.0, "hogwild": 0.1}
@@ -188,8 +188,8 @@ def test_batches_are_advised_on_from_rows_of_batches(world):
 
 def test_figures_in_the_recordings_names_of_each_study(world):
     lines = []
-    for k, nodes in enumerate((1000, 2000, 3000)):
-        figures = {"vertices": nodes, "stored_arcs": 4 * nodes, "near_share": 0.5}
+    for k, nodes in enumerate((100, 200, 300)):
+        figures = {"vertices": nodes, "stored_arcs": 4 * nodes, "near_share": 0.0}
         lines += world.rows("2-sssp-sync", "degrees", f"g{k}", figures, {})
         times = {"dijkstra": 5.0, "near-far": 1.0, "semaphores-2": 0.5}
         lines += world.rows("2-sssp-sync", "time", f"g{k}", {}, times, {"weights": "random"})
@@ -207,6 +207,21 @@ def test_figures_in_the_recordings_names_of_each_study(world):
 def test_a_graph_outside_of_all_recorded_ones_is_called_a_guess(world):
     text = str(advise(generators.layered(300, 10), **world(*world.toposort())))
     assert "a guess" in text
+
+
+def test_a_graph_far_from_those_of_its_leaf_is_called_a_guess_without_gains(world):
+    """Narrow graphs of a million vertices are recorded, and wide ones of any size; a small narrow one is of neither."""
+    lines = []
+    for nodes, depth in ((10**4, 5), (10**5, 5), (10**6, 5), (10**6, 5000), (10**6, 10**4), (10**6, 2 * 10**4)):
+        times = {"serial": 40.0, "narrow": 4.0} if depth > 5 else {"serial": 1.0, "narrow": 10.0}
+        figures = {"nodes": nodes, "edges": 5 * nodes, "depth": depth}
+        lines += world.rows("3-toposort-depth", "ladder", f"layered-{nodes}-{depth}-random", figures, times)
+    places = world(*lines)
+    near = advise(generators.layered(5 * 10**5, 2500), **places).choices["toposort"]
+    assert near.strategy == "narrow" and near.gains[0].value == pytest.approx(10, rel=0.01)
+    far = advise(generators.layered(2 * 10**4, 100), **places).choices["toposort"]
+    assert far.strategy == "narrow" and far.gains == []
+    assert "4 times off the graphs that decided this, so a guess" in far.warnings[0]
 
 
 def test_without_any_recording_the_features_are_still_told(tmp_path, cache):

@@ -1,13 +1,12 @@
 """Advice: for each problem the strategy, its expected speed-up, and the regret of the rule."""
 
-import math
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from lockstep import paths
 from lockstep.choose.tree import condition
 from lockstep.machine import MachineError, costs, gpu_available
-from lockstep.report.digits import readable, significant
+from lockstep.report.digits import apart, readable, significant
 
 from . import features as look
 from . import lessons, observed
@@ -210,6 +209,8 @@ def _choice(problem, found, machine, cost, recordings, results):
     if lesson is None:
         reason = f"study {problem.study} has no times recorded anywhere yet; `auto` chooses without them"
         return Choice(problem.name, problem.title, None, reason)
+    if lesson.machine != machine:
+        cost = _costs(lesson.machine, recordings, results)
     features = {name: float(value) for name, value in problem.derive(found.figures).items()}
     small = _too_small(lesson, features, cost)
     if small:
@@ -220,9 +221,11 @@ def _choice(problem, found, machine, cost, recordings, results):
     reason += f" (decided on {graphs} graph{'s' if graphs > 1 else ''})"
     if problem.note:
         reason += f"; {problem.note}"
-    gains = [lesson.gain(features, leaf, names) for names in (problem.plain, problem.published)]
-    outside = [_beyond(problem, *one) for one in lesson.outside(features)]
-    warnings = [f"outside of all that is recorded, so a guess: {', '.join(outside)}"] if outside else []
+    far, outside = lesson.outside(features, leaf), lesson.outside(features)
+    told = ", ".join(_beyond(problem, *one) for one in far or outside)
+    where = f"{lessons.FAR} times off the graphs that decided this" if far else "outside of all that is recorded"
+    warnings = [f"{where}, so a guess: {told}"] if told else []
+    gains = [lesson.gain(features, leaf, names) for names in (problem.plain, problem.published) if not far]
     if lesson.machine != machine:
         warnings.append(f"no rule is fitted on {machine} yet: this is {lesson.machine}'s")
     return Choice(
@@ -244,10 +247,9 @@ def _too_small(lesson, features, cost):
 
     Its time is extrapolated from the smallest recorded graph in proportion to the size.
     """
-    smallest = min(lesson.observations, key=lambda one: one.features["size"])
-    plain = next((name for name in lesson.problem.plain if not math.isnan(smallest.time(name))), None)
-    if plain is None or cost is None or features["size"] >= smallest.features["size"]:
+    if lesson.smallest is None or cost is None or features["size"] >= lesson.smallest[0].features["size"]:
         return None
+    smallest, plain = lesson.smallest
     needed = 1e3 * smallest.time(plain) * features["size"] / smallest.features["size"]
     if needed >= cost.readback_us:
         return None
@@ -260,5 +262,6 @@ def _too_small(lesson, features, cost):
 
 def _beyond(problem, feature, value, bound):
     side = "most" if value > bound else "least"
-    value, bound = (readable(int(one) if one.is_integer() else one) for one in (value, float(bound)))
+    value, bound = ((readable(int(one)) if one.is_integer() else apart(one, other))
+                    for one, other in ((value, bound), (float(bound), value)))  # fmt: skip
     return f"{value} {problem.units[feature]} (recorded: {bound} at {side})"

@@ -39,9 +39,8 @@ def _small(lesson, recordings):
     Its time is extrapolated from the smallest recorded graph in proportion to the size. The size is rounded, so that a
     new recording of the same machine usually gives the same. None for batches: one launch serves all graphs.
     """
-    smallest = min(lesson.observations, key=lambda one: one.features["size"])
-    plain = next((name for name in lesson.problem.plain if name in smallest.times), None)
-    if plain is None or "graphs" in smallest.features:
+    smallest, plain = lesson.smallest or (None, None)
+    if smallest is None or "graphs" in smallest.features:
         return None
     size, needed = smallest.features["size"], 1e3 * smallest.time(plain)
     at = min(size, size * costs.of(lesson.machine, recordings, recordings).readback_us / needed)

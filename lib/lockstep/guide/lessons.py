@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lockstep.typing import PathLike
 
 NEAREST = 3  # recorded graphs from which a gain is predicted
+FAR = 4  # times the largest of a leaf's graphs, or a fraction of the smallest, beyond which its gains say nothing
 
 
 @dataclass(frozen=True)
@@ -116,14 +117,22 @@ class Lesson:
                 return Gain(name, mean, min(values), max(values), tuple(dict.fromkeys(graph for _, graph in pairs)))
         return None
 
-    def outside(self, features: dict[str, float]) -> list[tuple[str, float, float]]:
-        """Features of a graph outside the recorded range: [(feature, value, bound), ...]."""
-        found = []
+    def outside(self, features: dict[str, float], leaf: Any = None) -> list[tuple[str, float, float]]:
+        """Features of a graph outside the recorded range, or, of a leaf, more than `FAR` times outside the range of its
+        graphs: [(feature, value, bound), ...].
+        """
+        found, far = [], FAR if leaf else 1
         for name, value in features.items():
-            known = [one.features[name] for one in self.observations if name in one.features]
-            if known and not min(known) <= value <= max(known):
+            known = [one.features[name] for one in (leaf or self).observations if name in one.features]
+            if known and not min(known) / far <= value <= max(known) * far:
                 found.append((name, value, min(known) if value < min(known) else max(known)))
         return found
+
+    @property
+    def smallest(self) -> tuple[observed.Observation, str] | None:
+        """The smallest observation with a time of a plain alternative, and which; None if there is none."""
+        known = [(one, name) for one in self.observations if (name := _first(self.problem.plain, one))]
+        return min(known, key=lambda pair: pair[0].features["size"], default=None)
 
 
 def _scale(value):
