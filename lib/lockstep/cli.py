@@ -184,7 +184,7 @@ def _about_a_graph(command):
     advise.add_argument("--ratings", action="store_true", help="the file holds ratings, as for factorize")
     advise.add_argument("--batch", action="store_true", help="the file holds a batch of graphs, as for swarm")
     advise.add_argument("--machine", metavar="NAME", help="a recorded machine, or the beginning of its name (default: "
-                        "this one if it is recorded, else the GPU with the most rows)")  # fmt: skip
+                        "this one if it is recorded, else the GPU with the largest first recording)")  # fmt: skip
     advise.add_argument("--json", action="store_true", help="features, choices, reasons and gains as one JSON object")
 
     text = "all strategies of a study on the graph in a file: timed or counted, ranked"

@@ -51,6 +51,17 @@ def test_a_torn_last_line_is_dropped_with_a_notice_and_nothing_else(tmp_path, ca
     assert file.read_bytes() == whole
 
 
+def test_a_line_torn_by_another_writer_is_dropped_before_the_next_row(tmp_path):
+    """Parts of one study may run at the same time; one of them is killed in the middle of a row."""
+    file = tmp_path / "s.csv"
+    going_on = Recording(file)
+    going_on.append([row(round=0)])
+    with file.open("a") as other:
+        other.write("3-top")
+    going_on.append([row(round=1)])
+    assert going_on.rows()["round"].tolist() == recording.read(file)["round"].tolist() == [0, 1]
+
+
 def test_a_file_torn_in_its_header_starts_anew(tmp_path):
     file = tmp_path / "s.csv"
     file.write_text("study,experi")

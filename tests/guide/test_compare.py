@@ -1,10 +1,13 @@
 """Compare: every strategy of a study on one graph, timed or counted, ranked and drawn."""
 
+import dataclasses
+
 import networkx as nx
 import numpy as np
 import pytest
 
 from lockstep import cli, compare
+from lockstep.compare import runs
 from lockstep.graphs import Graph, GraphError, generators, load
 from lockstep.machine import gpu_available
 
@@ -30,6 +33,29 @@ def test_strategies_are_timed_or_counted_and_verified(study, named, graph, names
     text = compare.told(found)
     assert "emulator" in text and all(name in text for name in names)
     assert len(compare.picture(found).axes) == 2
+
+
+def test_a_strategy_that_is_wrong_in_one_timed_run_is_called_wrong_and_ranks_behind_right_ones():
+    from lockstep import studies
+
+    table = studies.table("sssp")
+
+    class Racy(table["dijkstra"].plan):
+        ran = 0
+
+        def run(self):
+            result = super().run()
+            Racy.ran += 1
+            if Racy.ran == 2:  # the first is right, the last ones are
+                result.distances[-1] += 1
+            return result
+
+    problem = studies.problem("sssp").of(nx.path_graph(50), source=0)
+    line = runs.measure(dataclasses.replace(table["dijkstra"], plan=Racy, exact=False), problem, None, 3, 60.0)
+    assert line["verified"] == "measured-wrong" and Racy.ran == 4
+    right = {"ms": 1e9, "verified": "exact"}
+    found = compare._ranked(table, {"dijkstra": line, "chaotic": right}, package="sssp", executor="cuda", graph="g")
+    assert list(found["strategy"]) == ["chaotic", "dijkstra"] and found["times the fastest"].iloc[0] == 1
 
 
 def test_what_takes_too_long_or_fails_is_said_and_the_others_go_on():

@@ -51,6 +51,7 @@ def test_the_two_parameter_files_are_valid(size):
         ),
         ({"studies": {"toposort": {"parts": {}}}}, ["studies", "unknown key toposort", "^[0-9]+-"]),
         ({"studies": {"3-toposort-depth": None}}, ["expected an object"]),
+        ({"studies": {"3-toposort-depth": {"parts": {"all": {"seconds": 1}}}}}, ["unknown key all"]),
     ],
 )
 def test_an_error_names_file_key_and_expectation(tmp_path, change, words):

@@ -168,6 +168,19 @@ def test_publish_keeps_a_recording_whose_runs_are_not_ours(measured):
     assert sorted(one["runs"][0]["date"] for one in told) == ["2026-01-02", "2026-02-03", "2026-03-04"]
 
 
+def test_publish_replaces_no_recording_whose_rows_were_removed_here(measured):
+    """Rows removed and measured anew with machine.json kept: another recording, even if machine.json lists all runs."""
+    publish_in(measured)
+    file = measured / "results/box-1/3-toposort-depth.csv"
+    file.write_text(ROWS.replace("1.5", "2.5"))
+    (measured / "results/box-1/seals.csv").unlink(missing_ok=True)
+    assert "recordings/box-1/2/3-toposort-depth.csv" in publish_in(measured)
+    assert (measured / "recordings/box-1/3-toposort-depth.csv").read_text() == HEAD + CURRENT
+    file.write_text(ROWS.replace("1.5", "2.5") + line("naive", "89abcdef01234567"))
+    publish_in(measured)
+    assert not (measured / "recordings/box-1/3").exists(), "rows were added, none removed"
+
+
 def test_publish_without_measurements_says_what_to_run(tmp_path):
     with pytest.raises(ValueError, match="run snakemake --cores 1 first"):
         publish.publish(tmp_path, tmp_path, tmp_path, "box-1")

@@ -18,7 +18,7 @@ from lockstep import studies
 from lockstep.graphs import GraphError
 from lockstep.studies import PACKAGES
 
-from .runs import COUNTS
+from .runs import COUNTS, WRONG
 from .showing import picture, steps, told
 from .worker import watched
 
@@ -129,17 +129,17 @@ def _outcome(line):
 
 
 def _ranked(table, lines, **attributes):
-    timed = [line["ms"] for line in lines.values() if line.get("ms")]
+    timed = [line["ms"] for line in lines.values() if line.get("ms") and line.get("verified") != WRONG]
     rows = []
     for name, line in lines.items():
-        ratio = line["ms"] / min(timed) if line.get("ms") else None
+        ratio = line["ms"] / min(timed) if line.get("ms") and timed else None
         rows.append({"strategy": name, "family": table[name].family, "ms": line.get("ms"), "times the fastest": ratio,
                      **{key: line.get(key) for key in ("colors", *COUNTS)}, "verified": line.get("verified"),
                      "note": line.get("note", "")})  # fmt: skip
 
     def rank(row):
         failed = row["verified"] is None
-        return failed, row["ms"] is None, row["ms"] or 0.0, steps(row), row["strategy"]
+        return failed, row["verified"] == WRONG, row["ms"] is None, row["ms"] or 0.0, steps(row), row["strategy"]
 
     found = pd.DataFrame(sorted(rows, key=rank), columns=list(COLUMNS))
     for key in ("ms", "times the fastest", "colors", *COUNTS):

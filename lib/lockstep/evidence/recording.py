@@ -192,12 +192,15 @@ class Recording:
             return
         with self.path.open("rb+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            text = file.read()
-            whole = text.rfind(b"\n") + 1
-            if whole < len(text):
-                file.truncate(whole)
-                torn = len(text) - whole
-                print(f"{self.path.name}: dropped a torn last line of {torn} bytes", file=sys.stderr)
+            self._drop_torn(file.fileno())
+
+    def _drop_torn(self, file):
+        """Cut off a last line that a killed writer, or one on a full disk, did not end; the file is locked."""
+        size = os.fstat(file).st_size
+        if size and os.pread(file, 1, size - 1) != b"\n":
+            whole = os.pread(file, size, 0).rfind(b"\n") + 1
+            os.ftruncate(file, whole)
+            print(f"{self.path.name}: dropped a torn last line of {size - whole} bytes", file=sys.stderr)
 
     def append(self, rows):
         """Append rows (mappings with `COLUMNS` as keys), each written out at once.
@@ -217,9 +220,10 @@ class Recording:
                 name = f"{row['strategy']}, {row['metric']}"
                 raise ValueError(f"{name}: the value {row['value']} is not finite")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", newline="") as file:
+        with self.path.open("a+", newline="") as file:
             # Parts of one study may run at the same time: the lock keeps their rows apart.
             fcntl.flock(file, fcntl.LOCK_EX)
+            self._drop_torn(file.fileno())
             writer = csv.writer(file, lineterminator="\n")
             if os.fstat(file.fileno()).st_size == 0:
                 writer.writerow(COLUMNS)

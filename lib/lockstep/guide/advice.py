@@ -128,7 +128,7 @@ def advise(
         others, its arcs taken as ratings too.
     machine : str, optional
         A recorded machine's name, or the beginning of one. None: this machine, if it is recorded, else the one
-        with the largest recordings.
+        with the largest first recording.
     recordings, results : path, optional
         Folders of recorded machines, and of results measured here.
 

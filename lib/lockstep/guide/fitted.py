@@ -11,7 +11,7 @@ from .lessons import lessons
 
 
 def rules(recordings=None):
-    """{machine: {problem: entry}} of the recorded machines, the largest recordings first; see `choose.rules`."""
+    """{machine: {problem: entry}} of the recorded machines, the largest first recordings first; see `choose.rules`."""
     found = {}
     recordings = recordings or paths.RECORDINGS
     for machine in observed.machine_names(recordings, recordings):

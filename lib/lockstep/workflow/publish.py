@@ -64,13 +64,22 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
 
 
 def _folder_of(source: Path, machine: Path) -> Path:
-    """Where a recording goes: into the folder of which it has all runs, else into a new one."""
+    """Where a recording goes: into the folder of which it has all runs and all rows, else into a new one."""
     runs, numbers = _runs(source), sorted(int(one.name) for one in machine.glob("[0-9]*") if one.name.isdecimal())
     folders = [machine, *(machine / str(number) for number in numbers)]
     for folder in reversed(folders):
-        if not _runs(folder) - runs:  # also of a folder without any
+        if not _runs(folder) - runs and _holds(source, folder):  # also of a folder without any
             return folder
     return machine / str(max([1, *numbers]) + 1)
+
+
+def _holds(source: Path, folder: Path) -> bool:
+    """Whether all rows of a published folder are rows here: they may have been removed here, and measured again."""
+    return all(
+        (source / file.name).is_file()
+        and set(file.read_bytes().splitlines()) <= set((source / file.name).read_bytes().splitlines())
+        for file in folder.glob("[0-9]-*.csv")
+    )
 
 
 def _runs(folder: Path) -> set:
