@@ -130,6 +130,9 @@ def test_machine_json_grows_by_a_run(tmp_path):
         recording.log_run(tmp_path, {"name": "m"}, {"date": str(k)})
     known = json.loads((tmp_path / "machine.json").read_text())
     assert known == {"name": "m", "runs": [{"date": "0"}, {"date": "1"}]}
+    recording.log_run(tmp_path, {"name": "m"}, {"date": "2", "study": "s"})
+    recording.log_run(tmp_path, {"name": "m"}, {"date": "3", "study": "s"}, anew=True)
+    assert [run["date"] for run in recording.runs(tmp_path)] == ["0", "1", "3"]
 
 
 def test_a_run_that_has_ended_says_what_its_seconds_went_to(tmp_path):

@@ -278,11 +278,11 @@ def runs(folder):
     return json.loads(path.read_text()).get("runs", []) if path.is_file() else []
 
 
-def log_run(folder, machine, run):
+def log_run(folder, machine, run, anew=False):
     """Add a run to `folder`/machine.json, which describes the machine and each run.
 
-    A run with the same date, study and part as an earlier entry replaces it. If the study has no rows, as they were
-    removed, its earlier runs are dropped.
+    A run with the same date, study and part as an earlier entry replaces it; with `anew`, which is for a study without
+    rows, the run replaces all of the study's.
     """
     path = Path(folder) / "machine.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -291,7 +291,7 @@ def log_run(folder, machine, run):
         known = json.loads(path.read_text()) if path.is_file() else {**machine, "runs": []}
         same = [run.get(key) for key in ("date", "study", "part")]
         others = [one for one in known.get("runs", []) if [one.get(key) for key in ("date", "study", "part")] != same]
-        if not (path.parent / f"{run.get('study')}.csv").is_file():
+        if anew:
             others = [one for one in others if one.get("study") != run.get("study")]
         known["runs"] = [*others, run]
         fresh = path.with_suffix(".json.new")

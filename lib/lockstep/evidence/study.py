@@ -303,9 +303,10 @@ class Study(Reader):
             **{key: self.machine.get(key) for key in ("driver", "cuda", "nvrtc", "cupy", "python")},
             "clocks": nvml.gpu().sample() if nvml.gpu() else None,
         }
-        if not self._recording.path.is_file():
+        anew = not self._recording.path.is_file()
+        if anew:
             seals.forget(self.folder, self.name)
-        recording.log_run(self.folder, self.machine, self._logged)
+        recording.log_run(self.folder, self.machine, self._logged, anew)
 
 
 def _block(config, name, part):
