@@ -122,6 +122,18 @@ def test_publish_leaves_out_a_row_that_a_killed_run_was_writing(measured):
     assert (measured / "copy.csv").read_text() == HEAD + CURRENT
 
 
+def test_publish_leaves_out_a_part_that_has_not_ended(measured):
+    """One row of a new build must not replace all of the build before."""
+    rows = measured / "results/box-1/3-toposort-depth.csv"
+    seals.seal(rows.parent, rows.stem, "depth")
+    rows.write_text(ROWS + line("serial", "89abcdef01234567"))
+    publish_in(measured)
+    assert (measured / "recordings/box-1/3-toposort-depth.csv").read_text() == HEAD + CURRENT
+    seals.seal(rows.parent, rows.stem, "depth")
+    publish_in(measured)
+    assert "89abcdef01234567" in (measured / "recordings/box-1/3-toposort-depth.csv").read_text()
+
+
 def test_publish_adds_the_builds_that_were_measured(measured):
     line = dict.fromkeys(builds.COLUMNS, "x") | {"id": "fedcba9876543210", "study": "3-toposort-depth",
                                                  "strategy": "serial"}  # fmt: skip

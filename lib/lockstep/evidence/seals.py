@@ -55,6 +55,11 @@ def parts(folder, study):
     return {part for name, part, *_ in _seals(Path(folder)) if name == study}
 
 
+def lines(folder, study):
+    """Lines of a study's recording up to the end of the last part that has ended; None without a seal."""
+    return max((int(count) for name, _, count, _ in _seals(Path(folder)) if name == study), default=None)
+
+
 def _seals(folder):
     if not (folder / SEALS).is_file():
         return []

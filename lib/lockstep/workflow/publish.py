@@ -16,7 +16,8 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
     folder in it if a recording with other runs lies there.
 
     Rows of the last build of each cell and strategy are copied byte for byte; samples replaced by a later build are
-    left out. Rows of earlier code without a replacement are copied, named in the report and marked in the ledger.
+    left out, and so are rows of a part that has not ended, which must not replace those of an earlier build. Rows of
+    earlier code without a replacement are copied, named in the report and marked in the ledger.
 
     Parameters
     ----------
@@ -89,9 +90,10 @@ def _runs(folder: Path) -> set:
 
 def _copy_current(source: Path, target: Path) -> Path:
     """Copy a recording without the rows that later ones replace; all other lines keep their bytes."""
-    keep = recording.newest(recording.read(source))
+    ended = seals.lines(source.parent, source.stem)
+    keep = recording.newest(recording.read(source)[: ended and ended - 1])
     # What follows the last end of a line is a row that was being written when the run was killed.
-    head, *lines = (f"{line}\n" for line in source.read_text(encoding="utf-8").split("\n")[:-1])
+    head, *lines = (f"{line}\n" for line in source.read_text(encoding="utf-8").split("\n")[:-1][:ended])
     target.write_text(head + "".join(line for line, kept in zip(lines, keep, strict=True) if kept), encoding="utf-8")
     return target
 
