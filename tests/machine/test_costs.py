@@ -171,6 +171,18 @@ def test_costs_of_a_recorded_machine(recorded, tmp_path):
         _ = costs.Costs("nothing", {}).multiprocessors
 
 
+def test_later_recordings_change_the_costs_but_not_those_by_the_first_one_alone(recorded):
+    file = next(recorded.glob("nvidia-h200*/0-machine.csv"))
+    rows = list(csv.DictReader(file.open()))
+    (file.parent / "2").mkdir()
+    with (file.parent / "2" / file.name).open("w", newline="") as later:
+        writer = csv.DictWriter(later, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "value": 100 * float(row["value"]), "kernel": "another"} for row in rows)
+    assert costs.of("nvidia-h200", recorded, recorded).bytes_per_second() == pytest.approx(4e14)
+    assert costs.of("nvidia-h200", recorded, recorded, first=True).bytes_per_second() == pytest.approx(4e12)
+
+
 def test_a_machine_without_a_recording_is_told_how_to_measure(tmp_path):
     with pytest.raises(MachineError, match="no costs of nvidia-b200 are recorded: `snakemake --cores 1`"):
         costs.of("nvidia-b200", results=tmp_path, recordings=tmp_path)

@@ -43,7 +43,8 @@ def _small(lesson, recordings):
     if smallest is None or "graphs" in smallest.features:
         return None
     size, needed = smallest.features["size"], 1e3 * smallest.time(plain)
-    at = min(size, size * costs.of(lesson.machine, recordings, recordings).readback_us / needed)
+    cost = costs.of(lesson.machine, recordings, recordings, first=lesson.problem.followed)
+    at = min(size, size * cost.readback_us / needed)
     return [rule.rounded_between(0.7 * at, 1.4 * at), plain]
 
 

@@ -145,7 +145,7 @@ def from_rows(machine, rows) -> Costs:
     return Costs(machine, {case: median(list(by_digest.values())[-1]) for case, by_digest in samples.items()})
 
 
-def of(machine=None, results=paths.RESULTS, recordings=paths.RECORDINGS) -> Costs:
+def of(machine=None, results=paths.RESULTS, recordings=paths.RECORDINGS, first=False) -> Costs:
     """The recorded costs of a machine.
 
     Parameters
@@ -155,6 +155,8 @@ def of(machine=None, results=paths.RESULTS, recordings=paths.RECORDINGS) -> Cost
         else the first recorded GPU; `.machine` of the result says which.
     results, recordings : path
         Where this machine's rows are, and the recorded machines'.
+    first : bool
+        By the first recording alone, whatever later ones say.
 
     Raises
     ------
@@ -164,7 +166,7 @@ def of(machine=None, results=paths.RESULTS, recordings=paths.RECORDINGS) -> Cost
     for folder in (Path(results), Path(recordings)):
         for path in sorted(folder.glob(f"{machine or ''}*/{STUDY}.csv")):
             rows = []
-            for each in paths.recordings_of(path.parent, STUDY):  # the last one counts
+            for each in [path] if first else paths.recordings_of(path.parent, STUDY):  # the last one counts
                 with open(each, newline="", encoding="utf-8") as file:
                     rows += csv.DictReader(file)
             found = from_rows(path.parent.name, rows)
