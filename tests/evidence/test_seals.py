@@ -91,6 +91,15 @@ def test_nothing_follows_the_seal_of_a_published_recording(measured):
     assert told.endswith("1 line more than when it was published")
 
 
+def test_a_published_recording_may_be_continued_elsewhere(measured):
+    """Copied back to the results, with a further part measured whole."""
+    seals.seal(measured, STUDY, seals.PUBLISHED, anew=True)
+    with (measured / f"{STUDY}.csv").open("a") as file:
+        file.write((measured / f"{STUDY}.csv").read_text().splitlines()[-1] + "\n")
+    seals.seal(measured, STUDY, "one-more")
+    assert seals.broken(measured) == []
+
+
 def measure_anew(folder, rounds=2):
     """The study's first part as a later process would measure it."""
     config = {"studies": {STUDY: {"parts": {"one": {"cells": [{}]}}}}}

@@ -169,6 +169,29 @@ def test_a_machine_without_a_rule_of_its_own_is_given_another_s(world):
     assert f"no rule is fitted on nvidia-test-2 yet: this is {MACHINE}'s" in choice.warnings
 
 
+def test_a_small_graph_s_advice_says_whose_rule_it_is(world):
+    """Lent are the rules of the first machine with the same GPU, as `auto` takes them."""
+    rows = []
+    for k in range(3):
+        figures = {"vertices": 900, "stored_arcs": 900, "near_share": 0.5}
+        rows += world.rows("2-sssp-sync", "degrees", f"g{k}", figures, {})
+        rows += world.rows("2-sssp-sync", "time", f"g{k}", {}, {"dijkstra": 1.0, "chaotic": 2.0}, {"weights": "random"})
+    readback = world.rows("0-machine", "launch-readback", "", {}, {"kernel": 200.0})
+    rows += [line | {"metric": "time", "unit": "us"} for line in readback]
+    for machine in ("nvidia-other-1", "nvidia-test-2"):
+        world(*rows, machine=machine)
+    places = world(*world.toposort(), machine="nvidia-test-1")
+    choice = advise(generators.layered(20, 10), machine="nvidia-test-1", **places).choices["sssp"]
+    assert choice.strategy == "dijkstra" and choice.reason.startswith("smaller than every recorded graph")
+    assert choice.warnings == ["no rule is fitted on nvidia-test-1 yet: this is nvidia-test-2's"]
+
+
+def test_weights_that_shortest_paths_refuse_are_no_case_for_them(world):
+    graph = Graph.from_edges([0, 1], [1, 2], weights=[1, -1])
+    choice = advise(graph, **world(*world.toposort())).choices["sssp"]
+    assert choice.strategy is None and choice.reason.startswith("arc 1 (1 -> 2) has weight -1")
+
+
 def test_batches_are_advised_on_from_rows_of_batches(world):
     lines = []
     for k, count in enumerate((100, 200, 400)):

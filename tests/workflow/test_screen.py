@@ -169,6 +169,28 @@ def test_publish_refuses_rows_of_code_that_no_commit_holds(measured, commit, why
     publish_in(measured)  # what is published already is not asked again
 
 
+def test_publish_refuses_small_sizes_on_a_gpu(measured):
+    """`size=smoke` is for a try; its graphs would be judged beside those of the papers' sizes."""
+    file = measured / "results/box-1/machine.json"
+    run = {"study": "3-toposort-depth", "date": "2026-01-02", "commit": "abc", "command": "-p config config/smoke.yaml"}
+    facts = json.loads(file.read_text()) | {"runs": [run]}
+    file.write_text(json.dumps(facts | {"gpu": "NVIDIA Box"}))
+    with pytest.raises(ValueError, match=r"on 2026-01-02 measured the small sizes of config/smoke\.yaml"):
+        publish_in(measured)
+    file.write_text(json.dumps(facts))  # the sizes for a machine without a GPU
+    assert "recordings/box-1/machine.json" in publish_in(measured)
+
+
+def test_publish_names_a_damaged_file(measured):
+    (measured / "results/box-1/2-sssp-sync.csv").touch()  # a run killed before its first row
+    publish_in(measured)
+    file = measured / "results/box-1/machine.json"
+    for text, why in (('{"name": \n', r"line 2: Expecting value"), ("[]", "line 1: a list, not an object")):
+        file.write_text(text)
+        with pytest.raises(recording.RecordingError, match=rf"machine\.json, {why}; restore it"):
+            publish_in(measured)
+
+
 def test_publish_keeps_a_recording_whose_runs_are_not_ours(measured):
     """A fresh checkout on the same machine has a recording of its own, which lies beside the first."""
     file = measured / "results/box-1/machine.json"

@@ -274,8 +274,27 @@ def _text(value):
 
 def runs(folder):
     """The runs that a folder's machine.json lists; [] without the file."""
-    path = Path(folder) / "machine.json"
-    return json.loads(path.read_text()).get("runs", []) if path.is_file() else []
+    return (described(Path(folder) / "machine.json") or {}).get("runs", [])
+
+
+def described(path):
+    """The content of a machine.json; None without the file.
+
+    Raises
+    ------
+    RecordingError
+        It is not the JSON object that `log_run` writes; the message names file and line.
+    """
+    if not path.is_file():
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(found, dict):
+            return found
+        fault = f"line 1: a {type(found).__name__}, not an object"
+    except ValueError as error:
+        fault = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+    raise RecordingError(f"{path}, {fault}; restore it, or remove the folder and measure again") from None
 
 
 def log_run(folder, machine, run, anew=False):
@@ -288,7 +307,7 @@ def log_run(folder, machine, run, anew=False):
     path.parent.mkdir(parents=True, exist_ok=True)
     with (path.parent / ".machine.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        known = json.loads(path.read_text()) if path.is_file() else {**machine, "runs": []}
+        known = described(path) or {**machine, "runs": []}
         same = [run.get(key) for key in ("date", "study", "part")]
         others = [one for one in known.get("runs", []) if [one.get(key) for key in ("date", "study", "part")] != same]
         if anew:

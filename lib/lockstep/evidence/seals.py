@@ -74,17 +74,17 @@ def _checksum(lines):
 def broken(folder):
     """Defects of the recordings in a machine's folder, in words: changed lines and impossible values.
 
-    Lines are compared with the checksums written after each part; none may follow the seal of a published recording,
-    which is of the whole file. Times must be positive, and a device time must not exceed its wall time by more than
-    `DRIFT` and `RESOLUTION`.
+    Lines are compared with the checksums written after each part; none but those of a part that ended later may follow
+    the seal of a published recording, which is of the whole file. Times must be positive, and a device time must not
+    exceed its wall time by more than `DRIFT` and `RESOLUTION`.
     """
     folder, found = Path(folder), []
     for study, part, count, checksum in _seals(folder):
         file = folder / f"{study}.csv"
-        lines = file.read_bytes().splitlines(keepends=True)[: int(count)] if file.is_file() else []
-        if _checksum(lines) != checksum:
+        present = file.read_bytes().splitlines(keepends=True) if file.is_file() else []
+        if _checksum(present[: int(count)]) != checksum:
             found.append(f"{file}: not as it was written when part {part} was done (lines 1 to {count})")
-        elif part == PUBLISHED and (more := len(file.read_bytes().splitlines()) - int(count)):
+        elif part == PUBLISHED and (more := len(present) - lines(folder, study)):
             found.append(f"{file}: {more} line{'s' * (more > 1)} more than when it was published")
     for file in sorted(folder.glob("[0-9]-*.csv")):
         found += [f"{file}: {what}" for what in impossible(recording.read(file))]

@@ -203,18 +203,21 @@ def _notes(machine, cost):
 
 
 def _choice(problem, found, machine, cost, recordings, results):
-    names = dict.fromkeys([*filter(None, [machine]), *observed.machine_names(recordings, results)])
-    known = (lessons.learn(problem, name, recordings, results) for name in names)
+    others = observed.machine_names(recordings, results)
+    names = [machine, *sorted(others, key=lambda name: not _same_gpu(name, machine))]  # the order of `choose.rules`
+    known = (lessons.learn(problem, name, recordings, results) for name in names if name)
     lesson = next((one for one in known if one is not None), None)
     if lesson is None:
         reason = f"study {problem.study} has no times recorded anywhere yet; `auto` chooses without them"
         return Choice(problem.name, problem.title, None, reason)
-    if lesson.machine != machine:
+    lent = lesson.machine != machine
+    if lent:
         cost = _costs(lesson.machine, recordings, results)
+    warnings = [f"no rule is fitted on {machine} yet: this is {lesson.machine}'s"] if lent else []
     features = {name: float(value) for name, value in problem.derive(found.figures).items()}
     small = _too_small(lesson, features, cost)
     if small:
-        return small
+        return Choice(problem.name, problem.title, *small, warnings=warnings)
     leaf, way = lesson.decide(features)
     graphs = len({one.group for one in leaf.observations})
     reason = condition(way, problem.units)
@@ -224,10 +227,9 @@ def _choice(problem, found, machine, cost, recordings, results):
     far, outside = lesson.outside(features, leaf), lesson.outside(features)
     told = ", ".join(_beyond(problem, *one) for one in far or outside)
     where = f"{lessons.FAR} times off the graphs that decided this" if far else "outside of all that is recorded"
-    warnings = [f"{where}, so a guess: {told}"] if told else []
+    if told:
+        warnings.insert(0, f"{where}, so a guess: {told}")
     gains = [lesson.gain(features, leaf, names) for names in (problem.plain, problem.published) if not far]
-    if lesson.machine != machine:
-        warnings.append(f"no rule is fitted on {machine} yet: this is {lesson.machine}'s")
     return Choice(
         problem.name,
         problem.title,
@@ -243,7 +245,8 @@ def _choice(problem, found, machine, cost, recordings, results):
 
 
 def _too_small(lesson, features, cost):
-    """The CPU's plain alternative for a graph smaller than all recorded ones, if faster than a launch and read-back.
+    """(strategy, reason): the CPU's plain alternative for a graph smaller than all recorded ones, if faster than a
+    launch and read-back; else None.
 
     Its time is extrapolated from the smallest recorded graph in proportion to the size.
     """
@@ -257,7 +260,11 @@ def _too_small(lesson, features, cost):
         f"smaller than every recorded graph, and {plain} should need about {significant(needed)} us (in proportion to "
         f"{smallest.dataset}), a launch and its read-back {significant(cost.readback_us)}"
     )
-    return Choice(lesson.problem.name, lesson.problem.title, plain, reason)
+    return plain, reason
+
+
+def _same_gpu(name, other):
+    return name.rpartition("-")[0] == other.rpartition("-")[0]
 
 
 def _beyond(problem, feature, value, bound):

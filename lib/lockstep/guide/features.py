@@ -85,8 +85,20 @@ def _of_graph(graph):
         lines.append(("depth", f"{depth:,} layers of {n / depth:,.1f} vertices"))
     if m == 0:
         missing |= {name: "there are no arcs" for name in ("sssp", "coloring", "sgd")}
+    elif reason := _refused_weights(graph):
+        missing["sssp"] = reason
     missing["swarm"] = "one graph is no batch (give several)"
     return Features(graph.name or "the graph", "graph", figures, lines, missing)
+
+
+def _refused_weights(graph):
+    """Why shortest paths refuse the weights; None if they do not."""
+    from lockstep.sssp.problem import check_weights
+
+    try:
+        return None if graph.weights is None else check_weights(graph, graph.weights)
+    except GraphError as error:
+        return str(error)
 
 
 def _depth(graph, missing):

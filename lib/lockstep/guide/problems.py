@@ -101,7 +101,8 @@ PROBLEMS = {
         Problem(
             "sgd", "1-sgd-schedules", "SGD sweeps", ("multicore", "serial"), ("edge-locked",),
             {"users": ("users",), "items": ("items",), "m": ("ratings",), "largest": ("largest degree",)},
-            experiments=("scale-free", "road", "real", "calibration"), note="for a sweep, its schedule made beforehand",
+            experiments=("scale-free-skewed", "scale-free", "road-curved", "road", "real", "calibration"),
+            note="for a sweep, its schedule made beforehand",
         ),
         Problem(
             "swarm", "5-swarm-batch", "batches of small graphs", ("cpu",), ("paper",),

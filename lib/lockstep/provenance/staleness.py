@@ -1,5 +1,7 @@
 """Find recorded rows whose build differs from today's code."""
 
+import re
+
 import pandas as pd
 
 from lockstep.evidence import recording
@@ -23,7 +25,8 @@ def stale(rows):
     -------
     DataFrame
         One line per study, strategy, data set and build: `study, strategy, dataset, kernel, commit, changed`, where
-        `commit` is the one measured, if known, and `changed` names the components; empty if no row is stale.
+        `commit` is the one measured, if known, in at most twelve digits, and `changed` names the components; empty if
+        no row is stale.
     """
     found = []
     cells, table = rows[["study", "strategy", "dataset", "kernel"]].drop_duplicates(), builds.known()
@@ -68,4 +71,7 @@ def _told(table, study, strategy, dataset, name):
     lines = [line for line in table.get((study, strategy), ()) if line["id"] == name]
     if name == digest(study, strategy, *now) or any(builds.same(line, now, dataset) for line in lines):
         return None
-    return (lines[-1]["commit"], " ".join(builds.changed(lines[-1], now, dataset))) if lines else ("", "unknown")
+    if not lines:
+        return "", "unknown"
+    commit = re.sub(r"([0-9a-f]{12})[0-9a-f]+", r"\1", lines[-1]["commit"])
+    return commit, " ".join(builds.changed(lines[-1], now, dataset))

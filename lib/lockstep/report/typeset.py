@@ -128,7 +128,7 @@ def machines_of(found, recordings, results):
     for name in dict.fromkeys(found.verdicts["machine"]):
         folders = [results / name, recordings / name]
         files = [folder / "machine.json" for folder in folders]
-        known = next((json.loads(file.read_text()) for file in files if file.is_file()), {})
+        known = next(filter(None, map(recording.described, files)), {})
         runs = _runs(folders)
         listed.append({
             **{

@@ -95,11 +95,6 @@ def published(part):
     return re.sub(r"(\d)x\b", "\\1×", str(part.published)) if part.published is not None else ""
 
 
-def _short(commits):
-    """Commits, some recorded in full, in twelve digits, which fit the column."""
-    return ", ".join(one[:12] for one in commits.split(", ")) or "an unknown commit"
-
-
 def told(line, part=None, held=()):
     """A line of `claims.judge` in words: figure with interval, unit, comparison with the published figure, reason.
 
@@ -117,7 +112,7 @@ def told(line, part=None, held=()):
         figure = word or _figure((line["value"], line["low"], line["high"]), unit)
     return {
         "verdict": line["verdict"],
-        "stale": f"measured at {_short(line['measured'])}" if line["stale"] else "",
+        "stale": f"measured at {line['measured'] or 'an unknown commit'}" if line["stale"] else "",
         "figure": figure,
         "value": value,
         "meaning": meaning,

@@ -1,6 +1,5 @@
 """Copy this machine's report and recordings to tracked folders: by command only, not by a workflow rule."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from lockstep.evidence import recording, seals
 from lockstep.provenance import builds
 
 REPORT = ("report.pdf", "report.html")
+SMALL = "config/smoke.yaml"
 
 
 def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPER, name=None) -> list[Path]:
@@ -35,19 +35,21 @@ def publish(results=paths.RESULTS, recordings=paths.RECORDINGS, paper=paths.PAPE
     ------
     ValueError
         If this machine has measured nothing, if the published folder of that name belongs to another machine, or if a
-        run that is not published yet measured code that no commit holds.
+        run that is not published yet measured code that no commit holds, or on a GPU the small sizes.
+    RecordingError
+        If a file of the recording is damaged.
     """
     if name is None:
         from lockstep.evidence import machine_name
 
         name = machine_name()
     source, machine = Path(results) / name, Path(recordings) / name
-    rows = sorted(source.glob("[0-9]-*.csv"))
+    rows = sorted(file for file in source.glob("[0-9]-*.csv") if file.stat().st_size)
     if not rows or not (source / "machine.json").is_file():
         raise ValueError(f"{source} holds no recording of this machine ({name}); run snakemake --cores 1 first")
     _refuse_foreign(source / "machine.json", machine / "machine.json")
     target = _folder_of(source, machine)
-    _refuse_uncommitted(source, target)
+    _refuse_unfit(source, target)
     if wrong := seals.broken(source):
         raise ValueError(f"{wrong[0]}; a recording is published as it was measured: remove it, and measure again")
     target.mkdir(parents=True, exist_ok=True)
@@ -98,24 +100,31 @@ def _copy_current(source: Path, target: Path) -> Path:
     return target
 
 
-def _refuse_uncommitted(ours: Path, theirs: Path) -> None:
-    """Raise ValueError if an unpublished run was measured on uncommitted or unknown code."""
-    published = recording.runs(theirs)
+def _refuse_unfit(ours: Path, theirs: Path) -> None:
+    """Raise ValueError if an unpublished run measured uncommitted or unknown code, or on a GPU the small sizes."""
+    published, gpu = recording.runs(theirs), (recording.described(ours / "machine.json") or {}).get("gpu")
     for run in recording.runs(ours):
-        if run not in published and (run.get("commit") or "+").endswith("+"):
-            told = "a tree with uncommitted changes" if run.get("commit") else "code whose commit is not known"
-            raise ValueError(
-                f"{ours}: the run of {run.get('study')} on {run.get('date')} measured {told}; commit, remove the "
-                f"file {run.get('study')}.csv and the folder {run.get('study')} beside it, and measure the study again "
-                "(in a copy without .git, set LOCKSTEP_COMMIT)"
-            )
+        if run in published:
+            continue
+        if not run.get("commit"):
+            what, first = "code whose commit is not known", "commit (in a copy without .git, set LOCKSTEP_COMMIT), "
+        elif run["commit"].endswith("+"):
+            what, first = "a tree with uncommitted changes", "commit, "
+        elif gpu and SMALL in run.get("command", ""):
+            what, first = f"the small sizes of {SMALL}, which would be judged beside the papers'", ""
+        else:
+            continue
+        raise ValueError(
+            f"{ours}: the run of {run.get('study')} on {run.get('date')} measured {what}; {first}remove the file "
+            f"{run.get('study')}.csv and the folder {run.get('study')} beside it, and measure the study again"
+        )
 
 
 def _refuse_foreign(ours: Path, theirs: Path) -> None:
     """Raise ValueError if the published folder of this name describes another machine (a digest collision)."""
     if not theirs.is_file():
         return
-    one, other = (json.loads(file.read_text(encoding="utf-8")) for file in (ours, theirs))
+    one, other = map(recording.described, (ours, theirs))
     for key in ("gpu", "gpus", "cpu", "cores"):
         if one.get(key) != other.get(key):
             raise ValueError(
