@@ -3,9 +3,8 @@
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from lockstep import paths
 from lockstep.choose.tree import condition
-from lockstep.machine import MachineError, costs, gpu_available
+from lockstep.machine import gpu_available
 from lockstep.report.digits import apart, readable, significant
 
 from . import features as look
@@ -145,7 +144,7 @@ def advise(
     """
     found = look.of(graph)
     name = machine_of(machine, recordings, results)
-    cost = _costs(name, recordings, results)
+    cost = lessons.costs_of(name, recordings, results)
     notes = _notes(name, cost)
     choices = {}
     for problem in PROBLEMS.values():
@@ -173,15 +172,6 @@ def machine_of(name: str | None = None, recordings: "PathLike | None" = None, re
         if machine_name() in known:
             return machine_name()
     return known[0] if known else ""
-
-
-def _costs(machine, recordings, results):
-    """The recorded costs of the machine itself, None if there are none."""
-    try:
-        found = costs.of(machine, results or paths.RESULTS, recordings or paths.RECORDINGS) if machine else None
-    except MachineError:
-        return None
-    return found if found is not None and found.machine == machine else None
 
 
 def _notes(machine, cost):
@@ -212,7 +202,7 @@ def _choice(problem, found, machine, cost, recordings, results):
         return Choice(problem.name, problem.title, None, reason)
     lent = lesson.machine != machine
     if lent:
-        cost = _costs(lesson.machine, recordings, results)
+        cost = lessons.costs_of(lesson.machine, recordings, results)
     warnings = [f"no rule is fitted on {machine} yet: this is {lesson.machine}'s"] if lent else []
     features = {name: float(value) for name, value in problem.derive(found.figures).items()}
     small = _too_small(lesson, features, cost)
@@ -245,17 +235,12 @@ def _choice(problem, found, machine, cost, recordings, results):
 
 
 def _too_small(lesson, features, cost):
-    """(strategy, reason): the CPU's plain alternative for a graph smaller than all recorded ones, if faster than a
-    launch and read-back; else None.
-
-    Its time is extrapolated from the smallest recorded graph in proportion to the size.
-    """
-    if lesson.smallest is None or cost is None or features["size"] >= lesson.smallest[0].features["size"]:
+    """(strategy, reason) where the graph is smaller than `Lesson.smallest` says, else None."""
+    found = lesson.smallest(cost)
+    if found is None or features["size"] >= found[0]:
         return None
-    smallest, plain = lesson.smallest
+    _, plain, smallest = found
     needed = 1e3 * smallest.time(plain) * features["size"] / smallest.features["size"]
-    if needed >= cost.readback_us:
-        return None
     reason = (
         f"smaller than every recorded graph, and {plain} should need about {significant(needed)} us (in proportion to "
         f"{smallest.dataset}), a launch and its read-back {significant(cost.readback_us)}"

@@ -4,10 +4,9 @@ import json
 
 from lockstep import choose, paths
 from lockstep.choose import tree
-from lockstep.machine import costs
 
 from . import observed, rule
-from .lessons import lessons
+from .lessons import costs_of, lessons
 
 
 def rules(recordings=None):
@@ -34,18 +33,9 @@ def _entry(lesson, recordings):
 
 
 def _small(lesson, recordings):
-    """(size, strategy): below that size the CPU's plain alternative is faster than a launch and read-back; or None.
-
-    Its time is extrapolated from the smallest recorded graph in proportion to the size. The size is rounded, so that a
-    new recording of the same machine usually gives the same. None for batches: one launch serves all graphs.
-    """
-    smallest, plain = lesson.smallest or (None, None)
-    if smallest is None or "graphs" in smallest.features:
-        return None
-    size, needed = smallest.features["size"], 1e3 * smallest.time(plain)
-    cost = costs.of(lesson.machine, recordings, recordings, first=lesson.problem.followed)
-    at = min(size, size * cost.readback_us / needed)
-    return [rule.rounded_between(0.7 * at, 1.4 * at), plain]
+    """[size, strategy] of `Lesson.smallest`, or None; rounded, so that a new recording usually gives the same size."""
+    found = lesson.smallest(costs_of(lesson.machine, recordings, recordings, lesson.problem.followed))
+    return found and [rule.rounded_between(0.7 * found[0], 1.4 * found[0]), found[1]]
 
 
 def write(file=None):

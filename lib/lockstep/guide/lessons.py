@@ -15,6 +15,7 @@ import numpy as np
 
 from lockstep import cache, paths
 from lockstep.choose import tree
+from lockstep.machine import MachineError, costs
 
 from . import observed, rule
 from .problems import PROBLEMS, Problem
@@ -128,11 +129,26 @@ class Lesson:
                 found.append((name, value, min(known) if value < min(known) else max(known)))
         return found
 
-    @property
-    def smallest(self) -> tuple[observed.Observation, str] | None:
-        """The smallest observation with a time of a plain alternative, and which; None if there is none."""
+    def smallest(self, cost: costs.Costs | None) -> tuple[float, str, observed.Observation] | None:
+        """(size, strategy, observation): below that size the CPU's plain alternative takes less time than a launch and
+        its read-back; its time is in proportion to the size, by the smallest graph on which it was recorded.
+
+        None without recorded costs, without a plain alternative's time, and for batches: one launch serves all graphs.
+        """
         known = [(one, name) for one in self.observations if (name := _first(self.problem.plain, one))]
-        return min(known, key=lambda pair: pair[0].features["size"], default=None)
+        if cost is None or not known or "graphs" in self.observations[0].features:
+            return None
+        one, name = min(known, key=lambda pair: pair[0].features["size"])
+        return one.features["size"] * min(1, cost.readback_us / (1e3 * one.time(name))), name, one
+
+
+def costs_of(machine, recordings, results, first=False):
+    """The recorded costs of the machine itself, see `costs.of`; None if there are none."""
+    try:
+        found = costs.of(machine, results or paths.RESULTS, recordings or paths.RECORDINGS, first) if machine else None
+    except MachineError:
+        return None
+    return found if found is not None and found.machine == machine else None
 
 
 def _scale(value):
