@@ -312,7 +312,7 @@ class Table(dict):
 
     def find(self, name: str) -> "Strategy":
         """The strategy of that name; a ValueError that lists all, if there is none."""
-        if self.terms.get(name, name) not in self:
+        if not isinstance(name, str) or self.terms.get(name, name) not in self:
             raise ValueError(f"no strategy {name!r}; choose one of {', '.join([*self, *self.terms])}")
         return self[self.terms.get(name, name)]
 

@@ -51,8 +51,8 @@ def choices(known):
                 "when": condition(way, lesson.problem.units),
                 "take": leaf.strategy,
                 "graphs": len({one.group for one in leaf.observations}),
-                "plain alternative": name or None,
-                "times as fast": center(values) if len(values) else None,
+                "CPU": name or None,
+                "speed-up": center(values) if len(values) else None,
                 "least": float(values.min()) if len(values) else None,
                 "most": float(values.max()) if len(values) else None,
             })  # fmt: skip
@@ -256,8 +256,8 @@ def publish(machine=None, generated=None, drawn=None, recordings=None, results=N
             "(a dot a graph, for batches one for each measure; a bar their geometric mean)."
         }
         values["tables"] = {
-            "choices": "The guide: condition, choice, number of recorded graphs behind it, and speed-up over the plain "
-            "alternative there.",
+            "choices": f"The guide for {name}: condition, choice, recorded graphs, and speed-up over the CPU's "
+            "strategy.",
             "regrets": "Regret: time over that of the best strategy, as a geometric mean over graphs left out of the "
             "rule's fit. The same test selected the number of questions.",
         }
