@@ -122,12 +122,16 @@ REPEAT = 1000  # round = 1000 x recording + round within it, both from 0
 
 
 def recorded(folder, study="[0-9]-*", earlier=False):
-    """Current rows of all recordings of a machine, with rounds numbered as by `REPEAT`.
+    """Current rows of all recordings in a machine's folder, see `joined`."""
+    return joined(paths.recordings_of(folder, study), earlier)
+
+
+def joined(files, earlier=False):
+    """Current rows of a machine's recordings, in their order, with rounds numbered as by `REPEAT`.
 
     Rows of an earlier build are left out where a later recording has a newer one, unless `earlier`.
     """
-    found, files = [], paths.recordings_of(folder, study)
-    names = list(dict.fromkeys(file.parent for file in files))
+    found, names = [], list(dict.fromkeys(file.parent for file in files))
     for file in files:
         rows = current(read(file))
         found.append(rows.assign(round=rows["round"] + REPEAT * names.index(file.parent)))

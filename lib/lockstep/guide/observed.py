@@ -90,14 +90,10 @@ def machine_names(recordings=None, results=None):
 
 
 def rows(problem, machine, recordings=None, results=None):
-    """Current rows of `files`, see `recording.current`: of each cell and strategy those of its last build."""
-    import pandas as pd
-
+    """Rows of `files`, see `recording.joined`."""
     from lockstep.evidence import recording
 
-    each = [recording.current(recording.read(file)) for file in files(problem, machine, recordings, results)]
-    found = pd.concat(each, ignore_index=True)
-    return found[recording.newest(found)]
+    return recording.joined(files(problem, machine, recordings, results))
 
 
 def from_rows(problem, rows):
