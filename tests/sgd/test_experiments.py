@@ -198,6 +198,20 @@ def test_a_plan_goes_when_it_is_let_go(name, ratings):
         gc.enable()
 
 
+def test_plans_of_every_other_graph_are_built_in_reverse_order(tmp_path, monkeypatch):
+    """Device addresses depend on the order of allocation."""
+    cell = {"experiment": "road", "strategies": ["serial", "multicore"]}
+    cells = [cell | {"graphs": {"twin": {"dataset": name, "factor": 40000}}} for name in ("CAL", "E")]
+    config = {"studies": {experiments.STUDY: {"parts": {"one": {"rounds": 1, "cells": cells}}}}}
+    built, real = [], experiments.candidate
+    monkeypatch.setattr(experiments, "candidate", lambda name, *a, **k: built.append(name) or real(name, *a, **k))
+    study = Study(experiments.STUDY, part="one", executor=None, config=config, results=tmp_path)
+    assert experiments.measure(study, "one", None, say=lambda line: None) == []
+    assert built == ["serial", "multicore", "multicore", "serial"]
+    timed = study.rows().query("metric == 'wall'")
+    assert list(timed.groupby("dataset")["strategy"].count()) == [2, 2]
+
+
 def test_what_is_recorded_is_not_made_ready_again(tmp_path, monkeypatch):
     """One strategy's rows are gone: its plan alone is built; with all rows there, not even the ratings are made."""
     cell = {"experiment": "road", "graphs": TWIN}

@@ -77,7 +77,8 @@ def _time(study, part, cell, executor, *, rank=16, storage="float32", lock_delay
     ratings = LAST.ratings(cell, executor if on_gpu else None)
     _graph(study, where, ratings, parameters)
     problem, chosen = LAST.of_rank(rank, storage), []
-    for name in wanted:
+    order = -1 if cell.place % 2 else 1  # device addresses depend on the order of allocation
+    for name in wanted[::order]:
         extra = {key: value for key, value in options.items() if value and _kernels(name)}  # 0: the default
         try:
             chosen.append(candidate(name, problem, executor, build(STUDY, name, dataset), **extra))
@@ -86,7 +87,7 @@ def _time(study, part, cell, executor, *, rank=16, storage="float32", lock_delay
     for one in chosen:
         if _long(one.strategy, slow) and on_gpu:
             one.rounds, one.warmup = FEW, False
-    study.measure(*where, chosen, parameters=parameters, rounds=cell.rounds)
+    study.measure(*where, chosen[::order], parameters=parameters, rounds=cell.rounds)
     if best:
         derived.record(study, where, parameters)
     yield f"{_told(cell, dataset, ratings)}, {len(wanted)} of {len(names)} strategies"
