@@ -44,7 +44,7 @@ def candidate(plan, label, kernel, before=None, **how):
                      **how)  # fmt: skip
 
 
-def candidates(table, labels, problem, executor, kernel, *, options=None, before=None, backwards=False, left_out=None,
+def candidates(table, labels, problem, executor, kernel, *, options=None, before=None, place=0, left_out=None,
                **how):  # fmt: skip
     """Candidates of those labels whose strategies can run here, in the order of the labels.
 
@@ -62,8 +62,9 @@ def candidates(table, labels, problem, executor, kernel, *, options=None, before
         For strategies that take them; options in a label override them.
     before, **how
         As of `candidate`.
-    backwards : bool
-        Build in reverse order: device addresses depend on the order of allocation.
+    place : int
+        Of the cell in its part. At odd places plans are built in reverse order: device addresses depend on the order of
+        allocation and change times by a few per cent; in one order this bias would be the same on all graphs.
     left_out : dict, optional
         Receives {label: reason} for labels that cannot run here.
 
@@ -71,7 +72,7 @@ def candidates(table, labels, problem, executor, kernel, *, options=None, before
     -------
     list of Candidate
     """
-    found, step = [], -1 if backwards else 1
+    found, step = [], -1 if place % 2 else 1
     for label in labels[::step]:
         strategy, own = table.resolve(label)
         if executor is None and strategy.gpu:

@@ -56,11 +56,11 @@ def warm_run(plan):
     return run if plan.executor.name == "cuda" else None
 
 
-def candidates(case, executor, labels, problem=None):
+def candidates(case, executor, labels, problem=None, place=0):
     """Strategies on a graph, made ready to be measured."""
     problem = problem or case.problem
     return measuring.candidates(STRATEGIES, labels, problem, executor, lambda label: build(STUDY, label, case.name),
-                                before=warm_run)  # fmt: skip
+                                before=warm_run, place=place)  # fmt: skip
 
 
 def switched(case, executor, label, switch):
@@ -75,7 +75,7 @@ def switched(case, executor, label, switch):
 def _time(study, part, cell, executor, *, made=None):
     """All strategies."""
     found = cases.case(cell.graph, made)
-    chosen = candidates(found, executor, cell.strategies)
+    chosen = candidates(found, executor, cell.strategies, place=cell.place)
     study.measure(part, cell.experiment, found.name, chosen, parameters=found.parameters, rounds=cell.rounds)
     yield _told(cell, found)
 
@@ -165,7 +165,7 @@ def _balance(study, part, cell, executor, *, counted, iterations, made=None):
     """See `unevenness`; and stealing against workgroups that do not steal."""
     found = cases.case(cell.graph, made)
     unevenness(study, part, executor, found, counted, iterations)
-    chosen = candidates(found, executor, cell.strategies)
+    chosen = candidates(found, executor, cell.strategies, place=cell.place)
     study.measure(part, "stealing", found.name, chosen, parameters=found.parameters, rounds=cell.rounds)
     yield _told(cell, found)
 

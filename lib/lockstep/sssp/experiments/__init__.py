@@ -29,7 +29,7 @@ from .cases import STUDY, Prepared
 def _time(study, part, cell, executor, *, weights="random", arcs="both"):
     """Time of each label from the same source."""
     prepared, parameters = _prepared(cell, executor, weights, arcs)
-    candidates = prepared.candidates(cell.strategies, cases.sources(prepared, 1)[0])
+    candidates = prepared.candidates(cell.strategies, cases.sources(prepared, 1)[0], place=cell.place)
     if candidates:
         study.measure(part, cell.experiment, prepared.dataset, candidates, parameters=parameters, rounds=cell.rounds)
     yield from _told(cell, prepared)
@@ -40,7 +40,7 @@ def _delta(study, part, cell, executor, *, deltas, weights="random", arcs="both"
     prepared, parameters = _prepared(cell, executor, weights, arcs)
     source = cases.sources(prepared, 1)[0]
     for delta in deltas:
-        candidates = prepared.candidates(cell.strategies, source, delta or np.inf)
+        candidates = prepared.candidates(cell.strategies, source, delta or np.inf, cell.place)
         if candidates:
             study.measure(part, cell.experiment, prepared.dataset, candidates,
                           parameters={**parameters, "delta": delta}, rounds=cell.rounds)  # fmt: skip

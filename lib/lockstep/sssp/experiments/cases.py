@@ -88,10 +88,10 @@ class Prepared:
         self.problem = Problem(self.graph)
         self.left_out = {}  # label -> why it was skipped
 
-    def candidates(self, labels, source, delta=None):
-        """Measurement candidates of the applicable labels from a source; delta in mean weights."""
+    def candidates(self, labels, source, delta=None, place=0):
+        """Candidates of the applicable labels from a source; delta in mean weights, see `measuring.candidates`."""
         options = {} if delta is None else {"delta": delta * self.problem.mean_weight * self.problem.scale}
         return measuring.candidates(
             STRATEGIES, labels, self.problem.at(source), self.executor,
-            lambda label: build(STUDY, label, self.dataset), options=options, left_out=self.left_out,
+            lambda label: build(STUDY, label, self.dataset), options=options, place=place, left_out=self.left_out,
         )  # fmt: skip

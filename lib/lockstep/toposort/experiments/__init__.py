@@ -30,15 +30,10 @@ LEAD_CYCLES = 100_000  # of device work queued first: longer than Python takes f
 
 
 def candidates(labels, dataset, problem, executor, place=0, events=True):
-    """Candidates of strategies on a graph.
-
-    Cells at odd places of a part allocate in reverse order. Blocks synchronize in each layer on a few words, whose
-    position in the L2 cache changes a deep graph's time by a few per cent; with a fixed allocation order this bias
-    would be the same on all graphs.
-    """
+    """Candidates of strategies on a graph."""
     return measuring.candidates(
         STRATEGIES, labels, problem, executor, lambda label: build(STUDY, label, dataset), before=empty_launch,
-        backwards=bool(place % 2), events=events,
+        place=place, events=events,
     )  # fmt: skip
 
 
