@@ -299,7 +299,7 @@ def test_a_prediction_must_beat_naming_the_same_side(make_rows):
     select = {**SIDES, "value": {"strategy": "serial", "metric": "order"}}
     model = part("beats-constant", select=select)
     same = judge(world([True] * 12, [True] * 12), model)
-    assert same["verdict"] == "undecided" and same["value"] == 0
+    assert same["verdict"] == "undecided" and same["value"] == 0 and same["reason"].startswith("right on as many")
     better = judge(world([True, False] * 6, [True] * 12), model)
     assert better["verdict"] == "holds" and better["value"] == pytest.approx(0.5)
     assert judge(world([True] * 12, [False] * 12), model)["verdict"] == "fails"

@@ -180,6 +180,8 @@ def _verdict(line):
         return "no difference", f"within {100 * (statistics.MARGIN - 1):.0f} % of 1"
     if math.isnan(p):
         return "undecided", "a single sample has no interval"
+    if line["relation"] == "beats-constant" and line["value"] == 0:
+        return "undecided", "right on as many graphs as the same side named on all"
     if alone >= LEVEL:
         under = f" under one reading ({line['weakest']})" if line["weakest"] else ""
         return "undecided", f"the interval does not exclude the other side{under}"
