@@ -78,7 +78,7 @@ class Page:
     def __init__(self, lab, browser, name):
         from selenium.webdriver.support.ui import WebDriverWait
 
-        self.browser, (self.address, self.token) = browser, lab
+        self.browser, (self.address, self.token), self.name = browser, lab, name
         self.wait = WebDriverWait(browser, 300, poll_frequency=0.5).until
         browser.get(f"{self.address}/lab/tree/{name}?reset&token={self.token}")  # without the tabs of before
         self.see(".jp-Notebook .jp-Cell")
@@ -94,10 +94,11 @@ class Page:
     def _connected(self, _):
         """Whether the page has its kernel: a command to run that comes earlier raises a dialog instead."""
         try:
-            with urllib.request.urlopen(f"{self.address}/api/kernels?token={self.token}", timeout=5) as answer:
-                kernels = json.load(answer)
+            with urllib.request.urlopen(f"{self.address}/api/sessions?token={self.token}", timeout=5) as answer:
+                sessions = json.load(answer)
         except OSError:  # a kernel that is about to start can be answered with a server error
             return False
+        kernels = [session["kernel"] for session in sessions if session["path"] == self.name]
         return any(kernel["connections"] and kernel["execution_state"] == "idle" for kernel in kernels)
 
     def run_all(self, until):
