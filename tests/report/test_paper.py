@@ -66,6 +66,11 @@ def test_names_and_layout_are_no_measurements(sentence):
     assert typed_numbers(sentence) == []
 
 
+@pytest.mark.parametrize("file", TEXTS, ids=lambda file: file.name)
+def test_no_semicolon_is_taken_for_the_end_of_a_call(file):
+    assert re.findall(r"#[a-z.]+\([^()]*\);", file.read_text()) == []  # typst swallows it: write \;
+
+
 def test_every_part_that_the_text_quotes_is_in_the_ledger():
     known = {part.id for part in load()} | {part.claim for part in load()}
     for file in TEXTS:
