@@ -76,13 +76,20 @@ def test_rounds_alone_make_the_interval_too_narrow():
 
 
 def test_each_recording_weighs_the_same_and_more_of_them_narrow_the_interval():
-    logs, rounds = np.log([1, 1, 1, 1, 4.0, 4.0]), np.array([0, 1, 2, 3, REPEAT, REPEAT + 1])
+    logs, rounds = np.log([1, 1, 1, 1, 1.2, 1.2]), np.array([0, 1, 2, 3, REPEAT, REPEAT + 1])
     both = statistics.geometric_mean(logs + 1e-3 * np.arange(6), rounds=rounds, apart=0.2, freedom=50)
-    assert both.value == pytest.approx(2.0, rel=0.01)
+    assert both.value == pytest.approx(1.2**0.5, rel=0.01)
     one = statistics.geometric_mean(logs[:4] + 1e-3 * np.arange(4), rounds=rounds[:4], apart=0.2, freedom=50)
     assert both.error == pytest.approx(one.error / 2**0.5, rel=0.01)
     same = statistics.over_strata(logs[:4] + 1e-3 * np.arange(4), [0, 0, 1, 1], rounds[:4], apart=0.2, freedom=50)
     assert same.error == pytest.approx(one.error / 2**0.5, rel=0.01), "of two strata each is off by itself"
+
+
+def test_recordings_that_lie_further_apart_than_is_known_widen_the_interval():
+    logs, rounds = np.array([0.0, 0.01, 0.5, 0.51]), np.array([0, 1, REPEAT, REPEAT + 1])
+    error = statistics.over_rounds(logs, rounds, apart=0.1, freedom=50)[1]
+    assert error == pytest.approx(np.std([0.005, 0.505], ddof=1) / 2**0.5)
+    assert statistics.over_rounds(logs, rounds)[1] < 0.01, "over the rounds alone where nothing is known of recordings"
 
 
 def test_a_second_recording_is_read_beside_the_first(tmp_path):

@@ -79,7 +79,18 @@ def test_times_and_ratios_feel_another_recording_and_counts_do_not(make_rows):
     assert error({"value": a}) == pytest.approx(0.3, rel=0.01)
     assert error({"numerator": a, "denominator": b}) == pytest.approx(0.1, rel=0.01)
     assert error({"numerator": a, "denominator": {**b, "experiment": "other"}}) == pytest.approx(0.3 * 2**0.5, rel=0.01)
-    assert error({"value": {**a, "metric": "levels"}}, levels) < 0.01
+    count = {**a, "metric": "levels"}
+    assert error({"value": count}, levels) < 0.01 and error({"numerator": count, "denominator": count}, levels) < 0.01
+    gains = make_rows({"metric": "gain", "times": {"a": 4.0}}).assign(unit="x")
+    assert error({"value": {**a, "metric": "gain"}}, gains) == pytest.approx(0.1, rel=0.01), "a ratio of times"
+
+
+def test_a_parameter_named_with_null_may_have_any_value(make_rows):
+    cells = {"size": 32}, {"size": 32, "measure": "apsp"}
+    rows = make_rows(*[{"parameters": cell, "times": {"a": 1.0}} for cell in cells])
+    both = {"experiment": "e", "parameters": {"size": 32, "measure": None}}
+    assert len(selecting.matching(rows, both)) == len(rows)
+    assert 0 < len(selecting.matching(rows, {**both, "parameters": {"measure": "apsp"}})) < len(rows)
 
 
 def test_two_single_samples_have_a_quotient_and_no_interval():

@@ -137,10 +137,11 @@ def test_one_round_a_recording_has_the_interval_of_the_recordings():
     rounds = np.arange(3) * recording.REPEAT  # the first round of three recordings
     apart, freedom = 0.05, 7
     mean, error, known = statistics.over_rounds(far, rounds, apart, freedom)
-    assert (mean, error, known) == pytest.approx((0.1, far.std(ddof=1) / np.sqrt(3), 2))
+    assert (mean, error, known) == pytest.approx((0.1, far.std(ddof=1) / np.sqrt(3), freedom))
     _, error, known = statistics.over_rounds(near, rounds, apart, freedom)
     assert (error, known) == pytest.approx((apart / np.sqrt(3), freedom)), "recordings are known to lie further apart"
     assert np.isnan(statistics.over_rounds(far[:1], rounds[:1], apart, freedom)[1])
+    assert statistics.over_rounds(far, rounds)[2] == 2, "its own where nothing else is known"
 
 
 def test_an_arithmetic_mean_of_strata_is_off_as_much_as_they_are():

@@ -117,7 +117,8 @@ def _read(part, rows):
     for label, change in part.readings.items():
         limits = {key: change[key] for key in LIMITS & set(change)}
         select = merge(part.select, {key: value for key, value in change.items() if key not in LIMITS})
-        each[label] = JUDGES[part.relation](replace(part, select=select, **limits), rows)
+        read = replace(part, select=select, **limits)
+        each[label] = JUDGES[read.relation](read, rows)
     if len({one.agrees for one in each.values()}) == 1:
         label, weakest = max(each.items(), key=lambda one: unsure(one[1]))
         told = f"{label}: {weakest.value:.3g} ({weakest.low:.3g} to {weakest.high:.3g})"
@@ -171,9 +172,9 @@ def builds_of(judged, parts, machines):
 
 def _verdict(line):
     agrees, alone, p = line["agrees"], line["p"], line["adjusted"]
+    if line["relation"] == "exists" and not agrees:
+        return "undecided", "no instance of it was found, which does not refute that there are any"
     if line["kind"] == "identity" or p < LEVEL:
-        if line["relation"] == "exists" and not agrees:
-            return "undecided", "no instance of it was found, which does not refute that there are any"
         return ("holds", "") if agrees else ("fails", line["weakest"] if line["kind"] == "identity" else "")
     near = statistics.Estimate(line["value"], line["low"], line["high"], line["n"])
     if line["relation"] in ("above", "below") and line["unit"] in ("", "x") and near.equal():

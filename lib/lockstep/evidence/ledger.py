@@ -47,7 +47,7 @@ POPULATIONS = {
     "random": "random graphs of a stated family: the interval is over graphs",
     "collection": "individual graphs, which stand for others of their kind: the interval is over graphs",
 }
-LIMITS = frozenset({"bound", "factor"})  # fields that a reading may change besides the selector
+LIMITS = frozenset({"bound", "factor", "relation"})  # fields that a reading may change besides the selector
 NEEDS = ("rows", "data", "hardware", "code")  # what an untested part lacks
 SELECTORS = {
     "study", "experiment", "dataset", "parameters", "any_of", "complete", "numerator", "denominator", "value",
@@ -102,8 +102,8 @@ class Part:
     study : str
         The study whose rows it is judged on.
     readings : dict
-        Label to changes of `select` or of `LIMITS`: possible meanings of the paper's words. Each is judged; if results
-        differ, the verdict says so. For `exists` they are the instances.
+        Label to changes of `select` or of `LIMITS`: possible meanings of the paper's words, or of what one graph is.
+        Each is judged; if results differ, the verdict says so. For `exists` they are the instances.
     untestable : str
         Why it cannot be tested on any machine here; empty if it can.
     needs : str

@@ -102,9 +102,12 @@ def _below(part, rows):
 
 
 def _exists(part, rows):
-    """True in at least one instance: the smallest p-value, times the number of instances (Bonferroni)."""
+    """True in at least one instance: the smallest p-value, times the number of instances (Bonferroni).
+
+    Where it is true in none, the instance nearest to it is shown.
+    """
     found = [_above(replace(part, select=merge(part.select, change)), rows) for change in part.readings.values()]
-    one = min(found, key=lambda one: (not one.agrees, unsure(one)))
+    one = min(found, key=lambda one: (not one.agrees, unsure(one) if one.agrees else -one.value))
     return replace(one, p=np.minimum(1.0, len(found) * one.p))
 
 

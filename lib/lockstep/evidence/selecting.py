@@ -18,6 +18,8 @@ from lockstep.evidence.recording import CELL, CLOCKS
 # Units are converted to a common base, so that G/s over MHz is a number per clock cycle; times to ms.
 BASE = {"G/s": 1e9, "M/s": 1e6, "GHz": 1e9, "MHz": 1e6, "s": 1e3, "us": 1e-3, "ns": 1e-6}
 TIMES = ("ns", "us", "ms", "s", "min", "M/s", "G/s", "GB/s")  # units of times and rates
+RATIOS = ("x",)  # of ratios of times
+SEEDS = {"seed": r"-seed-\d+", "original": r"-by-\d+-seed-\d+"}  # what twins that count once differ in
 SIDES = ("value", "numerator", "denominator")
 OWN = {"experiment", "dataset", "parameters"}  # labels by which a side selects cells other than the part's
 
@@ -30,7 +32,7 @@ def matching(rows, select):
     """Rows whose study, experiment, data set and parameters are the selector's.
 
     A text is matched as a file name pattern (`erdos-renyi-*`), a list means any of its members. A parameter
-    that the selector does not name may have any value.
+    that the selector does not name, or names with null, may have any value.
     """
     for column in ("study", "experiment", "dataset"):  # successive filters: each leaves fewer rows
         if column in select:
@@ -49,6 +51,7 @@ def _matches(value, wanted):
 
 
 def _has(parameters, wanted):
+    wanted = {key: value for key, value in wanted.items() if value is not None}
     return all(key in parameters and _matches(parameters[key], value) for key, value in wanted.items())
 
 
@@ -199,10 +202,11 @@ def pairs_of(rows, select):
 def graphs_of(samples, select):
     """The graph of each sample: its data set, under any parameters; names in `same` are merged.
 
-    With `once`, scaled-down synthetic twins of all seeds count as one graph with the full-size twin.
+    With `once: seed` scaled-down twins that differ in their seed alone are one graph; with `once: original` the full-size
+    twin is part of it.
     """
     names = samples["dataset"].replace(select.get("same", {})).rename("graph")
-    return names.str.replace(r"-by-\d+-seed-\d+", "", regex=True) if select.get("once") else names
+    return names.str.replace(SEEDS[select["once"]], "", regex=True) if select.get("once") else names
 
 
 def samples_of(rows, select):
@@ -239,24 +243,27 @@ def figure(rows, select, strata=False, apart=between.NONE):
         return take(*columns, apart=apart_by, freedom=apart.freedom, **how)
 
     samples = samples_of(rows, select)
-    timed = [is_time(rows, select[side].get("metric", "wall")) for side in SIDES if side in select]
+    scatter = [_scatter(rows, select[side].get("metric", "wall"), apart) for side in SIDES if side in select]
     if samples is not None:
         one = "value" in select and "over" not in select["value"]
-        return mean(samples, (apart.time if one else apart.ratio) if any(timed) else 0.0)
+        if not one and set(scatter) != {None}:
+            scatter = [apart.ratio]
+        return mean(samples, scatter[0] or 0.0)
     sides = [side_of(rows, select[name], select) for name in ("numerator", "denominator")]
     for side in sides:
         side["log"], side["graph"] = np.log(side["value"]), graphs_of(side, select)
     graphs = pd.concat([side["graph"] for side in sides]).nunique()
-    found = [mean(side, apart.time if one else 0.0) for side, one in zip(sides, timed, strict=True)]
-    for place, varies in enumerate(timed):
-        if not varies:  # a count that was taken once is exact
+    found = [mean(side, own or 0.0) for side, own in zip(sides, scatter, strict=True)]
+    for place, own in enumerate(scatter):
+        if own is None:  # a count that was taken once is exact
             found[place] = replace(found[place], error=np.nan_to_num(found[place].error))
     return replace(_unpaired(*found), graphs=graphs)
 
 
-def is_time(rows, metric):
-    """Whether a metric is a time or a rate, which varies between recordings, unlike counts."""
-    return bool(rows.loc[rows["metric"] == metric, "unit"].isin(TIMES).any())
+def _scatter(rows, metric, apart):
+    """Scatter of a metric between recordings: of a time or rate, or of a ratio of times; None of a count."""
+    units = rows.loc[rows["metric"] == metric, "unit"]
+    return apart.time if units.isin(TIMES).any() else apart.ratio if units.isin(RATIOS).any() else None
 
 
 def recordings(rows, select):

@@ -101,8 +101,8 @@ def over_rounds(logs, rounds=None, apart=0.0, freedom=1.0):
     -------
     (float, float, float)
         The error combines scatter within recordings and `apart`, the latter over the number of recordings
-        (Welch-Satterthwaite). If no recording has two rounds, it is from the recordings' variance, or `apart` squared
-        if larger; NaN for a single sample.
+        (Welch-Satterthwaite). Where `apart` is given and the recordings' means differ by more than both explain, their
+        variance takes its place, as the Particle Data Group scales errors. NaN for a single sample.
     """
     logs = np.asarray(logs, float)
     labels = np.zeros(len(logs), int) if rounds is None else recording.of(np.asarray(rounds))
@@ -112,14 +112,15 @@ def over_rounds(logs, rounds=None, apart=0.0, freedom=1.0):
     mean = float(means.mean())
     if within == 0 and count == 1:
         return mean, math.nan, 0
-    if within == 0:  # the variance of the means includes both components
-        variance, known = max((means.var(ddof=1), count - 1), (apart**2, freedom))
-        return mean, math.sqrt(variance / count), known
+    seen = means.var(ddof=1) / count if count > 1 else 0.0  # includes both components
+    if within == 0:
+        return mean, math.sqrt(max(seen, apart**2 / count)), freedom if apart else count - 1
     scatter = sum(((group - group.mean()) ** 2).sum() for group in groups) / within
     parts = (scatter * sum(1 / len(group) for group in groups) / count**2, within), (apart**2 / count, freedom)
     total = sum(part for part, _ in parts)
     shares = sum(part**2 / known for part, known in parts)
-    return mean, math.sqrt(total), total**2 / shares if shares > 0 else within
+    known = total**2 / shares if shares > 0 else within
+    return mean, math.sqrt(max(total, seen) if apart else total), known
 
 
 def geometric_mean(logs, graphs=None, rounds=None, *, apart=0.0, freedom=1.0, confidence=CONFIDENCE, seed=0):
