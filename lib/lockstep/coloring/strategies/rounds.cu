@@ -14,9 +14,9 @@
 // (BINS=1: see below): this is the load imbalance that the slides address. WORK=1 records these reads for each warp,
 // without those for the smallest free color.
 //
-// Kernels: `one_round`, a launch a round, the host in between; `stealing`, the same with persistent workgroups that
-// take chunks of vertices from queues; `resident`, all rounds in one cooperative launch, with BINS=1 a warp for each
-// vertex of degree 30 and more.
+// Kernels: `one_round`, a launch a round, the host in between; `stealing`, the same with persistent workgroups (blocks,
+// in the slides' OpenCL terms) that take chunks of vertices from queues; `resident`, all rounds in one cooperative
+// launch, with BINS=1 a warp for each vertex of degree 30 and more.
 //
 // References: S. Che, G. Rodgers, B. Beckmann, S. Reinhardt, "Graph coloring on the GPU and some techniques to improve
 // load imbalance" (slides; the seed of this study). D. Cederman, P. Tsigas, "Dynamic load balancing using
@@ -81,7 +81,8 @@ template <bool STAYS> __device__ __forceinline__ bool uncolored(const Input& in,
     return when < 0 || when == in.round;
 }
 
-// The smallest color that no neighbor has, 64 at a time.
+// The smallest color that no neighbor has, 64 at a time. v is a maximum, so no neighbor is colored in this round: all
+// colors that are read are of earlier rounds.
 template <bool STAYS> __device__ int smallest_free(const Input& in, int v) {
     for (int low = 0;; low += 64) {
         unsigned long long taken = 0;
@@ -182,8 +183,9 @@ extern "C" __global__ void one_round(const int* __restrict__ offsets, const int*
     if (WORK) record_reads(seen.read, work, shared + 1);
 }
 
-// A queue is one word: the first remaining chunk and (upper half) one past the last. Taking from either end is one
-// compare-and-swap. Nothing is inserted during a round, so an equal word means the same chunks: no ABA problem.
+// A queue is one word: the first remaining chunk, within the workgroup's share, and (upper half) one past the last.
+// Taking from either end is one compare-and-swap. Nothing is inserted during a round, so an equal word means the same
+// chunks: no ABA problem.
 __device__ __forceinline__ int take(unsigned* queue, bool own, int* counted) {
     for (;;) {
         const unsigned seen = load_relaxed(queue), head = seen & 0xffffu, tail = seen >> 16;
@@ -287,7 +289,7 @@ __device__ bool visit_by_warp(const Input& in, int v, unsigned* set) {
 // progress[SLOT * (round % slots) + COLORED]: a ring, zero before; slots: 4 or more, since a round clears the slot two
 // rounds ahead while a late block reads the one before. barrier: zero words; [0]: grid barrier, [2], with BINS: the
 // number of vertices in `big`, which has room for all of degree `many` and more. rounds[0] becomes the number of
-// rounds.
+// rounds. rule: RANDOM or LARGEST; by DEGREE a round may color nothing, and no host intervenes.
 extern "C" __global__ void resident(const int* __restrict__ offsets, const int* __restrict__ targets, int n,
                                     unsigned seed, int rule, int* colors, int* stamp, unsigned* progress, int slots,
                                     unsigned* barrier, int* big, int* rounds) {

@@ -13,9 +13,10 @@
 // All lanes of a warp do the three phases try, update and unlock together, with warp barriers between them, as the
 // published code does on a machine whose warps run in lockstep: of two edges of a warp that conflict one is deferred.
 // No thread waits for a lock: a failed try defers the edge and releases a lock already held. So there is no deadlock;
-// holders wait only at warp barriers, which all lanes reach.
-// Between two tries of a thread there is an even number of warp operations: the emulator resumes lanes in
-// reverse order of arrival after each, so the lowest lane tries first every time, as in the published figures.
+// holders wait only at warp barriers, which all lanes reach. Passes end: the user's lock is tried last, so the group
+// that takes it has both, and the first try of any user's lock succeeds: each pass applies an edge.
+// With LANES=1 there is an even number of warp operations between two tries of a thread. On the emulator's warp of two
+// threads each swaps the order, so thread 0 tries first every time, as in the published figures (paper_example.py).
 // Parameters: decay = 1 - rate * regularization; with LOG, *_clock: updates of a node so far, *_rank: an edge's rank
 // among its node's updates; applied: number and checksum of the edges that were applied. Locks are 0 before.
 // Reference: R. Kaleem, A. Venkat, S. Pai, M. Hall, K. Pingali, "Synchronization trade-offs in GPU implementations of
@@ -81,7 +82,8 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
 }
 
 // One pass over the items first <= w < last. The edges of item w are offsets[w] <= e < offsets[w + 1];
-// done[e] marks those that were applied. `left` counts what this pass left over.
+// done[e] marks those that were applied. `left` counts what this pass left over. In a pass only the group that owns
+// item w accesses done[e], the item's vector and its clock; the launch boundary orders passes.
 extern "C" __global__ void node_locked(int first, int last, const int* offsets, const int* users, const float* values,
                                        unsigned char* done, int* left, int* user_locks, Stored* user_vectors,
                                        Stored* item_vectors, float rate, float decay, int* user_clock, int* item_clock,
@@ -96,7 +98,7 @@ extern "C" __global__ void node_locked(int first, int last, const int* offsets, 
         const bool owner = node < last;
         int e = owner ? offsets[node] : 0;
         const int end = owner ? offsets[node + 1] : 0;
-        bool fresh = true;
+        bool fresh = true;  // the item's vector is not in shared memory yet
         const int longest = __reduce_max_sync(full_mask, end - e);
         __syncwarp();
         for (int turn = 0; turn < longest; ++turn) {

@@ -12,7 +12,9 @@
 //            persists.
 //   horizon  A block relaxes its pending vertices nearer than (smallest pending distance of all blocks) + delta and
 //            defers the others. These minima are published and read without synchronization; a stale one causes
-//            redundant or deferred relaxations, never a wrong result. This is delta-stepping with a sliding bucket.
+//            redundant or deferred relaxations, never a wrong result. Deferring ends: a block publishes its minimum,
+//            deferred vertices included, at every step at which it changed, so the smallest of all becomes known and,
+//            as sum(a, delta) > a, lies below its own block's horizon. This is delta-stepping with a sliding bucket.
 //   end      A block without pending vertices votes. When all have voted, the vote closes and the next one opens; a
 //            block votes again after it has reread its inboxes and found nothing. A vote in which no block reports
 //            work since the previous vote ends the run: all values were sent before that previous vote (a fence
@@ -187,7 +189,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     if (thread == 0) {
         for (int i = 0; i < 3; ++i) r.count[i] = 0, own_minimum[i] = global_minimum[i] = infinity();
         *receiver_count = 0;
-        global_minimum[0] = 0;
+        global_minimum[0] = 0;  // stands for the source: the first horizon is delta
         vote_number[0] = vote_number[1] = 0;
         store_relaxed(block_minima + block, infinity());
         if (block == 0)
@@ -222,7 +224,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     bool active = true, voted = false;
     unsigned own_vote = 0;
     int step = 0, vote_opened = -2;
-    Distance received[prefetched], loaded_min = 0;  // loads issued in the previous step
+    Distance received[prefetched], loaded_min = 0;  // loads issued in the previous step; at first as if of the source
     unsigned loaded_vote = 0;
     for (int j = 0; j < prefetched; ++j) received[j] = infinity();
     long long relaxations = 0;
@@ -246,7 +248,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
                 if ((old & 0xffffu) == (unsigned)blocks - 1) {
                     const bool quiet = !active && (old >> 16) == 0;
                     store_relaxed(vote, 0u);
-                    __threadfence();
+                    __threadfence();  // acquires what the other voters released; the store passes it on, and the 0
                     store_release(vote + 1, quiet ? finished : own_vote + 1);
                 }
             }

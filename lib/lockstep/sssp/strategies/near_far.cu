@@ -30,7 +30,7 @@
 #define GROUP 4
 #endif
 #ifndef CHUNK
-#define CHUNK 32  // power of two, at least GROUP
+#define CHUNK 32  // a power of two costs a shift, not a division; below GROUP lanes would idle
 #endif
 #ifndef CLUSTER
 #define CLUSTER 0
@@ -181,7 +181,9 @@ near_far(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int n, i
         const int full_round = load_relaxed(control + full);
         // A list overflowed in an earlier round. Blocks may read different values here, but decide alike: see `full`.
         if (full_round && full_round <= round) break;
-        if (entries == 0) {  // the next bucket: split the far list
+        // The next bucket: split the far list. If all entries below the threshold are stale, the next round splits
+        // again, by a higher threshold, since `lowest` is then of the entries kept, and sum(a, delta) > a.
+        if (entries == 0) {
             const int far_size = load_relaxed(control + far_count + bucket % 3);
             const Distance smallest = load_relaxed(lowest + bucket % 3);
             if (far_size == 0 || smallest >= infinity()) break;

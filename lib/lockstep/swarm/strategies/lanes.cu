@@ -1,5 +1,5 @@
 // Betweenness of many small graphs: a lane for each source, a group of WIDTH lanes for each vertex, a block for each
-// item, which is some or all batches of a graph's sources.
+// item, which is some or all batches of a graph's sources. Host side: betweenness.py, binning.py.
 //
 // What it computes: for every vertex v the sum over all sources s of the dependency delta_s(v) (Brandes), in 64-bit
 // fixed point.
@@ -18,8 +18,10 @@
 // One array serves both directions: delta(v) = sigma(v) * the sum of g(w) over successors w, with g(w) = (1 + delta(w))
 // / sigma(w). Once delta(w) is added to the sums, only g(w) is needed and takes sigma(w)'s place. The levels are found
 // on words alone, one level ahead of the path counts and between the same two barriers: 4 threads a vertex, an OR for
-// 32 sources. They are kept as bit planes: bit k of the level of v under source i is bit i of plane k's word of v.
-// Planes 0 to 3 (low_planes) lie with the vertex state, the others (high_planes, levels from 16 on) in global memory.
+// 32 sources. Between two barriers a lane writes value[v] of the present level and reads those of the level in
+// `before`, of the same source: never the same word. They are kept as bit planes: bit k of the level of v under source
+// i is bit i of plane k's word of v. Planes 0 to 3 (low_planes) lie with the vertex state, the others (high_planes,
+// levels from 16 on) in global memory.
 //
 // REAL: float or double. WIDTH: lanes and sources of a group, 32 to 4; fewer when 32 do not fit into shared memory,
 // where the levels of 32 sources have too little in common, or when one graph shall be spread over many
@@ -34,7 +36,9 @@
 #include "pack.cuh"
 
 #define PLANES 4
-#define HALF 25  // a share has at most 50 bits (fraction_bits): two halves, whose sums over 32 lanes take 30
+// A share is below n 2^fraction: with b bits of n at most b + min(40, 61 - 2b) <= 50 (fraction_bits). So it has two
+// halves of 25, whose sums over 32 lanes take 30.
+#define HALF 25
 
 __device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
 __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
@@ -294,7 +298,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                         }
                         if (__any_sync(full_mask, share != 0)) {
                             share = group_sum(share);
-                            if (lane == 0 && share) sums[v] += share;
+                            if (lane == 0 && share) sums[v] += share;  // one group takes v in a level: no atomic
                         }
                     }
                 }

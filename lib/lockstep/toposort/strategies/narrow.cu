@@ -87,11 +87,11 @@ enum Prepared { nothing, recorded, no_records, packed };  // rows of block 0: no
 // subset_width), block 0 one of at most `width` (narrow_levels: narrow_levels_left at first; tail: see
 // SingleBlockRule), a subset of `subset` blocks the rest (max_held: see run_subset; helpers: see expand). stop: see
 // StopFlag; once it is not zero, the sort may end early, with the order incomplete. done: if not null, 1 is written
-// there at the end; it may be host memory. With BITS, every in-degree fits in BITS bits, and all of them from
-// hot_offset on. With RECORDS block 0 has up to `counted_width` vertices. Then `slots` counters of RECORDS bits lie
-// from hot_offset on, of which `epoch_bits` and `degree_bits` are used; records: record_bytes for each number; codes:
-// n; extra: the workspace, extra_ints and the size of the slots. With epoch_bits, number_of: n, vertex_of: slots *
-// 2^epoch_bits.
+// there at the end, unordered with other blocks' writes of `order`; it may be host memory. With BITS, every in-degree
+// fits in BITS bits, and all of them from hot_offset on. With RECORDS block 0 has up to `counted_width` vertices. Then
+// `slots` counters of RECORDS bits lie from hot_offset on, of which `epoch_bits` and `degree_bits` are used; records:
+// record_bytes for each number; codes: n; extra: the workspace, extra_ints and the size of the slots. With epoch_bits,
+// number_of: n, vertex_of: slots * 2^epoch_bits.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     narrow(const int* __restrict__ first, const int* __restrict__ last, const int* __restrict__ targets,
            int* in_degrees, int* order, unsigned long long* queue, unsigned long long* roots, int* levels, int4* rows,
@@ -132,17 +132,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             break;
         }
         const SingleBlockRule rule = {RECORDS && prepared < no_records ? counted_width : width, tail, n};
-        const int max_subset = subset_width(s, subset_max_width);
+        const int handover_width = subset_width(s, subset_max_width);
         const bool by_block = frontier.level > 0 && rule.applies(frontier);
         // If fewer vertices follow than this level holds, few levels are left: a subset's grid barrier would not pay.
-        if (frontier.level == 0 || (!by_block && (frontier.size > max_subset || unplaced < frontier.size))) {
-            run_all_blocks(s, frontier, rule, max(max_subset, rule.width), roots, scratch, stop_flag);
+        if (frontier.level == 0 || (!by_block && (frontier.size > handover_width || unplaced < frontier.size))) {
+            run_all_blocks(s, frontier, rule, max(handover_width, rule.width), roots, scratch, stop_flag);
             continue;
         }
         const FrontierState before = frontier;
         Position reached = {frontier.begin, frontier.size, frontier.level, 0};
         if (!by_block) {
-            frontier = sort_by_subset(s, frontier, rule, max_subset, subset, stop_flag);
+            frontier = sort_by_subset(s, frontier, rule, handover_width, subset, stop_flag);
 #if RECORDS
         } else if (prepared < no_records) {
             if (!build_records(p, r, frontier.begin, prepared == nothing, roots, barrier)) {
@@ -161,7 +161,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             grid_barrier(barrier);
             if (blockIdx.x == 0) reached = sort_alone(p, reached, warp_width, stop_flag);
         }
-        // run_indexed's conflict travels to the other blocks in narrow_levels_left, which is set below.
+        // run_indexed's conflict (`phase`) travels to the other blocks in narrow_levels_left, which is set below; after
+        // sort_alone that field is not read.
         if (by_block) frontier = {reached.begin, reached.size, reached.level, frontier.step, reached.phase};
         if (global_thread() == 0) save_frontier(control, exchanges, frontier);
         grid_barrier(barrier);

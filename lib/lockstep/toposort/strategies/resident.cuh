@@ -35,10 +35,13 @@ __device__ inline Word clear_ahead(Word* level_counters, int step) {
 // Level barrier of all blocks, at the end of step `step` (0, 1, ...). A block arrives by the atomic that reserves its
 // places in the queue, then appends its warps' buffers, then waits. Returns the size of the next frontier, which starts
 // at `base`; 0 if the first thread of the grid passed halt_bit. level_counters: 4 words, initially zero; scratch: 5
-// ints of shared memory, initially zero, the last one run_all_blocks's: the next step. No fence: a level needs of other
-// blocks (1) in-degrees, changed by atomics that return before their block arrives, so a vertex becomes ready in the
-// level before its own; (2) the queue, whose readers poll each entry. Block 0's last warp clears: in the first warp
-// the exchange would delay the block's vertices, which other blocks poll for, by a round trip to L2.
+// ints of shared memory, initially zero: [0], [1] the block's vertices, by the step's parity, [2] their place in the
+// next frontier, [3] its size, [4] the next step, which run_all_blocks keeps between calls. No fence: a level needs of
+// other blocks (1) in-degrees, changed by atomics that return before their block arrives, so a vertex becomes ready in
+// the level before its own (PTX does not order relaxed accesses to two words; the hardware does, as an atomic whose
+// result was used has been performed in L2); (2) the queue, whose readers poll each entry. `order` is read by other
+// blocks only after a grid barrier. Block 0's last warp clears: in the first warp the exchange would delay the block's
+// vertices, which other blocks poll for, by a round trip to L2.
 __device__ inline int level_barrier(const Sort& s, int buffered, int base, int step, int* scratch, unsigned halt,
                                     const StopFlag& stop_flag, int level) {
     int* count = scratch + (step & 1);  // of the block
@@ -110,11 +113,11 @@ __device__ inline void expand_evenly(const Sort& s, const Word* from, int end, i
     }
 }
 
-// Processes one level by all blocks, and those after it while they have more than `max_subset` vertices, which is at
-// least the width of all levels of block 0, and are not the last. roots: rows of the sources that have arcs; the first
-// level's other vertices have none.
+// Processes one level by all blocks, and those after it while they have more than `handover_width` vertices, at least
+// the widest level of the subset and of block 0, and are not the last. roots: rows of the sources that have arcs; the
+// first level's other vertices have none.
 __device__ inline void run_all_blocks(const Sort& s, FrontierState& frontier, const SingleBlockRule& rule,
-                                      int max_subset, const Word* roots, int* scratch, const StopFlag& stop_flag) {
+                                      int handover_width, const Word* roots, int* scratch, const StopFlag& stop_flag) {
     const int warp = warp_id() * gridDim.x + blockIdx.x;  // consecutive warps on different multiprocessors
     const int warps = gridDim.x * (blockDim.x / 32);
     const bool leader = global_thread() == 0;
@@ -138,16 +141,16 @@ __device__ inline void run_all_blocks(const Sort& s, FrontierState& frontier, co
                                       frontier.level);
         ++frontier.level;
         ++step;
-    } while (frontier.size > max_subset && frontier.size < s.n - frontier.begin);
+    } while (frontier.size > handover_width && frontier.size < s.n - frontier.begin);
     if (threadIdx.x == 0) scratch[4] = step;
     __syncthreads();
 }
 
 // Processes levels of more than `lower` and at most `upper` vertices by a subset of `warps` warps, of which this is
 // number `warp`; ends at any other level or one of block 0.
-// A warp that made up to `max_held` vertices ready processes them itself: their rows are in its registers before their
-// places in the queue are known. Their queue entries are empty rows, for warps that read the queue in that level; the
-// counter counts, in units of queue_unit, the warps that queued rows which they do not hold.
+// A warp that made up to `max_held` (at most 32: a row a lane) vertices ready processes them itself: their rows are in
+// its registers before their places in the queue are known. Their queue entries are empty rows, for warps that read the
+// queue in that level; the counter counts, in units of queue_unit, the warps that queued rows which they do not hold.
 constexpr unsigned queue_unit = 1u << 12;
 
 __device__ inline void run_subset(const Sort& s, FrontierState& frontier, const SingleBlockRule& rule, int lower,
@@ -201,7 +204,8 @@ __device__ inline void run_subset(const Sort& s, FrontierState& frontier, const 
         ++frontier.level;
         ++frontier.step;
     }
-    // Queues the rows in registers for the caller's next function.
+    // Replaces the empty rows by those in registers. Nobody reads them before the next grid barrier: with max_held > 0
+    // there is no prefetching (see run_subset_levels), so this function is the subset's last.
     if (lane < in_register) store_relaxed(s.queue + place + lane, row);
 }
 
