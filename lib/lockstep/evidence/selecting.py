@@ -202,8 +202,8 @@ def pairs_of(rows, select):
 def graphs_of(samples, select):
     """The graph of each sample: its data set, under any parameters; names in `same` are merged.
 
-    With `once: seed` scaled-down twins that differ in their seed alone are one graph; with `once: original` the full-size
-    twin is part of it.
+    With `once: seed` scaled-down twins that differ in their seed alone are one graph; with `once: original` that graph
+    has the full-size twin, too.
     """
     names = samples["dataset"].replace(select.get("same", {})).rename("graph")
     return names.str.replace(SEEDS[select["once"]], "", regex=True) if select.get("once") else names
