@@ -92,6 +92,19 @@ def test_recordings_that_lie_further_apart_than_is_known_widen_the_interval():
     assert statistics.over_rounds(logs, rounds)[1] < 0.01, "over the rounds alone where nothing is known of recordings"
 
 
+def test_an_interval_covers_though_parts_differ_in_how_far_their_recordings_lie_apart():
+    random, missed = np.random.default_rng(0), [0, 0]
+    rounds = np.array([0, REPEAT])
+    apart = 2 / random.chisquare(2, 4000)  # variances of many parts, as unlike as the recorded ones
+    lies = random.normal(0, 1, (4000, 2)) * np.sqrt(apart)[:, None]
+    pooled = float(np.sqrt(np.median(lies.var(axis=1, ddof=1)) / 0.455))  # the median of chi-squared
+    for logs in lies:
+        mean, error, freedom = statistics.over_rounds(logs, rounds, pooled, 70)
+        for place, own in enumerate((error, pooled / 2**0.5)):
+            missed[place] += abs(mean) > statistics.half_width(own, freedom, 0.95)
+    assert missed[0] / 4000 < 0.09 and missed[1] / 4000 > 0.12, "by one figure for all parts alone it covers too little"
+
+
 def test_a_second_recording_is_read_beside_the_first(tmp_path):
     for folder, value in ((tmp_path / "box", 1.0), (tmp_path / "box" / "second", 2.0)):
         folder.mkdir()
