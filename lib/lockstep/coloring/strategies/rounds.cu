@@ -72,22 +72,22 @@ __device__ __forceinline__ bool dominates(const Input& in, int u, int v, int siz
 }
 
 // Reads what other threads write. With a launch a round a stale value from L1 is harmless: a vertex that had no color
-// when the launch began counts as uncolored until it ends. With several rounds in one launch (STAYS) the load must go
-// to L2.
-template <bool STAYS> __device__ __forceinline__ int peek(const int* p) { return STAYS ? load_relaxed(p) : *p; }
+// when the launch began counts as uncolored until it ends. With several rounds in one launch (RESIDENT) the load must
+// go to L2.
+template <bool RESIDENT> __device__ __forceinline__ int peek(const int* p) { return RESIDENT ? load_relaxed(p) : *p; }
 
-template <bool STAYS> __device__ __forceinline__ bool uncolored(const Input& in, int u) {
-    const int when = peek<STAYS>(in.stamp + u);
+template <bool RESIDENT> __device__ __forceinline__ bool uncolored(const Input& in, int u) {
+    const int when = peek<RESIDENT>(in.stamp + u);
     return when < 0 || when == in.round;
 }
 
 // The smallest color that no neighbor has, 64 at a time. v is a maximum, so no neighbor is colored in this round: all
 // colors that are read are of earlier rounds.
-template <bool STAYS> __device__ int smallest_free(const Input& in, int v) {
+template <bool RESIDENT> __device__ int smallest_free(const Input& in, int v) {
     for (int low = 0;; low += 64) {
         unsigned long long taken = 0;
         for (int j = in.offsets[v]; j < in.offsets[v + 1]; ++j) {
-            const int color = peek<STAYS>(in.colors + in.targets[j]) - low;
+            const int color = peek<RESIDENT>(in.colors + in.targets[j]) - low;
             if (color >= 0 && color < 64) taken |= 1ull << color;
         }
         for (int i = 0; i < 2; ++i) {
@@ -103,9 +103,9 @@ struct Visit {
 };
 
 // One lane decides about v.
-template <bool STAYS> __device__ __forceinline__ Visit visit(const Input& in, int v, int n) {
+template <bool RESIDENT> __device__ __forceinline__ Visit visit(const Input& in, int v, int n) {
     Visit out = {false, false, false, 0};
-    if (v >= n || peek<STAYS>(in.stamp + v) >= 0) return out;
+    if (v >= n || peek<RESIDENT>(in.stamp + v) >= 0) return out;
     out.was_active = true;
     const int first = in.offsets[v], size = degree(in, v);
     const unsigned hash_v = priority_hash(v, in.seed);
@@ -119,13 +119,13 @@ template <bool STAYS> __device__ __forceinline__ Visit visit(const Input& in, in
         for (int k = 0; k < 4; ++k) u[k] = next[k];
         if (j + 4 < size)
             for (int k = 0; k < 4; ++k) next[k] = in.targets[first + min(j + 4 + k, size - 1)];
-        for (int k = 0; k < 4; ++k) is_uncolored[k] = uncolored<STAYS>(in, u[k]);
+        for (int k = 0; k < 4; ++k) is_uncolored[k] = uncolored<RESIDENT>(in, u[k]);
         for (int k = 0; k < 4; ++k)
             if (is_uncolored[k] && dominates(in, u[k], v, size, hash_v, out.tied)) maximum = false;
     }
     out.read = size;
     if (maximum) {
-        store_relaxed(in.colors + v, SMALLEST ? smallest_free<STAYS>(in, v) : in.color);
+        store_relaxed(in.colors + v, SMALLEST ? smallest_free<RESIDENT>(in, v) : in.color);
         store_relaxed(in.stamp + v, in.round);
         out.colored = true;
     }

@@ -36,15 +36,15 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
                                        Stored* user_vectors, Stored* item_vectors, float rate, float decay,
                                        int* user_clock, int* item_clock, int* user_rank, int* item_rank,
                                        unsigned long long* applied) {
-    const int worker = global_thread() / LANES, workers = global_threads() / LANES;
-    const int warp_first = worker - (int)(lane_id() / LANES);
+    const int group = global_thread() / LANES, groups = global_threads() / LANES;
+    const int warp_first = group - (int)(lane_id() / LANES);
     Tally tally;
-    for (int base = 0; base + warp_first < count; base += workers) {  // the whole warp stays in the loop together
-        const bool some = base + worker < count;
-        const int e = !some ? 0 : work ? work[base + worker] : base + worker;
+    for (int base = 0; base + warp_first < count; base += groups) {  // the whole warp stays in the loop together
+        const bool has_edge = base + group < count;
+        const int e = !has_edge ? 0 : work ? work[base + group] : base + group;
         const int u = users[e], i = items[e];
         int both = 0;
-        if (some && lane_in_group() == 0) {
+        if (has_edge && lane_in_group() == 0) {
             both = try_lock(item_locks + i);
             if (both && !try_lock(user_locks + u)) {
                 unlock(item_locks + i);
@@ -70,7 +70,7 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
             tally.add(e);
         }
         // Deferred edges of a warp take consecutive places, in order, by one atomic.
-        const bool defer = some && lane_in_group() == 0 && !both;
+        const bool defer = has_edge && lane_in_group() == 0 && !both;
         const unsigned deferred = __ballot_sync(full_mask, defer);
         const int first = max(__ffs(deferred) - 1, 0);
         int place = 0;
@@ -89,12 +89,12 @@ extern "C" __global__ void node_locked(int first, int last, const int* offsets, 
                                        Stored* item_vectors, float rate, float decay, int* user_clock, int* item_clock,
                                        int* user_rank, int* item_rank, unsigned long long* applied) {
     DYNAMIC_SHARED(float, shared);
-    const int worker = global_thread() / LANES, workers = global_threads() / LANES;
-    const int warp_first = worker - (int)(lane_id() / LANES), mine = block_thread() / LANES;
+    const int group = global_thread() / LANES, groups = global_threads() / LANES;
+    const int warp_first = group - (int)(lane_id() / LANES), mine = block_thread() / LANES;
     int deferred = 0;
     Tally tally;
-    for (int base = first; base + warp_first < last; base += workers) {
-        const int node = base + worker;
+    for (int base = first; base + warp_first < last; base += groups) {
+        const int node = base + group;
         const bool owner = node < last;
         int e = owner ? offsets[node] : 0;
         const int end = owner ? offsets[node + 1] : 0;
@@ -102,10 +102,10 @@ extern "C" __global__ void node_locked(int first, int last, const int* offsets, 
         const int longest = __reduce_max_sync(full_mask, end - e);
         __syncwarp();
         for (int turn = 0; turn < longest; ++turn) {
-            const bool some = e < end && !done[e < end ? e : 0];
-            const int u = some ? users[e] : 0;
+            const bool has_edge = e < end && !done[e < end ? e : 0];
+            const int u = has_edge ? users[e] : 0;
             int locked = 0;
-            if (some && lane_in_group() == 0) {
+            if (has_edge && lane_in_group() == 0) {
                 locked = try_lock(user_locks + u);
                 if (locked) fence_gpu();
                 trace_event(locked ? 0 : 1, e, base);
@@ -122,7 +122,7 @@ extern "C" __global__ void node_locked(int first, int last, const int* offsets, 
                 log_update(e, u, node, user_clock, item_clock, user_rank, item_rank);
             }
             __syncwarp();
-            if (lane_in_group() == 0 && some) {
+            if (lane_in_group() == 0 && has_edge) {
                 if (locked) {
                     fence_gpu();
                     unlock(user_locks + u);
@@ -158,9 +158,9 @@ extern "C" __global__ void unmarked(int count, const unsigned char* done, int* l
 extern "C" __global__ void hogwild(int count, const int* users, const int* items, const float* values,
                                    Stored* user_vectors, Stored* item_vectors, float rate, float decay,
                                    unsigned long long* applied) {
-    const int worker = global_thread() / LANES, workers = global_threads() / LANES;
+    const int group = global_thread() / LANES, groups = global_threads() / LANES;
     Tally tally;
-    for (int e = worker; e < count; e += workers) {
+    for (int e = group; e < count; e += groups) {
         const int u = users[e], i = items[e];
         Vector user = load(user_vectors, u), item = load(item_vectors, i);
         step(user, item, values[e], rate, decay, group_mask());

@@ -164,7 +164,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     r.count = (int*)next, next += 4 * sizeof(int);
     unsigned* const vote_number = (unsigned*)next;
     next += 2 * sizeof(unsigned);
-    int* const receiver_count = (int*)next;
+    int* const inbox_count = (int*)next;
     next += 2 * sizeof(int);
     int* const own_offsets = (int*)next;
     if (ARCS_IN_SHARED) next += sizeof(int) * (size_t)(range + 1);
@@ -188,7 +188,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     }
     if (thread == 0) {
         for (int i = 0; i < 3; ++i) r.count[i] = 0, own_minimum[i] = global_minimum[i] = infinity();
-        *receiver_count = 0;
+        *inbox_count = 0;
         global_minimum[0] = 0;  // stands for the source: the first horizon is delta
         vote_number[0] = vote_number[1] = 0;
         store_relaxed(block_minima + block, infinity());
@@ -207,16 +207,16 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         own_minimum[0] = 0;
     }
     grid_barrier(barrier);
-    int* const receivers = (int*)(dist + first);  // `dist` holds this list until the results are written
+    int* const inbox_list = (int*)(dist + first);  // `dist` holds this list until the results are written
     for (int v0 = 0; v0 < size; v0 += THREADS) {
         const int v = v0 + thread;
-        if (v < size && load_relaxed(receives + first + v)) receivers[atomicAdd(receiver_count, 1)] = v;
+        if (v < size && load_relaxed(receives + first + v)) inbox_list[atomicAdd(inbox_count, 1)] = v;
     }
     __syncthreads();
-    const int receiver_total = *(volatile const int*)receiver_count;
+    const int inbox_total = *(volatile const int*)inbox_count;
     int inbox_vertex[prefetched];
     for (int j = 0; j < prefetched; ++j)
-        inbox_vertex[j] = thread + j * THREADS < receiver_total ? receivers[thread + j * THREADS] : -1;
+        inbox_vertex[j] = thread + j * THREADS < inbox_total ? inbox_list[thread + j * THREADS] : -1;
 
     // ---- steps
     const int lane = thread % GROUP;
@@ -224,9 +224,9 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
     bool active = true, voted = false;
     unsigned own_vote = 0;
     int step = 0, vote_opened = -2;
-    Distance received[prefetched], loaded_min = 0;  // loads issued in the previous step; at first as if of the source
+    Distance inbox_value[prefetched], loaded_min = 0;  // loads issued in the previous step; 0: of the source
     unsigned loaded_vote = 0;
-    for (int j = 0; j < prefetched; ++j) received[j] = infinity();
+    for (int j = 0; j < prefetched; ++j) inbox_value[j] = infinity();
     long long relaxations = 0;
     Distance published = infinity();  // what thread 0 has published
     for (;; ++step) {
@@ -267,7 +267,8 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         // values loaded in the previous step
         Distance lane_minimum = infinity();
         for (int j = 0; j < prefetched; ++j)
-            if (received[j] < infinity()) relax(r, inbox_vertex[j], received[j], next_slot, list ^ 1, lane_minimum);
+            if (inbox_value[j] < infinity())
+                relax(r, inbox_vertex[j], inbox_value[j], next_slot, list ^ 1, lane_minimum);
         if (thread - (int)lane_id() < blocks) {
             loaded_min = warp_min(loaded_min);
             if (lane_id() == 0 && loaded_min < infinity()) lower(global_minimum + next_slot, loaded_min);
@@ -279,7 +280,7 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
 
         // loads for the next step
         for (int j = 0; j < prefetched; ++j)
-            received[j] = inbox_vertex[j] >= 0 ? load_relaxed(inbox + first + inbox_vertex[j]) : infinity();
+            inbox_value[j] = inbox_vertex[j] >= 0 ? load_relaxed(inbox + first + inbox_vertex[j]) : infinity();
         loaded_min = thread < blocks ? load_relaxed(block_minima + thread) : infinity();
         for (int i = thread + THREADS; i < blocks; i += THREADS) {
             const Distance d = load_relaxed(block_minima + i);
@@ -322,8 +323,8 @@ asynchronous(const int* __restrict__ offsets, const Arc* __restrict__ arcs, int 
         }
 
         // inboxes beyond `prefetched` per thread
-        for (int i = thread + prefetched * THREADS; i < receiver_total; i += THREADS) {
-            const int v = receivers[i];
+        for (int i = thread + prefetched * THREADS; i < inbox_total; i += THREADS) {
+            const int v = inbox_list[i];
             const Distance d = load_relaxed(inbox + first + v);
             if (d < infinity()) relax(r, v, d, next_slot, list ^ 1, lane_minimum);
         }

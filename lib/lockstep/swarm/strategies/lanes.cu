@@ -108,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
     unsigned char* scratch, long long stride, u64* fixed) {
     DYNAMIC_SHARED(unsigned char, shared);
     const int threads = blockDim.x, t = block_thread();
-    const int lane = t & (WIDTH - 1), sub = t / WIDTH, subs = threads / WIDTH;  // subs is a power of two
+    const int lane = t & (WIDTH - 1), group = t / WIDTH, groups = threads / WIDTH;  // groups is a power of two
     const int shift = (t & 31) & ~(WIDTH - 1);  // the group's first lane in its warp
     const unsigned all = WIDTH == 32 ? full_mask : (1u << (WIDTH & 31)) - 1u;   // a group's lanes, counted from 0
     const unsigned bit = 1u << lane;
@@ -214,15 +214,15 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                 }
                 if (level) {
                     // A group tests as many vertices as it has lanes and then processes those of this level one by one.
-                    for (int base = 0; base < n; base += subs * WIDTH) {
-                        // Lane j of group `sub` tests base + j * subs + (sub + j) % subs: consecutive vertices go to
+                    for (int base = 0; base < n; base += groups * WIDTH) {
+                        // Lane j of a group tests base + j * groups + (group + j) % groups: consecutive vertices go to
                         // different groups, and a warp's reads of `present` are spread over the banks (WIDTH 32 and
                         // 1,024 threads: without conflicts).
-                        const int look = base + lane * subs + ((sub + lane) & (subs - 1));
-                        const unsigned voted = __ballot_sync(full_mask, look < n && present[look < n ? look : n] != 0);
+                        const int test = base + lane * groups + ((group + lane) & (groups - 1));
+                        const unsigned voted = __ballot_sync(full_mask, test < n && present[test < n ? test : n] != 0);
                         for (unsigned todo = voted >> shift & all; any_left(todo); todo &= todo - 1) {
                             const int j = todo ? __ffs(todo) - 1 : 0;
-                            const int v = todo ? base + j * subs + ((sub + j) & (subs - 1)) : n;
+                            const int v = todo ? base + j * groups + ((group + j) & (groups - 1)) : n;
                             const unsigned me = bit & present[v];
                             if (todo) {
                                 const Row row = in.rows[v];
@@ -273,12 +273,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
                         after[v] = word;
                     }
                 }
-                for (int base = 0; base < n; base += subs * WIDTH) {
-                    const int look = base + lane * subs + ((sub + lane) & (subs - 1));
-                    const unsigned voted = __ballot_sync(full_mask, look < n && present[look < n ? look : n] != 0);
+                for (int base = 0; base < n; base += groups * WIDTH) {
+                    const int test = base + lane * groups + ((group + lane) & (groups - 1));
+                    const unsigned voted = __ballot_sync(full_mask, test < n && present[test < n ? test : n] != 0);
                     for (unsigned todo = voted >> shift & all; any_left(todo); todo &= todo - 1) {
                         const int j = todo ? __ffs(todo) - 1 : 0;
-                        const int v = todo ? base + j * subs + ((sub + j) & (subs - 1)) : n;
+                        const int v = todo ? base + j * groups + ((group + j) & (groups - 1)) : n;
                         const unsigned me = todo ? bit & present[v] : 0u;
                         REAL sum = 0;
                         if (d < last && todo) {
