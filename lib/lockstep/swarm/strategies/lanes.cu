@@ -19,9 +19,9 @@
 // / sigma(w). Once delta(w) is added to the sums, only g(w) is needed and takes sigma(w)'s place. The levels are found
 // on words alone, one level ahead of the path counts and between the same two barriers: 4 threads a vertex, an OR for
 // 32 sources. Between two barriers a lane writes value[v] of the present level and reads those of the level in
-// `before`, of the same source: never the same word. They are kept as bit planes: bit k of the level of v under source
-// i is bit i of plane k's word of v. Planes 0 to 3 (low_planes) lie with the vertex state, the others (high_planes,
-// levels from 16 on) in global memory.
+// `before`, of the same source: never the same word. Levels are kept as bit planes: bit k of the level of v under
+// source i is bit i of plane k's word of v. Planes 0 to 3 (low_planes) lie with the vertex state, the others
+// (high_planes, levels from 16 on) in global memory.
 //
 // REAL: float or double. WIDTH: lanes and sources of a group, 32 to 4; fewer when 32 do not fit into shared memory,
 // where the levels of 32 sources have too little in common, or when one graph shall be spread over many

@@ -204,7 +204,7 @@ __device__ inline void run_subset(const Sort& s, FrontierState& frontier, const 
         ++frontier.level;
         ++frontier.step;
     }
-    // Replaces the empty rows by those in registers. Nobody reads them before the next grid barrier: with max_held > 0
+    // Replaces the empty rows by those in registers. No warp reads them before the next grid barrier: with max_held > 0
     // there is no prefetching (see run_subset_levels), so this function is the subset's last.
     if (lane < in_register) store_relaxed(s.queue + place + lane, row);
 }
