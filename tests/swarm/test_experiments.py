@@ -84,6 +84,8 @@ def test_batches_from_disk(study):
          "strategies": {"apsp": ["one-thread"]}, "options": {"apsp": {"reduce": "total"}}},
         {"kind": "writing", "experiment": "writing", "graphs": ["benchmark-9"], "shard": 4,
          "strategies": {"apsp": ["written", "overlapped"]}},
+        {"kind": "stream", "experiment": "curve-text", "graphs": ["benchmark-12"], "text": True,
+         "strategies": {"closeness": ["one-loader"]}},
     ]  # fmt: skip
     rows = study(cells, rounds=2).rows()
     curve = rows[rows["experiment"] == "curve"]
@@ -97,6 +99,9 @@ def test_batches_from_disk(study):
     sizes = rows[rows["experiment"] == "sizes"]
     assert len(values(sizes, strategy="one-thread", metric="load_us")) == 4
     assert len(values(rows, experiment="edge-lists", metric="load_us")) == 4
+    text = rows[rows["experiment"] == "curve-text"]
+    assert values(text, strategy="one-loader", metric="bytes") != held  # text, not shards
+    assert set(text[text["metric"] == "wall"]["verified"]) == {"exact"} and values(text, metric="shards")[0] > 1
     written = values(rows, strategy="written", metric="written_bytes")
     assert written and written[0] > 9 * 32 * 32 / 4
     assert not list((cases.paths.CACHE / "swarm").glob("results*"))

@@ -7,6 +7,7 @@ against the body; errors name the file, the line and what was expected.
 import re
 import warnings
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def edge_list(data, name, check_header=True, names=None):
         word = _DIRECTION.search(line)
         if word and directed is None:
             directed = not word.group(1)
-    body = [(at, line) for at, line in text.lines(data) if line and line[:1] not in b"#%"][:3]
+    body = list(islice(((at, line) for at, line in text.lines(data) if line and line[:1] not in b"#%"), 3))
     start = header = body[0][0] if body else 0
     if body and named.is_header(body[0][1]):
         start, body = text.after(data, start), body[1:]

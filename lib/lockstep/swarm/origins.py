@@ -2,10 +2,10 @@
 
 import functools
 
-from lockstep.batch import shards, stream, upload
+from lockstep.batch import shards, sources, stream, upload
 from lockstep.batch.batch import GraphBatch
 from lockstep.batch.pack import Pack
-from lockstep.graphs import generators
+from lockstep.graphs import generators, read
 from lockstep.plan import CHOICE
 from lockstep.provenance.origin import CHOOSING, Origin
 from lockstep.provenance.trace import band
@@ -21,6 +21,7 @@ PROTOCOL = (Case.check, Case._references, Case.figures, experiments.candidate, s
             sums.Sums, sums.Known.compute, checksums.distances, checksums.betweenness,
             *oracle.REFERENCES.values())  # fmt: skip
 STREAM = (stream.Pipeline, upload.Slot, shards.read_shard)
+TEXT, TEXTS = (sources.FilesPiece.load, read), ("loading-one-thread", "paper-text-one-loader", "paper-text-one-thread")
 
 
 def origin(label, dataset):
@@ -32,10 +33,11 @@ def origin(label, dataset):
     if label == "reading":
         return Origin((shards.Scan,), entry=("__call__",), **how)
     kind = label.split("@")[0]
+    steps = (*STREAM, *TEXT) if kind in TEXTS else STREAM
     if kind.startswith("loading"):
-        return Origin(STREAM, (Pack,), **how)
+        return Origin(steps, (Pack,), **how)
     if kind in STREAMED:  # piece after piece, while others are loaded and computed
-        return Origin((STRATEGIES[_streamed(kind)].plan.method, *STREAM, Engine.prepare), (Pack,), **how)
+        return Origin((STRATEGIES[_streamed(kind)].plan.method, *steps, Engine.prepare), (Pack,), **how)
     strategy, own = STRATEGIES.resolve(label)
     if strategy is None:
         return None

@@ -6,8 +6,8 @@ from ..strategies.engine import Engine
 from ..strategies.table import STRATEGIES
 
 STUDY = "5-swarm-batch"
-STREAMED = ("overlapped", "one-loader", "one-thread", "paper-one-loader", "paper-one-thread", "loading",
-            "loading-one-thread", "written", "gpus")  # `scaling`
+STREAMED = ("overlapped", "one-loader", "one-thread", "paper-one-loader", "paper-one-thread", "paper-text-one-loader",
+            "paper-text-one-thread", "loading", "loading-one-thread", "written", "gpus")  # `scaling`
 
 
 def gpus_label(gpus, schedule):

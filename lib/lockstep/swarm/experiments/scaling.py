@@ -9,7 +9,8 @@ import re
 import shutil
 import time
 
-import numpy as np
+import pyarrow as pa
+from pyarrow import csv
 
 from lockstep import paths
 from lockstep.batch import shards, stream
@@ -30,11 +31,14 @@ WAYS = {  # labels: the strategy, and how `stream.run` is told; without one the 
     "one-thread": ("swarm", {"threads": 1}),
     "paper-one-loader": ("paper", {"threads": 2, "loaders": 1}),  # as published: one loads, the other computes
     "paper-one-thread": ("paper", {"threads": 1}),
+    "paper-text-one-loader": ("paper", {"threads": 2, "loaders": 1}),  # the same from files of edges
+    "paper-text-one-thread": ("paper", {"threads": 1}),
     "loading": (None, {}),
     "loading-one-thread": (None, {"threads": 1}),
     "written": ("swarm", {}),
 }
 TOGETHER = {"overlapped": "(all three)", "paper-one-loader": "(all three by paper)"}
+PIECES = 25  # of a batch of files of edges: as many as a hundred thousand graphs have shards
 
 
 def candidate(batch, label, measure, options, executor, sums, dataset, out=None):
@@ -108,10 +112,11 @@ def _warm(executor, labels, measure, options):
         stream.run(small, _engine(strategy, measure, executor, options))
 
 
-def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=None):
+def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=None, original=None):
+    """Every way of the cell on a batch, held against the CPU's checksums of ``original``, which has the same graphs."""
     for measure, labels in lacking(study, cell, dataset, parameters).items():
         options = options_of(cell, measure)
-        sums = Sums(batch, measure, options, (parameters or {}).get("size"))
+        sums = Sums(batch if original is None else original, measure, options, (parameters or {}).get("size"))
         if study.selected(part):
             _warm(executor, labels, measure, options)
             if any(WAYS[label][0] for label in labels if label in WAYS):
@@ -130,16 +135,17 @@ def _size_and_count(name):
     return size and int(size), int(count)
 
 
-def _stream(study, part, cell, executor, *, options=None):
-    """A batch from its own shards."""
+def _stream(study, part, cell, executor, *, text=False, options=None):
+    """A batch from its own shards, or from files of edges."""
     dataset, (_, count) = cell.graph, _size_and_count(cell.graph)
     if lacking(study, cell, dataset, {"graphs": count}) or not study.counted(cell.experiment, dataset, "(batch)"):
         begin = time.perf_counter()
-        batch = cases.benchmark(count)
+        original = cases.benchmark(count)
+        batch = _of_edges(original, f"{count}", count, PIECES) if text else original
         making = time.perf_counter() - begin
         values = {"bytes": (batch.nbytes, "B"), "making": (making, "s"), "shards": (len(batch.pieces), "1")}
         study.count(part, cell.experiment, dataset, "(batch)", values)
-        _measured(study, part, cell, executor, batch, dataset, {"graphs": count})
+        _measured(study, part, cell, executor, batch, dataset, {"graphs": count}, original=original)
         yield f"{cell.experiment} {count:,} graphs, {batch.nbytes / 1e9:.2f} GB, made in {making:.1f} s"
     for label, name in TOGETHER.items():
         _together(study, part, cell, dataset, label, name)
@@ -166,20 +172,29 @@ def _sizes(study, part, cell, executor, *, files=0, options=None):
     batch = cases.benchmark(count, size)
     _measured(study, part, cell, executor, batch, dataset, {"size": size})
     if files := min(files, count):
-        folder = paths.CACHE / "swarm" / f"edges-{size}-{files}"
-        _write_edges(batch, folder, files)
-        one = candidate(GraphBatch(folder, directed=False), "loading-one-thread", "", {}, executor, None, dataset)
+        few = _of_edges(batch, f"{size}-{files}", files)
+        one = candidate(few, "loading-one-thread", "", {}, executor, None, dataset)
         study.measure(part, "edge-lists", dataset, [one], rounds=cell.rounds, warmup=False, parameters={"size": size})
     yield f"{cell.experiment} {count:,} graphs of {size} vertices"
 
 
-def _write_edges(batch, folder, count):
+def _of_edges(batch, name, count, pieces=1):
+    """The first graphs of a batch, each in a file of its edges as text; they are made if they are not there yet.
+
+    The header keeps isolated vertices with the largest ids.
+    """
+    folder = paths.CACHE / "swarm" / f"edges-{name}"
     folder.mkdir(parents=True, exist_ok=True)
     for i in range(count):
         file = folder / f"{i:06d}.txt"
         if not file.is_file():
-            sources, targets = batch[i].edges(once=True)
-            np.savetxt(file, np.column_stack([sources, targets]), "%d")
+            graph = batch[i]
+            edges = pa.table(dict(zip("st", graph.edges(once=True), strict=True)))
+            with file.open("wb") as out:
+                out.write(f"# Nodes: {graph.n} Edges: {len(edges)}\n".encode())
+                csv.write_csv(edges, out, csv.WriteOptions(include_header=False, delimiter=" "))
+    size = sum(file.stat().st_size for file in folder.glob("*.txt"))
+    return GraphBatch(folder, directed=False, pack_bytes=size // pieces + 1)
 
 
 def _writing(study, part, cell, executor, *, shard=4096, options=None):
