@@ -85,7 +85,7 @@ def test_batches_from_disk(study):
         {"kind": "writing", "experiment": "writing", "graphs": ["benchmark-9"], "shard": 4,
          "strategies": {"apsp": ["written", "overlapped"]}},
         {"kind": "stream", "experiment": "curve-text", "graphs": ["benchmark-12"], "text": True,
-         "strategies": {"closeness": ["one-loader"]}},
+         "strategies": {"closeness": ["one-loader"], "betweenness": ["one-loader"]}},
     ]  # fmt: skip
     rows = study(cells, rounds=2).rows()
     curve = rows[rows["experiment"] == "curve"]

@@ -112,11 +112,10 @@ def _warm(executor, labels, measure, options):
         stream.run(small, _engine(strategy, measure, executor, options))
 
 
-def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=None, original=None):
-    """Every way of the cell on a batch, held against the CPU's checksums of ``original``, which has the same graphs."""
+def _measured(study, part, cell, executor, batch, dataset, parameters=None, out=None, which=None):
     for measure, labels in lacking(study, cell, dataset, parameters).items():
         options = options_of(cell, measure)
-        sums = Sums(batch if original is None else original, measure, options, (parameters or {}).get("size"))
+        sums = Sums(batch, measure, options, which)
         if study.selected(part):
             _warm(executor, labels, measure, options)
             if any(WAYS[label][0] for label in labels if label in WAYS):
@@ -140,12 +139,12 @@ def _stream(study, part, cell, executor, *, text=False, options=None):
     dataset, (_, count) = cell.graph, _size_and_count(cell.graph)
     if lacking(study, cell, dataset, {"graphs": count}) or not study.counted(cell.experiment, dataset, "(batch)"):
         begin = time.perf_counter()
-        original = cases.benchmark(count)
-        batch = _of_edges(original, f"{count}", count, PIECES) if text else original
+        batch = cases.benchmark(count)
+        batch = _of_edges(batch, f"{count}", count, PIECES) if text else batch
         making = time.perf_counter() - begin
         values = {"bytes": (batch.nbytes, "B"), "making": (making, "s"), "shards": (len(batch.pieces), "1")}
         study.count(part, cell.experiment, dataset, "(batch)", values)
-        _measured(study, part, cell, executor, batch, dataset, {"graphs": count}, original=original)
+        _measured(study, part, cell, executor, batch, dataset, {"graphs": count}, which="text" if text else None)
         yield f"{cell.experiment} {count:,} graphs, {batch.nbytes / 1e9:.2f} GB, made in {making:.1f} s"
     for label, name in TOGETHER.items():
         _together(study, part, cell, dataset, label, name)
@@ -170,7 +169,7 @@ def _sizes(study, part, cell, executor, *, files=0, options=None):
     ):
         return
     batch = cases.benchmark(count, size)
-    _measured(study, part, cell, executor, batch, dataset, {"size": size})
+    _measured(study, part, cell, executor, batch, dataset, {"size": size}, which=size)
     if files := min(files, count):
         few = _of_edges(batch, f"{size}-{files}", files)
         one = candidate(few, "loading-one-thread", "", {}, executor, None, dataset)

@@ -35,8 +35,9 @@ class Known:
     ----------
     measure : str
     options : dict
-    size : int, optional
-        Of all graphs, if they are of one.
+    which : int or str, optional
+        The size of all graphs, if they are of one; `text` for those from files of edges, whose neighbors stand in
+        another order: the last bits of betweenness depend on it.
 
     Attributes
     ----------
@@ -45,7 +46,7 @@ class Known:
         and computation.
     """
 
-    def __init__(self, measure, options, size=None):
+    def __init__(self, measure, options, which=None):
         self.measure, self.options = measure, options
         self.columns = DISTANCES if measure in DISTANCES else (measure,)
         told = [] if measure in DISTANCES else [f"{key}={value}" for key, value in sorted(options.items())]
@@ -54,7 +55,7 @@ class Known:
         computes = (checksums.distances, checksums.betweenness) if fast else (self.engine.method.tasks[measure],)
         left = (shards.write_shard, GraphBatch)  # how shards are written is no part of what is in them
         digest = host.code(synthetic.million, *computes, entry=("run",), left=left).digest
-        name = ["distances" if measure in DISTANCES else measure, *told, *([str(size)] if size else []), digest]
+        name = ["distances" if measure in DISTANCES else measure, *told, *([str(which)] if which else []), digest]
         self.file = paths.CACHE / "swarm" / "checksums" / f"{'-'.join(name)}.npy"
 
     def read(self):
@@ -145,12 +146,12 @@ class Sums:
         Of Benchmark II (`cases.benchmark`).
     measure : str
     options : dict
-    size : int, optional
-        Of all graphs, if they are of one.
+    which : int or str, optional
+        As of `Known`.
     """
 
-    def __init__(self, batch, measure, options, size=None):
-        self.batch, self.measure, self.known = batch, measure, Known(measure, options, size)
+    def __init__(self, batch, measure, options, which=None):
+        self.batch, self.measure, self.known = batch, measure, Known(measure, options, which)
         self.expected = None
 
     def prepare(self):
