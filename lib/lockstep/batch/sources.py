@@ -21,6 +21,7 @@ from lockstep.graphs.registry import registry
 
 from . import shards
 from .check import Problem
+from .edge_files import plain_pack
 from .pack import Kind, Pack, pack_of
 from .weights import weight_not_held
 
@@ -92,6 +93,9 @@ class FilesPiece:
         return dataclasses.replace(self, paths=tuple(path.absolute() for path in self.paths))
 
     def load(self, memory=None, weights=True):
+        pack = plain_pack(self.paths, self.directed) if len(self.paths) > 1 else None
+        if pack is not None and self.kind is not None and self.kind[:2] == (pack.directed, False):
+            return pack, np.arange(self.first, self.first + len(pack)), [], {}
         take = _reader(self.directed, weights)
         return _each(self.paths, take, self.first, [path.name for path in self.paths], self.paths, self.kind)
 

@@ -45,6 +45,21 @@ _APART = "and at most one weight, separated by blanks, tabs or a comma"
 _EDGE = f"two node ids (whole numbers) {_APART}"
 
 
+def header_of(data):
+    """What comments before an edge list say: (line, nodes, edges), and whether it is directed; else None."""
+    sizes, directed = None, None
+    for start, line in text.lines(data):
+        if line and line[:1] not in b"#%":
+            break
+        found = _SIZES.search(line)
+        if found and sizes is None:
+            sizes = (text.line_number(data, start), *(int(group.replace(b",", b"")) for group in found.groups()))
+        word = _DIRECTION.search(line)
+        if word and directed is None:
+            directed = not word.group(1)
+    return sizes, directed
+
+
 def edge_list(data, name, check_header=True, names=None):
     """SNAP's edge lists and CSV: a line is ``source target [weight]``; lines that begin with # or % are comments.
 
@@ -56,16 +71,7 @@ def edge_list(data, name, check_header=True, names=None):
     no id exceeds 7115 (the others are isolated). A comment with the word "directed" or "undirected" sets the
     direction.
     """
-    sizes, directed = None, None
-    for start, line in text.lines(data):
-        if line and line[:1] not in b"#%":
-            break
-        found = _SIZES.search(line)
-        if found and sizes is None:
-            sizes = (text.line_number(data, start), *(int(group.replace(b",", b"")) for group in found.groups()))
-        word = _DIRECTION.search(line)
-        if word and directed is None:
-            directed = not word.group(1)
+    sizes, directed = header_of(data)
     body = list(islice(((at, line) for at, line in text.lines(data) if line and line[:1] not in b"#%"), 3))
     start = header = body[0][0] if body else 0
     if body and named.is_header(body[0][1]):

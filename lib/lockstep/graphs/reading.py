@@ -81,11 +81,11 @@ def read(
         expected = "a third number in every line" if found == "edges" else f"a {found} file that says it has them"
         raise GraphError(f"{shown} has no weights; expected {expected}")
     graph = _build(body, shown, directed, compact)
-    graph.name = _stem(shown if hasattr(path, "read") else path) if name is None else name
+    graph.name = stem(shown if hasattr(path, "read") else path) if name is None else name
     return graph
 
 
-def _stem(path):
+def stem(path):
     """The file's name without the endings that tell container and format."""
     path = PurePath(path)
     while path.suffix.lower() in (*GRAPH_SUFFIXES, ".metis", ".gz", ".xz", ".bz2", ".zst", ".zip", ".tar", ".tgz"):
