@@ -282,6 +282,19 @@ def test_readings_that_differ_are_the_verdict(make_rows):
     assert judge(near, part("below", readings=unclear))["verdict"] != "depends on the reading"
 
 
+def test_stale_rows_of_a_reading_are_told(make_rows):
+    """The verdict rests on each reading's rows, once each."""
+    rows = make_rows({"times": {"a": 2, "b": 1, "d": 1.5}})
+    one = part(readings={"one": {}, "other": {"denominator": {"strategy": "d"}}})
+    judged = claims.judge({"m": rows}, [one])
+    used = claims.builds_of(judged, [one], {"m": rows})
+    assert used["rows"].sum() == len(rows)
+    for strategies in (["d"], ["b", "d"]):
+        old = rows["strategy"].isin(strategies)
+        found = claims.marked(judged, used, {"m": old_of(rows, strategies)}).iloc[0]
+        assert (found["stale"], found["measured"]) == (old.sum(), "abc")
+
+
 def test_what_can_be_holds_with_one_instance_and_never_fails(make_rows):
     rows = make_rows({"dataset": "x", "times": {"a": 1, "b": 3}}, {"dataset": "y", "times": {"a": 2, "b": 1}})
     instances = {name: {"dataset": name} for name in "xy"}

@@ -115,9 +115,7 @@ def _read(part, rows):
         return found, "", ""
     each = {}
     for label, change in part.readings.items():
-        limits = {key: change[key] for key in LIMITS & set(change)}
-        select = merge(part.select, {key: value for key, value in change.items() if key not in LIMITS})
-        read = replace(part, select=select, **limits)
+        read = _under(part, change)
         each[label] = JUDGES[read.relation](read, rows)
     if len({one.agrees for one in each.values()}) == 1:
         label, weakest = max(each.items(), key=lambda one: unsure(one[1]))
@@ -127,6 +125,13 @@ def _read(part, rows):
     told = "; ".join(f"{label}: {one.value:.3g}, {words[label]}" for label, one in each.items())
     clear = part.kind == "identity" or all(one.p < LEVEL for one in each.values())
     return replace(found, p=math.nan), "depends on the reading" if clear else "undecided", f"readings differ ({told})"
+
+
+def _under(part, change):
+    """A part under a reading of the paper's words: with another selector, or other limits."""
+    limits = {key: change[key] for key in LIMITS & set(change)}
+    select = merge(part.select, {key: value for key, value in change.items() if key not in LIMITS})
+    return replace(part, select=select, **limits)
 
 
 def marked(judged, used, old):
@@ -165,7 +170,10 @@ def builds_of(judged, parts, machines):
     found, by_id = [], {part.id: part for part in parts}
     for line in judged[judged["n"] > 0].itertuples():
         part, rows = by_id[line.part], machines[line.machine]
-        count = support(rows[rows["study"] == part.study], part.select).groupby(BUILD, sort=False).size()
+        own = rows[rows["study"] == part.study]
+        read = [part, *(_under(part, change) for change in part.readings.values())]
+        behind = pd.concat([support(own, one.select) for one in read])
+        count = behind[~behind.index.duplicated()].groupby(BUILD, sort=False).size()
         found.append(count.reset_index(name="rows").assign(machine=line.machine, part=part.id))
     return pd.concat(found) if found else pd.DataFrame(columns=["machine", "part", *BUILD, "rows"])
 
