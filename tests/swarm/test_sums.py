@@ -10,7 +10,7 @@ from lockstep.batch import shards, stream
 from lockstep.evidence import VerificationError
 from lockstep.graphs import draws, search
 from lockstep.provenance import host, lookup
-from lockstep.swarm import checksums, oracle, oracle_structure, problem
+from lockstep.swarm import checksums, oracle, oracle_structure, problem, vectors
 from lockstep.swarm.experiments import cases, sums, synthetic
 from lockstep.swarm.strategies import baselines
 from lockstep.swarm.strategies.engine import Engine
@@ -166,7 +166,7 @@ def test_what_the_kept_sums_depend_on(way, function, monkeypatch):
     assert changes_the_key(way, function, monkeypatch)
 
 
-@pytest.mark.parametrize("function", [checksums._gathered, checksums._given, checksums._sweeps, oracle.fraction_bits,
+@pytest.mark.parametrize("function", [vectors._gathered, vectors.given, checksums._sweeps, oracle.fraction_bits,
                                       oracle.transposed, oracle.once, oracle.dependencies, search.visit],
                          ids=lambda function: function.__name__)  # fmt: skip
 def test_what_the_fast_way_depends_on(function, monkeypatch):

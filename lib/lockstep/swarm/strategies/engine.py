@@ -33,7 +33,7 @@ class Engine:
     executor : "cuda", "host", Executor or None
         None: the GPU if available, else the CPU for `auto`, and the emulator for GPU strategies.
     strategy : str
-        A name in STRATEGIES; `auto` takes `swarm` on a GPU and `cpu` without one.
+        A name in STRATEGIES; `auto` takes `swarm` on a GPU, `cpu-lanes` or `cpu` without one.
     strategy_options : mapping
         Options of the strategy itself (see its class), which must be named then.
     **options
@@ -70,7 +70,7 @@ class Engine:
         machine = get_executor(executor) if not isinstance(executor, Executor) else executor
         self.reason = None
         if strategy == "auto":
-            strategy, self.reason = choose(machine)
+            strategy, self.reason = choose(measure, machine)
         self.strategy = STRATEGIES[strategy]
         if measure not in self.strategy.measures:
             raise ValueError(

@@ -11,6 +11,7 @@ from . import allowed
 from .alone import Alone
 from .auto import Auto
 from .baselines import Cpu, Igraph, NetworkX
+from .cpu_lanes import CpuLanes
 from .level import Level, Packed
 from .paper import Graphs, Paper
 from .shared import BatchPlan
@@ -51,6 +52,7 @@ STRATEGIES = plan.Table(*(
     for name, method, family, published, what in (
         ("cpu", Cpu, "cpu", "Brandes 2001", "one graph per core, Numba on all cores"),
         ("cpu-sources", CpuSources, "cpu", "Brandes 2001", "one graph at a time, its sources on all cores"),
+        ("cpu-lanes", CpuLanes, "cpu", "Then et al. 2014", "one graph per core, up to 512 of its sources in a vector"),
         ("igraph", Igraph, "cpu", "igraph", "igraph, one graph at a time"),
         ("networkx", NetworkX, "cpu", "NetworkX", "NetworkX, one graph at a time"),
         ("level", Level, "control", "conventional GPU",
