@@ -2,7 +2,7 @@
 
 `read` finds a file's container, format, header and names by its content, which costs as much for ten edges as for a
 thousand. Where all files of a piece are plain, every line two ids apart by one blank or tab, their lines are parsed as
-one table by PyArrow, and their graphs built as parts of one. Anything else is left to `read`, which knows more formats
+one table by PyArrow, and their graphs built as parts of one. Anything else is left to `read`, which reads more formats
 and names what is wrong.
 """
 

@@ -16,9 +16,9 @@ def choose(measure, machine):
         None: no GPU is available or requested.
     """
     if machine is None and measure in CpuLanes.tasks:
-        return "cpu-lanes", "no GPU answers: all cores, many sources of a graph at once"
+        return "cpu-lanes", "no GPU here: all cores, many sources of a graph at once"
     if machine is None:
-        return "cpu", "no GPU answers: all cores"
+        return "cpu", "no GPU here: all cores"
     return "swarm", "the fastest on a GPU, whatever the sizes"
 
 

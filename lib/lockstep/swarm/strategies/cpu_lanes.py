@@ -43,7 +43,7 @@ def spread(pack, function):
 class _Betweenness(Betweenness):
     def function(self, *arguments):
         *_, directed, endpoints, unit, fixed, checks = arguments
-        if endpoints or unit.itemsize == 4:  # the lanes know neither
+        if endpoints or unit.itemsize == 4:  # the lanes compute neither
             return oracle.betweenness(*arguments)
 
         def part(arrays, g, v):
