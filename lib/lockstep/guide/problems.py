@@ -105,7 +105,7 @@ PROBLEMS = {
             note="for a sweep, its schedule made beforehand",
         ),
         Problem(
-            "swarm", "5-swarm-batch", "batches of small graphs", ("cpu",), ("paper",),
+            "swarm", "5-swarm-batch", "batches of small graphs", ("cpu-lanes", "cpu"), ("paper",),
             {"graphs": ("graphs",), **SIZE},
             experiments=("batch",), note="over betweenness, closeness and all distances",
         ),
