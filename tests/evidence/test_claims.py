@@ -282,17 +282,19 @@ def test_readings_that_differ_are_the_verdict(make_rows):
     assert judge(near, part("below", readings=unclear))["verdict"] != "depends on the reading"
 
 
-def test_stale_rows_of_a_reading_are_told(make_rows):
-    """The verdict rests on each reading's rows, once each."""
-    rows = make_rows({"times": {"a": 2, "b": 1, "d": 1.5}})
-    one = part(readings={"one": {}, "other": {"denominator": {"strategy": "d"}}})
+def test_stale_rows_of_a_reading_and_of_a_figure_beside_are_told(make_rows):
+    """The verdict rests on each reading's rows, once each; a figure beside it on its own."""
+    rows = make_rows({"times": {"a": 2, "b": 1, "d": 1.5, "e": 3}})
+    beside = {"e": {"numerator": {"strategy": "e"}}, "absent": {"numerator": {"strategy": "f"}}}
+    one = part(readings={"one": {}, "other": {"denominator": {"strategy": "d"}}}, beside=beside)
     judged = claims.judge({"m": rows}, [one])
     used = claims.builds_of(judged, [one], {"m": rows})
-    assert used["rows"].sum() == len(rows)
-    for strategies in (["d"], ["b", "d"]):
-        old = rows["strategy"].isin(strategies)
+    own = rows["strategy"] != "e"
+    assert used.loc[used["beside"] == "", "rows"].sum() == own.sum() and set(used["beside"]) == {"", "e"}
+    for strategies, labels in ((["d"], "[]"), (["b", "d"], '["e"]'), (["e"], '["e"]')):
+        old = rows["strategy"].isin(strategies) & own
         found = claims.marked(judged, used, {"m": old_of(rows, strategies)}).iloc[0]
-        assert (found["stale"], found["measured"]) == (old.sum(), "abc")
+        assert (found["stale"], found["measured"], found["beside_stale"]) == (old.sum(), "abc" if old.any() else "", labels)
 
 
 def test_what_can_be_holds_with_one_instance_and_never_fails(make_rows):

@@ -26,6 +26,7 @@ COLUMNS = [
     "machine", "part", "claim", "paper", "study", "statement", "of", "published", "unit", "relation", "kind",
     "population", "value", "low", "high", "n", "graphs", "recordings", "verdict", "reason", "factor", "times", "p",
     "adjusted", "beside", "host", "twins", "bootstrap_low", "bootstrap_high", "stale", "measured",
+    "beside_stale",
 ]  # fmt: skip
 BUILD = ["study", "strategy", "dataset", "kernel"]
 CODED = [*BUILD, "experiment", "parameters", "metric", "unit", "verified"]  # selected by code, not letter by letter
@@ -51,8 +52,9 @@ def judge(machines, parts=None, apart=None):
     Returns
     -------
     DataFrame
-        One line a machine and part, of `COLUMNS`; for `stale` and `measured` see `marked`, for `host` see
-        `selecting.host`. `factor` is `within 2x`, `larger` or `smaller`, and `times` the figure over the published one.
+        One line a machine and part, of `COLUMNS`; for `stale`, `measured` and `beside_stale` see `marked`, for `host`
+        see `selecting.host`. `factor` is `within 2x`, `larger` or `smaller`, and `times` the figure over the published
+        one.
     """
     apart, lines = between.components(machines.values()) if apart is None else apart, []
     parts = [
@@ -83,7 +85,7 @@ def _line(machine, part, by_study):
         **dict.fromkeys(("value", "low", "high", "times", "p", "bootstrap_low", "bootstrap_high"), math.nan),
         **dict.fromkeys(("n", "graphs", "recordings", "stale"), 0),
         **dict.fromkeys(("verdict", "reason", "factor", "measured", "weakest"), ""),
-        **{"beside": "{}", "host": "[]", "agrees": None},
+        **{"beside": "{}", "host": "[]", "beside_stale": "[]", "agrees": None},
     }
     if part.untestable:
         return {**line, "verdict": f"needs {part.needs}", "reason": part.untestable}
@@ -135,7 +137,8 @@ def _under(part, change):
 
 
 def marked(judged, used, old):
-    """Add to verdicts the number of a part's rows from earlier code, and the commits at which they were measured.
+    """Add to verdicts the number of a part's rows from earlier code, the commits at which they were measured, and as
+    JSON the labels of figures beside them that rest on such rows.
 
     Parameters
     ----------
@@ -150,14 +153,17 @@ def marked(judged, used, old):
     for machine, gone in old.items():
         found = used[used["machine"] == machine].merge(gone[[*BUILD, "commit"]], on=BUILD)
         for part, mine in found.groupby("part", sort=False):
-            told = ", ".join(dict.fromkeys(filter(None, mine["commit"])))
-            here = (judged["machine"] == machine) & (judged["part"] == part)
-            judged.loc[here, ["stale", "measured"]] = mine["rows"].sum(), told
+            here, own = (judged["machine"] == machine) & (judged["part"] == part), mine[mine["beside"] == ""]
+            told = ", ".join(dict.fromkeys(filter(None, own["commit"])))
+            labels = [label for label in mine["beside"].unique() if label]
+            judged.loc[here, ["stale", "measured", "beside_stale"]] = own["rows"].sum(), told, json.dumps(labels)
     return judged
 
 
 def builds_of(judged, parts, machines):
-    """The builds behind the verdicts: `machine, part, study, strategy, dataset, kernel, rows`, in the rows' order.
+    """The builds behind figures: `machine, part, beside, study, strategy, dataset, kernel, rows`, in the rows' order.
+
+    `beside` is empty for a verdict's own rows, else the label of the figure that stands beside it.
 
     Parameters
     ----------
@@ -168,14 +174,16 @@ def builds_of(judged, parts, machines):
         {machine: rows}.
     """
     found, by_id = [], {part.id: part for part in parts}
-    for line in judged[judged["n"] > 0].itertuples():
+    for line in judged.itertuples():
         part, rows = by_id[line.part], machines[line.machine]
-        own = rows[rows["study"] == part.study]
-        read = [part, *(_under(part, change) for change in part.readings.values())]
-        behind = pd.concat([support(own, one.select) for one in read])
-        count = behind[~behind.index.duplicated()].groupby(BUILD, sort=False).size()
-        found.append(count.reset_index(name="rows").assign(machine=line.machine, part=part.id))
-    return pd.concat(found) if found else pd.DataFrame(columns=["machine", "part", *BUILD, "rows"])
+        read = [(part.study, one.select) for one in (part, *(_under(part, way) for way in part.readings.values()))]
+        figures = {"": read} if line.n > 0 else {}
+        figures |= {label: [_elsewhere(part, part.beside[label])] for label in json.loads(line.beside)}
+        for label, selected in figures.items():
+            behind = pd.concat([support(rows[rows["study"] == study], select) for study, select in selected])
+            count = behind[~behind.index.duplicated()].groupby(BUILD, sort=False).size()
+            found.append(count.reset_index(name="rows").assign(machine=line.machine, part=part.id, beside=label))
+    return pd.concat(found) if found else pd.DataFrame(columns=["machine", "part", "beside", *BUILD, "rows"])
 
 
 def _verdict(line):
@@ -209,18 +217,22 @@ def compare(value, published):
     return ("within 2x" if 0.5 <= times <= 2 else "larger" if times > 2 else "smaller"), times
 
 
+def _elsewhere(part, change):
+    """(study, selector) of a figure beside a verdict; the part's selector does not apply to another study's rows."""
+    study = change.get("study", part.study)
+    return study, merge(part.select if study == part.study else {}, change)
+
+
 def _beside(part, by_study):
     found = {}
     for label, change in part.beside.items():
-        elsewhere = change.get("study", part.study)
-        rows = by_study[elsewhere]
+        study, select = _elsewhere(part, change)
+        rows = by_study[study]
         try:
-            # The part's selector does not apply to another study's rows.
-            base = part.select if elsewhere == part.study else {}
-            selected = replace(part, select=merge(base, change))
+            selected = replace(part, select=select)
             judged = JUDGES[part.relation](selected, rows) if part.relation in OWN_FIGURE else None
             strata, apart = "strata" in part.population, part.apart or between.NONE
-            shown = judged or figure(rows, selected.select, strata, apart)
+            shown = judged or figure(rows, select, strata, apart)
         except Missing:
             continue
         ends = (shown.value, shown.low, shown.high)

@@ -130,7 +130,7 @@ def records(verdicts):
     told = []
     for line in verdicts.astype(object).to_dict("records"):
         known = {key: None if value != value else value for key, value in line.items()}  # NaN
-        told.append(known | {key: json.loads(line[key]) for key in ("beside", "host")})
+        told.append(known | {key: json.loads(line[key]) for key in ("beside", "host", "beside_stale")})
     return json.dumps(told, indent=1, default=lambda number: number.item())
 
 

@@ -4,7 +4,7 @@ import json
 import math
 import re
 
-from lockstep.evidence import statistics
+from lockstep.evidence import statistics, telling
 from lockstep.graphs.registry import registry
 from lockstep.report import figures
 from lockstep.report.digits import significant
@@ -119,10 +119,17 @@ def told(line, part=None, held=()):
         # a comparison of size is meaningless for a code or an identity
         "factor": "" if coded or line["kind"] == "identity" else line["factor"],
         "reason": _reason(line["reason"], part.select if part else {}, held),
-        "beside": {label: _figure(ends, unit) for label, ends in json.loads(line["beside"]).items()} | _host(line),
+        "beside": _beside(line, unit) | _host(line),
         "rounds": int(line["n"]),
         "graphs": int(line["graphs"]),
     }
+
+
+def _beside(line, unit):
+    """{label: figure with interval} beside a verdict; marked where it rests on rows of earlier code."""
+    old = json.loads(line["beside_stale"])
+    found = json.loads(line["beside"]).items()
+    return {label: _figure(ends, unit) + f" {telling.STALE}" * (label in old) for label, ends in found}
 
 
 def _host(line):
