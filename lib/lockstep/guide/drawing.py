@@ -12,6 +12,7 @@ from lockstep.report.digits import listed, significant
 from lockstep.report.output import numbers, save, table
 from lockstep.report.style import FAINT, INK, WIDTH, color_of, decades
 
+from . import observed
 from .advice import machine_of
 from .lessons import lessons
 from .problems import PROBLEMS
@@ -218,11 +219,35 @@ def brief(known):
     return told + ([f"The study's own `auto` has less, so use that, for {listed(better)}."] if better else [])
 
 
+def aged(known, stale, recordings=None, results=None):
+    """Which of the times behind `choices` are of earlier code: a sentence, or none.
+
+    Parameters
+    ----------
+    known : list of Lesson
+    stale : callable
+        See `claims.summary`.
+    recordings, results : path, optional
+        By default the project's.
+    """
+    found = []
+    for lesson in known:
+        problem, names = lesson.problem, set()
+        old = stale(observed.rows(problem, lesson.machine, recordings, results))
+        old = set(zip(old["strategy"], old["dataset"], strict=True))
+        for leaf, _ in leaves(lesson.tree):
+            compared = leaf.strategy, against(problem.published, leaf)[0], against(problem.plain, leaf)[0]
+            names |= {name for name in compared for one in leaf.observations if (name, one.dataset) in old}
+        if names:
+            found.append(f"{problem.title} (`{'`, `'.join(sorted(names))}`)")
+    return [f"Times of earlier code are behind {listed(found)}."] if found else []
+
+
 def _percent(mean):
     return f"{significant(100 * (mean - 1), 2)} %" if mean < 2 else f"a factor of {significant(mean, 2)}"
 
 
-def publish(machine=None, generated=None, drawn=None, recordings=None, results=None):
+def publish(machine=None, generated=None, drawn=None, recordings=None, results=None, stale=None):
     """Write picture, tables and numbers for the report; with no machine recorded, numbers that say so.
 
     Parameters
@@ -231,6 +256,8 @@ def publish(machine=None, generated=None, drawn=None, recordings=None, results=N
     generated, drawn : path, optional
         Folders of tables and numbers, and of figures; by default the project's.
     recordings, results : path, optional
+    stale : callable, optional
+        See `aged`.
 
     Returns
     -------
@@ -244,7 +271,7 @@ def publish(machine=None, generated=None, drawn=None, recordings=None, results=N
     known = [lesson for lesson in found.values() if lesson is not None]
     absent = [problem for problem, lesson in found.items() if lesson is None]
     values = {"machine": name, "problems": len(known), "summary": sentences(known, name or "any machine", absent)}
-    values["brief"] = brief(known)
+    values["brief"] = brief(known) + (aged(known, stale, recordings, results) if stale else [])
     if known:
         style.use()
         save(picture(known), f"{NAME}/decisions", drawn)

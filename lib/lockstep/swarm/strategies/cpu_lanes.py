@@ -23,18 +23,20 @@ def spread(pack, function):
     ----------
     pack : Pack
     function : callable
-        ``function(arrays, graphs, vertices)``: of a part the offsets, targets and where each graph's vertices and arcs
-        begin; where its graphs and its vertices are in the pack.
+        ``function(arrays, graphs)``: the offsets from a part's first graph on, the targets, where each of the part's
+        graphs has its vertices and its arcs; which graphs of the pack these are.
     """
     cores = len(os.sched_getaffinity(0))
     each = max(-(-len(pack) // (SHARES * cores)), 1)
+    offsets, targets = pack.offsets, pack.targets
 
     def some(first):
-        part = pack[first : first + each]
-        last = first + len(part)
-        vertices = slice(int(pack.vertex_start[first]), int(pack.vertex_start[last]))
-        function((part.offsets, part.targets, part.vertex_start, part.arc_start), slice(first, last), vertices)
+        starts = slice(first, first + each + 1)
+        arrays = offsets[first:], targets, pack.vertex_start[starts], pack.arc_start[starts]
+        function(arrays, slice(first, first + each))
 
+    if len(pack) <= each:  # a thread would take longer than some graphs
+        return some(0)
     with concurrent.futures.ThreadPoolExecutor(cores, thread_name_prefix="core") as threads:
         for _ in threads.map(some, range(0, len(pack), each)):
             pass
@@ -45,32 +47,20 @@ class _Betweenness(Betweenness):
         *_, directed, endpoints, unit, fixed, checks = arguments
         if endpoints or unit.itemsize == 4:  # the lanes compute neither
             return oracle.betweenness(*arguments)
-
-        def part(arrays, g, v):
-            checksums.dependencies(*arrays, directed, True, fixed[v], checks[g])
-
-        spread(self.pack, part)
+        spread(self.pack, lambda arrays, g: checksums.dependencies(*arrays, directed, True, fixed, checks[g]))
 
 
 class _Closeness(Closeness):
     def function(self, *arguments):
         *_, directed, total, parts, reach, checks = arguments
-
-        def part(arrays, g, v):
-            checksums.closeness(*arrays, directed, total[v], parts[v], reach[v], checks[g])
-
-        spread(self.pack, part)
+        spread(self.pack, lambda arrays, g: checksums.closeness(*arrays, directed, total, parts, reach, checks[g]))
 
 
 class _Apsp(Apsp):
     def function(self, *arguments):
         *_, ends, matrix, total, largest, reach, checks = arguments
-
-        def part(arrays, g, v):
-            own = ends[g], matrix, total[v], largest[v], reach[v]
-            checksums.matrices(*arrays, self.pack.directed, *own, checks[g])
-
-        spread(self.pack, part)
+        directed, own = self.pack.directed, (matrix, total, largest, reach)
+        spread(self.pack, lambda arrays, g: checksums.matrices(*arrays, directed, ends[g], *own, checks[g]))
 
 
 class CpuLanes(Method):
