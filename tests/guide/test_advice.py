@@ -309,13 +309,14 @@ def test_the_report_gets_picture_tables_and_sentences_in_the_same_bytes(world, t
     assert "narrow" in made[0]["choices.csv"].decode()
     header, *lines = made[0]["regrets.csv"].decode().splitlines()
     assert header.startswith("problem,chosen by,times the best") and len(lines) >= 3
-    for name, end in (("narrow", "of earlier code are behind topological sort (`narrow`)."), ("absent", " sort.")):
+    assert told["aged"] == []
+    for name, aged in (("narrow", ["Times of earlier code are behind topological sort (`narrow`)."]), ("absent", [])):
 
         def stale(rows, name=name):
             return rows[rows["strategy"] == name]
 
         publish(generated=tmp_path, drawn=tmp_path, stale=stale, **places)
-        assert json.loads((tmp_path / "guide.json").read_text())["brief"][-1].endswith(end)
+        assert json.loads((tmp_path / "guide.json").read_text())["aged"] == aged
 
 
 def test_the_report_without_recordings_says_so(tmp_path, cache):

@@ -271,7 +271,8 @@ def publish(machine=None, generated=None, drawn=None, recordings=None, results=N
     known = [lesson for lesson in found.values() if lesson is not None]
     absent = [problem for problem, lesson in found.items() if lesson is None]
     values = {"machine": name, "problems": len(known), "summary": sentences(known, name or "any machine", absent)}
-    values["brief"] = brief(known) + (aged(known, stale, recordings, results) if stale else [])
+    values["brief"] = brief(known)
+    values["aged"] = aged(known, stale, recordings, results) if stale else []
     if known:
         style.use()
         save(picture(known), f"{NAME}/decisions", drawn)
