@@ -177,6 +177,9 @@ def paths(args) -> int:
     with output.timed("shortest paths"):
         result = shortest_paths(graph, source, args.strategy, args.executor, **options)
     reached = result.distances[np.isfinite(result.distances)]
+    if reached.max() >= 2**53:
+        rounded = "distances of 2^53 and more are rounded to float64"
+        result.stats["notes"] = [*result.stats.get("notes", ()), rounded]
     how = f"by {_how(result)}"
     if not STRATEGIES[result.strategy].exact:
         how += "; this strategy may give wrong distances (--strategy checked does not)"
@@ -303,5 +306,4 @@ def _how(result):
     """The strategy's name, with its notes and the reason for its choice in parentheses."""
     told = [*result.stats.get("notes", ()), *(result.stats[key] for key in ("reason",) if key in result.stats)]
     return result.strategy + (f" ({'; '.join(map(str, told))})" if told else "")
-
 

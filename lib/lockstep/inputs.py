@@ -57,7 +57,8 @@ def vertex(graph, called):
     try:
         return int(called)
     except ValueError:
-        raise ValueError(f"no vertex is called {called!r}: the vertices of this graph are numbers") from None
+        name = graph.name or "this graph"
+        raise ValueError(f"no vertex is called {called!r}: the vertices of {name} are numbers") from None
 
 
 def ratings(file, member, duplicates="keep"):

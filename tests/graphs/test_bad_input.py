@@ -128,7 +128,7 @@ BODIES = {
     "mtx, NaN": (MM + b"real general\n2 2 1\n1 2 nan\n", r"line 3: found 'nan'"),
     "metis, NaN": (b"2 1 1\n2 nan\n1 nan\n", r"line 2: found 'nan'"),
     # nothing there
-    "empty": (b"", r"is empty; expected the text of a graph"),
+    "empty": (b"", r"is empty; expected a line for each edge or rating"),
     "blank": (b"\n \n", r"is empty"),
     "comments only": (b"# nothing\n", r"holds no edge; expected lines with two node ids"),
     "zero bytes": (b"0 1\n\0\0\0", r"is not text \(line 2 holds a zero byte\)"),

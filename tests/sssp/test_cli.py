@@ -1,5 +1,7 @@
 """`lockstep paths`: distances of a user's own file, one a line, and errors in one line."""
 
+import json
+
 import pytest
 
 from lockstep.cli import main
@@ -19,6 +21,18 @@ def test_distances_one_a_line(file, capsys):
     out, err = capsys.readouterr()
     assert out == "0\n1\n1\n3\n"
     assert "4 of 4 vertices reached, the farthest at 3" in err
+
+
+def test_distances_that_float64_rounds_are_told(tmp_path, capsys):
+    path = tmp_path / "far.txt"
+    path.write_text(f"0 1 {2**53 - 1}\n1 2 2\n")
+    assert main(["paths", str(path), "--source", "0", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert "distances of 2^53 and more are rounded" in err and json.loads(out)["notes"]
+    assert main(["paths", str(path), "--source", "1"]) == 0
+    assert "rounded" not in capsys.readouterr().err
+    assert main(["paths", str(path), "--source", "1.0"]) == 2
+    assert "the vertices of far are numbers" in capsys.readouterr().err
 
 
 def test_unreached_and_a_racy_strategy(file, tmp_path, capsys):

@@ -266,6 +266,8 @@ def test_networkx_graphs_and_one_that_is_none():
     assert "cannot take a str" in batch.problems[0].reason
     with pytest.raises(GraphError, match="a batch of int"):
         GraphBatch(5)
+    with pytest.raises(GraphError, match="a batch of dict; expected a sequence"):
+        GraphBatch({0: nx.path_graph(3)})
 
 
 MM = "%%MatrixMarket matrix coordinate "

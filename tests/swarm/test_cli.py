@@ -123,6 +123,28 @@ def test_bad_graphs_are_told(tmp_path, capsys):
     assert "graph 1 (b.txt)" in capsys.readouterr().err
 
 
+def test_what_a_folder_holds_besides_is_named(tmp_path, capsys):
+    folder = tmp_path / "in"
+    (folder / "sub").mkdir(parents=True)
+    for name in ("a.txt", "b.net", ".hidden"):
+        (folder / name).write_text("0 1\n1 2\n")
+    for out in (folder / "out", folder / "out"):  # results are not among the others when they are there
+        assert main(["swarm", str(folder), "--out", str(out), "--strategy", "cpu"]) == 0
+        assert f"{folder}: 2 entries passed over (b.net, sub); expected names that end with" in capsys.readouterr().err
+    (folder / "b.net").unlink()
+    (folder / "sub").rmdir()
+    assert main(["swarm", str(folder), "--out", str(tmp_path / "other"), "--strategy", "cpu"]) == 0
+    assert "1 entry passed over (out)" in capsys.readouterr().err
+
+
+def test_a_shard_that_says_neither_yes_nor_no_is_refused(tmp_path, capsys):
+    kind = pa.list_(pa.int32())
+    table = pa.table({"offsets": pa.array([[0, 1, 2, 2]], kind), "targets": pa.array([[1, 2]], kind)})
+    pq.write_table(table.replace_schema_metadata({"directed": "true"}), tmp_path / "one.parquet")
+    assert main(["swarm", str(tmp_path / "one.parquet"), "--out", str(tmp_path / "out"), "--strategy", "cpu"]) == 2
+    assert "one.parquet has directed=true in its metadata; expected yes or no" in capsys.readouterr().err
+
+
 def test_names_stand_beside_the_values(tmp_path):
     folder, out = tmp_path / "files", tmp_path / "out"
     folder.mkdir()

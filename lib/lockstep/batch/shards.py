@@ -179,7 +179,7 @@ def doubtful_weights(path):
     Raises
     ------
     GraphError
-        They are no lists of numbers.
+        They are no lists of numbers, or the shard says of its graphs' direction neither yes nor no.
     """
     if path.suffix == ".parquet":
         file = pq.ParquetFile(path)
@@ -187,6 +187,9 @@ def doubtful_weights(path):
     else:
         file = pa.ipc.open_file(pa.memory_map(str(path)))
         schema, parts = file.schema, range(file.num_record_batches)
+    if (schema.metadata or {}).get(b"directed", b"no") not in (b"yes", b"no"):
+        said = schema.metadata[b"directed"].decode(errors="replace")
+        raise GraphError(f"{path} has directed={said} in its metadata; expected yes or no")
     if "weights" not in schema.names:
         return False
     kind = schema.field("weights").type

@@ -9,6 +9,7 @@ If neither a shard nor a setting specifies whether its graphs are directed, the 
 
 import dataclasses
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -256,6 +257,8 @@ def pieces_of(source, directed=None, piece_bytes=64 * 2**20, weights=True):
     """
     if isinstance(source, Pack):
         return _cut_pack(source, "memory", piece_bytes)
+    if isinstance(source, Mapping):
+        raise GraphError(f"a batch of {type(source).__name__}; expected a sequence of graphs, such as its values")
     if not isinstance(source, (str, Path)):
         try:
             graphs = list(source) if not hasattr(source, "__len__") or not hasattr(source, "__getitem__") else source

@@ -89,7 +89,7 @@ def open_text(path, member=None):
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]
     if not data.strip():
-        raise GraphError(f"{name} is empty; expected the text of a graph")
+        raise GraphError(f"{name} is empty; expected a line for each edge or rating")
     if b"\0" in data[:4096]:
         raise GraphError(
             f"{name} is not text (line {data.count(10, 0, data.index(0)) + 1} holds a zero "

@@ -4,12 +4,15 @@ import functools
 import json
 import sys
 import time
+from pathlib import Path
 
 from lockstep.batch.batch import MOST, GraphBatch
 from lockstep.batch.cluster import connected, run_cluster
+from lockstep.batch.sources import SHARDS
 from lockstep.batch.stream import run
 from lockstep.batch.watching import LIMIT, ClusterError
 from lockstep.graphs import GraphError
+from lockstep.graphs.containers import GRAPH_SUFFIXES
 from lockstep.output import log, plural
 
 from .strategies.engine import engine_from
@@ -56,6 +59,7 @@ def compute(source, measure, out, *, scheduler=None, workers=None, worker_timeou
     if keep == "checksums" and not STRATEGIES.find(strategy).checksums:
         raise ValueError(f"strategy {strategy!r} makes no checksums; keep values, or take another strategy")
     batch = GraphBatch.of(source, bad=bad, directed=directed, max_vertices=max_vertices, weights=weights)
+    _tell_passed_over(source, batch, out)
     spec = functools.partial(engine_from, measure, executor, strategy, dict(options or {}))
     if scheduler is None and workers is None:
         return run(batch, spec(), out, threads=threads, keep=keep, progress=progress)
@@ -64,6 +68,19 @@ def compute(source, measure, out, *, scheduler=None, workers=None, worker_timeou
         some = workers if scheduler else None  # of a cluster made here all, also those that replace one that died
         return run_cluster(batch, spec, out, client=client, workers=some, worker_timeout=worker_timeout, keep=keep,
                            progress=progress)  # fmt: skip
+
+
+def _tell_passed_over(source, batch, out):
+    """Name what a folder holds besides the batch's files; hidden entries are left out."""
+    if not isinstance(source, (str, Path)) or not Path(source).is_dir():
+        return
+    used = {file for piece in batch.pieces for file in piece.files}
+    others = [entry for entry in sorted(Path(source).glob("[!.]*")) if entry not in used and entry != Path(out)]
+    if others:
+        shown = ", ".join(entry.name for entry in others[:5]) + (", ..." if len(others) > 5 else "")
+        names = ", ".join((*SHARDS, *GRAPH_SUFFIXES))
+        taken = f"expected names that end with {names}; where there are shards, they alone are read"
+        log.warning(f"{source}: {plural(len(others), 'entry', 'entries')} passed over ({shown}); {taken}")
 
 
 def main(args):
