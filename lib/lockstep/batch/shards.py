@@ -179,7 +179,7 @@ def doubtful_weights(path):
     Raises
     ------
     GraphError
-        They are no lists of numbers, or the shard says of its graphs' direction neither yes nor no.
+        They are no lists of numbers, or the metadata's ``directed`` is neither yes nor no.
     """
     if path.suffix == ".parquet":
         file = pq.ParquetFile(path)
