@@ -52,8 +52,8 @@ class Gpu:
 
 @pytest.fixture
 def study(tmp_path, machine):
-    def open_study(part="all", **options):
-        return Study("9-test", part, results=tmp_path / "results", recordings=tmp_path / "recordings",
+    def open_study(part="all", folder="results", **options):
+        return Study("9-test", part, results=tmp_path / folder, recordings=tmp_path / "recordings",
                      machine=machine, **options)  # fmt: skip
 
     return open_study
@@ -77,16 +77,18 @@ def test_a_long_run_may_have_fewer_rounds_and_no_warm_up(study):
     assert len(study().measure("p", "e", "g", [long.candidate("long", rounds=2)], rounds=5)) == 2 and long.runs == 2
 
 
-def test_the_order_within_rounds_is_random_and_the_same_for_a_seed(study, tmp_path):
-    def order(seed, experiment):
+def test_the_order_within_rounds_is_random_and_each_graph_has_its_own(study):
+    def order(where, seed=1, dataset="g", parameters=None):
         candidates = [Work().candidate(name) for name in "abcd"]
-        rows = study().measure("p", experiment, "g", candidates, rounds=6, seed=seed)
+        named = {"rounds": 6, "seed": seed, "parameters": parameters}
+        rows = study(folder=where).measure("p", "e", dataset, candidates, **named)
         return [tuple(group["strategy"]) for _, group in rows.groupby("round")]
 
-    first = order(1, "one")
+    first = order("one")
     assert len(set(first)) > 1, "rounds must not repeat one order"
-    assert order(1, "two") == first
-    assert order(2, "three") != first
+    assert order("two") == first, "a recording that is resumed goes on in its order"
+    assert order("three", seed=2) != first
+    assert order("three", dataset="h") != first and order("three", parameters={"k": 2}) != first
 
 
 def test_resuming_measures_only_what_is_missing(study, tmp_path, machine):

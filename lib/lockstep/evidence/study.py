@@ -4,6 +4,7 @@ import contextlib
 import gc
 import shlex
 import time
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -77,7 +78,7 @@ class Study(Reader):
         rounds : int
             Samples of each candidate; an untimed one runs once.
         seed : int
-            Seed of the order.
+            Seed of the orders, together with the cell's names.
         cache : {'warm', 'cold'}
             `cold` writes over twice the L2 cache before every run on a GPU and adds `"cache":"cold"` to the
             parameters; `warm` leaves the cache as `prepare` left it.
@@ -119,8 +120,10 @@ class Study(Reader):
                 if warmup:
                     self._warm_up({id(c): c for missing in todo for c in missing if c.timed and c.warmup}.values())
                 gc.collect()  # the collector is off while a run is timed
+                # Each cell has orders of its own, so that what a strategy leaves to the next cancels over graphs, too.
+                cell_seed = zlib.crc32("\n".join(cell.values()).encode())
                 for round_index, missing in enumerate(todo):
-                    order = np.random.default_rng([seed, round_index]).permutation(len(candidates))
+                    order = np.random.default_rng([seed, cell_seed, round_index]).permutation(len(candidates))
                     self._round(cell, round_index, [candidates[k] for k in order if candidates[k] in missing], cache)
         return self._rows_of(cell, names)
 
