@@ -78,13 +78,15 @@ def machine(args) -> int:
 
 
 def claims(args) -> int:
-    from lockstep.evidence import claims, telling
+    from lockstep.evidence import claims, ledger, telling
     from lockstep.provenance import stale
 
     _one_to_stdout(args, "table")
+    asked = {name: getattr(args, name) for name in ("study", "claim", "machine", "verdict")}
+    # a wrong name is refused before all rows are judged, which may take a minute
+    telling.chosen(telling.possible(ledger.load()), **asked | {"machine": None})
     with output.timed("judging recorded rows"):
         found = claims.summary(stale=stale)
-    asked = {name: getattr(args, name) for name in ("study", "claim", "machine", "verdict")}
     verdicts = telling.chosen(found.verdicts, **asked)
     output.write_table(verdicts, args.output)
     if str(args.output) == "-":

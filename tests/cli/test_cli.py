@@ -300,6 +300,16 @@ def test_machine_says_what_recordings_call_this_one(run):
     assert "executor" in out
 
 
+@pytest.mark.parametrize(
+    "words, told", [(["--claim", "Z9"], "no part 'Z9'"), (["--study", "9-x"], "no study '9-x'"),
+                    (["--verdict", "wins"], "no verdict 'wins' among these verdicts; there are holds, fails")]
+)  # fmt: skip
+def test_a_name_that_no_claim_has_is_refused_before_anything_is_judged(run, monkeypatch, words, told):
+    monkeypatch.setattr("lockstep.evidence.claims.summary", lambda **_: pytest.fail("judged"))
+    status, out, err = run("claims", *words)
+    assert (status, out) == (2, "") and told in err
+
+
 def test_claims_lists_verdicts_for_each_machine(run, tmp_path, two_machines, monkeypatch):
     monkeypatch.setattr(paths, "RECORDINGS", two_machines)
     status, out, _ = run("claims", "--output", tmp_path / "claims.csv")

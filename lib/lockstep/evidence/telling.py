@@ -125,6 +125,12 @@ def chosen(verdicts, study=None, claim=None, machine=None, verdict=None):
     return verdicts
 
 
+def possible(parts):
+    """What `chosen` may select of the ledger's parts: each with every verdict."""
+    names = [{"study": one.study, "part": one.id, "claim": one.claim, "paper": one.paper} for one in parts]
+    return pd.DataFrame(names).merge(pd.DataFrame({"verdict": VERDICTS}), how="cross")
+
+
 def records(verdicts):
     """Verdicts as JSON, an object a part with the fields of `COLUMNS`; what is not known is null."""
     told = []

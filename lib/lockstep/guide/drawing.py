@@ -219,7 +219,7 @@ def brief(known):
     return told + ([f"The study's own `auto` has less, so use that, for {listed(better)}."] if better else [])
 
 
-def aged(known, stale, recordings=None, results=None):
+def stale_choices(known, stale, recordings=None, results=None):
     """Which of the times behind `choices` are of earlier code: a sentence, or none.
 
     Parameters
@@ -257,7 +257,7 @@ def publish(machine=None, generated=None, drawn=None, recordings=None, results=N
         Folders of tables and numbers, and of figures; by default the project's.
     recordings, results : path, optional
     stale : callable, optional
-        See `aged`.
+        See `stale_choices`.
 
     Returns
     -------
@@ -272,7 +272,7 @@ def publish(machine=None, generated=None, drawn=None, recordings=None, results=N
     absent = [problem for problem, lesson in found.items() if lesson is None]
     values = {"machine": name, "problems": len(known), "summary": sentences(known, name or "any machine", absent)}
     values["brief"] = brief(known)
-    values["aged"] = aged(known, stale, recordings, results) if stale else []
+    values["aged"] = stale_choices(known, stale, recordings, results) if stale else []
     if known:
         style.use()
         save(picture(known), f"{NAME}/decisions", drawn)

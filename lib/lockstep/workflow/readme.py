@@ -15,7 +15,7 @@ from statistics import geometric_mean
 from lockstep import paths, studies
 from lockstep.choose import tree
 from lockstep.evidence import claims, telling
-from lockstep.guide.drawing import against, aged
+from lockstep.guide.drawing import against, stale_choices
 from lockstep.guide.lessons import lessons
 from lockstep.machine import MachineError, costs
 from lockstep.provenance import stale
@@ -131,7 +131,7 @@ def choices(found, recordings=paths.RECORDINGS):
             lines.append(" | ".join([first, where, f"`{leaf.strategy}`: {entry.what}", *gains]) + " |")
     sides = "; ".join(f"{title} {' and '.join(names)}" for title, names in over.items())
     about = f"On {machine}; ×: how many times as fast, transfers left out: a line's graphs' mean, least and most."
-    old = aged(known, stale, recordings, recordings)
+    old = stale_choices(known, stale, recordings, recordings)
     lines += ["", " ".join([about, f"The paper's way and the CPU's: {sides}.", *old])]
     return "\n".join(lines)
 
