@@ -192,7 +192,7 @@ def paths(args) -> int:
         path = result.path_to(target)
         there = f"{plural(len(path) - 1, 'arc')}, length {result.distances[graph.index_of(target)]:.12g}"
         log.info(f"{output.display_name(args.file)}: a shortest path to {target}: {there}")
-        told["path"] = [int(one) if isinstance(one, int | np.integer) else str(one) for one in path]
+        told["path"] = [output.as_written(one) for one in path]
     if args.json:
         output.write_json(args, graph, result, **told)
     elif path is not None:

@@ -4,6 +4,7 @@ import contextlib
 import json
 import logging
 import math
+import operator
 import secrets
 import stat
 import sys
@@ -181,11 +182,16 @@ def write_json(args, graph, result, **found) -> None:
     told["notes"] = list(map(str, result.stats.get("notes", ())))
     if graph is not None:
         told |= {"vertices": graph.n, "arcs": graph.m}
-        told |= {} if graph.labels is None else {"labels": list(map(str, graph.labels))}
+        told |= {} if graph.labels is None else {"labels": [as_written(one) for one in graph.labels]}
     for name, value in found.items():
         told[name] = finite(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
     with open_output(args.output if graph is not None else None) as out:
         out.write(json.dumps(told, allow_nan=False) + "\n")
+
+
+def as_written(vertex):
+    """A vertex's number or label as JSON has it: a whole number, or text."""
+    return operator.index(vertex) if hasattr(vertex, "__index__") else str(vertex)
 
 
 def finite(value):

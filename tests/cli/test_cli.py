@@ -569,6 +569,7 @@ def test_renumbered_vertices_keep_their_numbers_in_json(run, tmp_path):
     (tmp_path / "g.txt").write_text("5 7\n7 9\n")
     status, out, _ = run("paths", tmp_path / "g.txt", "--source", "5", "--target", "9", "--compact", "--json")
     assert status == 0 and (json.loads(out)["source"], json.loads(out)["path"]) == (5, [5, 7, 9])
+    assert json.loads(out)["labels"] == [5, 7, 9]
 
 
 def test_a_graph_without_arcs_has_no_vertex_to_start_from(run, tmp_path):

@@ -1,5 +1,7 @@
 """What color takes, what it says about it, and what it refuses; the switch; and that the checks can fail."""
 
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -28,6 +30,12 @@ def test_directed_graphs_are_taken_as_undirected_and_said_so():
         result = color(arcs, "early", executor="host")
     assert sorted(result.colors) == [0, 1, 2]
     assert result.stats["notes"] == ["directed arcs taken as edges", "parallel arcs taken once"]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_coloring_can_be_pickled(strategy):
+    result = color(cycle(9), strategy, executor="host")
+    assert np.array_equal(pickle.loads(pickle.dumps(result)).colors, result.colors)
 
 
 def test_parallel_edges_count_once():

@@ -2,6 +2,7 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sparse
 from hypothesis import given, settings
@@ -104,6 +105,19 @@ def test_networkx_nodes_of_any_kind_are_numbered_and_kept_as_labels():
     shuffled.add_edge(0, 1)
     graph = Graph.from_networkx(shuffled)
     assert graph.labels is None and arc_list(graph) == [(0, 1, 1), (2, 0, 3)]  # a missing weight counts 1
+
+
+def test_a_vertex_is_found_by_its_label():
+    floats = Graph.from_networkx(nx.relabel_nodes(nx.path_graph(3), lambda v: 10.0 * v))
+    assert floats.index_of(20) == floats.index_of(20.0) == 2
+    for graph, called in ((floats, 2), (Graph.from_networkx(nx.grid_2d_graph(2, 2)), 2)):
+        with pytest.raises(GraphError, match="no vertex 2"):  # no position: not all labels are text
+            graph.index_of(called)
+    assert Graph.from_edges([0], [1], labels=["a", "b"]).index_of(1) == 1
+    with pytest.raises(GraphError, match="1 labels; expected one for each of the 2 vertices"):
+        Graph.from_edges([0], [1], labels=["a"]).index_of("a")
+    with pytest.raises(GraphError, match="pandas Series"):
+        Graph.from_edges([0], [1], labels=pd.Series(["a", "b"], index=[1, 0])).index_of("a")
 
 
 def test_of_takes_what_people_have():

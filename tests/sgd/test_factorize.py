@@ -137,6 +137,9 @@ def test_vectors_that_fit_already_do_not_diverge():
         ("a word", "expected a SciPy sparse matrix"),
         (np.ones((3, 3)), "expected a SciPy sparse matrix"),
         (sparse.coo_array(np.ones(3)), "a sparse array of 1 dimension; expected rows and columns"),
+        (sparse.bsr_array(np.eye(4), blocksize=(2, 2)), "zeros pad the blocks"),
+        (([0, 1], [0, 1], np.ma.array([5, 999], mask=[0, 1])), "values have masked entries"),
+        ((np.ma.array([0, 1], mask=[0, 1]), [0, 1], [5, 999]), "rows have masked entries"),
     ],
 )
 def test_bad_ratings(bad, text):
@@ -147,6 +150,13 @@ def test_bad_ratings(bad, text):
 def test_ids_out_of_a_given_shape():
     with pytest.raises(RatingsError, match=r"column 7 is not in 0\.\.2"):
         Ratings([0], [7], [1.0], (3, 3))
+
+
+def test_unsigned_ids_that_float64_would_round_are_refused():
+    users, items = np.array([2**30, 2**30 + 1], np.uint64), np.array([2**23] * 2, np.uint64)
+    with pytest.raises(RatingsError, match="uint64 would be rounded; expected int64"):
+        Ratings(users, items, [1.0, 2.0], duplicates="sum")
+    assert Ratings(users, items % 7, [1.0, 2.0], duplicates="sum").m == 2
 
 
 def test_duplicates():

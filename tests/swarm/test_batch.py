@@ -149,6 +149,23 @@ def test_shards_that_do_not_say_whether_they_are_directed(tmp_path):
         list(GraphBatch(said.source, directed=True))
 
 
+def test_a_shard_with_other_weights_back_is_not_taken_as_undirected(tmp_path):
+    """Closeness would take one of the two weights, silently. Of a multigraph both weights must come back."""
+    table = {
+        "offsets": [[0, 1, 2], [0, 1, 3, 4], [0, 0, 2, 4], [0, 2, 4]],
+        "targets": [[1, 0], [1, 0, 2, 1], [2, 2, 1, 1], [1, 1, 0, 0]],
+        "weights": [[2, 2], [1, 5, 2, 7], [3, 4, 4, 3], [1, 2, 2, 2]],
+    }
+    pd.DataFrame(table).to_parquet(tmp_path / "a.parquet")
+    batch = GraphBatch(tmp_path)
+    (pack,) = batch
+    assert pack.n.tolist() == [2, 3] and [problem.graph for problem in batch.problems] == [1, 3]
+    assert all("different weights in its two directions" in problem.reason for problem in batch.problems)
+    assert len(GraphBatch(tmp_path, weights=False)) == 4 and not list(GraphBatch(tmp_path, weights=False))[1:]
+    (pack,) = GraphBatch(tmp_path, directed=True)
+    assert len(pack) == 4
+
+
 def test_weights_are_left_out(some):
     graphs = some(weighted=True)
     pack = Pack.of(graphs)

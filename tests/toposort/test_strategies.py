@@ -1,5 +1,6 @@
 """Every strategy sorts every graph; strategies by layers give the layers of a slow, obvious reference."""
 
+import pickle
 import shutil
 import subprocess
 
@@ -143,3 +144,10 @@ def test_warps_help_only_where_a_row_has_work_for_them(host):
         assert kind.make(None, Problem.of(star(400)), host).helpers == 4
         assert kind.make(None, Problem.of(star(10_000)), host).helpers == kind.most_helpers
         assert kind.make(None, Problem.of(generators.disjoint_paths(90, 30)), host).helpers == 1
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_an_order_can_be_pickled(strategy):
+    result = topological_sort(Graph.from_edges([0, 1, 1, 3], [1, 2, 3, 4]), strategy, executor="host")
+    again = pickle.loads(pickle.dumps(result))
+    assert np.array_equal(again.order, result.order) and np.array_equal(again.level_sizes, [1, 1, 2, 1])

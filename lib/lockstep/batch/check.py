@@ -85,7 +85,8 @@ def _one_way(vertex_start, arc_start, offsets, targets, code, found):
 
 
 def one_way(pack, code):
-    """{number: why} of the graphs of a host pack with an arc that is not reversed equally often.
+    """{number: why} of the graphs of a host pack that are not undirected: an arc is not reversed equally often, or not
+    with the same weight.
 
     ``code``: as returned by `judge`; only GOOD graphs are checked.
     """
@@ -98,7 +99,24 @@ def one_way(pack, code):
             f"it has an arc from {u} to {v} and none back; expected both of every edge (or that graphs are told to be "
             "directed: directed=True, --directed)"
         )
+    if pack.weights is not None:
+        even = np.flatnonzero((code == GOOD) & (found < 0))
+        for i in even[_uneven(pack.take(even))]:
+            wrong[int(i)] = (
+                "an edge has different weights in its two directions; expected one weight (or that graphs are told to "
+                "be directed: directed=True, --directed)"
+            )
     return wrong
+
+
+def _uneven(pack):
+    """Which graphs of a pack that hold every arc both ways have an edge with different weights in its directions."""
+    owner, within = np.repeat(np.arange(len(pack)), np.diff(pack.arc_start)), np.diff(pack.offsets)
+    within = np.delete(within, pack.vertex_start[1:-1] + np.arange(len(pack) - 1))  # from a graph's end to the next
+    sources = np.repeat(np.arange(within.size), within)
+    targets = pack.targets + pack.vertex_start[owner]
+    forth, back = np.lexsort((pack.weights, targets, sources)), np.lexsort((pack.weights, sources, targets))
+    return np.unique(owner[forth][pack.weights[forth] != pack.weights[back]])
 
 
 def reason(pack, i, code, place, most, why=""):

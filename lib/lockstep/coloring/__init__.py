@@ -72,13 +72,14 @@ def color(
     graph = graph_of(graph)
     strategy = STRATEGIES.find(strategy).name
     switching.of(switch)
-    if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
         raise ValueError(f"seed={seed!r}; expected a whole number from 0 to 2^32 - 1")
     labels = graph.labels
     graph, notes = neighbors(graph, loops)
     options = {} if isinstance(switch, str) and switch == "auto" else {"switch": switch}
     result = solve(STRATEGIES, strategy, Problem(graph, int(seed)), executor, **options)
     result.labels = labels
+    _ = result.colors  # fetched, so that a kept or pickled result holds no device memory
     if notes:
         result.stats["notes"] = notes
     return result

@@ -104,10 +104,13 @@ class Graph:
         name = self.name or "the graph"
         number = isinstance(called, (int, np.integer)) and not isinstance(called, (bool, np.bool_))
         if self.labels is not None:
+            checks.vertex_labels(self.labels, self.n)
+            if hasattr(self.labels, "iloc"):
+                raise GraphError("labels are a pandas Series, whose index may order them anew; expected .to_numpy()")
             found = [place for place, label in enumerate(self.labels) if label == called]
             if found:
                 return found[0]
-            if not number or any(isinstance(label, (int, np.integer)) or label == str(called) for label in self.labels):
+            if not number or any(not isinstance(label, str) or label == str(called) for label in self.labels):
                 raise GraphError(f"no vertex {called!r}: {name} has no vertex of that name, of its {self.n:,}")
         if not number:
             raise GraphError(f"no vertex {called!r}: expected a vertex number, 0 to n - 1")

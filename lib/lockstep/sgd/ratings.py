@@ -54,6 +54,8 @@ class Ratings:
     ) -> None:
         _check_duplicates(duplicates)
         users, items = whole_ids(users, "rows"), whole_ids(items, "columns")
+        if np.ma.is_masked(values):
+            raise RatingsError("values have masked entries; leave unknown ratings out")
         values = np.asarray(values)
         if not users.shape == items.shape == values.shape or users.ndim != 1:
             raise RatingsError(
@@ -81,6 +83,8 @@ class Ratings:
             raise RatingsError(
                 f"{shape[0]} x {shape[1]} with {users.size} ratings; at most 2^31 - 1 of each are handled"
             )
+        if np.uint64 in (users.dtype, items.dtype) and max(shape[0], 1) * max(shape[1], 1) > 2**53:
+            raise RatingsError(f"ids of {shape[0]} x {shape[1]} as uint64 would be rounded; expected int64")
         self.shape = (int(shape[0]), int(shape[1]))
         self.name = str(name)
         key = items.astype(np.int64) * max(self.shape[0], 1) + users
@@ -135,6 +139,10 @@ class Ratings:
             edges = anything.users, anything.items, anything.values
             return cls(*edges, anything.shape, duplicates, anything.name)
         if sparse.issparse(anything):
+            if anything.format == "bsr":
+                raise RatingsError(
+                    "zeros pad the blocks of a BSR matrix, and would be ratings; expected CSR or COO without them"
+                )
             coo = anything.tocoo()  # pyright: ignore[reportAttributeAccessIssue]
             if coo.ndim != 2:
                 raise RatingsError(f"a sparse array of {coo.ndim} dimension; expected rows and columns")
@@ -237,6 +245,8 @@ def _check_duplicates(duplicates):
 
 def whole_ids(values, what):
     """Ids as an array of whole numbers."""
+    if np.ma.is_masked(values):
+        raise RatingsError(f"{what} have masked entries; expected an id for every rating")
     values = np.asarray(values)
     if values.dtype.kind not in "iu":
         whole = values.astype(np.int64) if values.dtype.kind == "f" and np.isfinite(values).all() else None

@@ -47,12 +47,13 @@ def analyze(
     strategy_options : mapping
         Options of the strategy, which must then be named.
     **options
-        Of the measure: ``endpoints``, ``precision`` ("double", "single") for betweenness (NaN where there are more
-        shortest paths than 1e300, with single 1e37, impossible below 235 vertices); ``form`` ("networkx",
-        "plain": the paper's first equation, "harmonic": its second), ``wf_improved``, ``weighted`` for closeness;
-        ``reduce`` ("matrix", "total", "eccentricity", "average"), ``weighted`` for apsp; ``damping``, ``tolerance``,
-        ``limit`` for pagerank (at most ``limit`` rounds, convergence not reported; strategy `networkx` raises unless
-        converged); ``length``, ``walks``, ``seed`` for walks.
+        Parallel arcs count once, with the smallest weight, also for pagerank. Of the measure: ``endpoints``,
+        ``precision`` ("double", "single") for betweenness (NaN where there are more shortest paths than 1e300, with
+        single 1e37, impossible below 235 vertices); ``form`` ("networkx", "plain": the paper's first equation,
+        "harmonic": its second), ``wf_improved``, ``weighted`` for closeness; ``reduce`` ("matrix", "total",
+        "eccentricity", "average"), ``weighted`` for apsp; ``damping``, ``tolerance``, ``limit`` for pagerank (at most
+        ``limit`` rounds, convergence not reported; strategy `networkx` raises unless converged); ``length``, ``walks``,
+        ``seed`` for walks.
 
     Returns
     -------

@@ -61,14 +61,14 @@ def topological_sort(graph: "GraphLike", strategy: str = "auto", executor: "Exec
     if left == 0:
         if "reason" in result.stats:
             result.stats["reason"] = str(result.stats["reason"])  # in full: of `auto`, it is worded when asked for
-        return result
+        return result.detach()
     problem.validate()
     # No cycle: the strategy is at fault, not the graph.
     by, sound = result.strategy, "persistent" if STRATEGIES.find(strategy).gpu else "serial"
     result = solve(STRATEGIES, sound, problem, executor)
     result.stats["reason"] = f"{by} left {left} vertices out although there is no cycle, so all was sorted anew"
     warnings.warn(result.stats["reason"], RuntimeWarning, stacklevel=2)
-    return result
+    return result.detach()
 
 
 __all__ = [

@@ -66,6 +66,11 @@ class TopologicalOrder:
             self._sizes = np.bincount(layers(self._graph, self.order)[0]) if self._graph.n else np.zeros(0, np.int64)
         return self._sizes
 
+    def detach(self) -> "TopologicalOrder":
+        """Fetch the arrays and release the device's memory: of a result that is kept or pickled. Returns self."""
+        _ = self.order, self.layered and self.level_sizes
+        return self
+
     @property
     def depth(self) -> int:
         return int(self.level_sizes.size)
