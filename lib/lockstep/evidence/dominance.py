@@ -18,12 +18,10 @@ class Defeat:
 
     Attributes
     ----------
-    strategy, rival : str
-    graph : tuple of str
-        The cell.
+    strategy : str
     estimate : Estimate
-        The strategy's time over the rival's there. If it loses, the interval is Bonferroni-adjusted for the number
-        of comparisons, so that it excludes 1 exactly if `p` is below 5 %.
+        The strategy's time over the rival's in it. If the strategy loses, the interval is Bonferroni-adjusted for the
+        number of comparisons, so that it excludes 1 exactly if `p` is below 5 %.
     loses : bool
         Whether the strategy loses anywhere.
     p : float
@@ -32,8 +30,6 @@ class Defeat:
     """
 
     strategy: str
-    rival: str
-    graph: tuple
     estimate: statistics.Estimate
     loses: bool
     p: float
@@ -60,10 +56,10 @@ def defeats(values, strategies, apart=between.NONE):
     found = []
     for strategy in strategies:
         against = []
-        for graph, rounds in logs.groupby(level=CELL, sort=False):
+        for _, rounds in logs.groupby(level=CELL, sort=False):
             for rival in logs.columns.drop(strategy, errors="ignore"):
                 if strategy in rounds and len(pairs := (rounds[strategy] - rounds[rival]).dropna()) > 1:
-                    against.append((graph, rival, pairs))
+                    against.append(pairs)
         if against:
             found.append(_defeat(strategy, against, apart))
     return found
@@ -74,15 +70,15 @@ def _defeat(strategy, against, apart):
         rounds = pairs.index.get_level_values("round")
         return statistics.geometric_mean(pairs, rounds=rounds, apart=apart.ratio, freedom=apart.freedom, **confidence)
 
-    tests = [(graph, rival, pairs, mean(pairs)) for graph, rival, pairs in against]
-    lost = [test for test in tests if test[3].value > 1]
+    tests = [(pairs, mean(pairs)) for pairs in against]
+    lost = [(pairs, estimate) for pairs, estimate in tests if estimate.value > 1]
     if not lost:
-        graph, rival, _, estimate = max(tests, key=lambda test: test[3].p_value())
-        return Defeat(strategy, rival, graph, estimate, False, estimate.p_value())
-    graph, rival, pairs, estimate = min(lost, key=lambda test: (test[3].p_value(), -test[3].value))
+        estimate = max((estimate for _, estimate in tests), key=lambda one: one.p_value())
+        return Defeat(strategy, estimate, False, estimate.p_value())
+    pairs, estimate = min(lost, key=lambda test: (test[1].p_value(), -test[1].value))
     p = min(1.0, len(tests) * estimate.p_value())
     wider = mean(pairs, confidence=1 - (1 - statistics.CONFIDENCE) / len(tests))
-    return Defeat(strategy, rival, graph, wider, True, p)
+    return Defeat(strategy, wider, True, p)
 
 
 def weakest(found):

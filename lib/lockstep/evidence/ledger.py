@@ -269,32 +269,13 @@ def _part(name, entry, part, paper, path):
     for selector in (merged["select"], *merged["beside"].values(), *readings.values()):
         _check_selector({key: value for key, value in selector.items() if key not in LIMITS}, path, name)
     study = merged["select"].get("study", paper["study"])
-    published = merged.get("published")
-    return Part(
-        id=name,
-        claim=entry["id"],
-        paper=entry["id"][0],
-        statement=entry["statement"],
-        short=entry.get("short", entry["statement"]),
-        of=str(merged.get("of", "")),
-        published=published,
-        unit=str(merged.get("unit", "")),
-        relation=relation,
-        study=study,
-        kind=merged.get("kind", ""),
-        population=merged.get("population", {}),
-        bound=float(merged.get("bound", 1.0)),
-        bounds=tuple(merged.get("bounds", ())),
-        factor=float(merged.get("factor", 2.0)),
-        select={"study": study, **({"same": paper["same"]} if "same" in paper else {}), **merged["select"]},
-        beside=merged["beside"],
-        readings=readings,
-        untestable=merged.get("untestable", ""),
-        needs=merged.get("needs", "rows"),
-        changed=merged.get("changed", []),
-        why=merged.get("why", ""),
-        twins=bool(merged.get("twins", False)),
-    )
+    same = {"same": paper["same"]} if "same" in paper else {}
+    merged |= {key: float(merged[key]) for key in ("bound", "factor") if key in merged}
+    merged |= {key: str(merged.get(key, "")) for key in ("of", "unit")}
+    merged |= {"bounds": tuple(merged.get("bounds", ())), "readings": readings}
+    merged |= {"select": {"study": study, **same, **merged["select"]}, "published": merged.get("published")}
+    said = {"statement": entry["statement"], "short": entry.get("short", entry["statement"])}
+    return Part(id=name, claim=entry["id"], paper=entry["id"][0], study=study, **said, **merged)
 
 
 def _check_selector(selector, path, name):

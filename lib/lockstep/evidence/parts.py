@@ -22,6 +22,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import yaml
+
+from lockstep import paths
 from lockstep.graphs import DatasetMissing
 
 OWN = ("kind", "experiment", "graphs", "strategies", "rounds", "vary")
@@ -59,6 +62,12 @@ class Cell:
     rounds: int
     place: int = 0
     options: dict = field(default_factory=dict)
+
+
+def planned(study):
+    """The cells of a study in the parameter file that recordings follow."""
+    block = yaml.safe_load((paths.CONFIG / "paper.yaml").read_text())["studies"][study]
+    return [cell for part in block["parts"].values() for cell in cells(part, block.get("common"))]
 
 
 def cells(block, common=None, kinds=None, rounds=8):

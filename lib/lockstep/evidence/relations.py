@@ -97,10 +97,6 @@ def _above(part, rows):
     return _side(part, rows, lambda value: value > part.bound)
 
 
-def _below(part, rows):
-    return _side(part, rows, lambda value: value < part.bound)
-
-
 def _exists(part, rows):
     """True in at least one instance: the smallest p-value, times the number of instances (Bonferroni).
 
@@ -122,14 +118,6 @@ def _band(part, rows, low, high):
 def _inside(estimate, low, high):
     agrees, p = low <= estimate.value <= high, [estimate.p_value(edge) for edge in (low, high)]
     return _finding(estimate, agrees, max(p) / (2 if agrees else 1))  # the nearer edge has the larger p
-
-
-def _equal(part, rows):
-    return _band(part, rows, part.bound / statistics.MARGIN, part.bound * statistics.MARGIN)
-
-
-def _within(part, rows):
-    return _band(part, rows, part.published / part.factor, part.published * part.factor)
 
 
 def _computed(part, rows):
@@ -257,15 +245,11 @@ def _beats_constant(part, rows):
     return Finding(value, math.nan, math.nan, len(order), len(right), gain > loss, p)
 
 
-def _open(part, rows):
-    return _finding(_figure(part, rows), None, math.nan)
-
-
 JUDGES = {
     "above": _above,
-    "below": _below,
-    "equal": _equal,
-    "within": _within,
+    "below": lambda part, rows: _side(part, rows, lambda value: value < part.bound),
+    "equal": lambda part, rows: _band(part, rows, part.bound / statistics.MARGIN, part.bound * statistics.MARGIN),
+    "within": lambda part, rows: _band(part, rows, part.published / part.factor, part.published * part.factor),
     "computed": _computed,
     "exists": _exists,
     "beats-constant": _beats_constant,
@@ -277,5 +261,5 @@ JUDGES = {
     "steeper": _steeper,
     "crossover": _crossover,
     "explained-by": _explained,
-    "open-question": _open,
+    "open-question": lambda part, rows: _finding(_figure(part, rows), None, math.nan),
 }

@@ -72,20 +72,6 @@ def half_width(error, freedom, confidence):
     return stdtrit(freedom, 0.5 + confidence / 2) * error
 
 
-def interval(samples):
-    """Mean, t interval, standard error and degrees of freedom of samples (n,).
-
-    The ends and the error are NaN for a single sample.
-    """
-    samples = np.asarray(samples, float)
-    mean, freedom = samples.mean(), len(samples) - 1
-    if freedom == 0:
-        return mean, math.nan, math.nan, math.nan, 0
-    error = samples.std(ddof=1) / math.sqrt(len(samples))
-    half = half_width(error, freedom, CONFIDENCE)
-    return mean, mean - half, mean + half, error, freedom
-
-
 def over_rounds(logs, rounds=None, apart=0.0, freedom=1.0):
     """Mean of one graph's samples, each recording weighing the same, its standard error and degrees of freedom.
 
@@ -158,7 +144,8 @@ def geometric_mean(logs, graphs=None, rounds=None, *, apart=0.0, freedom=1.0, co
     if len(each) == 1:
         mean, error, freedom = each[0]
     else:
-        mean, _, _, error, freedom = interval([one[0] for one in each])
+        means = np.array([one[0] for one in each])
+        mean, error, freedom = means.mean(), means.std(ddof=1) / math.sqrt(len(means)), len(means) - 1
     half = math.nan if math.isnan(error) else half_width(error, freedom, confidence)
     ends = (math.nan, math.nan)
     if len(logs) > 1:
@@ -294,15 +281,15 @@ def ratio(rows, numerator, denominator, **labels):
     return geometric_mean(pairs["log"], graph_labels(pairs))
 
 
-def mean(rows, strategy, metric="wall", **labels):
-    """Geometric mean of a strategy's metric with its interval; zero and negative values raise ValueError."""
-    rows = select(rows, strategy, metric, **labels)
+def mean(rows, strategy, **labels):
+    """Geometric mean of a strategy's times with its interval; zero and negative values raise ValueError."""
+    rows = select(rows, strategy, **labels)
     if rows.empty or (rows["value"] <= 0).any():
-        raise ValueError(f"{strategy}, {metric}: {'no rows' if rows.empty else 'a value is not positive'}")
+        raise ValueError(f"{strategy}: {'no rows' if rows.empty else 'a value is not positive'}")
     return geometric_mean(np.log(rows["value"]), graph_labels(rows))
 
 
-def best(rows, strategies, metric="wall", name="best"):
+def best(rows, strategies):
     """The best of several strategies, chosen on one half of the rounds and judged on the other.
 
     Choosing and judging on the same samples would bias the winner's time downwards.
@@ -311,19 +298,16 @@ def best(rows, strategies, metric="wall", name="best"):
     ----------
     rows : DataFrame
     strategies : sequence of str
-    metric : str
-    name : str
-        The strategy column of the returned winners.
 
     Returns
     -------
     DataFrame
-        The judging half of `rows`, and in it the winner's rows once more under `name`, with a column `chosen`
+        The judging half of `rows`, and in it the winner's rows once more as strategy `best`, with a column `chosen`
         that names the winner of each cell. Cells with fewer than two rounds are left out.
     """
     halves = []
     for _, cell in rows.groupby(CELL, sort=False):
-        timed = select(cell, metric=metric)
+        timed = select(cell)
         timed = timed[timed["strategy"].isin(strategies)]
         rounds = np.sort(timed["round"].unique())
         if len(rounds) < 2:
@@ -332,17 +316,12 @@ def best(rows, strategies, metric="wall", name="best"):
         chosen_on = timed[timed["round"].isin(choosing)]
         winner = np.log(chosen_on.set_index("strategy")["value"]).groupby(level=0).mean().idxmin()
         judged = cell[~cell["round"].isin(choosing)]
-        halves += [judged, judged[judged["strategy"] == winner].assign(strategy=name, chosen=winner)]
+        halves += [judged, judged[judged["strategy"] == winner].assign(strategy="best", chosen=winner)]
     return pd.concat(halves, ignore_index=True) if halves else rows.iloc[:0].assign(chosen=None)
 
 
 def holm(p_values):
     """Holm's adjusted p-values (Scandinavian Journal of Statistics 6, 1979), in the given order; NaN stays NaN."""
-    p = np.asarray(p_values, float)
-    adjusted = np.full(len(p), math.nan)
-    order = [k for k in np.argsort(p) if not math.isnan(p[k])]
-    running = 0.0
-    for rank, k in enumerate(order):
-        running = max(running, min(1.0, (len(order) - rank) * p[k]))
-        adjusted[k] = running
-    return adjusted
+    p = pd.Series(np.asarray(p_values, float))
+    known = p.dropna().sort_values(kind="stable")
+    return (known * np.arange(len(known), 0, -1)).clip(upper=1).cummax().reindex(p.index).to_numpy()

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lockstep.evidence import recording
-from lockstep.evidence.statistics import center, over_strata, paired, select
+from lockstep.evidence.statistics import MARGIN, center, over_strata, paired, select
 
 
 def means(rows, experiment, metric="wall"):
@@ -92,16 +92,14 @@ def by_option(rows, table, option, experiment="tuning"):
     return shown if any(shown["measure"]) else shown.drop(columns="measure")
 
 
-def better(rows, table, option, experiment="tuning", least=1.03, names=None, by_size=()):
-    """What an experiment says of the defaults of an option, by the protocol's rule.
+def better(rows, table, option, experiment="tuning", names=None, by_size=()):
+    """What an experiment says of the defaults of an option, by the protocol's rule: a default is to change from a
+    speed-up of `MARGIN` over all cells (of a measure) on, if its interval excludes one.
 
     Parameters
     ----------
     rows, table, option, experiment
         As of `by_option`.
-    least : float
-        Speed-up over all cells (of a measure) from which a default is to change, if the interval of the speed-up
-        excludes one.
     names : dict, optional
         Of measures, in words.
     by_size : sequence of str
@@ -120,13 +118,13 @@ def better(rows, table, option, experiment="tuning", least=1.03, names=None, by_
     for (base, measure), line in found.items():
         speedups = {value: _over_cells(list(by_cell.values())) for value, by_cell in line.items()}
         value = max(speedups, key=lambda value: speedups[value].value)
-        if speedups[value].value > least and speedups[value].low > 1:
+        if speedups[value].value > MARGIN and speedups[value].low > 1:
             which = f"`{base}`" + (f" for {(names or {}).get(measure, measure)}" if measure else "")
             (kept if base in by_size else changed).append(
                 f"{which} to `{option}={value}` ({speedups[value].value:.2f} times as fast)"
             )
     rule = (
-        f"By the protocol the default of `{option}` changes where another value is more than {least - 1:.0%} faster "
+        f"By the protocol the default of `{option}` changes where another value is more than {MARGIN - 1:.0%} faster "
         "over all cells and the interval of its speed-up excludes one"
     )
     said = f"{rule}: " + (f"{', '.join(changed)}, with the next recording of it." if changed else "none does.")

@@ -18,11 +18,11 @@ __all__ = [
 ]
 
 
-def explorer(*args: Any, **options: Any) -> Any:
-    """The widgets of the notebook; see `lockstep.explore.widgets.explorer`."""
-    from .widgets import explorer as made
+def explorer(**picked: Any) -> Any:
+    """The widgets, to be shown by a notebook; `picked` is what they begin with (study, graph, strategy, seed)."""
+    from .widgets import Explorer
 
-    return made(*args, **options)
+    return Explorer(**picked).box
 
 
 def recorded(study: Any) -> Any:

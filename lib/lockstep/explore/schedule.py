@@ -9,10 +9,11 @@ the number of threads that run at once.
 
 from collections import Counter
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import networkx as nx
 
 from lockstep import solving, studies
 from lockstep.graphs import Graph, GraphError, generators, load, read, read_ratings
@@ -27,35 +28,15 @@ STUDIES = {"toposort": "topological sort", "sssp": "shortest paths", "coloring":
 READS, WRITES = ("read", "load"), ("write", "store")
 
 
-def _two_ways():
-    from lockstep.sssp.experiments.race import race_graph
-
-    return race_graph()
-
-
-def _sample():
-    from lockstep.sgd.experiments.paper_example import sample
-
-    return sample()
-
-
-def _path(n):
-    return Graph.from_edges(np.arange(n - 1), np.arange(1, n), name=f"path of {n}")
-
-
-def _star(n):
-    return Graph.from_edges(np.zeros(n - 1, int), np.arange(1, n), name=f"star of {n}")
-
-
 # Small graphs of different kinds, since a figure shows at most 24 threads (`picture.ROWS`).
 GRAPHS = {
-    "two ways": _two_ways,
-    "path of 6": lambda: _path(6),
-    "star of 9": lambda: _star(9),
+    "two ways": lambda: import_module("lockstep.sssp.experiments.race").race_graph(),
+    "path of 6": lambda: Graph.from_networkx(nx.path_graph(6, nx.DiGraph)),
+    "star of 9": lambda: Graph.from_networkx(nx.star_graph(8, nx.DiGraph)),
     "12 vertices in 4 layers": lambda: generators.layered(12, 4),
     "random, 16 vertices": lambda: generators.random_dag(16, 32),
     "karate": lambda: load("karate"),
-    "sample ratings": _sample,
+    "sample ratings": lambda: import_module("lockstep.sgd.experiments.paper_example").sample(),
 }
 
 

@@ -184,8 +184,3 @@ def _text(text):
     from html import escape
 
     return f"<pre style='line-height:1.25'>{escape(text)}</pre>"
-
-
-def explorer(**picked):
-    """The widgets, to be shown by a notebook; `picked` is what they begin with (study, graph, strategy, seed)."""
-    return Explorer(**picked).box

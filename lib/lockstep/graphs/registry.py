@@ -258,24 +258,18 @@ def datasets(mirror: "PathLike | None" = None) -> pd.DataFrame:
         name; status: ``present`` (downloaded earlier), ``mirror``, ``built-in`` or ``missing``; source,
         licence; how to get it; kind, study, n, m; checked: what `load` holds it against.
     """
-    rows = []
-    for _, entry in registry().iterrows():
-        parts = [word for word, column in (("n", "n"), ("m", "m"), ("degrees", "digest")) if entry[column]]
-        status = _here(entry, mirror)[0]
-        how = "needs nothing" if status == "built-in" else "it is here" if status != "missing" else _how(entry)
-        rows.append(
-            (
-                entry["name"],
-                status,
-                entry["url"] if entry["url"].startswith("http") else entry["source"],
-                entry["licence"],
-                how,
-                entry["kind"],
-                entry["study"],
-                entry["n"],
-                entry["m"],
-                ", ".join(parts) or "not checked",
-            )
-        )
+    table = registry()
+    status = [_here(entry, mirror)[0] for _, entry in table.iterrows()]
+    ways = {"built-in": "needs nothing", "present": "it is here", "mirror": "it is here"}
+    table = table.assign(
+        status=status,
+        source=table["url"].where(table["url"].str.startswith("http"), table["source"]),
+        how=[ways.get(one) or _how(entry) for one, (_, entry) in zip(status, table.iterrows(), strict=True)],
+        checked=[
+            ", ".join(word for word, value in (("n", one.n), ("m", one.m), ("degrees", one.digest)) if value)
+            or "not checked"
+            for one in table.itertuples()
+        ],
+    )
     columns = ["name", "status", "source", "licence", "how", "kind", "study", "n", "m", "checked"]
-    return pd.DataFrame(rows, columns=columns)
+    return table[columns].reset_index(drop=True)

@@ -73,7 +73,8 @@ class Advice:
 
     def __str__(self):
         lines = [self.features.name, *(f"  {what:<14}{text}" for what, text in self.features.lines), ""]
-        lines += [f"for {self.machine}:" if self.machine else "no machine is recorded", *map(_told, self.notes)]
+        lines += [f"for {self.machine}:" if self.machine else "no machine is recorded"]
+        lines += [f"  {note}" for note in self.notes]
         for choice in self.choices.values():
             lines += ["", *_lines(choice)]
         return "\n".join(lines)
@@ -83,10 +84,6 @@ class Advice:
         found = {name: getattr(self.features, name) for name in ("name", "kind", "figures")}
         choices = [asdict(choice) for choice in self.choices.values()]
         return {**found, "machine": self.machine, "notes": self.notes, "choices": choices}
-
-
-def _told(note):
-    return f"  {note}"
 
 
 def _lines(choice):
@@ -194,7 +191,8 @@ def _notes(machine, cost):
 
 def _choice(problem, found, machine, cost, recordings, results):
     others = observed.machine_names(recordings, results)
-    names = [machine, *sorted(others, key=lambda name: not _same_gpu(name, machine))]  # the order of `choose.rules`
+    model = machine.rpartition("-")[0]
+    names = [machine, *sorted(others, key=lambda name: name.rpartition("-")[0] != model)]  # the order of `choose.rules`
     known = (lessons.learn(problem, name, recordings, results) for name in names if name)
     lesson = next((one for one in known if one is not None), None)
     if lesson is None:
@@ -246,10 +244,6 @@ def _too_small(lesson, features, cost):
         f"{smallest.dataset}), a launch and its read-back {significant(cost.readback_us)}"
     )
     return plain, reason
-
-
-def _same_gpu(name, other):
-    return name.rpartition("-")[0] == other.rpartition("-")[0]
 
 
 def _beyond(problem, feature, value, bound):

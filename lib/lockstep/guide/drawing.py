@@ -1,6 +1,5 @@
 """The guide in the paper: one picture of the decisions, a table of the choices, a table of what they lose."""
 
-import math
 import textwrap
 
 import matplotlib.pyplot as plt
@@ -14,7 +13,7 @@ from lockstep.report.style import FAINT, INK, WIDTH, color_of, decades
 
 from . import observed
 from .advice import machine_of
-from .lessons import lessons
+from .lessons import lessons, ratios
 from .problems import PROBLEMS
 
 NAME = "guide"
@@ -30,22 +29,12 @@ CHOSEN_BY = {
 }
 
 
-def against(names, leaf):
-    """The first of some strategies that was timed on a leaf's graphs, and [(times as fast, graph), ...] over it."""
-    for name in names:
-        found = [(one.time(name) / one.time(leaf.strategy), one.dataset) for one in leaf.observations]
-        found = [(value, graph) for value, graph in found if not math.isnan(value)]
-        if found:
-            return name, found
-    return "", []
-
-
 def choices(known):
     """A row per leaf: problem, condition, strategy, speed-up on the recorded graphs."""
     lines = []
     for lesson in known:
         for leaf, way in leaves(lesson.tree):
-            name, found = against(lesson.problem.plain, leaf)
+            name, found = ratios(lesson.problem.plain, leaf.strategy, leaf.observations)
             values = np.array([value for value, _ in found])
             lines.append({
                 "problem": lesson.problem.title,
@@ -130,7 +119,7 @@ def _tree(ax, lesson, height):
             line([x, 2.3], [y, y])
             ax.text(2.98, y, tree.strategy, ha="right", va="center", fontsize=8, weight="bold",
                     color=colors[tree.strategy][0])  # fmt: skip
-            plain, _ = against(lesson.problem.plain, tree)
+            plain, _ = ratios(lesson.problem.plain, tree.strategy, tree.observations)
             told = f"{graphs} graphs" + (f", over {plain}" if plain else "")
             ax.text(2.98, y + 0.3, told, ha="right", va="center", fontsize=5.5, color="#666666")
             return y
@@ -152,7 +141,7 @@ def _gains(ax, lesson, height):
     colors = _colors(lesson)
     ax.axvline(1, color=INK, linewidth=0.8)
     for (leaf, _), y in zip(leaves(lesson.tree), _rows(lesson, height), strict=True):
-        values = np.sort([value for value, _ in against(lesson.problem.plain, leaf)[1]])
+        values = np.sort([value for value, _ in ratios(lesson.problem.plain, leaf.strategy, leaf.observations)[1]])
         spread = 0.16 * np.where(np.arange(len(values)) % 2, 1, -1)
         color, marker = colors[leaf.strategy]
         ax.plot(values, y + spread, marker, color=color, markersize=3, linestyle="none", alpha=0.8)
@@ -236,8 +225,9 @@ def stale_choices(known, stale, recordings=None, results=None):
         old = stale(observed.rows(problem, lesson.machine, recordings, results))
         old = set(zip(old["strategy"], old["dataset"], strict=True))
         for leaf, _ in leaves(lesson.tree):
-            compared = leaf.strategy, against(problem.published, leaf)[0], against(problem.plain, leaf)[0]
-            names |= {name for name in compared for one in leaf.observations if (name, one.dataset) in old}
+            beside = [ratios(side, leaf.strategy, leaf.observations)[0] for side in (problem.published, problem.plain)]
+            seen = {one.dataset for one in leaf.observations}
+            names |= {name for name in (leaf.strategy, *beside) if any((name, graph) in old for graph in seen)}
         if names:
             found.append(f"{problem.title} (`{'`, `'.join(sorted(names))}`)")
     return [f"Times of earlier code are behind {listed(found)}."] if found else []

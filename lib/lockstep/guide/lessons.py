@@ -46,6 +46,16 @@ class Gain:
     graphs: tuple
 
 
+def ratios(names, strategy, seen):
+    """The first of some strategies that was timed on graphs, and [(its time over the strategy's, graph), ...]."""
+    for name in names:
+        found = [(one.time(name) / one.time(strategy), one.dataset) for one in seen]
+        found = [(value, graph) for value, graph in found if not math.isnan(value)]
+        if found:
+            return name, found
+    return "", []
+
+
 @dataclass(frozen=True)
 class Lesson:
     """Observations, rule and regrets of a problem on a machine.
@@ -104,19 +114,13 @@ class Lesson:
 
     def gain(self, features: dict[str, float], leaf: Any, against: tuple[str, ...]) -> Gain | None:
         """The gain over the first of some strategies that was timed on the nearest graphs; None if none was."""
-        for name in against:
-            if name == leaf.strategy:
-                continue
-            pairs = [
-                (one.time(name) / one.time(leaf.strategy), one.dataset)
-                for one in self.nearest(features, leaf)
-                if not math.isnan(one.time(name) / one.time(leaf.strategy))
-            ]
-            if pairs:
-                values = [value for value, _ in pairs]
-                mean = math.exp(np.mean(np.log(values)))
-                return Gain(name, mean, min(values), max(values), tuple(dict.fromkeys(graph for _, graph in pairs)))
-        return None
+        others = [name for name in against if name != leaf.strategy]
+        name, pairs = ratios(others, leaf.strategy, self.nearest(features, leaf))
+        if not pairs:
+            return None
+        values = [value for value, _ in pairs]
+        mean = math.exp(np.mean(np.log(values)))
+        return Gain(name, mean, min(values), max(values), tuple(dict.fromkeys(graph for _, graph in pairs)))
 
     def outside(self, features: dict[str, float], leaf: Any = None) -> list[tuple[str, float, float]]:
         """Features of a graph outside the recorded range, or, of a leaf, more than `FAR` times outside the range of its
@@ -214,9 +218,8 @@ def _own_text(problem):
     """
     here = Path(__file__).parent
     files = [here / f"{name}.py" for name in ("observed", "rule", "problems", "lessons")]
-    own = here.parent / problem.name
     files += [here.parent / "plan.py", *(here.parent / "choose").glob("*.py")]
-    files += [next(file for file in (own / "strategies" / "table.py", own / "strategies.py") if file.is_file())]
+    files.append(here.parent / problem.name / "strategies" / "table.py")
     return "".join(file.read_text() for file in files)
 
 

@@ -48,10 +48,6 @@ class Observation:
         """
         return self.time(strategy) / min(self.times.values())
 
-    @property
-    def best(self):
-        return min(self.times, key=self.times.get)
-
 
 def group_of(dataset):
     """A data set's name without what makes variants of one graph: numbering, instance, shuffling."""

@@ -66,11 +66,8 @@ class Problem:
         return FEATURES[self.name][1]
 
     def strategies(self) -> tuple[str, ...]:
-        """Names that may be advised, without `auto`; empty where the study is not in this release."""
-        try:
-            table = studies.table(self.name)
-        except (ImportError, AttributeError):
-            return ()
+        """Names that may be advised, without `auto`."""
+        table = studies.table(self.name)
         return tuple(name for name, strategy in table.items() if name != "auto" and self.wanted(strategy))
 
 

@@ -15,6 +15,7 @@ a second call does not convert again.
 
 import inspect
 from numbers import Real
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -295,10 +296,5 @@ def should_run(name, args, kwargs):
     return backend == "lockstep" or f"NetworkX is expected to be faster than with a conversion: {condition}"
 
 
-class _Backend:
-    """Namespace of functions that NetworkX loads."""
-
-
-backend = _Backend()
-for _name in (*SERVED, "convert_from_nx", "convert_to_nx", "can_run", "should_run"):
-    setattr(backend, _name, globals()[_name])
+_SERVED = (*SERVED, "convert_from_nx", "convert_to_nx", "can_run", "should_run")
+backend = SimpleNamespace(**{name: globals()[name] for name in _SERVED})  # what NetworkX loads

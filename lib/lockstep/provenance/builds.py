@@ -23,6 +23,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+import networkx as nx
+
 from lockstep import paths
 from lockstep.evidence import computer
 from lockstep.graphs import Graph
@@ -185,7 +187,7 @@ def build(study, strategy, dataset):
 @functools.lru_cache(4096)
 def _id(study, strategy, parts, dataset, _):
     """The id of the oldest known build that is equivalent to these parts."""
-    return next((line["id"] for line in known().get((study, strategy), ()) if same(line, parts, dataset)), None)
+    return next((line["id"] for line in known().get((study, strategy), ()) if not changed(line, parts, dataset)), None)
 
 
 # -- what is recorded
@@ -260,30 +262,14 @@ def _known(_):
 
 @functools.lru_cache(1)
 def _confirmed(_):
-    """{host digest: digests confirmed as equivalent}, symmetric."""
-    found = {}
-    for folder in _folders():
-        for line in read(folder / CONFIRMED):
-            found.setdefault(line["before"], set()).add(line["after"])
-            found.setdefault(line["after"], set()).add(line["before"])
-    return found
+    """Graph of host digests; an edge is a confirmation that two are equivalent."""
+    return nx.Graph([(line["before"], line["after"]) for folder in _folders() for line in read(folder / CONFIRMED)])
 
 
 def leads(before, after):
     """Whether a chain of confirmations leads from one digest to another."""
-    if before == after:
-        return True
-    links, seen, waiting = _confirmed(_written()), {before}, [before]
-    while waiting and after not in seen:
-        new = links.get(waiting.pop(), set()) - seen
-        seen |= new
-        waiting += new
-    return after in seen
-
-
-def same(line, parts, dataset):
-    """Whether a build's line is equivalent to today's parts."""
-    return not changed(line, parts, dataset)
+    links = _confirmed(_written())
+    return before == after or (before in links and after in links and nx.has_path(links, before, after))
 
 
 def changed(line, parts, dataset):

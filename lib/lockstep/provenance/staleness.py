@@ -69,7 +69,7 @@ def _told(table, study, strategy, dataset, name):
     if now is None:
         return None
     lines = [line for line in table.get((study, strategy), ()) if line["id"] == name]
-    if name == digest(study, strategy, *now) or any(builds.same(line, now, dataset) for line in lines):
+    if name == digest(study, strategy, *now) or any(not builds.changed(line, now, dataset) for line in lines):
         return None
     if not lines:
         return "", "unknown"

@@ -144,7 +144,7 @@ def published(judged, claims):
     return ax
 
 
-def mosaic(judged, papers, *, across=54):
+def mosaic(judged, papers):
     """All parts of one machine as squares: a block per paper, in the ledger's order.
 
     Parameters
@@ -153,9 +153,8 @@ def mosaic(judged, papers, *, across=54):
         Verdicts of one machine, see `lockstep.evidence.claims.judge`.
     papers : mapping
         {letter: {title, ...}}, in the order of the blocks.
-    across : int
-        Squares in a line.
     """
+    across = 54  # squares in a line
     rows = [(letter, [look(word) for word in judged[judged["paper"] == letter]["verdict"]]) for letter in papers]
     lines = sum(-(-len(words) // across) + 1 for _, words in rows)
     ax = plt.subplots(figsize=(WIDTH, 0.1 + lines * WIDTH / (across + 1)))[1]

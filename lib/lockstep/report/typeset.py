@@ -4,6 +4,7 @@
 inventory of the figures, tables and numbers that exist. The report marks a study without output as missing.
 """
 
+import collections
 import contextlib
 import importlib.util
 import inspect
@@ -238,21 +239,17 @@ def _overview(found, machines, generated, results, recordings):
 
 def _inventory(generated, drawn):
     """{study: {figures: [...], tables: [...], numbers: bool}}: what the report may take in."""
-    studies = {}
+    studies = collections.defaultdict(lambda: {"figures": [], "tables": [], "numbers": False})
     for file in sorted(drawn.glob("*/*.svg")):
-        studies.setdefault(file.parent.name, _nothing())["figures"].append(file.stem)
+        studies[file.parent.name]["figures"].append(file.stem)
     for file in sorted(generated.glob("*/*.csv")):
         if file.read_text().count("\n") < 2:  # only a header: nothing was measured
             continue
-        studies.setdefault(file.parent.name, _nothing())["tables"].append(file.stem)
+        studies[file.parent.name]["tables"].append(file.stem)
     for file in (*sorted(generated.glob("[0-9]-*.json")), *generated.glob("guide.json")):
-        studies.setdefault(file.stem, _nothing())["numbers"] = True
+        studies[file.stem]["numbers"] = True
     return {
         "studies": studies,
         "overview": (generated / "overview" / "published.svg").is_file(),
         "ladder": (generated / "overview" / "ladder.svg").is_file(),
     }
-
-
-def _nothing():
-    return {"figures": [], "tables": [], "numbers": False}

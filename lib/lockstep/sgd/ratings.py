@@ -139,7 +139,7 @@ class Ratings:
             edges = anything.users, anything.items, anything.values
             return cls(*edges, anything.shape, duplicates, anything.name)
         if sparse.issparse(anything):
-            if anything.format == "bsr":
+            if anything.format == "bsr":  # pyright: ignore[reportAttributeAccessIssue]
                 raise RatingsError(
                     "zeros pad the blocks of a BSR matrix, and would be ratings; expected CSR or COO without them"
                 )
@@ -231,6 +231,8 @@ class Ratings:
     def split(self, share: float = 0.1, seed: int = 0) -> "tuple[Ratings, Ratings]":
         """Two Ratings of the same shape: all but about `share` of the entries to train on, the rest to test
         on."""
+        if not 0 <= share <= 1:
+            raise ValueError(f"share={share!r}; expected a share of the ratings, 0 to 1")
         held_out = np.random.default_rng(seed).random(self.m, np.float32) < share
         return tuple(  # pyright: ignore[reportReturnType]
             Ratings._trusted(self.users[k], self.items[k], self.values[k], self.shape, self.name)

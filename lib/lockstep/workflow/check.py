@@ -30,17 +30,11 @@ def changed(base="main"):
     return [Path(name) for name in dict.fromkeys(found)]
 
 
-def tests_of(files, root=None):
+def tests_of(files):
     """The test files to run for changed files: themselves, those of the same folder, and those that import them.
 
-    Parameters
-    ----------
-    files : sequence of path
-        Relative to the project's root.
-    root : path, optional
-        By default the project's.
+    Paths are relative to the project's root.
     """
-    root = Path(root or paths.ROOT)
     names, folders, found = set(), set(), []
     for file in files:
         if file.is_relative_to(TESTS) and file.name.startswith("test_"):
@@ -48,11 +42,11 @@ def tests_of(files, root=None):
         elif file.is_relative_to(LIB):
             names.add(".".join(file.with_suffix("").relative_to("lib").parts).removesuffix(".__init__"))
             folders.add(file.relative_to(LIB).parts[0])
-    for test in sorted((root / TESTS).rglob("test_*.py")):
-        own = test.relative_to(root)
+    for test in sorted((paths.ROOT / TESTS).rglob("test_*.py")):
+        own = test.relative_to(paths.ROOT)
         if own.parts[1] in folders or names & imported(test):
             found.append(own)
-    return [str(file) for file in dict.fromkeys(found) if (root / file).is_file()]
+    return [str(file) for file in dict.fromkeys(found) if (paths.ROOT / file).is_file()]
 
 
 def imported(file):

@@ -15,8 +15,8 @@ from statistics import geometric_mean
 from lockstep import paths, studies
 from lockstep.choose import tree
 from lockstep.evidence import claims, telling
-from lockstep.guide.drawing import against, stale_choices
-from lockstep.guide.lessons import lessons
+from lockstep.guide.drawing import stale_choices
+from lockstep.guide.lessons import lessons, ratios
 from lockstep.machine import MachineError, costs
 from lockstep.provenance import stale
 from lockstep.report import figures, wording
@@ -124,7 +124,7 @@ def choices(found, recordings=paths.RECORDINGS):
         for row, (leaf, way) in enumerate(tree.leaves(lesson.tree)):
             where = tree.condition(way, problem.units) if way else "any size"
             entry = studies.table(problem.name)[leaf.strategy]
-            beside = [against(names, leaf) for names in (problem.published, problem.plain)]
+            beside = [ratios(names, leaf.strategy, leaf.observations) for names in (problem.published, problem.plain)]
             over.setdefault(problem.title, [f"`{name}`" for name, _ in beside])
             gains = [_gain(*one, leaf.strategy) for one in beside]
             first = "| " if row else f"| {problem.title}"

@@ -1,8 +1,5 @@
 """The measured and the missing parts of the study's plan."""
 
-import yaml
-
-from lockstep import paths
 from lockstep.evidence import parts
 from lockstep.report.digits import listed, not_measured
 
@@ -12,7 +9,6 @@ from ..experiments.cases import label
 from ..strategies.table import STRATEGIES
 from . import views
 
-PLAN = paths.CONFIG / "paper.yaml"  # the parameter file that recordings follow
 REAL = "real graphs"
 OTHERS = {
     "road-shuffled": "road twins with shuffled ids",
@@ -52,16 +48,14 @@ def partly(rows):
 
     Both kinds of a class's twins are planned with the same schedules and share one name (see `views.better_twins`).
     """
-    block, lost = yaml.safe_load(PLAN.read_text())["studies"][experiments.STUDY], {}
-    timed = rows[rows["metric"] == "wall"]
-    for part in block["parts"].values():
-        for cell in parts.cells(part, block.get("common")):
-            kind, suffix = views.BETTER.get(cell.experiment, (cell.experiment, ""))
-            if kind in views.CLASSES and cell.sizes.get("factor", 1) == 1:
-                own = timed[timed["experiment"] == kind]
-                there = set(own[own["dataset"] == label(cell).removesuffix(suffix)]["strategy"])
-                for name in set(cell.strategies) & set(own["strategy"]) - there if there else ():
-                    lost.setdefault(name, {})[cell.sizes["dataset"]] = None
+    timed, lost = rows[rows["metric"] == "wall"], {}
+    for cell in parts.planned(experiments.STUDY):
+        kind, suffix = views.BETTER.get(cell.experiment, (cell.experiment, ""))
+        if kind in views.CLASSES and cell.sizes.get("factor", 1) == 1:
+            own = timed[timed["experiment"] == kind]
+            there = set(own[own["dataset"] == label(cell).removesuffix(suffix)]["strategy"])
+            for name in set(cell.strategies) & set(own["strategy"]) - there if there else ():
+                lost.setdefault(name, {})[cell.sizes["dataset"]] = None
     together, order = {}, {name: place for place, name in enumerate(STRATEGIES)}
     for name in sorted(lost, key=lambda name: (order.get(name, len(order)), name)):  # variants last
         together.setdefault(tuple(lost[name]), []).append(name)

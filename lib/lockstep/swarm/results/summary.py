@@ -3,16 +3,13 @@
 import itertools
 
 import pandas as pd
-import yaml
 
-from lockstep import paths
 from lockstep.evidence import parts
 from lockstep.report.digits import listed, not_measured, readable
 
 from ..measures import MEASURES
 from . import views
 
-PLAN = paths.CONFIG / "paper.yaml"  # the parameter file that recordings follow
 RIVALS = {"level": "conventional GPU", "cpu-sources": "parallel CPU"}  # what the paper compares with
 OTHERS = {"level": "One launch a level takes", "cpu-sources": "All cores of the CPU take", "cpu": "One core takes",
           "swarm": "`swarm`, for batches, takes", "alone": "`alone`, for single graphs, takes"}  # fmt: skip
@@ -208,9 +205,7 @@ def checked(recorded):
 
 def planned(experiment):
     """The cells of an experiment in the parameter file."""
-    block = yaml.safe_load(PLAN.read_text())["studies"]["5-swarm-batch"]
-    cells = (cell for part in block["parts"].values() for cell in parts.cells(part, block.get("common")))
-    return [cell for cell in cells if cell.experiment == experiment]
+    return [cell for cell in parts.planned("5-swarm-batch") if cell.experiment == experiment]
 
 
 def _each(lists):
