@@ -8,7 +8,7 @@ import scipy.sparse as sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.graphs import Graph, GraphError
+from lockstep.graphs import Graph, GraphError, graph_of
 from lockstep.graphs.canonical import canonical
 
 
@@ -105,6 +105,13 @@ def test_networkx_nodes_of_any_kind_are_numbered_and_kept_as_labels():
     shuffled.add_edge(0, 1)
     graph = Graph.from_networkx(shuffled)
     assert graph.labels is None and arc_list(graph) == [(0, 1, 1), (2, 0, 3)]  # a missing weight counts 1
+
+
+def test_ids_that_are_nearly_all_unused_are_refused_before_memory_is_taken():
+    with pytest.raises(MemoryError, match="the largest id is 1099511627776 of 1 arcs; expected ids that are nearly"):
+        Graph.from_edges([0], [2**40])
+    with pytest.raises(MemoryError, match="the largest id is 1000000000000 of 1 arcs"):
+        graph_of(pd.DataFrame({"source": [0], "target": [10**12]}))
 
 
 def test_a_vertex_is_found_by_its_label():

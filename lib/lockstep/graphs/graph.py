@@ -176,6 +176,8 @@ class Graph:
             If lengths differ, an id is not in ``0..n-1``, or a weight is NaN or no number.
         OverflowError
             As of `Graph`.
+        MemoryError
+            Without `n`, if nearly all ids up to the largest are unused.
         """
         sources = checks.integers(sources, "sources")
         targets = checks.integers(targets, "targets")
@@ -184,6 +186,11 @@ class Graph:
         weights = checks.arc_weights(weights, sources.size)
         if n is None:
             n = int(max(sources.max(), targets.max())) + 1 if sources.size else 0
+            if n > max(10**8, 1000 * sources.size):
+                raise MemoryError(
+                    f"the largest id is {n - 1} of {sources.size} arcs; expected ids that are nearly all used (n= says "
+                    "how many vertices there are, numpy.unique(ids, return_inverse=True) numbers those that occur)"
+                )
         elif n < 0:
             raise GraphError(f"n is {n}; expected 0 or more vertices")
         n = int(n)
