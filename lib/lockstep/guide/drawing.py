@@ -271,7 +271,8 @@ def publish(machine=None, generated=None, drawn=None, recordings=None, results=N
         values["captions"] = {
             "decisions": f"Decision trees for {name}: the questions of each problem's rule, and beside each answer the "
             "speed-up of the choice over the plain alternative on the recorded graphs that lead there "
-            "(a dot a graph, for batches one for each measure; a bar their geometric mean)."
+            "(a dot a graph, each numbering of one and each measure of a batch apart; none where the plain alternative "
+            "was not timed; a bar their geometric mean)."
         }
         values["tables"] = {
             "choices": f"The guide for {name}: condition, choice, recorded graphs, and speed-up over the CPU's "
