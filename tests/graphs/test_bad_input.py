@@ -57,6 +57,8 @@ BODIES = {
     "dimacs, other letter": (b"p sp 2 1\ne 1 2 3\n", r"line 2: found 'e'; expected 'a <from> <to>"),
     "dimacs, word": (b"c\np sp 2 1\na 1 x 3\n", r"line 3: found 'x'; expected 'a <from> <to>"),
     "dimacs, edges that are missing": (b"p edge 3 5\ne 1 2\n", r"line 1: the header says 5 edges; .* found 1"),
+    "dimacs, more edges than its header says": (b"p edge 4 2\ne 1 2\ne 2 3\ne 3 4\ne 1 4\n",
+                                                r"the header says 2 edges; .* found 4 with 4 edges"),
     "dimacs, an edge to nowhere": (b"p edge 3 1\ne 1 4\n", r"line 2: found id 4 \(ids here run from 1 to 3\)"),
     "mtx, a large integer": (
         MM + b"integer general\n2 2 1\n1 2 99999999999999999999\n",
@@ -212,7 +214,7 @@ def test_an_archive_that_leaves_a_choice(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         for name in ("a.txt", "b.txt"):
             archive.writestr(name, "0 1\n")
-    refused(path, r"more than one file; say which \(member=, --member\), of: a.txt, b.txt")
+    refused(path, r"more than one file; say which \(member=, --member; of a batch: .*\), of: a.txt, b.txt")
     refused(path, "no single file that matches 'c.txt'", member="c.txt")
     with zipfile.ZipFile(path, "w"):
         pass

@@ -391,7 +391,8 @@ def test_the_name_of_a_folder_says_nothing_of_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("words", "directed"),
     [("undirected", False), ("un-directed", False), ("non-directed", False), ("not a directed graph", False),
-     ("Directed graph", True), ("a mis-directed letter", True)],
+     ("Directed graph", True), ("a mis-directed letter", True), ("directed: no", False), ("Directed = False", False),
+     ("undirected: no", True), ("directed: nodes first", True)],
 )  # fmt: skip
 def test_a_comment_says_the_direction(tmp_path, words, directed):
     (tmp_path / "e.txt").write_text(f"# {words}\n0 1\n")

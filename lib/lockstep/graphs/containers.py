@@ -143,7 +143,8 @@ def _member(data, kind, name, path, wanted):
             if any(one.endswith("_graph_indicator.txt") for one in names) and not wanted:
                 told = "holds a batch of graphs; expected one graph (swarm, advise --batch)"
                 raise GraphError(f"{name}: the archive {told}")
-            raise GraphError(f"{name}: the archive holds {what}; say which (member=, --member), of: {shown}")
+            told = f"say which (member=, --member; of a batch: unpack it, and give the folder), of: {shown}"
+            raise GraphError(f"{name}: the archive holds {what}; {told}")
         with fetch(chosen) as file:
             return f"{name}:{chosen}", _content(file, f"{name}:{chosen}", "unpacks to")
 

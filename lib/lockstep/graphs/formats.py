@@ -40,7 +40,7 @@ def shown(line):
 
 
 _SIZES = re.compile(rb"nodes:\s*(\d[\d,]*)\s+edges:\s*(\d[\d,]*)", re.I)
-_DIRECTION = re.compile(rb"(?<![\w-])(un-?|non-?|not (?:a )?)?directed\b", re.I)
+_DIRECTION = re.compile(rb"(?<![\w-])(un-?|non-?|not (?:a )?)?directed\b(\s*[:=]\s*(?:no|false|0)\b)?", re.I)
 _APART = "and at most one weight, separated by blanks, tabs or a comma"
 _EDGE = f"two node ids (whole numbers) {_APART}"
 
@@ -56,7 +56,7 @@ def header_of(data):
             sizes = (text.line_number(data, start), *(int(group.replace(b",", b"")) for group in found.groups()))
         word = _DIRECTION.search(line)
         if word and directed is None:
-            directed = not word.group(1)
+            directed = bool(word[1]) == bool(word[2])
     return sizes, directed
 
 
@@ -69,7 +69,7 @@ def edge_list(data, name, check_header=True, names=None):
 
     A comment ``# Nodes: 7115 Edges: 103689`` must match the body: 103689 lines and 7115 distinct ids, or fewer if
     no id exceeds 7115 (the others are isolated). A comment with the word "directed" or "undirected" sets the
-    direction.
+    direction ("directed: no" that of undirected edges).
     """
     sizes, directed = header_of(data)
     body = list(islice(((at, line) for at, line in text.lines(data) if line and line[:1] not in b"#%"), 3))
@@ -195,10 +195,10 @@ def _coloring(data, name, start, n, m):
     table = Table(data, name, expected, start=text.after(data, start), comments=b"cnd", lead=b"e")
     columns = table.columns((2,))
     one, other = (ids(table, columns[:, k], 1, n) - 1 for k in (0, 1))
-    if len(table) not in (m, 2 * m, m / 2):
-        told = f"the header says {m} edges; expected as many 'e' lines, found {len(table)}"
-        raise error(data, name, start, told)
     pairs = np.unique(np.sort(np.stack([one, other], 1), axis=1), axis=0)
+    if len(table) not in (m, 2 * m, m / 2) or len(pairs) > m:
+        told = f"expected as many 'e' lines, or each edge both ways, found {len(table)} with {len(pairs)} edges"
+        raise error(data, name, start, f"the header says {m} edges; {told}")
     return Body(pairs[:, 0], pairs[:, 1], None, n=n, directed=False)
 
 

@@ -18,14 +18,13 @@ whose functions it calls.
 """
 
 import numpy as np
-from numba import njit
+from numba import njit, prange
 
 from . import oracle
-from .vectors import LANES, WORDS, counted, given, ones, reached
+from .vectors import LANES, WORDS, counted, given, lowest, ones, reached
 
 GROUPS = 64 // LANES  # of sources that Brandes takes at once, in a word
 LEVELS = 100  # beyond which one source after the other takes less than 512 at once
-ROWS = 16  # the same where each distance is written
 ROOM = 2**24  # words of the sets of all levels; a graph that needs more is searched one source after the other
 
 
@@ -73,9 +72,9 @@ def _room(n):
 
 
 @njit(nogil=True, cache=True)
-def _levels(n, most):
+def _levels(n):
     """Levels up to which a graph of n vertices is searched from many sources at once."""
-    return min(most, ROOM // max(n * WORDS, 1))
+    return min(LEVELS, ROOM // max(n * WORDS, 1))
 
 
 @njit(nogil=True, cache=True)
@@ -88,95 +87,122 @@ def distances(offsets, targets, vertex_start, arc_start, directed, of_closeness,
             rows, heads = oracle.transposed(rows, heads)
         now, following, full, fresh = _room(n)
         total, parts, reach = np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
-        level, new = np.empty(n, np.int32), np.empty((8, n), np.uint64)
+        level = np.empty((64, n), np.int32)
         check = np.uint64(0)
         for first in range(0, n, 64 * WORDS):
             depth, fresh = _search(rows, heads, first, now, following, full, fresh, n)
-            _add_nearness(fresh, depth, total, parts, reach)
+            _add_nearness(fresh, depth, n - first, total, parts, reach)
             for begin in range(first, min(n, first + 64 * WORDS), 64):
-                if new.shape[0] < depth:
-                    new = np.empty((fresh.shape[0], n), np.uint64)
-                new[:depth] = fresh[:depth, :, (begin - first) // 64]
+                _levels_from(fresh, depth, (begin - first) // 64, level)
                 for s in range(begin, min(n, begin + 64)):
-                    check += _row(new, depth, s, begin, level)
+                    check += _check_of_row(level[s - begin], s)
         of_apsp[g], of_closeness[g] = check, _check_of_nearness(total, parts, reach)
 
 
 @njit(nogil=True, cache=True)
-def _row(new, depth, s, begin, level):
-    """Fill in the distances from source s, -1 where there is no path; returns their part of the checksum."""
-    n, bit, check = level.size, np.uint64(s - begin), np.uint64(0)
+def _levels_from(fresh, depth, word, level):
+    """level[s, v]: the distance from source s of a word to v, -1 where there is no path."""
     level[:] = -1
     for d in range(depth):
-        for v in range(n):
-            level[v] = d if (new[d, v] >> bit) & np.uint64(1) else level[v]
-    place = np.uint64(s * n)
-    for v in range(n):
+        for v in range(level.shape[1]):
+            bits = fresh[d, v, word]
+            while bits:
+                level[lowest(bits), v] = d
+                bits &= bits - np.uint64(1)
+
+
+@njit(nogil=True, cache=True)
+def _check_of_row(level, s):
+    """The part of the checksum of all distances that the row of source s has."""
+    check, place = np.uint64(0), np.uint64(s) * np.uint64(level.size)
+    for v in range(level.size):
         check += oracle.mixed(place + np.uint64(v), np.uint64(np.int64(level[v])))
     return check
 
 
 @njit(nogil=True, cache=True)
-def matrices(offsets, targets, vertex_start, arc_start, directed, matrix_start, matrix, total, largest, reach, checks):
+def _largest_first(vertex_start):
+    """The order of the graphs in which cores that take them in turn have about the same work."""
+    return np.argsort(vertex_start[:-1] - vertex_start[1:])
+
+
+@njit(parallel=True, cache=True)
+def matrices(cores, offsets, targets, vertex_start, arc_start, directed, matrix_start, matrix, total, largest, reach,
+             checks):  # fmt: skip
     """What `oracle.matrices` gives, of every graph of a pack."""
-    for g in range(vertex_start.size - 1):
-        v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
-        rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
-        in_rows, in_heads = oracle.transposed(rows, heads) if directed else (rows, heads)
-        own = total[v0 : v0 + n], largest[v0 : v0 + n], reach[v0 : v0 + n]
-        now, following, full, fresh = _room(n)
-        most = _levels(n, ROWS)
-        level, new, check = np.empty(n, np.int32), np.empty((ROWS + 1, n), np.uint64), np.uint64(0)
-        for first in range(0, n, 64 * WORDS):
-            depth, fresh = _search(in_rows, in_heads, first, now, following, full, fresh, most)
-            if depth > most:
-                check = oracle.distances(rows, heads, np.arange(n), matrix_start[g], matrix, *own)
-                break
-            for begin in range(first, min(n, first + 64 * WORDS), 64):
-                new[:depth] = fresh[:depth, :, (begin - first) // 64]
-                for s in range(begin, min(n, begin + 64)):
-                    check += _row(new, depth, s, begin, level)
-                    far, last, count = 0, 0, 0
-                    for v in range(n):
-                        far += max(level[v], 0)
-                        last = max(last, level[v])
-                        count += level[v] > 0
-                    total[v0 + s], largest[v0 + s], reach[v0 + s] = far, last, count
-                    if matrix.size:
-                        start = matrix_start[g] + s * n
-                        matrix[start : start + n] = level
-        checks[g] = check
+    order = _largest_first(vertex_start)
+    for core in prange(cores):
+        for g in order[core::cores]:
+            v0, v1 = vertex_start[g], vertex_start[g + 1]
+            own = total[v0:v1], largest[v0:v1], reach[v0:v1]
+            rows, heads = offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]]
+            checks[g] = _matrix(rows, heads, directed, matrix_start[g], matrix, *own)
 
 
 @njit(nogil=True, cache=True)
-def closeness(offsets, targets, vertex_start, arc_start, directed, total, parts, reach, checks):
+def _matrix(rows, heads, directed, start, matrix, total, largest, reach):
+    n = total.size
+    in_rows, in_heads = oracle.transposed(rows, heads) if directed else (rows, heads)
+    now, following, full, fresh = _room(n)
+    most = _levels(n)
+    level, check = np.empty((64, n), np.int32), np.uint64(0)
+    for first in range(0, n, 64 * WORDS):
+        depth, fresh = _search(in_rows, in_heads, first, now, following, full, fresh, most)
+        if depth > most:
+            return oracle.distances(rows, heads, np.arange(n), start, matrix, total, largest, reach)
+        for begin in range(first, min(n, first + 64 * WORDS), 64):
+            _levels_from(fresh, depth, (begin - first) // 64, level)
+            for s in range(begin, min(n, begin + 64)):
+                own = level[s - begin]
+                check += _check_of_row(own, s)
+                far, last, count = 0, 0, 0
+                for v in range(n):
+                    far += max(own[v], 0)
+                    last = max(last, own[v])
+                    count += own[v] > 0
+                total[s], largest[s], reach[s] = far, last, count
+                if matrix.size:
+                    matrix[start + s * n : start + s * n + n] = own
+    return check
+
+
+@njit(parallel=True, cache=True)
+def closeness(cores, offsets, targets, vertex_start, arc_start, directed, total, parts, reach, checks):
     """What `oracle.closeness` gives, of every graph of a pack."""
-    for g in range(vertex_start.size - 1):
-        v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
-        rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
-        if directed:
-            rows, heads = oracle.transposed(rows, heads)
-        own = total[v0 : v0 + n], parts[v0 : v0 + n], reach[v0 : v0 + n]
-        own[0][:], own[1][:], own[2][:] = 0, 0, 0
-        now, following, full, fresh = _room(n)
-        most = _levels(n, LEVELS)
-        for first in range(0, n, 64 * WORDS):
-            depth, fresh = _search(rows, heads, first, now, following, full, fresh, most)
-            if depth > most:
-                oracle.nearness(rows, heads, np.arange(n), *own)
-                break
-            _add_nearness(fresh, depth, *own)
-        checks[g] = _check_of_nearness(*own)
+    order = _largest_first(vertex_start)
+    for core in prange(cores):
+        for g in order[core::cores]:
+            v0, v1 = vertex_start[g], vertex_start[g + 1]
+            own = total[v0:v1], parts[v0:v1], reach[v0:v1]
+            rows, heads = offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]]
+            checks[g] = _nearness(rows, heads, directed, *own)
 
 
 @njit(nogil=True, cache=True)
-def _add_nearness(fresh, depth, total, parts, reach):
+def _nearness(rows, heads, directed, total, parts, reach):
+    n = total.size
+    if directed:
+        rows, heads = oracle.transposed(rows, heads)
+    total[:], parts[:], reach[:] = 0, 0, 0
+    now, following, full, fresh = _room(n)
+    most = _levels(n)
+    for first in range(0, n, 64 * WORDS):
+        depth, fresh = _search(rows, heads, first, now, following, full, fresh, most)
+        if depth > most:
+            return oracle.nearness(rows, heads, np.arange(n), total, parts, reach)
+        _add_nearness(fresh, depth, n - first, total, parts, reach)
+    return _check_of_nearness(total, parts, reach)
+
+
+@njit(nogil=True, cache=True)
+def _add_nearness(fresh, depth, sources, total, parts, reach):
     """Add the distances of a search to the sums of distances and of reciprocals, and count the sources."""
+    words = min(WORDS, (sources + 63) // 64)
     for d in range(1, depth):
         part = (np.uint64(1) << np.uint64(oracle.RECIPROCAL)) // np.uint64(d)
         for v in range(total.size):
             found = np.uint64(0)
-            for word in range(WORDS):
+            for word in range(words):
                 found += ones(fresh[d, v, word])
             total[v] += found * np.uint64(d)
             parts[v] += found * part
@@ -236,43 +262,52 @@ def _sweeps(rows, heads, in_rows, in_heads, new, depth, group, own, scale, sigma
 @njit(nogil=True, cache=True)
 def betweenness(offsets, targets, vertex_start, arc_start, directed, checksums):
     """The checksums of betweenness (no endpoints, in double precision), of every graph of a pack."""
-    fixed = np.empty(vertex_start[-1], np.uint64)
-    dependencies(offsets, targets, vertex_start, arc_start, directed, False, fixed, checksums)
+    for g in range(vertex_start.size - 1):
+        v0, v1 = vertex_start[g], vertex_start[g + 1]
+        rows, heads = offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]]
+        checksums[g] = _dependencies(rows, heads, directed, False, np.empty(v1 - v0, np.uint64))
+
+
+@njit(parallel=True, cache=True)
+def dependencies(cores, offsets, targets, vertex_start, arc_start, directed, fixed, checksums):
+    """What `oracle.betweenness` gives, of every graph of a pack."""
+    order = _largest_first(vertex_start)
+    for core in prange(cores):
+        for g in order[core::cores]:
+            v0, v1 = vertex_start[g], vertex_start[g + 1]
+            rows, heads = offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]]
+            checksums[g] = _dependencies(rows, heads, directed, True, fixed[v0:v1])
 
 
 @njit(nogil=True, cache=True)
-def dependencies(offsets, targets, vertex_start, arc_start, directed, limited, fixed, checksums):
-    """What `oracle.betweenness` gives, of every graph of a pack.
-
-    If `limited`, a graph of many levels is left to one source after the other.
-    """
-    for g in range(vertex_start.size - 1):
-        v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
-        rows, heads = oracle.once(offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]])
-        in_rows, in_heads = rows, heads
-        if directed:
-            in_rows, in_heads = oracle.transposed(rows, heads)
-        own, scale = fixed[v0 : v0 + n], np.float64(np.int64(1) << oracle.fraction_bits(n))
-        own[:] = 0
-        now, following, full, fresh = _room(n)
-        reals = _vectors(3 * n, LANES)
-        new = np.empty((8, n), np.uint64)
-        levels = _levels(n, LEVELS) if limited else n
-        most = 1
-        for v in range(n):
-            most = max(most, np.int64(in_rows[v + 1] - in_rows[v]))
-        for first in range(0, n, 64 * WORDS):
-            depth, fresh = _search(in_rows, in_heads, first, now, following, full, fresh, levels)
-            if depth > levels or depth * np.log2(most) > 990:  # or more shortest paths than a float64 counts
-                own[:] = 0
-                oracle.dependencies(rows, heads, in_rows, in_heads, False, np.ones(1), own, np.arange(n))
-                break
-            if new.shape[0] < depth:
-                new = np.empty((fresh.shape[0], n), np.uint64)
-            for begin in range(first, min(n, first + 64 * WORDS), 64):
-                new[:depth] = fresh[:depth, :, (begin - first) // 64]
-                for group in range(GROUPS):
-                    if begin + group * LANES < n:
-                        _sweeps(rows, heads, in_rows, in_heads, new, depth, group, own, scale, reals[:n],
-                                reals[n : 2 * n], reals[2 * n :])  # fmt: skip
-        checksums[g] = oracle.check_of(own)
+def _dependencies(rows, heads, directed, limited, own):
+    """If `limited`, a graph of many levels is left to one source after the other."""
+    n = own.size
+    rows, heads = oracle.once(rows, heads)
+    in_rows, in_heads = rows, heads
+    if directed:
+        in_rows, in_heads = oracle.transposed(rows, heads)
+    scale = np.float64(np.int64(1) << oracle.fraction_bits(n))
+    own[:] = 0
+    now, following, full, fresh = _room(n)
+    reals = _vectors(3 * n, LANES)
+    new = np.empty((8, n), np.uint64)
+    levels = _levels(n) if limited else n
+    most = 1
+    for v in range(n):
+        most = max(most, np.int64(in_rows[v + 1] - in_rows[v]))
+    for first in range(0, n, 64 * WORDS):
+        depth, fresh = _search(in_rows, in_heads, first, now, following, full, fresh, levels)
+        if depth > levels or depth * np.log2(most) > 990:  # or more shortest paths than a float64 counts
+            own[:] = 0
+            oracle.dependencies(rows, heads, in_rows, in_heads, False, np.ones(1), own, np.arange(n))
+            break
+        if new.shape[0] < depth:
+            new = np.empty((fresh.shape[0], n), np.uint64)
+        for begin in range(first, min(n, first + 64 * WORDS), 64):
+            new[:depth] = fresh[:depth, :, (begin - first) // 64]
+            for group in range(GROUPS):
+                if begin + group * LANES < n:
+                    _sweeps(rows, heads, in_rows, in_heads, new, depth, group, own, scale, reals[:n],
+                            reals[n : 2 * n], reals[2 * n :])  # fmt: skip
+    return oracle.check_of(own)

@@ -118,3 +118,9 @@ def given(typing, now, heads, begin, end, mask, following, sigma, v, scale):
 def ones(typing, word):
     """How many bits are set."""
     return types.uint64(types.uint64), lambda context, builder, signature, args: builder.ctpop(args[0])
+
+
+@intrinsic
+def lowest(typing, word):
+    """The place of the lowest bit that is set."""
+    return types.int64(types.uint64), lambda context, builder, signature, args: builder.cttz(args[0], ir.IntType(1)(1))

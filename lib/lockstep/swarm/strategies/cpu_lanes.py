@@ -6,61 +6,41 @@ arcs of a row are read once for all of them, where `cpu` reads them once a sourc
 graphs of many levels are left to its functions.
 """
 
-import concurrent.futures
-import os
+import numba
 
 from .. import checksums, oracle
 from .baselines import Apsp, Betweenness, Closeness, Cpu
 from .shared import Method
 
-SHARES = 8  # of a batch, for each core: graphs differ in size
 
-
-def spread(pack, function):
-    """Call a function that holds no interpreter lock on parts of a pack, from all cores.
-
-    Parameters
-    ----------
-    pack : Pack
-    function : callable
-        ``function(arrays, graphs)``: the offsets from a part's first graph on, the targets, where each of the part's
-        graphs has its vertices and its arcs; which graphs of the pack these are.
-    """
-    cores = len(os.sched_getaffinity(0))
-    each = max(-(-len(pack) // (SHARES * cores)), 1)
-    offsets, targets = pack.offsets, pack.targets
-
-    def some(first):
-        starts = slice(first, first + each + 1)
-        arrays = offsets[first:], targets, pack.vertex_start[starts], pack.arc_start[starts]
-        function(arrays, slice(first, first + each))
-
-    if len(pack) <= each:  # a thread would take longer than some graphs
-        return some(0)
-    with concurrent.futures.ThreadPoolExecutor(cores, thread_name_prefix="core") as threads:
-        for _ in threads.map(some, range(0, len(pack), each)):
-            pass
+def _on_cores(pack, function, *arguments):
+    """Call a parallel function with at most a core a graph: to wake the others takes longer than a small graph."""
+    every = numba.get_num_threads()
+    cores = max(min(every, len(pack)), 1)
+    numba.set_num_threads(cores)
+    try:
+        function(cores, *arguments)
+    finally:
+        numba.set_num_threads(every)
 
 
 class _Betweenness(Betweenness):
     def function(self, *arguments):
-        *_, directed, endpoints, unit, fixed, checks = arguments
+        *arrays, directed, endpoints, unit, fixed, checks = arguments
         if endpoints or unit.itemsize == 4:  # the lanes compute neither
             return oracle.betweenness(*arguments)
-        spread(self.pack, lambda arrays, g: checksums.dependencies(*arrays, directed, True, fixed, checks[g]))
+        _on_cores(self.pack, checksums.dependencies, *arrays, directed, fixed, checks)
 
 
 class _Closeness(Closeness):
     def function(self, *arguments):
-        *_, directed, total, parts, reach, checks = arguments
-        spread(self.pack, lambda arrays, g: checksums.closeness(*arrays, directed, total, parts, reach, checks[g]))
+        _on_cores(self.pack, checksums.closeness, *arguments)
 
 
 class _Apsp(Apsp):
     def function(self, *arguments):
-        *_, ends, matrix, total, largest, reach, checks = arguments
-        directed, own = self.pack.directed, (matrix, total, largest, reach)
-        spread(self.pack, lambda arrays, g: checksums.matrices(*arrays, directed, ends[g], *own, checks[g]))
+        arrays, results = arguments[:4], arguments[4:]
+        _on_cores(self.pack, checksums.matrices, *arrays, self.pack.directed, *results)
 
 
 class CpuLanes(Method):
