@@ -137,13 +137,13 @@ def choices(found, recordings=paths.RECORDINGS):
 
 
 def _gain(name, pairs, strategy):
-    """`31.5 (7.46 to 1,340)`: the mean over graphs, the least and the most."""
+    """`31.5 (7.46 to 1,340)`: the mean over the graphs on which both were timed, the least and the most."""
     if name == strategy:
         return "it is one"
     values = [value for value, _ in pairs]
     if not values:
         return "not measured"
-    span = f" ({significant(min(values))} to {significant(max(values))})" if len(values) > 1 else ""
+    span = f" ({significant(min(values))} to {significant(max(values))})" if len(values) > 1 else " (one graph)"
     return f"{significant(geometric_mean(values))}{span}"
 
 

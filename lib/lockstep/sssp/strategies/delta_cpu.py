@@ -66,9 +66,8 @@ def _relax(offsets, targets, weights, dist, threshold, lists, keys, now, first, 
     _flush(far_v, far_k, fars, lists[far], keys[far], counts, far)
 
 
-@njit(parallel=True)  # Numba cannot cache what uses atomics through pointers in a parallel loop
-def _relax_parallel(offsets, targets, weights, dist, threshold, lists, keys, now, count, far, counts):
-    parts = 8 * get_num_threads()
+@njit(parallel=True)
+def _relax_parallel(offsets, targets, weights, dist, threshold, lists, keys, now, count, far, counts, parts):
     for part in prange(parts):
         _relax(
             offsets,
@@ -84,6 +83,9 @@ def _relax_parallel(offsets, targets, weights, dist, threshold, lists, keys, now
             far,
             counts,
         )
+
+
+_relax_parallel.enable_caching()  # Numba refuses it to functions that call get_num_threads
 
 
 @njit(cache=True)
@@ -141,7 +143,7 @@ def delta_stepping(offsets, targets, weights, source, delta, infinity):
             if count < SERIAL or get_num_threads() == 1:
                 _relax(*arguments, 0, count, far, counts)
             else:
-                _relax_parallel(*arguments, count, far, counts)
+                _relax_parallel(*arguments, count, far, counts, 8 * get_num_threads())
             now = 1 - now
         found, least = _split(dist, threshold, lists, keys, far, now, counts)
         if not found:
