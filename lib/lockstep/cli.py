@@ -195,7 +195,8 @@ def _about_a_graph(command):
     compare.add_argument("--strategies", metavar="A,B,...", help="only these (default: all but auto)")
     _executor(compare)
     compare.add_argument("--rounds", type=int, default=3, help="timed runs, of which the median counts (default: 3)")
-    compare.add_argument("--seconds", type=float, help="longest time of a strategy (default: 60; 20 without a GPU)")
+    told = "longest time of a strategy, its compilation included (default: 60; 20 without a GPU)"
+    compare.add_argument("--seconds", type=float, help=told)
     compare.add_argument("--source", help="of sssp (default: a vertex with most arcs)")
     compare.add_argument("--rank", type=int, help="of sgd (default: 16)")
     compare.add_argument("--measure", help="of swarm (default: betweenness)")

@@ -218,8 +218,8 @@ def factorize(args) -> int:
     sizes = f"{plural(result.users.shape[0], 'user')}, {plural(result.items.shape[0], 'item')}"
     log.info(f"{output.display_name(args.file)}: {sizes}, by {_how(result)}")
     if args.json:
-        users, items = result.users.shape[0], result.items.shape[0]
-        output.write_json(args, None, result, users=users, items=items, rmse=result.rmse)
+        counts = {"users": result.users.shape[0], "items": result.items.shape[0]}
+        output.write_json(args, None, result, **counts, rmse=result.rmse)
     else:
         errors = [f"sweep {sweep}: RMSE {error:.4f}" for sweep, error in enumerate(result.rmse, 1)]
         print(*errors, sep="\n", file=sys.stderr if str(args.output) == "-" else sys.stdout)

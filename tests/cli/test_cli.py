@@ -370,8 +370,11 @@ def test_results_as_json(run, graph, tmp_path):
     assert status == 0 and {"name", "status", "source"} <= set(json.loads(out)[0])
     ratings = tmp_path / "ratings.csv"
     ratings.write_text("1,1,3\n1,2,4\n2,1,5\n")
-    status, out, _ = run("factorize", ratings, "--sweeps", 2, "--json")
+    vectors = tmp_path / "vectors.npz"
+    status, out, _ = run("factorize", ratings, "--sweeps", 2, "--json", "--output", vectors)
     assert status == 0 and len(json.loads(out)["rmse"]) == 2
+    with np.load(vectors) as file:  # whose rows the vectors are
+        assert file["user_ids"].tolist() == [1, 2] and file["item_ids"].tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("command", json_commands())

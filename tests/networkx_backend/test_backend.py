@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from lockstep.networkx_backend import SERVED, functions, info
@@ -44,6 +45,14 @@ def test_whole_weights_beside_a_fraction_are_not_rounded():
     G.add_weighted_edges_from([("a", "b", 2**53 + 1), ("a", "c", 2**53), ("x", "y", 0.5)])
     with pytest.raises(NotImplementedError):
         nx.single_source_dijkstra_path_length(G, "a", cutoff=2**53, backend="lockstep")
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.uint8])
+def test_narrow_weights_which_networkx_adds_in_their_own_precision_are_refused(kind):
+    G = nx.path_graph(4)
+    nx.set_edge_attributes(G, kind(3), "weight")
+    with pytest.raises(NotImplementedError, match="not an int, float, int64 or float64"):
+        nx.single_source_dijkstra_path_length(G, 0, backend="lockstep")
 
 
 def test_what_is_no_number_is_left_to_networkx():

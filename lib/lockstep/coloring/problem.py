@@ -71,7 +71,7 @@ def neighbors(graph, loops="ignore", warn=True):
             v = int(sources[np.flatnonzero(sources == targets)[0]])
             raise GraphError(
                 f"{name} has {found:,} self-loop{'s' * (found > 1)}, the first at vertex {graph.label_of(v)}: such a "
-                "vertex differs from itself in no color; take them out, or pass loops='ignore'"
+                "vertex differs from itself in no color; take them out, or pass loops='ignore' (--loops ignore)"
             )
         notes.append(f"{found:,} self-loop{'s' * (found > 1)} ignored")
     if graph.directed and graph.m:

@@ -205,6 +205,7 @@ def _choice(problem, found, machine, cost, recordings, results):
     features = {name: float(value) for name, value in problem.derive(found.figures).items()}
     small = _too_small(lesson, features, cost)
     if small:
+        warnings.insert(0, "no recorded graph is as small, so a guess")
         return Choice(problem.name, problem.title, *small, warnings=warnings)
     leaf, way = lesson.decide(features)
     graphs = len({one.group for one in leaf.observations})

@@ -84,6 +84,8 @@ def _numbers(adjacency, several, attribute, default):
     rows = itertools.chain.from_iterable(row.values() for row in adjacency)
     edges = itertools.chain.from_iterable(keys.values() for keys in rows) if several else rows
     listed = [edge.get(attribute, default) for edge in edges]
+    if not {*map(type, listed)} <= {int, float, bool, np.int64, np.float64}:  # NetworkX adds float32 in its precision
+        raise NotImplementedError(f"edge attribute {attribute!r} is not an int, float, int64 or float64 on every edge")
     values = np.array(listed)
     if values.size == 0:
         values = np.zeros(0, np.int64)
