@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from lockstep.machine import forks
+from lockstep.machine.forks import ForkError
 from lockstep.plan import Strategy
 from lockstep.solving import executor_for
 
@@ -110,7 +112,11 @@ def factorize(
         No such strategy or option, or a setting out of range.
     NoGpuError
         ``executor="cuda"`` without a usable GPU.
+    ForkError
+        In a fork of a process that has computed on all cores.
     """
+    if forks.forked:
+        raise ForkError
     for what, value, least in (("seed", seed, 0), ("sweeps", sweeps, 0), ("rank", rank, 1)):
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
             raise ValueError(f"{what}={value!r}; expected a whole number, {least} or more")

@@ -11,6 +11,8 @@ import os
 import numpy as np
 from numba import get_num_threads, njit, prange, set_num_threads
 
+from lockstep.machine import forks
+from lockstep.machine.forks import ForkError
 from lockstep.plan import Outgrown
 
 from .atomics import atomic_add, atomic_min
@@ -24,6 +26,8 @@ def use_all_cores():
     """Set Numba's threads to the process's cores, at most NUMBA_NUM_THREADS; returns their number."""
     from numba import config
 
+    if forks.forked:
+        raise ForkError
     threads = min(len(os.sched_getaffinity(0)), config.NUMBA_NUM_THREADS)
     set_num_threads(threads)
     return threads

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lockstep.machine import Executor, get_executor
+from lockstep.machine import Executor, forks, get_executor
+from lockstep.machine.forks import ForkError
 
 from .. import measures
 from . import allowed
@@ -113,6 +114,8 @@ class Engine:
         A lock serializes planning, which is Python code: concurrent threads would only contend for the
         interpreter lock.
         """
+        if forks.forked and not self.strategy.gpu:
+            raise ForkError
         weighted = measures.check_batch(self.measure, self.options, pack.weights is not None)
         if weighted:
             if self.measure.name not in self.method.weighted:
