@@ -51,8 +51,8 @@ def test_whole_weights_beside_a_fraction_are_not_rounded():
 def test_narrow_weights_which_networkx_adds_in_their_own_precision_are_refused(kind):
     G = nx.path_graph(4)
     nx.set_edge_attributes(G, kind(3), "weight")
-    with pytest.raises(NotImplementedError, match="not an int, float, int64 or float64"):
-        nx.single_source_dijkstra_path_length(G, 0, backend="lockstep")
+    told = functions.can_run("single_source_dijkstra_path_length", (G, 0), {})
+    assert "not an int, float, int64 or float64" in told
 
 
 def test_what_is_no_number_is_left_to_networkx():

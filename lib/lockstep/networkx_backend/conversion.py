@@ -84,13 +84,13 @@ def _numbers(adjacency, several, attribute, default):
     rows = itertools.chain.from_iterable(row.values() for row in adjacency)
     edges = itertools.chain.from_iterable(keys.values() for keys in rows) if several else rows
     listed = [edge.get(attribute, default) for edge in edges]
-    if not {*map(type, listed)} <= {int, float, bool, np.int64, np.float64}:  # NetworkX adds float32 in its precision
-        raise NotImplementedError(f"edge attribute {attribute!r} is not an int, float, int64 or float64 on every edge")
     values = np.array(listed)
     if values.size == 0:
         values = np.zeros(0, np.int64)
     if values.ndim != 1 or values.dtype.kind not in "iuf" or not np.isfinite(values).all() or (values < 0).any():
         raise NotImplementedError(f"edge attribute {attribute!r} is not a finite number >= 0 on every edge")
+    if not {*map(type, listed)} <= {int, float, bool, np.int64, np.float64}:  # NetworkX adds float32 in its precision
+        raise NotImplementedError(f"edge attribute {attribute!r} is not an int, float, int64 or float64 on every edge")
     # Distances are added in float64: whole numbers beyond 2^53 would be rounded, larger sums infinite.
     whole = values if values.dtype.kind != "f" else [v for v in listed if isinstance(v, (int, np.integer))]
     longest, exact = (float(max(some, default=0)) * len(adjacency) for some in (values, whole))
