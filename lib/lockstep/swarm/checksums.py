@@ -37,42 +37,92 @@ def _vectors(count, width):
 
 
 @njit(nogil=True, cache=True)
-def _search(rows, heads, first, now, following, full, fresh, most):
-    """fresh[d, v]: which of the 512 sources from `first` on are d arcs before v; how many levels, and `fresh`.
+def _graph(g, offsets, targets, vertex_start, arc_start):
+    """Where the vertices of graph g begin and end in a pack, and its CSR."""
+    v0, v1 = vertex_start[g], vertex_start[g + 1]
+    return v0, v1, offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]]
 
-    rows, heads: the graph transposed. With more than `most` levels the search ends there.
-    """
-    n = rows.size - 1
+
+@njit(nogil=True, cache=True)
+def _largest_first(vertex_start):
+    """The order of the graphs in which cores that take them in turn have about the same work."""
+    return np.argsort(vertex_start[:-1] - vertex_start[1:])
+
+
+@njit(nogil=True, cache=True)
+def _start(first, now, full):
+    """The sources from `first` on reach themselves."""
     now[:], full[:] = 0, 0
-    for s in range(first, min(n, first + 64 * WORDS)):
+    for s in range(first, min(now.shape[0], first + 64 * WORDS)):
         bit = np.uint64(1) << np.uint64((s - first) % 64)
         now[s, (s - first) // 64] = bit
         full[0, (s - first) // 64] |= bit
-    fresh[0] = now
-    depth, grew = 1, True
-    while grew and depth <= most:
-        if depth == fresh.shape[0]:
-            more = _vectors(2 * depth * n, WORDS).view(np.uint64).reshape(2 * depth, n, WORDS)
-            more[:depth] = fresh
-            fresh = more
-        grew, new = False, fresh[depth]
-        for v in range(n):
-            grew |= reached(now, heads, np.int64(rows[v]), np.int64(rows[v + 1]), full, following, new, np.int64(v))
+
+
+@njit(nogil=True, cache=True)
+def _step(rows, heads, now, full, following, new):
+    """following[v], new[v]: the sources that reach v by one arc more than in `now`, and those of them that did not
+    before; whether there are any.
+    """
+    grew = False
+    for v in range(rows.size - 1):
+        grew |= reached(now, heads, np.int64(rows[v]), np.int64(rows[v + 1]), full, following, new, np.int64(v))
+    return grew
+
+
+@njit(nogil=True, cache=True)
+def _search(rows, heads, first, most, room, level, total, parts, reach):
+    """Distances from the 512 sources from `first` on, and their sums; whether there are no more than `most` levels.
+
+    rows, heads: the graph transposed. level: `_levels_from`'s, or empty; total, parts, reach: `_add_nearness`'s, or
+    empty.
+    """
+    n = rows.size - 1
+    now, following, new, full = room[:n], room[n : 2 * n], room[2 * n : 3 * n], room[3 * n :]
+    _start(first, now, full)
+    level[:] = -1
+    _levels_from(now, 0, level)
+    for d in range(1, most + 2):
+        if not _step(rows, heads, now, full, following, new):
+            return True
         now, following = following, now
-        depth += grew
-    return depth, fresh
+        _levels_from(new, d, level)
+        _add_nearness(new, d, n - first, total, parts, reach)
+    return False
+
+
+@njit(nogil=True, cache=True)
+def _levels_from(new, d, level):
+    """level[s, v] = d for every source s, counted from the first one, that is new at v."""
+    for v in range(level.shape[1]):
+        for word in range(WORDS):
+            bits = new[v, word]
+            while bits:
+                level[64 * word + lowest(bits), v] = d
+                bits &= bits - np.uint64(1)
+
+
+@njit(nogil=True, cache=True)
+def _add_nearness(new, d, sources, total, parts, reach):
+    """Add a level's distances to their sums and to the sums of reciprocals, and count the sources."""
+    words, part = min(WORDS, (sources + 63) // 64), (np.uint64(1) << np.uint64(oracle.RECIPROCAL)) // np.uint64(d)
+    for v in range(total.size):
+        found = np.uint64(0)
+        for word in range(words):
+            found += ones(new[v, word])
+        total[v] += found * np.uint64(d)
+        parts[v] += found * part
+        reach[v] += found
 
 
 @njit(nogil=True, cache=True)
 def _room(n):
-    """Work arrays of a search: now, following, full, fresh."""
-    sets = _vectors(2 * n + 1, WORDS).view(np.uint64)
-    fresh = _vectors(8 * n, WORDS).view(np.uint64).reshape(8, n, WORDS)
-    return sets[:n], sets[n : 2 * n], sets[2 * n :], fresh
+    """The sets of a search."""
+    return _vectors(3 * n + 1, WORDS).view(np.uint64)
 
 
 @njit(nogil=True, cache=True)
-def _levels(n):
+def _most_levels(n):
     """Levels up to which a graph of n vertices is searched from many sources at once."""
     return min(LEVELS, ROOM // max(n * WORDS, 1))
 
@@ -81,34 +131,17 @@ def _levels(n):
 def distances(offsets, targets, vertex_start, arc_start, directed, of_closeness, of_apsp):
     """The checksums of closeness and of all distances, of every graph of a pack."""
     for g in range(vertex_start.size - 1):
-        v0, n = vertex_start[g], vertex_start[g + 1] - vertex_start[g]
-        rows, heads = offsets[v0 + g : v0 + n + g + 1], targets[arc_start[g] : arc_start[g + 1]]
+        v0, v1, rows, heads = _graph(g, offsets, targets, vertex_start, arc_start)
+        n = v1 - v0
         if directed:
             rows, heads = oracle.transposed(rows, heads)
-        now, following, full, fresh = _room(n)
-        total, parts, reach = np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
-        level = np.empty((64, n), np.int32)
-        check = np.uint64(0)
+        own = np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
+        room, level, check = _room(n), np.empty((64 * WORDS, n), np.int32), np.uint64(0)
         for first in range(0, n, 64 * WORDS):
-            depth, fresh = _search(rows, heads, first, now, following, full, fresh, n)
-            _add_nearness(fresh, depth, n - first, total, parts, reach)
-            for begin in range(first, min(n, first + 64 * WORDS), 64):
-                _levels_from(fresh, depth, (begin - first) // 64, level)
-                for s in range(begin, min(n, begin + 64)):
-                    check += _check_of_row(level[s - begin], s)
-        of_apsp[g], of_closeness[g] = check, _check_of_nearness(total, parts, reach)
-
-
-@njit(nogil=True, cache=True)
-def _levels_from(fresh, depth, word, level):
-    """level[s, v]: the distance from source s of a word to v, -1 where there is no path."""
-    level[:] = -1
-    for d in range(depth):
-        for v in range(level.shape[1]):
-            bits = fresh[d, v, word]
-            while bits:
-                level[lowest(bits), v] = d
-                bits &= bits - np.uint64(1)
+            _search(rows, heads, first, n, room, level, *own)
+            for s in range(first, min(n, first + 64 * WORDS)):
+                check += _check_of_row(level[s - first], s)
+        of_apsp[g], of_closeness[g] = check, _check_of_nearness(*own)
 
 
 @njit(nogil=True, cache=True)
@@ -120,22 +153,16 @@ def _check_of_row(level, s):
     return check
 
 
-@njit(nogil=True, cache=True)
-def _largest_first(vertex_start):
-    """The order of the graphs in which cores that take them in turn have about the same work."""
-    return np.argsort(vertex_start[:-1] - vertex_start[1:])
-
-
 @njit(parallel=True, cache=True)
-def matrices(cores, offsets, targets, vertex_start, arc_start, directed, matrix_start, matrix, total, largest, reach,
-             checks):  # fmt: skip
+def matrices(
+    cores, offsets, targets, vertex_start, arc_start, directed, matrix_start, matrix, total, largest, reach, checks
+):
     """What `oracle.matrices` gives, of every graph of a pack."""
     order = _largest_first(vertex_start)
     for core in prange(cores):
         for g in order[core::cores]:
-            v0, v1 = vertex_start[g], vertex_start[g + 1]
+            v0, v1, rows, heads = _graph(g, offsets, targets, vertex_start, arc_start)
             own = total[v0:v1], largest[v0:v1], reach[v0:v1]
-            rows, heads = offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]]
             checks[g] = _matrix(rows, heads, directed, matrix_start[g], matrix, *own)
 
 
@@ -143,26 +170,22 @@ def matrices(cores, offsets, targets, vertex_start, arc_start, directed, matrix_
 def _matrix(rows, heads, directed, start, matrix, total, largest, reach):
     n = total.size
     in_rows, in_heads = oracle.transposed(rows, heads) if directed else (rows, heads)
-    now, following, full, fresh = _room(n)
-    most = _levels(n)
-    level, check = np.empty((64, n), np.int32), np.uint64(0)
+    room, level, check = _room(n), np.empty((64 * WORDS, n), np.int8), np.uint64(0)
+    none = np.empty(0, np.uint64)
     for first in range(0, n, 64 * WORDS):
-        depth, fresh = _search(in_rows, in_heads, first, now, following, full, fresh, most)
-        if depth > most:
+        if not _search(in_rows, in_heads, first, _most_levels(n), room, level, none, none, none):
             return oracle.distances(rows, heads, np.arange(n), start, matrix, total, largest, reach)
-        for begin in range(first, min(n, first + 64 * WORDS), 64):
-            _levels_from(fresh, depth, (begin - first) // 64, level)
-            for s in range(begin, min(n, begin + 64)):
-                own = level[s - begin]
-                check += _check_of_row(own, s)
-                far, last, count = 0, 0, 0
-                for v in range(n):
-                    far += max(own[v], 0)
-                    last = max(last, own[v])
-                    count += own[v] > 0
-                total[s], largest[s], reach[s] = far, last, count
-                if matrix.size:
-                    matrix[start + s * n : start + s * n + n] = own
+        for s in range(first, min(n, first + 64 * WORDS)):
+            own = level[s - first]
+            check += _check_of_row(own, s)
+            far, last, count = 0, 0, 0
+            for v in range(n):
+                far += max(own[v], 0)
+                last = max(last, own[v])
+                count += own[v] > 0
+            total[s], largest[s], reach[s] = far, last, count
+            if matrix.size:
+                matrix[start + s * n : start + s * n + n] = own
     return check
 
 
@@ -172,9 +195,8 @@ def closeness(cores, offsets, targets, vertex_start, arc_start, directed, total,
     order = _largest_first(vertex_start)
     for core in prange(cores):
         for g in order[core::cores]:
-            v0, v1 = vertex_start[g], vertex_start[g + 1]
+            v0, v1, rows, heads = _graph(g, offsets, targets, vertex_start, arc_start)
             own = total[v0:v1], parts[v0:v1], reach[v0:v1]
-            rows, heads = offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]]
             checks[g] = _nearness(rows, heads, directed, *own)
 
 
@@ -184,29 +206,11 @@ def _nearness(rows, heads, directed, total, parts, reach):
     if directed:
         rows, heads = oracle.transposed(rows, heads)
     total[:], parts[:], reach[:] = 0, 0, 0
-    now, following, full, fresh = _room(n)
-    most = _levels(n)
+    room, level = _room(n), np.empty((0, 0), np.int8)
     for first in range(0, n, 64 * WORDS):
-        depth, fresh = _search(rows, heads, first, now, following, full, fresh, most)
-        if depth > most:
+        if not _search(rows, heads, first, _most_levels(n), room, level, total, parts, reach):
             return oracle.nearness(rows, heads, np.arange(n), total, parts, reach)
-        _add_nearness(fresh, depth, n - first, total, parts, reach)
     return _check_of_nearness(total, parts, reach)
-
-
-@njit(nogil=True, cache=True)
-def _add_nearness(fresh, depth, sources, total, parts, reach):
-    """Add the distances of a search to the sums of distances and of reciprocals, and count the sources."""
-    words = min(WORDS, (sources + 63) // 64)
-    for d in range(1, depth):
-        part = (np.uint64(1) << np.uint64(oracle.RECIPROCAL)) // np.uint64(d)
-        for v in range(total.size):
-            found = np.uint64(0)
-            for word in range(words):
-                found += ones(fresh[d, v, word])
-            total[v] += found * np.uint64(d)
-            parts[v] += found * part
-            reach[v] += found
 
 
 @njit(nogil=True, cache=True)
@@ -263,8 +267,7 @@ def _sweeps(rows, heads, in_rows, in_heads, new, depth, group, own, scale, sigma
 def betweenness(offsets, targets, vertex_start, arc_start, directed, checksums):
     """The checksums of betweenness (no endpoints, in double precision), of every graph of a pack."""
     for g in range(vertex_start.size - 1):
-        v0, v1 = vertex_start[g], vertex_start[g + 1]
-        rows, heads = offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]]
+        v0, v1, rows, heads = _graph(g, offsets, targets, vertex_start, arc_start)
         checksums[g] = _dependencies(rows, heads, directed, False, np.empty(v1 - v0, np.uint64))
 
 
@@ -274,9 +277,30 @@ def dependencies(cores, offsets, targets, vertex_start, arc_start, directed, fix
     order = _largest_first(vertex_start)
     for core in prange(cores):
         for g in order[core::cores]:
-            v0, v1 = vertex_start[g], vertex_start[g + 1]
-            rows, heads = offsets[v0 + g : v1 + g + 1], targets[arc_start[g] : arc_start[g + 1]]
+            v0, v1, rows, heads = _graph(g, offsets, targets, vertex_start, arc_start)
             checksums[g] = _dependencies(rows, heads, directed, True, fixed[v0:v1])
+
+
+@njit(nogil=True, cache=True)
+def _search_all(rows, heads, first, most, room, fresh):
+    """fresh[d, v]: which of the 512 sources from `first` on are d arcs before v; how many levels, and `fresh`.
+
+    rows, heads: the graph transposed. With more than `most` levels the search ends there.
+    """
+    n = rows.size - 1
+    now, following, full = room[:n], room[n : 2 * n], room[3 * n :]
+    _start(first, now, full)
+    fresh[0] = now
+    depth, grew = 1, True
+    while grew and depth <= most:
+        if depth == fresh.shape[0]:
+            more = _vectors(2 * depth * n, WORDS).view(np.uint64).reshape(2 * depth, n, WORDS)
+            more[:depth] = fresh
+            fresh = more
+        grew = _step(rows, heads, now, full, following, fresh[depth])
+        now, following = following, now
+        depth += grew
+    return depth, fresh
 
 
 @njit(nogil=True, cache=True)
@@ -289,15 +313,15 @@ def _dependencies(rows, heads, directed, limited, own):
         in_rows, in_heads = oracle.transposed(rows, heads)
     scale = np.float64(np.int64(1) << oracle.fraction_bits(n))
     own[:] = 0
-    now, following, full, fresh = _room(n)
+    room, fresh = _room(n), _vectors(8 * n, WORDS).view(np.uint64).reshape(8, n, WORDS)
     reals = _vectors(3 * n, LANES)
     new = np.empty((8, n), np.uint64)
-    levels = _levels(n) if limited else n
+    levels = _most_levels(n) if limited else n
     most = 1
     for v in range(n):
         most = max(most, np.int64(in_rows[v + 1] - in_rows[v]))
     for first in range(0, n, 64 * WORDS):
-        depth, fresh = _search(in_rows, in_heads, first, now, following, full, fresh, levels)
+        depth, fresh = _search_all(in_rows, in_heads, first, levels, room, fresh)
         if depth > levels or depth * np.log2(most) > 990:  # or more shortest paths than a float64 counts
             own[:] = 0
             oracle.dependencies(rows, heads, in_rows, in_heads, False, np.ones(1), own, np.arange(n))
