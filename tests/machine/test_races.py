@@ -30,6 +30,9 @@ RACY = {
     "atomics alone": ("atomicExch(flag, 1);", "while (atomicAdd(flag, 0) == 0) pause(10);"),
     "a release overwritten": (
         "store_release(flag, 1); store_relaxed(flag, 2);", "while (load_acquire(flag) < 2) {}"),
+    "a fence of the block before": (
+        "__threadfence_block(); store_relaxed(flag, 1);", "while (load_acquire(flag) == 0) {}"),
+    "a fence of the block after": ("store_release(flag, 1);", SPIN + " __threadfence_block();"),
     "written after the release": ("store_release(flag, 1); data[0] = 43;", "while (load_acquire(flag) == 0) {}"),
 }  # fmt: skip
 
@@ -111,6 +114,41 @@ def test_a_block_publishes_by_one_thread_what_the_barrier_gave_it(launch):
     for pair in (("", "__syncthreads();"), ("__syncthreads();", "")):
         with pytest.raises(DataRaceError):
             launch(body % pair)
+
+
+def test_a_fence_of_the_block_orders_its_own_threads(launch):
+    body = """
+    if (threadIdx.x == 0) { data[0] = 42; __threadfence_block(); store_relaxed(flag, 1); }
+    if (threadIdx.x == 32) { while (load_relaxed(flag) == 0) pause(10); %s out[0] = data[0]; }"""
+    assert launch(body % "__threadfence_block();", grid=1, block=64)[0] == 42
+    with pytest.raises(DataRaceError):
+        launch(body % "", grid=1, block=64)
+
+
+@pytest.mark.parametrize(("give_back", "fence", "racy"), [
+    ("store_release(lock, 0);", "", True),  # ends the release sequence of the block that held it before
+    ("atomicExch(lock, 0);", "", False),  # carries it on
+    ("store_release(lock, 0);", "lockstep_fence(true, false);", False),  # passes on what the fence acquired
+])  # fmt: skip
+def test_a_lock_given_back_unused_passes_on_who_held_it_before(launch, give_back, fence, racy):
+    body = """
+    int* lock = flag + 1;
+    if (threadIdx.x == 0 && blockIdx.x == 0) { data[0] = 42; store_release(lock, 0); store_relaxed(flag, 1); }
+    if (threadIdx.x == 0 && blockIdx.x == 1) {
+        while (load_relaxed(flag) != 1 || atomicCAS(lock, 0, 1)) pause(10);
+        %s %s
+        store_relaxed(flag, 2);
+    }
+    if (threadIdx.x == 0 && blockIdx.x == 2) {
+        while (load_relaxed(flag) != 2 || atomicCAS(lock, 0, 1)) pause(10);
+        lockstep_fence(true, false);
+        out[0] = data[0];
+    }"""
+    if racy:
+        with pytest.raises(DataRaceError, match=r"data\[0\]"):
+            launch(body % (fence, give_back), grid=3)
+    else:
+        assert launch(body % (fence, give_back), grid=3)[0] == 42
 
 
 def test_shared_memory_of_a_finished_block_is_another_block_s(launch):

@@ -10,6 +10,7 @@ printed as living: the word is not needed there, or not by these inputs, or the 
 
 import collections
 import functools
+import itertools
 import re
 import subprocess
 import sys
@@ -25,6 +26,7 @@ import numpy as np
 from lockstep import plan
 from lockstep.graphs import generators
 from lockstep.machine import KernelError, get_executor, source
+from lockstep.sgd.strategies import offline
 from lockstep.studies import table
 
 BUDGET = 200_000  # turns after which a mutant counts as stopped by a livelock
@@ -32,11 +34,16 @@ SECONDS = 120  # and after which it counts as stopped in any case
 STUDIES = ("toposort", "sssp", "coloring", "sgd", "swarm")
 WEAKER = {
     r"\bload_acquire\(": "load_relaxed(", r"\bstore_release\(": "store_relaxed(", r"__threadfence\(\);": ";",
-    r"__syncwarp\(\);": ";", r"__syncthreads\(\);": ";", r"\bgrid_barrier\(\w+\);": "__syncthreads();",
+    r"\blockstep_fence\(\w+, false\);": ";", r"__syncwarp\(\);": ";", r"__syncthreads\(\);": ";",
+    r"\bgrid_barrier\(\w+\);": "__syncthreads();",
 }  # fmt: skip
 READS = "plain reads of words that atomics of others lower: a larger value is looked at again"
 ROUND = "plain reads of the round in which a neighbor was colored: a later one is none yet"
 VOTE = "a place of a warp's list is written after a vote that took what was read there: by data, not by a barrier"
+GIVEN_BACK = (
+    "an item's lock that is given back since the user's is held was taken without a fence: its plain release ends the "
+    "release sequence of whoever held it before"
+)
 SAME = "threads that find a vertex write the same 1"
 KNOWN = {  # {study/strategy: (races that are looked for, why not all; where those that remain are)}
     **dict.fromkeys(("sssp/near-far", "sssp/cluster", "sssp/asynchronous"), ("plain", READS, None)),
@@ -44,10 +51,15 @@ KNOWN = {  # {study/strategy: (races that are looked for, why not all; where tho
                                                      "smallest", "largest")], ("plain", ROUND, None)),
     **dict.fromkeys([f"coloring/{name}" for name in ("waiting", "early", "emptying")],
                     ("plain", VOTE, "shared|control")),
+    **dict.fromkeys(("sgd/edge-locked", "sgd/node-then-edge", "sgd/edge-hubs"),
+                    ("all", GIVEN_BACK, "edge_locked.*vectors")),
     "sgd/hogwild": ("plain", "it races by design", "vectors"),
     **dict.fromkeys(("swarm/level", "swarm/packed"), ("plain", SAME, "found")),
     "swarm/alone": ("plain", "the last block puts a counter back that the others have counted up", "arrived"),
 }  # fmt: skip
+
+# Further options, of kernels that the chosen ones do not load.
+OTHERWISE = {"sgd/tiles": [{"users": "fetched", "threads": 64, "lanes": 2, "each": 2}]}
 
 
 @functools.cache
@@ -66,15 +78,23 @@ def problems(study):
     if study == "sgd":
         from lockstep.sgd import Ratings
 
-        random = np.random.default_rng(1)
-        places = random.permutation(60 * 40)[:500]
-        return [of(Ratings(places // 40, places % 40, random.random(500) + 1, (60, 40)), rank=8)]
+        random, made = np.random.default_rng(1), []
+        for users, items in ((60, 40), (150, 5)):  # items of few ratings, and of more than first-fit gives one thread
+            places = random.permutation(users * items)[:500]
+            rated = Ratings(places // items, places % items, random.random(500) + 1, (users, items))
+            made.append(of(rated, rank=8))
+        return made
     batch = [nx.path_graph(5), nx.Graph(nx.karate_club_graph().edges), nx.star_graph(4)]
     weighted = [generators.with_weights(generators.erdos_renyi(20, 60, seed=1))]
     directed = [nx.gnp_random_graph(12, 0.2, directed=True, seed=1)]
     measures = ("betweenness", "closeness", "apsp", "components", "triangles", "pagerank", "walks")
     return [*(of(batch, measure=name) for name in measures), *(of(weighted, measure=name) for name in measures[1:3]),
             *(of(directed, measure=name) for name in ("strong", "pagerank"))]  # fmt: skip
+
+
+def folder(study):
+    """Where its kernels are."""
+    return Path(import_module(f"lockstep.{study}").__file__).parent / "strategies"
 
 
 def strategies(study):
@@ -90,33 +110,35 @@ def run(study, name, seeds=(1, 2)):
         What is wrong.
     """
     races, loaded, strategy = KNOWN.get(f"{study}/{name}", ("all",))[0], set(), table(study)[name]
-    paste = source.paste
+    paste, ways = source.paste, [{}, *OTHERWISE.get(f"{study}/{name}", [])]
 
     def noted(path, marks=True):
         loaded.add(Path(path).name)
         return paste(path, marks)
 
-    with mock.patch.object(source, "paste", noted), warnings.catch_warnings():
+    first_fit_on_device = mock.patch.object(offline.Offline, "on_device", lambda made: True)  # as on a GPU
+    with mock.patch.object(source, "paste", noted), first_fit_on_device, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for problem in problems(study):
-            for seed in seeds:
-                how = {"fuzz": "memory", "multiprocessors": 2, "races": races, "budget": BUDGET}
-                executor = get_executor("host", seed=seed, **how)
-                try:
-                    made = strategy.plan_for(problem, executor)
-                except ValueError as error:
-                    if isinstance(error, plan.Skip) or "takes no weights" in str(error):
-                        break
-                    raise
-                made.reset()
-                made.verify(made.run())
+        for problem, seed, options in itertools.product(problems(study), seeds, ways):
+            how = {"fuzz": "memory", "multiprocessors": 2, "races": races, "budget": BUDGET}
+            executor = get_executor("host", seed=seed, **how)
+            try:
+                made = strategy.plan_for(problem, executor, **options)
+            except ValueError as error:
+                if isinstance(error, plan.Skip) or "takes no weights" in str(error):
+                    continue
+                raise
+            made.reset()
+            made.verify(made.run())
+            if study == "sgd":
+                made.rmse()
     return loaded
 
 
 def mutants():
     """(study, file, what, mutated text by path) of every word that orders something, in kernels' own text."""
     for study in STUDIES:
-        for path in sorted((Path(import_module(f"lockstep.{study}").__file__).parent / "strategies").glob("*.cu*")):
+        for path in sorted(folder(study).glob("*.cu*")):
             text = path.read_text(encoding="utf-8")
             code = re.sub(r"//[^\n]*", lambda match: " " * len(match[0]), text)  # words in comments order nothing
             for pattern, weaker in WEAKER.items():

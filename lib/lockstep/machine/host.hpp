@@ -87,9 +87,10 @@ extern Thread* current;
 extern dim3 block_dim, grid_dim;
 extern uint64_t clock_steps;
 
-// Memory order of an atomic, relaxed, acquire or release access, or a fence; for host_races.hpp.
-enum Ordering { LOADED, ACQUIRED, STORED, RELEASED, CHANGED, FENCED };
+// Memory order of an atomic, relaxed, acquire or release access, and of a fence; for host_races.hpp.
+enum Ordering { LOADED, ACQUIRED, STORED, RELEASED, CHANGED };
 void ordered(Ordering how, const volatile void* address, int bytes);
+void fenced(bool device, bool sequential);
 void before(Event event, const volatile void* address);            // may switch threads: fuzzed, or kTimeSlice used up
 void after(Event event, const volatile void* address, uint64_t seen, uint64_t left, int bytes);  // into the trace
 void yield();                                                      // switches threads
@@ -140,14 +141,14 @@ template <class T, class F> LOCKSTEP_PLAIN T atomic(T* p, F next) {
 #define __syncthreads_or(p) ((int)lockstep_host::block_barrier(LOCKSTEP_HERE, 2, (p) != 0))
 #define __syncthreads_and(p) ((int)lockstep_host::block_barrier(LOCKSTEP_HERE, 3, (p) != 0))
 #define grid_barrier(state) (lockstep_host::whole_grid_barrier(LOCKSTEP_HERE, (state)))
-LOCKSTEP_PLAIN void lockstep_fence() {
+LOCKSTEP_PLAIN void lockstep_fence(bool device, bool sequential) {  // else of a block, or acquire and release alone
     lockstep_host::perform_late();
     lockstep_host::before(lockstep_host::FENCE, nullptr);
-    lockstep_host::ordered(lockstep_host::FENCED, nullptr, 0);
+    lockstep_host::fenced(device, sequential);
 }
-#define __threadfence() lockstep_fence()
-#define __threadfence_block() lockstep_fence()
-#define __threadfence_system() lockstep_fence()
+#define __threadfence() lockstep_fence(true, true)
+#define __threadfence_block() lockstep_fence(false, true)
+#define __threadfence_system() lockstep_fence(true, true)
 LOCKSTEP_PLAIN void lockstep_nanosleep(unsigned) { lockstep_host::yield(); }
 #define __nanosleep(ns) lockstep_nanosleep(ns)
 #define pause(ns) lockstep_nanosleep(ns)

@@ -3,13 +3,14 @@
 // Vector clocks track the order: a clock has a count for each thread of the launch; a thread's clock covers all that
 // happened before its next access. Barriers join the clocks of their threads; a release store attaches its thread's
 // clock to the word, an acquire load joins it, and an atomic preserves it; after a fence, relaxed stores and atomics
-// attach the clock of the fence, which joins what earlier relaxed loads and atomics have read and the clocks of all
-// fences before it, for __threadfence() is sequentially consistent. Votes, shuffles and reductions of a warp order
-// nothing, __syncwarp() does. So a missing fence, release, acquire or barrier shows even in a run with a harmless
+// attach the clock of the fence, which joins what earlier relaxed loads and atomics have read. __threadfence() is
+// sequentially consistent: it joins the clocks of all such fences before it, too, where fence.acq_rel does not.
+// __threadfence_block() does the same among the threads of its block alone. Votes, shuffles and reductions of a warp
+// order nothing, __syncwarp() does. So a missing fence, release, acquire or barrier shows even in a run with a harmless
 // interleaving: the memory here is sequentially consistent, the clocks are not.
 //
 // References: C. Flanagan, S. Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI 2009 (clocks);
-// PTX ISA, "Memory Consistency Model" (what orders). Scopes are not told apart: block, device and system are one.
+// PTX ISA, "Memory Consistency Model" (what orders; device and system are one scope here).
 //
 // A part of host_runtime.cpp, which compiles all parts as one.
 #pragma once
@@ -21,10 +22,15 @@ namespace lockstep_host {
 namespace {
 
 typedef std::vector<uint32_t> Clock;       // empty: nothing
+struct Scoped { Clock device, block; };    // a clock for all threads, and one for those of a block: no less
 struct Order {
     Clock now;                             // what happened before the thread's next access
-    Clock fenced;                          // the same at its last fence
-    Clock seen;                            // what its relaxed loads and atomics took since
+    Scoped fenced;                         // the same at its last fences
+    Scoped seen;                           // what its relaxed loads and atomics took since
+};
+struct Released {                          // by stores and atomics, at a word
+    Clock device;
+    std::unordered_map<uint32_t, Clock> block;
 };
 struct Access {
     uint32_t thread, count;
@@ -36,8 +42,8 @@ struct Word { std::vector<Access> reads, writes; };
 const unsigned kMostThreads = 1 << 12;     // clocks need its square
 std::vector<Order> orders;
 std::unordered_map<uintptr_t, Word> words;
-std::unordered_map<uintptr_t, Clock> released_clocks;  // by stores and atomics
-Clock fences;                              // of all fences so far
+std::unordered_map<uintptr_t, Released> released_clocks;
+Released fences;                           // all sequentially consistent ones so far
 
 inline bool watched() { return launch->races; }
 inline uint32_t number_of(const Fiber* f) {
@@ -54,7 +60,7 @@ inline void tick(uint32_t t) { ++orders[t].now[t]; }
 void start_races(unsigned threads) {
     words.clear();
     released_clocks.clear();
-    fences.clear();
+    fences = Released();
     if (threads > kMostThreads) fail(MISUSE, "races are looked for among at most 4,096 threads");
     orders.assign(threads, Order());
     for (unsigned t = 0; t < threads; ++t) {
@@ -130,30 +136,46 @@ template <class F> void join_all(F each) {  // each(visit) calls visit(fiber) fo
 
 // ---- called by kernels, before the access itself
 
+void fenced(bool device, bool sequential) {
+    if (!watched()) return;
+    const uint32_t t = number_of(current_fiber()), block = current_fiber()->block->linear;
+    Order& o = orders[t];
+    join(o.now, o.seen.block);
+    o.seen.block.clear();
+    if (device) {
+        join(o.now, o.seen.device);
+        o.seen.device.clear();
+    }
+    if (sequential) {
+        join(o.now, fences.block[block]);
+        if (device) join(o.now, fences.device);
+        fences.block[block] = o.now;
+        if (device) fences.device = o.now;
+    }
+    o.fenced.block = o.now;
+    if (device) o.fenced.device = o.now;
+    tick(t);
+}
+
 void ordered(Ordering how, const volatile void* p, int bytes) {
     if (!watched()) return;
-    const uint32_t t = number_of(current_fiber());
+    const uint32_t t = number_of(current_fiber()), block = current_fiber()->block->linear;
     Order& o = orders[t];
     const uintptr_t at = (uintptr_t)p;
-    if (how == FENCED) {
-        join(o.now, o.seen);
-        o.seen.clear();
-        join(o.now, fences);
-        o.fenced = fences = o.now;
-        tick(t);
+    check_access(p, bytes, how == STORED || how == RELEASED || how == CHANGED, true);
+    if (how == RELEASED || how == STORED) {
+        const Scoped given = how == RELEASED ? Scoped{o.now, o.now} : o.fenced;
+        if (given.block.empty()) released_clocks.erase(at);
+        else released_clocks[at] = {given.device, {{block, given.block}}};
+        if (how == RELEASED) tick(t);
         return;
     }
-    check_access(p, bytes, how == STORED || how == RELEASED || how == CHANGED, true);
-    if (how == RELEASED) {
-        released_clocks[at] = o.now;
-        tick(t);
-    } else if (how == STORED) {
-        if (o.fenced.empty()) released_clocks.erase(at);
-        else released_clocks[at] = o.fenced;
-    } else {
-        auto there = released_clocks.find(at);
-        if (there != released_clocks.end()) join(how == ACQUIRED ? o.now : o.seen, there->second);
-        if (how == CHANGED && !o.fenced.empty()) join(released_clocks[at], o.fenced);
+    Released& there = released_clocks[at];
+    join(how == ACQUIRED ? o.now : o.seen.device, there.device);
+    join(how == ACQUIRED ? o.now : o.seen.block, there.block[block]);
+    if (how == CHANGED) {
+        join(there.device, o.fenced.device);
+        join(there.block[block], o.fenced.block);
     }
 }
 

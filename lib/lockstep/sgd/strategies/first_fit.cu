@@ -20,7 +20,7 @@
 
 __device__ __forceinline__ void fence_gpu() {
 #ifdef LOCKSTEP_HOST
-    __threadfence();
+    lockstep_fence(true, false);
 #else
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
 #endif

@@ -231,7 +231,7 @@ __device__ __forceinline__ void delay_cycles(int cycles) {
 // Orders memory accesses at GPU scope, without the sequential consistency of __threadfence.
 __device__ __forceinline__ void fence_gpu() {
 #ifdef LOCKSTEP_HOST
-    __threadfence();
+    lockstep_fence(true, false);
 #else
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
 #endif
@@ -240,7 +240,7 @@ __device__ __forceinline__ void fence_gpu() {
 // The same between threads of one block.
 __device__ __forceinline__ void fence_block() {
 #ifdef LOCKSTEP_HOST
-    __threadfence_block();
+    lockstep_fence(false, false);
 #else
     asm volatile("fence.acq_rel.cta;" ::: "memory");
 #endif
