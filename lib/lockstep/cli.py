@@ -143,8 +143,9 @@ def parser() -> argparse.ArgumentParser:
     datasets.add_argument("--output", metavar="CSV", type=Path, help="write the table to a file as well")
     datasets.add_argument("--json", action="store_true", help="a record for each data set, as JSON")
     machine = command("machine", commands.machine, "what this machine is, as recordings name it")
-    machine.add_argument("--json", action="store_true", help="all facts as JSON")
-    machine.add_argument("--name", action="store_true", help="only the name of its folder of results")
+    form = machine.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="all facts as JSON")
+    form.add_argument("--name", action="store_true", help="only the name of its folder of results")
     text = "a script that completes commands, options and names of strategies in a shell"
     completion = command("completion", commands.completion, text)
     completion.add_argument("shell", choices=["bash", "zsh"], help="for instance: eval \"$(lockstep completion bash)\"")

@@ -176,6 +176,8 @@ def paths(args) -> int:
     graph = inputs.graph(args.file, args)
     options = {"delta": args.delta, "layers": args.layers}
     source, target = (inputs.vertex(graph, name) for name in (args.source, args.target))
+    if target is not None:
+        graph.index_of(target)  # refused before anything is computed
     with output.timed("shortest paths"):
         result = shortest_paths(graph, source, args.strategy, args.executor, **options)
     reached = result.distances[np.isfinite(result.distances)]
@@ -234,6 +236,8 @@ def factorize(args) -> int:
 def advise(args) -> int:
     from lockstep.guide import advise
 
+    if args.ratings and args.batch:
+        raise ValueError("--ratings and --batch: a file holds one or the other")
     if len(args.file) > 1 and (args.ratings or args.batch):
         raise ValueError("--ratings and --batch take one file")
     if args.ratings:
@@ -278,7 +282,7 @@ def compare(args) -> int:
         args.source = inputs.vertex(graph, args.source)
     options = {key: getattr(args, key) for key in ("source", "rank", "measure") if getattr(args, key) is not None}
     found = compare.compare(
-        package, graph, args.strategies.split(",") if args.strategies else None, args.executor, args.rounds,
+        package, graph, args.strategies.split(",") if args.strategies is not None else None, args.executor, args.rounds,
         args.seconds, log.info, **options,
     )  # fmt: skip
     if str(args.output) != "-":

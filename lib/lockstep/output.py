@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import warnings
+from pathlib import Path
 
 log = logging.getLogger("lockstep")
 LATER = 2.0  # s after which a terminal shows a step's elapsed time
@@ -85,14 +86,18 @@ def check_writable(args) -> None:
     Raises
     ------
     ValueError
-        It is a folder, there is no way to make its folder, or nothing can be written there.
+        It is a folder or a file that is read, there is no way to make its folder, or nothing can be written there.
     """
+    read = getattr(args, "file", None) or []
+    read = [read] if isinstance(read, str) else read
     for name in ("output", "plot"):
         path = getattr(args, name, None)
         if is_stdout(path):
             continue
         if path.is_dir():
             raise ValueError(f"--{name} {path}: this is a folder; name a file")
+        if path.is_file() and any(Path(file).is_file() and path.samefile(file) for file in read):
+            raise ValueError(f"--{name} {path}: this is the file that is read; name another")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -168,6 +168,27 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(run, graph,
     assert (tmp_path / "new" / "order.txt").read_text() == "0\n1\n"
 
 
+@pytest.mark.parametrize("command", [("sort",), ("color",), ("paths", "--source", 0)])
+def test_an_output_that_is_the_file_read_is_refused(run, graph, tmp_path, command):
+    file, link = graph("0 1\n"), tmp_path / "link"
+    link.symlink_to(file)
+    for place in (file, link):
+        status, out, err = run(command[0], file, *command[1:], "--output", place)
+        assert (status, out) == (2, "") and "this is the file that is read" in err
+    assert file.read_text() == "0 1\n"
+
+
+def test_a_target_that_is_no_vertex_is_refused_before_the_work(run, graph, monkeypatch):
+    monkeypatch.setattr("lockstep.sssp.shortest_paths", lambda *_, **__: pytest.fail("paths were found"))
+    status, _, err = run("paths", graph("0 1\n"), "--source", 0, "--target", 9)
+    assert status == 2 and "no vertex 9" in err
+
+
+def test_advice_is_on_ratings_or_on_a_batch(run, graph):
+    status, _, err = run("advise", graph("0,1,2\n"), "--ratings", "--batch")
+    assert status == 2 and "--ratings and --batch" in err
+
+
 def test_sort_runs_a_kernel_on_the_emulator(run, graph):
     status, out, err = run("sort", graph("0 1\n1 2\n"), "--strategy", "frontier", "--executor", "host")
     assert (status, out) == (0, "0\n1\n2\n"), err

@@ -235,6 +235,10 @@ def test_an_archive_that_leaves_a_choice(tmp_path):
         (b"user,item,rating\n", r"holds no rating"),
         (b"0 1 2\n1 -5\n", r"line 2: found id -5"),
         (b"0\n1\n", r"holds no rating"),
+        (b"user\titem\trating\n1\t10\t4,5\n2\t10\t2,5\n", r"separated by '\\t', and a line of it holds a comma"),
+        (b"%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n", r"is a Matrix Market file"),
+        (b"item,user,rating\n10,1,5\n", r"names its columns item,user,rating; expected user, item, rating"),
+        (b"user;item;rating\n1;10;5\n", r"expected commas, tabs or '::' between user, item and rating"),
     ],
 )
 def test_ratings(tmp_path, text, message):

@@ -1,6 +1,7 @@
 """Schedules: what the layout of a trace must keep, on traces made by hand and on kernels."""
 
 import matplotlib
+import networkx as nx
 import pytest
 
 matplotlib.use("Agg")
@@ -107,6 +108,10 @@ def test_errors_name_what_there_is():
         schedule("sort", "karate", "naive")
     with pytest.raises(ValueError, match="no kernels of 'greedy'"):
         schedule("coloring", "karate", "greedy")
+    with pytest.raises(ValueError, match="no study 'machine'"):
+        suits("machine", "karate")
+    with pytest.raises(ValueError, match="no data set 'no-such-graph'"):
+        suits("sssp", "no-such-graph")
     assert not suits("toposort", "karate") and not suits("coloring", "sample ratings")
     assert graph_of("karate").n == 34
 
@@ -157,3 +162,9 @@ def test_a_file_of_ones_own_is_shown_or_refused_where_the_picture_is(tmp_path):
     made.study.value = "sgd"
     made.file.value = str(ratings)
     assert made.graph.value == str(ratings) and made.picture.layout.display is None
+
+
+def test_graphs_of_other_libraries_are_watched():
+    assert schedule("sssp", nx.path_graph(3), "atomic").steps > 0
+    with pytest.raises(ValueError, match="sssp takes graphs, not Ratings"):
+        schedule("sssp", GRAPHS["sample ratings"](), "atomic")

@@ -357,3 +357,14 @@ def test_the_oracle_is_plain_gradient_descent():
             items[i] + 0.1 * (error * users[u] - 0.3 * items[i]),
         )
     assert np.allclose(vectors[0], users, rtol=1e-5) and np.allclose(vectors[1], items, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2.5, 3), (2, 2, 2), "ab"])
+def test_a_shape_is_two_whole_numbers(shape):
+    with pytest.raises(ValueError, match="expected two whole numbers"):
+        Ratings([0], [0], [1.0], shape=shape)
+
+
+def test_a_share_is_a_number():
+    with pytest.raises(ValueError, match="share=None"):
+        Ratings([0], [0], [1.0]).split(None)

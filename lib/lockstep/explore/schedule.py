@@ -122,14 +122,30 @@ def _ratings(file):
 
 
 def strategies_of(study: str) -> Any:
-    """The strategies of a study that run kernels."""
+    """The strategies of a study that run kernels.
+
+    Raises
+    ------
+    ValueError
+        No such study.
+    """
+    if study not in STUDIES:
+        raise ValueError(f"no study {study!r} to watch; choose one of {', '.join(STUDIES)}")
     return [name for name, strategy in studies.table(study).items() if strategy.gpu]
 
 
 def suits(study: str, name: str) -> bool:
-    """Whether a study takes a graph: a sort needs arcs without a cycle, ratings are for SGD alone."""
+    """Whether a study takes a graph: a sort needs arcs without a cycle, ratings are for SGD alone.
+
+    Raises
+    ------
+    ValueError
+        No such study, or no such graph.
+    """
+    strategies_of(study)
+    graph = graph_of(name, study)
     try:
-        problem_of(study, graph_of(name, study)).validate()
+        problem_of(study, graph).validate()
     except ValueError:
         return False
     return True
@@ -137,7 +153,7 @@ def suits(study: str, name: str) -> bool:
 
 def problem_of(study, given):
     """The problem to run: shortest paths from vertex 0, factorizations of rank 2."""
-    if study != "sgd" and not isinstance(given, Graph):
+    if study != "sgd" and hasattr(given, "n_users"):
         raise GraphError(f"{study} takes graphs, not {type(given).__name__}")
     settings = {"sssp": {"source": 0}, "sgd": {"rank": 2}}
     return studies.problem(study).of(given, **settings.get(study, {}))
@@ -150,7 +166,7 @@ def schedule(study: str, graph: "GraphLike", strategy: str, seed: int = 0) -> An
     ----------
     study : str
         A key of `STUDIES`.
-    graph : str or Graph
+    graph : str, or a graph as the study takes it
         A name in `GRAPHS`, a file, a name in the registry, or a graph; small, for everything is kept.
     strategy : str
         One of `strategies_of`.
@@ -168,8 +184,6 @@ def schedule(study: str, graph: "GraphLike", strategy: str, seed: int = 0) -> An
     GraphError, CycleError
         The study cannot use the graph.
     """
-    if study not in STUDIES:
-        raise ValueError(f"no study {study!r} to watch; choose one of {', '.join(STUDIES)}")
     known = strategies_of(study)
     if strategy not in known:
         raise ValueError(f"{study} has no kernels of {strategy!r} to watch; choose one of {', '.join(known)}")

@@ -1,6 +1,5 @@
 """Readers for what is not one graph: ratings, batches of small graphs, coordinates."""
 
-
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,12 +44,29 @@ def read_ratings(path: "PathLike | IO[bytes]", member: str | None = None, ids: b
         Names file and line of what is not a rating.
     """
     data, name = open_text(path, member)
+    if data[:14] == b"%%MatrixMarket":
+        raise GraphError(
+            f"{name} is a Matrix Market file; expected ratings as lines 'user,item,rating' (Python takes the matrix: "
+            "lockstep.sgd.Ratings.of(scipy.io.mmread(file)))"
+        )
     start, first = next(((at, line) for at, line in text.lines(data) if line and line[:1] not in b"#%"), (0, b""))
     for mark in (b"::", b"\t"):
         if b"," not in first and ((mark == b"::" and mark in first) or _in_columns(data, mark)):
+            if b"," in data and any(b"," in line and line[:1] not in b"#%" for _, line in text.lines(data)):
+                raise GraphError(
+                    f"{name} is separated by {mark.decode()!r}, and a line of it holds a comma; expected decimal "
+                    "points, and names without commas"
+                )
             data, first = data.replace(mark, b","), first.replace(mark, b",")
+    if b"," not in first and (b";" in first or b"|" in first):
+        raise GraphError(
+            f"{name}: its first line is {first[:60].decode(errors='replace')!r}; expected commas, tabs or '::' between "
+            "user, item and rating"
+        )
     if b"," in first:
         header = _is_header((named.fields(first) + [b""] * 3)[:3])
+        if header and (b"item" in named.fields(first)[0].lower() or b"user" in named.fields(first)[1].lower()):
+            raise GraphError(f"{name} names its columns {first.decode(errors='replace')}; expected user, item, rating")
         users, items, values = _csv(data, name, text.after(data, start) if header else start)
     else:
         table = Table(data, name, "a user id and the ids of items, separated by blanks")

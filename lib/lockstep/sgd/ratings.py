@@ -72,6 +72,8 @@ class Ratings:
                 f"rating {k} (row {users[k]}, column {items[k]}) is {values[k]}; expected finite numbers "
                 f"({bad.size} of {values.size} are not): {way_out}"
             )
+        if shape is not None and (len(shape) != 2 or any(not isinstance(one, (int, np.integer)) for one in shape)):
+            raise RatingsError(f"shape={shape!r}; expected two whole numbers, users and items")
         if shape is None:
             shape = (int(users.max()) + 1, int(items.max()) + 1) if users.size else (0, 0)
         for ids, count, what in ((users, shape[0], "row"), (items, shape[1], "column")):
@@ -231,7 +233,7 @@ class Ratings:
     def split(self, share: float = 0.1, seed: int = 0) -> "tuple[Ratings, Ratings]":
         """Two Ratings of the same shape: all but about `share` of the entries to train on, the rest to test
         on."""
-        if not 0 <= share <= 1:
+        if not isinstance(share, (int, float, np.number)) or not 0 <= share <= 1:
             raise ValueError(f"share={share!r}; expected a share of the ratings, 0 to 1")
         held_out = np.random.default_rng(seed).random(self.m, np.float32) < share
         return tuple(  # pyright: ignore[reportReturnType]
