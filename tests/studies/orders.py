@@ -40,10 +40,6 @@ WEAKER = {
 READS = "plain reads of words that atomics of others lower: a larger value is looked at again"
 ROUND = "plain reads of the round in which a neighbor was colored: a later one is none yet"
 VOTE = "a place of a warp's list is written after a vote that took what was read there: by data, not by a barrier"
-GIVEN_BACK = (
-    "an item's lock that is given back since the user's is held was taken without a fence: its plain release ends the "
-    "release sequence of whoever held it before"
-)
 SAME = "threads that find a vertex write the same 1"
 KNOWN = {  # {study/strategy: (races that are looked for, why not all; where those that remain are)}
     **dict.fromkeys(("sssp/near-far", "sssp/cluster", "sssp/asynchronous"), ("plain", READS, None)),
@@ -51,15 +47,13 @@ KNOWN = {  # {study/strategy: (races that are looked for, why not all; where tho
                                                      "smallest", "largest")], ("plain", ROUND, None)),
     **dict.fromkeys([f"coloring/{name}" for name in ("waiting", "early", "emptying")],
                     ("plain", VOTE, "shared|control")),
-    **dict.fromkeys(("sgd/edge-locked", "sgd/node-then-edge", "sgd/edge-hubs"),
-                    ("all", GIVEN_BACK, "edge_locked.*vectors")),
     "sgd/hogwild": ("plain", "it races by design", "vectors"),
     **dict.fromkeys(("swarm/level", "swarm/packed"), ("plain", SAME, "found")),
     "swarm/alone": ("plain", "the last block puts a counter back that the others have counted up", "arrived"),
 }  # fmt: skip
 
-# Further options, of kernels that the chosen ones do not load.
-OTHERWISE = {"sgd/tiles": [{"users": "fetched", "threads": 64, "lanes": 2, "each": 2}]}
+# Further options, of a study or a strategy: several threads an edge, as on a GPU; a kernel that is not chosen.
+OTHERWISE = {"sgd": [{"lanes": 2}], "sgd/tiles": [{"users": "fetched", "threads": 64, "lanes": 2, "each": 2}]}
 
 
 @functools.cache
@@ -110,7 +104,8 @@ def run(study, name, seeds=(1, 2)):
         What is wrong.
     """
     races, loaded, strategy = KNOWN.get(f"{study}/{name}", ("all",))[0], set(), table(study)[name]
-    paste, ways = source.paste, [{}, *OTHERWISE.get(f"{study}/{name}", [])]
+    paste = source.paste
+    ways = [{}, *OTHERWISE.get(study, []), *OTHERWISE.get(f"{study}/{name}", [])]
 
     def noted(path, marks=True):
         loaded.add(Path(path).name)

@@ -32,7 +32,8 @@ def stale(rows):
     cells, table = rows[["study", "strategy", "dataset", "kernel"]].drop_duplicates(), builds.known()
     for study, strategy, dataset, kernel in cells.itertuples(index=False, name=None):
         for owner, name in owners(strategy, kernel):
-            told = _told(table, study, owner, dataset, name)
+            look, whose = (_told, owner) if owner else (_of_any, strategy)
+            told = look(table, study, whose, dataset, name)
             if told:
                 found.append((study, strategy, dataset, kernel, *told))
                 break
@@ -54,17 +55,20 @@ def _is_id(word):
     return len(word) == 16 and not word.strip("0123456789abcdef")
 
 
+def _of_any(table, study, strategy, dataset, name):
+    """The same of a build that any strategy may have; in no table, the row's own of today's code alone is fresh."""
+    here = [(who, lines) for (where, who), lines in table.items() if where == study]
+    told = [_told(table, study, who, dataset, name) for who, lines in here if any(line["id"] == name for line in lines)]
+    if told:
+        return None if None in told else told[0]
+    now = builds.parts_of(study, strategy, dataset)
+    return None if now and name == digest(study, strategy, *now) else ("", "unknown")
+
+
 def _told(table, study, strategy, dataset, name):
     """(commit, changed components) of a stale build; None if it is fresh, or if nothing in it can go stale."""
     if strategy == recording.CLOCKS:
         return None
-    if strategy is None:  # of whichever strategy has it
-        here = [(who, lines) for (where, who), lines in table.items() if where == study]
-        mine = [who for who, lines in here if any(line["id"] == name for line in lines)]
-        told = [_told(table, study, who, dataset, name) for who in mine]
-        if not mine:
-            return ("", "unknown")
-        return None if None in told else told[0]
     now = builds.parts_of(study, strategy, dataset)
     if now is None:
         return None

@@ -15,10 +15,8 @@
 // No thread waits for a lock: a failed try defers the edge and releases a lock already held. So there is no deadlock;
 // holders wait only at warp barriers, which all lanes reach. Passes end: the user's lock is tried last, so the group
 // that takes it has both, and the first try of any user's lock succeeds: each pass applies an edge.
-// A group that has the item's lock and not the user's gives it back by a release store without having fenced. In PTX's
-// memory model that ends the release sequence of whoever held the lock before, so the next holder's accesses to the
-// item's vector race with theirs; an exchange instead of the store, or a fence before it, would order them. On the GPUs
-// here the earlier holder's fence has put its stores into the L2 by then, and every timed sweep's edges are checked.
+// A group that has the item's lock and not the user's fences before it gives the item's back: the store ends the release
+// sequence of whoever held the lock before, and the fence makes it a release of what that holder wrote.
 // With LANES=1 there is an even number of warp operations between two tries of a thread. On the emulator's warp of two
 // threads each swaps the order, so thread 0 tries first every time, as in the published figures (paper_example.py).
 // Parameters: decay = 1 - rate * regularization; with LOG, *_clock: updates of a node so far, *_rank: an edge's rank
@@ -49,12 +47,11 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
         const int u = users[e], i = items[e];
         int both = 0;
         if (has_edge && lane_in_group() == 0) {
-            both = try_lock(item_locks + i);
-            if (both && !try_lock(user_locks + u)) {
-                unlock(item_locks + i);
-                both = 0;
+            if (try_lock(item_locks + i)) {
+                both = try_lock(user_locks + u);
+                fence_gpu();
+                if (!both) unlock(item_locks + i);
             }
-            if (both) fence_gpu();
             trace_event(both ? 0 : 1, e, base);
         }
         both = from_first(both);
