@@ -1,5 +1,6 @@
 """The emulator: interleavings are seeded, races show, and what would hang is reported instead."""
 
+import os
 import subprocess
 import sys
 import time
@@ -272,7 +273,8 @@ def test_no_compiler_is_one_clear_error(tmp_path):
         "try: compiler()\n"
         "except m.CompileError as e: print(e)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], env={"PATH": str(tmp_path)}, capture_output=True, text=True)
+    settings = {"PATH": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True)
     assert "no C++ compiler for the emulator: install g++" in done.stdout, done.stderr
 
 

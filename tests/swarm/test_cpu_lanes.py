@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from lockstep.batch import Pack
 from lockstep.graphs import Graph
+from lockstep.machine import gpu_available
 from lockstep.swarm import Engine, analyze
 from lockstep.swarm.checksums import LEVELS
 
@@ -62,6 +63,7 @@ def test_more_shortest_paths_than_a_float_counts():
     assert np.isnan(one).any() and np.array_equal(one, other, equal_nan=True)
 
 
+@pytest.mark.skipif(gpu_available(), reason="a GPU answers")
 def test_auto_takes_it_without_a_gpu():
     graphs = [nx.path_graph(5), nx.star_graph(4)]
     found = analyze(graphs, "closeness")
