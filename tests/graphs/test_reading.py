@@ -332,6 +332,16 @@ def test_ratings_of_users_and_items_with_names(tmp_path, text):
     assert matrix.toarray().tolist() == [[0, 0.5], [4, 0]]
 
 
+@pytest.mark.parametrize("text", [b"7,0195,4\n7,195,2\n", b"user,item,rating\n7,195,2,9\n7, 0195,4,05\n"])
+def test_ids_that_begin_with_a_zero_are_names(tmp_path, text):
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(text)
+    matrix, users, items = read_ratings(path, ids=True)
+    assert users.tolist() == ["7"] and items.tolist() == ["0195", "195"] and matrix.toarray().tolist() == [[4, 2]]
+    path.write_bytes(b"0,7,0.5\n10,7,02\n")  # a zero alone, in a number, and in a rating
+    assert read_ratings(path, ids=True)[1].tolist() == [0, 10]
+
+
 def test_ratings_of_movielens_of_old(tmp_path):
     path = tmp_path / "ratings.dat"
     path.write_bytes(b"1::1193::5::978300760\n1::661::3::978302109\n")

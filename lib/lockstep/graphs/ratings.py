@@ -1,5 +1,6 @@
 """Readers for what is not one graph: ratings, batches of small graphs, coordinates."""
 
+import re
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +24,9 @@ def read_ratings(path: "PathLike | IO[bytes]", member: str | None = None, ids: b
         CSV, with or without a header line, whose first three columns are user, item and rating (MovieLens,
         Jester; a fourth such as the time is ignored), also separated by tabs or ``::``; or lists
         ``user item item ...`` of a user's items (Gowalla), each with rating 1; plain, compressed or in an archive, or
-        an open binary file. Ids are whole numbers; in a CSV they are names if the first line of ratings has one. A
-        first line is a header if none of its three fields is a number and the third ends in a word such as "rating".
+        an open binary file. Ids are whole numbers; in a CSV they are names if the first line of ratings has one, or if
+        one begins with a zero, as an ISBN may: 007 is not 7. Lines that begin with # or % are comments. A first
+        line is a header if none of its three fields is a number and the third ends in a word such as "rating".
     member : str, optional
         Which file of an archive.
     ids : bool
@@ -119,10 +121,24 @@ def _all_ids(table):
     return table.values.astype(np.int64)
 
 
+_ZERO = re.compile(rb"^[ \t]*(?:[^,\n]*,[ \t]*)?0\d", re.M)
+_ANY_ZERO = re.compile(rb"0(?<=[\n, \t]0)\d")  # in any field; three times as fast
+_COMMENTED = re.compile(rb"^[ \t]*[#%][^\s,][^,\n]*,[^,\n]*,[ \t]*[+-]?[.\d]+[ \t\r]*(?:,[^,\n]*)?$", re.M)
+
+
+def _zero(data, start):
+    """Whether one of the first two fields of a line begins with a zero that a digit follows."""
+    return bool(_ZERO.match(data, start) or (_ANY_ZERO.search(data, start) and _ZERO.search(data, start)))
+
+
 def _csv(data, name, start):
+    commented = _COMMENTED.search(data, text.after(data, start)) if b"\n#" in data or b"\n%" in data else None
+    if commented:
+        told = f"found {formats.shown(commented[0])}, a rating in a line that its first character makes a comment"
+        raise formats.error(data, name, commented.start(), f"{told}; put an id that begins with it into quotes")
     some = text.lines(data[start : start + 2**16], 60)
     first = next((line for _, line in some if line and line[:1] not in b"#%"), b"")
-    if not all(map(named.numeric, named.fields(first)[:2])):
+    if not all(map(named.numeric, named.fields(first)[:2])) or _zero(data, start):
         expected = "'user,item,rating' with a finite rating"
         lines, rows = named.rows(data, name, start, expected, (3, 4))
         users, items = (np.array([row[k] for row in rows], str) for k in (0, 1))
