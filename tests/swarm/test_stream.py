@@ -154,6 +154,11 @@ def test_a_folder_of_another_run_is_refused(shards, tmp_path):
     (tmp_path / "out" / "_run.json").write_text('{"batch"')
     with pytest.raises(OutputError, match="_run.json is damaged"):
         run(batch, Degrees(), tmp_path / "out")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "_problems.csv").write_text("mine")
+    with pytest.raises(OutputError, match="holds a _problems.csv of something else"):
+        run(batch, Degrees(), tmp_path / "other")
+    assert (tmp_path / "other" / "_problems.csv").read_text() == "mine"
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="file is a file; name a folder"):
         run(batch, Degrees(), tmp_path / "file")

@@ -63,6 +63,8 @@ class Output:
         self._hold()
         file, what = self.folder / "_run.json", {**(self.what or {}), "keep": self.keep}
         if not any(self.folder.glob("part-*.parquet")):  # no parts to mix with
+            if not file.is_file() and (self.folder / "_problems.csv").is_file():
+                raise OutputError(f"{self.folder} holds a _problems.csv of something else; choose another folder")
             _replace(file, json.dumps(what, indent=1) + "\n")
         elif not file.is_file():
             raise OutputError(f"{self.folder} holds parts but no _run.json; choose another folder")
