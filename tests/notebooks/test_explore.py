@@ -101,6 +101,8 @@ def test_picture_and_words():
     text = told(found, 10)
     assert "step 10:" in text and "further threads" in text
     assert "nothing" in told(found, found.steps + 1)
+    with pytest.raises(ValueError, match="lines=-1; expected 0 or more"):
+        told(found, 10, lines=-1)
 
 
 def test_errors_name_what_there_is():

@@ -236,6 +236,7 @@ def test_empty_rows_columns_and_nothing_at_all():
         ({"strategy": "multicore", "threads": 2**15}, "threads=32768: .* 1 to 32,767"),
         ({"initial": (np.zeros((2, 2)), np.zeros((2, 2)))}, "initial vectors of the users have shape"),
         ({"initial": (np.zeros((60, 16)), np.full((25, 16), np.nan))}, "initial vector 0 of the items is not finite"),
+        ({"initial": (np.zeros((60, 16), complex), np.zeros((25, 16)))}, "initial vectors are complex; expected real"),
         ({"initial": (np.zeros((60, 16)),)}, "initial: expected two arrays"),
         ({"seed": -1}, "seed=-1; expected a whole number"),
         ({"seed": None}, "seed=None; expected a whole number"),

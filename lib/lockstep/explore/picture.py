@@ -89,6 +89,8 @@ def told(schedule: Any, until: int | None = None, lines: int = 8) -> str:
     lines : int
         Largest number of events listed for a step.
     """
+    if lines < 0:
+        raise ValueError(f"lines={lines}; expected 0 or more")
     kinds = schedule.kinds
     counted = ", ".join(f"{kinds[kind]:,} {kind}s" for kind in ("read", "write", "atomic") if kinds[kind])
     barriers = sum(schedule.counts.get(key, 0) for key in ("barriers", "grid_barriers"))

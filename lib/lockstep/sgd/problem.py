@@ -125,6 +125,8 @@ class Problem(plan.Problem):
     def _draw(self):
         shapes = [(nodes, self.rank) for nodes in self.ratings.shape]
         if self.initial is not None:
+            if any(np.iscomplexobj(vectors) for vectors in self.initial):
+                raise ValueError("initial vectors are complex; expected real numbers")
             given = [np.asarray(vectors, np.float32) for vectors in self.initial]
             for vectors, shape, side in zip(given, shapes, ("users", "items"), strict=True):
                 if vectors.shape != shape:
