@@ -238,7 +238,7 @@ def test_an_archive_that_leaves_a_choice(tmp_path):
         (b"user\titem\trating\n1\t10\t4,5\n2\t10\t2,5\n", r"separated by '\\t', and a line of it holds a comma"),
         (b"%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n", r"is a Matrix Market file"),
         (b"item,user,rating\n10,1,5\n", r"names its columns item,user,rating; expected user, item, rating"),
-        (b"user,item,rating\n1,2,3\n#7,2,3\n", r"line 3: found '#7,2,3', a rating in a line .* a comment"),
+        (b"user,item,rating\n1,2,3\n #7,2,3\n", r"line 3: found ' #7,2,3', a rating in a line .* a comment"),
         (b"a,b,3\n# by hand, as seen, 2020\n%c,b,2.5,99\n", r"line 3: .* put an id that begins with it into quotes"),
         (b"user;item;rating\n1;10;5\n", r"expected commas, tabs or '::' between user, item and rating"),
     ],

@@ -132,7 +132,7 @@ def _zero(data, start):
 
 
 def _csv(data, name, start):
-    commented = _COMMENTED.search(data, text.after(data, start)) if b"\n#" in data or b"\n%" in data else None
+    commented = _COMMENTED.search(data, text.after(data, start)) if b"#" in data or b"%" in data else None
     if commented:
         told = f"found {formats.shown(commented[0])}, a rating in a line that its first character makes a comment"
         raise formats.error(data, name, commented.start(), f"{told}; put an id that begins with it into quotes")

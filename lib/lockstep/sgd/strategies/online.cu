@@ -15,8 +15,8 @@
 // No thread waits for a lock: a failed try defers the edge and releases a lock already held. So there is no deadlock;
 // holders wait only at warp barriers, which all lanes reach. Passes end: the user's lock is tried last, so the group
 // that takes it has both, and the first try of any user's lock succeeds: each pass applies an edge.
-// A group that has the item's lock and not the user's fences before it gives the item's back: the store ends the release
-// sequence of whoever held the lock before, and the fence makes it a release of what that holder wrote.
+// A group that has the item's lock and not the user's fences before it gives the item's back: the store ends the
+// release sequence of whoever held the lock before, and the fence makes it a release of what that holder wrote.
 // With LANES=1 there is an even number of warp operations between two tries of a thread. On the emulator's warp of two
 // threads each swaps the order, so thread 0 tries first every time, as in the published figures (paper_example.py).
 // Parameters: decay = 1 - rate * regularization; with LOG, *_clock: updates of a node so far, *_rank: an edge's rank

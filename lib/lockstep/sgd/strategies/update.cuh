@@ -246,8 +246,8 @@ __device__ __forceinline__ void fence_block() {
 #endif
 }
 
-// Locks taken by single threads: 0 free, 1 held. Neither call orders anything: the caller fences once after the locks are
-// taken and once before they are given back, however many they are.
+// Locks taken by single threads: 0 free, 1 held. Neither call orders anything: the caller fences once after the locks
+// are taken and once before they are given back, however many they are.
 __device__ __forceinline__ bool try_lock(int* lock) {
     if (LOCK_DELAY) delay_cycles(LOCK_DELAY);
     return atomicCAS(lock, 0, 1) == 0;
