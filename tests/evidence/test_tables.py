@@ -59,6 +59,19 @@ def test_an_option_is_shown_as_speedups_over_the_default():
     assert tables.by_option(made, table, "delta").empty and tables.by_option(tuned(), table, "threads").empty
 
 
+def test_options_tuned_together_are_shown_by_their_combinations():
+    table = studies.table("sgd")
+    rows = tuned(*(("tuning-hybrid", "a", label, turn, ms) for turn in range(4)
+                   for label, ms in (("node-then-edge", 4.0), ("node-then-edge@blocks=4,edge_blocks=16", 2.0),
+                                     ("node-then-edge@blocks=32,edge_blocks=4", 8.0))))  # fmt: skip
+    asked = rows, table, ("blocks", "edge_blocks"), "tuning-hybrid"
+    shown = tables.by_option(*asked).set_index("strategy").loc["node-then-edge"]
+    assert shown.to_dict() == pytest.approx({"blocks=4, edge_blocks=16": 2.0, "blocks=32, edge_blocks=4": 0.5})
+    assert "of `blocks` and `edge_blocks`" in tables.better(*asked)
+    assert "`node-then-edge` to `blocks=4, edge_blocks=16` (2.00 times as fast)" in tables.better(*asked)
+    assert tables.by_option(rows, table, "blocks", "tuning-hybrid").empty  # no label without `blocks` beside it
+
+
 def test_a_default_is_to_change_where_a_value_is_faster_over_all_cells_beyond_the_noise():
     table = studies.table("sssp")
 

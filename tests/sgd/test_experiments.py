@@ -287,3 +287,17 @@ def test_delays_of_the_platform(tmp_path):
     assert {f'{{"{option}_delay":{cycles},"rank":16}}' for option, cycles in
             (("lock", 0), ("lock", 100), ("barrier", 0), ("barrier", 1000))} == set(found)  # fmt: skip
     assert (rows["verified"] != "measured-wrong").all()
+
+
+def test_a_tuned_option_is_measured_beside_its_default(tmp_path):
+    executor, both = get_executor("host"), "node-then-edge@blocks=1,edge_blocks=2"
+    cell = {"experiment": "tuning-hybrid", "graphs": {"random": {"size": [[30, 20, 100, 12]]}},
+            "strategies": ["node-then-edge", both]}  # fmt: skip
+    config = {"studies": {experiments.STUDY: {"parts": {"tuning-hybrid": {"rounds": 2, "cells": [cell]}}}}}
+    study = Study(experiments.STUDY, part="all", executor=executor, config=config, results=tmp_path)
+    assert experiments.measure(study, "tuning-hybrid", executor, say=lambda line: None) == []
+    rows = study.rows()
+    assert set(rows["parameters"]) == {'{"rank":16}'} and (rows["verified"] != "measured-wrong").all()
+    passes = rows[rows["metric"] == "node_passes"].groupby("strategy")["value"].nunique()
+    assert set(passes.index) == {"node-then-edge", both}
+    assert STRATEGIES.resolve(both)[1] == {"blocks": 1, "edge_blocks": 2}

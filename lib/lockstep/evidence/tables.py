@@ -50,16 +50,16 @@ def quotients(rows, numerator, denominator):
 
 
 def _against_default(rows, table, option, experiment):
-    """Log speed-ups over the default, {(default's label, measure): {value: {cell: array over rounds}}}."""
-    found = {}
+    """Log speed-ups over the default, {(its label, measure): {((option, value), ...): {cell: array over rounds}}}."""
+    found, names = {}, _names(option)
     for number, (_, parameters, cell) in enumerate(cells(rows, experiment)):
         spent = np.log(select(cell, metric="wall").pivot_table("value", "round", "strategy"))
         defaults = {repr(table.resolve(label)): label for label in spent}
         for label in spent:
             strategy, options = table.resolve(label)
-            value = options.pop(option, None)
+            value = tuple((name, options.pop(name)) for name in names if name in options)
             base = defaults.get(repr((strategy, options)))
-            if value is not None and base is not None:
+            if value and base is not None:
                 line = found.setdefault((base, parameters.get("measure", "")), {})
                 line.setdefault(value, {})[number] = (spent[base] - spent[label]).dropna().to_numpy()
     return found
@@ -73,8 +73,8 @@ def by_option(rows, table, option, experiment="tuning"):
     rows : DataFrame
     table : Table
         Its labels' strategies and options.
-    option : str
-        ``threads``: labels ``name@threads=64``, beside ``name`` for the default.
+    option : str or sequence of str
+        ``threads``: labels ``name@threads=64``, beside ``name`` for the default; of several, each combination.
 
     Returns
     -------
@@ -85,10 +85,10 @@ def by_option(rows, table, option, experiment="tuning"):
     values = sorted({value for line in found.values() for value in line})
     shown = pd.DataFrame([
         {"strategy": base, "measure": measure,
-         **{f"{option}={value}": np.exp(np.mean([logs.mean() for logs in line[value].values()]))
+         **{_text(value): np.exp(np.mean([logs.mean() for logs in line[value].values()]))
             for value in values if value in line}}
         for (base, measure), line in found.items()
-    ], columns=["strategy", "measure", *(f"{option}={value}" for value in values)])  # fmt: skip
+    ], columns=["strategy", "measure", *map(_text, values)])  # fmt: skip
     return shown if any(shown["measure"]) else shown.drop(columns="measure")
 
 
@@ -121,16 +121,24 @@ def better(rows, table, option, experiment="tuning", names=None, by_size=()):
         if speedups[value].value > MARGIN and speedups[value].low > 1:
             which = f"`{base}`" + (f" for {(names or {}).get(measure, measure)}" if measure else "")
             (kept if base in by_size else changed).append(
-                f"{which} to `{option}={value}` ({speedups[value].value:.2f} times as fast)"
+                f"{which} to `{_text(value)}` ({speedups[value].value:.2f} times as fast)"
             )
     rule = (
-        f"By the protocol the default of `{option}` changes where another value is more than {MARGIN - 1:.0%} faster "
-        "over all cells and the interval of its speed-up excludes one"
+        f"By the protocol the default of `{'` and `'.join(_names(option))}` changes where another value is more than "
+        f"{MARGIN - 1:.0%} faster over all cells and the interval of its speed-up excludes one"
     )
     said = f"{rule}: " + (f"{', '.join(changed)}, with the next recording of it." if changed else "none does.")
     if kept:
         said += f" Exempt, as their default follows the size of a graph and the part has one size: {', '.join(kept)}."
     return said
+
+
+def _names(option):
+    return (option,) if isinstance(option, str) else tuple(option)
+
+
+def _text(value):
+    return ", ".join(f"{name}={one}" for name, one in value)
 
 
 def _over_cells(logs):

@@ -51,17 +51,17 @@ def _compiled(name, executor, rank, storage):
         plan.rmse()
 
 
-def _time(study, part, cell, executor, *, rank=16, storage="float32", lock_delay=None, barrier_delay=None, blocks=None,
-          edge_blocks=None, slow=(), best=False):  # fmt: skip
+def _time(study, part, cell, executor, *, rank=16, storage="float32", lock_delay=None, barrier_delay=None, slow=(),
+          best=False):  # fmt: skip
     """A sweep of all strategies.
 
     Strategies in `slow`, whose runs take seconds, and CPU strategies have FEW rounds and no warm-up run.
-    `lock_delay`, `barrier_delay`, `blocks` and `edge_blocks` are options of strategies with kernels. `best`: rows
-    derived from the cell's are recorded as well (`derived`).
+    `lock_delay` and `barrier_delay` are options of strategies with kernels. `best`: rows derived from the cell's are
+    recorded as well (`derived`).
     """
     on_gpu, dataset = executor is not None and executor.name == "cuda", label(cell)
     names = [name for name in cell.strategies if executor is not None or not _kernels(name)]
-    options = {"lock_delay": lock_delay, "barrier_delay": barrier_delay, "blocks": blocks, "edge_blocks": edge_blocks}
+    options = {"lock_delay": lock_delay, "barrier_delay": barrier_delay}
     options = {name: value for name, value in options.items() if value is not None}
     parameters = {"rank": rank, **options, **({} if storage == "float32" else {"storage": storage})}
     where = (part, cell.experiment, dataset)
