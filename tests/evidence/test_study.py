@@ -217,11 +217,14 @@ def test_a_part_that_has_ended_says_what_its_seconds_went_to(study, tmp_path, ma
     assert set(run["seconds"]) == {"warming", "running", "checking", "making ready"}
 
 
-def test_the_machine_that_recorded_most_comes_first_all_its_recordings_counted(tmp_path):
-    for place, size in (("a/1-x.csv", 30), ("b/1-x.csv", 20), ("b/2/1-x.csv", 20), ("c/1-x.csv", 5)):
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / place).write_text("x" * size)
-    assert [folder.name for folder in reading.by_size(tmp_path)] == ["b", "a", "c"]
+def test_the_machine_with_most_studies_comes_first_of_several_the_one_recorded_last(tmp_path):
+    for place, date in (("a", "2026-03"), ("b", "2026-01"), ("b/2", "2026-05"), ("c", "2026-09"), ("d", None)):
+        (tmp_path / place).mkdir(parents=True)
+        for study in ("1-x", "2-y")[: 1 if place == "c" else 2]:
+            (tmp_path / place / f"{study}.csv").write_text("x")
+        if date:
+            (tmp_path / place / "machine.json").write_text(json.dumps({"runs": [{"date": date}]}))
+    assert [folder.name for folder in reading.by_coverage(tmp_path)] == ["b", "a", "d", "c"]
 
 
 def test_recorded_machines_are_read_beside_this_one(study, tmp_path):
@@ -244,14 +247,14 @@ def test_what_was_measured_here_comes_first_and_stands_for_its_recording(study, 
     study().count("p", "e", "g", "s", {"m": (1, "1")})
     source = next((tmp_path / "results").glob("*/9-test.csv"))
     head, line = source.read_text().splitlines()
-    for name, lines in (("few", [line]), ("many", [line, line.replace(",e,", ",f,")]), (machine["name"], [line])):
+    for name, lines in (("few", [line]), ("more", [line, line.replace(",e,", ",f,")]), (machine["name"], [line])):
         (tmp_path / "recordings" / name).mkdir(parents=True)
         (tmp_path / "recordings" / name / "9-test.csv").write_text("\n".join([head, *lines, ""]))
     study().count("p", "e2", "g", "s", {"m": (2, "1")})
     here = machine["name"]
-    assert list(study(part=None).machines()) == ["many", "few", here], "without a configuration: recorded ones alone"
+    assert list(study(part=None).machines()) == ["few", "more", here], "without a configuration: recorded ones alone"
     known = study(part=None, config=config).machines()
-    assert list(known) == [here, "many", "few"] and len(known[here]) == 2
+    assert list(known) == [here, "few", "more"] and len(known[here]) == 2
 
 
 def test_a_configuration_without_the_study_or_part_is_an_error(study):

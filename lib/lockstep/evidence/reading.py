@@ -1,5 +1,6 @@
 """Read recordings: of one study on one machine or on all, or of all studies."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -47,8 +48,8 @@ class Reader:
         return known[machine]
 
     def recorded(self):
-        """{machine: rows} for every recorded machine with this study, by total size of recordings, descending."""
-        folders = [folder for folder in by_size(self.recordings) if any(folder.rglob(f"{self.name}.csv"))]
+        """{machine: rows} for every recorded machine with this study, in the order of `by_coverage`."""
+        folders = [folder for folder in by_coverage(self.recordings) if any(folder.rglob(f"{self.name}.csv"))]
         return {folder.name: recording.recorded(folder, self.name) for folder in folders}
 
     def machines(self):
@@ -63,13 +64,16 @@ class Reader:
         return {here: mine, **{name: rows for name, rows in found.items() if name != here}}
 
 
-def by_size(recordings):
-    """Folders of the recorded machines, by total bytes of their recordings, descending."""
-    sizes = {}
-    for file in Path(recordings).rglob("[0-9]-*.csv"):
-        folder = Path(recordings) / file.relative_to(recordings).parts[0]
-        sizes[folder] = sizes.get(folder, 0) + file.stat().st_size
-    return sorted(sizes, key=lambda folder: (-sizes[folder], folder.name))
+def by_coverage(recordings):
+    """Folders of the recorded machines: those with the most studies first, of them the one recorded last."""
+    root, studies, last = Path(recordings), {}, {}
+    for file in sorted(root.rglob("[0-9]-*.csv")):
+        studies.setdefault(root / file.relative_to(root).parts[0], set()).add(file.stem)
+    for file in root.rglob("machine.json"):
+        runs = json.loads(file.read_text()).get("runs", [])
+        folder = root / file.relative_to(root).parts[0]
+        last[folder] = max([last.get(folder, ""), *(run["date"] for run in runs)])
+    return sorted(studies, key=lambda folder: (len(studies[folder]), last.get(folder, "")), reverse=True)
 
 
 def machines(recordings=paths.RECORDINGS, results=paths.RESULTS, earlier=False):
@@ -86,10 +90,10 @@ def machines(recordings=paths.RECORDINGS, results=paths.RESULTS, earlier=False):
     Returns
     -------
     dict
-        {machine: current rows}, recorded machines first, by total bytes of recordings, descending.
+        {machine: current rows}, recorded machines first, in the order of `by_coverage`.
     """
     found = {}
-    for folder in (*by_size(recordings), *by_size(results)):
+    for folder in (*by_coverage(recordings), *by_coverage(results)):
         for study in sorted({file.stem for file in folder.rglob("[0-9]-*.csv")}):
             found.setdefault(folder.name, {})[study] = recording.recorded(folder, study, earlier)
     return {machine: pd.concat(each.values(), ignore_index=True) for machine, each in found.items()}
