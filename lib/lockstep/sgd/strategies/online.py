@@ -53,8 +53,9 @@ class HybridOptions(DeviceOptions):
 # Number of concurrent groups: on average IN_FLIGHT of them hold an edge of the most contended node, but at least FEWEST
 # blocks run. With more groups, all but one of that node's edges fail at its lock in every pass; with fewer, the GPU
 # idles on graphs without hubs. Tuned over 4 to 512 blocks on random graphs used for no claim, parts `tuning` and
-# `tuning-skewed` (H100, 2026-11-25 and 2026-11-26): edge-locked is within 2 % of the best number on all nine graphs,
-# node-locked within 11 % on the three with hubs (on the twin of WIKI a sweep fell from 70 s to 1.8 s).
+# `tuning-skewed` (H200, 2026-11-30): no fixed number is faster than this rule over all of them; on single graphs the
+# best one is 1.06 times as fast for edge-locked and, on one of three, 1.26 times for node-locked (on the twin of WIKI a
+# sweep fell from 70 s to 1.8 s).
 IN_FLIGHT, FEWEST = 0.5, 4
 
 
@@ -188,9 +189,9 @@ class NodeThenEdge(NodeLocked):
     """The hybrid of both: one node-locked pass, then edge-locked passes over its deferred edges.
 
     The node-locked pass uses all blocks, even with hubs: an edge whose lock is taken is deferred to the edge-locked
-    passes and not rescanned. Part `tuning-hybrid` measured 4 to 512 blocks for either pass on six graphs
-    (H100, 2026-11-26): with the default for the edge passes, all blocks for the first pass are within 10 % of the best
-    on five graphs, and 37 % slower than 32 blocks on the sixth.
+    passes and not rescanned. Part `tuning-hybrid` measured 4 to 512 blocks for either pass on six graphs (H200,
+    2026-11-30): no pair of numbers is faster than the default over all of them; on one graph 32 blocks for the first
+    pass and 16 for the others are 1.47 times as fast.
     """
 
     Options = HybridOptions
