@@ -128,7 +128,7 @@ def test_a_fence_of_the_block_orders_its_own_threads(launch):
 @pytest.mark.parametrize(("give_back", "fence", "racy"), [
     ("store_release(lock, 0);", "", True),  # ends the release sequence of the block that held it before
     ("atomicExch(lock, 0);", "", False),  # carries it on
-    ("store_release(lock, 0);", "lockstep_fence(true, false);", False),  # passes on what the fence acquired
+    ("store_release(lock, 0);", "fence_gpu();", False),  # passes on what the fence acquired
 ])  # fmt: skip
 def test_a_lock_given_back_unused_passes_on_who_held_it_before(launch, give_back, fence, racy):
     body = """

@@ -34,7 +34,7 @@ SECONDS = 120  # and after which it counts as stopped in any case
 STUDIES = ("toposort", "sssp", "coloring", "sgd", "swarm")
 WEAKER = {
     r"\bload_acquire\(": "load_relaxed(", r"\bstore_release\(": "store_relaxed(", r"__threadfence\(\);": ";",
-    r"\blockstep_fence\(\w+, false\);": ";", r"__syncwarp\(\);": ";", r"__syncthreads\(\);": ";",
+    r"\bfence_(gpu|block)\(\);": ";", r"__syncwarp\(\);": ";", r"__syncthreads\(\);": ";",
     r"\bgrid_barrier\(\w+\);": "__syncthreads();",
 }  # fmt: skip
 READS = "plain reads of words that atomics of others lower: a larger value is looked at again"

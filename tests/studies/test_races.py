@@ -51,7 +51,7 @@ SAMPLE = [  # (study, kernel file, word, which of its kind in the file, strategy
     ("toposort", "alone.cuh", "__syncthreads();", 0, "chains"),
     ("sssp", "chaotic.cu", "grid_barrier(barrier);", 0, "chaotic"),
     ("sssp", "paper.cu", "grid_barrier(barrier);", 0, "persistent"),
-    ("sgd", "update.cuh", "lockstep_fence(true, false);", 0, "node-locked"),
+    ("sgd", "online.cu", "fence_gpu();", 2, "node-locked"),
     ("sgd", "patches.cu", "__syncthreads();", 1, "patches"),
     ("swarm", "pairs.cu", "__syncwarp();", 3, "swarm"),
 ]

@@ -14,7 +14,7 @@
 //     (one for each value; repeat the line for more); `python -m lockstep.machine.compile` builds all of them for all
 //     architectures, and a GPU records no row of a kernel built with a set that no line names.
 //
-// References: PTX ISA, "Memory Consistency Model" (ld.acquire, st.release, .relaxed at gpu scope).
+// References: PTX ISA, "Memory Consistency Model" (ld.acquire, st.release, fence.acq_rel, .relaxed at gpu scope).
 #pragma once
 
 #ifndef LOCKSTEP_HOST
@@ -80,6 +80,10 @@ template <class T, class V> __device__ __forceinline__ void store_release(T* p, 
 template <class T, class V> __device__ __forceinline__ void store_relaxed(T* p, V v) {
     lockstep::Bits<T, sizeof(T)>::relaxed(p, static_cast<T>(v));
 }
+
+// Order memory accesses for the whole GPU, or for the block, without the sequential consistency of __threadfence.
+__device__ __forceinline__ void fence_gpu() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+__device__ __forceinline__ void fence_block() { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
 
 // Suspends a spinning thread for about ns nanoseconds.
 __device__ __forceinline__ void pause(unsigned ns) { __nanosleep(ns); }

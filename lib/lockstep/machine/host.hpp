@@ -149,6 +149,8 @@ LOCKSTEP_PLAIN void lockstep_fence(bool device, bool sequential) {  // else of a
 #define __threadfence() lockstep_fence(true, true)
 #define __threadfence_block() lockstep_fence(false, true)
 #define __threadfence_system() lockstep_fence(true, true)
+#define fence_gpu() lockstep_fence(true, false)
+#define fence_block() lockstep_fence(false, false)
 LOCKSTEP_PLAIN void lockstep_nanosleep(unsigned) { lockstep_host::yield(); }
 #define __nanosleep(ns) lockstep_nanosleep(ns)
 #define pause(ns) lockstep_nanosleep(ns)

@@ -18,14 +18,6 @@
 // compile:
 #include "device.cuh"
 
-__device__ __forceinline__ void fence_gpu() {
-#ifdef LOCKSTEP_HOST
-    lockstep_fence(true, false);
-#else
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
-#endif
-}
-
 // The matchings of a user, while its lock is held.
 struct User {
     unsigned* words;

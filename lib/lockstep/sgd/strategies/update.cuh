@@ -228,24 +228,6 @@ __device__ __forceinline__ void delay_cycles(int cycles) {
 #endif
 }
 
-// Orders memory accesses at GPU scope, without the sequential consistency of __threadfence.
-__device__ __forceinline__ void fence_gpu() {
-#ifdef LOCKSTEP_HOST
-    lockstep_fence(true, false);
-#else
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
-#endif
-}
-
-// The same between threads of one block.
-__device__ __forceinline__ void fence_block() {
-#ifdef LOCKSTEP_HOST
-    lockstep_fence(false, false);
-#else
-    asm volatile("fence.acq_rel.cta;" ::: "memory");
-#endif
-}
-
 // Locks taken by single threads: 0 free, 1 held. Neither call orders anything: the caller fences once after the locks
 // are taken and once before they are given back, however many they are.
 __device__ __forceinline__ bool try_lock(int* lock) {
