@@ -33,7 +33,7 @@ BUDGET = 200_000  # turns after which a mutant counts as stopped by a livelock
 SECONDS = 120  # and after which it counts as stopped in any case
 STUDIES = ("toposort", "sssp", "coloring", "sgd", "swarm")
 WEAKER = {
-    r"\bload_acquire\(": "load_relaxed(", r"\bstore_release\(": "store_relaxed(", r"__threadfence\(\);": ";",
+    r"\bload_acquire\(": "load_relaxed(", r"\bstore_release\(": "store_relaxed(", r"__threadfence(_block)?\(\);": ";",
     r"\bfence_(gpu|block)\(\);": ";", r"__syncwarp\(\);": ";", r"__syncthreads\(\);": ";",
     r"\bgrid_barrier\(\w+\);": "__syncthreads();",
 }  # fmt: skip
@@ -52,8 +52,13 @@ KNOWN = {  # {study/strategy: (races that are looked for, why not all; where tho
     "swarm/alone": ("plain", "the last block puts a counter back that the others have counted up", "arrived"),
 }  # fmt: skip
 
-# Further options, of a study or a strategy: several threads an edge, as on a GPU; a kernel that is not chosen.
-OTHERWISE = {"sgd": [{"lanes": 2}], "sgd/tiles": [{"users": "fetched", "threads": 64, "lanes": 2, "each": 2}]}
+# Further options, of a study or a strategy: several threads an edge, as on a GPU; a kernel that is not chosen; two
+# warps that take locks, where the first one moves the users.
+OTHERWISE = {
+    "sgd": [{"lanes": 2}],
+    "sgd/tiles": [{"users": "fetched", "threads": 64, "lanes": 2, "each": 2},
+                  {"users": "resident", "threads": 96, "lanes": 2}],
+}  # fmt: skip
 
 
 @functools.cache

@@ -52,6 +52,7 @@ SAMPLE = [  # (study, kernel file, word, which of its kind in the file, strategy
     ("sssp", "chaotic.cu", "grid_barrier(barrier);", 0, "chaotic"),
     ("sssp", "paper.cu", "grid_barrier(barrier);", 0, "persistent"),
     ("sgd", "online.cu", "fence_gpu();", 2, "node-locked"),
+    ("sgd", "resident.cu", "fence_block();", 1, "tiles"),
     ("sgd", "patches.cu", "__syncthreads();", 1, "patches"),
     ("swarm", "pairs.cu", "__syncwarp();", 3, "swarm"),
 ]
