@@ -53,9 +53,9 @@ class HybridOptions(DeviceOptions):
 # Number of concurrent groups: on average IN_FLIGHT of them hold an edge of the most contended node, but at least FEWEST
 # blocks run. With more groups, all but one of that node's edges fail at its lock in every pass; with fewer, the GPU
 # idles on graphs without hubs. Tuned over 4 to 512 blocks on random graphs used for no claim, parts `tuning` and
-# `tuning-skewed` (H200, 2026-11-30): no fixed number is faster than this rule over all of them. On single graphs none is
-# for edge-locked beyond 6 %, by which equal numbers differ too; for node-locked 16 blocks are 1.26 times as fast on one
-# of three (on the twin of WIKI a sweep fell from 70 s to 1.8 s on an H100).
+# `tuning-skewed` (H200, 2026-11-30): no fixed number is faster than this rule over all of them. On single graphs none
+# is for edge-locked beyond 6 %, by which equal numbers differ too; for node-locked 16 blocks are 1.26 times as fast on
+# one of three (on the twin of WIKI a sweep fell from 70 s to 1.8 s on an H100).
 IN_FLIGHT, FEWEST = 0.5, 4
 
 
