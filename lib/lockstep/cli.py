@@ -234,7 +234,7 @@ def _of_a_graph(command):
 
     text = "vectors of users and items from the ratings in a file, error by sweep"
     fit = command("factorize", commands.factorize, text)
-    text = "CSV user,item,rating or lists user item item ...; - is standard input"
+    text = "CSV user,item,rating or lists user item item ...; - for standard input; or registered ratings' name"
     fit.add_argument("file", metavar="FILE", help=text)
     fit.add_argument("--rank", type=int, default=16, help="length of a vector (default: 16)")
     fit.add_argument("--sweeps", type=int, default=10, help="over all ratings (default: 10)")

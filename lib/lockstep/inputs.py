@@ -12,6 +12,23 @@ def _refuse(args, names, what):
         raise ValueError(f"--{given[0]} says how the file of one graph is read; this is {what}")
 
 
+def _registered(file, wanted):
+    """Whether a data set of the ``wanted`` kind is registered by this name, and there is no such file."""
+    from lockstep.graphs import GraphError
+    from lockstep.graphs.registry import kind, unknown
+
+    path = Path(file)
+    if file == "-" or path.exists():
+        return False
+    found = kind(file)
+    if found not in (None, wanted):
+        told = f"the data set of that name is of the kind {found}; expected {wanted}"
+        raise GraphError(f"{file}: no such file, and {told}")
+    if found is None and path.name == file and not path.suffix:  # it may have been meant as either
+        raise GraphError(f"{file}: no such file, and {unknown(file)}")
+    return found == wanted
+
+
 def batch(file, args, weights=True):
     """The batch of graphs in a file or folder."""
     from lockstep.batch import GraphBatch
@@ -29,9 +46,7 @@ def ratings_alone(file, args):
 def graph(file, args):
     """The graph in a file, or on standard input; where there is no such file, the registered graph of that name."""
     from lockstep.graphs import GraphError, load, read
-    from lockstep.graphs.registry import registered, unknown
 
-    path = Path(file)
     options = {name: True for name in ("directed", "compact", "names") if getattr(args, name)}
     options |= {"format": args.format} if args.format else {}
     options |= {"directed": False} if args.undirected else {}
@@ -39,13 +54,11 @@ def graph(file, args):
     with output.timed(f"reading {output.display_name(file)}"):
         if file == "-":
             return read(sys.stdin.buffer, member=args.member, **options)
-        if not path.exists() and registered(file):
+        if _registered(file, "graph"):
             if options or args.member:
                 raise GraphError(f"{file}: the registry says how it is read; --directed and the like are for files")
             return load(file)
-        if not path.exists() and path.name == file and not path.suffix:  # it may have been meant as either
-            raise GraphError(f"{file}: no such file, and {unknown(file)}")
-        return read(path, member=args.member, **options)
+        return read(file, member=args.member, **options)
 
 
 def vertex(graph, called):
@@ -62,16 +75,20 @@ def vertex(graph, called):
 
 
 def ratings(file, member, duplicates="keep"):
-    """The ratings in a file, named after it, with the file's ids of users and items."""
+    """The ratings in a file, or of a registered name, and the file's ids of users and items."""
     from lockstep.graphs import read_ratings
+    from lockstep.graphs.registry import located_ratings
     from lockstep.sgd import Ratings
 
     with output.timed(f"reading {output.display_name(file)}"):
+        name = Path(file).name.partition(".")[0]
+        if _registered(file, "ratings"):
+            file, member = located_ratings(file)
         matrix, users, items = read_ratings(sys.stdin.buffer if file == "-" else file, member, ids=True)
         if duplicates == "refuse":
             _refuse_repeated(matrix, users, items)
         found = Ratings.of(matrix, duplicates)
-    found.name = Path(file).name.partition(".")[0]
+    found.name = name
     return found, users, items
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from lockstep import cli, output, paths, studies
+from lockstep.graphs import registry
 from lockstep.toposort import topological_sort
 
 
@@ -99,6 +100,21 @@ def test_a_registered_graph_goes_by_its_name_where_no_file_has_it(run, tmp_path,
     assert (status, out) == (2, "")
     assert "karat: no such file, and no data set 'karat' is registered; did you mean karate?" in err
     assert run("color", "karat.txt")[2].endswith("karat.txt: no such file\n"), "a name with an ending is a file's"
+    others = ("factorize", "les-miserables", "graph", "ratings"), ("color", "DD", "batch", "graph")
+    for command, name, kind, wanted in others:
+        status, _, err = run(command, name)
+        assert status == 2 and f"the data set of that name is of the kind {kind}; expected {wanted}" in err
+
+
+def test_registered_ratings_go_by_their_name_with_the_ids_of_their_file(run, tmp_path, monkeypatch):
+    if registry._here(registry._entry("ml-latest-small"), None)[1] is None:
+        pytest.skip("ml-latest-small is not here")
+    monkeypatch.chdir(tmp_path)
+    options = "--sweeps", 1, "--strategy", "serial", "--output", "vectors.npz"
+    status, _, err = run("factorize", "ml-latest-small", *options)
+    assert status == 0 and "ml-latest-small: 610 users, 9,724 items" in err
+    with np.load("vectors.npz") as found:
+        assert found["user_ids"][[0, -1]].tolist() == [1, 610] and found["item_ids"][-1] == 193_609
 
 
 def test_sort_agrees_with_the_function_and_writes_a_file(run, graph, tmp_path):

@@ -41,11 +41,6 @@ def _named(table, name):
     return table[table["name"].str.lower() == str(name).lower()]
 
 
-def registered(name):
-    """Whether a data set of this name is registered; case does not matter."""
-    return len(_named(registry(), name)) > 0
-
-
 def unknown(name):
     """Error message for a name that is not registered, with similar names."""
     close = difflib.get_close_matches(str(name), registry()["name"], 3, 0.5)
@@ -211,6 +206,14 @@ def load_ratings(name: str, mirror: "PathLike | None" = None, offline: bool | No
         return matrix, (f"{matrix.shape[0]}+{matrix.shape[1]}", matrix.nnz, degree_digest(both))
 
     return _loaded(name, ("ratings",), mirror, offline, reader)
+
+
+def located_ratings(name: str) -> tuple[Path, str | None]:
+    """(path, member) of registered ratings, for `read_ratings`, after `load_ratings` has checked them."""
+    load_ratings(name)
+    entry = _entry(name)
+    path, _ = _locate(entry, None, None)
+    return path, entry["member"] or None if _is_official(entry, path) else None
 
 
 def load_batch(name: str, mirror: "PathLike | None" = None, offline: bool | None = None) -> "tuple[Graph, Array]":
